@@ -7,7 +7,7 @@ import { config } from '../../lib/ground/settings.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
 import { having, listUsers } from '../../lib/users/list.ts';
 import { findUserByEmail } from '../../lib/users/store.ts';
-import { emailKey } from '../../lib/users/user.ts';
+import { emailKey } from '../../lib/users/address.ts';
 import * as contract from './contract.ts';
 
 interface Filter {

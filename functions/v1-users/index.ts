@@ -6,7 +6,8 @@
 import { DomainError } from '../../lib/ground/errors.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import type { Handler, IncomingEvent } from '../../lib/http/request.ts';
-import { parseUserId, untrimmedKey } from '../../lib/users/user.ts';
+import { untrimmedKey } from '../../lib/users/address.ts';
+import { parseUserId } from '../../lib/users/user.ts';
 import * as contract from './contract.ts';
 
 type MemoryUser = contract.MemoryUser;

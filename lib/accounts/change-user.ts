@@ -1,10 +1,12 @@
 /** How PUT /api/users/{id} changes a user: read, decide, write (functions/README.md, Callers). */
 import { audited } from '../audit/record.ts';
-import type { Claims } from '../keys/token.ts';
 import type { Step } from '../dynamodb/client.ts';
 import { DomainError } from '../ground/errors.ts';
 import { logAdminMade } from '../ground/log.ts';
-import { mailPendingLink, notifyOfChange } from '../options/mails/hand-over.ts';
+import { config, hidesAccounts } from '../ground/settings.ts';
+import type { Source } from '../ground/source.ts';
+import type { Claims } from '../keys/token.ts';
+import { unlinkedAll } from '../options/identities/identities.ts';
 import {
   isWaiting,
   movedTo,
@@ -12,14 +14,12 @@ import {
   waitingFor,
   waitingForNone,
 } from '../options/links/address.ts';
-import { config, hidesAccounts } from '../ground/settings.ts';
-import type { Source } from '../ground/source.ts';
+import { mailPendingLink, notifyOfChange } from '../options/mails/hand-over.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
+import { endedSessions, requireOpen } from '../options/sessions/sessions.ts';
 import { requireVerifiable, type UserChanges } from '../users/fields.ts';
-import { unlinkedAll } from '../options/identities/identities.ts';
 import type { StoredUser } from '../users/item.ts';
 import { hashPassword } from '../users/password.ts';
-import { endedSessions, requireOpen } from '../options/sessions/sessions.ts';
 import { findUserByEmail } from '../users/store.ts';
 import { changeDetails } from '../users/user.ts';
 import {
@@ -46,15 +46,6 @@ export interface ChangeRequest {
   passwordHash?: string;
 }
 
-/** What a change has done. */
-interface Changed {
-  readonly before: StoredUser;
-  readonly after: StoredUser;
-  /** What took effect: all changes but an address that waits for its link; and what was unlinked. */
-  readonly applied: UserChanges & Pick<StoredUser, 'identities'>;
-  readonly awaitsLink: boolean;
-}
-
 /**
  * Changes a user, records it and notifies the user.
  * @returns the user as changed
@@ -78,6 +69,15 @@ export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
   await notifyOfChange(before, applied, source); // mails
   if (awaitsLink) await mailPendingLink(after, source, bearer?.session.id); // verified addresses
   return after;
+}
+
+/** What a change has done. */
+interface Changed {
+  readonly before: StoredUser;
+  readonly after: StoredUser;
+  /** What took effect: all changes but an address that waits for its link; and what was unlinked. */
+  readonly applied: UserChanges & Pick<StoredUser, 'identities'>;
+  readonly awaitsLink: boolean;
 }
 
 /** Decides what a change sets of a user as read, and writes it. */
@@ -126,15 +126,6 @@ async function requireConfirmation(user: StoredUser, request: ChangeRequest): Pr
   if (password !== undefined || email !== user.email) await confirmPassword(user, confirmation);
 }
 
-/** The steps by which whoever makes a user an admin must be one at the instant of the write. */
-function grantorSteps(user: StoredUser, { changes, claims }: ChangeRequest): readonly Step[] {
-  if (changes.role !== 'admin') return [];
-  if (user.id !== claims.id) return [requireAdmin(claims.id)];
-  // The write requires that the user is as it was read.
-  if (user.role !== 'admin') throw new DomainError('FORBIDDEN');
-  return [];
-}
-
 async function newPassword(request: ChangeRequest): Promise<Fields> {
   const { password } = request.changes;
   if (password === undefined) return {};
@@ -167,6 +158,15 @@ async function newAddress(user: StoredUser, { changes, claims }: ChangeRequest):
 function unlinkedBy(user: StoredUser, { changes, claims }: ChangeRequest): Change {
   const isSet = changes.password !== undefined && user.id !== claims.id;
   return isSet ? unlinkedAll(user) : { fields: {} };
+}
+
+/** The steps by which whoever makes a user an admin must be one at the instant of the write. */
+function grantorSteps(user: StoredUser, { changes, claims }: ChangeRequest): readonly Step[] {
+  if (changes.role !== 'admin') return [];
+  if (user.id !== claims.id) return [requireAdmin(claims.id)];
+  // The write requires that the user is as it was read.
+  if (user.role !== 'admin') throw new DomainError('FORBIDDEN');
+  return [];
 }
 
 /**

@@ -2,19 +2,25 @@
  * How users confirm what they ask for of themselves: by an open session, their current password or, who has
  * none, an ID token, and their code (functions/README.md, Current password, Identities, Second factor).
  */
-import { failBy, loginCounters, requireNoWait, sourceCounters } from '../options/protection/counters.ts';
+
 import { DomainError, missingField } from '../ground/errors.ts';
-import { verifyIdToken } from '../options/identities/id-token.ts';
-import { useNonce } from '../keys/nonce.ts';
-import { isUnverified } from '../options/links/address.ts';
-import { hasFactor } from '../options/second-factor/state.ts';
-import { checkCode, useCode } from '../options/second-factor/factor.ts';
 import { config, hasIdentities } from '../ground/settings.ts';
-import type { Bearer } from '../options/sessions/bearer.ts';
+import { useNonce } from '../keys/nonce.ts';
+import { verifyIdToken } from '../options/identities/id-token.ts';
 import { identityOf } from '../options/identities/identities.ts';
+import { isUnverified } from '../options/links/address.ts';
+import {
+  failBy,
+  loginCounters,
+  requireNoWait,
+  sourceCounters,
+} from '../options/protection/counters.ts';
+import { checkCode, useCode } from '../options/second-factor/factor.ts';
+import { hasFactor } from '../options/second-factor/state.ts';
+import type { Bearer } from '../options/sessions/bearer.ts';
+import { requireOpen } from '../options/sessions/sessions.ts';
 import type { StoredUser } from '../users/item.ts';
 import { isUnmatchable, matchesHash } from '../users/password.ts';
-import { requireOpen } from '../options/sessions/sessions.ts';
 
 /** By what a user confirms a request, and where that comes from. */
 export interface Confirmation {
@@ -40,6 +46,11 @@ export async function confirm(caller: Bearer, given: Confirmation): Promise<Stor
   const user = await useFactor(caller, given);
   await useUp(caller, given);
   return user;
+}
+
+/** Whether a user confirms by a password. */
+export function hasPassword({ password_hash }: StoredUser): boolean {
+  return !hasIdentities(config) || !isUnmatchable(password_hash);
 }
 
 /**
@@ -76,11 +87,6 @@ export function requireVerified(user: StoredUser): void {
   if (isUnverified(user)) throw new DomainError('EMAIL_NOT_VERIFIED');
 }
 
-/** Whether a user confirms by a password. */
-export function hasPassword({ password_hash }: StoredUser): boolean {
-  return !hasIdentities(config) || !isUnmatchable(password_hash);
-}
-
 function requirePasswordOrIdentity(user: StoredUser, given: Confirmation): Promise<void> {
   return hasPassword(user) ? requireRightPassword(user, given) : requireLinkedIdentity(user, given);
 }
@@ -106,15 +112,6 @@ async function requireLinkedIdentity(user: StoredUser, given: Confirmation): Pro
   await requireNoWait(counters);
 }
 
-/** Uses the nonce of an ID token up, and notes what was confirmed. */
-async function useUp(user: StoredUser, given: Confirmation): Promise<void> {
-  const { nonce = '', sourceIp } = given;
-  if (!hasPassword(user) && !(await useNonce(nonce))) {
-    await failBy(sourceCounters(sourceIp), 'IDENTITY_TOKEN_INVALID');
-  }
-  given.confirmedHash = user.password_hash;
-}
-
 /** Requires a right code of a user who has a second factor. @returns the user without the code */
 async function useFactor(user: StoredUser, given: Confirmation): Promise<StoredUser> {
   const { code = '', sourceIp } = given;
@@ -124,4 +121,13 @@ async function useFactor(user: StoredUser, given: Confirmation): Promise<StoredU
   if (proof) await requireNoWait(counters);
   const used = proof && (await useCode(user, proof));
   return used ?? failBy(counters, 'CODE_WRONG');
+}
+
+/** Uses the nonce of an ID token up, and notes what was confirmed. */
+async function useUp(user: StoredUser, given: Confirmation): Promise<void> {
+  const { nonce = '', sourceIp } = given;
+  if (!hasPassword(user) && !(await useNonce(nonce))) {
+    await failBy(sourceCounters(sourceIp), 'IDENTITY_TOKEN_INVALID');
+  }
+  given.confirmedHash = user.password_hash;
 }

@@ -1,14 +1,14 @@
 /** How users are deleted, whom others may change at the same time (functions/README.md, Own account). */
 import { audited } from '../audit/record.ts';
 import { type Step, transact } from '../dynamodb/client.ts';
-import { notifyOfDeletion } from '../options/mails/hand-over.ts';
 import { config, hasSessions } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
-import { besideAnotherAdmin } from '../users/admins.ts';
-import type { Bearer } from '../options/sessions/bearer.ts';
 import { unlinking } from '../options/identities/identities.ts';
-import { type StoredUser, userKey } from '../users/item.ts';
+import { notifyOfDeletion } from '../options/mails/hand-over.ts';
+import type { Bearer } from '../options/sessions/bearer.ts';
 import { sessionsKey } from '../options/sessions/sessions.ts';
+import { besideAnotherAdmin } from '../users/admins.ts';
+import { type StoredUser, userKey } from '../users/item.ts';
 import { deletionDetails } from '../users/user.ts';
 import { releaseEmail, rewriteUser, unchanged } from '../users/write.ts';
 import { type Confirmation, confirm, confirmOpen } from './confirmation.ts';
@@ -26,6 +26,25 @@ export async function deleteUser(id: number, by: number, source: Source): Promis
     return user;
   });
   await notifyOfDeletion(deleted, source); // mails
+}
+
+/**
+ * Deletes a user whom nobody has changed since the user was read, and frees the address and the identities.
+ * @param steps further conditions at that instant
+ * @returns the user, as it was
+ * @throws {Overtaken} when others have changed the user
+ * @throws {DomainError} STORAGE_FAULT, and the errors of the steps
+ */
+export async function remove(user: StoredUser, ...steps: readonly Step[]): Promise<StoredUser> {
+  const deletion = (key: { pk: string }) => ({ TableName: config.usersTable, Key: key });
+  await transact([
+    [{ Delete: { ...deletion(userKey(user.id)), ...unchanged(user) } }],
+    releaseEmail(user),
+    ...unlinking(user), // identities
+    ...steps,
+    ...(hasSessions(config) ? [[{ Delete: deletion(sessionsKey(user.id)) }] as const] : []),
+  ]);
+  return user;
 }
 
 /**
@@ -52,23 +71,4 @@ export async function deleteOwnAccount(
     return user;
   });
   await notifyOfDeletion(deleted, source); // mails
-}
-
-/**
- * Deletes a user whom nobody has changed since the user was read, and frees the address and the identities.
- * @param steps further conditions at that instant
- * @returns the user, as it was
- * @throws {Overtaken} when others have changed the user
- * @throws {DomainError} STORAGE_FAULT, and the errors of the steps
- */
-export async function remove(user: StoredUser, ...steps: readonly Step[]): Promise<StoredUser> {
-  const deletion = (key: { pk: string }) => ({ TableName: config.usersTable, Key: key });
-  await transact([
-    [{ Delete: { ...deletion(userKey(user.id)), ...unchanged(user) } }],
-    releaseEmail(user),
-    ...unlinking(user), // identities
-    ...steps,
-    ...(hasSessions(config) ? [[{ Delete: deletion(sessionsKey(user.id)) }] as const] : []),
-  ]);
-  return user;
 }

@@ -1,9 +1,11 @@
 /** How second factors are enabled, changed and removed (functions/README.md, Second factor). */
 import { audited } from '../audit/record.ts';
-import { failBy, loginCounters, requireNoWait } from '../options/protection/counters.ts';
 import { DomainError } from '../ground/errors.ts';
+import type { Source } from '../ground/source.ts';
+import { seconds } from '../ground/time.ts';
+import { decryptSecret, encryptSecret } from '../keys/factor-key.ts';
 import { notifyOfPart } from '../options/mails/hand-over.ts';
-import { factorRemoved, withoutFactor } from '../options/second-factor/state.ts';
+import { failBy, loginCounters, requireNoWait } from '../options/protection/counters.ts';
 import {
   enrolmentUri,
   makeRecoveryCodes,
@@ -12,12 +14,10 @@ import {
   recoveryHashes,
   stepOf,
 } from '../options/second-factor/factor.ts';
-import { decryptSecret, encryptSecret } from '../keys/factor-key.ts';
-import type { Source } from '../ground/source.ts';
-import { seconds } from '../ground/time.ts';
+import { factorRemoved, withoutFactor } from '../options/second-factor/state.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
-import type { StoredUser } from '../users/item.ts';
 import { endedSessions, requireOpen } from '../options/sessions/sessions.ts';
+import type { StoredUser } from '../users/item.ts';
 import { type Fields, rewriteUser, writeUser } from '../users/write.ts';
 import {
   type Confirmation,
@@ -144,6 +144,44 @@ export async function removeFactor(id: number, by: number, source: Source): Prom
   await notifyOfPart(user, 'secondFactor', source); // mails
 }
 
+function confirmationOf({ source, body }: FactorRequest): Confirmation {
+  return { ...body, sourceIp: source.ip_address };
+}
+
+function entryOf({ caller: { id }, source }: FactorRequest, details: object) {
+  return { ...source, action: 'UPDATE', user_id: id, resource_id: id, details } as const;
+}
+
+/** Requires that a user may get a factor. */
+function requireEnrollable(user: StoredUser): void {
+  if (user.factor_secret !== undefined) throw new DomainError('SECOND_FACTOR_ENABLED');
+  requireVerified(user);
+}
+
+/** Records a change of a factor, and notifies its user. */
+async function changing<T>(
+  request: FactorRequest,
+  details: object,
+  change: () => Promise<T>,
+): Promise<T> {
+  const result = await audited(entryOf(request, details), change);
+  await notifyOfPart(request.caller, 'secondFactor', request.source);
+  return result;
+}
+
+/** The secret that waits for its first code. */
+function pendingSecret({ enrolment }: StoredUser, now: number): string {
+  if (!enrolment || enrolment.until <= now) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
+  return enrolment.secret;
+}
+
+/** The step of the first code of an enrolment; undefined for a wrong code. */
+async function stepOfCode(user: StoredUser, secret: string, text: string, now: Date) {
+  const code = readCode(text);
+  if (code.kind !== 'app') return undefined;
+  return stepOf(await decryptSecret(user.id, secret), code.digits, now);
+}
+
 /**
  * Changes a factor by password and code, unless another one has replaced it, and ends all other sessions
  * of the user.
@@ -159,42 +197,4 @@ async function changeFactor(request: FactorRequest, fields: Fields): Promise<voi
     await writeUser(user, { fields: { ...fields, ...endedSessions(user, caller.session) } });
   };
   await rewriteUser(caller.id, change, confirmed);
-}
-
-/** Records a change of a factor, and notifies its user. */
-async function changing<T>(
-  request: FactorRequest,
-  details: object,
-  change: () => Promise<T>,
-): Promise<T> {
-  const result = await audited(entryOf(request, details), change);
-  await notifyOfPart(request.caller, 'secondFactor', request.source);
-  return result;
-}
-
-function entryOf({ caller: { id }, source }: FactorRequest, details: object) {
-  return { ...source, action: 'UPDATE', user_id: id, resource_id: id, details } as const;
-}
-
-function confirmationOf({ source, body }: FactorRequest): Confirmation {
-  return { ...body, sourceIp: source.ip_address };
-}
-
-/** Requires that a user may get a factor. */
-function requireEnrollable(user: StoredUser): void {
-  if (user.factor_secret !== undefined) throw new DomainError('SECOND_FACTOR_ENABLED');
-  requireVerified(user);
-}
-
-/** The secret that waits for its first code. */
-function pendingSecret({ enrolment }: StoredUser, now: number): string {
-  if (!enrolment || enrolment.until <= now) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
-  return enrolment.secret;
-}
-
-/** The step of the first code of an enrolment; undefined for a wrong code. */
-async function stepOfCode(user: StoredUser, secret: string, text: string, now: Date) {
-  const code = readCode(text);
-  if (code.kind !== 'app') return undefined;
-  return stepOf(await decryptSecret(user.id, secret), code.digits, now);
 }

@@ -1,16 +1,21 @@
 /** How users link identities, and how users and admins unlink them (functions/README.md, Identities). */
 import { audited } from '../audit/record.ts';
-import { failBy, requireNoWait, sourceCounters } from '../options/protection/counters.ts';
 import { DomainError } from '../ground/errors.ts';
-import { type TokenAndNonce, verifyIdToken } from '../options/identities/id-token.ts';
-import { usingNonce } from '../keys/nonce.ts';
-import { notifyOfPart } from '../options/mails/hand-over.ts';
 import type { Source } from '../ground/source.ts';
+import { usingNonce } from '../keys/nonce.ts';
+import { type TokenAndNonce, verifyIdToken } from '../options/identities/id-token.ts';
+import {
+  linking,
+  makeIdentity,
+  mostIdentities,
+  unlinking,
+} from '../options/identities/identities.ts';
+import { notifyOfPart } from '../options/mails/hand-over.ts';
+import { failBy, requireNoWait, sourceCounters } from '../options/protection/counters.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
-import { linking, makeIdentity, mostIdentities, unlinking } from '../options/identities/identities.ts';
+import { endedSessions, type Session } from '../options/sessions/sessions.ts';
 import type { StoredIdentity, StoredUser } from '../users/item.ts';
 import { isUnmatchable } from '../users/password.ts';
-import { endedSessions, type Session } from '../options/sessions/sessions.ts';
 import { type Change, rewriteUser, writeUser } from '../users/write.ts';
 import { type Confirmation, confirm, confirmOpen, requireVerified } from './confirmation.ts';
 

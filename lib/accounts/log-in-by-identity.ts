@@ -1,5 +1,11 @@
 /** How users log in, and register, by an ID token of another issuer (functions/README.md, Identities). */
 import { audited } from '../audit/record.ts';
+import { DomainError, type ErrorCode } from '../ground/errors.ts';
+import type { Source } from '../ground/source.ts';
+import { useNonce, usingNonce } from '../keys/nonce.ts';
+import { type TokenAndNonce, type Vouched, verifyIdToken } from '../options/identities/id-token.ts';
+import { findUserByIdentity, linking, makeIdentity } from '../options/identities/identities.ts';
+import { verifiedAs } from '../options/links/address.ts';
 import {
   countRegistration,
   loginCounters,
@@ -7,13 +13,7 @@ import {
   sourceCounters,
 } from '../options/protection/counters.ts';
 import { prepareFirstSession, type Tokens } from '../options/sessions/session-tokens.ts';
-import { DomainError, type ErrorCode } from '../ground/errors.ts';
-import { type TokenAndNonce, type Vouched, verifyIdToken } from '../options/identities/id-token.ts';
-import { useNonce, usingNonce } from '../keys/nonce.ts';
-import { verifiedAs } from '../options/links/address.ts';
-import type { Source } from '../ground/source.ts';
 import { requireVerifiable } from '../users/fields.ts';
-import { findUserByIdentity, linking, makeIdentity } from '../options/identities/identities.ts';
 import type { StoredUser } from '../users/item.ts';
 import { insertUser, prepareUser } from '../users/store.ts';
 import { creationDetails } from '../users/user.ts';
@@ -60,12 +60,6 @@ export async function logInByIdentity(login: IdentityLogin, source: Source): Pro
         : Promise.reject(error),
     );
   });
-}
-
-async function logInSince(login: IdentityLogin, vouched: Vouched, source: Source) {
-  const user = await findUserByIdentity(vouched);
-  if (!user) throw new DomainError('IDENTITY_LINKED');
-  return logInLinked(user, login, vouched, source);
 }
 
 function invalidToken({ ip_address }: Source): Refused {
@@ -118,11 +112,17 @@ async function register(login: IdentityLogin, vouched: Vouched, source: Source):
   });
 }
 
+/** What stands before the @, as a name. */
+function nameIn(email: string): string {
+  return [...email.replace(/@.*/, '')].slice(0, 100).join('');
+}
+
 function isRefusedFor(error: unknown, code: ErrorCode): boolean {
   return error instanceof DomainError && error.code === code;
 }
 
-/** What stands before the @, as a name. */
-function nameIn(email: string): string {
-  return [...email.replace(/@.*/, '')].slice(0, 100).join('');
+async function logInSince(login: IdentityLogin, vouched: Vouched, source: Source) {
+  const user = await findUserByIdentity(vouched);
+  if (!user) throw new DomainError('IDENTITY_LINKED');
+  return logInLinked(user, login, vouched, source);
 }

@@ -1,10 +1,11 @@
 /** How a user logs in with a password (functions/README.md, Login protection). */
-import { type Counter, openCounters } from '../options/protection/counters.ts';
-import type { Tokens } from '../options/sessions/session-tokens.ts';
+
 import { loggingFaults } from '../ground/log.ts';
-import { mustVerify } from '../options/links/address.ts';
 import { config, hidesAccounts } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
+import { mustVerify } from '../options/links/address.ts';
+import { type Counter, openCounters } from '../options/protection/counters.ts';
+import type { Tokens } from '../options/sessions/session-tokens.ts';
 import { type StoredUser, wantedEmailKey } from '../users/item.ts';
 import { hashPassword, matchesHash, needsRehash, unmatchableHash } from '../users/password.ts';
 import { findHolder } from '../users/store.ts';

@@ -1,6 +1,10 @@
 /** The steps that all ways to log in share, and how a refusal is counted and recorded. */
 import type { AuditedAction } from '../audit/entry.ts';
 import { record } from '../audit/record.ts';
+import { DomainError, type ErrorCode } from '../ground/errors.ts';
+import type { Source } from '../ground/source.ts';
+import { mustVerify } from '../options/links/address.ts';
+import { remindToVerify } from '../options/mails/hand-over.ts';
 import {
   type Counter,
   countAttempt,
@@ -9,13 +13,9 @@ import {
   loginCounters,
   readCounts,
 } from '../options/protection/counters.ts';
-import { beginSession, type Tokens } from '../options/sessions/session-tokens.ts';
-import { DomainError, type ErrorCode } from '../ground/errors.ts';
-import { remindToVerify } from '../options/mails/hand-over.ts';
-import { mustVerify } from '../options/links/address.ts';
-import { hasFactor } from '../options/second-factor/state.ts';
 import { checkCode, useCode } from '../options/second-factor/factor.ts';
-import type { Source } from '../ground/source.ts';
+import { hasFactor } from '../options/second-factor/state.ts';
+import { beginSession, type Tokens } from '../options/sessions/session-tokens.ts';
 import type { StoredUser } from '../users/item.ts';
 
 /** A login that is refused after a password or an ID token was checked. */

@@ -4,8 +4,8 @@
  */
 import { DomainError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
-import type { Role } from '../users/user.ts';
 import type { Fields } from '../ground/validation.ts';
+import type { Role } from '../users/user.ts';
 
 /** Who asks. */
 export interface Asking {
@@ -28,10 +28,6 @@ const namesNoRole: Rule = ({ role }) => (role ?? 'user') === 'user';
 /** One's own role, sent back, is no change; but an admin who lacks a second factor may not name one. */
 const keepsRole: Rule = (given, { lacksFactor }) =>
   (given.role ?? 'user') === 'user' && (given.role === undefined || !lacksFactor);
-const all =
-  (...rules: readonly Rule[]): Rule =>
-  (given, asking) =>
-    rules.every((rule) => rule(given, asking));
 
 /** The kinds of callers of an operation. A caller may be of several: one that may is enough. */
 interface Row {
@@ -80,4 +76,8 @@ export function requireAllowed(operation: Operation, asking: Asking, given: Fiel
   ];
   if (rules.some((rule) => rule?.(given, asking))) return;
   throw new DomainError(asking.lacksFactor ? 'SECOND_FACTOR_REQUIRED' : 'FORBIDDEN');
+}
+
+function all(...rules: readonly Rule[]): Rule {
+  return (given, asking) => rules.every((rule) => rule(given, asking));
 }

@@ -1,6 +1,11 @@
 /** How a refresh token is exchanged for new tokens (functions/README.md, Refresh). */
 
 import { audited, record } from '../audit/record.ts';
+import { untilWritten } from '../dynamodb/client.ts';
+import { DomainError } from '../ground/errors.ts';
+import { logWarning, refreshTokenReused } from '../ground/log.ts';
+import type { Source } from '../ground/source.ts';
+import { issueToken } from '../keys/token.ts';
 import {
   nextRefreshToken,
   type RefreshToken,
@@ -9,42 +14,35 @@ import {
   standingOf,
   type Tokens,
 } from '../options/sessions/session-tokens.ts';
-import { issueToken } from '../keys/token.ts';
-import { untilWritten } from '../dynamodb/client.ts';
-import { DomainError } from '../ground/errors.ts';
-import { logWarning, refreshTokenReused } from '../ground/log.ts';
-import type { Source } from '../ground/source.ts';
-import { endSession, openSession, readSessions, writeSession } from '../options/sessions/sessions.ts';
+import {
+  endSession,
+  openSession,
+  readSessions,
+  writeSession,
+} from '../options/sessions/sessions.ts';
 
-/** The entry of a refresh that fails. */
-const failureOf = ({ userId }: RefreshToken, reason: string, source: Source) =>
-  ({
-    ...source,
-    action: 'LOGIN',
-    user_id: userId,
-    resource_id: userId,
-    result: 'FAILURE',
-    details: { reason },
-  }) as const;
-
-/** Ends the session of a refresh token that was used before: somebody else may have that token. */
-const endReused = async (given: RefreshToken, source: Source): Promise<void> => {
-  const { userId, sessionId } = given;
-  const reuse = failureOf(given, 'refresh_token_reused', source);
-  const isEnded = await audited(reuse, async (entry) => {
-    const isEndedNow = await endSession(userId, sessionId);
-    entry.isUnchanged = !isEndedNow;
-    return isEndedNow;
-  });
-  if (isEnded) logWarning(refreshTokenReused, { requestId: source.request_id, user_id: userId });
-};
+/**
+ * Exchanges a refresh token for new tokens.
+ * @throws {DomainError} REFRESH_TOKEN_INVALID, TOKEN_FAULT, STORAGE_FAULT
+ */
+export async function refreshSession(refreshToken: string, source: Source): Promise<Tokens> {
+  const now = new Date();
+  const given = readRefreshToken(refreshToken);
+  const { user, pair, ...next } = await untilWritten(() => exchange(given, source, now));
+  try {
+    return { token: await issueToken(user, { session: given.sessionId, pair, now }), ...next };
+  } catch (error) {
+    await record(failureOf(given, 'no_token', source));
+    throw error;
+  }
+}
 
 /**
  * Exchanges a refresh token for the next one: reads the session, compares the token with it, and writes.
  * @returns the user, the next token and the number of its pair
  * @throws {Overtaken} when another request has written the session since it was read
  */
-const exchange = async (given: RefreshToken, source: Source, now: Date) => {
+async function exchange(given: RefreshToken, source: Source, now: Date) {
   const read = await readSessions(given.userId);
   const session = read && openSession(read, given.sessionId, now);
   if (!session) throw new DomainError('REFRESH_TOKEN_INVALID');
@@ -62,20 +60,28 @@ const exchange = async (given: RefreshToken, source: Source, now: Date) => {
   const fresh = { ...session, used: now.getTime(), until, refresh };
   await writeSession(read, fresh);
   return { user, refreshToken, pair: refresh.pair };
-};
+}
 
-/**
- * Exchanges a refresh token for new tokens.
- * @throws {DomainError} REFRESH_TOKEN_INVALID, TOKEN_FAULT, STORAGE_FAULT
- */
-export const refreshSession = async (refreshToken: string, source: Source): Promise<Tokens> => {
-  const now = new Date();
-  const given = readRefreshToken(refreshToken);
-  const { user, pair, ...next } = await untilWritten(() => exchange(given, source, now));
-  try {
-    return { token: await issueToken(user, { session: given.sessionId, pair, now }), ...next };
-  } catch (error) {
-    await record(failureOf(given, 'no_token', source));
-    throw error;
-  }
-};
+/** Ends the session of a refresh token that was used before: somebody else may have that token. */
+async function endReused(given: RefreshToken, source: Source): Promise<void> {
+  const { userId, sessionId } = given;
+  const reuse = failureOf(given, 'refresh_token_reused', source);
+  const isEnded = await audited(reuse, async (entry) => {
+    const isEndedNow = await endSession(userId, sessionId);
+    entry.isUnchanged = !isEndedNow;
+    return isEndedNow;
+  });
+  if (isEnded) logWarning(refreshTokenReused, { requestId: source.request_id, user_id: userId });
+}
+
+/** The entry of a refresh that fails. */
+function failureOf({ userId }: RefreshToken, reason: string, source: Source) {
+  return {
+    ...source,
+    action: 'LOGIN',
+    user_id: userId,
+    resource_id: userId,
+    result: 'FAILURE',
+    details: { reason },
+  } as const;
+}

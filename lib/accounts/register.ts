@@ -1,18 +1,26 @@
 /** How users register, and how others create them (functions/README.md, Callers). */
 import { audited } from '../audit/record.ts';
-import { countRegistration } from '../options/protection/counters.ts';
-import { prepareFirstSession, type Tokens } from '../options/sessions/session-tokens.ts';
-import type { Claims } from '../keys/token.ts';
 import { logAdminMade } from '../ground/log.ts';
-import { remindToVerify, tellHolder } from '../options/mails/hand-over.ts';
-import { mustVerify, verifiedAs } from '../options/links/address.ts';
 import { config, hidesAccounts } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
+import type { Claims } from '../keys/token.ts';
+import { mustVerify, verifiedAs } from '../options/links/address.ts';
+import { remindToVerify, tellHolder } from '../options/mails/hand-over.ts';
+import { countRegistration } from '../options/protection/counters.ts';
+import { prepareFirstSession, type Tokens } from '../options/sessions/session-tokens.ts';
 import type { NewUser } from '../users/fields.ts';
 import type { StoredUser } from '../users/item.ts';
 import { insertIfFree, insertUser, prepareUser } from '../users/store.ts';
 import { creationDetails, type Role } from '../users/user.ts';
 import { requireAdmin } from '../users/write.ts';
+
+/** The entry of a registration that is refused unseen. */
+const refusedUnseen = {
+  user_id: undefined,
+  resource_id: undefined,
+  result: 'FAILURE',
+  details: { reason: 'email_registered' },
+};
 
 /**
  * Registers a user.
@@ -69,11 +77,3 @@ async function insert(...user: Parameters<typeof insertUser>): Promise<boolean> 
   await insertUser(...user);
   return true;
 }
-
-/** The entry of a registration that is refused unseen. */
-const refusedUnseen = {
-  user_id: undefined,
-  resource_id: undefined,
-  result: 'FAILURE',
-  details: { reason: 'email_registered' },
-};

@@ -1,17 +1,17 @@
 /** Password resets, for users who forgot their password (functions/README.md, Password reset). */
 import { audited } from '../audit/record.ts';
-import { failuresOf } from '../options/protection/counters.ts';
 import { type Step, untilWritten } from '../dynamodb/client.ts';
-import { readLink, useLink } from '../options/links/link.ts';
-import { notifyOfChange } from '../options/mails/hand-over.ts';
-import { verifiedAs } from '../options/links/address.ts';
-import { hasFactor } from '../options/second-factor/state.ts';
 import { config } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
 import { unlinkedAll } from '../options/identities/identities.ts';
+import { verifiedAs } from '../options/links/address.ts';
+import { readLink, useLink } from '../options/links/link.ts';
+import { notifyOfChange } from '../options/mails/hand-over.ts';
+import { failuresOf } from '../options/protection/counters.ts';
+import { hasFactor } from '../options/second-factor/state.ts';
+import { endedSessions } from '../options/sessions/sessions.ts';
 import type { StoredUser } from '../users/item.ts';
 import { hashPassword } from '../users/password.ts';
-import { endedSessions } from '../options/sessions/sessions.ts';
 import { merged, writeUser } from '../users/write.ts';
 
 /**

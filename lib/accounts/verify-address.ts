@@ -2,10 +2,10 @@
 import { audited } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import { missingField } from '../ground/errors.ts';
+import type { Source } from '../ground/source.ts';
+import { movedTo } from '../options/links/address.ts';
 import { readLink, useLink } from '../options/links/link.ts';
 import { notifyOfChange } from '../options/mails/hand-over.ts';
-import { movedTo } from '../options/links/address.ts';
-import type { Source } from '../ground/source.ts';
 import { endedSessions } from '../options/sessions/sessions.ts';
 import { changeDetails } from '../users/user.ts';
 import { merged, writeUser } from '../users/write.ts';

@@ -16,25 +16,6 @@ const formula = new RegExp(`${cell}(?="*[=+\\-@＝＋－＠\\t\\r])`, 'g');
 
 type Value = string | number | boolean | null;
 
-const toCsv = (value: Value): string => {
-  if (typeof value !== 'string') return String(value ?? '');
-  const harmless = value.replace(formula, "'");
-  if (harmless === value && !/[",;\t\r\n]/.test(value)) return value;
-  return `"${harmless.replaceAll('"', '""')}"`;
-};
-
-/** @param columns the attributes of an entry that are written, in the order that it has them */
-const formatsOf = <Column extends string>(columns: readonly Column[]) => {
-  type Entry = Readonly<Record<Column, Value>>;
-  return {
-    ndjson: { head: '', line: (entry) => `${JSON.stringify(entry)}\n` },
-    csv: {
-      head: `${columns.join(',')}\r\n`,
-      line: (entry) => `${columns.map((column) => toCsv(entry[column])).join(',')}\r\n`,
-    },
-  } as const satisfies Readonly<Record<string, Format<Entry>>>;
-};
-
 const formats = formatsOf(attributes);
 
 /** An entry as operators export it, with what is stored beside it. */
@@ -54,27 +35,6 @@ const pageFormats = {
   csv: { ...formats.csv, between: '', end: '' },
 } as const satisfies Record<string, Format<AuditEntry> & Record<'between' | 'end', string>>;
 
-/** Bytes of a text as JSON, which a function returns to API Gateway: the limit is 6 MB. */
-const weightOf = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
-
-/** The most bytes that a character can take. */
-const heaviest = 6;
-
-/** Bytes of the entries: 4 MB, less what stands around them. */
-const maxWeight = 3_999_000;
-
-/** How many lines fit into 4 MB; at least one. */
-const countFitting = (lines: readonly string[]): number => {
-  // This suffices nearly always, and is much faster.
-  if (heaviest * lines.reduce((sum, line) => sum + line.length, 0) < maxWeight) return lines.length;
-  let weight = 0;
-  const tooMany = lines.findIndex((line) => {
-    weight += weightOf(line);
-    return weight > maxWeight;
-  });
-  return tooMany < 0 ? lines.length : Math.max(1, tooMany);
-};
-
 /** Entries as one text, and how many of them are in it. */
 export interface WrittenPage {
   readonly text: string;
@@ -84,13 +44,53 @@ export interface WrittenPage {
 }
 
 /** Writes as many entries of a page in a format as fit into 4 MB. */
-export const writePage = (
+export function writePage(
   format: keyof typeof pageFormats,
   { entries, next, nextAfter }: AuditPage,
-): WrittenPage => {
+): WrittenPage {
   const { head, line, between, end } = pageFormats[format];
   const lines = entries.map((entry) => line(entry));
   const count = countFitting(lines);
   const text = head + lines.slice(0, count).join(between) + end;
   return { text, count, next: count < entries.length ? nextAfter(count) : next };
-};
+}
+
+/** The most bytes that a character can take. */
+const heaviest = 6;
+
+/** Bytes of the entries: 4 MB, less what stands around them. */
+const maxWeight = 3_999_000;
+
+/** How many lines fit into 4 MB; at least one. */
+function countFitting(lines: readonly string[]): number {
+  // This suffices nearly always, and is much faster.
+  if (heaviest * lines.reduce((sum, line) => sum + line.length, 0) < maxWeight) return lines.length;
+  let weight = 0;
+  const tooMany = lines.findIndex((line) => {
+    weight += weightOf(line);
+    return weight > maxWeight;
+  });
+  return tooMany < 0 ? lines.length : Math.max(1, tooMany);
+}
+
+/** Bytes of a text as JSON, which a function returns to API Gateway: the limit is 6 MB. */
+const weightOf = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
+
+function toCsv(value: Value): string {
+  if (typeof value !== 'string') return String(value ?? '');
+  const harmless = value.replace(formula, "'");
+  if (harmless === value && !/[",;\t\r\n]/.test(value)) return value;
+  return `"${harmless.replaceAll('"', '""')}"`;
+}
+
+/** @param columns the attributes of an entry that are written, in the order that it has them */
+function formatsOf<Column extends string>(columns: readonly Column[]) {
+  type Entry = Readonly<Record<Column, Value>>;
+  return {
+    ndjson: { head: '', line: (entry) => `${JSON.stringify(entry)}\n` },
+    csv: {
+      head: `${columns.join(',')}\r\n`,
+      line: (entry) => `${columns.map((column) => toCsv(entry[column])).join(',')}\r\n`,
+    },
+  } as const satisfies Readonly<Record<string, Format<Entry>>>;
+}

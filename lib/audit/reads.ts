@@ -10,24 +10,38 @@ import { hour, patiently, seconds } from '../ground/time.ts';
 import type { AuditFilter } from './query.ts';
 import { record } from './record.ts';
 
+/** The caller who queries the audit trail, and the origin of the request. */
+type Reader = Source & { readonly user_id: number };
+
+/**
+ * Records a query of the audit trail where AUDIT_DETAIL is full: the first one of a caller with a
+ * filter, and another one after an hour. Never throws.
+ */
+export async function recordRead(
+  reader: Reader,
+  { filter, order }: { filter: AuditFilter; order: 'asc' | 'desc' },
+  { now = new Date() }: { now?: Date } = {},
+): Promise<void> {
+  if (config.auditDetail !== 'full') return;
+  if (!(await markRead(markKey(reader.user_id, filter), seconds(now)))) return;
+  await record({
+    ...reader,
+    action: 'READ',
+    resource: 'audit-logs',
+    result: 'SUCCESS',
+    details: { filter: { ...filter, order } },
+  });
+}
+
 /** Seconds within which the queries of one caller with one filter leave one entry. */
 const period = hour;
-
-/** Milliseconds that marking a query may take, before its entry is written. */
-const markingTimeout = () => patiently(1000);
-
-/** The key of the mark of a caller and a filter, without the times of the filter. */
-const markKey = (caller: number, { since: _, until: __, ...filter }: AuditFilter) => {
-  const digest = createHash('sha256').update(JSON.stringify(filter)).digest('base64url');
-  return { pk: `audit-read#${caller}#${digest}` };
-};
 
 /**
  * Marks by a conditional write that a query leaves an entry, so that of many queries at once only
  * one does, whichever instances of the function they run in.
  * @returns false when another query has left an entry within the period; true when that is unknown
  */
-const markRead = async (key: { readonly pk: string }, now: number): Promise<boolean> => {
+async function markRead(key: { readonly pk: string }, now: number): Promise<boolean> {
   const mark = randomUUID();
   const command = new PutCommand({
     TableName: config.usersTable,
@@ -42,27 +56,13 @@ const markRead = async (key: { readonly pk: string }, now: number): Promise<bool
     logError('audit-read-not-marked', describeFault(error));
     return true;
   }
-};
+}
 
-/** The caller who queries the audit trail, and the origin of the request. */
-type Reader = Source & { readonly user_id: number };
+/** Milliseconds that marking a query may take, before its entry is written. */
+const markingTimeout = () => patiently(1000);
 
-/**
- * Records a query of the audit trail where AUDIT_DETAIL is full: the first one of a caller with a
- * filter, and another one after an hour. Never throws.
- */
-export const recordRead = async (
-  reader: Reader,
-  { filter, order }: { filter: AuditFilter; order: 'asc' | 'desc' },
-  { now = new Date() }: { now?: Date } = {},
-): Promise<void> => {
-  if (config.auditDetail !== 'full') return;
-  if (!(await markRead(markKey(reader.user_id, filter), seconds(now)))) return;
-  await record({
-    ...reader,
-    action: 'READ',
-    resource: 'audit-logs',
-    result: 'SUCCESS',
-    details: { filter: { ...filter, order } },
-  });
-};
+/** The key of the mark of a caller and a filter, without the times of the filter. */
+function markKey(caller: number, { since: _, until: __, ...filter }: AuditFilter) {
+  const digest = createHash('sha256').update(JSON.stringify(filter)).digest('base64url');
+  return { pk: `audit-read#${caller}#${digest}` };
+}

@@ -13,23 +13,6 @@ import { type AuditEntry, type AuditedAction, makeAuditId, makeEntry } from './e
 const shardCount = 8;
 export const shards = Array.from({ length: shardCount }, (_, shard) => String(shard));
 
-/**
- * The index keys of an entry, which depend on the entry alone. Without its key, an entry is not in
- * an index.
- */
-export const indexKeys = (entry: AuditEntry): Readonly<Record<string, string>> => {
-  const { id, user_id, action, resource_id, result, created_at } = entry;
-  const shard = String(id % shardCount);
-  return {
-    created_at_id: createdAtKey({ id, created_at }),
-    shard,
-    action_shard: `${action}#${shard}`,
-    ...(user_id === null ? {} : { user_key: String(user_id), user_action: `${user_id}#${action}` }),
-    ...(resource_id ? { resource_key: resource_id } : {}),
-    ...(result === 'FAILURE' ? { failure_shard: shard } : {}),
-  };
-};
-
 /** The attributes that are stored beside the entry. No response shows them. */
 export interface EntryWrite {
   /** Distinguishes the write from another one that drew the same id. */
@@ -40,121 +23,27 @@ export interface EntryWrite {
   readonly expiresAt?: number | undefined;
 }
 
-/** The time to live with which an entry is written; none where entries stay for ever. */
-export const timeToLive = (
-  { created_at }: Pick<AuditEntry, 'created_at'>,
-  days: number,
-): Pick<EntryWrite, 'expiresAt'> =>
-  days === 0 ? {} : { expiresAt: seconds(new Date(created_at)) + days * day };
-
-/** An entry as the table holds it. */
-export const toItem = (entry: AuditEntry, { writeId, requestId, expiresAt }: EntryWrite) => ({
-  ...entry,
-  ...indexKeys(entry),
-  write_id: writeId,
-  ...(requestId ? { request_id: requestId } : {}),
-  ...(expiresAt === undefined ? {} : { [auditTable.timeToLive]: expiresAt }),
-});
-
-/**
- * Writes an entry, once however often it is called with the same entry and write id.
- * @returns false when another entry has the id
- * @throws {DomainError} STORAGE_FAULT
- */
-export const insertEntry = (
-  entry: AuditEntry,
-  { timeout, ...write }: EntryWrite & { timeout?: number },
-): Promise<boolean> => {
-  const command = new PutCommand({
-    TableName: config.auditTable,
-    Item: toItem(entry, write),
-    ConditionExpression: 'attribute_not_exists(id) OR write_id = :write_id',
-    ExpressionAttributeValues: { ':write_id': write.writeId },
-  });
-  return sendIf(command, timeout === undefined ? {} : { timeout });
-};
-
-/** Milliseconds by which a slow audit store may delay a response. */
-const recordingTimeout = () => patiently(1000);
-
-/**
- * Attempts to find a free id: two entries of one millisecond have the same id once in 4,096 times.
- */
-const maxDraws = 5;
-
-/**
- * The entry with the id of a draw. It depends only on the write id, so that a replay draws the same
- * ids.
- */
-const drawId = (entry: AuditEntry, writeId: string, draw: number): AuditEntry => {
-  if (draw === 0) return entry;
-  const tail = createHash('sha256').update(`${writeId}#${draw}`).digest().readUInt32BE();
-  return { ...entry, id: makeAuditId(new Date(entry.created_at), (below) => tail % below) };
-};
-
-/**
- * Writes an entry under its id, or under another id of the same millisecond when that is taken. The
- * same entry and write id leave one entry, however often they are written.
- * @param deadline in milliseconds of performance.now(), which no setting of the clock changes;
- *   absent: as long as the store takes
- * @returns the entry with the id that it has
- * @throws {Error} when it is not known to be written: STORAGE_FAULT, or no id was free
- */
-export const writeEntry = async (
-  entry: AuditEntry,
-  { deadline, ...write }: EntryWrite & { deadline?: number },
-): Promise<AuditEntry> => {
-  for (let draw = 0; draw < maxDraws; draw += 1) {
-    const limit = deadline && { timeout: Math.max(1, Math.ceil(deadline - performance.now())) };
-    const drawn = drawId(entry, write.writeId, draw);
-    if (await insertEntry(drawn, { ...write, ...limit })) return drawn;
-  }
-  throw new Error('No free audit id');
-};
-
-const timeToLiveOf = (entry: AuditEntry) => timeToLive(entry, config.auditRetentionDays);
-
 /**
  * The first write of an entry.
  * @throws {ConfigError} when AUDIT_RETENTION_DAYS is out of range
  */
-export const newWrite = (entry: AuditEntry): EntryWrite => ({
-  writeId: randomUUID(),
-  ...timeToLiveOf(entry),
-});
+export function newWrite(entry: AuditEntry): EntryWrite {
+  return {
+    writeId: randomUUID(),
+    ...timeToLiveOf(entry),
+  };
+}
 
-/** Logs an entry that could not be written, for the operator's command `replay-audit`. */
-export const logUnwritten = (error: unknown, write: EntryWrite, entry?: AuditEntry): void =>
-  logError(entryNotWritten, { fault: faultName(error), ...write, entry });
+/** The time to live with which an entry is written; none where entries stay for ever. */
+export function timeToLive(
+  { created_at }: Pick<AuditEntry, 'created_at'>,
+  days: number,
+): Pick<EntryWrite, 'expiresAt'> {
+  return days === 0 ? {} : { expiresAt: seconds(new Date(created_at)) + days * day };
+}
 
 /** An action; the resource is `users` by default. */
 type RecordedAction = Omit<AuditedAction, 'resource'> & Partial<Pick<AuditedAction, 'resource'>>;
-
-/**
- * Records an action. Never throws, and takes a second at most on AWS. An entry
- * that cannot be written is logged whole, to be replayed.
- */
-export const record = async (action: RecordedAction): Promise<void> => {
-  let write: EntryWrite = { writeId: randomUUID(), requestId: action.request_id };
-  let entry: AuditEntry | undefined;
-  try {
-    const now = new Date();
-    entry = makeEntry({ resource: 'users', ...action }, { now });
-    write = { ...write, ...timeToLiveOf(entry) };
-    await writeEntry(entry, { ...write, deadline: performance.now() + recordingTimeout() });
-  } catch (error) {
-    logUnwritten(error, write, entry);
-  }
-};
-
-/** The details of the entry of an operation that a fault ended. */
-export const faultDetails = (
-  error: unknown,
-  { mayHaveHappened }: { mayHaveHappened: boolean },
-) => ({
-  error: error instanceof DomainError && !error.cause ? error.code : faultName(error),
-  ...(mayHaveHappened ? { outcome: 'unknown' } : {}),
-});
 
 /** The entry of a change, to be completed while that is made. */
 type Entry = Omit<RecordedAction, 'result' | 'details'> & {
@@ -167,11 +56,6 @@ type Entry = Omit<RecordedAction, 'result' | 'details'> & {
   isUnchanged?: boolean;
 };
 
-/** Whether the service has failed, or a change may have been made despite an error. */
-const isRecorded = (error: unknown): boolean =>
-  error instanceof DomainError &&
-  (['STORAGE_FAULT', 'TOKEN_FAULT'].includes(error.code) || error.mayHaveHappened);
-
 /**
  * Makes a change and records it. If the service fails, or the change may have been made despite an
  * error, the entry is a FAILURE; a refusal leaves none.
@@ -179,7 +63,7 @@ const isRecorded = (error: unknown): boolean =>
  * @returns what the work returns
  * @throws what the work throws
  */
-export const audited = async <T>(change: Entry, work: (entry: Entry) => Promise<T>): Promise<T> => {
+export async function audited<T>(change: Entry, work: (entry: Entry) => Promise<T>): Promise<T> {
   const draft = { ...change };
   try {
     const done = await work(draft);
@@ -194,4 +78,128 @@ export const audited = async <T>(change: Entry, work: (entry: Entry) => Promise<
     }
     throw error;
   }
-};
+}
+
+/**
+ * Records an action. Never throws, and takes a second at most on AWS. An entry
+ * that cannot be written is logged whole, to be replayed.
+ */
+export async function record(action: RecordedAction): Promise<void> {
+  let write: EntryWrite = { writeId: randomUUID(), requestId: action.request_id };
+  let entry: AuditEntry | undefined;
+  try {
+    const now = new Date();
+    entry = makeEntry({ resource: 'users', ...action }, { now });
+    write = { ...write, ...timeToLiveOf(entry) };
+    await writeEntry(entry, { ...write, deadline: performance.now() + recordingTimeout() });
+  } catch (error) {
+    logUnwritten(error, write, entry);
+  }
+}
+
+/**
+ * Attempts to find a free id: two entries of one millisecond have the same id once in 4,096 times.
+ */
+const maxDraws = 5;
+
+/**
+ * Writes an entry under its id, or under another id of the same millisecond when that is taken. The
+ * same entry and write id leave one entry, however often they are written.
+ * @param deadline in milliseconds of performance.now(), which no setting of the clock changes;
+ *   absent: as long as the store takes
+ * @returns the entry with the id that it has
+ * @throws {Error} when it is not known to be written: STORAGE_FAULT, or no id was free
+ */
+export async function writeEntry(
+  entry: AuditEntry,
+  { deadline, ...write }: EntryWrite & { deadline?: number },
+): Promise<AuditEntry> {
+  for (let draw = 0; draw < maxDraws; draw += 1) {
+    const limit = deadline && { timeout: Math.max(1, Math.ceil(deadline - performance.now())) };
+    const drawn = drawId(entry, write.writeId, draw);
+    if (await insertEntry(drawn, { ...write, ...limit })) return drawn;
+  }
+  throw new Error('No free audit id');
+}
+
+/**
+ * Writes an entry, once however often it is called with the same entry and write id.
+ * @returns false when another entry has the id
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export function insertEntry(
+  entry: AuditEntry,
+  { timeout, ...write }: EntryWrite & { timeout?: number },
+): Promise<boolean> {
+  const command = new PutCommand({
+    TableName: config.auditTable,
+    Item: toItem(entry, write),
+    ConditionExpression: 'attribute_not_exists(id) OR write_id = :write_id',
+    ExpressionAttributeValues: { ':write_id': write.writeId },
+  });
+  return sendIf(command, timeout === undefined ? {} : { timeout });
+}
+
+/** An entry as the table holds it. */
+export function toItem(entry: AuditEntry, { writeId, requestId, expiresAt }: EntryWrite) {
+  return {
+    ...entry,
+    ...indexKeys(entry),
+    write_id: writeId,
+    ...(requestId ? { request_id: requestId } : {}),
+    ...(expiresAt === undefined ? {} : { [auditTable.timeToLive]: expiresAt }),
+  };
+}
+
+/**
+ * The index keys of an entry, which depend on the entry alone. Without its key, an entry is not in
+ * an index.
+ */
+export function indexKeys(entry: AuditEntry): Readonly<Record<string, string>> {
+  const { id, user_id, action, resource_id, result, created_at } = entry;
+  const shard = String(id % shardCount);
+  return {
+    created_at_id: createdAtKey({ id, created_at }),
+    shard,
+    action_shard: `${action}#${shard}`,
+    ...(user_id === null ? {} : { user_key: String(user_id), user_action: `${user_id}#${action}` }),
+    ...(resource_id ? { resource_key: resource_id } : {}),
+    ...(result === 'FAILURE' ? { failure_shard: shard } : {}),
+  };
+}
+
+/** Logs an entry that could not be written, for the operator's command `replay-audit`. */
+export function logUnwritten(error: unknown, write: EntryWrite, entry?: AuditEntry): void {
+  logError(entryNotWritten, { fault: faultName(error), ...write, entry });
+}
+
+/** The details of the entry of an operation that a fault ended. */
+export function faultDetails(error: unknown, { mayHaveHappened }: { mayHaveHappened: boolean }) {
+  return {
+    error: error instanceof DomainError && !error.cause ? error.code : faultName(error),
+    ...(mayHaveHappened ? { outcome: 'unknown' } : {}),
+  };
+}
+
+const timeToLiveOf = (entry: AuditEntry) => timeToLive(entry, config.auditRetentionDays);
+
+/**
+ * The entry with the id of a draw. It depends only on the write id, so that a replay draws the same
+ * ids.
+ */
+function drawId(entry: AuditEntry, writeId: string, draw: number): AuditEntry {
+  if (draw === 0) return entry;
+  const tail = createHash('sha256').update(`${writeId}#${draw}`).digest().readUInt32BE();
+  return { ...entry, id: makeAuditId(new Date(entry.created_at), (below) => tail % below) };
+}
+
+/** Milliseconds by which a slow audit store may delay a response. */
+const recordingTimeout = () => patiently(1000);
+
+/** Whether the service has failed, or a change may have been made despite an error. */
+function isRecorded(error: unknown): boolean {
+  return (
+    error instanceof DomainError &&
+    (['STORAGE_FAULT', 'TOKEN_FAULT'].includes(error.code) || error.mayHaveHappened)
+  );
+}

@@ -8,10 +8,13 @@ import { dayInMilliseconds } from '../ground/time.ts';
  * @param expires_at seconds since 1970, as in the table and in lines
  * @param now milliseconds since 1970
  */
-export const hasExpired = (
+export function hasExpired(
   { created_at, expires_at }: { readonly created_at: unknown; readonly expires_at: unknown },
   now: number,
-): boolean =>
-  typeof expires_at === 'number' &&
-  expires_at * 1000 <= now &&
-  expires_at * 1000 > Date.parse(String(created_at)) + leastRetention * dayInMilliseconds - 1000;
+): boolean {
+  return (
+    typeof expires_at === 'number' &&
+    expires_at * 1000 <= now &&
+    expires_at * 1000 > Date.parse(String(created_at)) + leastRetention * dayInMilliseconds - 1000
+  );
+}

@@ -9,57 +9,51 @@ import { tokenLifetime } from './schemas.ts';
 const text = { type: 'string' };
 const message = { ...text, description: 'For people. Programs read the header `Error-Code`.' };
 const faultName = { ...text, description: 'The name of the fault.', examples: ['ECONNREFUSED'] };
-const faultFields = { err: faultName, hashErr: faultName, insertErr: faultName };
 
-const listed = (meanings: Readonly<Record<string, string>>): string =>
-  Object.entries(meanings)
-    .map(([code, meaning]) => `- \`${code}\`: ${meaning}`)
-    .join('\n');
+const id = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  description: 'A user’s id, in decimal digits.',
+  example: 17,
+  schema: {
+    type: 'integer',
+    format: 'int64',
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+  },
+};
 
-/** @param codes the codes of all errors that operations can respond with */
-const errorSchemas = (codes: ReadonlySet<string>) => ({
-  ErrorMessage: { type: 'object', properties: { message }, required: ['message'] },
-  Fault: {
-    description: 'A message, and one further field, which names the fault.',
-    type: 'object',
-    properties: { message, ...faultFields },
-    required: ['message'],
-    minProperties: 2,
-    maxProperties: 2,
+/** The responses of API Gateway itself, to any operation and to unknown paths. */
+const responses = {
+  Gateway: {
+    description:
+      'Responses of API Gateway itself, without the headers of the service: 404 for an unknown path or method, 413 for a body of more than 10 MB, 429 when it throttles, 431, 500 and 503.',
+    content: { 'application/json': { schema: ref('schemas', 'ErrorMessage') } },
   },
-  FieldError: {
-    type: 'object',
-    properties: {
-      pointer: { ...text, description: 'A JSON pointer (RFC 6901) to the field, after `#`.' },
-      code: { ...text, description: `New codes may come.\n\n${listed(fieldFaultMeanings)}` },
-      detail: text,
-    },
-    required: ['pointer', 'code', 'detail'],
-  },
-  Problem: {
-    description: 'Problem details (RFC 9457).',
-    type: 'object',
-    properties: {
-      type: { ...text, format: 'uri-reference' },
-      title: { ...text, description: 'The text that `message` has in the default form.' },
-      status: { type: 'integer' },
-      code: {
-        ...text,
-        description: `New codes may come.\n\n${listed(
-          Object.fromEntries(Object.entries(errorMeanings).filter(([code]) => codes.has(code))),
-        )}`,
+  ...Object.fromEntries(
+    Object.values(gatewayResponses).map(({ name, description, message }) => [
+      name,
+      {
+        description,
+        content: {
+          'application/json': { schema: ref('schemas', 'ErrorMessage'), example: { message } },
+        },
       },
-      errors: {
-        type: 'array',
-        items: { $ref: '#/components/schemas/FieldError' },
-        description: 'Every fault of the body.',
-      },
-      retryAfter: { type: 'integer', minimum: 0, description: 'Seconds, as in `Retry-After`.' },
-      ...faultFields,
-    },
-    required: ['type', 'title', 'status', 'code'],
-  },
-});
+    ]),
+  ),
+};
+
+/** Not `session`: generators for Go would make one type of it and of the schema Session. */
+const parameterNames: Readonly<Record<string, string>> = {
+  session: 'sessionId',
+  identity: 'identityId',
+};
+
+/** The reference to a parameter of a path. */
+export function pathParameter(name: string) {
+  return ref('parameters', parameterNames[name] ?? name);
+}
 
 const headers = {
   'Cache-Control': {
@@ -93,26 +87,6 @@ const headers = {
   ETag: { description: 'Send it back in `If-None-Match`.', required: true, schema: text },
 };
 
-const id = {
-  name: 'id',
-  in: 'path',
-  required: true,
-  description: 'A user’s id, in decimal digits.',
-  example: 17,
-  schema: {
-    type: 'integer',
-    format: 'int64',
-    minimum: 1,
-    maximum: Number.MAX_SAFE_INTEGER,
-  },
-};
-
-/** Not `session`: generators for Go would make one type of it and of the schema Session. */
-const parameterNames: Readonly<Record<string, string>> = {
-  session: 'sessionId',
-  identity: 'identityId',
-};
-
 const session = {
   name: 'session',
   in: 'path',
@@ -140,34 +114,11 @@ const file = {
   schema: { type: 'string' },
 };
 
-/** The reference to a parameter of a path. */
-export const pathParameter = (name: string) => ref('parameters', parameterNames[name] ?? name);
-
-/** The responses of API Gateway itself, to any operation and to unknown paths. */
-const responses = {
-  Gateway: {
-    description:
-      'Responses of API Gateway itself, without the headers of the service: 404 for an unknown path or method, 413 for a body of more than 10 MB, 429 when it throttles, 431, 500 and 503.',
-    content: { 'application/json': { schema: ref('schemas', 'ErrorMessage') } },
-  },
-  ...Object.fromEntries(
-    Object.values(gatewayResponses).map(({ name, description, message }) => [
-      name,
-      {
-        description,
-        content: {
-          'application/json': { schema: ref('schemas', 'ErrorMessage'), example: { message } },
-        },
-      },
-    ]),
-  ),
-};
-
 /**
  * All components.
  * @param schemas those of bodies
  */
-export const components = ({
+export function components({
   schemas,
   endpoints,
   settings,
@@ -175,18 +126,75 @@ export const components = ({
   schemas: Json;
   endpoints: readonly Endpoint[];
   settings: ServiceValues;
-}) => ({
-  schemas: { ...schemas, ...errorSchemas(codesOf(endpoints, settings)) },
-  examples: sharedExamples(),
-  headers,
-  parameters: { id, sessionId: session, identityId: identity, file },
-  responses,
-  securitySchemes: {
-    token: {
-      type: 'http',
-      scheme: 'bearer',
-      bearerFormat: 'JWT',
-      description: `From registration or login; valid for ${tokenLifetime(settings)}.`,
+}) {
+  return {
+    schemas: { ...schemas, ...errorSchemas(codesOf(endpoints, settings)) },
+    examples: sharedExamples(),
+    headers,
+    parameters: { id, sessionId: session, identityId: identity, file },
+    responses,
+    securitySchemes: {
+      token: {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'JWT',
+        description: `From registration or login; valid for ${tokenLifetime(settings)}.`,
+      },
     },
-  },
-});
+  };
+}
+
+const faultFields = { err: faultName, hashErr: faultName, insertErr: faultName };
+
+/** @param codes the codes of all errors that operations can respond with */
+function errorSchemas(codes: ReadonlySet<string>) {
+  return {
+    ErrorMessage: { type: 'object', properties: { message }, required: ['message'] },
+    Fault: {
+      description: 'A message, and one further field, which names the fault.',
+      type: 'object',
+      properties: { message, ...faultFields },
+      required: ['message'],
+      minProperties: 2,
+      maxProperties: 2,
+    },
+    FieldError: {
+      type: 'object',
+      properties: {
+        pointer: { ...text, description: 'A JSON pointer (RFC 6901) to the field, after `#`.' },
+        code: { ...text, description: `New codes may come.\n\n${listed(fieldFaultMeanings)}` },
+        detail: text,
+      },
+      required: ['pointer', 'code', 'detail'],
+    },
+    Problem: {
+      description: 'Problem details (RFC 9457).',
+      type: 'object',
+      properties: {
+        type: { ...text, format: 'uri-reference' },
+        title: { ...text, description: 'The text that `message` has in the default form.' },
+        status: { type: 'integer' },
+        code: {
+          ...text,
+          description: `New codes may come.\n\n${listed(
+            Object.fromEntries(Object.entries(errorMeanings).filter(([code]) => codes.has(code))),
+          )}`,
+        },
+        errors: {
+          type: 'array',
+          items: { $ref: '#/components/schemas/FieldError' },
+          description: 'Every fault of the body.',
+        },
+        retryAfter: { type: 'integer', minimum: 0, description: 'Seconds, as in `Retry-After`.' },
+        ...faultFields,
+      },
+      required: ['type', 'title', 'status', 'code'],
+    },
+  };
+}
+
+function listed(meanings: Readonly<Record<string, string>>): string {
+  return Object.entries(meanings)
+    .map(([code, meaning]) => `- \`${code}\`: ${meaning}`)
+    .join('\n');
+}

@@ -90,13 +90,15 @@ export interface Endpoint {
 }
 
 /** The endpoints that are available under some settings. */
-export const inForce = (endpoints: readonly Endpoint[], settings: ServiceValues) =>
-  endpoints.filter(({ contract }) => contract.exists?.(settings) ?? true);
+export function inForce(endpoints: readonly Endpoint[], settings: ServiceValues) {
+  return endpoints.filter(({ contract }) => contract.exists?.(settings) ?? true);
+}
 
 /**
  * Names a schema in the document. The names are part of the contract, because generators name types
  * after them: a body has the same name under every setting.
  */
 // @__NO_SIDE_EFFECTS__
-export const named = <const Schema extends v.GenericSchema>(name: string, schema: Schema) =>
-  v.pipe(schema, v.metadata({ name }));
+export function named<const Schema extends v.GenericSchema>(name: string, schema: Schema) {
+  return v.pipe(schema, v.metadata({ name }));
+}

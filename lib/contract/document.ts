@@ -36,6 +36,8 @@ export const info = {
   license: { name: 'MIT', identifier: 'MIT' },
 };
 
+export type OpenApiDocument = ReturnType<typeof buildDocument>;
+
 /** The groups of operations, in their order. */
 const tags = [
   { name: 'Accounts', description: 'Registration, login and the caller’s own profile.' },
@@ -49,56 +51,40 @@ const tags = [
   { name: 'Console', description: 'Users and the audit trail in a browser.' },
 ];
 
-const mediaType = (contentType: string): string => contentType.replace(/;.*/, '');
+/**
+ * The document of endpoints under some settings.
+ * @param server the URL under which the service is reached
+ */
+export function buildDocument(
+  endpoints: readonly Endpoint[],
+  settings: ServiceValues,
+  server: string,
+) {
+  const available = inForce(endpoints, settings);
+  const used = new Set(available.map(({ tag }) => tag));
+  const { schemas, bodySchema } = collectSchemas();
+  const byPath = Map.groupBy(available, ({ contract }) => contract.route.split(' ')[1]);
+  const paths = [...byPath].map(([path, operations]) => [
+    path,
+    Object.fromEntries(
+      operations.map((each) => [
+        each.contract.route.split(' ')[0]?.toLowerCase(),
+        operationObject(each, settings, bodySchema),
+      ]),
+    ),
+  ]);
+  const all = components({ schemas, endpoints: available, settings });
+  return {
+    openapi: '3.1.1',
+    info,
+    servers: [{ url: server }] as const,
+    tags: tags.filter(({ name }) => used.has(name)),
+    paths: Object.fromEntries(paths) as Readonly<Record<string, Readonly<Record<string, Json>>>>,
+    components: usedComponents(all, paths),
+  };
+}
 
 type BodySchemaOf = ReturnType<typeof collectSchemas>['bodySchema'];
-
-/** The media types of a body. */
-const contentOf = (
-  { schema, example, contentType = 'application/json', textForms = [] }: Success,
-  bodySchema: BodySchemaOf,
-): Json => {
-  const forms = [...(schema ? [{ contentType, schema, example }] : []), ...textForms];
-  return Object.fromEntries(
-    forms.map(({ contentType, schema, example }) => [
-      mediaType(contentType),
-      { schema: bodySchema(schema), example },
-    ]),
-  );
-};
-
-const successResponse = ({ success }: Description, bodySchema: BodySchemaOf): Json => {
-  const { status, description, schema, created, headers = [] } = success;
-  const own = Object.fromEntries(headers.map((name) => [name, ref('headers', name)]));
-  const response = {
-    description,
-    headers: { ...responseHeaders, ...own },
-    ...(schema ? { content: contentOf(success, bodySchema) } : {}),
-  };
-  return {
-    [status]: response,
-    ...(created ? { 201: { ...response, description: created } } : {}),
-    ...(headers.includes('ETag')
-      ? {
-          304: {
-            description: 'It still has the ETag of `If-None-Match`.',
-            headers: { ...responseHeaders, ...own },
-          },
-        }
-      : {}),
-  };
-};
-
-const parametersOf = (contract: Contract, { success }: Description): readonly Json[] => [
-  ...[...contract.route.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name)),
-  // A form of text allows what JSON does, and more.
-  ...Object.entries(contract.query?.(success.textForms?.[0]?.contentType) ?? {}).map(
-    ([name, schema]) => {
-      const { description, ...rest } = parameterSchema(schema as never);
-      return { name, in: 'query', description, schema: rest };
-    },
-  ),
-];
 
 /** Who may call an operation. Further limits are in its text. */
 const callers: Readonly<Record<Operation, string>> = {
@@ -113,11 +99,11 @@ const callers: Readonly<Record<Operation, string>> = {
   administerOthers: 'For admins.',
 };
 
-const operationObject = (
+function operationObject(
   { contract, tag, describe }: Endpoint,
   settings: ServiceValues,
   bodySchema: BodySchemaOf,
-): Json => {
+): Json {
   const description = describe(settings);
   const { id, summary, text, body = contract.body?.('admin'), bodyExample } = description;
   const { may, takesToken } = contract;
@@ -148,39 +134,55 @@ const operationObject = (
       default: ref('responses', 'Gateway'),
     },
   };
-};
+}
 
-/**
- * The document of endpoints under some settings.
- * @param server the URL under which the service is reached
- */
-export const buildDocument = (
-  endpoints: readonly Endpoint[],
-  settings: ServiceValues,
-  server: string,
-) => {
-  const available = inForce(endpoints, settings);
-  const used = new Set(available.map(({ tag }) => tag));
-  const { schemas, bodySchema } = collectSchemas();
-  const byPath = Map.groupBy(available, ({ contract }) => contract.route.split(' ')[1]);
-  const paths = [...byPath].map(([path, operations]) => [
-    path,
-    Object.fromEntries(
-      operations.map((each) => [
-        each.contract.route.split(' ')[0]?.toLowerCase(),
-        operationObject(each, settings, bodySchema),
-      ]),
+function parametersOf(contract: Contract, { success }: Description): readonly Json[] {
+  return [
+    ...[...contract.route.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name)),
+    // A form of text allows what JSON does, and more.
+    ...Object.entries(contract.query?.(success.textForms?.[0]?.contentType) ?? {}).map(
+      ([name, schema]) => {
+        const { description, ...rest } = parameterSchema(schema as never);
+        return { name, in: 'query', description, schema: rest };
+      },
     ),
-  ]);
-  const all = components({ schemas, endpoints: available, settings });
-  return {
-    openapi: '3.1.1',
-    info,
-    servers: [{ url: server }] as const,
-    tags: tags.filter(({ name }) => used.has(name)),
-    paths: Object.fromEntries(paths) as Readonly<Record<string, Readonly<Record<string, Json>>>>,
-    components: usedComponents(all, paths),
-  };
-};
+  ];
+}
 
-export type OpenApiDocument = ReturnType<typeof buildDocument>;
+function successResponse({ success }: Description, bodySchema: BodySchemaOf): Json {
+  const { status, description, schema, created, headers = [] } = success;
+  const own = Object.fromEntries(headers.map((name) => [name, ref('headers', name)]));
+  const response = {
+    description,
+    headers: { ...responseHeaders, ...own },
+    ...(schema ? { content: contentOf(success, bodySchema) } : {}),
+  };
+  return {
+    [status]: response,
+    ...(created ? { 201: { ...response, description: created } } : {}),
+    ...(headers.includes('ETag')
+      ? {
+          304: {
+            description: 'It still has the ETag of `If-None-Match`.',
+            headers: { ...responseHeaders, ...own },
+          },
+        }
+      : {}),
+  };
+}
+
+/** The media types of a body. */
+function contentOf(
+  { schema, example, contentType = 'application/json', textForms = [] }: Success,
+  bodySchema: BodySchemaOf,
+): Json {
+  const forms = [...(schema ? [{ contentType, schema, example }] : []), ...textForms];
+  return Object.fromEntries(
+    forms.map(({ contentType, schema, example }) => [
+      mediaType(contentType),
+      { schema: bodySchema(schema), example },
+    ]),
+  );
+}
+
+const mediaType = (contentType: string): string => contentType.replace(/;.*/, '');

@@ -8,10 +8,68 @@ import {
 } from '../ground/errors.ts';
 import type { Contract, Description } from './contract.ts';
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** The form of an error: the default one, or problem details. */
 export type ErrorForm = 'plain' | 'problem';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What the message of a 500 comes with. */
+const exampleFault = 'ECONNREFUSED';
+
+/** The example of an error in both forms, where it depends on the operation. */
+export function ownExample(
+  code: ErrorCode,
+  { storageFault = ['', 'err'] }: Contract,
+  { bodyExample = {} }: Description,
+): Record<ErrorForm, Json> | undefined {
+  if (code === 'STORAGE_FAULT') {
+    const [title, field] = storageFault;
+    return bothForms(code, title, { fault: { [field]: exampleFault } });
+  }
+  if (code !== 'FIELD_INVALID') return undefined;
+  // Of any field a number is not allowed, which needs no rule of its own.
+  const [field = ''] = Object.keys(bodyExample);
+  const faults = [{ field, code: 'WRONG_TYPE', rule: 'must be a string' }] as const;
+  return bothForms(code, `${field} must be a string`, { faults });
+}
+
+/** The examples that endpoints share. */
+export function sharedExamples(): Readonly<Record<string, Json>> {
+  const shared = errorCodes.filter((code) => code !== 'STORAGE_FAULT' && code !== 'FIELD_INVALID');
+  return Object.fromEntries(
+    shared.flatMap((code) =>
+      Object.entries(sharedExample(code)).map(([form, value]) => [
+        exampleName(code, form as ErrorForm),
+        { value },
+      ]),
+    ),
+  );
+}
+
+/** The name of an error's example in the document. */
+export function exampleName(code: ErrorCode, form: ErrorForm): string {
+  return form === 'plain' ? code : `${code}.problem`;
+}
+
+function bothForms(
+  code: ErrorCode,
+  title: string | undefined,
+  { fault = {}, faults = [] }: { fault?: Json; faults?: readonly FieldFault[] } = {},
+): Record<ErrorForm, Json> {
+  const { status } = httpErrors[code];
+  return {
+    plain: { message: title, ...fault },
+    problem: {
+      type: `/docs#${code}`,
+      title,
+      status,
+      code,
+      ...(faults.length > 0 ? { errors: faults.map(problemOfField) } : {}),
+      ...(status === 429 ? { retryAfter: 30 } : {}),
+      ...fault,
+    },
+  };
+}
 
 /** The fields that are missing in the examples of errors of bodies. */
 const missing: Partial<Record<ErrorCode, string>> = {
@@ -26,47 +84,7 @@ const missing: Partial<Record<ErrorCode, string>> = {
   ID_TOKEN_REQUIRED: 'idToken',
 };
 
-/** What the message of a 500 comes with. */
-const exampleFault = 'ECONNREFUSED';
-
-const bothForms = (
-  code: ErrorCode,
-  title: string | undefined,
-  { fault = {}, faults = [] }: { fault?: Json; faults?: readonly FieldFault[] } = {},
-): Record<ErrorForm, Json> => {
-  const { status } = httpErrors[code];
-  return {
-    plain: { message: title, ...fault },
-    problem: {
-      type: `/docs#${code}`,
-      title,
-      status,
-      code,
-      ...(faults.length > 0 ? { errors: faults.map(problemOfField) } : {}),
-      ...(status === 429 ? { retryAfter: 30 } : {}),
-      ...fault,
-    },
-  };
-};
-
-/** The example of an error in both forms, where it depends on the operation. */
-export const ownExample = (
-  code: ErrorCode,
-  { storageFault = ['', 'err'] }: Contract,
-  { bodyExample = {} }: Description,
-): Record<ErrorForm, Json> | undefined => {
-  if (code === 'STORAGE_FAULT') {
-    const [title, field] = storageFault;
-    return bothForms(code, title, { fault: { [field]: exampleFault } });
-  }
-  if (code !== 'FIELD_INVALID') return undefined;
-  // Of any field a number is not allowed, which needs no rule of its own.
-  const [field = ''] = Object.keys(bodyExample);
-  const faults = [{ field, code: 'WRONG_TYPE', rule: 'must be a string' }] as const;
-  return bothForms(code, `${field} must be a string`, { faults });
-};
-
-const sharedExample = (code: ErrorCode) => {
+function sharedExample(code: ErrorCode) {
   const { message = 'cursor is invalid', field } = httpErrors[code];
   const lacking = missing[code];
   return bothForms(code, message, {
@@ -75,21 +93,4 @@ const sharedExample = (code: ErrorCode) => {
       ? { faults: [{ field: lacking, code: 'REQUIRED', rule: 'is required' } as const] }
       : {}),
   });
-};
-
-/** The name of an error's example in the document. */
-export const exampleName = (code: ErrorCode, form: ErrorForm): string =>
-  form === 'plain' ? code : `${code}.problem`;
-
-/** The examples that endpoints share. */
-export const sharedExamples = (): Readonly<Record<string, Json>> => {
-  const shared = errorCodes.filter((code) => code !== 'STORAGE_FAULT' && code !== 'FIELD_INVALID');
-  return Object.fromEntries(
-    shared.flatMap((code) =>
-      Object.entries(sharedExample(code)).map(([form, value]) => [
-        exampleName(code, form as ErrorForm),
-        { value },
-      ]),
-    ),
-  );
-};
+}

@@ -85,63 +85,6 @@ export const fieldFaultMeanings: Readonly<Record<FieldFaultCode, string>> = {
   UNKNOWN_VALUE: 'It is not an allowed value.',
 };
 
-const tokenErrors = ['NO_TOKEN', 'TOKEN_EXPIRED', 'TOKEN_INVALID'] as const;
-const bodyErrors = [
-  'BODY_MEDIA_TYPE',
-  'BODY_TOO_LARGE',
-  'BODY_ENCODING',
-  'BODY_MALFORMED',
-  'BODY_TOO_DEEP',
-  'BODY_FORBIDDEN_KEY',
-  'BODY_NOT_OBJECT',
-] as const;
-
-/** The errors of parameters of paths. */
-const pathErrors = {
-  id: 'USER_NOT_FOUND',
-  session: 'SESSION_NOT_FOUND',
-  identity: 'IDENTITY_NOT_FOUND',
-  file: 'FILE_NOT_FOUND',
-} as const satisfies Readonly<Record<string, ErrorCode>>;
-
-/** The errors that follow from a contract. */
-const errorsOfContract = (contract: Contract, settings: ServiceValues): readonly ErrorCode[] => {
-  const { route, may, body, query, whenMissing, whenInvalid = 'FIELD_INVALID' } = contract;
-  const refuses = may === 'readUser' ? settings.accounts === 'private' : may !== 'own';
-  const ofFields = typeof whenInvalid === 'string' ? [whenInvalid] : Object.values(whenInvalid);
-  return [
-    ...(body ? [...bodyErrors, ...ofFields, ...(whenMissing ? [whenMissing] : [])] : []),
-    ...(query ? (['PARAMETER_INVALID'] as const) : []),
-    ...(may === 'public' ? [] : [...tokenErrors, ...(refuses ? (['FORBIDDEN'] as const) : [])]),
-    ...Object.entries(pathErrors).flatMap(([name, code]) =>
-      route.includes(`{${name}}`) ? [code] : [],
-    ),
-    ...(contract.storageFault ? (['STORAGE_FAULT'] as const) : []),
-    'UNEXPECTED_FAULT',
-  ];
-};
-
-/** Every error that an endpoint can respond with. */
-const errorsOf = (
-  contract: Contract,
-  { errors = [] }: Description,
-  settings: ServiceValues,
-): readonly ErrorCode[] => {
-  const all = new Set<ErrorCode>([...errorsOfContract(contract, settings), ...errors]);
-  if (all.has('FORBIDDEN') && settings.secondFactor === 'admins') all.add('SECOND_FACTOR_REQUIRED');
-  return errorCodes.filter((code) => all.has(code));
-};
-
-const reasons: Readonly<Record<number, string>> = {
-  400: 'The request breaks a rule.',
-  401: 'The caller is not authenticated.',
-  403: 'The caller may not do this.',
-  404: 'What is asked for does not exist.',
-  413: 'The body is larger than 64 KiB.',
-  429: 'Too many attempts: wait for the seconds that `Retry-After` says.',
-  500: 'A fault of the service. The further field names it.',
-};
-
 const errorHeaders: Readonly<Record<number, Json>> = {
   401: { 'WWW-Authenticate': ref('headers', 'WWW-Authenticate') },
   429: { 'Retry-After': ref('headers', 'Retry-After') },
@@ -164,12 +107,100 @@ export const gatewayResponses: Readonly<
   },
 };
 
-const errorResponse = (
+/** The error responses of an endpoint, by status. */
+export function errorResponses(
+  contract: Contract,
+  description: Description,
+  settings: ServiceValues,
+): Json {
+  const byStatus = Map.groupBy(
+    errorsOf(contract, description, settings),
+    (code) => httpErrors[code].status,
+  );
+  const own = [...byStatus].map(([status, codes]) => [
+    String(status),
+    errorResponse(status, codes, contract, description),
+  ]);
+  const ofGateway = Object.entries(gatewayResponses).map(([status, { name }]) => [
+    status,
+    ref('responses', name),
+  ]);
+  return { ...Object.fromEntries(ofGateway), ...Object.fromEntries(own) };
+}
+
+/** Every error that some endpoints can respond with. */
+export function codesOf(
+  endpoints: readonly Endpoint[],
+  settings: ServiceValues,
+): ReadonlySet<ErrorCode> {
+  return new Set(
+    endpoints.flatMap(({ contract, describe }) => errorsOf(contract, describe(settings), settings)),
+  );
+}
+
+/** Every error that an endpoint can respond with. */
+function errorsOf(
+  contract: Contract,
+  { errors = [] }: Description,
+  settings: ServiceValues,
+): readonly ErrorCode[] {
+  const all = new Set<ErrorCode>([...errorsOfContract(contract, settings), ...errors]);
+  if (all.has('FORBIDDEN') && settings.secondFactor === 'admins') all.add('SECOND_FACTOR_REQUIRED');
+  return errorCodes.filter((code) => all.has(code));
+}
+
+const tokenErrors = ['NO_TOKEN', 'TOKEN_EXPIRED', 'TOKEN_INVALID'] as const;
+const bodyErrors = [
+  'BODY_MEDIA_TYPE',
+  'BODY_TOO_LARGE',
+  'BODY_ENCODING',
+  'BODY_MALFORMED',
+  'BODY_TOO_DEEP',
+  'BODY_FORBIDDEN_KEY',
+  'BODY_NOT_OBJECT',
+] as const;
+
+/** The errors of parameters of paths. */
+const pathErrors = {
+  id: 'USER_NOT_FOUND',
+  session: 'SESSION_NOT_FOUND',
+  identity: 'IDENTITY_NOT_FOUND',
+  file: 'FILE_NOT_FOUND',
+} as const satisfies Readonly<Record<string, ErrorCode>>;
+
+/** The errors that follow from a contract. */
+function errorsOfContract(contract: Contract, settings: ServiceValues): readonly ErrorCode[] {
+  const { route, may, body, query, whenMissing, whenInvalid = 'FIELD_INVALID' } = contract;
+  const refuses = may === 'readUser' ? settings.accounts === 'private' : may !== 'own';
+  const ofFields = typeof whenInvalid === 'string' ? [whenInvalid] : Object.values(whenInvalid);
+  return [
+    ...(body ? [...bodyErrors, ...ofFields, ...(whenMissing ? [whenMissing] : [])] : []),
+    ...(query ? (['PARAMETER_INVALID'] as const) : []),
+    ...(may === 'public' ? [] : [...tokenErrors, ...(refuses ? (['FORBIDDEN'] as const) : [])]),
+    ...Object.entries(pathErrors).flatMap(([name, code]) =>
+      route.includes(`{${name}}`) ? [code] : [],
+    ),
+    ...(contract.storageFault ? (['STORAGE_FAULT'] as const) : []),
+    'UNEXPECTED_FAULT',
+  ];
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'The request breaks a rule.',
+  401: 'The caller is not authenticated.',
+  403: 'The caller may not do this.',
+  404: 'What is asked for does not exist.',
+  413: 'The body is larger than 64 KiB.',
+  429: 'Too many attempts: wait for the seconds that `Retry-After` says.',
+  500: 'A fault of the service. The further field names it.',
+};
+
+function errorResponse(
   status: number,
   codes: readonly ErrorCode[],
   contract: Contract,
   description: Description,
-) => {
+) {
   const examples = (form: ErrorForm) =>
     Object.fromEntries(
       codes.map((code) => {
@@ -205,34 +236,4 @@ const errorResponse = (
       },
     },
   };
-};
-
-/** The error responses of an endpoint, by status. */
-export const errorResponses = (
-  contract: Contract,
-  description: Description,
-  settings: ServiceValues,
-): Json => {
-  const byStatus = Map.groupBy(
-    errorsOf(contract, description, settings),
-    (code) => httpErrors[code].status,
-  );
-  const own = [...byStatus].map(([status, codes]) => [
-    String(status),
-    errorResponse(status, codes, contract, description),
-  ]);
-  const ofGateway = Object.entries(gatewayResponses).map(([status, { name }]) => [
-    status,
-    ref('responses', name),
-  ]);
-  return { ...Object.fromEntries(ofGateway), ...Object.fromEntries(own) };
-};
-
-/** Every error that some endpoints can respond with. */
-export const codesOf = (
-  endpoints: readonly Endpoint[],
-  settings: ServiceValues,
-): ReadonlySet<ErrorCode> =>
-  new Set(
-    endpoints.flatMap(({ contract, describe }) => errorsOf(contract, describe(settings), settings)),
-  );
+}

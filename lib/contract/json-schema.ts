@@ -5,36 +5,10 @@ import type { Keywords } from '../ground/validation.ts';
 /** A part of the document, as JSON. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** Refers to a component of the document. */
-export const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
-
 /** Headers of every response of a function. */
 export const responseHeaders = {
   'Cache-Control': ref('headers', 'Cache-Control'),
   'X-Request-Id': ref('headers', 'X-Request-Id'),
-};
-
-/** The components that a part of the document refers to, such as `schemas/User`. */
-const references = (part: unknown): readonly string[] =>
-  JSON.stringify(part).match(/(?<="\$ref":"#\/components\/)[^"]+/g) ?? [];
-
-/** The components without those that nothing refers to. */
-export const usedComponents = <Components extends Readonly<Record<string, Json>>>(
-  all: Components,
-  paths: unknown,
-): Components => {
-  const used = new Set(references(paths));
-  // The set grows while it is walked.
-  for (const name of used) {
-    const [kind, key] = name.split('/') as [string, string];
-    for (const further of references(all[kind]?.[key])) used.add(further);
-  }
-  const kept = Object.entries(all).map(([kind, parts]) => {
-    const isUsed = ([key]: readonly [string, unknown]) =>
-      kind === 'securitySchemes' || used.has(`${kind}/${key}`);
-    return [kind, Object.fromEntries(Object.entries(parts).filter(isUsed))];
-  });
-  return Object.fromEntries(kept);
 };
 
 /** Adds the JSON Schema keywords of a rule (see `rule` in lib/ground/validation.ts); leaves names out. */
@@ -56,24 +30,32 @@ const options: ConversionConfig = {
   overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
 };
 
-type Schema = v.GenericSchema & {
-  readonly entries?: v.ObjectEntries;
-  readonly item?: v.GenericSchema;
-  readonly wrapped?: v.GenericSchema;
-};
+/** Refers to a component of the document. */
+export function ref(kind: string, name: string) {
+  return { $ref: `#/components/${kind}/${name}` };
+}
 
-/** The schemas with a name in a schema, by their names; see `named` in contract.ts. */
-const namedIn = (schema: Schema): Readonly<Record<string, v.GenericSchema>> => {
-  const parts = [...Object.values(schema.entries ?? {}), schema.item, schema.wrapped];
-  const { name } = v.getMetadata(schema);
-  return Object.assign(
-    typeof name === 'string' ? { [name]: schema } : {},
-    ...parts.map((part) => part && namedIn(part as Schema)),
-  );
-};
+/** The components without those that nothing refers to. */
+export function usedComponents<Components extends Readonly<Record<string, Json>>>(
+  all: Components,
+  paths: unknown,
+): Components {
+  const used = new Set(references(paths));
+  // The set grows while it is walked.
+  for (const name of used) {
+    const [kind, key] = name.split('/') as [string, string];
+    for (const further of references(all[kind]?.[key])) used.add(further);
+  }
+  const kept = Object.entries(all).map(([kind, parts]) => {
+    const isUsed = ([key]: readonly [string, unknown]) =>
+      kind === 'securitySchemes' || used.has(`${kind}/${key}`);
+    return [kind, Object.fromEntries(Object.entries(parts).filter(isUsed))];
+  });
+  return Object.fromEntries(kept);
+}
 
 /** Collects the named schemas of bodies, each with references to the others. */
-export const collectSchemas = () => {
+export function collectSchemas() {
   const schemas: Record<string, JsonSchema> = {};
   /** A schema of a body, by reference where it has a name. */
   const bodySchema = (schema: v.GenericSchema): JsonSchema => {
@@ -83,10 +65,31 @@ export const collectSchemas = () => {
     return rest;
   };
   return { schemas, bodySchema };
-};
+}
 
 /** The schema of a query parameter, by the value that its text is converted to. */
-export const parameterSchema = (schema: v.GenericSchema): JsonSchema => {
+export function parameterSchema(schema: v.GenericSchema): JsonSchema {
   const { $schema, ...rest } = toJsonSchema(schema, { ...options, typeMode: 'output' });
   return rest;
+}
+
+/** The components that a part of the document refers to, such as `schemas/User`. */
+function references(part: unknown): readonly string[] {
+  return JSON.stringify(part).match(/(?<="\$ref":"#\/components\/)[^"]+/g) ?? [];
+}
+
+type Schema = v.GenericSchema & {
+  readonly entries?: v.ObjectEntries;
+  readonly item?: v.GenericSchema;
+  readonly wrapped?: v.GenericSchema;
 };
+
+/** The schemas with a name in a schema, by their names; see `named` in contract.ts. */
+function namedIn(schema: Schema): Readonly<Record<string, v.GenericSchema>> {
+  const parts = [...Object.values(schema.entries ?? {}), schema.item, schema.wrapped];
+  const { name } = v.getMetadata(schema);
+  return Object.assign(
+    typeof name === 'string' ? { [name]: schema } : {},
+    ...parts.map((part) => part && namedIn(part as Schema)),
+  );
+}

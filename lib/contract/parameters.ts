@@ -6,55 +6,7 @@ import { rule } from '../ground/validation.ts';
 /** The most entries in a JSON page, and the default. */
 export const maxLimit = 100;
 
-/** The parameter `limit`. */
-export const limitUpTo = (most: number) => {
-  const limitRule = `must be a whole number from 1 to ${most}`;
-  return v.pipe(
-    v.string(),
-    v.regex(/^[1-9]\d{0,3}$/, limitRule),
-    v.transform(Number),
-    v.number(),
-    v.integer(),
-    v.minValue(1),
-    v.maxValue(most, limitRule),
-    v.description('The most entries in the response.'),
-  );
-};
-
-export const cursor = () =>
-  v.optional(v.pipe(v.string(), v.description('From the `Link` header of the previous page.')));
-
 const instantForm = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d))?$/i;
-
-/** Milliseconds by which an offset is ahead of UTC; undefined if there is no such offset. */
-const aheadOf = (offset: string): number | undefined => {
-  // `Z` has no digits, which counts as 0.
-  const [hours = 0, minutes = 0] = offset.slice(1).split(':').map(Number);
-  if (hours > 23 || minutes > 59) return undefined;
-  return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000;
-};
-
-/** The milliseconds of a fraction of a second, rounded up: entries have no finer time. */
-const roundUp = (fraction: string): number =>
-  Number(fraction.slice(0, 3).padEnd(3, '0')) + (/[1-9]/.test(fraction.slice(3)) ? 1 : 0);
-
-/**
- * The instant that a date-time of RFC 3339 means, or a date at 00:00 UTC.
- * @returns it as `created_at` is written, UTC with milliseconds; undefined for any other text
- */
-const parseInstant = (text: string): string | undefined => {
-  const match = instantForm.exec(text);
-  if (!match) return undefined;
-  const [, date, time = '00:00:00', fraction = '', offset = ''] = match;
-  const written = `${date}T${time}.000Z`;
-  const read = Date.parse(written);
-  const ahead = aheadOf(offset);
-  // A 30th of February would be read as a day in March.
-  if (Number.isNaN(read) || new Date(read).toISOString() !== written) return undefined;
-  if (ahead === undefined) return undefined;
-  const instant = new Date(read - ahead + roundUp(fraction)).toISOString();
-  return /^\d{4}-/.test(instant) ? instant : undefined;
-};
 
 const instantRule =
   'must be a date such as 2026-11-20, or a date-time with its offset (RFC 3339) such as 2026-11-20T09:00:00Z or 2026-11-20T10:00:00%2B01:00';
@@ -81,3 +33,55 @@ export const ipAddress = v.pipe(
     keywords: () => ({ minLength: 1 }),
   }),
 );
+
+/** The parameter `limit`. */
+export function limitUpTo(most: number) {
+  const limitRule = `must be a whole number from 1 to ${most}`;
+  return v.pipe(
+    v.string(),
+    v.regex(/^[1-9]\d{0,3}$/, limitRule),
+    v.transform(Number),
+    v.number(),
+    v.integer(),
+    v.minValue(1),
+    v.maxValue(most, limitRule),
+    v.description('The most entries in the response.'),
+  );
+}
+
+export function cursor() {
+  return v.optional(
+    v.pipe(v.string(), v.description('From the `Link` header of the previous page.')),
+  );
+}
+
+/** Milliseconds by which an offset is ahead of UTC; undefined if there is no such offset. */
+function aheadOf(offset: string): number | undefined {
+  // `Z` has no digits, which counts as 0.
+  const [hours = 0, minutes = 0] = offset.slice(1).split(':').map(Number);
+  if (hours > 23 || minutes > 59) return undefined;
+  return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000;
+}
+
+/** The milliseconds of a fraction of a second, rounded up: entries have no finer time. */
+function roundUp(fraction: string): number {
+  return Number(fraction.slice(0, 3).padEnd(3, '0')) + (/[1-9]/.test(fraction.slice(3)) ? 1 : 0);
+}
+
+/**
+ * The instant that a date-time of RFC 3339 means, or a date at 00:00 UTC.
+ * @returns it as `created_at` is written, UTC with milliseconds; undefined for any other text
+ */
+function parseInstant(text: string): string | undefined {
+  const match = instantForm.exec(text);
+  if (!match) return undefined;
+  const [, date, time = '00:00:00', fraction = '', offset = ''] = match;
+  const written = `${date}T${time}.000Z`;
+  const read = Date.parse(written);
+  const ahead = aheadOf(offset);
+  // A 30th of February would be read as a day in March.
+  if (Number.isNaN(read) || new Date(read).toISOString() !== written) return undefined;
+  if (ahead === undefined) return undefined;
+  const instant = new Date(read - ahead + roundUp(fraction)).toISOString();
+  return /^\d{4}-/.test(instant) ? instant : undefined;
+}

@@ -22,11 +22,208 @@ import type { Command } from '@smithy/types';
 import { DomainError, type ErrorCode, namedError } from '../ground/errors.ts';
 import { patiently } from '../ground/time.ts';
 
-/** Milliseconds that one request to DynamoDB may take on AWS, and one call with its retries. */
-const requestTime = 1000;
+/** The client of this process; absent until something is sent. */
+let client: DynamoDBDocumentClient | undefined;
+
+/** Others have written since the items were read that a write depends on. */
+export class Overtaken extends Error {
+  override readonly name = 'Overtaken';
+}
+
+/**
+ * An item, or its key, as DynamoDB has it: the document client would convert it at a higher cost.
+ */
+export type StoredItem = Record<string, AttributeValue>;
+
+type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+
+/**
+ * One write or check of a transaction, and the error that its condition stands for; without one, the
+ * condition fails because others have written since the items were read.
+ */
+export type Step = readonly [item: TransactItem, error?: ErrorCode | undefined];
+
+/** Attempts that a writer has at least, and milliseconds for which it makes further ones. */
+const minWrites = 3;
+const contentionTime = 3000;
+
+/**
+ * Repeats a read, a decision and a write for as long as others write in between: of all that race, one
+ * succeeds each time.
+ * @param attempt throws Overtaken when others have written since it has read
+ * @throws {DomainError} STORAGE_FAULT when no attempt succeeded, and what the attempt throws
+ */
+export async function untilWritten<T>(attempt: () => Promise<T>): Promise<T> {
+  const until = performance.now() + patiently(contentionTime);
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof Overtaken)) throw error;
+      if (attempts >= minWrites && performance.now() >= until) {
+        throw new DomainError('STORAGE_FAULT', { cause: namedError('Contention') });
+      }
+    }
+  }
+}
+
+/**
+ * Reads items of a table as last written: at most 100, in one request unless DynamoDB leaves some
+ * out.
+ * @param limits milliseconds for each request; requests for items that DynamoDB leaves out of a
+ *   response, which it may when it is busy or they are long
+ * @returns the items that exist, in any order
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export async function readItems(
+  table: string,
+  keys: readonly StoredItem[],
+  { attempts = 3, ...limits }: { timeout?: number; attempts?: number } = {},
+): Promise<readonly StoredItem[]> {
+  if (keys.length === 0) return [];
+  const found: StoredItem[] = [];
+  let missing = [...keys];
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    const RequestItems = { [table]: { Keys: missing, ConsistentRead: true } };
+    const { Responses, UnprocessedKeys } = await send(
+      new BatchGetItemCommand({ RequestItems }),
+      limits,
+    );
+    found.push(...(Responses?.[table] ?? []));
+    missing = UnprocessedKeys?.[table]?.Keys ?? [];
+    if (missing.length === 0) return found;
+  }
+  throw new DomainError('STORAGE_FAULT', { cause: namedError('UnprocessedKeys') });
+}
+
 const callTime = 2500;
 
-const openClient = (): DynamoDBDocumentClient => {
+type DocumentCommand<Input extends ServiceInputTypes, Output extends ServiceOutputTypes> = Command<
+  ServiceInputTypes,
+  Input,
+  ServiceOutputTypes,
+  Output,
+  DynamoDBDocumentClientResolvedConfig
+>;
+
+/**
+ * Attempts at a write that fails for a transient reason. The pauses are multiples of milliseconds.
+ */
+const maxAttempts = 6;
+const longestPause = 25;
+
+/**
+ * Sends one command. A write that conflicts with a transaction under way is retried here,
+ * because the SDK does not retry it.
+ * @param timeout milliseconds for the call with all its retries
+ * @throws {DomainError} STORAGE_FAULT on every failure, also when a condition does not hold; the
+ *   cause is the SDK's error
+ */
+export async function send<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
+  command: DocumentCommand<Input, Output>,
+  { timeout = patiently(callTime) } = {},
+): Promise<Output> {
+  client ??= openClient();
+  const abortSignal = AbortSignal.timeout(timeout);
+  const deadline = performance.now() + timeout;
+  const mayHaveHappened = watchAttempts(command);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await client.send(command, { abortSignal });
+    } catch (cause) {
+      const wait = Math.random() * longestPause * 2 ** attempt;
+      const again = attempt < maxAttempts && performance.now() + wait < deadline;
+      if (!again || !isTransient(cause)) {
+        throw new DomainError('STORAGE_FAULT', { cause, mayHaveHappened: mayHaveHappened() });
+      }
+      await pause(wait);
+    }
+  }
+}
+
+/**
+ * Sends a conditional write, as {@link send} does.
+ * @returns false when the condition does not hold
+ */
+export async function sendIf<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
+  command: DocumentCommand<Input, Output>,
+  limits: { timeout?: number } = {},
+): Promise<boolean> {
+  try {
+    await send(command, limits);
+    return true;
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+    return false;
+  }
+}
+
+/** Whether a {@link send} failed because its condition did not hold. */
+export function isConditionFailure(error: unknown): error is DomainError {
+  return (
+    error instanceof DomainError &&
+    (error.cause as Error | undefined)?.name === 'ConditionalCheckFailedException'
+  );
+}
+
+/**
+ * Makes a conditional update whose response may be lost: an attempt after that fails by its condition.
+ * @param isMade whether an item is as this update leaves it
+ * @returns false when the condition does not hold
+ * @throws {DomainError} STORAGE_FAULT, also if the update may have been made before others wrote
+ */
+export async function updateOnce(
+  update: UpdateCommandInput,
+  isMade: (item: Readonly<Record<string, unknown>>) => boolean,
+  limits: { timeout?: number } = {},
+): Promise<boolean> {
+  const ReturnValuesOnConditionCheckFailure = 'ALL_OLD';
+  try {
+    await send(new UpdateCommand({ ...update, ReturnValuesOnConditionCheckFailure }), limits);
+    return true;
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+    if (!error.mayHaveHappened) return false;
+    if (isMade(conditionItem(error) ?? {})) return true;
+    throw error;
+  }
+}
+
+/** The item, read by `ReturnValuesOnConditionCheckFailure`, for which a condition did not hold. */
+export function conditionItem<T>(error: unknown): T | undefined {
+  if (!isConditionFailure(error)) return undefined;
+  const { Item } = (error as DomainError).cause as ConditionalCheckFailedException;
+  return Item && (unmarshall(Item) as T);
+}
+
+/**
+ * Writes all of the items or none.
+ * @param version of an item that this writes, by which an earlier call that was made is recognised, if
+ *   the item returns what it was when its condition failed
+ * @throws {Overtaken} when others have written since the items were read
+ * @throws {DomainError} the error of the first step whose condition does not hold; STORAGE_FAULT
+ */
+export async function transact(steps: readonly Step[], version?: string): Promise<void> {
+  try {
+    const TransactItems = steps.map(([item]) => item);
+    // All attempts have one token, so that an attempt after a lost response changes nothing again.
+    const ClientRequestToken = randomUUID();
+    await send(new TransactWriteCommand({ TransactItems, ClientRequestToken }));
+  } catch (error) {
+    const reasons = reasonsOf((error as DomainError).cause);
+    const failed = steps.filter((_, i) => reasons[i] && conditionFailed(reasons[i]));
+    if (failed.length === 0) throw error;
+    if (version && reasons.some(({ Item }) => Item?.version?.S === version)) return;
+    const codes = failed.map(([, code]) => code);
+    const [code] = codes.includes(undefined) ? [] : codes;
+    throw code ? new DomainError(code) : new Overtaken();
+  }
+}
+
+/** Milliseconds that one request to DynamoDB may take on AWS, and one call with its retries. */
+const requestTime = 1000;
+
+function openClient(): DynamoDBDocumentClient {
   const requestTimeout = patiently(requestTime);
   const requestHandler = {
     connectionTimeout: patiently(500),
@@ -41,34 +238,12 @@ const openClient = (): DynamoDBDocumentClient => {
   // This middleware copies each command and response for a logger, even if there is no logger.
   opened.middlewareStack.remove('loggerMiddleware');
   return opened;
-};
-
-/** The client of this process; absent until something is sent. */
-let client: DynamoDBDocumentClient | undefined;
-
-/** Network errors after which it is certain that nothing was sent. */
-const notSent = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH'];
+}
 
 interface AttemptError extends Error {
   readonly code?: string;
   readonly $metadata?: { readonly httpStatusCode?: number };
 }
-
-/** Whether an attempt that ended in this error has changed nothing. */
-const isRefusal = ({ name, code, $metadata }: AttemptError): boolean => {
-  // The transaction of an earlier attempt is still under way.
-  if (name === 'TransactionInProgressException') return false;
-  const status = $metadata?.httpStatusCode ?? 0;
-  return (status >= 400 && status < 500) || notSent.includes(code ?? '');
-};
-
-type DocumentCommand<Input extends ServiceInputTypes, Output extends ServiceOutputTypes> = Command<
-  ServiceInputTypes,
-  Input,
-  ServiceOutputTypes,
-  Output,
-  DynamoDBDocumentClientResolvedConfig
->;
 
 const isRead = /^(?:Get|BatchGet|Query|Scan)/;
 
@@ -76,9 +251,9 @@ const isRead = /^(?:Get|BatchGet|Query|Scan)/;
  * Watches each attempt of a command: the last one may be refused although the first one was made.
  * @returns a function that says whether a write was sent and was neither acknowledged nor refused
  */
-const watchAttempts = <Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
+function watchAttempts<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
   command: DocumentCommand<Input, Output>,
-): (() => boolean) => {
+): () => boolean {
   let unsettled = 0;
   command.middlewareStack.add(
     (next, { commandName = '' }) => {
@@ -97,206 +272,36 @@ const watchAttempts = <Input extends ServiceInputTypes, Output extends ServiceOu
     { step: 'finalizeRequest', priority: 'low', name: 'watchAttempts', override: true },
   );
   return () => unsettled > 0;
-};
+}
 
-const reasonsOf = (cause: unknown): readonly CancellationReason[] =>
-  cause instanceof TransactionCanceledException ? (cause.CancellationReasons ?? []) : [];
+/** Network errors after which it is certain that nothing was sent. */
+const notSent = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH'];
 
-const conditionFailed = ({ Code }: CancellationReason) => Code === 'ConditionalCheckFailed';
+/** Whether an attempt that ended in this error has changed nothing. */
+function isRefusal({ name, code, $metadata }: AttemptError): boolean {
+  // The transaction of an earlier attempt is still under way.
+  if (name === 'TransactionInProgressException') return false;
+  const status = $metadata?.httpStatusCode ?? 0;
+  return (status >= 400 && status < 500) || notSent.includes(code ?? '');
+}
 
 /** Reasons for which DynamoDB cancels a transaction that may succeed a moment later. */
 const transient = ['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded'];
 
 /** Whether a write conflicted with a transaction under way, or a transaction lacked capacity. */
-const isTransient = (cause: unknown): boolean => {
+function isTransient(cause: unknown): boolean {
   const reasons = reasonsOf(cause);
   const isTemporary = reasons.some(({ Code = '' }) => transient.includes(Code));
   return (
     (cause instanceof Error && cause.name === 'TransactionConflictException') ||
     (isTemporary && !reasons.some(conditionFailed))
   );
-};
-
-/**
- * Attempts at a write that fails for a transient reason. The pauses are multiples of milliseconds.
- */
-const maxAttempts = 6;
-const longestPause = 25;
-
-const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-
-/**
- * Sends one command. A write that conflicts with a transaction under way is retried here,
- * because the SDK does not retry it.
- * @param timeout milliseconds for the call with all its retries
- * @throws {DomainError} STORAGE_FAULT on every failure, also when a condition does not hold; the
- *   cause is the SDK's error
- */
-export const send = async <Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
-  command: DocumentCommand<Input, Output>,
-  { timeout = patiently(callTime) } = {},
-): Promise<Output> => {
-  client ??= openClient();
-  const abortSignal = AbortSignal.timeout(timeout);
-  const deadline = performance.now() + timeout;
-  const mayHaveHappened = watchAttempts(command);
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await client.send(command, { abortSignal });
-    } catch (cause) {
-      const wait = Math.random() * longestPause * 2 ** attempt;
-      const again = attempt < maxAttempts && performance.now() + wait < deadline;
-      if (!again || !isTransient(cause)) {
-        throw new DomainError('STORAGE_FAULT', { cause, mayHaveHappened: mayHaveHappened() });
-      }
-      await pause(wait);
-    }
-  }
-};
-
-/** Others have written since the items were read that a write depends on. */
-export class Overtaken extends Error {
-  override readonly name = 'Overtaken';
 }
 
-/** Attempts that a writer has at least, and milliseconds for which it makes further ones. */
-const minWrites = 3;
-const contentionTime = 3000;
+function reasonsOf(cause: unknown): readonly CancellationReason[] {
+  return cause instanceof TransactionCanceledException ? (cause.CancellationReasons ?? []) : [];
+}
 
-/**
- * Repeats a read, a decision and a write for as long as others write in between: of all that race, one
- * succeeds each time.
- * @param attempt throws Overtaken when others have written since it has read
- * @throws {DomainError} STORAGE_FAULT when no attempt succeeded, and what the attempt throws
- */
-export const untilWritten = async <T>(attempt: () => Promise<T>): Promise<T> => {
-  const until = performance.now() + patiently(contentionTime);
-  for (let attempts = 1; ; attempts += 1) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!(error instanceof Overtaken)) throw error;
-      if (attempts >= minWrites && performance.now() >= until) {
-        throw new DomainError('STORAGE_FAULT', { cause: namedError('Contention') });
-      }
-    }
-  }
-};
+const conditionFailed = ({ Code }: CancellationReason) => Code === 'ConditionalCheckFailed';
 
-/**
- * An item, or its key, as DynamoDB has it: the document client would convert it at a higher cost.
- */
-export type StoredItem = Record<string, AttributeValue>;
-
-/**
- * Reads items of a table as last written: at most 100, in one request unless DynamoDB leaves some
- * out.
- * @param limits milliseconds for each request; requests for items that DynamoDB leaves out of a
- *   response, which it may when it is busy or they are long
- * @returns the items that exist, in any order
- * @throws {DomainError} STORAGE_FAULT
- */
-export const readItems = async (
-  table: string,
-  keys: readonly StoredItem[],
-  { attempts = 3, ...limits }: { timeout?: number; attempts?: number } = {},
-): Promise<readonly StoredItem[]> => {
-  if (keys.length === 0) return [];
-  const found: StoredItem[] = [];
-  let missing = [...keys];
-  for (let attempt = 0; attempt < attempts; attempt += 1) {
-    const RequestItems = { [table]: { Keys: missing, ConsistentRead: true } };
-    const { Responses, UnprocessedKeys } = await send(
-      new BatchGetItemCommand({ RequestItems }),
-      limits,
-    );
-    found.push(...(Responses?.[table] ?? []));
-    missing = UnprocessedKeys?.[table]?.Keys ?? [];
-    if (missing.length === 0) return found;
-  }
-  throw new DomainError('STORAGE_FAULT', { cause: namedError('UnprocessedKeys') });
-};
-
-/** Whether a {@link send} failed because its condition did not hold. */
-export const isConditionFailure = (error: unknown): error is DomainError =>
-  error instanceof DomainError &&
-  (error.cause as Error | undefined)?.name === 'ConditionalCheckFailedException';
-
-/**
- * Sends a conditional write, as {@link send} does.
- * @returns false when the condition does not hold
- */
-export const sendIf = async <Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
-  command: DocumentCommand<Input, Output>,
-  limits: { timeout?: number } = {},
-): Promise<boolean> => {
-  try {
-    await send(command, limits);
-    return true;
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-    return false;
-  }
-};
-
-/** The item, read by `ReturnValuesOnConditionCheckFailure`, for which a condition did not hold. */
-export const conditionItem = <T>(error: unknown): T | undefined => {
-  if (!isConditionFailure(error)) return undefined;
-  const { Item } = (error as DomainError).cause as ConditionalCheckFailedException;
-  return Item && (unmarshall(Item) as T);
-};
-
-/**
- * Makes a conditional update whose response may be lost: an attempt after that fails by its condition.
- * @param isMade whether an item is as this update leaves it
- * @returns false when the condition does not hold
- * @throws {DomainError} STORAGE_FAULT, also if the update may have been made before others wrote
- */
-export const updateOnce = async (
-  update: UpdateCommandInput,
-  isMade: (item: Readonly<Record<string, unknown>>) => boolean,
-  limits: { timeout?: number } = {},
-): Promise<boolean> => {
-  const ReturnValuesOnConditionCheckFailure = 'ALL_OLD';
-  try {
-    await send(new UpdateCommand({ ...update, ReturnValuesOnConditionCheckFailure }), limits);
-    return true;
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-    if (!error.mayHaveHappened) return false;
-    if (isMade(conditionItem(error) ?? {})) return true;
-    throw error;
-  }
-};
-
-type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
-
-/**
- * One write or check of a transaction, and the error that its condition stands for; without one, the
- * condition fails because others have written since the items were read.
- */
-export type Step = readonly [item: TransactItem, error?: ErrorCode | undefined];
-
-/**
- * Writes all of the items or none.
- * @param version of an item that this writes, by which an earlier call that was made is recognised, if
- *   the item returns what it was when its condition failed
- * @throws {Overtaken} when others have written since the items were read
- * @throws {DomainError} the error of the first step whose condition does not hold; STORAGE_FAULT
- */
-export const transact = async (steps: readonly Step[], version?: string): Promise<void> => {
-  try {
-    const TransactItems = steps.map(([item]) => item);
-    // All attempts have one token, so that an attempt after a lost response changes nothing again.
-    const ClientRequestToken = randomUUID();
-    await send(new TransactWriteCommand({ TransactItems, ClientRequestToken }));
-  } catch (error) {
-    const reasons = reasonsOf((error as DomainError).cause);
-    const failed = steps.filter((_, i) => reasons[i] && conditionFailed(reasons[i]));
-    if (failed.length === 0) throw error;
-    if (version && reasons.some(({ Item }) => Item?.version?.S === version)) return;
-    const codes = failed.map(([, code]) => code);
-    const [code] = codes.includes(undefined) ? [] : codes;
-    throw code ? new DomainError(code) : new Overtaken();
-  }
-};
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));

@@ -71,76 +71,33 @@ interface Stream {
   at: { readonly key: string; readonly start: StoredItem } | undefined;
 }
 
-const isForward = ({ order }: Reading): boolean => order === 'oldest first';
-
 /**
- * The condition for the sort key. DynamoDB takes only one, and BETWEEN includes both ends: {@link readOn}
- * leaves out what is outside.
+ * Reads one page of an index. Entries that the service wrote differ in their sort keys.
+ * @throws {DomainError} STORAGE_FAULT
  */
-const conditionOf = ({ reading, after }: Stream) => {
-  const { from, to } = reading;
-  if (after !== undefined) {
-    return { text: ` AND #s ${isForward(reading) ? '>' : '<'} :a`, values: { ':a': { S: after } } };
-  }
-  if (from !== undefined && to !== undefined) {
-    const values = { ':a': { S: from }, ':b': { S: to } };
-    return { text: ' AND #s BETWEEN :a AND :b', values };
-  }
-  const bound = from ?? to;
-  if (bound === undefined) return { text: '', values: {} };
-  return { text: ` AND #s ${bound === from ? '>=' : '<'} :a`, values: { ':a': { S: bound } } };
-};
+export async function readPage(request: PageRequest): Promise<Page> {
+  const { partitions, also, limit = Number.POSITIVE_INFINITY, after } = request;
+  const parts = partitions.map((partition) => ({ ...request, partition }));
+  const streams = [...parts, ...(also ? [{ ...request, ...also }] : [])].map(
+    (part): Stream => ({
+      reading: part,
+      partition: part.partition,
+      after,
+      rows: [],
+      open: true,
+      at: undefined,
+    }),
+  );
+  const { rows, end } = await merge(streams, request);
+  // A page ends between two keys, unless all of it has one.
+  const isLast = ({ key }: Row, i: number) => i < limit && key !== rows[limit]?.key;
+  const page = rows.slice(0, rows.findLastIndex(isLast) + 1 || limit);
 
-const query = (stream: Stream, count: number) => {
-  const { partition, at, reading } = stream;
-  const { text, values } = conditionOf(stream);
-  const { partitionKey, sortKey, name } = reading.index;
-  const command = new QueryCommand({
-    TableName: reading.table,
-    IndexName: name,
-    KeyConditionExpression: `#p = :p${text}`,
-    ExpressionAttributeNames: { '#p': partitionKey.name, ...(text ? { '#s': sortKey.name } : {}) },
-    ExpressionAttributeValues: { ':p': { S: partition }, ...values },
-    ScanIndexForward: isForward(reading),
-    ...(Number.isFinite(count) ? { Limit: count } : {}),
-    ...(at ? { ExclusiveStartKey: at.start } : {}),
-  });
-  return send(command);
-};
-
-const nativeOf = (value: AttributeValue | undefined): unknown => value && convertToNative(value);
-
-const convert = (item: StoredItem, { attributes, shown = nativeOf }: Reading): Entry => {
-  const entry: Record<string, unknown> = {};
-  for (const name of attributes) {
-    const value = shown(item[name]);
-    if (value !== undefined) entry[name] = value;
-  }
-  return entry;
-};
-
-/**
- * Reads the next entries of a partition.
- * @returns how many entries were read, wanted or not, and whether the response was full
- */
-const readOn = async (
-  stream: Stream,
-  count: number,
-): Promise<{ read: number; isFull: boolean }> => {
-  const { from = '', to, matches = () => true, index } = stream.reading;
-  const keyOf = (item: StoredItem) => item[index.sortKey.name]?.S ?? '';
-  const isFromOn = (key: string) => key >= from;
-  const isBeforeTo = (key: string) => to === undefined || key < to;
-  const { Items = [], LastEvaluatedKey: start } = await query(stream, count);
-  for (const item of Items) {
-    const row = { key: keyOf(item), entry: convert(item, stream.reading) };
-    if (isFromOn(row.key) && isBeforeTo(row.key) && matches(row.entry)) stream.rows.push(row);
-  }
-  stream.at = start && { key: keyOf(start), start };
-  const mayGoOn = isForward(stream.reading) ? isBeforeTo : isFromOn;
-  stream.open = stream.at !== undefined && mayGoOn(stream.at.key);
-  return { read: Items.length, isFull: start !== undefined && Items.length < count };
-};
+  const nextAfter = (count: number) => (count < rows.length ? rows[count - 1]?.key : end?.key);
+  const next = nextAfter(page.length);
+  const entries = page.map(({ entry }) => entry);
+  return { entries, ...(next === undefined ? {} : { next }), nextAfter };
+}
 
 /** Full responses (1 MB) after which nothing more is read, to bound the memory. */
 const mostFull = 4;
@@ -148,19 +105,12 @@ const mostFull = 4;
 /** Entries that are read of each of several partitions beyond its even share. */
 const margin = 4;
 
-type Compare = (a: { readonly key: string }, b: { readonly key: string }) => number;
-
-const orderOf = (request: PageRequest): Compare => {
-  const sign = isForward(request) ? 1 : -1;
-  return (a, b) => (a.key === b.key ? 0 : a.key < b.key ? -sign : sign);
-};
-
 /**
  * Reads several partitions, each only as far as the page needs.
  * @returns the first of the wanted entries, at most one more than the page has; and the key up to which
  *   all partitions have been read, where the reading ended before the page was complete
  */
-const merge = async (streams: readonly Stream[], request: PageRequest) => {
+async function merge(streams: readonly Stream[], request: PageRequest) {
   const { limit = Number.POSITIVE_INFINITY, mostRequests = Number.POSITIVE_INFINITY } = request;
   const compare = orderOf(request);
   // One more than the page, to know whether anything remains.
@@ -189,32 +139,79 @@ const merge = async (streams: readonly Stream[], request: PageRequest) => {
   // Entries beyond the place up to which all streams have been read are left to the next page.
   const [end] = behind.flatMap(({ at }) => at ?? []).sort(compare);
   return { rows: end ? rows.filter((row) => compare(row, end) <= 0) : rows, end };
-};
+}
+
+type Compare = (a: { readonly key: string }, b: { readonly key: string }) => number;
+
+function orderOf(request: PageRequest): Compare {
+  const sign = isForward(request) ? 1 : -1;
+  return (a, b) => (a.key === b.key ? 0 : a.key < b.key ? -sign : sign);
+}
+
+const isForward = ({ order }: Reading): boolean => order === 'oldest first';
 
 /**
- * Reads one page of an index. Entries that the service wrote differ in their sort keys.
- * @throws {DomainError} STORAGE_FAULT
+ * Reads the next entries of a partition.
+ * @returns how many entries were read, wanted or not, and whether the response was full
  */
-export const readPage = async (request: PageRequest): Promise<Page> => {
-  const { partitions, also, limit = Number.POSITIVE_INFINITY, after } = request;
-  const parts = partitions.map((partition) => ({ ...request, partition }));
-  const streams = [...parts, ...(also ? [{ ...request, ...also }] : [])].map(
-    (part): Stream => ({
-      reading: part,
-      partition: part.partition,
-      after,
-      rows: [],
-      open: true,
-      at: undefined,
-    }),
-  );
-  const { rows, end } = await merge(streams, request);
-  // A page ends between two keys, unless all of it has one.
-  const isLast = ({ key }: Row, i: number) => i < limit && key !== rows[limit]?.key;
-  const page = rows.slice(0, rows.findLastIndex(isLast) + 1 || limit);
+async function readOn(stream: Stream, count: number): Promise<{ read: number; isFull: boolean }> {
+  const { from = '', to, matches = () => true, index } = stream.reading;
+  const keyOf = (item: StoredItem) => item[index.sortKey.name]?.S ?? '';
+  const isFromOn = (key: string) => key >= from;
+  const isBeforeTo = (key: string) => to === undefined || key < to;
+  const { Items = [], LastEvaluatedKey: start } = await query(stream, count);
+  for (const item of Items) {
+    const row = { key: keyOf(item), entry: convert(item, stream.reading) };
+    if (isFromOn(row.key) && isBeforeTo(row.key) && matches(row.entry)) stream.rows.push(row);
+  }
+  stream.at = start && { key: keyOf(start), start };
+  const mayGoOn = isForward(stream.reading) ? isBeforeTo : isFromOn;
+  stream.open = stream.at !== undefined && mayGoOn(stream.at.key);
+  return { read: Items.length, isFull: start !== undefined && Items.length < count };
+}
 
-  const nextAfter = (count: number) => (count < rows.length ? rows[count - 1]?.key : end?.key);
-  const next = nextAfter(page.length);
-  const entries = page.map(({ entry }) => entry);
-  return { entries, ...(next === undefined ? {} : { next }), nextAfter };
-};
+function query(stream: Stream, count: number) {
+  const { partition, at, reading } = stream;
+  const { text, values } = conditionOf(stream);
+  const { partitionKey, sortKey, name } = reading.index;
+  const command = new QueryCommand({
+    TableName: reading.table,
+    IndexName: name,
+    KeyConditionExpression: `#p = :p${text}`,
+    ExpressionAttributeNames: { '#p': partitionKey.name, ...(text ? { '#s': sortKey.name } : {}) },
+    ExpressionAttributeValues: { ':p': { S: partition }, ...values },
+    ScanIndexForward: isForward(reading),
+    ...(Number.isFinite(count) ? { Limit: count } : {}),
+    ...(at ? { ExclusiveStartKey: at.start } : {}),
+  });
+  return send(command);
+}
+
+/**
+ * The condition for the sort key. DynamoDB takes only one, and BETWEEN includes both ends: {@link readOn}
+ * leaves out what is outside.
+ */
+function conditionOf({ reading, after }: Stream) {
+  const { from, to } = reading;
+  if (after !== undefined) {
+    return { text: ` AND #s ${isForward(reading) ? '>' : '<'} :a`, values: { ':a': { S: after } } };
+  }
+  if (from !== undefined && to !== undefined) {
+    const values = { ':a': { S: from }, ':b': { S: to } };
+    return { text: ' AND #s BETWEEN :a AND :b', values };
+  }
+  const bound = from ?? to;
+  if (bound === undefined) return { text: '', values: {} };
+  return { text: ` AND #s ${bound === from ? '>=' : '<'} :a`, values: { ':a': { S: bound } } };
+}
+
+function convert(item: StoredItem, { attributes, shown = nativeOf }: Reading): Entry {
+  const entry: Record<string, unknown> = {};
+  for (const name of attributes) {
+    const value = shown(item[name]);
+    if (value !== undefined) entry[name] = value;
+  }
+  return entry;
+}
+
+const nativeOf = (value: AttributeValue | undefined): unknown => value && convertToNative(value);

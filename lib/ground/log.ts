@@ -1,55 +1,8 @@
 import { DomainError, faultName } from './errors.ts';
 
-/** One line of JSON on standard error: what CloudWatch Logs Insights and `jq` both read. */
-const logAt =
-  (level: 'error' | 'warn') =>
-  (event: string, fields: Readonly<Record<string, unknown>>): void => {
-    console.error(JSON.stringify({ level, event, ...fields }));
-  };
-
 export const logError = logAt('error');
 /** Logs something that is no fault, but that somebody should know. */
 export const logWarning = logAt('warn');
-
-const stackFrames = (error: Error): string[] =>
-  (error.stack ?? '')
-    .split('\n')
-    .filter((line) => line.startsWith('    at '))
-    .map((line) => line.trim());
-
-/**
- * The fields of a log line about a fault. The message is logged only if the error is our own or
- * comes from an AWS service: any other message may quote a request.
- */
-export const describeFault = (error: unknown): Record<string, unknown> => {
-  const cause = error instanceof DomainError && error.cause ? error.cause : error;
-  if (!(cause instanceof Error)) return { fault: faultName(error) };
-  const { $fault: side, $metadata: metadata } = cause as {
-    $fault?: 'client' | 'server';
-    $metadata?: { requestId?: string };
-  };
-  // The SDK gives metadata to every error, also to one that quotes a response it could not parse.
-  const quotable = side !== undefined || cause.name === 'ConfigError';
-  return {
-    fault: faultName(error),
-    ...(quotable ? { message: cause.message } : {}),
-    ...(metadata?.requestId ? { awsRequestId: metadata.requestId } : {}),
-    stack: stackFrames(cause),
-  };
-};
-
-/** Does work whose fault does not fail the request: it is logged. @returns undefined after a fault */
-export const loggingFaults = async <T>(
-  event: string,
-  work: () => Promise<T>,
-): Promise<T | undefined> => {
-  try {
-    return await work();
-  } catch (error) {
-    logError(event, describeFault(error));
-    return undefined;
-  }
-};
 
 // The events of log lines that other modules name; alarms look for most of them.
 
@@ -67,15 +20,6 @@ export const refreshTokenReused = 'refresh-token-reused';
 /** The API has made a user an admin. The alarm AdminMade looks for this line. */
 export const adminMade = 'admin-made';
 
-/**
- * Logs that the API has made a user an admin.
- * @param by the caller's id
- */
-export const logAdminMade = (
-  id: number,
-  { by, requestId }: { by: number; requestId: string },
-): void => logWarning(adminMade, { requestId, user_id: id, by });
-
 /** The sealer has found faults in the sealed trail. */
 export const auditTrailBroken = 'audit-trail-broken';
 
@@ -85,5 +29,66 @@ export const auditTrailBroken = 'audit-trail-broken';
  */
 export const entryNotWritten = 'audit-entry-not-written';
 
+/** Does work whose fault does not fail the request: it is logged. @returns undefined after a fault */
+export async function loggingFaults<T>(
+  event: string,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    logError(event, describeFault(error));
+    return undefined;
+  }
+}
+
+/**
+ * The fields of a log line about a fault. The message is logged only if the error is our own or
+ * comes from an AWS service: any other message may quote a request.
+ */
+export function describeFault(error: unknown): Record<string, unknown> {
+  const cause = error instanceof DomainError && error.cause ? error.cause : error;
+  if (!(cause instanceof Error)) return { fault: faultName(error) };
+  const { $fault: side, $metadata: metadata } = cause as {
+    $fault?: 'client' | 'server';
+    $metadata?: { requestId?: string };
+  };
+  // The SDK gives metadata to every error, also to one that quotes a response it could not parse.
+  const quotable = side !== undefined || cause.name === 'ConfigError';
+  return {
+    fault: faultName(error),
+    ...(quotable ? { message: cause.message } : {}),
+    ...(metadata?.requestId ? { awsRequestId: metadata.requestId } : {}),
+    stack: stackFrames(cause),
+  };
+}
+
+/**
+ * Logs that the API has made a user an admin.
+ * @param by the caller's id
+ */
+export function logAdminMade(
+  id: number,
+  { by, requestId }: { by: number; requestId: string },
+): void {
+  logWarning(adminMade, { requestId, user_id: id, by });
+}
+
 /** Replaces control characters, which a terminal would obey, in text that users have chosen. */
-export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, '�');
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}]/gu, '�');
+}
+
+function stackFrames(error: Error): string[] {
+  return (error.stack ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('    at '))
+    .map((line) => line.trim());
+}
+
+/** One line of JSON on standard error: what CloudWatch Logs Insights and `jq` both read. */
+function logAt(level: 'error' | 'warn') {
+  return (event: string, fields: Readonly<Record<string, unknown>>): void => {
+    console.error(JSON.stringify({ level, event, ...fields }));
+  };
+}

@@ -10,33 +10,33 @@ export interface Source {
   readonly language?: Language;
 }
 
-/** The IPv4 address that an IPv6 address stands for (RFC 4291, section 2.5.5.2), which is as it is else. */
-const unmapped = (address: string): string => {
-  const [, high, low] = /^::ffff:([\da-f]+):([\da-f]+)$/.exec(address) ?? [];
-  if (!high || !low) return address;
-  return [high, low].flatMap((group) => [...Buffer.from(group.padStart(4, '0'), 'hex')]).join('.');
-};
-
 /** An address as text of which there is one: IPv6 can be spelt in many ways (RFC 5952). */
-export const oneSpelling = (address: string): string => {
+export function oneSpelling(address: string): string {
   const url = isIPv6(address) ? URL.parse(`http://[${address}]`) : null;
   return url ? unmapped(url.hostname.slice(1, -1)) : address;
-};
-
-/** The eight groups of an IPv6 address, `::` filled in. */
-const groups = (address: string): string[] => {
-  const [head = '', tail] = address.split('::');
-  const [before, after] = [head, tail ?? ''].map((part) => part.split(':').filter(Boolean));
-  const missing = Math.max(0, 8 - (before?.length ?? 0) - (after?.length ?? 0));
-  return [...(before ?? []), ...Array<string>(missing).fill('0'), ...(after ?? [])];
-};
+}
 
 /**
  * The part of the address space that one party holds: an IPv4 address, or the /64 network of an
  * IPv6 address, because each customer of a provider has 2^64 of those.
  */
-export const networkOf = (address: string): string => {
+export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
   const prefix = groups(address).slice(0, 4);
   return `${prefix.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
-};
+}
+
+/** The IPv4 address that an IPv6 address stands for (RFC 4291, section 2.5.5.2), which is as it is else. */
+function unmapped(address: string): string {
+  const [, high, low] = /^::ffff:([\da-f]+):([\da-f]+)$/.exec(address) ?? [];
+  if (!high || !low) return address;
+  return [high, low].flatMap((group) => [...Buffer.from(group.padStart(4, '0'), 'hex')]).join('.');
+}
+
+/** The eight groups of an IPv6 address, `::` filled in. */
+function groups(address: string): string[] {
+  const [head = '', tail] = address.split('::');
+  const [before, after] = [head, tail ?? ''].map((part) => part.split(':').filter(Boolean));
+  const missing = Math.max(0, 8 - (before?.length ?? 0) - (after?.length ?? 0));
+  return [...(before ?? []), ...Array<string>(missing).fill('0'), ...(after ?? [])];
+}

@@ -1,6 +1,3 @@
-/** Whole seconds since 1970, as tokens and DynamoDB's time to live count. */
-export const seconds = (date: Date): number => Math.floor(date.getTime() / 1000);
-
 /** Seconds by which the clocks of two machines may differ. */
 export const clockSkew = 60;
 
@@ -16,8 +13,15 @@ declare global {
   var patience: number | undefined;
 }
 
-/** A time limit of this process, from the one on AWS in any unit. */
-export const patiently = (limit: number): number => limit * (globalThis.patience ?? 1);
-
 /** Milliseconds. */
 export const dayInMilliseconds = day * 1000;
+
+/** Whole seconds since 1970, as tokens and DynamoDB's time to live count. */
+export function seconds(date: Date): number {
+  return Math.floor(date.getTime() / 1000);
+}
+
+/** A time limit of this process, from the one on AWS in any unit. */
+export function patiently(limit: number): number {
+  return limit * (globalThis.patience ?? 1);
+}

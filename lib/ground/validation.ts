@@ -23,46 +23,6 @@ interface RuleOptions<Value> {
   readonly keywords?: () => Keywords;
 }
 
-/** A rule for text, or for a body. Message and keywords are functions because they may depend on a setting. */
-// @__NO_SIDE_EFFECTS__
-export const rule = <Value = string>({
-  code,
-  holds,
-  message = () => '',
-  keywords = () => ({}),
-}: RuleOptions<Value>) => ({
-  // valibot hands the requirement on to the issue, and with it the code.
-  ...v.check(
-    Object.assign((value: Value) => holds(value), { code }),
-    message,
-  ),
-  keywords,
-});
-
-/** Unicode code points, as JSON Schema counts them (RFC 8259, section 7). */
-const length = (text: string): number => [...text].length;
-
-const characters = (count: number) => `${count} character${count > 1 ? 's' : ''}`;
-
-// @__NO_SIDE_EFFECTS__
-export const atMost = (maximum: number) =>
-  rule({
-    code: 'TOO_LONG',
-    holds: (text) => length(text) <= maximum,
-    message: () => `must be at most ${characters(maximum)}`,
-    keywords: () => ({ maxLength: maximum }),
-  });
-
-/** @param minimum called at each check, because it may depend on a setting */
-// @__NO_SIDE_EFFECTS__
-export const atLeast = (minimum: () => number) =>
-  rule({
-    code: 'TOO_SHORT',
-    holds: (text) => length(text) >= minimum(),
-    message: () => `must be at least ${characters(minimum())}`,
-    keywords: () => ({ minLength: minimum() }),
-  });
-
 /** Text without lone surrogates, which could not be stored as they are. */
 export const text = v.pipe(
   v.string('must be a string'),
@@ -73,73 +33,52 @@ export const text = v.pipe(
   }),
 );
 
+// @__NO_SIDE_EFFECTS__
+export function atMost(maximum: number) {
+  return rule({
+    code: 'TOO_LONG',
+    holds: (text) => length(text) <= maximum,
+    message: () => `must be at most ${characters(maximum)}`,
+    keywords: () => ({ maxLength: maximum }),
+  });
+}
+
+/** A rule for text, or for a body. Message and keywords are functions because they may depend on a setting. */
+// @__NO_SIDE_EFFECTS__
+export function rule<Value = string>({
+  code,
+  holds,
+  message = () => '',
+  keywords = () => ({}),
+}: RuleOptions<Value>) {
+  return {
+    // valibot hands the requirement on to the issue, and with it the code.
+    ...v.check(
+      Object.assign((value: Value) => holds(value), { code }),
+      message,
+    ),
+    keywords,
+  };
+}
+
+/** @param minimum called at each check, because it may depend on a setting */
+// @__NO_SIDE_EFFECTS__
+export function atLeast(minimum: () => number) {
+  return rule({
+    code: 'TOO_SHORT',
+    holds: (text) => length(text) >= minimum(),
+    message: () => `must be at least ${characters(minimum())}`,
+    keywords: () => ({ minLength: minimum() }),
+  });
+}
+
 /** One of some words. */
 // @__NO_SIDE_EFFECTS__
-export const oneOf = <const Words extends readonly string[]>(words: Words) =>
-  v.picklist(words, `must be one of ${words.join(', ')}`);
-
-/** The codes of the faults that valibot's own schemas find. */
-const codes: Readonly<Record<string, FieldFaultCode>> = {
-  // An object that lacks the field.
-  object: 'REQUIRED',
-  string: 'WRONG_TYPE',
-  picklist: 'UNKNOWN_VALUE',
-};
-
-const toFault = ({ type, path, message, requirement }: v.BaseIssue<unknown>): FieldFault => ({
-  field: String(path?.[0]?.key ?? ''),
-  code: codes[type] ?? ((requirement as Partial<RuleOptions<unknown>>)?.code as FieldFaultCode),
-  rule: message,
-});
-
-/**
- * Validates a value by a schema.
- * @returns its value in the schema's form, or everything that is wrong with it
- */
-export const validate = <Schema extends v.GenericSchema>(
-  schema: Schema,
-  value: unknown,
-): { output: v.InferOutput<Schema> } | { faults: readonly FieldFault[] } => {
-  const { success, output, issues } = v.safeParse(schema, value);
-  return success ? { output } : { faults: issues.map(toFault) };
-};
+export function oneOf<const Words extends readonly string[]>(words: Words) {
+  return v.picklist(words, `must be one of ${words.join(', ')}`);
+}
 
 type BodySchema = v.GenericSchema & { readonly entries: v.ObjectEntries };
-
-/** Whether a schema trims text, itself or by the schema that it begins with. */
-const trims = (schema: object): boolean =>
-  'pipe' in schema &&
-  (schema.pipe as { type: string }[]).some((part) => part.type === 'trim' || trims(part));
-
-/** Whether a value is absent, null or empty, which white space is where it is trimmed. */
-const isMissing = (schema: object, value: unknown, faults: readonly FieldFault[]) =>
-  value == null ||
-  value === '' ||
-  (typeof value === 'string' && trims(schema) && !value.trim()) ||
-  faults.some(({ code }) => code === 'EMPTY');
-
-const isRequired = ({ type }: { readonly type: string }) =>
-  !['optional', 'exact_optional', 'nullish'].includes(type);
-
-/**
- * Validates an object. Its faults are in the order of the schema; a required field without a value is
- * missing, and has no other fault.
- */
-export const validateObject = <Schema extends BodySchema>(
-  schema: Schema,
-  body: Fields,
-): ReturnType<typeof validate<Schema>> => {
-  const validated = validate(schema, body);
-  if ('output' in validated) return validated;
-  const ofWhole = validated.faults.filter(({ field }) => field === '');
-  const ofFields = Object.entries(schema.entries).flatMap(([field, rules]): FieldFault[] => {
-    const own = validated.faults.filter((fault) => fault.field === field);
-    return own.length > 0 && isRequired(rules) && isMissing(rules, body[field], own)
-      ? [{ field, code: 'REQUIRED', rule: 'is required' }]
-      : own;
-  });
-  return { faults: [...ofWhole, ...ofFields] };
-};
 
 /** The codes of errors of a body; absent: FIELD_INVALID. See lib/contract/contract.ts. */
 interface BodyErrors {
@@ -152,11 +91,11 @@ interface BodyErrors {
  * @throws {DomainError} with all faults. A missing field is reported before others that break a rule,
  *   unless those are optional and come first. A rule for the whole body has an error of its own.
  */
-export const parseBody = <Schema extends BodySchema>(
+export function parseBody<Schema extends BodySchema>(
   schema: Schema,
   body: Fields,
   { whenMissing, whenInvalid = 'FIELD_INVALID' }: BodyErrors = {},
-): v.InferOutput<Schema> => {
+): v.InferOutput<Schema> {
   const validated = validateObject(schema, body);
   if ('output' in validated) return validated.output;
   const { faults } = validated;
@@ -169,4 +108,79 @@ export const parseBody = <Schema extends BodySchema>(
   const code = typeof whenInvalid === 'string' ? whenInvalid : whenInvalid[first.field];
   const message = code === 'FIELD_INVALID' ? { message: `${first.field} ${first.rule}` } : {};
   throw new DomainError(code ?? 'FIELD_INVALID', { ...message, faults });
+}
+
+/**
+ * Validates an object. Its faults are in the order of the schema; a required field without a value is
+ * missing, and has no other fault.
+ */
+export function validateObject<Schema extends BodySchema>(
+  schema: Schema,
+  body: Fields,
+): ReturnType<typeof validate<Schema>> {
+  const validated = validate(schema, body);
+  if ('output' in validated) return validated;
+  const ofWhole = validated.faults.filter(({ field }) => field === '');
+  const ofFields = Object.entries(schema.entries).flatMap(([field, rules]): FieldFault[] => {
+    const own = validated.faults.filter((fault) => fault.field === field);
+    return own.length > 0 && isRequired(rules) && isMissing(rules, body[field], own)
+      ? [{ field, code: 'REQUIRED', rule: 'is required' }]
+      : own;
+  });
+  return { faults: [...ofWhole, ...ofFields] };
+}
+
+/**
+ * Validates a value by a schema.
+ * @returns its value in the schema's form, or everything that is wrong with it
+ */
+export function validate<Schema extends v.GenericSchema>(
+  schema: Schema,
+  value: unknown,
+): { output: v.InferOutput<Schema> } | { faults: readonly FieldFault[] } {
+  const { success, output, issues } = v.safeParse(schema, value);
+  return success ? { output } : { faults: issues.map(toFault) };
+}
+
+/** Unicode code points, as JSON Schema counts them (RFC 8259, section 7). */
+const length = (text: string): number => [...text].length;
+
+const characters = (count: number) => `${count} character${count > 1 ? 's' : ''}`;
+
+/** The codes of the faults that valibot's own schemas find. */
+const codes: Readonly<Record<string, FieldFaultCode>> = {
+  // An object that lacks the field.
+  object: 'REQUIRED',
+  string: 'WRONG_TYPE',
+  picklist: 'UNKNOWN_VALUE',
 };
+
+function toFault({ type, path, message, requirement }: v.BaseIssue<unknown>): FieldFault {
+  return {
+    field: String(path?.[0]?.key ?? ''),
+    code: codes[type] ?? ((requirement as Partial<RuleOptions<unknown>>)?.code as FieldFaultCode),
+    rule: message,
+  };
+}
+
+function isRequired({ type }: { readonly type: string }) {
+  return !['optional', 'exact_optional', 'nullish'].includes(type);
+}
+
+/** Whether a value is absent, null or empty, which white space is where it is trimmed. */
+function isMissing(schema: object, value: unknown, faults: readonly FieldFault[]) {
+  return (
+    value == null ||
+    value === '' ||
+    (typeof value === 'string' && trims(schema) && !value.trim()) ||
+    faults.some(({ code }) => code === 'EMPTY')
+  );
+}
+
+/** Whether a schema trims text, itself or by the schema that it begins with. */
+function trims(schema: object): boolean {
+  return (
+    'pipe' in schema &&
+    (schema.pipe as { type: string }[]).some((part) => part.type === 'trim' || trims(part))
+  );
+}

@@ -1,14 +1,14 @@
 /** Endpoints for callers with a token: the token is checked (401) before what the caller may do (403). */
 import { type Asking, requireAllowed } from '../accounts/policy.ts';
-import { belongingOf, verifyToken } from '../keys/token.ts';
 import type { Contract } from '../contract/contract.ts';
 import { DomainError, type ErrorCode } from '../ground/errors.ts';
-import { roleInForce } from '../options/second-factor/state.ts';
 import { config, hasSessions } from '../ground/settings.ts';
+import type { Fields } from '../ground/validation.ts';
+import { belongingOf, verifyToken } from '../keys/token.ts';
+import { roleInForce } from '../options/second-factor/state.ts';
 import { findBearer } from '../options/sessions/bearer.ts';
 import type { StoredUser } from '../users/item.ts';
 import { findStoredUser } from '../users/store.ts';
-import type { Fields } from '../ground/validation.ts';
 import { endpoint } from './endpoint.ts';
 import type {
   ApiResponse,
@@ -19,11 +19,12 @@ import type {
   RequestTo,
 } from './request.ts';
 
-type ProtectedContract = Contract &
-  ({ readonly may: Exclude<Contract['may'], 'public'> } | TakesToken);
 interface TakesToken {
   readonly takesToken: true;
 }
+
+type ProtectedContract = Contract &
+  ({ readonly may: Exclude<Contract['may'], 'public'> } | TakesToken);
 
 /** An endpoint for callers with a token; or for anyone, where a token is read if there is one. */
 export function protectedEndpoint<const C extends ProtectedContract>(
@@ -37,6 +38,8 @@ export function protectedEndpoint<const C extends ProtectedContract>(
   const checks = takesToken ? [recognize()] : [authenticate(contract), authorize];
   return endpoint(contract, checks, handle, permit);
 }
+
+const scheme = 'Bearer ';
 
 /** The token of a request. @throws {DomainError} NO_TOKEN */
 export function bearerToken({ headers }: Pick<IncomingEvent, 'headers'>): string {
@@ -65,7 +68,28 @@ export async function findStoredFor(
   return bearer?.id === id ? bearer : findStoredUser(id);
 }
 
-const scheme = 'Bearer ';
+/** Who asks, as the policy looks at it before the user is read who is asked for. */
+function askingOf({ claims, bearer, pathParameters }: IncomingEvent): Asking {
+  const isSelf = pathParameters?.id === String(claims?.id);
+  const lacksFactor = bearer !== undefined && bearer.role !== claims?.role;
+  return { role: claims?.role, isSelf, isMaker: !isSelf, lacksFactor };
+}
+
+/** Errors of a token that is missing or not valid. */
+const tokenFaults: readonly ErrorCode[] = ['NO_TOKEN', 'TOKEN_EXPIRED', 'TOKEN_INVALID'];
+
+/** Authenticates a caller who has a valid token, and lets all others pass as well, who have no claims. */
+function recognize(): Middleware {
+  const recognizeBefore: NonNullable<Middleware['before']> = async ({ event }) => {
+    try {
+      Object.assign(event, await callerOf(event, {}));
+    } catch (error) {
+      if (!(error instanceof DomainError) || !tokenFaults.includes(error.code)) throw error;
+    }
+  };
+
+  return { before: recognizeBefore };
+}
 
 /**
  * Who asks, by the token of a request. Where there are sessions, it is the stored user whose role in force
@@ -92,27 +116,4 @@ function authenticate(contract: Contract): Middleware {
   };
 
   return { before: authenticateBefore };
-}
-
-/** Errors of a token that is missing or not valid. */
-const tokenFaults: readonly ErrorCode[] = ['NO_TOKEN', 'TOKEN_EXPIRED', 'TOKEN_INVALID'];
-
-/** Authenticates a caller who has a valid token, and lets all others pass as well, who have no claims. */
-function recognize(): Middleware {
-  const recognizeBefore: NonNullable<Middleware['before']> = async ({ event }) => {
-    try {
-      Object.assign(event, await callerOf(event, {}));
-    } catch (error) {
-      if (!(error instanceof DomainError) || !tokenFaults.includes(error.code)) throw error;
-    }
-  };
-
-  return { before: recognizeBefore };
-}
-
-/** Who asks, as the policy looks at it before the user is read who is asked for. */
-function askingOf({ claims, bearer, pathParameters }: IncomingEvent): Asking {
-  const isSelf = pathParameters?.id === String(claims?.id);
-  const lacksFactor = bearer !== undefined && bearer.role !== claims?.role;
-  return { role: claims?.role, isSelf, isMaker: !isSelf, lacksFactor };
 }

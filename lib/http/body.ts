@@ -4,6 +4,8 @@ import { DomainError } from '../ground/errors.ts';
 import type { Fields } from '../ground/validation.ts';
 import type { IncomingEvent, Middleware } from './request.ts';
 
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+
 /** The middlewares that make an object of the body of a request. */
 export function jsonBody(): readonly Middleware[] {
   return [checkBytes(), httpJsonBodyParser({ disableContentTypeCheck: true }) as Middleware];
@@ -18,13 +20,14 @@ export function fieldsOf(body: unknown): Fields {
   return Object.assign(Object.create(null), body);
 }
 
-const jsonMediaType = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
-
-/**
- * Bytes: several times what the longest fields take. The parser looks at every value for forbidden
- * keys, which takes half a second of processor time for a megabyte of small values.
- */
-const maxBody = 64 * 1024;
+/** What the parser says of what it refuses. */
+interface ParserCause {
+  readonly package?: string;
+  /** The text, or the key that is forbidden. */
+  readonly data: string;
+  /** That of the language's parser; absent for a key. */
+  readonly message?: string;
+}
 
 /**
  * Checks media type, size and encoding in this order before the content is parsed: an upload is refused for
@@ -46,6 +49,14 @@ function checkBytes(): Middleware {
   return { before: checkBytesBefore, onError: checkBytesOnError };
 }
 
+const jsonMediaType = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+
+/**
+ * Bytes: several times what the longest fields take. The parser looks at every value for forbidden
+ * keys, which takes half a second of processor time for a megabyte of small values.
+ */
+const maxBody = 64 * 1024;
+
 function textOf({ body, headers, isBase64Encoded }: IncomingEvent): string {
   const text = body as string;
   if (!jsonMediaType.test(headers?.['content-type'] ?? '')) {
@@ -58,13 +69,15 @@ function textOf({ body, headers, isBase64Encoded }: IncomingEvent): string {
   return isBase64Encoded ? decode(text) : text.replace(/^\ufeff/, '');
 }
 
-/** What the parser says of what it refuses. */
-interface ParserCause {
-  readonly package?: string;
-  /** The text, or the key that is forbidden. */
-  readonly data: string;
-  /** That of the language's parser; absent for a key. */
-  readonly message?: string;
+const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+function decode(body: string): string {
+  if (!base64.test(body)) throw new DomainError('BODY_ENCODING');
+  try {
+    return utf8.decode(Buffer.from(body, 'base64'));
+  } catch {
+    throw new DomainError('BODY_ENCODING');
+  }
 }
 
 function codeOf({ data, message }: ParserCause) {
@@ -79,17 +92,5 @@ function isJson(text: string): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
-
-function decode(body: string): string {
-  if (!base64.test(body)) throw new DomainError('BODY_ENCODING');
-  try {
-    return utf8.decode(Buffer.from(body, 'base64'));
-  } catch {
-    throw new DomainError('BODY_ENCODING');
   }
 }

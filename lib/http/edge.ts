@@ -9,19 +9,8 @@ import { cached } from '../keys/cache.ts';
 import { readSecretValue } from '../keys/signed-request.ts';
 import type { IncomingEvent, Middleware } from './request.ts';
 
-const originHeader = 'x-origin-verify';
-
 /** Milliseconds after which the secret is read again, so that a new value is known by then. */
 const refreshInterval = 300_000;
-
-/** Of equal length, as a comparison in constant time needs it. */
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-
-const readValues = async (): Promise<readonly Buffer[]> => {
-  const { EDGE_SECRET_ID = '' } = process.env;
-  const { SecretString: text = '' } = await readSecretValue(EDGE_SECRET_ID);
-  return text.split(/\s+/).filter(Boolean).map(digest);
-};
 
 /** The digests of the values that count: while one takes the place of another, both. */
 const valuesInForce = /* @__PURE__ */ cached(readValues, {
@@ -30,17 +19,31 @@ const valuesInForce = /* @__PURE__ */ cached(readValues, {
 });
 
 /**
+ * Where the service is behind CloudFront, rejects with FORBIDDEN what has not come through it, and makes
+ * the viewer's address the source of the request. Bundles for other stacks leave all of it out.
+ */
+export function fromEdge(): Middleware {
+  const fromEdgeBefore: NonNullable<Middleware['before']> = async ({ event }) => {
+    if (process.env.EDGE_SECRET_ID) await believeCloudFront(event);
+  };
+
+  return { before: fromEdgeBefore };
+}
+
+/**
  * The address in CloudFront-Viewer-Address, which is followed by a port: `192.0.2.1:443`,
  * `2001:db8:0:0:0:0:0:1:443`. @returns undefined for anything else
  */
-export const viewerAddress = (header = ''): string | undefined => {
+export function viewerAddress(header = ''): string | undefined {
   const [, bracketed, plain = ''] =
     /^(?:\[([\da-f:.]+)\]|([\da-f:.]+)):\d{1,5}$/i.exec(header) ?? [];
   const address = bracketed ?? plain;
   return isIP(address) ? address : undefined;
-};
+}
 
-const believeCloudFront = async (event: IncomingEvent): Promise<void> => {
+const originHeader = 'x-origin-verify';
+
+async function believeCloudFront(event: IncomingEvent): Promise<void> {
   const { [originHeader]: given = '', 'cloudfront-viewer-address': viewer } = event.headers;
   const values = await valuesInForce();
   const hashed = digest(given);
@@ -48,16 +51,15 @@ const believeCloudFront = async (event: IncomingEvent): Promise<void> => {
   const address = viewerAddress(viewer);
   if (!address) throw namedError('NoViewerAddress');
   event.requestContext.http.sourceIp = address;
-};
+}
 
-/**
- * Where the service is behind CloudFront, rejects with FORBIDDEN what has not come through it, and makes
- * the viewer's address the source of the request. Bundles for other stacks leave all of it out.
- */
-export const fromEdge = (): Middleware => {
-  const fromEdgeBefore: NonNullable<Middleware['before']> = async ({ event }) => {
-    if (process.env.EDGE_SECRET_ID) await believeCloudFront(event);
-  };
+/** Of equal length, as a comparison in constant time needs it. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
 
-  return { before: fromEdgeBefore };
-};
+async function readValues(): Promise<readonly Buffer[]> {
+  const { EDGE_SECRET_ID = '' } = process.env;
+  const { SecretString: text = '' } = await readSecretValue(EDGE_SECRET_ID);
+  return text.split(/\s+/).filter(Boolean).map(digest);
+}

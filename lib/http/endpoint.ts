@@ -4,12 +4,21 @@ import httpErrorHandler from '@middy/http-error-handler';
 import * as v from 'valibot';
 import type { Contract } from '../contract/contract.ts';
 import { type FieldFault, invalidParameter } from '../ground/errors.ts';
-import { parseUserId } from '../users/user.ts';
 import { type Fields, parseBody, validate } from '../ground/validation.ts';
+import { parseUserId } from '../users/user.ts';
 import { fieldsOf, jsonBody } from './body.ts';
 import { fromEdge } from './edge.ts';
 import type { ApiResponse, Handler, IncomingEvent, Middleware, RequestTo } from './request.ts';
 import { mapErrors, render } from './response.ts';
+
+/** An endpoint for anyone. @param first throws for what is refused before the body is looked at */
+export function publicEndpoint<const C extends Contract & { readonly may: 'public' }>(
+  contract: C,
+  handle: (request: RequestTo<C>) => Promise<ApiResponse> | ApiResponse,
+  first?: (event: IncomingEvent) => void,
+): Handler {
+  return endpoint(contract, first ? [{ before: ({ event }) => first(event) }] : [], handle);
+}
 
 /** Throws where a caller may not ask for what is in a body, or in the query of a GET. */
 type Permit = (event: IncomingEvent, given: Fields) => void;
@@ -33,15 +42,6 @@ export function endpoint<const C extends Contract>(
     .use(mapErrors(contract))
     .use([fromEdge(), ...checks, ...body, checkInput(contract, permit)]);
   return stack.handler((event) => handle(event as RequestTo<C>)) as unknown as Handler;
-}
-
-/** An endpoint for anyone. @param first throws for what is refused before the body is looked at */
-export function publicEndpoint<const C extends Contract & { readonly may: 'public' }>(
-  contract: C,
-  handle: (request: RequestTo<C>) => Promise<ApiResponse> | ApiResponse,
-  first?: (event: IncomingEvent) => void,
-): Handler {
-  return endpoint(contract, first ? [{ before: ({ event }) => first(event) }] : [], handle);
 }
 
 /**

@@ -6,23 +6,21 @@ import { DomainError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { type ApiRequest, type ApiResponse, accepts } from './request.ts';
 
-/**
- * Whether `If-None-Match` names an entity tag (RFC 9110, section 13.1.2), by the weak comparison.
- */
-const names = (header: string | undefined, tag: string): boolean => {
-  const listed: readonly string[] = header?.match(/"[^"]*"/g) ?? [];
-  return header?.trim() === '*' || listed.includes(tag);
-};
+// The files of a page are compressed when they are bundled (infra/static-files.ts). Their names
+// change with their content, so that clients may cache them for ever.
+
+/** The names under which the files of a page are served, by the names of their sources. */
+export type FileNames = Readonly<Record<string, string>>;
 
 /**
  * The response to GET or HEAD of a text that clients may cache, if they ask each time whether it has
  * changed (RFC 9111, section 5.2.2.4).
  */
-export const revalidated = (
+export function revalidated(
   { headers, requestContext: { http } }: ApiRequest,
   text: { readonly body: string; readonly contentType: string },
   ownHeaders: Readonly<Record<string, string>> = {},
-) => {
+) {
   const tag = `"${createHash('sha256').update(text.body).digest('base64url')}"`;
   const isKnown = names(headers['if-none-match'], tag);
   return {
@@ -32,13 +30,15 @@ export const revalidated = (
     contentType: text.contentType,
     body: isKnown || http.method === 'HEAD' ? '' : text.body,
   };
-};
+}
 
-// The files of a page are compressed when they are bundled (infra/static-files.ts). Their names
-// change with their content, so that clients may cache them for ever.
-
-/** The names under which the files of a page are served, by the names of their sources. */
-export type FileNames = Readonly<Record<string, string>>;
+/**
+ * The names of the files of a page.
+ * @param page the folder of its files in STATIC_FILES
+ */
+export function fileNames(page: string): FileNames {
+  return JSON.parse(readFileSync(join(config.staticFiles, page, 'names.json'), 'utf8'));
+}
 
 /** The content codings of the stored files, the smaller one first, and how their names end. */
 const codings = [
@@ -52,22 +52,15 @@ const contentTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * The names of the files of a page.
- * @param page the folder of its files in STATIC_FILES
- */
-export const fileNames = (page: string): FileNames =>
-  JSON.parse(readFileSync(join(config.staticFiles, page, 'names.json'), 'utf8'));
-
-/**
  * The response to a request for `{file}`, in a content coding that the client accepts.
  * @param names what {@link fileNames} gives for the page
  * @throws {DomainError} FILE_NOT_FOUND
  */
-export const serveFile = (
+export function serveFile(
   { headers, pathParameters }: ApiRequest,
   page: string,
   names: FileNames,
-): ApiResponse => {
+): ApiResponse {
   const file = pathParameters?.file ?? '';
   if (!Object.values(names).includes(file)) throw new DomainError('FILE_NOT_FOUND');
   const read = (suffix: string) => readFileSync(join(config.staticFiles, page, file + suffix));
@@ -82,4 +75,12 @@ export const serveFile = (
     contentType: contentTypes[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
     body: accepted ? read(accepted[1]) : gunzipSync(read('.gz')),
   };
-};
+}
+
+/**
+ * Whether `If-None-Match` names an entity tag (RFC 9110, section 13.1.2), by the weak comparison.
+ */
+function names(header: string | undefined, tag: string): boolean {
+  const listed: readonly string[] = header?.match(/"[^"]*"/g) ?? [];
+  return header?.trim() === '*' || listed.includes(tag);
+}

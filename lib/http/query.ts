@@ -1,24 +1,53 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { type SigningKey, signingKeys } from '../keys/signing-secret.ts';
 import { maxLimit } from '../contract/parameters.ts';
 import { invalidParameter } from '../ground/errors.ts';
+import { type SigningKey, signingKeys } from '../keys/signing-secret.ts';
 import type { ApiRequest } from './request.ts';
 
-/** The signed text begins with it, so that no signature for another purpose is valid for a cursor. */
-const purpose = 'cursor.v1';
+/**
+ * The page of a list that a request asks for.
+ * @param scope names the list and its filters; a cursor of another one is refused
+ * @throws what {@link decodeCursor} throws
+ */
+export async function pageOf(
+  { limit = maxLimit, cursor }: { limit?: number | undefined; cursor?: string | undefined },
+  scope: string,
+): Promise<{ limit: number; after: string | undefined }> {
+  return {
+    limit,
+    after: cursor === undefined ? undefined : await decodeCursor(scope, cursor),
+  };
+}
 
-const makeCursor = ({ keyObject }: SigningKey, scope: string, position: string): string => {
-  const signature = createHmac('sha256', keyObject)
-    .update(JSON.stringify([purpose, scope, position]))
-    .digest('base64url');
-  return `${Buffer.from(position).toString('base64url')}.${signature}`;
-};
+/**
+ * The position that a cursor holds.
+ * @throws {DomainError} PARAMETER_INVALID for one that was not issued for this list; what
+ *   {@link signingKeys} throws
+ */
+export async function decodeCursor(scope: string, cursor: string): Promise<string> {
+  const position = Buffer.from(cursor.replace(/\..*/s, ''), 'base64url').toString();
+  for (const key of await signingKeys()) {
+    // base64url has several spellings of the same bytes: only ours is accepted.
+    if (isSame(cursor, makeCursor(key, scope, position))) return position;
+  }
+  throw invalidParameter('cursor', 'is invalid');
+}
 
-/** Compares two texts in a time that does not depend on where they differ. */
-const isSame = (one: string, other: string): boolean => {
-  const [bytes, otherBytes] = [Buffer.from(one), Buffer.from(other)];
-  return bytes.length === otherBytes.length && timingSafeEqual(bytes, otherBytes);
-};
+/**
+ * The Link header (RFC 8288) that leads to the next page; no header when nothing remains.
+ * @param next the sort key of the last entry of this page
+ * @throws what {@link encodeCursor} throws
+ */
+export async function nextPageLink(
+  { rawPath, rawQueryString }: ApiRequest,
+  scope: string,
+  next: string | undefined,
+): Promise<Readonly<Record<string, string>>> {
+  if (next === undefined) return {};
+  const query = new URLSearchParams(rawQueryString);
+  query.set('cursor', await encodeCursor(scope, next));
+  return { Link: `<${rawPath}?${query}>; rel="next"` };
+}
 
 /**
  * An opaque cursor: a position in a list, signed together with the scope, so that it can be neither
@@ -27,50 +56,23 @@ const isSame = (one: string, other: string): boolean => {
  * @param position the sort key of the last entry of the page
  * @throws what {@link signingKeys} throws
  */
-export const encodeCursor = async (scope: string, position: string): Promise<string> => {
+export async function encodeCursor(scope: string, position: string): Promise<string> {
   const [key] = await signingKeys();
   return makeCursor(key, scope, position);
-};
+}
 
-/**
- * The position that a cursor holds.
- * @throws {DomainError} PARAMETER_INVALID for one that was not issued for this list; what
- *   {@link signingKeys} throws
- */
-export const decodeCursor = async (scope: string, cursor: string): Promise<string> => {
-  const position = Buffer.from(cursor.replace(/\..*/s, ''), 'base64url').toString();
-  for (const key of await signingKeys()) {
-    // base64url has several spellings of the same bytes: only ours is accepted.
-    if (isSame(cursor, makeCursor(key, scope, position))) return position;
-  }
-  throw invalidParameter('cursor', 'is invalid');
-};
+/** Compares two texts in a time that does not depend on where they differ. */
+function isSame(one: string, other: string): boolean {
+  const [bytes, otherBytes] = [Buffer.from(one), Buffer.from(other)];
+  return bytes.length === otherBytes.length && timingSafeEqual(bytes, otherBytes);
+}
 
-/**
- * The page of a list that a request asks for.
- * @param scope names the list and its filters; a cursor of another one is refused
- * @throws what {@link decodeCursor} throws
- */
-export const pageOf = async (
-  { limit = maxLimit, cursor }: { limit?: number | undefined; cursor?: string | undefined },
-  scope: string,
-): Promise<{ limit: number; after: string | undefined }> => ({
-  limit,
-  after: cursor === undefined ? undefined : await decodeCursor(scope, cursor),
-});
+/** The signed text begins with it, so that no signature for another purpose is valid for a cursor. */
+const purpose = 'cursor.v1';
 
-/**
- * The Link header (RFC 8288) that leads to the next page; no header when nothing remains.
- * @param next the sort key of the last entry of this page
- * @throws what {@link encodeCursor} throws
- */
-export const nextPageLink = async (
-  { rawPath, rawQueryString }: ApiRequest,
-  scope: string,
-  next: string | undefined,
-): Promise<Readonly<Record<string, string>>> => {
-  if (next === undefined) return {};
-  const query = new URLSearchParams(rawQueryString);
-  query.set('cursor', await encodeCursor(scope, next));
-  return { Link: `<${rawPath}?${query}>; rel="next"` };
-};
+function makeCursor({ keyObject }: SigningKey, scope: string, position: string): string {
+  const signature = createHmac('sha256', keyObject)
+    .update(JSON.stringify([purpose, scope, position]))
+    .digest('base64url');
+  return `${Buffer.from(position).toString('base64url')}.${signature}`;
+}

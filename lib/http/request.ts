@@ -3,10 +3,10 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type * as v from 'valibot';
-import type { Claims } from '../keys/token.ts';
 import type { Contract } from '../contract/contract.ts';
 import { languages } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
+import type { Claims } from '../keys/token.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import type { Role } from '../users/user.ts';
 
@@ -53,21 +53,6 @@ export type RequestTo<C extends Contract> = (C extends { readonly may: 'public' 
   QueryOf<C> &
   (C['route'] extends `${string}{id}${string}` ? { readonly id: number } : unknown);
 
-/**
- * The request's id and origin for audit entries, as the gateway gives them, never from a header; and the
- * language of its mails.
- */
-export const sourceOf = ({ headers, requestContext }: ApiRequest): Source => {
-  const { http, requestId } = requestContext;
-  const language = preferredLanguage(headers?.['accept-language'], languages);
-  return {
-    ip_address: http.sourceIp,
-    user_agent: http.userAgent,
-    request_id: requestId,
-    ...(language && { language }),
-  };
-};
-
 export interface ApiResponse {
   readonly statusCode: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -86,50 +71,49 @@ export type Handler = (
   context: unknown,
 ) => Promise<APIGatewayProxyStructuredResultV2>;
 
-/** A media range of an Accept header (RFC 9110, section 12.5.1). */
-interface MediaRange {
-  /** In lower case; a wildcard is an asterisk. */
-  readonly type: string;
-  /** From 0, not acceptable, to 1; NaN where it cannot be read. */
-  readonly quality: number;
+/**
+ * The request's id and origin for audit entries, as the gateway gives them, never from a header; and the
+ * language of its mails.
+ */
+export function sourceOf({ headers, requestContext }: ApiRequest): Source {
+  const { http, requestId } = requestContext;
+  const language = preferredLanguage(headers?.['accept-language'], languages);
+  return {
+    ip_address: http.sourceIp,
+    user_agent: http.userAgent,
+    request_id: requestId,
+    ...(language && { language }),
+  };
 }
 
-const rangesOf = (header: string): readonly MediaRange[] => {
-  // A comma or a semicolon in a quoted string separates nothing.
-  const unquoted = header.toLowerCase().replace(/"(?:[^"\\]|\\.?)*(?:"|$)/g, '""');
-  return unquoted.split(',').map((range) => {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
-    const quality = parameters.find((parameter) => parameter.startsWith('q='));
-    return { type, quality: quality === undefined ? 1 : Number(quality.slice(2)) };
-  });
-};
+/** The offered language that an Accept-Language header (RFC 9110, section 12.5.4) prefers, if any. */
+export function preferredLanguage<T extends string>(
+  header: string | undefined,
+  offer: readonly T[],
+): T | undefined {
+  return rangesOf(header ?? '')
+    .filter(({ quality }) => quality > 0)
+    .sort((a, b) => b.quality - a.quality)
+    .flatMap(({ type }) => offer.find((each) => each === type.replace(/-.*/, '')) ?? [])[0];
+}
 
 /**
  * Whether a header such as Accept or Accept-Encoding names a value itself, not only by a wildcard, and
  * does not refuse it by a quality of 0.
  */
-export const accepts = (header: string | undefined, value: string): boolean =>
-  rangesOf(header ?? '').some(({ type, quality }) => type === value && quality > 0);
-
-/** The offered language that an Accept-Language header (RFC 9110, section 12.5.4) prefers, if any. */
-export const preferredLanguage = <T extends string>(
-  header: string | undefined,
-  offer: readonly T[],
-): T | undefined =>
-  rangesOf(header ?? '')
-    .filter(({ quality }) => quality > 0)
-    .sort((a, b) => b.quality - a.quality)
-    .flatMap(({ type }) => offer.find((each) => each === type.replace(/-.*/, '')) ?? [])[0];
+export function accepts(header: string | undefined, value: string): boolean {
+  return rangesOf(header ?? '').some(({ type, quality }) => type === value && quality > 0);
+}
 
 /**
  * The offered media type that an Accept header prefers: by quality, then by precision, then by the
  * order in the header, then by the order of the offer. It is the first of the offer when there is
  * no header, or when no type is acceptable.
  */
-export const preferredType = <T extends string>(
+export function preferredType<T extends string>(
   header: string | undefined,
   offer: readonly [T, ...T[]],
-): T => {
+): T {
   const ranges = rangesOf(header ?? '');
   const rated = offer.map((type) => {
     // The most precise range that includes a type decides its quality.
@@ -143,4 +127,22 @@ export const preferredType = <T extends string>(
     .filter(({ quality }) => quality > 0)
     .sort((a, b) => b.quality - a.quality || a.precision - b.precision || a.place - b.place);
   return best?.type ?? offer[0];
-};
+}
+
+/** A media range of an Accept header (RFC 9110, section 12.5.1). */
+interface MediaRange {
+  /** In lower case; a wildcard is an asterisk. */
+  readonly type: string;
+  /** From 0, not acceptable, to 1; NaN where it cannot be read. */
+  readonly quality: number;
+}
+
+function rangesOf(header: string): readonly MediaRange[] {
+  // A comma or a semicolon in a quoted string separates nothing.
+  const unquoted = header.toLowerCase().replace(/"(?:[^"\\]|\\.?)*(?:"|$)/g, '""');
+  return unquoted.split(',').map((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
+    const quality = parameters.find((parameter) => parameter.startsWith('q='));
+    return { type, quality: quality === undefined ? 1 : Number(quality.slice(2)) };
+  });
+}

@@ -11,6 +11,9 @@ import {
 import { describeFault, logError } from '../ground/log.ts';
 import { type ApiResponse, accepts, type Middleware } from './request.ts';
 
+/** The content type of JSON. */
+export const jsonType = 'application/json; charset=utf-8';
+
 /**
  * Headers of every response: no cache keeps it, and browsers treat it as mere data (ASVS 5.0,
  * V3.4).
@@ -23,10 +26,6 @@ const commonHeaders = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** The content type of JSON. */
-export const jsonType = 'application/json; charset=utf-8';
-const problemType = 'application/problem+json';
-
 /** An error as @middy/http-error-handler takes it, with the body that {@link render} gives it. */
 interface HttpError {
   readonly statusCode: number;
@@ -36,14 +35,8 @@ interface HttpError {
   readonly body: object;
 }
 
-/** The body as the gateway takes it: bytes travel as base64. */
-const bodyOf = (body: unknown, contentType: string | undefined) => {
-  if (Buffer.isBuffer(body)) return { body: body.toString('base64'), isBase64Encoded: true };
-  return { body: typeof body === 'string' && contentType ? body : JSON.stringify(body) };
-};
-
 /** Renders what a handler returned, and errors, with the headers that all responses carry. */
-export const render = (): Middleware => {
+export function render(): Middleware {
   const rendered = (
     requestId: string | undefined,
     { statusCode, headers, body, contentType }: ApiResponse,
@@ -72,61 +65,22 @@ export const render = (): Middleware => {
   };
 
   return { after: renderAfter, onError: renderOnError };
-};
+}
 
-/** The header WWW-Authenticate of a 401 (RFC 6750, section 3). */
-const challenges: Partial<Record<ErrorCode, string>> = {
-  NO_TOKEN: 'Bearer',
-  INVALID_CREDENTIALS: 'Bearer',
-  REFRESH_TOKEN_INVALID: 'Bearer',
-  IDENTITY_TOKEN_INVALID: 'Bearer',
-  LOGIN_CODE_REQUIRED: 'Bearer',
-  LOGIN_CODE_WRONG: 'Bearer',
-  TOKEN_EXPIRED: 'Bearer error="invalid_token"',
-  TOKEN_INVALID: 'Bearer error="invalid_token"',
-};
-
-const headersOf = ({ code, retryAfter }: DomainError): Record<string, string> => {
-  const challenge = challenges[code];
-  return {
-    'Error-Code': code,
-    ...(challenge ? { 'WWW-Authenticate': challenge } : {}),
-    ...(retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }),
-  };
-};
+const problemType = 'application/problem+json';
 
 /** The field of a 500 that names the fault. */
 type FaultName = Readonly<Partial<Record<FaultField, string>>>;
-
-/** The body of an error by default. */
-const plain = (message: string, fault: FaultName) => ({
-  contentType: jsonType,
-  body: { message, ...fault },
-});
-
-/** The body of an error as problem details (RFC 9457; functions/README.md, Problem details). */
-const problem = ({ code, faults, retryAfter }: DomainError, title: string, fault: FaultName) => ({
-  contentType: problemType,
-  body: {
-    type: `/docs#${code}`,
-    title,
-    status: httpErrors[code].status,
-    code,
-    ...(faults.length === 0 ? {} : { errors: faults.map(problemOfField) }),
-    ...(retryAfter === undefined ? {} : { retryAfter }),
-    ...fault,
-  },
-});
 
 /**
  * Turns an error into an HTTP error by the table in lib/ground/errors.ts, and logs faults (but not
  * refusals, whose cause is the caller's input).
  */
-export const mapErrors = ({
+export function mapErrors({
   storageFault = ['Internal server error', 'err'],
 }: {
   storageFault?: StorageFault | undefined;
-}): Middleware => {
+}): Middleware {
   const describe = (error: DomainError): { message: string; field: FaultField | undefined } => {
     const { message = error.message, field } = httpErrors[error.code];
     if (error.code !== 'STORAGE_FAULT') return { message, field };
@@ -157,4 +111,55 @@ export const mapErrors = ({
   };
 
   return { onError: mapErrorsOnError };
+}
+
+/** The body as the gateway takes it: bytes travel as base64. */
+function bodyOf(body: unknown, contentType: string | undefined) {
+  if (Buffer.isBuffer(body)) return { body: body.toString('base64'), isBase64Encoded: true };
+  return { body: typeof body === 'string' && contentType ? body : JSON.stringify(body) };
+}
+
+/** The header WWW-Authenticate of a 401 (RFC 6750, section 3). */
+const challenges: Partial<Record<ErrorCode, string>> = {
+  NO_TOKEN: 'Bearer',
+  INVALID_CREDENTIALS: 'Bearer',
+  REFRESH_TOKEN_INVALID: 'Bearer',
+  IDENTITY_TOKEN_INVALID: 'Bearer',
+  LOGIN_CODE_REQUIRED: 'Bearer',
+  LOGIN_CODE_WRONG: 'Bearer',
+  TOKEN_EXPIRED: 'Bearer error="invalid_token"',
+  TOKEN_INVALID: 'Bearer error="invalid_token"',
 };
+
+function headersOf({ code, retryAfter }: DomainError): Record<string, string> {
+  const challenge = challenges[code];
+  return {
+    'Error-Code': code,
+    ...(challenge ? { 'WWW-Authenticate': challenge } : {}),
+    ...(retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }),
+  };
+}
+
+/** The body of an error as problem details (RFC 9457; functions/README.md, Problem details). */
+function problem({ code, faults, retryAfter }: DomainError, title: string, fault: FaultName) {
+  return {
+    contentType: problemType,
+    body: {
+      type: `/docs#${code}`,
+      title,
+      status: httpErrors[code].status,
+      code,
+      ...(faults.length === 0 ? {} : { errors: faults.map(problemOfField) }),
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+      ...fault,
+    },
+  };
+}
+
+/** The body of an error by default. */
+function plain(message: string, fault: FaultName) {
+  return {
+    contentType: jsonType,
+    body: { message, ...fault },
+  };
+}

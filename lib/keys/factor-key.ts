@@ -7,59 +7,26 @@ import { DomainError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { callKms } from './signed-request.ts';
 
-/** What a secret is bound to: the secret of one user cannot be given to another one. */
-const contextOf = (userId: number) => ({ user: String(userId) });
-
-const algorithm = 'aes-256-gcm';
-const nonceSize = 12;
-const tagSize = 16;
-
-const localKey = () => Buffer.from(config.secondFactorLocalKey, 'base64');
-const localContext = (userId: number) => Buffer.from(JSON.stringify(contextOf(userId)));
-
-const encryptLocally = (userId: number, secret: Buffer): Buffer => {
-  const nonce = randomBytes(nonceSize);
-  const cipher = createCipheriv(algorithm, localKey(), nonce).setAAD(localContext(userId));
-  const encrypted = Buffer.concat([cipher.update(secret), cipher.final()]);
-  return Buffer.concat([nonce, encrypted, cipher.getAuthTag()]);
-};
-
-const decryptLocally = (userId: number, stored: Buffer): Buffer => {
-  const decipher = createDecipheriv(algorithm, localKey(), stored.subarray(0, nonceSize))
-    .setAAD(localContext(userId))
-    .setAuthTag(stored.subarray(-tagSize));
-  const encrypted = stored.subarray(nonceSize, -tagSize);
-  return Buffer.concat([decipher.update(encrypted), decipher.final()]);
-};
-
-/** Turns each error into STORAGE_FAULT, because the key is part of the store. */
-const orStorageFault = async <T>(work: () => Promise<T>): Promise<T> => {
-  try {
-    return await work();
-  } catch (cause) {
-    throw new DomainError('STORAGE_FAULT', { cause });
-  }
-};
-
 /**
  * Encrypts the secret of a user's second factor.
  * @returns base64
  * @throws {DomainError} STORAGE_FAULT
  */
-export const encryptSecret = (userId: number, secret: string): Promise<string> =>
-  orStorageFault(async () => {
+export function encryptSecret(userId: number, secret: string): Promise<string> {
+  return orStorageFault(async () => {
     const bytes = Buffer.from(secret);
     if (config.secondFactorLocalKey) return encryptLocally(userId, bytes).toString('base64');
     const input = { Plaintext: bytes.toString('base64'), EncryptionContext: contextOf(userId) };
     return (await callKms('Encrypt', config.secondFactorKey, input)).CiphertextBlob;
   });
+}
 
 /**
  * Decrypts what {@link encryptSecret} returned for the same user.
  * @throws {DomainError} STORAGE_FAULT
  */
-export const decryptSecret = (userId: number, stored: string): Promise<string> =>
-  orStorageFault(async () => {
+export function decryptSecret(userId: number, stored: string): Promise<string> {
+  return orStorageFault(async () => {
     if (config.secondFactorLocalKey) {
       return decryptLocally(userId, Buffer.from(stored, 'base64')).toString();
     }
@@ -67,3 +34,40 @@ export const decryptSecret = (userId: number, stored: string): Promise<string> =
     const { Plaintext } = await callKms('Decrypt', config.secondFactorKey, input);
     return Buffer.from(Plaintext, 'base64').toString();
   });
+}
+
+/** Turns each error into STORAGE_FAULT, because the key is part of the store. */
+async function orStorageFault<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw new DomainError('STORAGE_FAULT', { cause });
+  }
+}
+
+const algorithm = 'aes-256-gcm';
+const nonceSize = 12;
+
+function encryptLocally(userId: number, secret: Buffer): Buffer {
+  const nonce = randomBytes(nonceSize);
+  const cipher = createCipheriv(algorithm, localKey(), nonce).setAAD(localContext(userId));
+  const encrypted = Buffer.concat([cipher.update(secret), cipher.final()]);
+  return Buffer.concat([nonce, encrypted, cipher.getAuthTag()]);
+}
+
+const localKey = () => Buffer.from(config.secondFactorLocalKey, 'base64');
+
+const localContext = (userId: number) => Buffer.from(JSON.stringify(contextOf(userId)));
+
+/** What a secret is bound to: the secret of one user cannot be given to another one. */
+const contextOf = (userId: number) => ({ user: String(userId) });
+
+const tagSize = 16;
+
+function decryptLocally(userId: number, stored: Buffer): Buffer {
+  const decipher = createDecipheriv(algorithm, localKey(), stored.subarray(0, nonceSize))
+    .setAAD(localContext(userId))
+    .setAuthTag(stored.subarray(-tagSize));
+  const encrypted = stored.subarray(nonceSize, -tagSize);
+  return Buffer.concat([decipher.update(encrypted), decipher.final()]);
+}

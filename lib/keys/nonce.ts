@@ -4,28 +4,25 @@
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { signingKeys } from './signing-secret.ts';
 import { conditionItem, isConditionFailure, type Step, send } from '../dynamodb/client.ts';
 import { config } from '../ground/settings.ts';
 import { hour, seconds } from '../ground/time.ts';
+import { signingKeys } from './signing-secret.ts';
 
 /** Seconds for which a nonce is good. */
 const lifetime = 10 * 60;
 
-type SigningKey = Awaited<ReturnType<typeof signingKeys>>[number];
-
-const signatureOf = ({ keyObject }: SigningKey, text: string): string =>
-  createHmac('sha256', keyObject).update(`nonce.v1:${text}`).digest('base64url');
-
 /** A new nonce. @throws what {@link signingKeys} throws */
-export const makeNonce = async (now = new Date()): Promise<string> => {
+export async function makeNonce(now = new Date()): Promise<string> {
   const [key] = await signingKeys();
   const text = `${seconds(now) + lifetime}.${randomBytes(16).toString('base64url')}`;
   return `${text}.${signatureOf(key, text)}`;
-};
+}
+
+type SigningKey = Awaited<ReturnType<typeof signingKeys>>[number];
 
 /** Whether a text is a nonce of this service that is good at a time, unless it was used. */
-export const isNonce = async (nonce: string, now = new Date()): Promise<boolean> => {
+export async function isNonce(nonce: string, now = new Date()): Promise<boolean> {
   const [, text = '', until = '', signature = ''] =
     /^((\d{10})\.[\w-]{22})\.([\w-]{43})$/.exec(nonce) ?? [];
   if (!(Number(until) > seconds(now))) return false;
@@ -33,30 +30,19 @@ export const isNonce = async (nonce: string, now = new Date()): Promise<boolean>
   const isOf = (key: SigningKey) =>
     timingSafeEqual(Buffer.from(signatureOf(key, text)), Buffer.from(signature));
   return (await signingKeys()).some(isOf);
-};
-
-const putOf = (nonce: string, use: string, now: Date) => ({
-  TableName: config.usersTable,
-  Item: {
-    pk: `nonce#${createHash('sha256').update(nonce).digest('base64url')}`,
-    use,
-    expires_at: seconds(now) + hour,
-  },
-  ConditionExpression: 'attribute_not_exists(pk)',
-});
+}
 
 /** Uses a nonce up in a transaction, on the condition that it was not used. */
-export const usingNonce = (nonce: string, now = new Date()): Step => [
-  { Put: putOf(nonce, '', now) },
-  'IDENTITY_TOKEN_INVALID',
-];
+export function usingNonce(nonce: string, now = new Date()): Step {
+  return [{ Put: putOf(nonce, '', now) }, 'IDENTITY_TOKEN_INVALID'];
+}
 
 /**
  * Uses a nonce up. A write whose response was lost is recognised by what it has left.
  * @returns false when another request has used it
  * @throws {DomainError} STORAGE_FAULT
  */
-export const useNonce = async (nonce: string, now = new Date()): Promise<boolean> => {
+export async function useNonce(nonce: string, now = new Date()): Promise<boolean> {
   const use = randomBytes(12).toString('base64url');
   const put = putOf(nonce, use, now);
   try {
@@ -66,4 +52,20 @@ export const useNonce = async (nonce: string, now = new Date()): Promise<boolean
     if (!isConditionFailure(error)) throw error;
     return conditionItem<{ use: string }>(error)?.use === use;
   }
-};
+}
+
+function signatureOf({ keyObject }: SigningKey, text: string): string {
+  return createHmac('sha256', keyObject).update(`nonce.v1:${text}`).digest('base64url');
+}
+
+function putOf(nonce: string, use: string, now: Date) {
+  return {
+    TableName: config.usersTable,
+    Item: {
+      pk: `nonce#${createHash('sha256').update(nonce).digest('base64url')}`,
+      use,
+      expires_at: seconds(now) + hour,
+    },
+    ConditionExpression: 'attribute_not_exists(pk)',
+  };
+}

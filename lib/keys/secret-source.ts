@@ -15,77 +15,6 @@ export interface SecretVersions {
   readonly previous?: SecretVersion;
 }
 
-/** Bytes. RFC 7518, section 3.2: a key for HS256 is at least as long as the hash's output. */
-const minimumBytes = 32;
-
-const checked = (value: string | undefined, variable: string): string => {
-  if (!value || Buffer.byteLength(value) < minimumBytes) {
-    throw new ConfigError(variable, `must give a secret of at least ${minimumBytes} bytes`);
-  }
-  return value;
-};
-
-const fromEnvironment = (value: string): SecretVersions => ({
-  current: { id: 'JWT_SECRET', value: checked(value, 'JWT_SECRET'), createdAt: new Date(0) },
-});
-
-interface StoredVersion {
-  readonly id: string;
-  readonly value: string;
-  readonly createdAt: string;
-}
-
-const parseVersions = (text: string): readonly StoredVersion[] => {
-  try {
-    const versions = JSON.parse(text);
-    return Array.isArray(versions) ? versions : [];
-  } catch {
-    return [];
-  }
-};
-
-/** Reads a file with a JSON array of versions, newest first, which the local service has. */
-const fromFile = async (file: string): Promise<SecretVersions> => {
-  const versions = parseVersions(await readFile(file, 'utf8'));
-  const [current, previous] = versions.map(({ id, value, createdAt }) => ({
-    id,
-    value: checked(value, 'JWT_SECRET_FILE'),
-    createdAt: new Date(createdAt),
-  }));
-  if (!current) throw new ConfigError('JWT_SECRET_FILE', `names a file without a secret, ${file}`);
-  return previous ? { current, previous } : { current };
-};
-
-const readStage = async (id: string, stage: 'AWSCURRENT' | 'AWSPREVIOUS') => {
-  const { VersionId, SecretString, CreatedDate } = await readSecretValue(id, stage);
-  return {
-    id: VersionId,
-    value: checked(SecretString, 'JWT_SECRET_ID'),
-    createdAt: new Date(CreatedDate * 1000),
-  };
-};
-
-const readPrevious = async (id: string): Promise<SecretVersion | undefined> => {
-  try {
-    return await readStage(id, 'AWSPREVIOUS');
-  } catch (error) {
-    if ((error as Error).name === 'ResourceNotFoundException') return undefined;
-    throw error;
-  }
-};
-
-const fromSecretsManager = async (
-  id: string,
-  known: SecretVersions | undefined,
-  isPreviousRetired: (current: SecretVersion) => boolean,
-): Promise<SecretVersions> => {
-  const current = await readStage(id, 'AWSCURRENT');
-  if (known && known.current.id === current.id) return known;
-  if (isPreviousRetired(current)) return { current };
-  const previous = await readPrevious(id);
-  return previous ? { current, previous } : { current };
-};
-
 /**
  * Reads the signing secret from the source that the environment names: the value itself
  * (JWT_SECRET), a file of versions (JWT_SECRET_FILE) or Secrets Manager (JWT_SECRET_ID, a name or
@@ -97,13 +26,86 @@ const fromSecretsManager = async (
  * @throws {ConfigError} when none is set or the secret is too short; those of readSecretValue or of
  *   the file system when it cannot be read
  */
-export const readSecret = async (
+export async function readSecret(
   known?: SecretVersions,
   isPreviousRetired: (current: SecretVersion) => boolean = () => false,
-): Promise<SecretVersions> => {
+): Promise<SecretVersions> {
   const { JWT_SECRET, JWT_SECRET_FILE, JWT_SECRET_ID } = process.env;
   if (JWT_SECRET) return fromEnvironment(JWT_SECRET);
   if (JWT_SECRET_FILE) return fromFile(JWT_SECRET_FILE);
   if (JWT_SECRET_ID) return fromSecretsManager(JWT_SECRET_ID, known, isPreviousRetired);
   throw new ConfigError('JWT_SECRET_ID', 'is not set');
-};
+}
+
+function fromEnvironment(value: string): SecretVersions {
+  return {
+    current: { id: 'JWT_SECRET', value: checked(value, 'JWT_SECRET'), createdAt: new Date(0) },
+  };
+}
+
+/** Bytes. RFC 7518, section 3.2: a key for HS256 is at least as long as the hash's output. */
+const minimumBytes = 32;
+
+function checked(value: string | undefined, variable: string): string {
+  if (!value || Buffer.byteLength(value) < minimumBytes) {
+    throw new ConfigError(variable, `must give a secret of at least ${minimumBytes} bytes`);
+  }
+  return value;
+}
+
+/** Reads a file with a JSON array of versions, newest first, which the local service has. */
+async function fromFile(file: string): Promise<SecretVersions> {
+  const versions = parseVersions(await readFile(file, 'utf8'));
+  const [current, previous] = versions.map(({ id, value, createdAt }) => ({
+    id,
+    value: checked(value, 'JWT_SECRET_FILE'),
+    createdAt: new Date(createdAt),
+  }));
+  if (!current) throw new ConfigError('JWT_SECRET_FILE', `names a file without a secret, ${file}`);
+  return previous ? { current, previous } : { current };
+}
+
+interface StoredVersion {
+  readonly id: string;
+  readonly value: string;
+  readonly createdAt: string;
+}
+
+function parseVersions(text: string): readonly StoredVersion[] {
+  try {
+    const versions = JSON.parse(text);
+    return Array.isArray(versions) ? versions : [];
+  } catch {
+    return [];
+  }
+}
+
+async function fromSecretsManager(
+  id: string,
+  known: SecretVersions | undefined,
+  isPreviousRetired: (current: SecretVersion) => boolean,
+): Promise<SecretVersions> {
+  const current = await readStage(id, 'AWSCURRENT');
+  if (known && known.current.id === current.id) return known;
+  if (isPreviousRetired(current)) return { current };
+  const previous = await readPrevious(id);
+  return previous ? { current, previous } : { current };
+}
+
+async function readStage(id: string, stage: 'AWSCURRENT' | 'AWSPREVIOUS') {
+  const { VersionId, SecretString, CreatedDate } = await readSecretValue(id, stage);
+  return {
+    id: VersionId,
+    value: checked(SecretString, 'JWT_SECRET_ID'),
+    createdAt: new Date(CreatedDate * 1000),
+  };
+}
+
+async function readPrevious(id: string): Promise<SecretVersion | undefined> {
+  try {
+    return await readStage(id, 'AWSPREVIOUS');
+  } catch (error) {
+    if ((error as Error).name === 'ResourceNotFoundException') return undefined;
+    throw error;
+  }
+}

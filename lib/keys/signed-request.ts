@@ -11,44 +11,8 @@ import { namedError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { patiently } from '../ground/time.ts';
 
-/** Milliseconds for one attempt until the response begins. */
-const attemptTime = 1000;
-
 /** The client of this process; absent until something is sent. */
 let http: NodeHttpHandler | undefined;
-
-const openClient = (): NodeHttpHandler => {
-  const requestTimeout = patiently(attemptTime);
-  return new NodeHttpHandler({
-    connectionTimeout: requestTimeout / 2,
-    requestTimeout,
-    throwOnRequestTimeout: true,
-    socketTimeout: requestTimeout,
-  });
-};
-
-const credentials = () => {
-  const { AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '', AWS_SESSION_TOKEN } = process.env;
-  return {
-    accessKeyId: AWS_ACCESS_KEY_ID,
-    secretAccessKey: AWS_SECRET_ACCESS_KEY,
-    ...(AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {}),
-  };
-};
-
-/** A request to a URL: with a body a POST request. */
-const requestTo = (url: string, headers: Readonly<Record<string, string>>, body?: string) => {
-  const { protocol, hostname, port, host, pathname, search } = new URL(url);
-  return new HttpRequest({
-    method: body ? 'POST' : 'GET',
-    protocol,
-    hostname,
-    path: pathname + search,
-    body,
-    ...(port ? { port: Number(port) } : {}),
-    headers: { host, ...headers },
-  });
-};
 
 /** A POST request with a body of JSON. */
 export interface PostRequest {
@@ -59,82 +23,27 @@ export interface PostRequest {
   readonly body: string;
 }
 
-const signed = async ({ url, service, headers, body }: PostRequest): Promise<HttpRequest> => {
-  const length = String(Buffer.byteLength(body));
-  const request = requestTo(url, { 'content-length': length, ...headers }, body);
-  const region = process.env.AWS_REGION ?? '';
-  const signer = new SignatureV4({
-    credentials: credentials(),
-    region,
-    service,
-    sha256: Sha256,
-  });
-  return (await signer.sign(request)) as HttpRequest;
-};
-
-/** Bytes of a response to a GET request, which goes to somebody else than AWS. */
-const longestDocument = 1_000_000;
-
-/**
- * Sends a request once, and follows no redirection.
- * @returns the status and the text of the response
- * @throws the error of the network, a TimeoutError after {@link attemptTime}, or an error when the response
- *   does not end in the same time again, or is too long
- */
-const exchange = async (request: HttpRequest): Promise<{ status: number; text: string }> => {
-  http ??= openClient();
-  const abortSignal = AbortSignal.timeout(patiently(2 * attemptTime));
-  const { response } = await http.handle(request, { abortSignal });
-  // An unread body would keep the connection busy.
-  const parts: Buffer[] = [];
-  let length = 0;
-  for await (const part of response.body) {
-    length += part.length;
-    if (request.method === 'GET' && length > longestDocument) throw namedError('ResponseTooLong');
-    parts.push(part);
-  }
-  return { status: response.statusCode, text: Buffer.concat(parts).toString() };
-};
-
 /** Gets a document, by a second request if the first fails. @throws as {@link exchange} does */
-export const getDocument = async (url: string) => {
+export async function getDocument(url: string) {
   const request = requestTo(url, { accept: 'application/json' });
   const { status, text } = await exchange(request).catch(() => exchange(request));
   if (status !== 200) throw namedError(`Http${status}`);
   return JSON.parse(text);
-};
-
-/** Signs a request (AWS Signature Version 4) and sends it once, as {@link exchange} does. */
-export const post = async (request: PostRequest) => exchange(await signed(request));
-
-/**
- * Calls an operation of AWS that changes nothing, a second time if the first request fails.
- * @param url of the service; AWS_ENDPOINT_URL outranks it, as it does with the SDK
- * @param target the name of the operation, as the service has it in its header
- * @returns what it answers
- * @throws the error of the network, or one that is named for the refusal or its status
- */
-const call = async (url: string, service: string, target: string, input: object) => {
-  const headers = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target };
-  const body = JSON.stringify(input);
-  const request = { url: process.env.AWS_ENDPOINT_URL || url, service, headers, body };
-  const attempt = async () => {
-    const response = await post(request);
-    if (response.status >= 500) throw namedError(`Http${response.status}`);
-    return response;
-  };
-  const { status, text } = await attempt().catch(attempt);
-  const answer = JSON.parse(text);
-  if (status !== 200) throw namedError(answer.__type?.replace(/.*#/, '') ?? `Http${status}`);
-  return answer;
-};
+}
 
 /** Calls AWS KMS. @throws as {@link call} */
-export const callKms = (
+export function callKms(
   operation: 'Encrypt' | 'Decrypt' | 'GetPublicKey' | 'Sign',
   KeyId: string,
   input: object = {},
-) => call(config.kmsUrl, 'kms', `TrentService.${operation}`, { KeyId, ...input });
+) {
+  return call(config.kmsUrl, 'kms', `TrentService.${operation}`, { KeyId, ...input });
+}
+
+/** Signs a request (AWS Signature Version 4) and sends it once, as {@link exchange} does. */
+export async function post(request: PostRequest) {
+  return exchange(await signed(request));
+}
 
 /** A version of a secret, as Secrets Manager has it: its date is in seconds since 1970. */
 interface SecretValue {
@@ -148,11 +57,106 @@ interface SecretValue {
  * @param SecretId its name or ARN
  * @throws as {@link call}
  */
-export const readSecretValue = async (
+export async function readSecretValue(
   SecretId: string,
   VersionStage: 'AWSCURRENT' | 'AWSPREVIOUS' = 'AWSCURRENT',
-): Promise<SecretValue> => {
+): Promise<SecretValue> {
   const { SECRETS_URL = '' } = process.env;
   const target = 'secretsmanager.GetSecretValue';
   return call(SECRETS_URL, 'secretsmanager', target, { SecretId, VersionStage });
-};
+}
+
+/** A request to a URL: with a body a POST request. */
+function requestTo(url: string, headers: Readonly<Record<string, string>>, body?: string) {
+  const { protocol, hostname, port, host, pathname, search } = new URL(url);
+  return new HttpRequest({
+    method: body ? 'POST' : 'GET',
+    protocol,
+    hostname,
+    path: pathname + search,
+    body,
+    ...(port ? { port: Number(port) } : {}),
+    headers: { host, ...headers },
+  });
+}
+
+/** Milliseconds for one attempt until the response begins. */
+const attemptTime = 1000;
+
+/** Bytes of a response to a GET request, which goes to somebody else than AWS. */
+const longestDocument = 1_000_000;
+
+/**
+ * Sends a request once, and follows no redirection.
+ * @returns the status and the text of the response
+ * @throws the error of the network, a TimeoutError after {@link attemptTime}, or an error when the response
+ *   does not end in the same time again, or is too long
+ */
+async function exchange(request: HttpRequest): Promise<{ status: number; text: string }> {
+  http ??= openClient();
+  const abortSignal = AbortSignal.timeout(patiently(2 * attemptTime));
+  const { response } = await http.handle(request, { abortSignal });
+  // An unread body would keep the connection busy.
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of response.body) {
+    length += part.length;
+    if (request.method === 'GET' && length > longestDocument) throw namedError('ResponseTooLong');
+    parts.push(part);
+  }
+  return { status: response.statusCode, text: Buffer.concat(parts).toString() };
+}
+
+function openClient(): NodeHttpHandler {
+  const requestTimeout = patiently(attemptTime);
+  return new NodeHttpHandler({
+    connectionTimeout: requestTimeout / 2,
+    requestTimeout,
+    throwOnRequestTimeout: true,
+    socketTimeout: requestTimeout,
+  });
+}
+
+/**
+ * Calls an operation of AWS that changes nothing, a second time if the first request fails.
+ * @param url of the service; AWS_ENDPOINT_URL outranks it, as it does with the SDK
+ * @param target the name of the operation, as the service has it in its header
+ * @returns what it answers
+ * @throws the error of the network, or one that is named for the refusal or its status
+ */
+async function call(url: string, service: string, target: string, input: object) {
+  const headers = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target };
+  const body = JSON.stringify(input);
+  const request = { url: process.env.AWS_ENDPOINT_URL || url, service, headers, body };
+  const attempt = async () => {
+    const response = await post(request);
+    if (response.status >= 500) throw namedError(`Http${response.status}`);
+    return response;
+  };
+  const { status, text } = await attempt().catch(attempt);
+  const answer = JSON.parse(text);
+  if (status !== 200) throw namedError(answer.__type?.replace(/.*#/, '') ?? `Http${status}`);
+  return answer;
+}
+
+async function signed({ url, service, headers, body }: PostRequest): Promise<HttpRequest> {
+  const length = String(Buffer.byteLength(body));
+  const request = requestTo(url, { 'content-length': length, ...headers }, body);
+  const region = process.env.AWS_REGION ?? '';
+  const signer = new SignatureV4({
+    credentials: credentials(),
+    region,
+    service,
+    sha256: Sha256,
+  });
+  return (await signer.sign(request)) as HttpRequest;
+}
+
+function credentials() {
+  const { AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '', AWS_SESSION_TOKEN } = process.env;
+  return {
+    accessKeyId: AWS_ACCESS_KEY_ID,
+    secretAccessKey: AWS_SECRET_ACCESS_KEY,
+    ...(AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {}),
+  };
+}

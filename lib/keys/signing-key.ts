@@ -6,9 +6,9 @@
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { cached } from './cache.ts';
 import { describeFault, logError } from '../ground/log.ts';
 import { ConfigError, config } from '../ground/settings.ts';
+import { cached } from './cache.ts';
 import { callKms } from './signed-request.ts';
 
 export const stages = ['next', 'current', 'previous'] as const;
@@ -17,25 +17,66 @@ export type Stage = (typeof stages)[number];
 /** Milliseconds for which a function uses the keys that it has read. */
 export const keysLifetime = 5 * 60_000;
 
-/** A public key as it is published (RFC 7517). Its `kid` is its thumbprint (RFC 7638). */
-export const publishedKey = (key: KeyObject) => {
-  const { n, e } = key.export({ format: 'jwk' });
-  const thumbprint = createHash('sha256').update(JSON.stringify({ e, kty: 'RSA', n }));
-  return { kty: 'RSA', n, e, alg: 'RS256', use: 'sig', kid: thumbprint.digest('base64url') };
-};
-
-/** A key. @param signText makes a signature by RSASSA-PKCS1-v1_5 with SHA-256 */
-const tokenKey = (key: KeyObject, signText: (text: string) => Promise<Buffer>) => ({
-  published: publishedKey(key),
-  cryptoKey: key.toCryptoKey({ name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }, true, ['verify']),
-  sign: signText,
-});
-
 type TokenKey = ReturnType<typeof tokenKey>;
 /** The first signs, all of them verify. */
 type TokenKeys = readonly [TokenKey, ...TokenKey[]];
 
-const inKms = async (name: string): Promise<TokenKey> => {
+const keys = cached(readKeys, { lifetime: keysLifetime, event: 'signing-keys-not-read' });
+
+/**
+ * The keys that sign and verify tokens, read again for a `kid` that none of them has.
+ * @throws the errors of KMS or of the file system while they cannot be read and never were
+ */
+export function tokenKeys(kid?: string): Promise<TokenKeys> {
+  return keys(
+    (known) => kid !== undefined && !known.some(({ published }) => published.kid === kid),
+  );
+}
+
+/** A public key as it is published (RFC 7517). Its `kid` is its thumbprint (RFC 7638). */
+export function publishedKey(key: KeyObject) {
+  const { n, e } = key.export({ format: 'jwk' });
+  const thumbprint = createHash('sha256').update(JSON.stringify({ e, kty: 'RSA', n }));
+  return { kty: 'RSA', n, e, alg: 'RS256', use: 'sig', kid: thumbprint.digest('base64url') };
+}
+
+/** @throws {ConfigError} naming the file, when it holds no key */
+export function privateKeyIn(pem: string, file: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    throw new ConfigError('TOKEN_KEYS', `names a file without a key, ${file}`);
+  }
+}
+
+async function readKeys(): Promise<TokenKeys> {
+  const [next, current, previous] = await Promise.all(stages.map(readStage));
+  // Until the first rotation the first key has no other name.
+  const signing = current ?? (await readKey(config.tokenSigningKey));
+  const others = [next, previous].filter((key) => key?.published.kid !== signing.published.kid);
+  return [signing, ...others.filter((key) => key !== undefined)];
+}
+
+async function readStage(stage: Stage): Promise<TokenKey | undefined> {
+  try {
+    return config.tokenKeys ? await readKey(config.tokenKeys + stage) : undefined;
+  } catch (error) {
+    const { name, code = name } = error as NodeJS.ErrnoException;
+    if (['NotFoundException', 'ENOENT'].includes(code)) return undefined;
+    // For minutes after its alias was made, KMS may not let functions read the next key.
+    if (stage !== 'next') throw error;
+    return void logError('next-signing-key-not-read', describeFault(error));
+  }
+}
+
+/** @param name an ARN or an alias in KMS, a file, or the key itself */
+async function readKey(name: string): Promise<TokenKey> {
+  if (/^(arn:|alias\/)/.test(name)) return inKms(name);
+  if (name.startsWith('-----')) return inPem(createPrivateKey(name));
+  return inPem(privateKeyIn(await readFile(name, 'utf8'), name));
+}
+
+async function inKms(name: string): Promise<TokenKey> {
   // It signs by its id, not by an alias: a token's `kid` and its signature are of one key.
   const { KeyId, PublicKey } = await callKms('GetPublicKey', name);
   const der = Buffer.from(PublicKey, 'base64');
@@ -47,52 +88,17 @@ const inKms = async (name: string): Promise<TokenKey> => {
     });
     return Buffer.from(Signature, 'base64');
   });
-};
+}
 
-/** @throws {ConfigError} naming the file, when it holds no key */
-export const privateKeyIn = (pem: string, file: string): KeyObject => {
-  try {
-    return createPrivateKey(pem);
-  } catch {
-    throw new ConfigError('TOKEN_KEYS', `names a file without a key, ${file}`);
-  }
-};
+/** A key. @param signText makes a signature by RSASSA-PKCS1-v1_5 with SHA-256 */
+function tokenKey(key: KeyObject, signText: (text: string) => Promise<Buffer>) {
+  return {
+    published: publishedKey(key),
+    cryptoKey: key.toCryptoKey({ name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }, true, ['verify']),
+    sign: signText,
+  };
+}
 
-const inPem = (key: KeyObject): TokenKey =>
-  tokenKey(createPublicKey(key), async (text) => sign('sha256', Buffer.from(text), key));
-
-/** @param name an ARN or an alias in KMS, a file, or the key itself */
-const readKey = async (name: string): Promise<TokenKey> => {
-  if (/^(arn:|alias\/)/.test(name)) return inKms(name);
-  if (name.startsWith('-----')) return inPem(createPrivateKey(name));
-  return inPem(privateKeyIn(await readFile(name, 'utf8'), name));
-};
-
-const readStage = async (stage: Stage): Promise<TokenKey | undefined> => {
-  try {
-    return config.tokenKeys ? await readKey(config.tokenKeys + stage) : undefined;
-  } catch (error) {
-    const { name, code = name } = error as NodeJS.ErrnoException;
-    if (['NotFoundException', 'ENOENT'].includes(code)) return undefined;
-    // For minutes after its alias was made, KMS may not let functions read the next key.
-    if (stage !== 'next') throw error;
-    return void logError('next-signing-key-not-read', describeFault(error));
-  }
-};
-
-const readKeys = async (): Promise<TokenKeys> => {
-  const [next, current, previous] = await Promise.all(stages.map(readStage));
-  // Until the first rotation the first key has no other name.
-  const signing = current ?? (await readKey(config.tokenSigningKey));
-  const others = [next, previous].filter((key) => key?.published.kid !== signing.published.kid);
-  return [signing, ...others.filter((key) => key !== undefined)];
-};
-
-const keys = cached(readKeys, { lifetime: keysLifetime, event: 'signing-keys-not-read' });
-
-/**
- * The keys that sign and verify tokens, read again for a `kid` that none of them has.
- * @throws the errors of KMS or of the file system while they cannot be read and never were
- */
-export const tokenKeys = (kid?: string): Promise<TokenKeys> =>
-  keys((known) => kid !== undefined && !known.some(({ published }) => published.kid === kid));
+function inPem(key: KeyObject): TokenKey {
+  return tokenKey(createPublicKey(key), async (text) => sign('sha256', Buffer.from(text), key));
+}

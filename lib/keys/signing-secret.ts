@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject, type webcrypto } from 'node:crypto';
-import { cached } from './cache.ts';
 import { day } from '../ground/time.ts';
+import { cached } from './cache.ts';
 import { readSecret, type SecretVersion, type SecretVersions } from './secret-source.ts';
 
 /** A version of the secret, ready to be used. */
@@ -31,37 +31,7 @@ export const tokenLifetime = day;
  */
 export const retirementDelay = activationDelay + refreshInterval + tokenLifetime * 1000;
 
-const importKey = ({ value }: SecretVersion): SigningKey => {
-  const keyObject = createSecretKey(value, 'utf8');
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  return { keyObject, cryptoKey: keyObject.toCryptoKey(algorithm, false, ['sign', 'verify']) };
-};
-
 const imported = new WeakMap<SecretVersion, SigningKey>();
-
-/** The key of a version, imported once. */
-const keyOf = (version: SecretVersion): SigningKey => {
-  const key = imported.get(version) ?? importKey(version);
-  imported.set(version, key);
-  return key;
-};
-
-/**
- * Whether no token of the previous version is valid any more, when the current one has this age.
- */
-const isPreviousRetired = (age: number): boolean => age >= retirementDelay;
-
-/**
- * The keys that sign and verify at a moment, so that a rotation logs nobody out: first both verify
- * and the old one signs, then the new one signs, and a day later the old one is dropped.
- * @param age milliseconds since the current version was made
- */
-export const keysInForce = ({ current, previous }: SecretVersions, age: number): SigningKeys => {
-  if (!previous || isPreviousRetired(age)) return [keyOf(current)];
-  return age < activationDelay
-    ? [keyOf(previous), keyOf(current)]
-    : [keyOf(current), keyOf(previous)];
-};
 
 /** The versions that were read. */
 interface Known {
@@ -75,14 +45,23 @@ interface Known {
 }
 
 /**
+ * The keys that sign and verify tokens and cursors.
+ * @throws {ConfigError} when no secret is configured or it is shorter than 32 bytes; the SDK's or
+ *   the file system's errors while it cannot be read and never was
+ */
+export const signingKeys = keptKeys((known) =>
+  readSecret(known, ({ createdAt }) => isPreviousRetired(Date.now() - createdAt.getTime())),
+);
+
+/**
  * Keeps the keys of a secret, which is read again every {@link refreshInterval}.
  * @param read gets the versions that are known and settled, if there are any
  * @param now milliseconds since 1970
  */
-export const keptKeys = (
+export function keptKeys(
   read: (known?: SecretVersions) => Promise<SecretVersions>,
   now = () => Date.now(),
-): (() => Promise<SigningKeys>) => {
+): () => Promise<SigningKeys> {
   const ageOf = ({ current }: SecretVersions) => now() - current.createdAt.getTime();
   const readKnown = async (known?: Known): Promise<Known> => {
     const versions = await read(known?.isSettled ? known.versions : undefined);
@@ -97,13 +76,36 @@ export const keptKeys = (
     const { versions } = await known();
     return keysInForce(versions, ageOf(versions));
   };
-};
+}
 
 /**
- * The keys that sign and verify tokens and cursors.
- * @throws {ConfigError} when no secret is configured or it is shorter than 32 bytes; the SDK's or
- *   the file system's errors while it cannot be read and never was
+ * The keys that sign and verify at a moment, so that a rotation logs nobody out: first both verify
+ * and the old one signs, then the new one signs, and a day later the old one is dropped.
+ * @param age milliseconds since the current version was made
  */
-export const signingKeys = keptKeys((known) =>
-  readSecret(known, ({ createdAt }) => isPreviousRetired(Date.now() - createdAt.getTime())),
-);
+export function keysInForce({ current, previous }: SecretVersions, age: number): SigningKeys {
+  if (!previous || isPreviousRetired(age)) return [keyOf(current)];
+  return age < activationDelay
+    ? [keyOf(previous), keyOf(current)]
+    : [keyOf(current), keyOf(previous)];
+}
+
+/**
+ * Whether no token of the previous version is valid any more, when the current one has this age.
+ */
+function isPreviousRetired(age: number): boolean {
+  return age >= retirementDelay;
+}
+
+/** The key of a version, imported once. */
+function keyOf(version: SecretVersion): SigningKey {
+  const key = imported.get(version) ?? importKey(version);
+  imported.set(version, key);
+  return key;
+}
+
+function importKey({ value }: SecretVersion): SigningKey {
+  const keyObject = createSecretKey(value, 'utf8');
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  return { keyObject, cryptoKey: keyObject.toCryptoKey(algorithm, false, ['sign', 'verify']) };
+}

@@ -17,41 +17,16 @@ export interface Claims {
   readonly exp: number;
 }
 
-/** What the header of a token says: what it belongs to, where there are sessions, and its key. */
-export const belongingOf = (token: string): Partial<Belonging> & { readonly kid?: string } => {
-  const header = Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString();
-  return JSON.parse(header);
-};
-
-// Tokens that a key signs are as RFC 9068 has them (functions/README.md, Tokens that others verify).
-
-/** Where they come from and for whom they are: by settings, never by a request. */
-export const issued = () => {
-  const issuer = config.tokenIssuer || config.apiUrl;
-  return { issuer, audience: config.tokenAudience || issuer };
-};
-
-const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
-
-const signByKey = async (claims: Claims, parameters: object): Promise<string> => {
-  const [{ published, sign }] = await tokenKeys();
-  const header = { alg: 'RS256', typ: 'at+jwt', kid: published.kid, ...parameters };
-  const { issuer: iss, audience: aud } = issued();
-  const own = { iss, aud, sub: String(claims.id), jti: randomUUID() };
-  const signed = `${encode(header)}.${encode({ ...claims, ...own })}`;
-  return `${signed}.${(await sign(signed)).toString('base64url')}`;
-};
-
 /**
  * Issues a signed bearer token (RFC 7519) that is valid for TOKEN_MINUTES.
  * @param belonging for the header: verifiers ignore parameters that they do not know (RFC 7515,
  *   section 4)
  * @throws {DomainError} TOKEN_FAULT when no secret or key can sign
  */
-export const issueToken = async (
+export async function issueToken(
   { id, email, role }: Pick<User, 'id' | 'email' | 'role'>,
   { now = new Date(), ...belonging }: Partial<Belonging> & { now?: Date } = {},
-): Promise<string> => {
+): Promise<string> {
   const iat = seconds(now);
   const claims = { id, email, role, iat, exp: iat + config.tokenMinutes * 60 };
   try {
@@ -63,7 +38,15 @@ export const issueToken = async (
   } catch (cause) {
     throw new DomainError('TOKEN_FAULT', { cause });
   }
-};
+}
+
+// Tokens that a key signs are as RFC 9068 has them (functions/README.md, Tokens that others verify).
+
+/** Where they come from and for whom they are: by settings, never by a request. */
+export function issued() {
+  const issuer = config.tokenIssuer || config.apiUrl;
+  return { issuer, audience: config.tokenAudience || issuer };
+}
 
 /**
  * Signatures of 32 and of 256 bytes as the service encodes them: the last character holds four bits, or
@@ -74,24 +57,43 @@ const encodings = {
   RS256: /\.[\w-]{341}[AQgw]$/,
 } as const;
 
-/** The key that a token names, which nobody has verified. */
-const kidIn = (token: string): string | undefined => {
-  try {
-    return belongingOf(token).kid;
-  } catch {
-    return undefined;
+/**
+ * Verifies a bearer token (functions/README.md, Tokens) and returns its claims.
+ * @throws {DomainError} TOKEN_EXPIRED for a token whose only flaw is its age, TOKEN_INVALID for any
+ *   other flaw, and what {@link signingKeys} or the keys throw
+ */
+export async function verifyToken(
+  token: string,
+  { now = new Date() }: { now?: Date } = {},
+): Promise<Claims> {
+  if (!encodings[config.tokenSigning].test(token)) throw new DomainError('TOKEN_INVALID');
+  const payload = await verify(token, now);
+  if (!isClaims(payload) || payload.iat > seconds(now) + clockSkew) {
+    throw new DomainError('TOKEN_INVALID');
   }
-};
+  if (payload.exp <= seconds(now)) throw new DomainError('TOKEN_EXPIRED');
+  const { id, email, role, iat, exp } = payload;
+  return { id, email, role, iat, exp };
+}
 
-/** The keys that may have signed a token, and what it must say; one algorithm for one deployment. */
-const expectationsOf = async (token: string) => {
-  if (config.tokenSigning === 'HS256') return { keys: await signingKeys(), algorithms: ['HS256'] };
-  const kid = kidIn(token);
-  const keys = (await tokenKeys(kid)).filter(({ published }) => published.kid === kid);
-  return { keys, algorithms: ['RS256'], typ: 'at+jwt', ...issued() };
-};
+/** What the header of a token says: what it belongs to, where there are sessions, and its key. */
+export function belongingOf(token: string): Partial<Belonging> & { readonly kid?: string } {
+  const header = Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString();
+  return JSON.parse(header);
+}
 
-const verify = async (token: string, now: Date): Promise<JWTPayload> => {
+async function signByKey(claims: Claims, parameters: object): Promise<string> {
+  const [{ published, sign }] = await tokenKeys();
+  const header = { alg: 'RS256', typ: 'at+jwt', kid: published.kid, ...parameters };
+  const { issuer: iss, audience: aud } = issued();
+  const own = { iss, aud, sub: String(claims.id), jti: randomUUID() };
+  const signed = `${encode(header)}.${encode({ ...claims, ...own })}`;
+  return `${signed}.${(await sign(signed)).toString('base64url')}`;
+}
+
+const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
+
+async function verify(token: string, now: Date): Promise<JWTPayload> {
   const { keys, ...expected } = await expectationsOf(token);
   const options = { ...expected, clockTolerance: clockSkew, currentDate: now };
   for (const { cryptoKey } of keys) {
@@ -104,30 +106,31 @@ const verify = async (token: string, now: Date): Promise<JWTPayload> => {
     }
   }
   throw new DomainError('TOKEN_INVALID');
-};
+}
 
-const isClaims = (payload: JWTPayload): payload is JWTPayload & Claims =>
-  isUserId(payload.id) &&
-  typeof payload.email === 'string' &&
-  roles.some((role) => role === payload.role) &&
-  Number.isFinite(payload.iat) &&
-  Number.isFinite(payload.exp);
+/** The keys that may have signed a token, and what it must say; one algorithm for one deployment. */
+async function expectationsOf(token: string) {
+  if (config.tokenSigning === 'HS256') return { keys: await signingKeys(), algorithms: ['HS256'] };
+  const kid = kidIn(token);
+  const keys = (await tokenKeys(kid)).filter(({ published }) => published.kid === kid);
+  return { keys, algorithms: ['RS256'], typ: 'at+jwt', ...issued() };
+}
 
-/**
- * Verifies a bearer token (functions/README.md, Tokens) and returns its claims.
- * @throws {DomainError} TOKEN_EXPIRED for a token whose only flaw is its age, TOKEN_INVALID for any
- *   other flaw, and what {@link signingKeys} or the keys throw
- */
-export const verifyToken = async (
-  token: string,
-  { now = new Date() }: { now?: Date } = {},
-): Promise<Claims> => {
-  if (!encodings[config.tokenSigning].test(token)) throw new DomainError('TOKEN_INVALID');
-  const payload = await verify(token, now);
-  if (!isClaims(payload) || payload.iat > seconds(now) + clockSkew) {
-    throw new DomainError('TOKEN_INVALID');
+/** The key that a token names, which nobody has verified. */
+function kidIn(token: string): string | undefined {
+  try {
+    return belongingOf(token).kid;
+  } catch {
+    return undefined;
   }
-  if (payload.exp <= seconds(now)) throw new DomainError('TOKEN_EXPIRED');
-  const { id, email, role, iat, exp } = payload;
-  return { id, email, role, iat, exp };
-};
+}
+
+function isClaims(payload: JWTPayload): payload is JWTPayload & Claims {
+  return (
+    isUserId(payload.id) &&
+    typeof payload.email === 'string' &&
+    roles.some((role) => role === payload.role) &&
+    Number.isFinite(payload.iat) &&
+    Number.isFinite(payload.exp)
+  );
+}

@@ -46,45 +46,10 @@ export class BrokenTrail extends Error {
   override readonly name = 'BrokenTrail';
 }
 
-/** Lists the files of an archive, newest first; other names do not matter. */
-export async function* listFiles({ archive }: Trail) {
-  for await (const { name, altered = false } of archive.list()) {
-    const number = numberOf(name);
-    if (number !== undefined) yield { number, altered };
-  }
-}
-
-/** Names and codes of errors that concern one file only, in a file system and in S3. */
-const ofFile =
-  /^(EISDIR|ENOTDIR|ENXIO|ELOOP|EACCES|EPERM|EIO|ENODEV|EINVAL|InvalidObjectState|InvalidRequest)$/;
-
-const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code);
-
-/** Reads a range of a file, which is empty when it cannot be read while the store can be reached. */
-const readRange = async ({ archive }: Trail, file: number, start: number, end: number) => {
-  try {
-    return (await archive.read(fileName(file), start, end)) ?? Buffer.of();
-  } catch (error) {
-    if (ofFile.test(codeOf(error)) || ofFile.test((error as Error).name)) return Buffer.of();
-    throw error;
-  }
-};
-
 /** The first bytes of the member of a header: gzip without a name or a time, and one stored block. */
 const memberStart = Buffer.from('1f8b08000000000000ff01', 'hex');
 /** Bytes of the member before the header, and after it. */
 const [sizeBefore, sizeAfter] = [memberStart.length + 4, 8];
-
-/** The gzip member of a header: its bytes follow from the header, as nothing is compressed. */
-export const memberOf = (line: string | Buffer): Buffer => {
-  const header = Buffer.from(line);
-  const [sizes, sums] = [Buffer.alloc(4), Buffer.alloc(sizeAfter)];
-  sizes.writeUInt16LE(header.length);
-  sizes.writeUInt16LE(header.length ^ 0xffff, 2);
-  sums.writeUInt32LE(crc32(header));
-  sums.writeUInt32LE(header.length, 4);
-  return Buffer.concat([memberStart, sizes, header, sums]);
-};
 
 /** A file whose header was read. */
 export interface ReadFile {
@@ -94,8 +59,22 @@ export interface ReadFile {
   readonly hash?: string;
 }
 
+/** A line, and the item that it is of. */
+export interface SealedLine {
+  readonly line: string;
+  readonly item: Item;
+}
+
+/** Lists the files of an archive, newest first; other names do not matter. */
+export async function* listFiles({ archive }: Trail) {
+  for await (const { name, altered = false } of archive.list()) {
+    const number = numberOf(name);
+    if (number !== undefined) yield { number, altered };
+  }
+}
+
 /** Reads the header of a file, which must be that of its number. */
-export const readHeaderOf = async (trail: Trail, number: number): Promise<ReadFile> => {
+export async function readHeaderOf(trail: Trail, number: number): Promise<ReadFile> {
   const content = await readRange(trail, number, 0, sizeBefore + maxHeader + sizeAfter);
   if (content.length === 0) return { number, header: { fault: 'foreign' } };
   const hash = sha256(content).toString('hex');
@@ -106,51 +85,30 @@ export const readHeaderOf = async (trail: Trail, number: number): Promise<ReadFi
   const header: ReadHeader = isMember ? readHeader(line, trail.publicKey) : { fault: 'foreign' };
   const isInPlace = !isSigned(header) || header.number === number;
   return { number, header: isInPlace ? header : { fault: 'foreign' }, hash };
-};
-
-/** Reads the second part of a file, with one byte more if there are more. */
-export const readContent = (trail: Trail, { line, number, length }: SignedHeader) => {
-  const start = memberOf(line).length;
-  return readRange(trail, number, start, start + length + 1);
-};
-
-/** A line, and the item that it is of. */
-export interface SealedLine {
-  readonly line: string;
-  readonly item: Item;
 }
 
-/** Unpacks lines, some at a time. @throws SyntaxError and errors of zlib where there are no such lines */
-async function* unpack(content: Buffer): AsyncGenerator<readonly SealedLine[]> {
-  const utf8 = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
-  const gunzip = createGunzip();
-  gunzip.end(content);
-  let rest = '';
-  for await (const part of gunzip) {
-    const lines = (rest + utf8.decode(part, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    yield lines.map((line) => ({ line, item: readLine(line) }));
-  }
-  if (rest + utf8.decode()) throw new SyntaxError('The last line is not ended');
-  // Zeros after the gzip are skipped without an error.
-  if (gunzip.bytesWritten !== content.length) throw new SyntaxError('More follows the gzip');
+/** The gzip member of a header: its bytes follow from the header, as nothing is compressed. */
+export function memberOf(line: string | Buffer): Buffer {
+  const header = Buffer.from(line);
+  const [sizes, sums] = [Buffer.alloc(4), Buffer.alloc(sizeAfter)];
+  sizes.writeUInt16LE(header.length);
+  sizes.writeUInt16LE(header.length ^ 0xffff, 2);
+  sums.writeUInt32LE(crc32(header));
+  sums.writeUInt32LE(header.length, 4);
+  return Buffer.concat([memberStart, sizes, header, sums]);
 }
-
-/** Whether an error means that bytes are no gzip of lines. */
-const isOfContent = (error: unknown): boolean =>
-  error instanceof SyntaxError || /^(Z_|ERR_ENCODING_)/.test(codeOf(error));
 
 /**
  * Reads the lines of a file, one after another, with only some of them in memory.
  * @param content the second part, if it was read before
  * @returns how they are not as they were sealed; undefined when they are
  */
-export const readLines = async (
+export async function readLines(
   trail: Trail,
   header: SignedHeader,
   take: (sealed: SealedLine) => void,
   content?: Buffer,
-): Promise<string | undefined> => {
+): Promise<string | undefined> {
   const bytes = content ?? (await readContent(trail, header));
   if (bytes.length !== header.length || sha256(bytes).toString('hex') !== header.sha256) {
     return 'Its lines are not those of its header';
@@ -170,7 +128,13 @@ export const readLines = async (
     (each) => tally[each] !== header[each],
   );
   return wrong && `${wrong} is ${tally[wrong]}, not ${header[wrong]}`;
-};
+}
+
+/** Reads the second part of a file, with one byte more if there are more. */
+export function readContent(trail: Trail, { line, number, length }: SignedHeader) {
+  const start = memberOf(line).length;
+  return readRange(trail, number, start, start + length + 1);
+}
 
 /** How many files are read at once, because a remote store takes its time. */
 const readAhead = 16;
@@ -183,4 +147,41 @@ export async function* ahead<T>(
   for (let at = 0; at < numbers.length; at += readAhead) {
     yield* await Promise.all(numbers.slice(at, at + readAhead).map(read));
   }
+}
+
+/** Names and codes of errors that concern one file only, in a file system and in S3. */
+const ofFile =
+  /^(EISDIR|ENOTDIR|ENXIO|ELOOP|EACCES|EPERM|EIO|ENODEV|EINVAL|InvalidObjectState|InvalidRequest)$/;
+
+/** Reads a range of a file, which is empty when it cannot be read while the store can be reached. */
+async function readRange({ archive }: Trail, file: number, start: number, end: number) {
+  try {
+    return (await archive.read(fileName(file), start, end)) ?? Buffer.of();
+  } catch (error) {
+    if (ofFile.test(codeOf(error)) || ofFile.test((error as Error).name)) return Buffer.of();
+    throw error;
+  }
+}
+
+const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code);
+
+/** Unpacks lines, some at a time. @throws SyntaxError and errors of zlib where there are no such lines */
+async function* unpack(content: Buffer): AsyncGenerator<readonly SealedLine[]> {
+  const utf8 = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
+  const gunzip = createGunzip();
+  gunzip.end(content);
+  let rest = '';
+  for await (const part of gunzip) {
+    const lines = (rest + utf8.decode(part, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    yield lines.map((line) => ({ line, item: readLine(line) }));
+  }
+  if (rest + utf8.decode()) throw new SyntaxError('The last line is not ended');
+  // Zeros after the gzip are skipped without an error.
+  if (gunzip.bytesWritten !== content.length) throw new SyntaxError('More follows the gzip');
+}
+
+/** Whether an error means that bytes are no gzip of lines. */
+function isOfContent(error: unknown): boolean {
+  return error instanceof SyntaxError || /^(Z_|ERR_ENCODING_)/.test(codeOf(error));
 }

@@ -14,7 +14,7 @@ const key = { pk: 'audit-seal-check' };
  * @returns false when there is one
  * @throws {DomainError} STORAGE_FAULT
  */
-export const leave = (): Promise<boolean> => {
+export function leave(): Promise<boolean> {
   const mark = randomUUID();
   const command = new PutCommand({
     TableName: config.usersTable,
@@ -24,18 +24,18 @@ export const leave = (): Promise<boolean> => {
     ExpressionAttributeValues: { ':mark': mark },
   });
   return sendIf(command);
-};
+}
 
 /** @returns the mark; undefined when there is none @throws {DomainError} STORAGE_FAULT */
-export const read = async (): Promise<string | undefined> => {
+export async function read(): Promise<string | undefined> {
   const command = new GetCommand({ TableName: config.usersTable, Key: key, ConsistentRead: true });
   const { Item } = await send(command);
   return Item && String(Item.mark);
-};
+}
 
 /** Removes a mark, unless there is another one by now. @throws {DomainError} STORAGE_FAULT */
-export const remove = (mark: string): Promise<boolean> =>
-  sendIf(
+export function remove(mark: string): Promise<boolean> {
+  return sendIf(
     new DeleteCommand({
       TableName: config.usersTable,
       Key: key,
@@ -43,3 +43,4 @@ export const remove = (mark: string): Promise<boolean> =>
       ExpressionAttributeValues: { ':mark': mark },
     }),
   );
+}

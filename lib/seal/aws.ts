@@ -14,6 +14,9 @@ import {
 import type { Archive } from './archive.ts';
 import type { Signer } from './header.ts';
 
+/** The prefix of all names of the archive in its bucket. */
+export const archivePrefix = 'audit-archive/';
+
 /** Milliseconds: a lost response must not hold up a run for as long as it may take. */
 const requestHandler = {
   connectionTimeout: 5000,
@@ -22,62 +25,12 @@ const requestHandler = {
   socketTimeout: 60_000,
 };
 
-/** The prefix of all names of the archive in its bucket. */
-export const archivePrefix = 'audit-archive/';
-
-interface Version {
-  readonly name: string;
-  /** Absent for a delete marker. */
-  readonly version?: string | undefined;
-}
-
-/** Lists all versions in the order of names; the first version of a name comes last. */
-async function* listVersions(client: S3Client, Bucket: string): AsyncGenerator<Version> {
-  let markers: Pick<ListObjectVersionsCommandInput, 'KeyMarker' | 'VersionIdMarker'> = {};
-  let listed: ListObjectVersionsCommandOutput;
-  do {
-    const command = new ListObjectVersionsCommand({ Bucket, Prefix: archivePrefix, ...markers });
-    listed = await client.send(command);
-    const { Versions = [], DeleteMarkers = [] } = listed;
-    const marks = DeleteMarkers.map(({ Key }) => ({ Key, VersionId: undefined }));
-    yield* [...marks, ...Versions]
-      .map(({ Key = '', VersionId: version }) => ({
-        name: Key.slice(archivePrefix.length),
-        version,
-      }))
-      .sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
-    const { NextKeyMarker: KeyMarker, NextVersionIdMarker: VersionIdMarker } = listed;
-    markers = { KeyMarker, ...(VersionIdMarker ? { VersionIdMarker } : {}) };
-  } while (listed.IsTruncated);
-}
-
-/** A file with its first version, which is absent when only delete markers are left. */
-interface VersionedFile extends Version {
-  readonly altered: boolean;
-}
-
-async function* filesOf(versions: AsyncIterable<Version>): AsyncGenerator<VersionedFile> {
-  let file: VersionedFile | undefined;
-  for await (const { name, version } of versions) {
-    if (file?.name === name) {
-      file = { name, version: version ?? file.version, altered: true };
-    } else {
-      if (file) yield file;
-      file = { name, version, altered: version === undefined };
-    }
-  }
-  if (file) yield file;
-}
-
-const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
-  error instanceof Error && names.includes(error.name);
-
 /**
  * An archive in a bucket of S3 with versions, under one prefix. What lies over the first version of
  * an object counts as altered.
  * @throws the SDK's errors from its methods
  */
-export const bucketArchive = (bucket: string): Archive => {
+export function bucketArchive(bucket: string): Archive {
   const client = new S3Client({ requestHandler });
   /** The first versions of the files that were listed: a first version never changes. */
   const versions = new Map<string, string>();
@@ -118,30 +71,13 @@ export const bucketArchive = (bucket: string): Archive => {
       }
     },
   };
-};
-
-/**
- * The public half of a key in AWS KMS.
- * @param keyId its id or ARN
- * @throws the SDK's errors
- */
-export const readPublicKey = async (keyId: string): Promise<KeyObject> => {
-  const client = new KMSClient();
-  try {
-    const { PublicKey = new Uint8Array() } = await client.send(
-      new GetPublicKeyCommand({ KeyId: keyId }),
-    );
-    return createPublicKey({ key: Buffer.from(PublicKey), type: 'spki', format: 'der' });
-  } finally {
-    client.destroy();
-  }
-};
+}
 
 /**
  * Signs by an Ed25519 key that never leaves AWS KMS.
  * @throws the SDK's errors
  */
-export const kmsSigner = async (keyId: string): Promise<Signer> => {
+export async function kmsSigner(keyId: string): Promise<Signer> {
   const publicKey = await readPublicKey(keyId);
   const client = new KMSClient();
   return {
@@ -158,4 +94,69 @@ export const kmsSigner = async (keyId: string): Promise<Signer> => {
       return Signature;
     },
   };
-};
+}
+
+/**
+ * The public half of a key in AWS KMS.
+ * @param keyId its id or ARN
+ * @throws the SDK's errors
+ */
+export async function readPublicKey(keyId: string): Promise<KeyObject> {
+  const client = new KMSClient();
+  try {
+    const { PublicKey = new Uint8Array() } = await client.send(
+      new GetPublicKeyCommand({ KeyId: keyId }),
+    );
+    return createPublicKey({ key: Buffer.from(PublicKey), type: 'spki', format: 'der' });
+  } finally {
+    client.destroy();
+  }
+}
+
+interface Version {
+  readonly name: string;
+  /** Absent for a delete marker. */
+  readonly version?: string | undefined;
+}
+
+/** A file with its first version, which is absent when only delete markers are left. */
+interface VersionedFile extends Version {
+  readonly altered: boolean;
+}
+
+async function* filesOf(versions: AsyncIterable<Version>): AsyncGenerator<VersionedFile> {
+  let file: VersionedFile | undefined;
+  for await (const { name, version } of versions) {
+    if (file?.name === name) {
+      file = { name, version: version ?? file.version, altered: true };
+    } else {
+      if (file) yield file;
+      file = { name, version, altered: version === undefined };
+    }
+  }
+  if (file) yield file;
+}
+
+/** Lists all versions in the order of names; the first version of a name comes last. */
+async function* listVersions(client: S3Client, Bucket: string): AsyncGenerator<Version> {
+  let markers: Pick<ListObjectVersionsCommandInput, 'KeyMarker' | 'VersionIdMarker'> = {};
+  let listed: ListObjectVersionsCommandOutput;
+  do {
+    const command = new ListObjectVersionsCommand({ Bucket, Prefix: archivePrefix, ...markers });
+    listed = await client.send(command);
+    const { Versions = [], DeleteMarkers = [] } = listed;
+    const marks = DeleteMarkers.map(({ Key }) => ({ Key, VersionId: undefined }));
+    yield* [...marks, ...Versions]
+      .map(({ Key = '', VersionId: version }) => ({
+        name: Key.slice(archivePrefix.length),
+        version,
+      }))
+      .sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
+    const { NextKeyMarker: KeyMarker, NextVersionIdMarker: VersionIdMarker } = listed;
+    markers = { KeyMarker, ...(VersionIdMarker ? { VersionIdMarker } : {}) };
+  } while (listed.IsTruncated);
+}
+
+function isNamed(error: unknown, ...names: readonly string[]): boolean {
+  return error instanceof Error && names.includes(error.name);
+}

@@ -16,29 +16,6 @@ interface Fault {
   readonly excusedAt?: string;
 }
 
-/** Joins what is wrong with several files one after another: one cause is told once. */
-const joined = (faults: readonly Fault[]): readonly Fault[] => {
-  const all: Fault[] = [];
-  for (const fault of faults.toSorted((a, b) => a.first - b.first)) {
-    const before = all.at(-1);
-    if (before?.kind !== fault.kind || fault.first > before.last + 1) {
-      all.push(fault);
-      continue;
-    }
-    const hash = sha256(`${before.hash}${fault.hash}`).toString('hex');
-    all[all.length - 1] = { ...before, last: Math.max(before.last, fault.last), hash };
-  }
-  return all;
-};
-
-const findingOf = ({ kind, first, last, why, hash }: Fault): Finding => ({
-  kind,
-  subject: first === last ? `file ${first} (${fileName(first)})` : `files ${first} to ${last}`,
-  count: last - first + 1,
-  ...(why === undefined ? {} : { before: why }),
-  sha256: hash ?? null,
-});
-
 /** The files of an archive, or of a part of it, taken in the order of their numbers. */
 export class Chain {
   /** How many signed files were taken, and the number of the last file of all. */
@@ -127,4 +104,29 @@ export class Chain {
     const isFault = ({ excusedAt = '' }: Fault) => excusedAt === '' || excusedAt > this.left;
     return joined([...this.faults, ...this.between].filter(isFault)).map(findingOf);
   }
+}
+
+/** Joins what is wrong with several files one after another: one cause is told once. */
+function joined(faults: readonly Fault[]): readonly Fault[] {
+  const all: Fault[] = [];
+  for (const fault of faults.toSorted((a, b) => a.first - b.first)) {
+    const before = all.at(-1);
+    if (before?.kind !== fault.kind || fault.first > before.last + 1) {
+      all.push(fault);
+      continue;
+    }
+    const hash = sha256(`${before.hash}${fault.hash}`).toString('hex');
+    all[all.length - 1] = { ...before, last: Math.max(before.last, fault.last), hash };
+  }
+  return all;
+}
+
+function findingOf({ kind, first, last, why, hash }: Fault): Finding {
+  return {
+    kind,
+    subject: first === last ? `file ${first} (${fileName(first)})` : `files ${first} to ${last}`,
+    count: last - first + 1,
+    ...(why === undefined ? {} : { before: why }),
+    sha256: hash ?? null,
+  };
 }

@@ -18,89 +18,86 @@ import { isCheckDue, isPartDue } from './schedule.ts';
 import { type Sealed, type Sealing, seal } from './sealer.ts';
 import { verifyTrail } from './verify.ts';
 
-/** Days within which the whole archive is checked once. */
-const rotation = 30;
+/** Milliseconds that are enough to write the largest file, or to check one. */
+const timeOfFile = 120_000;
 
-/** Milliseconds for which a finding stands: by then the file of an old one has been checked again. */
-const standing = (rotation + 1) * dayInMilliseconds;
+/**
+ * Seals, and then checks what is sealed, if that is due or somebody asks for it; the outcome
+ * stands in one more file, and in all after it. Findings are logged as `audit-trail-broken`.
+ * @param remaining milliseconds that are left; absent: no limit
+ * @throws what {@link seal} and the stores throw; Error `OutOfTime`
+ */
+export async function runSealer(
+  sealing: Sealing,
+  now: Date,
+  { remaining = () => Number.POSITIVE_INFINITY }: { remaining?: () => number } = {},
+): Promise<void> {
+  const { shown, asked, signer, interval } = sealing;
+  const show = ({ line }: SignedHeader) => attempt('audit-seal-not-shown', shown?.write(line));
+  const isOver = () => remaining() < timeOfFile;
+  const remembered = await attempt('audit-seal-not-shown', shown?.read(signer.publicKey));
+  const sealed = await seal(sealing, now, { isOver });
+  const noticed = warn(sealed, remembered);
+  await show(sealed.newest);
+  if (!sealed.isCaughtUp || isOver()) return;
+  const { check: before } = sealed.newest;
+  const mark = await attempt('audit-check-not-read', asked?.read());
+  const isDue = sealed.end.newest !== undefined && isCheckDue(before, interval, now);
+  if (!isDue && mark === undefined && noticed.length === 0) return;
+  const outcome = await check(sealing, now, { before, noticed, isOver });
+  const { newest } = await seal(sealing, now, { check: outcome, isOver });
+  await show(newest);
+  if (mark !== undefined) await attempt('audit-check-not-read', asked?.remove(mark));
+}
+
+/** Logs why a run has failed. */
+export function logFailure(error: unknown): void {
+  if (error instanceof BrokenTrail) {
+    logBroken(1, [{ kind: 'unsigned', subject: error.message }]);
+  } else {
+    logError('audit-seal-failed', describeFault(error));
+  }
+}
+
+/** That the users table cannot be read or written does not matter to the seal. */
+function attempt<T>(event: string, work: Promise<T> | undefined): Promise<T | undefined> {
+  return Promise.resolve(work).catch((error) => {
+    logError(event, describeFault(error));
+    return undefined;
+  });
+}
+
+type Named = Pick<NamedFinding, 'kind' | 'subject'>;
+
+/**
+ * Says that files behind the newest one are not signed, or that the file that was the newest is gone.
+ * @returns that it is gone, which no check finds once another file has its number
+ */
+function warn({ end }: Sealed, remembered: SignedHeader | undefined): readonly Named[] {
+  const foreign = [...end.taken].map((number) => named('foreign', number));
+  const { number = 0 } = remembered ?? {};
+  const gone = number > (end.newest?.number ?? 0) ? [named('missing', number)] : [];
+  const all = [...foreign, ...gone];
+  if (all.length > 0) logBroken(all.length, all);
+  return gone;
+}
+
+function named(kind: Finding['kind'], number: number): Named {
+  return {
+    kind,
+    subject: `file ${number} (${fileName(number)})`,
+  };
+}
 
 /** How many findings a log line names. */
 const maxLogged = 20;
 
-type Named = Pick<NamedFinding, 'kind' | 'subject'>;
-
-const logBroken = (faults: number, named: readonly Named[]): void =>
+function logBroken(faults: number, named: readonly Named[]): void {
   logError(auditTrailBroken, {
     faults,
     findings: named.slice(0, maxLogged).map(({ kind, subject }) => ({ kind, subject })),
   });
-
-const trailOf = ({ archive, signer }: Sealing) => ({ archive, publicKey: signer.publicKey });
-
-/** The numbers of the files of the last two days, and of those before, oldest first. */
-interface Split {
-  readonly recent: readonly number[];
-  readonly older: readonly number[];
 }
-
-const splitFiles = async (sealing: Sealing, now: Date): Promise<Split> => {
-  const since = timeBefore(now.toISOString(), 2 * dayInMilliseconds);
-  const trail = trailOf(sealing);
-  const numbers: number[] = [];
-  for await (const { number } of listFiles(trail)) numbers.push(number);
-  let count = 0;
-  for await (const { header } of ahead(numbers, (number) => readHeaderOf(trail, number))) {
-    if (isSigned(header) && header.until <= since) break;
-    count += 1;
-  }
-  return { recent: numbers.slice(0, count).reverse(), older: numbers.slice(count).reverse() };
-};
-
-/**
- * The next part of the files before the last two days: a thirtieth of them, and as many as a day adds. Where
- * fewer are left it begins again, as those were among the last two days a short while ago.
- * @param last the number of the last file of the part before
- */
-const nextPart = ({ recent, older }: Split, last: number): readonly number[] => {
-  const count = Math.ceil(older.length / rotation + recent.length / 2);
-  const behind = older.filter((number) => number > last);
-  return (behind.length < count ? older : behind).slice(0, count);
-};
-
-/** A finding as a header may name it, whatever an id is. */
-const printable = ({ kind, subject }: Named): Named => ({
-  kind,
-  subject: subject.replace(/[^ -~]/g, '?').slice(0, 64),
-});
-
-const isAmong = (all: readonly Named[], { kind, subject }: Named): boolean =>
-  all.some((each) => each.kind === kind && each.subject === subject);
-
-/** Says what a check has found, unless the check before it has said the same. */
-const tell = (before: Check | null, found: number, named: readonly Named[]): void => {
-  const isTold =
-    found <= maxNamed && named.every((each) => isAmong(before?.named ?? [], printable(each)));
-  if (!isTold) logBroken(found, named);
-};
-
-/** What a check has found, and what stands of checks before it. */
-const findingsOf = (
-  before: Check | null,
-  now: Date,
-  { found, named }: { found: number; named: readonly Named[] },
-): Pick<Check, 'findings' | 'named' | 'found'> => {
-  const at = now.toISOString();
-  const own = named.slice(0, maxNamed).map((each) => ({ ...printable(each), at }));
-  const stands = (each: NamedFinding) =>
-    !isAmong(own, each) && Math.abs(now.getTime() - Date.parse(each.at)) < standing;
-  // Where not all are named, an earlier one may be among the others.
-  const earlier = found > own.length ? [] : (before?.named ?? []).filter(stands);
-  return {
-    findings: found + earlier.length,
-    named: [...own, ...earlier].slice(0, maxNamed),
-    found: found > 0 ? at : (before?.found ?? null),
-  };
-};
 
 interface Checking {
   /** The outcome of the last check. */
@@ -112,36 +109,12 @@ interface Checking {
 
 type Verify = (part: { first: number; last?: number }) => Promise<Verified>;
 
-/** Checks the last two days. @throws Error `OutOfTime` when there is not enough time for them */
-const checkRecent = async (
-  { recent }: Split,
-  now: Date,
-  { verify, isOver }: { verify: Verify; isOver: () => boolean },
-) => {
-  const at = now.toISOString();
-  const [first = 1] = recent;
-  const { last, entries, newest } = await verify({ first });
-  if (isOver()) throw namedError('OutOfTime');
-  // A full file ends at the key of an entry, which need not begin with a time.
-  const until = timeIn(newest?.until ?? '') ?? newest?.at ?? at;
-  return { at, first, last, until, entries, later: 0 };
-};
-
-/** Checks the next part of what is older. @param before the part before, if there was one */
-const checkPart = async (files: Split, now: Date, before: Check['part'], verify: Verify) => {
-  const last = before?.last ?? 0;
-  const [first, ...more] = nextPart(files, last);
-  const at = now.toISOString();
-  if (first === undefined) return { at, first: 1, last };
-  return { at, first, last: (await verify({ first, last: more.at(-1) ?? first })).last };
-};
-
 /** Checks the last two days, and once a day the next part of what is older. */
-const check = async (
+async function check(
   sealing: Sealing,
   now: Date,
   { before, noticed, isOver }: Checking,
-): Promise<Check> => {
+): Promise<Check> {
   const named: Named[] = [];
   let found = 0;
   const note = (finding: Named) => {
@@ -161,70 +134,104 @@ const check = async (
   } finally {
     tell(before, found, named);
   }
-};
+}
 
-const named = (kind: Finding['kind'], number: number): Named => ({
-  kind,
-  subject: `file ${number} (${fileName(number)})`,
-});
+const trailOf = ({ archive, signer }: Sealing) => ({ archive, publicKey: signer.publicKey });
 
-/**
- * Says that files behind the newest one are not signed, or that the file that was the newest is gone.
- * @returns that it is gone, which no check finds once another file has its number
- */
-const warn = ({ end }: Sealed, remembered: SignedHeader | undefined): readonly Named[] => {
-  const foreign = [...end.taken].map((number) => named('foreign', number));
-  const { number = 0 } = remembered ?? {};
-  const gone = number > (end.newest?.number ?? 0) ? [named('missing', number)] : [];
-  const all = [...foreign, ...gone];
-  if (all.length > 0) logBroken(all.length, all);
-  return gone;
-};
+/** The numbers of the files of the last two days, and of those before, oldest first. */
+interface Split {
+  readonly recent: readonly number[];
+  readonly older: readonly number[];
+}
 
-/** That the users table cannot be read or written does not matter to the seal. */
-const attempt = <T>(event: string, work: Promise<T> | undefined): Promise<T | undefined> =>
-  Promise.resolve(work).catch((error) => {
-    logError(event, describeFault(error));
-    return undefined;
-  });
-
-/** Milliseconds that are enough to write the largest file, or to check one. */
-const timeOfFile = 120_000;
-
-/**
- * Seals, and then checks what is sealed, if that is due or somebody asks for it; the outcome
- * stands in one more file, and in all after it. Findings are logged as `audit-trail-broken`.
- * @param remaining milliseconds that are left; absent: no limit
- * @throws what {@link seal} and the stores throw; Error `OutOfTime`
- */
-export const runSealer = async (
-  sealing: Sealing,
-  now: Date,
-  { remaining = () => Number.POSITIVE_INFINITY }: { remaining?: () => number } = {},
-): Promise<void> => {
-  const { shown, asked, signer, interval } = sealing;
-  const show = ({ line }: SignedHeader) => attempt('audit-seal-not-shown', shown?.write(line));
-  const isOver = () => remaining() < timeOfFile;
-  const remembered = await attempt('audit-seal-not-shown', shown?.read(signer.publicKey));
-  const sealed = await seal(sealing, now, { isOver });
-  const noticed = warn(sealed, remembered);
-  await show(sealed.newest);
-  if (!sealed.isCaughtUp || isOver()) return;
-  const { check: before } = sealed.newest;
-  const mark = await attempt('audit-check-not-read', asked?.read());
-  const isDue = sealed.end.newest !== undefined && isCheckDue(before, interval, now);
-  if (!isDue && mark === undefined && noticed.length === 0) return;
-  const outcome = await check(sealing, now, { before, noticed, isOver });
-  const { newest } = await seal(sealing, now, { check: outcome, isOver });
-  await show(newest);
-  if (mark !== undefined) await attempt('audit-check-not-read', asked?.remove(mark));
-};
-
-/** Logs why a run has failed. */
-export const logFailure = (error: unknown): void => {
-  if (error instanceof BrokenTrail) {
-    logBroken(1, [{ kind: 'unsigned', subject: error.message }]);
-  } else {
-    logError('audit-seal-failed', describeFault(error));
+async function splitFiles(sealing: Sealing, now: Date): Promise<Split> {
+  const since = timeBefore(now.toISOString(), 2 * dayInMilliseconds);
+  const trail = trailOf(sealing);
+  const numbers: number[] = [];
+  for await (const { number } of listFiles(trail)) numbers.push(number);
+  let count = 0;
+  for await (const { header } of ahead(numbers, (number) => readHeaderOf(trail, number))) {
+    if (isSigned(header) && header.until <= since) break;
+    count += 1;
   }
-};
+  return { recent: numbers.slice(0, count).reverse(), older: numbers.slice(count).reverse() };
+}
+
+/** Checks the last two days. @throws Error `OutOfTime` when there is not enough time for them */
+async function checkRecent(
+  { recent }: Split,
+  now: Date,
+  { verify, isOver }: { verify: Verify; isOver: () => boolean },
+) {
+  const at = now.toISOString();
+  const [first = 1] = recent;
+  const { last, entries, newest } = await verify({ first });
+  if (isOver()) throw namedError('OutOfTime');
+  // A full file ends at the key of an entry, which need not begin with a time.
+  const until = timeIn(newest?.until ?? '') ?? newest?.at ?? at;
+  return { at, first, last, until, entries, later: 0 };
+}
+
+/** Checks the next part of what is older. @param before the part before, if there was one */
+async function checkPart(files: Split, now: Date, before: Check['part'], verify: Verify) {
+  const last = before?.last ?? 0;
+  const [first, ...more] = nextPart(files, last);
+  const at = now.toISOString();
+  if (first === undefined) return { at, first: 1, last };
+  return { at, first, last: (await verify({ first, last: more.at(-1) ?? first })).last };
+}
+
+/** Days within which the whole archive is checked once. */
+const rotation = 30;
+
+/**
+ * The next part of the files before the last two days: a thirtieth of them, and as many as a day adds. Where
+ * fewer are left it begins again, as those were among the last two days a short while ago.
+ * @param last the number of the last file of the part before
+ */
+function nextPart({ recent, older }: Split, last: number): readonly number[] {
+  const count = Math.ceil(older.length / rotation + recent.length / 2);
+  const behind = older.filter((number) => number > last);
+  return (behind.length < count ? older : behind).slice(0, count);
+}
+
+/** Milliseconds for which a finding stands: by then the file of an old one has been checked again. */
+const standing = (rotation + 1) * dayInMilliseconds;
+
+/** What a check has found, and what stands of checks before it. */
+function findingsOf(
+  before: Check | null,
+  now: Date,
+  { found, named }: { found: number; named: readonly Named[] },
+): Pick<Check, 'findings' | 'named' | 'found'> {
+  const at = now.toISOString();
+  const own = named.slice(0, maxNamed).map((each) => ({ ...printable(each), at }));
+  const stands = (each: NamedFinding) =>
+    !isAmong(own, each) && Math.abs(now.getTime() - Date.parse(each.at)) < standing;
+  // Where not all are named, an earlier one may be among the others.
+  const earlier = found > own.length ? [] : (before?.named ?? []).filter(stands);
+  return {
+    findings: found + earlier.length,
+    named: [...own, ...earlier].slice(0, maxNamed),
+    found: found > 0 ? at : (before?.found ?? null),
+  };
+}
+
+/** A finding as a header may name it, whatever an id is. */
+function printable({ kind, subject }: Named): Named {
+  return {
+    kind,
+    subject: subject.replace(/[^ -~]/g, '?').slice(0, 64),
+  };
+}
+
+function isAmong(all: readonly Named[], { kind, subject }: Named): boolean {
+  return all.some((each) => each.kind === kind && each.subject === subject);
+}
+
+/** Says what a check has found, unless the check before it has said the same. */
+function tell(before: Check | null, found: number, named: readonly Named[]): void {
+  const isTold =
+    found <= maxNamed && named.every((each) => isAmong(before?.named ?? [], printable(each)));
+  if (!isTold) logBroken(found, named);
+}

@@ -30,50 +30,8 @@ const open = 'FROM sealed WHERE id NOT IN (SELECT id FROM found)';
 /** How many sealed entries are looked up by their ids at once. */
 const batchSize = 100;
 
-const statements = ({ change, has, rows }: ReturnType<typeof openScratch>) => ({
-  seal: change('INSERT OR IGNORE INTO sealed VALUES (?, ?, ?, ?)'),
-  isSealed: has('sealed WHERE id = ?'),
-  match: change('DELETE FROM sealed WHERE id = ? AND hash = ?'),
-  differ: change(`INSERT OR IGNORE INTO found
-    SELECT id, 'changed', number, ? FROM sealed WHERE id = ? AND hash <> ?`),
-  open: rows(`SELECT id ${open} AND id > ? ORDER BY id LIMIT ${batchSize}`),
-  expired: rows(`SELECT count(*) AS count ${open} AND expired = 1`),
-  delete: change(`INSERT INTO found SELECT id, 'deleted', number, NULL ${open} AND expired = 0`),
-  numbers: rows('SELECT DISTINCT number FROM found ORDER BY 1'),
-  found: rows('SELECT * FROM found WHERE id = ? AND number = ?'),
-  dropFound: change('DELETE FROM found WHERE id = ?'),
-  rest: rows('SELECT * FROM found ORDER BY id'),
-  unmatch: change('INSERT OR IGNORE INTO unmatched VALUES (?, ?, ?, ?)'),
-  times: rows(
-    'SELECT min(created_at) AS since, max(created_at) AS until FROM unmatched WHERE key < ?',
-  ),
-  matchElsewhere: change('DELETE FROM unmatched WHERE id = ? AND line = ?'),
-  differElsewhere: change(`INSERT OR IGNORE INTO found
-    SELECT id, 'changed', ?, line FROM unmatched WHERE id = ?`),
-  dropUnmatched: change('DELETE FROM unmatched WHERE id = ?'),
-  list: change('INSERT OR IGNORE INTO listed VALUES (?, ?)'),
-  unmatched: rows('SELECT * FROM unmatched LEFT JOIN listed USING (id) ORDER BY key, id'),
-});
-
-/** A text, because bytes outside the heap would have it collected all the time. */
-const hashOf = (line: string): string => hash('sha256', line, 'base64');
-
 /** Milliseconds by which a clock that wrote an entry may be ahead. */
 const aheadAllowed = 600_000;
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-const hasLeft = ({ created_at, expires_at }: Item, now: number): boolean =>
-  isTime(created_at) && hasExpired({ created_at, expires_at }, now);
-
-/** A finding of an entry. @param after the line that it has now */
-const findingOf = (id: unknown, kind: Finding['kind'], after: unknown): Finding => {
-  const now =
-    typeof after === 'string' ? { after, sha256: sha256(after).toString('hex') } : undefined;
-  return { kind, subject: String(id), ...(now ?? { sha256: null }) };
-};
-
-const kindOf = ({ kind }: { readonly kind?: unknown }) => (kind === 'changed' ? kind : 'deleted');
 
 /** How many ids are listed of lines that have a key before the beginning of their file. */
 const maxNamed = 20;
@@ -194,4 +152,55 @@ export class Comparison {
   close(): void {
     this.scratch.close();
   }
+}
+
+function statements({ change, has, rows }: ReturnType<typeof openScratch>) {
+  return {
+    seal: change('INSERT OR IGNORE INTO sealed VALUES (?, ?, ?, ?)'),
+    isSealed: has('sealed WHERE id = ?'),
+    match: change('DELETE FROM sealed WHERE id = ? AND hash = ?'),
+    differ: change(`INSERT OR IGNORE INTO found
+    SELECT id, 'changed', number, ? FROM sealed WHERE id = ? AND hash <> ?`),
+    open: rows(`SELECT id ${open} AND id > ? ORDER BY id LIMIT ${batchSize}`),
+    expired: rows(`SELECT count(*) AS count ${open} AND expired = 1`),
+    delete: change(`INSERT INTO found SELECT id, 'deleted', number, NULL ${open} AND expired = 0`),
+    numbers: rows('SELECT DISTINCT number FROM found ORDER BY 1'),
+    found: rows('SELECT * FROM found WHERE id = ? AND number = ?'),
+    dropFound: change('DELETE FROM found WHERE id = ?'),
+    rest: rows('SELECT * FROM found ORDER BY id'),
+    unmatch: change('INSERT OR IGNORE INTO unmatched VALUES (?, ?, ?, ?)'),
+    times: rows(
+      'SELECT min(created_at) AS since, max(created_at) AS until FROM unmatched WHERE key < ?',
+    ),
+    matchElsewhere: change('DELETE FROM unmatched WHERE id = ? AND line = ?'),
+    differElsewhere: change(`INSERT OR IGNORE INTO found
+    SELECT id, 'changed', ?, line FROM unmatched WHERE id = ?`),
+    dropUnmatched: change('DELETE FROM unmatched WHERE id = ?'),
+    list: change('INSERT OR IGNORE INTO listed VALUES (?, ?)'),
+    unmatched: rows('SELECT * FROM unmatched LEFT JOIN listed USING (id) ORDER BY key, id'),
+  };
+}
+
+/** A text, because bytes outside the heap would have it collected all the time. */
+function hashOf(line: string): string {
+  return hash('sha256', line, 'base64');
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function hasLeft({ created_at, expires_at }: Item, now: number): boolean {
+  return isTime(created_at) && hasExpired({ created_at, expires_at }, now);
+}
+
+/** A finding of an entry. @param after the line that it has now */
+function findingOf(id: unknown, kind: Finding['kind'], after: unknown): Finding {
+  const now =
+    typeof after === 'string' ? { after, sha256: sha256(after).toString('hex') } : undefined;
+  return { kind, subject: String(id), ...(now ?? { sha256: null }) };
+}
+
+function kindOf({ kind }: { readonly kind?: unknown }) {
+  return kind === 'changed' ? kind : 'deleted';
 }

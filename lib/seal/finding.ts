@@ -56,8 +56,9 @@ const standstill = 300_000;
  * The time before which a service that runs has sealed everything.
  * @param interval seconds from run to run @param now milliseconds since 1970
  */
-export const dueBefore = (interval: number, now: number): string =>
-  timeBefore(
+export function dueBefore(interval: number, now: number): string {
+  return timeBefore(
     new Date(now).toISOString(),
     Math.max(3 * interval * 1000 + graceOf(interval), standstill),
   );
+}

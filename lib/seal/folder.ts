@@ -13,29 +13,72 @@ import { buffer } from 'node:stream/consumers';
 import type { Archive } from './archive.ts';
 import type { Signer } from './header.ts';
 
-const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
-
-/** Makes the content of a file, or the names in a folder, survive a loss of power. */
-const sync = async (path: string): Promise<void> => {
-  const handle = await open(path, 'r');
-  await handle.sync().finally(() => handle.close());
-};
+/** The file of the public key in the folder of an archive (SPKI, PEM). */
+export const publicKeyName = 'public-key.pem';
 
 const unfinishedEnd = '.unfinished';
 
-/** @returns false when there is a file of that name */
-const linkOnce = async (from: string, to: string): Promise<boolean> => {
-  try {
-    await link(from, to);
-    return true;
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
-    return false;
+/** An archive in a folder, which is made when the first file is written. */
+export function folderArchive(folder: string): Archive {
+  return {
+    async *list() {
+      const names = await readdir(folder).catch((error) => {
+        if (codeOf(error) === 'ENOENT') return [];
+        throw error;
+      });
+      for (const name of names.sort()) yield { name };
+    },
+    read: async (name, start, end) => {
+      const handle = await openFile(join(folder, name));
+      return handle && buffer(handle.createReadStream({ start, end: end - 1 }));
+    },
+    create: async (name, content) => {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      // A link appears in one step, and not over another file, as a rename would.
+      const unfinished = join(folder, `${randomUUID()}${unfinishedEnd}`);
+      const handle = await open(unfinished, 'wx', 0o600);
+      try {
+        await handle.writeFile(content);
+        await handle.sync();
+        const isNew = await linkOnce(unfinished, join(folder, name));
+        await sync(folder);
+        return isNew;
+      } finally {
+        await handle.close();
+        await rm(unfinished, { force: true });
+      }
+    },
+  };
+}
+
+/** Deletes unfinished files of sealers that were killed. */
+export async function removeUnfinished(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (name.endsWith(unfinishedEnd))
+      await rm(join(folder, name), { force: true, recursive: true });
   }
-};
+}
+
+/** A new Ed25519 key (PKCS 8, PEM). */
+export function makeKey(): string {
+  return generateKeyPairSync('ed25519')
+    .privateKey.export({ type: 'pkcs8', format: 'pem' })
+    .toString();
+}
+
+/** @param pem an Ed25519 key (PKCS 8) */
+export function localSigner(pem: string): Signer {
+  const key = createPrivateKey(pem);
+  return {
+    publicKey: createPublicKey(key),
+    sign: async (message) => sign(null, message, key),
+  };
+}
+
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
 
 /** Opens a file; a link, a folder or a pipe is none. @returns undefined when there is none */
-const openFile = async (path: string): Promise<FileHandle | undefined> => {
+async function openFile(path: string): Promise<FileHandle | undefined> {
   // Opening a named pipe must not wait for a writer.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
   const handle = await open(path, flags).catch((error) => {
@@ -45,59 +88,21 @@ const openFile = async (path: string): Promise<FileHandle | undefined> => {
   if ((await handle?.stat())?.isFile()) return handle;
   await handle?.close();
   return undefined;
-};
+}
 
-/** An archive in a folder, which is made when the first file is written. */
-export const folderArchive = (folder: string): Archive => ({
-  async *list() {
-    const names = await readdir(folder).catch((error) => {
-      if (codeOf(error) === 'ENOENT') return [];
-      throw error;
-    });
-    for (const name of names.sort()) yield { name };
-  },
-  read: async (name, start, end) => {
-    const handle = await openFile(join(folder, name));
-    return handle && buffer(handle.createReadStream({ start, end: end - 1 }));
-  },
-  create: async (name, content) => {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    // A link appears in one step, and not over another file, as a rename would.
-    const unfinished = join(folder, `${randomUUID()}${unfinishedEnd}`);
-    const handle = await open(unfinished, 'wx', 0o600);
-    try {
-      await handle.writeFile(content);
-      await handle.sync();
-      const isNew = await linkOnce(unfinished, join(folder, name));
-      await sync(folder);
-      return isNew;
-    } finally {
-      await handle.close();
-      await rm(unfinished, { force: true });
-    }
-  },
-});
-
-/** Deletes unfinished files of sealers that were killed. */
-export const removeUnfinished = async (folder: string): Promise<void> => {
-  for (const name of await readdir(folder).catch(() => [])) {
-    if (name.endsWith(unfinishedEnd))
-      await rm(join(folder, name), { force: true, recursive: true });
+/** @returns false when there is a file of that name */
+async function linkOnce(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+    return false;
   }
-};
+}
 
-/** The file of the public key in the folder of an archive (SPKI, PEM). */
-export const publicKeyName = 'public-key.pem';
-
-/** A new Ed25519 key (PKCS 8, PEM). */
-export const makeKey = (): string =>
-  generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-
-/** @param pem an Ed25519 key (PKCS 8) */
-export const localSigner = (pem: string): Signer => {
-  const key = createPrivateKey(pem);
-  return {
-    publicKey: createPublicKey(key),
-    sign: async (message) => sign(null, message, key),
-  };
-};
+/** Makes the content of a file, or the names in a folder, survive a loss of power. */
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  await handle.sync().finally(() => handle.close());
+}

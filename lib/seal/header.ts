@@ -9,8 +9,6 @@ const time = v.pipe(
   v.check((text: string) => isTime(text)),
 );
 const hash = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
-const number = (least = 0, most = Number.MAX_SAFE_INTEGER) =>
-  v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(most));
 
 /** The greatest number of a file: names have ten digits. */
 const maxNumber = 9_999_999_999;
@@ -65,14 +63,6 @@ export type Header = v.InferOutput<typeof form>;
 /** The part of a header that follows from lines. */
 export type Tally = Pick<Header, 'count' | 'oldest' | 'newest'>;
 
-/** Counts the line of an item. */
-export const tallyLine = (tally: Tally, { created_at }: Item): void => {
-  tally.count += 1;
-  if (!isTime(created_at)) return;
-  if (!tally.oldest || created_at < tally.oldest) tally.oldest = created_at;
-  if (!tally.newest || created_at > tally.newest) tally.newest = created_at;
-};
-
 export type Check = v.InferOutput<typeof check>;
 
 /** A finding that a header names, and when a check had it last. */
@@ -89,67 +79,12 @@ export interface SignedHeader extends Header {
 /** Bytes of a header's line at most. */
 export const maxHeader = 16_384;
 
-const end = '.ndjson.gz';
-
-/** The name of a file. Lists begin with the newest one, as those of S3 only ascend. */
-export const fileName = (file: number): string =>
-  `${String(maxNumber - file).padStart(10, '0')}${end}`;
-
-/** The number in a name of ten digits; undefined for other names. */
-export const numberOf = (name: string): number | undefined =>
-  /^\d{10}\.ndjson\.gz$/.test(name) ? maxNumber - Number(name.slice(0, 10)) : undefined;
-
-/** Milliseconds for which a run leaves the newest entries to the next one. */
-export const graceOf = (interval: number): number => Math.min(interval, 60) * 1000;
-
-/** Milliseconds before `from` that a run looks at again, because indexes show entries late. */
-const lookBackOf = (interval: number): number => Math.max(6 * interval, 600) * 1000;
-
-/** The time so many milliseconds before another one; '', which is before every key, before year 0. */
-export const timeBefore = (from: string, milliseconds: number): string => {
-  const before = Date.parse(from) - milliseconds;
-  return before < Date.parse('0000-01-01T00:00:00.000Z') ? '' : new Date(before).toISOString();
-};
-
-/** Where a run looks from, when it goes on at a key. */
-export const lookFrom = (from: string, interval: number): string => {
-  const begun = timeIn(from);
-  return begun === undefined ? '' : timeBefore(begun, lookBackOf(interval));
-};
-
-/** The time up to which entries have left an archive, by a header; '' when none may have. */
-export const leftBy = ({ archive_days: days }: Header, at: string): string =>
-  days === 0 ? '' : timeBefore(at, days * dayInMilliseconds);
-
-export const fingerprintOf = (publicKey: KeyObject): string =>
-  sha256(publicKey.export({ type: 'spki', format: 'der' })).toString('hex');
-
 /** Signs with an Ed25519 key, wherever that is kept. */
 export interface Signer {
   readonly publicKey: KeyObject;
   /** @param message 32 bytes: the SHA-256 of a header without its signature */
   sign(message: Uint8Array): Promise<Uint8Array>;
 }
-
-/** Makes the header of a file. @throws {Error} when it could not be read again */
-export const signHeader = async (header: Header, signer: Signer): Promise<SignedHeader> => {
-  const unsigned = JSON.stringify(header);
-  const signature = Buffer.from(await signer.sign(sha256(unsigned))).toString('hex');
-  const line = `${unsigned.slice(0, -1)},"signature":"${signature}"}\n`;
-  const read = readHeader(Buffer.from(line), signer.publicKey);
-  if (!isSigned(read)) throw new Error(`The new header would be ${read.fault} by its key`);
-  return read;
-};
-
-/** @returns undefined when a text is not a header, written in exactly the form of one */
-const parseHeader = (unsigned: string): Header | undefined => {
-  try {
-    const { success, output } = v.safeParse(form, JSON.parse(unsigned));
-    return success && JSON.stringify(output) === unsigned ? output : undefined;
-  } catch {
-    return undefined;
-  }
-};
 
 /** Why a file has no signed header: nothing of the form of one is there, or the key has not signed it. */
 interface Unsigned {
@@ -160,10 +95,60 @@ interface Unsigned {
 
 export type ReadHeader = SignedHeader | Unsigned;
 
-export const isSigned = (header: ReadHeader): header is SignedHeader => !('fault' in header);
+/** Counts the line of an item. */
+export function tallyLine(tally: Tally, { created_at }: Item): void {
+  tally.count += 1;
+  if (!isTime(created_at)) return;
+  if (!tally.oldest || created_at < tally.oldest) tally.oldest = created_at;
+  if (!tally.newest || created_at > tally.newest) tally.newest = created_at;
+}
+
+const end = '.ndjson.gz';
+
+/** The name of a file. Lists begin with the newest one, as those of S3 only ascend. */
+export function fileName(file: number): string {
+  return `${String(maxNumber - file).padStart(10, '0')}${end}`;
+}
+
+/** The number in a name of ten digits; undefined for other names. */
+export function numberOf(name: string): number | undefined {
+  return /^\d{10}\.ndjson\.gz$/.test(name) ? maxNumber - Number(name.slice(0, 10)) : undefined;
+}
+
+/** Milliseconds for which a run leaves the newest entries to the next one. */
+export function graceOf(interval: number): number {
+  return Math.min(interval, 60) * 1000;
+}
+
+/** Where a run looks from, when it goes on at a key. */
+export function lookFrom(from: string, interval: number): string {
+  const begun = timeIn(from);
+  return begun === undefined ? '' : timeBefore(begun, lookBackOf(interval));
+}
+
+/** The time so many milliseconds before another one; '', which is before every key, before year 0. */
+export function timeBefore(from: string, milliseconds: number): string {
+  const before = Date.parse(from) - milliseconds;
+  return before < Date.parse('0000-01-01T00:00:00.000Z') ? '' : new Date(before).toISOString();
+}
+
+/** The time up to which entries have left an archive, by a header; '' when none may have. */
+export function leftBy({ archive_days: days }: Header, at: string): string {
+  return days === 0 ? '' : timeBefore(at, days * dayInMilliseconds);
+}
+
+/** Makes the header of a file. @throws {Error} when it could not be read again */
+export async function signHeader(header: Header, signer: Signer): Promise<SignedHeader> {
+  const unsigned = JSON.stringify(header);
+  const signature = Buffer.from(await signer.sign(sha256(unsigned))).toString('hex');
+  const line = `${unsigned.slice(0, -1)},"signature":"${signature}"}\n`;
+  const read = readHeader(Buffer.from(line), signer.publicKey);
+  if (!isSigned(read)) throw new Error(`The new header would be ${read.fault} by its key`);
+  return read;
+}
 
 /** Reads the line of a header, to the byte. */
-export const readHeader = (bytes: Buffer, publicKey: KeyObject): ReadHeader => {
+export function readHeader(bytes: Buffer, publicKey: KeyObject): ReadHeader {
   const line = bytes.toString();
   const [, start = '', signature = ''] =
     /^(\{.*),"signature":"([0-9a-f]{128})"\}\n$/s.exec(line) ?? [];
@@ -177,4 +162,29 @@ export const readHeader = (bytes: Buffer, publicKey: KeyObject): ReadHeader => {
     verify(null, sha256(`${start}}`), publicKey, Buffer.from(signature, 'hex'));
   if (!isValid) return { fault: 'unsigned', key: header.key };
   return { ...header, line, hash: sha256(bytes).toString('hex') };
-};
+}
+
+export function fingerprintOf(publicKey: KeyObject): string {
+  return sha256(publicKey.export({ type: 'spki', format: 'der' })).toString('hex');
+}
+
+export function isSigned(header: ReadHeader): header is SignedHeader {
+  return !('fault' in header);
+}
+
+/** Milliseconds before `from` that a run looks at again, because indexes show entries late. */
+const lookBackOf = (interval: number): number => Math.max(6 * interval, 600) * 1000;
+
+/** @returns undefined when a text is not a header, written in exactly the form of one */
+function parseHeader(unsigned: string): Header | undefined {
+  try {
+    const { success, output } = v.safeParse(form, JSON.parse(unsigned));
+    return success && JSON.stringify(output) === unsigned ? output : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function number(least = 0, most = Number.MAX_SAFE_INTEGER) {
+  return v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(most));
+}

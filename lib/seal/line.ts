@@ -5,41 +5,73 @@ import { hash } from 'node:crypto';
 export type Item = Readonly<Record<string, unknown>>;
 
 /** An id as text, whatever its type is. */
-export const idText = (id: unknown): string => JSON.stringify(id);
+export function idText(id: unknown): string {
+  return JSON.stringify(id);
+}
 
 /** An id as the number that is the key of the table, in text; undefined when it is no number. */
-export const numberIn = (id: unknown): string | undefined => {
+export function numberIn(id: unknown): string | undefined {
   if (typeof id === 'number') return String(id);
   const { N } = (id ?? {}) as { N?: unknown };
   return typeof N === 'string' ? N : undefined;
-};
+}
 
-export const sha256 = (data: string | Uint8Array): Buffer => hash('sha256', data, 'buffer');
+export function sha256(data: string | Uint8Array): Buffer {
+  return hash('sha256', data, 'buffer');
+}
+
+/** The key under which the index by time has an entry. */
+export function keyOf({ created_at_id }: Item): string {
+  return typeof created_at_id === 'string' ? created_at_id : '';
+}
+
+/** The time that a key of the index begins with; undefined when it begins with none. */
+export function timeIn(key: string): string | undefined {
+  const time = key.slice(0, 24);
+  return isTime(time) ? time : undefined;
+}
 
 const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** Whether a value is a time of the form of created_at, on a day that exists. */
-export const isTime = (value: unknown): value is string => {
+export function isTime(value: unknown): value is string {
   if (typeof value !== 'string' || !timeForm.test(value)) return false;
   const time = Date.parse(value);
   return !Number.isNaN(time) && new Date(time).toISOString() === value;
-};
+}
 
-/** The key under which the index by time has an entry. */
-export const keyOf = ({ created_at_id }: Item): string =>
-  typeof created_at_id === 'string' ? created_at_id : '';
+/** An entry as one line of JSON. */
+export function lineOf(item: Item): string {
+  return jsonOf(item, 1);
+}
 
-/** The time that a key of the index begins with; undefined when it begins with none. */
-export const timeIn = (key: string): string | undefined => {
-  const time = key.slice(0, 24);
-  return isTime(time) ? time : undefined;
-};
+/**
+ * Reads a line.
+ * @throws {SyntaxError} when it is not written as {@link lineOf} writes one, or is of no entry
+ */
+export function readLine(line: string): Item {
+  const item: unknown = JSON.parse(line);
+  const isItem = typeof item === 'object' && item !== null && Object.hasOwn(item, 'id');
+  if (!isItem || jsonOf(item, 1) !== line) throw new SyntaxError('It is not written as a line is');
+  return item as Item;
+}
+
+/** How many of the ids that an entry lists count, so that no entry keeps a sealer busy. */
+const maxListed = 1000;
+
+/** The ids of entries that an entry lists as replayed; none unless `replay-audit` left it. */
+export function replayedBy({ action, resource, details }: Item): readonly string[] {
+  if (action !== 'CREATE' || resource !== 'audit-logs' || typeof details !== 'string') return [];
+  // Within a text of JSON the quotation marks would be escaped: what matches is a member.
+  const [, ids] = /"entries":\[(\d{1,16}(?:,\d{1,16})*)\]/.exec(details) ?? [];
+  return (ids?.split(',') ?? []).slice(0, maxListed);
+}
 
 /** How many objects and arrays lie within each other in a line; DynamoDB has 32 levels of two each. */
 const maxDepth = 100;
 
 /** JSON without white space, with the names of each object in the order of their code units. */
-const jsonOf = (value: unknown, depth: number): string => {
+function jsonOf(value: unknown, depth: number): string {
   if (typeof value === 'number' && !Number.isSafeInteger(value)) {
     throw new SyntaxError('A line has no number but safe integers');
   }
@@ -52,29 +84,4 @@ const jsonOf = (value: unknown, depth: number): string => {
     members += `${members && ','}${JSON.stringify(name)}:${member}`;
   }
   return `{${members}}`;
-};
-
-/** An entry as one line of JSON. */
-export const lineOf = (item: Item): string => jsonOf(item, 1);
-
-/**
- * Reads a line.
- * @throws {SyntaxError} when it is not written as {@link lineOf} writes one, or is of no entry
- */
-export const readLine = (line: string): Item => {
-  const item: unknown = JSON.parse(line);
-  const isItem = typeof item === 'object' && item !== null && Object.hasOwn(item, 'id');
-  if (!isItem || jsonOf(item, 1) !== line) throw new SyntaxError('It is not written as a line is');
-  return item as Item;
-};
-
-/** How many of the ids that an entry lists count, so that no entry keeps a sealer busy. */
-const maxListed = 1000;
-
-/** The ids of entries that an entry lists as replayed; none unless `replay-audit` left it. */
-export const replayedBy = ({ action, resource, details }: Item): readonly string[] => {
-  if (action !== 'CREATE' || resource !== 'audit-logs' || typeof details !== 'string') return [];
-  // Within a text of JSON the quotation marks would be escaped: what matches is a member.
-  const [, ids] = /"entries":\[(\d{1,16}(?:,\d{1,16})*)\]/.exec(details) ?? [];
-  return (ids?.split(',') ?? []).slice(0, maxListed);
-};
+}

@@ -3,36 +3,42 @@ import { dayInMilliseconds, hour } from '../ground/time.ts';
 import { dueBefore } from './finding.ts';
 import type { Check } from './header.ts';
 
+/** When the next check is due, in milliseconds since 1970. @param interval seconds from run to run */
+export function nextCheck(last: Check, interval: number): number {
+  return Date.parse(last.at) + waitOf(periodOf(last), interval);
+}
+
+/** Whether the newest two days are to be checked again. */
+export function isCheckDue(last: Check | null, interval: number, now: Date): boolean {
+  return last === null || isPast(last.at, waitOf(periodOf(last), interval), now);
+}
+
+/** Whether the next part of what is older is to be checked. */
+export function isPartDue(part: Check['part'], interval: number, now: Date): boolean {
+  return part === null || isPast(part.at, waitOf(dayInMilliseconds, interval), now);
+}
+
+/** Whether a check has covered what was there an hour ago, or a day ago where checks are daily. */
+export function isRecent(last: Check, interval: number, now: number): boolean {
+  const since = new Date(now - periodOf(last)).toISOString();
+  // Where runs are rare, no check can be more recent than a run.
+  return last.until >= since || last.until >= dueBefore(interval, now);
+}
+
+/** Milliseconds from one check to the next, so that one of them may fail within the period. */
+function waitOf(period: number, interval: number): number {
+  return Math.max(0, period - 2 * interval * 1000);
+}
+
 /** The most entries of two days that are checked each hour, because a check reads all of them. */
 const mostEachHour = 20_000;
 
 /** Milliseconds within which what is new in the trail is to be checked. */
-const periodOf = ({ entries, later }: Check): number =>
-  entries + later > mostEachHour ? dayInMilliseconds : hour * 1000;
-
-/** Milliseconds from one check to the next, so that one of them may fail within the period. */
-const waitOf = (period: number, interval: number): number =>
-  Math.max(0, period - 2 * interval * 1000);
+function periodOf({ entries, later }: Check): number {
+  return entries + later > mostEachHour ? dayInMilliseconds : hour * 1000;
+}
 
 /** Whether a time is longer ago than a wait. A clock that was ahead must not stop what is due. */
-const isPast = (at: string, wait: number, now: Date): boolean =>
-  Math.abs(now.getTime() - Date.parse(at)) >= wait;
-
-/** When the next check is due, in milliseconds since 1970. @param interval seconds from run to run */
-export const nextCheck = (last: Check, interval: number): number =>
-  Date.parse(last.at) + waitOf(periodOf(last), interval);
-
-/** Whether the newest two days are to be checked again. */
-export const isCheckDue = (last: Check | null, interval: number, now: Date): boolean =>
-  last === null || isPast(last.at, waitOf(periodOf(last), interval), now);
-
-/** Whether the next part of what is older is to be checked. */
-export const isPartDue = (part: Check['part'], interval: number, now: Date): boolean =>
-  part === null || isPast(part.at, waitOf(dayInMilliseconds, interval), now);
-
-/** Whether a check has covered what was there an hour ago, or a day ago where checks are daily. */
-export const isRecent = (last: Check, interval: number, now: number): boolean => {
-  const since = new Date(now - periodOf(last)).toISOString();
-  // Where runs are rare, no check can be more recent than a run.
-  return last.until >= since || last.until >= dueBefore(interval, now);
-};
+function isPast(at: string, wait: number, now: Date): boolean {
+  return Math.abs(now.getTime() - Date.parse(at)) >= wait;
+}

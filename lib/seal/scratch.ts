@@ -9,7 +9,7 @@ type Values = readonly (string | number | Uint8Array | null)[];
  * `change` returns whether it changed anything, and `has` takes the rest of SELECT 1 FROM.
  * @param tables the statements that make the tables
  */
-export const openScratch = (tables: string) => {
+export function openScratch(tables: string) {
   // A database without a name is a temporary file, which SQLite deletes when the process ends.
   const database = new DatabaseSync('');
   // Nothing in it has to survive a crash.
@@ -30,4 +30,4 @@ export const openScratch = (tables: string) => {
     /** Deletes the tables. */
     close: () => database.close(),
   };
-};
+}

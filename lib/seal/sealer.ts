@@ -47,13 +47,81 @@ export interface Sealing {
   };
 }
 
-const defaultSize = 100_000;
+/** Options of a run. */
+export interface RunOptions {
+  /** The outcome of a check, for the header; absent: that of the newest file. */
+  readonly check?: Check;
+  /** Whether to write no further file. */
+  readonly isOver?: () => boolean;
+}
 
-/** Bytes of a file's lines at most, because they are in memory while they are compressed. */
-const maxBytes = 64_000_000;
+export interface Sealed {
+  /** The newest file that was written. */
+  readonly newest: SignedHeader;
+  /** Where the run went on. */
+  readonly end: End;
+  /** Whether all was sealed that there was to seal. */
+  readonly isCaughtUp: boolean;
+}
+
+/** How often a run begins again because of another sealer. */
+const maxAttempts = 5;
+
+/**
+ * Seals file by file what no file has. A run writes at least one file, and can be ended at any instant.
+ * @throws {BrokenTrail} when too many files are not signed by the key; Error `Contention`; DomainError
+ *   STORAGE_FAULT; errors of archive and signer
+ */
+export async function seal(sealing: Sealing, now: Date, options: RunOptions = {}): Promise<Sealed> {
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    const run = await openRun(sealing, now);
+    try {
+      const sealed = await sealRun(run, options);
+      if (sealed) return sealed;
+    } finally {
+      await run.items.return(undefined);
+      run.noted.close();
+    }
+  }
+  throw namedError('Contention');
+}
+
+type Noted = ReturnType<typeof openNoted>;
+
+/** An item that a run looks at, and the key at which the next run would see it again. */
+interface Looked {
+  readonly item: Item;
+  readonly key: string;
+}
+
+/** A run of the sealer. */
+interface Run {
+  readonly sealing: Sealing;
+  readonly now: Date;
+  readonly end: End;
+  readonly noted: Noted;
+  readonly items: AsyncGenerator<Looked>;
+  /** The next item to look at; absent before the first. */
+  next?: IteratorResult<Looked>;
+}
+
+async function openRun(sealing: Sealing, now: Date): Promise<Run> {
+  const noted = openNoted();
+  const trail = { archive: sealing.archive, publicKey: sealing.signer.publicKey };
+  const passed = async (header: SignedHeader) => {
+    await readLines(trail, header, ({ item }) => void noted.add(idText(item.id)));
+  };
+  try {
+    const end = await findEnd(trail, now.getTime(), { interval: sealing.interval, passed });
+    return { sealing, now, end, noted, items: lookAt(sealing, end, noted) };
+  } catch (error) {
+    noted.close();
+    throw error;
+  }
+}
 
 /** Ids of entries that files have, on the disk. */
-const openNoted = () => {
+function openNoted() {
   const { change, has, close } = openScratch(
     'CREATE TABLE noted (id INTEGER PRIMARY KEY) WITHOUT ROWID',
   );
@@ -63,14 +131,6 @@ const openNoted = () => {
     has: has('noted WHERE id = ?'),
     close,
   };
-};
-
-type Noted = ReturnType<typeof openNoted>;
-
-/** An item that a run looks at, and the key at which the next run would see it again. */
-interface Looked {
-  readonly item: Item;
-  readonly key: string;
 }
 
 const batchSize = 100;
@@ -94,37 +154,53 @@ async function* lookAt(
   }
 }
 
-/** A run of the sealer. */
-interface Run {
-  readonly sealing: Sealing;
-  readonly now: Date;
-  readonly end: End;
-  readonly noted: Noted;
-  readonly items: AsyncGenerator<Looked>;
-  /** The next item to look at; absent before the first. */
-  next?: IteratorResult<Looked>;
+/** @returns undefined when somebody else has taken the name of a file meanwhile */
+async function sealRun(
+  run: Run,
+  { check = run.end.newest?.check ?? undefined, isOver = () => false }: RunOptions,
+): Promise<Sealed | undefined> {
+  const { end } = run;
+  let newest = end.newest;
+  let last = check ?? null;
+  do {
+    newest = await sealNext(run, newest, last);
+    if (!newest) return undefined;
+    last = newest.check;
+  } while (!run.next?.done && !isOver());
+  return { newest, end, isCaughtUp: run.next?.done === true };
 }
-
-const openRun = async (sealing: Sealing, now: Date): Promise<Run> => {
-  const noted = openNoted();
-  const trail = { archive: sealing.archive, publicKey: sealing.signer.publicKey };
-  const passed = async (header: SignedHeader) => {
-    await readLines(trail, header, ({ item }) => void noted.add(idText(item.id)));
-  };
-  try {
-    const end = await findEnd(trail, now.getTime(), { interval: sealing.interval, passed });
-    return { sealing, now, end, noted, items: lookAt(sealing, end, noted) };
-  } catch (error) {
-    noted.close();
-    throw error;
-  }
-};
 
 /** A file that is being made. */
 interface Draft extends Tally {
   readonly from: string;
   until: string;
 }
+
+/** Seals the next file. @returns undefined when somebody else has taken its name meanwhile */
+async function sealNext(
+  run: Run,
+  before: SignedHeader | undefined,
+  check: Check | null,
+): Promise<SignedHeader | undefined> {
+  const { archive, signer } = run.sealing;
+  const from = before && before !== run.end.newest ? before.until : run.end.from;
+  const draft: Draft = { count: 0, oldest: null, newest: null, from, until: run.end.closed };
+  const lines = await pipeline(linesOfFile(run, draft), createGzip(), buffer);
+  const header = await nextHeader(run, before, { draft, lines, check });
+  const content = Buffer.concat([memberOf(header.line), lines]);
+  if (await archive.create(fileName(header.number), content)) return header;
+  // The file that is there is our own when the response to the write was lost.
+  const { header: there } = await readHeaderOf(
+    { archive, publicKey: signer.publicKey },
+    header.number,
+  );
+  return isSigned(there) && there.line === header.line ? header : undefined;
+}
+
+const defaultSize = 100_000;
+
+/** Bytes of a file's lines at most, because they are in memory while they are compressed. */
+const maxBytes = 64_000_000;
 
 /** Characters that are compressed at once, because each time takes a while. */
 const atOnce = 16_384;
@@ -150,11 +226,11 @@ async function* linesOfFile(run: Run, draft: Draft): AsyncGenerator<string> {
 }
 
 /** Signs the header of the file after another one. */
-const nextHeader = (
+function nextHeader(
   { sealing, now, end }: Run,
   before: SignedHeader | undefined,
   { draft, lines, check }: { draft: Draft; lines: Buffer; check: Check | null },
-): Promise<SignedHeader> => {
+): Promise<SignedHeader> {
   const { signer, interval, archiveDays = 0 } = sealing;
   let number = (before?.number ?? 0) + 1;
   while (end.taken.has(number)) number += 1;
@@ -177,84 +253,4 @@ const nextHeader = (
     key: fingerprintOf(signer.publicKey),
   };
   return signHeader(header, signer);
-};
-
-/** Seals the next file. @returns undefined when somebody else has taken its name meanwhile */
-const sealNext = async (
-  run: Run,
-  before: SignedHeader | undefined,
-  check: Check | null,
-): Promise<SignedHeader | undefined> => {
-  const { archive, signer } = run.sealing;
-  const from = before && before !== run.end.newest ? before.until : run.end.from;
-  const draft: Draft = { count: 0, oldest: null, newest: null, from, until: run.end.closed };
-  const lines = await pipeline(linesOfFile(run, draft), createGzip(), buffer);
-  const header = await nextHeader(run, before, { draft, lines, check });
-  const content = Buffer.concat([memberOf(header.line), lines]);
-  if (await archive.create(fileName(header.number), content)) return header;
-  // The file that is there is our own when the response to the write was lost.
-  const { header: there } = await readHeaderOf(
-    { archive, publicKey: signer.publicKey },
-    header.number,
-  );
-  return isSigned(there) && there.line === header.line ? header : undefined;
-};
-
-/** Options of a run. */
-export interface RunOptions {
-  /** The outcome of a check, for the header; absent: that of the newest file. */
-  readonly check?: Check;
-  /** Whether to write no further file. */
-  readonly isOver?: () => boolean;
 }
-
-export interface Sealed {
-  /** The newest file that was written. */
-  readonly newest: SignedHeader;
-  /** Where the run went on. */
-  readonly end: End;
-  /** Whether all was sealed that there was to seal. */
-  readonly isCaughtUp: boolean;
-}
-
-/** @returns undefined when somebody else has taken the name of a file meanwhile */
-const sealRun = async (
-  run: Run,
-  { check = run.end.newest?.check ?? undefined, isOver = () => false }: RunOptions,
-): Promise<Sealed | undefined> => {
-  const { end } = run;
-  let newest = end.newest;
-  let last = check ?? null;
-  do {
-    newest = await sealNext(run, newest, last);
-    if (!newest) return undefined;
-    last = newest.check;
-  } while (!run.next?.done && !isOver());
-  return { newest, end, isCaughtUp: run.next?.done === true };
-};
-
-/** How often a run begins again because of another sealer. */
-const maxAttempts = 5;
-
-/**
- * Seals file by file what no file has. A run writes at least one file, and can be ended at any instant.
- * @throws {BrokenTrail} when too many files are not signed by the key; Error `Contention`; DomainError
- *   STORAGE_FAULT; errors of archive and signer
- */
-export const seal = async (
-  sealing: Sealing,
-  now: Date,
-  options: RunOptions = {},
-): Promise<Sealed> => {
-  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-    const run = await openRun(sealing, now);
-    try {
-      const sealed = await sealRun(run, options);
-      if (sealed) return sealed;
-    } finally {
-      await run.items.return(undefined);
-      run.noted.close();
-    }
-  }
-  throw namedError('Contention');
-};

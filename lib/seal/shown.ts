@@ -11,16 +11,17 @@ import { isSigned, readHeader, type SignedHeader } from './header.ts';
 const key = { pk: 'audit-seal' };
 
 /** Shows the line of a header. @throws {DomainError} STORAGE_FAULT */
-export const write = (line: string): Promise<unknown> =>
-  send(new PutCommand({ TableName: config.usersTable, Item: { ...key, header: line } }));
+export function write(line: string): Promise<unknown> {
+  return send(new PutCommand({ TableName: config.usersTable, Item: { ...key, header: line } }));
+}
 
 /**
  * Reads the header that is shown.
  * @returns undefined when there is none that the key has signed
  * @throws {DomainError} STORAGE_FAULT
  */
-export const read = async (publicKey: KeyObject): Promise<SignedHeader | undefined> => {
+export async function read(publicKey: KeyObject): Promise<SignedHeader | undefined> {
   const { Item } = await send(new GetCommand({ TableName: config.usersTable, Key: key }));
   const header = readHeader(Buffer.from(String(Item?.header ?? '')), publicKey);
   return isSigned(header) ? header : undefined;
-};
+}

@@ -39,42 +39,32 @@ export interface Verification extends Trail, Part {
   readonly progress?: (fraction: number | undefined, entries: number) => void;
 }
 
-/** Whether a file may have entries of a part. */
-const mayHave = (
-  { since = '', until }: Part,
-  { from, until: end, oldest, newest }: SignedHeader,
-): boolean => {
-  const isBefore = (time: string) => until === undefined || time < until;
-  const hasTime = oldest !== null && isBefore(oldest) && (newest ?? '') >= since;
-  return hasTime || (isBefore(from) && end > since);
-};
+type Tell = (finding: Finding) => unknown;
 
-/** The numbers of the files of a part. @param numbers those of the archive, in order */
-const numbersOf = async (
-  verification: Verification,
-  numbers: readonly number[],
-): Promise<readonly number[]> => {
-  const { since, until, first = 0, last = Number.POSITIVE_INFINITY } = verification;
-  if (since === undefined && until === undefined) {
-    return numbers.filter((each) => each >= first && each <= last);
+/**
+ * Verifies an archive, or a part of it. Memory holds the numbers of files; the disk an id and a hash of
+ * each entry.
+ * @param tell receives the findings one after another, those of files first
+ * @throws errors of archive and table, and of `tell`, `seen` and `progress`
+ */
+export async function verifyTrail(verification: Verification, tell: Tell): Promise<Verified> {
+  const { source, now = Date.now() } = verification;
+  const state = await openState(verification, now);
+  const { chain, comparison } = state;
+  try {
+    await readFiles(state);
+    if (source) await compareTable(state, source);
+    const expired = source ? comparison.finishSealed() : 0;
+    for (const finding of chain.findings()) tell(finding);
+    await tellSealed(state, tell);
+    const { files, reached: last, left, newest } = chain;
+    const { entries, early, earlyIds } = comparison;
+    const unmatched = tellUnmatched(state, tell);
+    return { files, last, entries, early, earlyIds, expired, ...unmatched, newest, left };
+  } finally {
+    comparison.close();
   }
-  const found: number[] = [];
-  const read = (number: number) => readHeaderOf(verification, number);
-  for await (const { number, header } of ahead(numbers, read)) {
-    if (isSigned(header) && mayHave(verification, header)) found.push(number);
-  }
-  const [from = Number.POSITIVE_INFINITY, to = 0] = [found[0], found.at(-1)];
-  return numbers.filter((each) => each >= from && (each <= to || until === undefined));
-};
-
-/** The signed file before the first one of a part. */
-const findBefore = async (trail: Trail, numbers: readonly number[], first = 0) => {
-  for (const before of numbers.filter((each) => each < first).reverse()) {
-    const { header } = await readHeaderOf(trail, before);
-    if (isSigned(header)) return header;
-  }
-  return undefined;
-};
+}
 
 /** The state of a verification. */
 interface State {
@@ -91,7 +81,7 @@ interface State {
   readonly comparison: Comparison;
 }
 
-const openState = async (verification: Verification, now: number): Promise<State> => {
+async function openState(verification: Verification, now: number): Promise<State> {
   const numbers: number[] = [];
   const altered = new Set<number>();
   for await (const file of listFiles(verification)) {
@@ -105,24 +95,46 @@ const openState = async (verification: Verification, now: number): Promise<State
   const chain = new Chain(await findBefore(verification, numbers, part[0]), newest, now);
   const comparison = new Comparison(now);
   return { verification, numbers, altered, part, read: new Set(), look, chain, comparison };
-};
-
-/** Bytes of a second part that is read ahead. */
-const maxAhead = 1_048_576;
-
-/** A file, and its second part if it is read ahead. */
-interface OpenFile extends ReadFile {
-  readonly content?: Buffer;
 }
 
-const openFile = async (verification: Verification, number: number): Promise<OpenFile> => {
-  const file = await readHeaderOf(verification, number);
-  const { header } = file;
-  const isAhead = isSigned(header) && mayHave(verification, header) && header.length < maxAhead;
-  return isAhead ? { ...file, content: await readContent(verification, header) } : file;
-};
+/** The numbers of the files of a part. @param numbers those of the archive, in order */
+async function numbersOf(
+  verification: Verification,
+  numbers: readonly number[],
+): Promise<readonly number[]> {
+  const { since, until, first = 0, last = Number.POSITIVE_INFINITY } = verification;
+  if (since === undefined && until === undefined) {
+    return numbers.filter((each) => each >= first && each <= last);
+  }
+  const found: number[] = [];
+  const read = (number: number) => readHeaderOf(verification, number);
+  for await (const { number, header } of ahead(numbers, read)) {
+    if (isSigned(header) && mayHave(verification, header)) found.push(number);
+  }
+  const [from = Number.POSITIVE_INFINITY, to = 0] = [found[0], found.at(-1)];
+  return numbers.filter((each) => each >= from && (each <= to || until === undefined));
+}
 
-const readFiles = async (state: State): Promise<void> => {
+/** Whether a file may have entries of a part. */
+function mayHave(
+  { since = '', until }: Part,
+  { from, until: end, oldest, newest }: SignedHeader,
+): boolean {
+  const isBefore = (time: string) => until === undefined || time < until;
+  const hasTime = oldest !== null && isBefore(oldest) && (newest ?? '') >= since;
+  return hasTime || (isBefore(from) && end > since);
+}
+
+/** The signed file before the first one of a part. */
+async function findBefore(trail: Trail, numbers: readonly number[], first = 0) {
+  for (const before of numbers.filter((each) => each < first).reverse()) {
+    const { header } = await readHeaderOf(trail, before);
+    if (isSigned(header)) return header;
+  }
+  return undefined;
+}
+
+async function readFiles(state: State): Promise<void> {
   const { verification, altered, part, read, chain, comparison } = state;
   const { seen, progress, isOver } = verification;
   let done = 0;
@@ -142,20 +154,50 @@ const readFiles = async (state: State): Promise<void> => {
     progress?.(done / part.length, comparison.entries);
     if (isOver?.()) return;
   }
-};
+}
+
+/** Bytes of a second part that is read ahead. */
+const maxAhead = 1_048_576;
+
+/** A file, and its second part if it is read ahead. */
+interface OpenFile extends ReadFile {
+  readonly content?: Buffer;
+}
+
+async function openFile(verification: Verification, number: number): Promise<OpenFile> {
+  const file = await readHeaderOf(verification, number);
+  const { header } = file;
+  const isAhead = isSigned(header) && mayHave(verification, header) && header.length < maxAhead;
+  return isAhead ? { ...file, content: await readContent(verification, header) } : file;
+}
+
+/** Compares the table with the lines that were noted. */
+async function compareTable(state: State, source: EntrySource): Promise<void> {
+  const { verification, comparison, look } = state;
+  let read = 0;
+  for await (const item of itemsOf(state, source)) {
+    comparison.match(item);
+    read += 1;
+    if (read % 1000 === 0) verification.progress?.(undefined, read);
+  }
+  await comparison.lookUp(source);
+  await lookElsewhere(state);
+  if (!comparison.unmatchedBefore('~')) return;
+  for await (const item of source.between(look, '~')) comparison.list(item);
+}
 
 /** The wanted entries of the table: all, or those of the part, by the index. */
-const itemsOf = ({ verification, chain, numbers }: State, source: EntrySource) => {
+function itemsOf({ verification, chain, numbers }: State, source: EntrySource) {
   const { since, until, first, last } = verification;
   if ([since, until, first, last].every((limit) => limit === undefined)) return source.all();
   const from = since ?? chain.first?.from ?? '';
   const isToEnd = chain.reached === numbers.at(-1);
   const end = until ?? (isToEnd ? '~' : (chain.last?.until ?? ''));
   return from < end ? source.between(from, end) : [];
-};
+}
 
 /** Looks in the other files of the archive for entries of the part that no file of it has. */
-const lookElsewhere = async ({ verification, numbers, read, look, chain, comparison }: State) => {
+async function lookElsewhere({ verification, numbers, read, look, chain, comparison }: State) {
   const others = numbers.filter((number) => !read.has(number));
   const isBehind = (number: number) => number > chain.reached;
   // Most are in the files behind the part, because the index showed them late.
@@ -168,27 +210,10 @@ const lookElsewhere = async ({ verification, numbers, read, look, chain, compari
     wanted = comparison.unmatchedBefore(look);
     if (!wanted) return;
   }
-};
-
-/** Compares the table with the lines that were noted. */
-const compareTable = async (state: State, source: EntrySource): Promise<void> => {
-  const { verification, comparison, look } = state;
-  let read = 0;
-  for await (const item of itemsOf(state, source)) {
-    comparison.match(item);
-    read += 1;
-    if (read % 1000 === 0) verification.progress?.(undefined, read);
-  }
-  await comparison.lookUp(source);
-  await lookElsewhere(state);
-  if (!comparison.unmatchedBefore('~')) return;
-  for await (const item of source.between(look, '~')) comparison.list(item);
-};
-
-type Tell = (finding: Finding) => unknown;
+}
 
 /** Tells of entries that were changed or deleted, with their lines as they were sealed. */
-const tellSealed = async ({ verification, comparison }: State, tell: Tell): Promise<void> => {
+async function tellSealed({ verification, comparison }: State, tell: Tell): Promise<void> {
   for (const number of comparison.foundIn()) {
     const { header } = await readHeaderOf(verification, number);
     if (!isSigned(header)) continue;
@@ -198,10 +223,10 @@ const tellSealed = async ({ verification, comparison }: State, tell: Tell): Prom
     });
   }
   for (const finding of comparison.rest()) tell(finding);
-};
+}
 
 /** Judges entries of the table that no file has. */
-const tellUnmatched = ({ comparison, chain, look }: State, tell: Tell) => {
+function tellUnmatched({ comparison, chain, look }: State, tell: Tell) {
   let [waiting, unproven] = [0, 0];
   let waitingSince: string | undefined;
   for (const { inserted, waits, place } of comparison.unmatched(look)) {
@@ -212,29 +237,4 @@ const tellUnmatched = ({ comparison, chain, look }: State, tell: Tell) => {
     else tell(inserted);
   }
   return { waiting, waitingSince, unproven };
-};
-
-/**
- * Verifies an archive, or a part of it. Memory holds the numbers of files; the disk an id and a hash of
- * each entry.
- * @param tell receives the findings one after another, those of files first
- * @throws errors of archive and table, and of `tell`, `seen` and `progress`
- */
-export const verifyTrail = async (verification: Verification, tell: Tell): Promise<Verified> => {
-  const { source, now = Date.now() } = verification;
-  const state = await openState(verification, now);
-  const { chain, comparison } = state;
-  try {
-    await readFiles(state);
-    if (source) await compareTable(state, source);
-    const expired = source ? comparison.finishSealed() : 0;
-    for (const finding of chain.findings()) tell(finding);
-    await tellSealed(state, tell);
-    const { files, reached: last, left, newest } = chain;
-    const { entries, early, earlyIds } = comparison;
-    const unmatched = tellUnmatched(state, tell);
-    return { files, last, entries, early, earlyIds, expired, ...unmatched, newest, left };
-  } finally {
-    comparison.close();
-  }
-};
+}

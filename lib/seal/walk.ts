@@ -2,23 +2,6 @@
 import { BrokenTrail, listFiles, type ReadFile, readHeaderOf, type Trail } from './archive.ts';
 import { graceOf, isSigned, lookFrom, type SignedHeader } from './header.ts';
 
-/** Files that the key has not signed, one after another: more are no junk. */
-const maxUnsigned = 1000;
-
-/**
- * Reads headers, newest first.
- * @throws {BrokenTrail} when too many files one after another are not signed by the key
- */
-export async function* walk(trail: Trail, mostUnsigned = maxUnsigned): AsyncGenerator<ReadFile> {
-  let unsigned = 0;
-  for await (const { number } of listFiles(trail)) {
-    const file = await readHeaderOf(trail, number);
-    unsigned = isSigned(file.header) ? 0 : unsigned + 1;
-    if (unsigned > mostUnsigned) throw new BrokenTrail(`file ${number} is not signed by the key`);
-    yield file;
-  }
-}
-
 /** Where a run goes on. */
 export interface End {
   /** The newest file that the key has signed; absent where there is none. */
@@ -46,11 +29,11 @@ interface Walking {
  * clock may have been ahead.
  * @throws {BrokenTrail} when too many files one after another are not signed by the key
  */
-export const findEnd = async (
+export async function findEnd(
   trail: Trail,
   now: number,
   { interval, passed, mostUnsigned }: Walking = {},
-): Promise<End> => {
+): Promise<End> {
   const taken = new Set<number>();
   let newest: SignedHeader | undefined;
   let from: string | undefined;
@@ -72,4 +55,21 @@ export const findEnd = async (
   }
   const look = lookFrom(from ?? '', seconds());
   return { newest, taken, from: from ?? '', look, closed: closed() };
-};
+}
+
+/** Files that the key has not signed, one after another: more are no junk. */
+const maxUnsigned = 1000;
+
+/**
+ * Reads headers, newest first.
+ * @throws {BrokenTrail} when too many files one after another are not signed by the key
+ */
+export async function* walk(trail: Trail, mostUnsigned = maxUnsigned): AsyncGenerator<ReadFile> {
+  let unsigned = 0;
+  for await (const { number } of listFiles(trail)) {
+    const file = await readHeaderOf(trail, number);
+    unsigned = isSigned(file.header) ? 0 : unsigned + 1;
+    if (unsigned > mostUnsigned) throw new BrokenTrail(`file ${number} is not signed by the key`);
+    yield file;
+  }
+}

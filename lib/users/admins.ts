@@ -6,32 +6,17 @@ import { listUsers } from './list.ts';
 import { requireAdmin } from './write.ts';
 
 /**
- * All of them, oldest account first, from an index that may be a second behind.
- * @throws {DomainError} STORAGE_FAULT
- */
-export const listAdmins = async (): Promise<readonly ListedUser[]> => {
-  const admins: ListedUser[] = [];
-  let after: string | undefined;
-  do {
-    const { users, next } = await listUsers({ role: 'admin', after });
-    admins.push(...users.filter(({ suspended_at }) => suspended_at === undefined));
-    after = next;
-  } while (after !== undefined);
-  return admins;
-};
-
-/**
  * Tries a write after which there must be another admin. The other admins are tried in turn, because
  * the index may list one who is no admin any more.
  * @param error thrown when there is no other
  * @param write gets the condition that another one is an admin
  * @throws {DomainError} the error, STORAGE_FAULT, and what the write throws
  */
-export const besideAnotherAdmin = async <T>(
+export async function besideAnotherAdmin<T>(
   id: number,
   error: ErrorCode,
   write: (otherIsAdmin: Step) => Promise<T>,
-): Promise<T> => {
+): Promise<T> {
   for (const other of await listAdmins()) {
     if (other.id === id) continue;
     try {
@@ -41,4 +26,19 @@ export const besideAnotherAdmin = async <T>(
     }
   }
   throw new DomainError(error);
-};
+}
+
+/**
+ * All of them, oldest account first, from an index that may be a second behind.
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export async function listAdmins(): Promise<readonly ListedUser[]> {
+  const admins: ListedUser[] = [];
+  let after: string | undefined;
+  do {
+    const { users, next } = await listUsers({ role: 'admin', after });
+    admins.push(...users.filter(({ suspended_at }) => suspended_at === undefined));
+    after = next;
+  } while (after !== undefined);
+  return admins;
+}

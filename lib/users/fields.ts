@@ -3,7 +3,8 @@ import * as v from 'valibot';
 import { invalidField } from '../ground/errors.ts';
 import { config, hasIdentities } from '../ground/settings.ts';
 import { atLeast, atMost, oneOf, rule, text, validate } from '../ground/validation.ts';
-import { isAddress, isVerifiable, type Role, roles, uniqueness } from './user.ts';
+import { isAddress, isVerifiable, uniqueness } from './address.ts';
+import { type Role, roles } from './user.ts';
 
 /** Ranges of a pattern in the document: not every reader of JSON Schema supports `\p{}`. */
 const controls = '\\u0000-\\u001f\\u007f-\\u009f';
@@ -71,15 +72,6 @@ export const newEmail = v.pipe(
   }),
 );
 
-/**
- * Requires of a user's new address what {@link newEmail} does: where addresses are verified, that the
- * service can ever send a mail to it.
- * @throws {DomainError} FIELD_INVALID
- */
-export const requireVerifiable = (email: string): void => {
-  if (!isVerifiable(email)) throw invalidField('email', verifiableRule);
-};
-
 export const password = v.pipe(
   text,
   atMost(255),
@@ -89,76 +81,6 @@ export const password = v.pipe(
 
 export const role = oneOf(roles);
 
-export const linkToken = () =>
-  v.pipe(
-    text,
-    atLeast(() => 1),
-    v.description('The part of the mailed link after `#token=`.'),
-  );
-
-/** The fields of a change of a user. */
-export const userChanges = () => ({
-  name: v.exactOptional(name),
-  email: v.exactOptional(email),
-  password: v.exactOptional(password),
-});
-
-export const filledText = () =>
-  v.pipe(
-    v.string('must be a string'),
-    atLeast(() => 1),
-  );
-
-/** A password that exists already, and follows no new rule. */
-export const knownPassword = () => v.pipe(filledText(), v.metadata({ format: 'password' }));
-
-/** By what users confirm what they ask for: who has no password, by an ID token. */
-export const confirmation = () => ({
-  currentPassword: hasIdentities(config) ? textIfAny() : knownPassword(),
-  idToken: textIfAny(),
-  nonce: textIfAny(),
-});
-
-/** A blank address is missing. */
-const knownEmail = () =>
-  v.pipe(
-    v.string('must be a string'),
-    rule({
-      code: 'REQUIRED',
-      holds: (value) => value.trim() !== '',
-      message: () => 'is required',
-      keywords: () => ({ pattern: '\\S' }),
-    }),
-  );
-
-export const credentials = () => ({ email: knownEmail(), password: knownPassword() });
-
-export const code = () =>
-  v.pipe(
-    filledText(),
-    v.description(
-      'Six digits from the app, or a recovery code. White space, dashes and case do not count.',
-    ),
-  );
-
-/** Text that only some requests need. An empty one counts as none, and so does what is no text. */
-export const textIfAny = () =>
-  v.optional(
-    v.pipe(
-      v.unknown(),
-      v.transform((value) => (typeof value === 'string' && value !== '' ? value : undefined)),
-    ),
-  );
-
-/** For the document, where an empty code counts as none. */
-export const optionalCode = () =>
-  v.exactOptional(
-    v.pipe(
-      v.string(),
-      v.description('Required of users who have a second factor: of the app, or a recovery code.'),
-    ),
-  );
-
 export interface NewUser {
   readonly name: string;
   readonly email: string;
@@ -167,32 +89,131 @@ export interface NewUser {
 
 export type UserChanges = Partial<NewUser & { readonly role: Role }>;
 
-/** Parses one field by itself, which is not missing. */
-const parseField = <Field extends v.GenericSchema>(
-  field: string,
-  schema: Field,
-  value: unknown,
-): v.InferOutput<Field> => {
-  const validated = validate(v.object({ [field]: schema }), { [field]: value });
-  if ('output' in validated) return validated.output[field] as v.InferOutput<Field>;
-  const [fault] = validated.faults;
-  throw invalidField(field, fault?.rule ?? 'is invalid', fault?.code);
-};
+/**
+ * Requires of a user's new address what {@link newEmail} does: where addresses are verified, that the
+ * service can ever send a mail to it.
+ * @throws {DomainError} FIELD_INVALID
+ */
+export function requireVerifiable(email: string): void {
+  if (!isVerifiable(email)) throw invalidField('email', verifiableRule);
+}
+
+export function linkToken() {
+  return v.pipe(
+    text,
+    atLeast(() => 1),
+    v.description('The part of the mailed link after `#token=`.'),
+  );
+}
+
+/** The fields of a change of a user. */
+export function userChanges() {
+  return {
+    name: v.exactOptional(name),
+    email: v.exactOptional(email),
+    password: v.exactOptional(password),
+  };
+}
+
+/** By what users confirm what they ask for: who has no password, by an ID token. */
+export function confirmation() {
+  return {
+    currentPassword: hasIdentities(config) ? textIfAny() : knownPassword(),
+    idToken: textIfAny(),
+    nonce: textIfAny(),
+  };
+}
+
+/** Text that only some requests need. An empty one counts as none, and so does what is no text. */
+export function textIfAny() {
+  return v.optional(
+    v.pipe(
+      v.unknown(),
+      v.transform((value) => (typeof value === 'string' && value !== '' ? value : undefined)),
+    ),
+  );
+}
+
+/** A password that exists already, and follows no new rule. */
+export function knownPassword() {
+  return v.pipe(filledText(), v.metadata({ format: 'password' }));
+}
+
+export function filledText() {
+  return v.pipe(
+    v.string('must be a string'),
+    atLeast(() => 1),
+  );
+}
+
+export function credentials() {
+  return { email: knownEmail(), password: knownPassword() };
+}
+
+export function code() {
+  return v.pipe(
+    filledText(),
+    v.description(
+      'Six digits from the app, or a recovery code. White space, dashes and case do not count.',
+    ),
+  );
+}
+
+/** For the document, where an empty code counts as none. */
+export function optionalCode() {
+  return v.exactOptional(
+    v.pipe(
+      v.string(),
+      v.description('Required of users who have a second factor: of the app, or a recovery code.'),
+    ),
+  );
+}
 
 /**
  * A user's name, trimmed: 1 to 100 characters, of which one can be seen and none is a control character.
  * @throws {DomainError} FIELD_INVALID naming the field and the rule
  */
-export const parseName = (value: unknown): string => parseField('name', name, value);
+export function parseName(value: unknown): string {
+  return parseField('name', name, value);
+}
 
 /**
  * An email address, trimmed: something@something, at most 191 characters.
  * @throws {DomainError} FIELD_INVALID naming the field and the rule
  */
-export const parseEmail = (value: unknown): string => parseField('email', email, value);
+export function parseEmail(value: unknown): string {
+  return parseField('email', email, value);
+}
 
 /**
  * A password as it was typed: from PASSWORD_MIN_LENGTH to 255 characters.
  * @throws {DomainError} FIELD_INVALID naming the field and the rule
  */
-export const parsePassword = (value: unknown): string => parseField('password', password, value);
+export function parsePassword(value: unknown): string {
+  return parseField('password', password, value);
+}
+
+/** A blank address is missing. */
+function knownEmail() {
+  return v.pipe(
+    v.string('must be a string'),
+    rule({
+      code: 'REQUIRED',
+      holds: (value) => value.trim() !== '',
+      message: () => 'is required',
+      keywords: () => ({ pattern: '\\S' }),
+    }),
+  );
+}
+
+/** Parses one field by itself, which is not missing. */
+function parseField<Field extends v.GenericSchema>(
+  field: string,
+  schema: Field,
+  value: unknown,
+): v.InferOutput<Field> {
+  const validated = validate(v.object({ [field]: schema }), { [field]: value });
+  if ('output' in validated) return validated.output[field] as v.InferOutput<Field>;
+  const [fault] = validated.faults;
+  throw invalidField(field, fault?.rule ?? 'is invalid', fault?.code);
+}

@@ -4,7 +4,8 @@ import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { readItems, send } from '../dynamodb/client.ts';
 import { config } from '../ground/settings.ts';
-import { emailKey, type User } from './user.ts';
+import { emailKey } from './address.ts';
+import type { User } from './user.ts';
 
 /** An identity: who vouches, and for whom. */
 export interface IdentityName {
@@ -54,26 +55,6 @@ export type StoredUser = User & {
   readonly pending_id?: string | undefined;
 };
 
-/** A version of a user item that no other write has made. */
-export const newVersion = (): string => randomBytes(12).toString('base64url');
-
-/** The key of a user item. */
-export const userKey = (id: number) => ({ pk: `user#${id}` });
-/** The key of the item that makes an address unique, in any spelling. */
-export const emailItemKey = (email: string) => ({ pk: `email#${emailKey(email)}` });
-
-/** Bytes: what DynamoDB allows a partition key. */
-const maxKey = 2048;
-
-/**
- * The key of the email item to look up. For text that cannot be a key it is that of '', which
- * nobody has.
- */
-export const wantedEmailKey = (email: string) => {
-  const key = emailItemKey(email);
-  return email.isWellFormed() && Buffer.byteLength(key.pk) <= maxKey ? key : emailItemKey('');
-};
-
 /** The values of the partition keys of the two list indexes. */
 export const listing = 'users';
 export const adminListing = 'admins';
@@ -86,7 +67,32 @@ export interface ItemKey {
   readonly pk: string;
 }
 
-const storedKey = ({ pk }: ItemKey) => ({ pk: { S: pk } });
+/** A version of a user item that no other write has made. */
+export function newVersion(): string {
+  return randomBytes(12).toString('base64url');
+}
+
+/** The key of a user item. */
+export function userKey(id: number) {
+  return { pk: `user#${id}` };
+}
+
+/** Bytes: what DynamoDB allows a partition key. */
+const maxKey = 2048;
+
+/**
+ * The key of the email item to look up. For text that cannot be a key it is that of '', which
+ * nobody has.
+ */
+export function wantedEmailKey(email: string) {
+  const key = emailItemKey(email);
+  return email.isWellFormed() && Buffer.byteLength(key.pk) <= maxKey ? key : emailItemKey('');
+}
+
+/** The key of the item that makes an address unique, in any spelling. */
+export function emailItemKey(email: string) {
+  return { pk: `email#${emailKey(email)}` };
+}
 
 /**
  * Reads items as last written: at most 100, in one request unless DynamoDB leaves some out.
@@ -94,17 +100,17 @@ const storedKey = ({ pk }: ItemKey) => ({ pk: { S: pk } });
  * @returns the items in the order of their keys, undefined where there is none
  * @throws {DomainError} STORAGE_FAULT
  */
-export const getItems = async (keys: readonly ItemKey[], limits: { timeout?: number } = {}) => {
+export async function getItems(keys: readonly ItemKey[], limits: { timeout?: number } = {}) {
   const stored = await readItems(config.usersTable, keys.map(storedKey), limits);
   const items = stored.map((item) => unmarshall(item));
   const byKey = new Map(items.map((item) => [item.pk as string, item]));
   return keys.map(({ pk }) => byKey.get(pk));
-};
+}
 
 /** Reads one item as last written. @throws {DomainError} STORAGE_FAULT */
-export const getItem = async <T = Readonly<Record<string, unknown>>>(
+export async function getItem<T = Readonly<Record<string, unknown>>>(
   key: ItemKey,
-): Promise<T | undefined> => {
+): Promise<T | undefined> {
   const { Item } = await send(
     new GetItemCommand({
       TableName: config.usersTable,
@@ -113,4 +119,6 @@ export const getItem = async <T = Readonly<Record<string, unknown>>>(
     }),
   );
   return Item && (unmarshall(Item) as T);
-};
+}
+
+const storedKey = ({ pk }: ItemKey) => ({ pk: { S: pk } });

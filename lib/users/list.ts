@@ -1,15 +1,16 @@
 import { readPage } from '../dynamodb/page.ts';
 import { usersIndexes } from '../dynamodb/tables.ts';
 import { config } from '../ground/settings.ts';
+import { searchable } from './address.ts';
 import { adminListing, type ListedUser, listing } from './item.ts';
-import { searchable, type User } from './user.ts';
+import type { User } from './user.ts';
 
 /** Makes the check of whether the name or the address of a user has a part, in any letter case. */
-export const having = (part: string) => {
+export function having(part: string) {
   const wanted = searchable(part);
   return ({ name, email }: Pick<User, 'name' | 'email'>): boolean =>
     [name, email].some((text) => searchable(text).includes(wanted));
-};
+}
 
 /**
  * One page of all users, or of the admins, oldest first unless the order says otherwise. One request reads
@@ -20,7 +21,7 @@ export const having = (part: string) => {
  * @param after the sort key to begin after, exclusive
  * @throws {DomainError} STORAGE_FAULT
  */
-export const listUsers = async ({
+export async function listUsers({
   order = 'asc',
   role,
   matches,
@@ -32,7 +33,7 @@ export const listUsers = async ({
   order?: 'asc' | 'desc' | undefined;
   role?: 'admin' | undefined;
   after?: string | undefined;
-}): Promise<{ users: readonly ListedUser[]; next: string | undefined }> => {
+}): Promise<{ users: readonly ListedUser[]; next: string | undefined }> {
   const { entries, next, nextAfter } = await readPage({
     table: config.usersTable,
     ...(role
@@ -46,4 +47,4 @@ export const listUsers = async ({
   });
   const users = entries.slice(0, limit).map((entry) => entry as unknown as ListedUser);
   return { users, next: limit && entries.length > limit ? nextAfter(limit) : next };
-};
+}

@@ -4,6 +4,7 @@ import { createdAtKey } from '../dynamodb/tables.ts';
 import { DomainError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { seconds } from '../ground/time.ts';
+import { emailKey } from './address.ts';
 import type { NewUser } from './fields.ts';
 import {
   adminListing,
@@ -16,59 +17,35 @@ import {
   wantedEmailKey,
 } from './item.ts';
 import { hashPassword, unmatchableHash } from './password.ts';
-import { emailKey, type Role } from './user.ts';
-
-const counterKey = { pk: 'counter' };
-
-const addToCounter = async (count: number): Promise<number> => {
-  const { Attributes } = await send(
-    new UpdateCommand({
-      TableName: config.usersTable,
-      Key: counterKey,
-      UpdateExpression: 'ADD last_id :count',
-      ExpressionAttributeValues: { ':count': count },
-      ReturnValues: 'UPDATED_NEW',
-    }),
-  );
-  return Attributes?.last_id as number;
-};
+import type { Role } from './user.ts';
 
 /**
- * Takes a number of user ids in a row: small, dense, ascending, never used twice
- * (functions/README.md, Responses).
- * @returns the first of these ids
- * @throws {DomainError} STORAGE_FAULT
+ * Stores a new user as {@link insertUser} does, unless somebody has the address; the work is the same.
+ * @returns whether the user was stored
+ * @throws {DomainError} FORBIDDEN, STORAGE_FAULT
  */
-export const allocateUserIds = async (count: number): Promise<number> => {
+export async function insertIfFree(
+  user: StoredUser,
+  required: readonly Step[] = [],
+  { now = new Date() }: { now?: Date } = {},
+): Promise<boolean> {
+  const isTaken = (await getItem(emailItemKey(user.email))) !== undefined;
   try {
-    return (await addToCounter(count)) - count + 1;
+    await (isTaken ? insertNobody(user.id, now) : insertUser(user, required));
+    return !isTaken;
   } catch (error) {
-    // Ids that were taken in vain only leave a gap, so the outcome does not count as unknown.
-    throw new DomainError('STORAGE_FAULT', { cause: (error as DomainError).cause });
+    // Somebody has taken it since.
+    if (error instanceof DomainError && error.code === 'EMAIL_REGISTERED') return false;
+    throw error;
   }
-};
-
-/** Takes the next user id. @throws {DomainError} STORAGE_FAULT */
-export const allocateUserId = (): Promise<number> => allocateUserIds(1);
-
-/** The item of a user, with the keys of the indexes that list the user. */
-export const userItem = (user: StoredUser) => ({
-  ...userKey(user.id),
-  ...user,
-  listing,
-  ...(user.role === 'admin' ? { admin_listing: adminListing } : {}),
-  created_at_id: createdAtKey(user),
-});
+}
 
 /**
  * Stores a new user together with the item that keeps its email unique.
  * @param required further writes and conditions at that instant
  * @throws {DomainError} the error of a condition that does not hold, EMAIL_REGISTERED, STORAGE_FAULT
  */
-export const insertUser = async (
-  user: StoredUser,
-  required: readonly Step[] = [],
-): Promise<void> => {
+export async function insertUser(user: StoredUser, required: readonly Step[] = []): Promise<void> {
   const put = (Item: Readonly<Record<string, unknown>>) => ({
     Put: {
       TableName: config.usersTable,
@@ -84,13 +61,93 @@ export const insertUser = async (
     [put(userItem(user)), 'STORAGE_FAULT'],
   ] as const;
   await transact(steps, user.version);
-};
+}
+
+/** The item of a user, with the keys of the indexes that list the user. */
+export function userItem(user: StoredUser) {
+  return {
+    ...userKey(user.id),
+    ...user,
+    listing,
+    ...(user.role === 'admin' ? { admin_listing: adminListing } : {}),
+    created_at_id: createdAtKey(user),
+  };
+}
+
+/** The same for a user who must exist. @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT */
+export async function readUser(id: number): Promise<StoredUser> {
+  const user = await findStoredUser(id);
+  if (!user) throw new DomainError('USER_NOT_FOUND');
+  return user;
+}
+
+/** The user with an id, as last written, or undefined. @throws {DomainError} STORAGE_FAULT */
+export function findStoredUser(id: number): Promise<StoredUser | undefined> {
+  return getItem<StoredUser>(userKey(id));
+}
+
+/** The same, with a read of the email item. @throws {DomainError} STORAGE_FAULT */
+export async function findUserByEmail(email: string): Promise<StoredUser | undefined> {
+  return findHolder(email, await getItem(wantedEmailKey(email)));
+}
+
+/**
+ * The user who holds an email address in any spelling, or undefined.
+ * @param emailItem as read before
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export async function findHolder(
+  email: string,
+  emailItem: { readonly user_id?: number } | undefined,
+): Promise<StoredUser | undefined> {
+  // Without a user, id 0 is read, which nobody has: both cases cost the same.
+  const user = await findStoredUser(Number(emailItem?.user_id ?? 0));
+  // The user may have left the address between the two reads.
+  return user && emailKey(user.email) === emailKey(email) ? user : undefined;
+}
+
+/**
+ * A new user, to be stored by `insertUser`. The id is allocated while the hash is computed; a user
+ * who is never stored leaves a gap.
+ * @param password undefined: the user has none, and logs in by an identity
+ * @throws {DomainError} HASHING_FAULT, STORAGE_FAULT
+ */
+export async function prepareUser(
+  { name, email, password }: Omit<NewUser, 'password'> & { password: string | undefined },
+  role: Role,
+): Promise<StoredUser> {
+  const hash = password === undefined ? unmatchableHash() : hashPassword(password);
+  const [password_hash, id] = await Promise.all([hash, allocateUserId()]);
+  const created_at = new Date().toISOString();
+  const version = newVersion();
+  return { id, name, email, role, created_at, version, password_hash };
+}
+
+/** Takes the next user id. @throws {DomainError} STORAGE_FAULT */
+export function allocateUserId(): Promise<number> {
+  return allocateUserIds(1);
+}
+
+/**
+ * Takes a number of user ids in a row: small, dense, ascending, never used twice
+ * (functions/README.md, Responses).
+ * @returns the first of these ids
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export async function allocateUserIds(count: number): Promise<number> {
+  try {
+    return (await addToCounter(count)) - count + 1;
+  } catch (error) {
+    // Ids that were taken in vain only leave a gap, so the outcome does not count as unknown.
+    throw new DomainError('STORAGE_FAULT', { cause: (error as DomainError).cause });
+  }
+}
 
 /**
  * Writes what a new user takes, which means nothing: neither the time nor the number of writes tells
  * that nobody was stored.
  */
-const insertNobody = async (id: number, now: Date): Promise<void> => {
+async function insertNobody(id: number, now: Date): Promise<void> {
   const puts = ['email', 'user'].map((part) => ({
     Put: {
       TableName: config.usersTable,
@@ -99,72 +156,19 @@ const insertNobody = async (id: number, now: Date): Promise<void> => {
     },
   }));
   await transact(puts.map((put) => [put]));
-};
+}
 
-/**
- * Stores a new user as {@link insertUser} does, unless somebody has the address; the work is the same.
- * @returns whether the user was stored
- * @throws {DomainError} FORBIDDEN, STORAGE_FAULT
- */
-export const insertIfFree = async (
-  user: StoredUser,
-  required: readonly Step[] = [],
-  { now = new Date() }: { now?: Date } = {},
-): Promise<boolean> => {
-  const isTaken = (await getItem(emailItemKey(user.email))) !== undefined;
-  try {
-    await (isTaken ? insertNobody(user.id, now) : insertUser(user, required));
-    return !isTaken;
-  } catch (error) {
-    // Somebody has taken it since.
-    if (error instanceof DomainError && error.code === 'EMAIL_REGISTERED') return false;
-    throw error;
-  }
-};
+const counterKey = { pk: 'counter' };
 
-/** The user with an id, as last written, or undefined. @throws {DomainError} STORAGE_FAULT */
-export const findStoredUser = (id: number): Promise<StoredUser | undefined> =>
-  getItem<StoredUser>(userKey(id));
-
-/** The same for a user who must exist. @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT */
-export const readUser = async (id: number): Promise<StoredUser> => {
-  const user = await findStoredUser(id);
-  if (!user) throw new DomainError('USER_NOT_FOUND');
-  return user;
-};
-
-/**
- * The user who holds an email address in any spelling, or undefined.
- * @param emailItem as read before
- * @throws {DomainError} STORAGE_FAULT
- */
-export const findHolder = async (
-  email: string,
-  emailItem: { readonly user_id?: number } | undefined,
-): Promise<StoredUser | undefined> => {
-  // Without a user, id 0 is read, which nobody has: both cases cost the same.
-  const user = await findStoredUser(Number(emailItem?.user_id ?? 0));
-  // The user may have left the address between the two reads.
-  return user && emailKey(user.email) === emailKey(email) ? user : undefined;
-};
-
-/** The same, with a read of the email item. @throws {DomainError} STORAGE_FAULT */
-export const findUserByEmail = async (email: string): Promise<StoredUser | undefined> =>
-  findHolder(email, await getItem(wantedEmailKey(email)));
-
-/**
- * A new user, to be stored by `insertUser`. The id is allocated while the hash is computed; a user
- * who is never stored leaves a gap.
- * @param password undefined: the user has none, and logs in by an identity
- * @throws {DomainError} HASHING_FAULT, STORAGE_FAULT
- */
-export const prepareUser = async (
-  { name, email, password }: Omit<NewUser, 'password'> & { password: string | undefined },
-  role: Role,
-): Promise<StoredUser> => {
-  const hash = password === undefined ? unmatchableHash() : hashPassword(password);
-  const [password_hash, id] = await Promise.all([hash, allocateUserId()]);
-  const created_at = new Date().toISOString();
-  const version = newVersion();
-  return { id, name, email, role, created_at, version, password_hash };
-};
+async function addToCounter(count: number): Promise<number> {
+  const { Attributes } = await send(
+    new UpdateCommand({
+      TableName: config.usersTable,
+      Key: counterKey,
+      UpdateExpression: 'ADD last_id :count',
+      ExpressionAttributeValues: { ':count': count },
+      ReturnValues: 'UPDATED_NEW',
+    }),
+  );
+  return Attributes?.last_id as number;
+}

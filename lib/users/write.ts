@@ -6,36 +6,121 @@
 import { Overtaken, type Step, transact, untilWritten, updateOnce } from '../dynamodb/client.ts';
 import type { ErrorCode } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
+import { emailKey } from './address.ts';
 import { adminListing, emailItemKey, newVersion, type StoredUser, userKey } from './item.ts';
 import { readUser } from './store.ts';
-import { emailKey } from './user.ts';
+
+/** What a change sets in a user's item; it removes what is undefined. */
+export type Fields = Partial<Omit<StoredUser, 'id' | 'created_at' | 'version'>>;
+
+/** What a rule contributes to a change of a user. */
+export interface Change {
+  readonly fields: Fields;
+  /** Further writes and conditions at that instant. */
+  readonly steps?: readonly Step[];
+}
 
 /**
  * Repeats a change of a user as {@link untilWritten} does. The user is read before each attempt.
  * @param known the user as read already, for the first attempt
  * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT, and what the change throws
  */
-export const rewriteUser = <T>(
+export function rewriteUser<T>(
   id: number,
   change: (user: StoredUser) => Promise<T>,
   known?: StoredUser,
-): Promise<T> => {
+): Promise<T> {
   let read = known;
   return untilWritten(async () => {
     const user = read ?? (await readUser(id));
     read = undefined;
     return change(user);
   });
-};
+}
+
+/** The condition that a user is an admin at that instant, and not suspended. */
+export function requireAdmin(id: number, error: ErrorCode = 'FORBIDDEN'): Step {
+  return [
+    {
+      ConditionCheck: {
+        TableName: config.usersTable,
+        Key: userKey(id),
+        ConditionExpression: '#role = :admin AND attribute_not_exists(suspended_at)',
+        ExpressionAttributeNames: { '#role': 'role' },
+        ExpressionAttributeValues: { ':admin': 'admin' },
+      },
+    },
+    error,
+  ];
+}
+
+/**
+ * The steps that take an address for a user, unless it is the present one in another spelling. They
+ * are apart from {@link writeUser}, so that only functions that change addresses may delete items.
+ */
+export function takeEmail(user: StoredUser, email = user.email): readonly Step[] {
+  if (emailKey(email) === emailKey(user.email)) return [];
+  const Put = {
+    TableName: config.usersTable,
+    Item: { ...emailItemKey(email), user_id: user.id },
+    ConditionExpression: 'attribute_not_exists(pk)',
+  };
+  return [releaseEmail(user), [{ Put }, 'EMAIL_REGISTERED']];
+}
+
+/** Frees the address of a user, so that others can take it. */
+export function releaseEmail({ id, email }: StoredUser): Step {
+  return [
+    {
+      Delete: {
+        TableName: config.usersTable,
+        Key: emailItemKey(email),
+        ConditionExpression: 'user_id = :id',
+        ExpressionAttributeValues: { ':id': id },
+      },
+    },
+  ];
+}
+
+/** All that several rules contribute. */
+export function merged(...changes: readonly Change[]): Required<Change> {
+  return {
+    fields: Object.assign({}, ...changes.map(({ fields }) => fields)),
+    steps: changes.flatMap(({ steps = [] }) => steps),
+  };
+}
+
+/**
+ * Writes a change of a user, on the condition that nobody has changed the user since the user was read.
+ * @returns the user as changed
+ * @throws {Overtaken} when others have changed the user
+ * @throws {DomainError} STORAGE_FAULT, and the errors of the steps
+ */
+export async function writeUser(
+  user: StoredUser,
+  { fields, steps = [] }: Change,
+): Promise<StoredUser> {
+  const version = newVersion();
+  const changed = { ...fields, version };
+  // Only admins have the key of their index.
+  const { role } = fields;
+  const listing = role && { admin_listing: role === 'admin' ? adminListing : undefined };
+  const update = updateOf(user, { ...changed, ...listing });
+  if (steps.length > 0) await transact([[{ Update: update }], ...steps], version);
+  else if (!(await updateOnce(update, (item) => item.version === version))) throw new Overtaken();
+  return { ...user, ...changed };
+}
 
 /** The condition that nobody has changed a user since the user was read. */
-export const unchanged = ({ version }: StoredUser) => ({
-  ConditionExpression: 'version = :read',
-  ExpressionAttributeValues: { ':read': version },
-});
+export function unchanged({ version }: StoredUser) {
+  return {
+    ConditionExpression: 'version = :read',
+    ExpressionAttributeValues: { ':read': version },
+  };
+}
 
 /** The update that sets fields of a user, and removes those that are undefined. */
-const updateOf = (user: StoredUser, fields: Readonly<Record<string, unknown>>) => {
+function updateOf(user: StoredUser, fields: Readonly<Record<string, unknown>>) {
   const names = Object.keys(fields);
   const set = names.filter((name) => fields[name] !== undefined);
   const removed = names.filter((name) => fields[name] === undefined);
@@ -55,81 +140,4 @@ const updateOf = (user: StoredUser, fields: Readonly<Record<string, unknown>>) =
     },
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   } as const;
-};
-
-/** The condition that a user is an admin at that instant, and not suspended. */
-export const requireAdmin = (id: number, error: ErrorCode = 'FORBIDDEN'): Step => [
-  {
-    ConditionCheck: {
-      TableName: config.usersTable,
-      Key: userKey(id),
-      ConditionExpression: '#role = :admin AND attribute_not_exists(suspended_at)',
-      ExpressionAttributeNames: { '#role': 'role' },
-      ExpressionAttributeValues: { ':admin': 'admin' },
-    },
-  },
-  error,
-];
-
-/** Frees the address of a user, so that others can take it. */
-export const releaseEmail = ({ id, email }: StoredUser): Step => [
-  {
-    Delete: {
-      TableName: config.usersTable,
-      Key: emailItemKey(email),
-      ConditionExpression: 'user_id = :id',
-      ExpressionAttributeValues: { ':id': id },
-    },
-  },
-];
-
-/**
- * The steps that take an address for a user, unless it is the present one in another spelling. They
- * are apart from {@link writeUser}, so that only functions that change addresses may delete items.
- */
-export const takeEmail = (user: StoredUser, email = user.email): readonly Step[] => {
-  if (emailKey(email) === emailKey(user.email)) return [];
-  const Put = {
-    TableName: config.usersTable,
-    Item: { ...emailItemKey(email), user_id: user.id },
-    ConditionExpression: 'attribute_not_exists(pk)',
-  };
-  return [releaseEmail(user), [{ Put }, 'EMAIL_REGISTERED']];
-};
-
-/** What a change sets in a user's item; it removes what is undefined. */
-export type Fields = Partial<Omit<StoredUser, 'id' | 'created_at' | 'version'>>;
-
-/** What a rule contributes to a change of a user. */
-export interface Change {
-  readonly fields: Fields;
-  /** Further writes and conditions at that instant. */
-  readonly steps?: readonly Step[];
 }
-
-/** All that several rules contribute. */
-export const merged = (...changes: readonly Change[]): Required<Change> => ({
-  fields: Object.assign({}, ...changes.map(({ fields }) => fields)),
-  steps: changes.flatMap(({ steps = [] }) => steps),
-});
-
-/**
- * Writes a change of a user, on the condition that nobody has changed the user since the user was read.
- * @returns the user as changed
- * @throws {Overtaken} when others have changed the user
- * @throws {DomainError} STORAGE_FAULT, and the errors of the steps
- */
-export const writeUser = async (
-  user: StoredUser,
-  { fields, steps = [] }: Change,
-): Promise<StoredUser> => {
-  const version = newVersion();
-  const changed = { ...fields, version };
-  // Only admins have the key of their index.
-  const { role } = fields;
-  const listing = role && { admin_listing: role === 'admin' ? adminListing : undefined };
-  const update = updateOf(user, { ...changed, ...listing });
-  if (steps.length > 0) await transact([[{ Update: update }], ...steps], version);
-  else if (!(await updateOnce(update, (item) => item.version === version))) throw new Overtaken();
-  return { ...user, ...changed };
-};

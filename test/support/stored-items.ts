@@ -2,7 +2,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { AuditEntry } from '../../lib/audit/entry.ts';
-import { emailKey } from '../../lib/users/user.ts';
+import { emailKey } from '../../lib/users/address.ts';
 
 export type Item = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { faultName } from '../../../lib/ground/errors.ts';
-import { emailKey } from '../../../lib/users/user.ts';
+import { emailKey } from '../../../lib/users/address.ts';
 import { describeFault, recordIntention, recordOperation } from '../audit.ts';
 import type { Command, Run } from '../command.ts';
 import { explain, Failure } from '../failure.ts';

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { auditTrailBroken, logError } from '../../ground/log.ts';
 import { attributes, listEntries, shown } from '../../audit/query.ts';
 import { hasExpired } from '../../audit/retention.ts';
+import { auditTrailBroken, logError } from '../../ground/log.ts';
 
 type Image = Readonly<Record<string, AttributeValue>>;
 
@@ -28,38 +28,49 @@ export interface AuditEvent {
   readonly event: { readonly Time: number; readonly DetailType: string; readonly Detail: string };
 }
 
+/**
+ * The events that records tell: new entries, and what nobody may do to entries. That is logged too, so
+ * that the alarm is raised even while the bus takes nothing.
+ * @throws {DomainError} STORAGE_FAULT when replays cannot be read
+ */
+export async function eventsOf(changes: readonly Change[]): Promise<readonly AuditEvent[]> {
+  const replayed = await replayedIn(changes);
+  const judged = changes.map((change) => ({ change, kind: kindOf(change, replayed) }));
+  const findings = judged.flatMap(({ change, kind }) =>
+    kind ? [{ kind, subject: idOf(change) }] : [],
+  );
+  if (findings.length > 0) logError(auditTrailBroken, { faults: findings.length, findings });
+  return judged.flatMap(({ change, kind }) => toEvent(change, kind));
+}
+
+async function replayedIn(changes: readonly Change[]): Promise<ReadonlySet<unknown>> {
+  const late = changes.filter(isLate);
+  const listed = late.length > 0 ? await listedAround(late.map(timeOf)) : new Set();
+  if (late.every((change) => listed.has(idOf(change)))) return listed;
+  // The index may lag behind the stream.
+  await sleep(2000);
+  return listedAround(late.map(timeOf));
+}
+
 /** Seconds by which the time of an entry may differ from the time at which it was inserted. */
 const tolerance = 600;
 
-/** The longest detail in bytes: EventBridge and SQS take 256 KB, and in SQS quotes are escaped. */
-const maxBytes = 100_000;
-
-/** Characters to which texts of a longer detail are cut. */
-const maxText = 1000;
-
-const show = (image: Image, names: readonly string[] = Object.keys(image)) =>
-  Object.fromEntries(names.map((name) => [name, shown(image[name])]));
-
-const timeOf = ({ dynamodb }: Change) => dynamodb.ApproximateCreationDateTime;
-const imageOf = ({ dynamodb }: Change): Image => dynamodb.NewImage ?? dynamodb.OldImage ?? {};
-const idOf = (change: Change) => shown(imageOf(change).id);
-
-const isLate = (change: Change): boolean => {
+function isLate(change: Change): boolean {
   const createdAt = Date.parse(String(show(imageOf(change)).created_at)) / 1000;
   // Also for an entry without a time.
   return !change.dynamodb.OldImage && !(Math.abs(timeOf(change) - createdAt) <= tolerance);
-};
+}
 
-const idsIn = (details: unknown): readonly unknown[] => {
-  try {
-    return [JSON.parse(String(details)).entries].flat();
-  } catch {
-    return [];
-  }
-};
+function show(image: Image, names: readonly string[] = Object.keys(image)) {
+  return Object.fromEntries(names.map((name) => [name, shown(image[name])]));
+}
+
+const imageOf = ({ dynamodb }: Change): Image => dynamodb.NewImage ?? dynamodb.OldImage ?? {};
+
+const timeOf = ({ dynamodb }: Change) => dynamodb.ApproximateCreationDateTime;
 
 /** The ids that replays list which were recorded about when some entries were inserted. */
-const listedAround = async (times: readonly number[]): Promise<ReadonlySet<unknown>> => {
+async function listedAround(times: readonly number[]): Promise<ReadonlySet<unknown>> {
   const [since, until] = [Math.min(...times) - tolerance, Math.max(...times) + tolerance].map(
     (time) => new Date(time * 1000).toISOString(),
   );
@@ -67,46 +78,33 @@ const listedAround = async (times: readonly number[]): Promise<ReadonlySet<unkno
   const { entries } = await listEntries(filter, { limit: 1000 });
   const replays = entries.filter(({ resource }) => resource === 'audit-logs');
   return new Set(replays.flatMap(({ details }) => idsIn(details)));
-};
+}
 
-const replayedIn = async (changes: readonly Change[]): Promise<ReadonlySet<unknown>> => {
-  const late = changes.filter(isLate);
-  const listed = late.length > 0 ? await listedAround(late.map(timeOf)) : new Set();
-  if (late.every((change) => listed.has(idOf(change)))) return listed;
-  // The index may lag behind the stream.
-  await sleep(2000);
-  return listedAround(late.map(timeOf));
-};
+function idsIn(details: unknown): readonly unknown[] {
+  try {
+    return [JSON.parse(String(details)).entries].flat();
+  } catch {
+    return [];
+  }
+}
 
-const isExpiry = (change: Change): boolean => {
-  const { created_at, expires_at } = show(imageOf(change));
-  const isByDynamoDB = change.userIdentity?.principalId === 'dynamodb.amazonaws.com';
-  return isByDynamoDB && hasExpired({ created_at, expires_at }, timeOf(change) * 1000);
-};
+const idOf = (change: Change) => shown(imageOf(change).id);
 
 /** What was done to an entry, if nobody may do it. */
-const kindOf = (change: Change, replayed: ReadonlySet<unknown>): string | undefined => {
+function kindOf(change: Change, replayed: ReadonlySet<unknown>): string | undefined {
   const { OldImage, NewImage } = change.dynamodb;
   if (!OldImage) return isLate(change) && !replayed.has(idOf(change)) ? 'inserted' : undefined;
   if (NewImage) return isDeepStrictEqual(OldImage, NewImage) ? undefined : 'changed';
   return isExpiry(change) ? undefined : 'deleted';
-};
+}
 
-const cut = (_: string, value: unknown) =>
-  typeof value === 'string' && value.length > maxText
-    ? value.slice(0, maxText).toWellFormed()
-    : value;
+function isExpiry(change: Change): boolean {
+  const { created_at, expires_at } = show(imageOf(change));
+  const isByDynamoDB = change.userIdentity?.principalId === 'dynamodb.amazonaws.com';
+  return isByDynamoDB && hasExpired({ created_at, expires_at }, timeOf(change) * 1000);
+}
 
-const toJson = (detail: object): string => {
-  const fits = (text: string) => Buffer.byteLength(text) <= maxBytes;
-  const whole = JSON.stringify(detail);
-  if (fits(whole)) return whole;
-  const short = JSON.stringify(detail, cut);
-  // An item that somebody wrote past the service may have any number of attributes.
-  return fits(short) ? short : JSON.stringify(detail, ['kind', 'id', 'event_id']);
-};
-
-const toEvent = (change: Change, kind: string | undefined): AuditEvent[] => {
+function toEvent(change: Change, kind: string | undefined): AuditEvent[] {
   const { SequenceNumber: sequenceNumber, OldImage, NewImage } = change.dynamodb;
   const tell = (type: string, detail: object) => {
     // EventBridge takes a type of 128 characters.
@@ -123,19 +121,25 @@ const toEvent = (change: Change, kind: string | undefined): AuditEvent[] => {
   const entry = show(NewImage, attributes);
   const failure = entry.result === 'FAILURE' ? '.FAILURE' : '';
   return tell(`${entry.resource}.${entry.action}${failure}`, entry);
-};
+}
 
-/**
- * The events that records tell: new entries, and what nobody may do to entries. That is logged too, so
- * that the alarm is raised even while the bus takes nothing.
- * @throws {DomainError} STORAGE_FAULT when replays cannot be read
- */
-export const eventsOf = async (changes: readonly Change[]): Promise<readonly AuditEvent[]> => {
-  const replayed = await replayedIn(changes);
-  const judged = changes.map((change) => ({ change, kind: kindOf(change, replayed) }));
-  const findings = judged.flatMap(({ change, kind }) =>
-    kind ? [{ kind, subject: idOf(change) }] : [],
-  );
-  if (findings.length > 0) logError(auditTrailBroken, { faults: findings.length, findings });
-  return judged.flatMap(({ change, kind }) => toEvent(change, kind));
-};
+/** The longest detail in bytes: EventBridge and SQS take 256 KB, and in SQS quotes are escaped. */
+const maxBytes = 100_000;
+
+function toJson(detail: object): string {
+  const fits = (text: string) => Buffer.byteLength(text) <= maxBytes;
+  const whole = JSON.stringify(detail);
+  if (fits(whole)) return whole;
+  const short = JSON.stringify(detail, cut);
+  // An item that somebody wrote past the service may have any number of attributes.
+  return fits(short) ? short : JSON.stringify(detail, ['kind', 'id', 'event_id']);
+}
+
+/** Characters to which texts of a longer detail are cut. */
+const maxText = 1000;
+
+function cut(_: string, value: unknown) {
+  return typeof value === 'string' && value.length > maxText
+    ? value.slice(0, maxText).toWellFormed()
+    : value;
+}

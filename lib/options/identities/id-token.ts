@@ -4,9 +4,9 @@ import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose'
 import * as v from 'valibot';
 import type { IdentityProvider } from '../../ground/settings.ts';
 import { clockSkew } from '../../ground/time.ts';
-import { email as emailRule, name as nameRule } from '../../users/fields.ts';
 import { atLeast, atMost, text } from '../../ground/validation.ts';
 import { isNonce } from '../../keys/nonce.ts';
+import { email as emailRule, name as nameRule } from '../../users/fields.ts';
 import { type KnownProvider, namesOf, providerOf } from './providers.ts';
 
 /** Whom an issuer vouches for. */
@@ -25,9 +25,6 @@ export interface TokenAndNonce {
   readonly nonce: string;
 }
 
-/** Seconds for which a token counts after it was issued. */
-const tokenAge = 10 * 60;
-
 /** A subject (OpenID Connect Core 1.0, section 2). */
 const subjectRule = v.pipe(
   text,
@@ -35,56 +32,8 @@ const subjectRule = v.pipe(
   atMost(255),
 );
 
-/** A claim that follows a rule; undefined for any other. */
-const claim = (rule: v.GenericSchema<string>, value: unknown): string | undefined => {
-  const { success, output } = v.safeParse(rule, value);
-  return success ? output : undefined;
-};
-
-/** The claims of a token of a provider; the keys are asked for anew if they lack the token's. */
-const verify = async (
-  token: string,
-  provider: KnownProvider,
-  options: JWTVerifyOptions,
-): Promise<JWTPayload> => {
-  const keys = await provider.keys();
-  try {
-    return (await jwtVerify(token, keys, options)).payload;
-  } catch (error) {
-    if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-    const newer = await provider.keys(() => true);
-    return (await jwtVerify(token, newer, options)).payload;
-  }
-};
-
-/** The issuer that a token names, which nobody has verified. @throws what is thrown for no token */
-const issuerIn = (token: string): unknown =>
-  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).iss;
-
-/** Whether an error says that a token is none, or not valid; or that its key is not. */
-const isFlaw = (error: unknown): boolean =>
-  [errors.JOSEError, SyntaxError, TypeError, DOMException].some((kind) => error instanceof kind);
-
-/** Whether the token is for the nonce, or for its SHA-256 in hex, as apps of Apple's systems ask. */
-const isFor = (nonce: string, claim: unknown): boolean =>
-  claim === nonce || claim === createHash('sha256').update(nonce).digest('hex');
-
-/** A token for several audiences names the app to which it was issued. */
-const isForOurs = ({ aud, azp }: JWTPayload, audiences: readonly string[]): boolean =>
-  !Array.isArray(aud) || aud.length === 1 || audiences.some((each) => each === azp);
-
-/** Whom the claims of a token of a provider vouch for; undefined for a subject that is none. */
-const vouchedBy = (
-  { sub, email_verified, email, name }: JWTPayload,
-  { issuer }: IdentityProvider,
-): Vouched | undefined => {
-  const subject = claim(subjectRule, sub);
-  if (!subject) return undefined;
-  // Apple writes it as text.
-  const isVerified = email_verified === true || email_verified === 'true';
-  const address = isVerified ? claim(emailRule, email) : undefined;
-  return { issuer, subject, email: address, name: claim(nameRule, name) };
-};
+/** Seconds for which a token counts after it was issued. */
+const tokenAge = 10 * 60;
 
 /**
  * Verifies an ID token: its signature by the keys of its issuer alone, and its claims. The nonce is not
@@ -92,10 +41,10 @@ const vouchedBy = (
  * @returns undefined for a token, or a nonce, that is not valid
  * @throws {DomainError} IDENTITY_PROVIDER_FAULT when its issuer cannot be reached and no keys are cached
  */
-export const verifyIdToken = async (
+export async function verifyIdToken(
   { idToken, nonce }: TokenAndNonce,
   now = new Date(),
-): Promise<Vouched | undefined> => {
+): Promise<Vouched | undefined> {
   try {
     const provider = providerOf(issuerIn(idToken));
     if (!provider || !(await isNonce(nonce, now))) return undefined;
@@ -115,4 +64,61 @@ export const verifyIdToken = async (
     if (isFlaw(error)) return undefined;
     throw error;
   }
-};
+}
+
+/** The issuer that a token names, which nobody has verified. @throws what is thrown for no token */
+function issuerIn(token: string): unknown {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).iss;
+}
+
+/** The claims of a token of a provider; the keys are asked for anew if they lack the token's. */
+async function verify(
+  token: string,
+  provider: KnownProvider,
+  options: JWTVerifyOptions,
+): Promise<JWTPayload> {
+  const keys = await provider.keys();
+  try {
+    return (await jwtVerify(token, keys, options)).payload;
+  } catch (error) {
+    if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+    const newer = await provider.keys(() => true);
+    return (await jwtVerify(token, newer, options)).payload;
+  }
+}
+
+/** A token for several audiences names the app to which it was issued. */
+function isForOurs({ aud, azp }: JWTPayload, audiences: readonly string[]): boolean {
+  return !Array.isArray(aud) || aud.length === 1 || audiences.some((each) => each === azp);
+}
+
+/** Whether the token is for the nonce, or for its SHA-256 in hex, as apps of Apple's systems ask. */
+function isFor(nonce: string, claim: unknown): boolean {
+  return claim === nonce || claim === createHash('sha256').update(nonce).digest('hex');
+}
+
+/** A claim that follows a rule; undefined for any other. */
+function claim(rule: v.GenericSchema<string>, value: unknown): string | undefined {
+  const { success, output } = v.safeParse(rule, value);
+  return success ? output : undefined;
+}
+
+/** Whom the claims of a token of a provider vouch for; undefined for a subject that is none. */
+function vouchedBy(
+  { sub, email_verified, email, name }: JWTPayload,
+  { issuer }: IdentityProvider,
+): Vouched | undefined {
+  const subject = claim(subjectRule, sub);
+  if (!subject) return undefined;
+  // Apple writes it as text.
+  const isVerified = email_verified === true || email_verified === 'true';
+  const address = isVerified ? claim(emailRule, email) : undefined;
+  return { issuer, subject, email: address, name: claim(nameRule, name) };
+}
+
+/** Whether an error says that a token is none, or not valid; or that its key is not. */
+function isFlaw(error: unknown): boolean {
+  return [errors.JOSEError, SyntaxError, TypeError, DOMException].some(
+    (kind) => error instanceof kind,
+  );
+}

@@ -6,50 +6,53 @@
 import { randomBytes } from 'node:crypto';
 import type { Step } from '../../dynamodb/client.ts';
 import { config } from '../../ground/settings.ts';
-import { getItem, type IdentityName, type StoredIdentity, type StoredUser } from '../../users/item.ts';
+import {
+  getItem,
+  type IdentityName,
+  type StoredIdentity,
+  type StoredUser,
+} from '../../users/item.ts';
 import { findStoredUser } from '../../users/store.ts';
 import type { Change } from '../../users/write.ts';
 
 /** Identities that a user may have, so that the user's item stays small. */
 export const mostIdentities = 10;
 
-/** No issuer has a number sign. */
-const identityKey = ({ issuer, subject }: IdentityName) => ({
-  pk: `identity#${issuer}#${subject}`,
-});
-
 /** An identity that is linked now, unless the time is known. */
-export const makeIdentity = ({
+export function makeIdentity({
   issuer,
   subject,
   email = null,
   created_at = new Date().toISOString(),
-}: IdentityName & { email?: string | null | undefined; created_at?: string }): StoredIdentity => ({
-  id: randomBytes(12).toString('base64url'),
-  issuer,
-  subject,
-  email,
-  created_at,
-});
-
-/** The identity of a user that has a name. */
-export const identityOf = (user: StoredUser, { issuer, subject }: IdentityName) =>
-  user.identities?.find((each) => each.issuer === issuer && each.subject === subject);
+}: IdentityName & { email?: string | null | undefined; created_at?: string }): StoredIdentity {
+  return {
+    id: randomBytes(12).toString('base64url'),
+    issuer,
+    subject,
+    email,
+    created_at,
+  };
+}
 
 /**
  * The user to whom an identity is linked, or undefined.
  * @throws {DomainError} STORAGE_FAULT
  */
-export const findUserByIdentity = async (name: IdentityName): Promise<StoredUser | undefined> => {
+export async function findUserByIdentity(name: IdentityName): Promise<StoredUser | undefined> {
   const item = await getItem<{ user_id: number }>(identityKey(name));
   const user = item && (await findStoredUser(item.user_id));
   // It may have been unlinked between the two reads.
   return user && identityOf(user, name) ? user : undefined;
-};
+}
+
+/** The identity of a user that has a name. */
+export function identityOf(user: StoredUser, { issuer, subject }: IdentityName) {
+  return user.identities?.find((each) => each.issuer === issuer && each.subject === subject);
+}
 
 /** The steps that link identities, on the condition that nobody has them. */
-export const linking = (user_id: number, names: readonly IdentityName[] = []): readonly Step[] =>
-  names.map((name) => [
+export function linking(user_id: number, names: readonly IdentityName[] = []): readonly Step[] {
+  return names.map((name) => [
     {
       Put: {
         TableName: config.usersTable,
@@ -59,13 +62,21 @@ export const linking = (user_id: number, names: readonly IdentityName[] = []): r
     },
     'IDENTITY_LINKED',
   ]);
+}
+
+/** The change after which a user has no identities. */
+export function unlinkedAll(user: StoredUser): Change {
+  return user.identities
+    ? { fields: { identities: undefined }, steps: unlinking(user) }
+    : { fields: {} };
+}
 
 /** The steps that unlink identities of a user. */
-export const unlinking = (
+export function unlinking(
   { id, identities = [] }: StoredUser,
   names: readonly IdentityName[] = identities,
-): readonly Step[] =>
-  names.map((name) => [
+): readonly Step[] {
+  return names.map((name) => [
     {
       Delete: {
         TableName: config.usersTable,
@@ -75,7 +86,11 @@ export const unlinking = (
       },
     },
   ]);
+}
 
-/** The change after which a user has no identities. */
-export const unlinkedAll = (user: StoredUser): Change =>
-  user.identities ? { fields: { identities: undefined }, steps: unlinking(user) } : { fields: {} };
+/** No issuer has a number sign. */
+function identityKey({ issuer, subject }: IdentityName) {
+  return {
+    pk: `identity#${issuer}#${subject}`,
+  };
+}

@@ -10,14 +10,16 @@ import type { User } from '../../users/user.ts';
 import { type Change, type Fields, takeEmail } from '../../users/write.ts';
 import { linkLifetime, voidLink } from './item.ts';
 
+/** The fields of a user who waits for no link. */
+export const waitingForNone = {
+  pending_email: undefined,
+  pending_until: undefined,
+  pending_id: undefined,
+} as const satisfies Fields;
+
 /** The field that says whether an address is verified, where EMAIL_VERIFICATION is not off. */
 export function verifiedAs(isVerified: boolean): Pick<User, 'email_verified'> {
   return config.emailVerification === 'off' ? {} : { email_verified: isVerified };
-}
-
-/** Whether addresses are verified, and that of a user is not. */
-export function isUnverified({ email_verified }: Pick<User, 'email_verified'>): boolean {
-  return config.emailVerification !== 'off' && !email_verified;
 }
 
 /** Whether nobody may log in as a user before the address is verified. */
@@ -25,16 +27,9 @@ export function mustVerify(user: StoredUser): boolean {
   return config.emailVerification === 'required' && isUnverified(user);
 }
 
-/** Whether another address of a user waits for its link. */
-export function isWaiting(
-  { pending_email, pending_until = 0 }: Pick<StoredUser, 'pending_email' | 'pending_until'>,
-  now = new Date(),
-): boolean {
-  return (
-    config.emailVerification !== 'off' &&
-    pending_email !== undefined &&
-    pending_until > seconds(now)
-  );
+/** Whether addresses are verified, and that of a user is not. */
+export function isUnverified({ email_verified }: Pick<User, 'email_verified'>): boolean {
+  return config.emailVerification !== 'off' && !email_verified;
 }
 
 /**
@@ -53,12 +48,17 @@ export function waitingFor(user: StoredUser, email: string, now = new Date()): C
   };
 }
 
-/** The fields of a user who waits for no link. */
-export const waitingForNone = {
-  pending_email: undefined,
-  pending_until: undefined,
-  pending_id: undefined,
-} as const satisfies Fields;
+/** Whether another address of a user waits for its link. */
+export function isWaiting(
+  { pending_email, pending_until = 0 }: Pick<StoredUser, 'pending_email' | 'pending_until'>,
+  now = new Date(),
+): boolean {
+  return (
+    config.emailVerification !== 'off' &&
+    pending_email !== undefined &&
+    pending_until > seconds(now)
+  );
+}
 
 /**
  * What another address of a user changes at once. The link is void that was mailed to the address which

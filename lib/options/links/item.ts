@@ -9,11 +9,6 @@ export type LinkKind = 'reset' | 'address';
 /** Seconds for which a mailed link is valid. */
 export const linkLifetime = 30 * 60;
 
-/** The key of the item that holds a user's newest link of a kind. */
-export function linkKey(kind: LinkKind, id: number): ItemKey {
-  return { pk: `${kind}#${id}` };
-}
-
 /** The update that makes the link of a user void, for a transaction. */
 export function voidLink(kind: LinkKind, id: number, now = new Date()) {
   return {
@@ -23,4 +18,9 @@ export function voidLink(kind: LinkKind, id: number, now = new Date()) {
       'SET expires_at = if_not_exists(expires_at, :end) REMOVE token_hash, token_expires_at, user_state',
     ExpressionAttributeValues: { ':end': seconds(now) + hour },
   };
+}
+
+/** The key of the item that holds a user's newest link of a kind. */
+export function linkKey(kind: LinkKind, id: number): ItemKey {
+  return { pk: `${kind}#${id}` };
 }

@@ -6,36 +6,30 @@ import { resetRequested } from '../../audit/entry.ts';
 import { record } from '../../audit/record.ts';
 import { faultName } from '../../ground/errors.ts';
 import { describeFault, logError, mailNotSent } from '../../ground/log.ts';
-import type {
-  MailMessage,
-  NoticeMessage,
-  ResetMessage,
-  VerificationMessage,
-} from './hand-over.ts';
-import { claimMail, markMailed, releaseMail } from './limits.ts';
-import { isFinal, type Mail, noticeMail, resetMail, send, verificationMail } from './send.ts';
-import { isWaiting } from '../links/address.ts';
 import { config } from '../../ground/settings.ts';
+import { mailedAs } from '../../users/address.ts';
 import type { StoredUser } from '../../users/item.ts';
 import { findStoredUser, findUserByEmail } from '../../users/store.ts';
-import { mailedAs } from '../../users/user.ts';
+import { isWaiting } from '../links/address.ts';
 import { makeLinkToken, resetLink } from '../links/link.ts';
+import type { MailMessage, NoticeMessage, ResetMessage, VerificationMessage } from './hand-over.ts';
+import { claimMail, markMailed, releaseMail } from './limits.ts';
+import { isFinal, type Mail, noticeMail, resetMail, send, verificationMail } from './send.ts';
 
-/** Sends a mail. @returns false when it is refused for good, and must not be tried again */
-const deliver = async (
-  address: string,
-  mail: Mail,
-  { request_id }: MailMessage,
-): Promise<boolean> => {
-  try {
-    await send(address, mail);
-    return true;
-  } catch (error) {
-    if (!isFinal(error)) throw error;
-    logError(mailNotSent, { requestId: request_id, fault: faultName(error) });
-    return false;
-  }
-};
+/**
+ * Mails what a message asks for. A message that comes again after it was mailed is ignored.
+ * @throws {Error} when it must be tried again: DomainError STORAGE_FAULT, MailUnderWay, or SES's
+ */
+export function mail(message: MailMessage): Promise<void> {
+  if (message.kind === 'notice') return mailNotice(message);
+  return message.kind === 'reset' ? mailReset(message) : mailVerification(message);
+}
+
+async function mailNotice(message: NoticeMessage): Promise<void> {
+  await mailOnce(message, message.email, async () =>
+    noticeMail(message, { resetUrl: config.resetUrl }),
+  );
+}
 
 /**
  * Sends a mail to an address, once for a message however often that comes, and within the limits of the
@@ -43,11 +37,11 @@ const deliver = async (
  * @param write writes the mail, for a link with a token of its own
  * @returns whether it was sent
  */
-const mailOnce = async (
+async function mailOnce(
   message: MailMessage,
   email: string,
   write: () => Promise<Mail>,
-): Promise<boolean> => {
+): Promise<boolean> {
   const { request_id } = message;
   const isVerified = message.kind === 'notice' && message.isVerified === true;
   const claim = { kind: message.kind, email, request_id, isVerified };
@@ -68,9 +62,21 @@ const mailOnce = async (
     logError('mail-not-marked', { requestId: request_id, ...describeFault(error) }),
   );
   return isSent;
-};
+}
 
-const mailReset = async (message: ResetMessage): Promise<void> => {
+/** Sends a mail. @returns false when it is refused for good, and must not be tried again */
+async function deliver(address: string, mail: Mail, { request_id }: MailMessage): Promise<boolean> {
+  try {
+    await send(address, mail);
+    return true;
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+    logError(mailNotSent, { requestId: request_id, fault: faultName(error) });
+    return false;
+  }
+}
+
+async function mailReset(message: ResetMessage): Promise<void> {
   const user = await findUserByEmail(message.email);
   if (!user || user.suspended_at) return;
   const { id, email } = user;
@@ -90,16 +96,10 @@ const mailReset = async (message: ResetMessage): Promise<void> => {
     result: 'SUCCESS',
     details: resetRequested,
   });
-};
-
-/** Whether a user still needs the link: it is for the newest address that was asked for. */
-const isNeeded = (user: StoredUser, { email, pending_id }: VerificationMessage): boolean =>
-  pending_id === undefined
-    ? email === user.email && !user.email_verified && !isWaiting(user)
-    : pending_id === user.pending_id;
+}
 
 /** A link that verifies an address can do nothing without the password: only its use is recorded. */
-const mailVerification = async (message: VerificationMessage): Promise<void> => {
+async function mailVerification(message: VerificationMessage): Promise<void> {
   const { user_id, email, pending_id: pendingId, session_id: sessionId } = message;
   const user = await findStoredUser(user_id);
   if (!user || user.suspended_at || !isNeeded(user, message)) return;
@@ -112,19 +112,11 @@ const mailVerification = async (message: VerificationMessage): Promise<void> => 
     const token = await makeLinkToken({ kind: 'address', user, email, sessionId, pendingId });
     return verificationMail(message, { email, verifyUrl: config.verifyUrl, token });
   });
-};
+}
 
-const mailNotice = async (message: NoticeMessage): Promise<void> => {
-  await mailOnce(message, message.email, async () =>
-    noticeMail(message, { resetUrl: config.resetUrl }),
-  );
-};
-
-/**
- * Mails what a message asks for. A message that comes again after it was mailed is ignored.
- * @throws {Error} when it must be tried again: DomainError STORAGE_FAULT, MailUnderWay, or SES's
- */
-export const mail = (message: MailMessage): Promise<void> => {
-  if (message.kind === 'notice') return mailNotice(message);
-  return message.kind === 'reset' ? mailReset(message) : mailVerification(message);
-};
+/** Whether a user still needs the link: it is for the newest address that was asked for. */
+function isNeeded(user: StoredUser, { email, pending_id }: VerificationMessage): boolean {
+  return pending_id === undefined
+    ? email === user.email && !user.email_verified && !isWaiting(user)
+    : pending_id === user.pending_id;
+}

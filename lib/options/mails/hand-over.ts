@@ -52,16 +52,108 @@ export interface NoticeMessage extends Asked {
 
 export type MailMessage = ResetMessage | VerificationMessage | NoticeMessage;
 
-/** When this returns, Lambda has the message. @throws {DomainError} MAIL_FAULT */
-const handOver = async (message: MailMessage): Promise<void> => {
-  const body = JSON.stringify(message);
-  await invoke(body)
-    // A second attempt, and no more. If the message comes twice, it is mailed once.
-    .catch(() => invoke(body))
-    .catch((cause: unknown) => {
-      throw new DomainError('MAIL_FAULT', { cause });
-    });
-};
+/**
+ * Requests a mail with a link for the account of an address, if there is one. The account is looked up
+ * later, so that the time does not tell whether there is one.
+ * @param askedBy the id of the caller, if it is known
+ * @throws {DomainError} MAIL_FAULT
+ */
+export function mailResetLink(
+  email: string,
+  source: Source,
+  { askedBy }: { askedBy?: number | undefined } = {},
+): Promise<void> {
+  return ask({ kind: 'reset', email, asked_by: askedBy, ...asked(source) });
+}
+
+/** Requests a mail to whoever has an address with which somebody registers. Never throws. */
+export function tellHolder(email: string, source: Source): Promise<void> {
+  return askOrLog({ kind: 'reset', email, isTaken: true, ...asked(source) });
+}
+
+/** A user to whom something is mailed. */
+interface Recipient {
+  readonly id: number;
+  readonly email: string;
+  readonly email_verified?: boolean | undefined;
+}
+
+/**
+ * Requests a mail with a link to the address of a user who has not verified it.
+ * @throws {DomainError} MAIL_FAULT
+ */
+export async function mailVerificationLink(user: Recipient, source: Source): Promise<void> {
+  if (!user.email_verified) await ask(verificationOf(user, source));
+}
+
+/** The same where addresses are verified. Never throws: the user can ask again. */
+export async function remindToVerify(user: Recipient, source: Source): Promise<void> {
+  if (config.emailVerification === 'off' || user.email_verified) return;
+  await askOrLog(verificationOf(user, source));
+}
+
+/**
+ * Requests the mail with the link for which a user's new address waits. Never throws: the user can ask
+ * again.
+ * @param session_id the session in which the user asks
+ */
+export function mailPendingLink(
+  { id, pending_email: email = '', pending_id }: StoredUser,
+  source: Source,
+  session_id: string | undefined,
+): Promise<void> {
+  return askOrLog({ ...verificationOf({ id, email }, source), pending_id, session_id });
+}
+
+/** Requests a {@link notice} to the old address of an account that was changed. */
+export function notifyOfChange(
+  before: Recipient,
+  {
+    email = before.email,
+    password,
+    identities,
+  }: { readonly email?: string; readonly password?: string; readonly identities?: unknown },
+  source: Source,
+  { now = new Date() }: { now?: Date } = {},
+): Promise<void> {
+  // A change of letter case counts: a mail system may take the result for another address.
+  const isMoved = email !== before.email;
+  const changed = [
+    ...(password === undefined ? [] : (['password'] as const)),
+    ...(isMoved ? (['email'] as const) : []),
+    ...(identities === undefined ? [] : (['identities'] as const)),
+  ];
+  return notice(before, changed, { source, now });
+}
+
+/** Requests a {@link notice} that a second factor, its recovery codes, or the identities were changed. */
+export function notifyOfPart(
+  user: Recipient,
+  part: 'secondFactor' | 'identities',
+  source: Source,
+): Promise<void> {
+  return notice(user, [part], { source });
+}
+
+/**
+ * Requests a {@link notice} that an account was deleted. Where addresses are verified, only a verified
+ * one gets it: others may be those of strangers.
+ */
+export async function notifyOfDeletion(user: Recipient, source: Source): Promise<void> {
+  if (config.emailVerification !== 'off' && !user.email_verified) return;
+  await notice(user, ['account'], { source });
+}
+
+/**
+ * Requests a mail, unless its source has asked for too many. Notices to a verified address are not
+ * counted: a thief could use the limit up, and change the account unseen.
+ * @throws {DomainError} MAIL_FAULT
+ */
+async function ask(message: MailMessage): Promise<void> {
+  const isCounted = message.kind !== 'notice' || !message.isVerified;
+  if (isCounted && (await exceedsLimit(message))) return;
+  await handOver(message);
+}
 
 /** Mails that one IP address, or one /64 network of IPv6, may ask for in a quarter of an hour. */
 const mailsPerSource = 20;
@@ -73,7 +165,7 @@ const quarterOfAnHour = 15 * 60;
  * not those of the clients, nothing is counted.
  * @returns whether it exceeds the limit; false when it could not be counted
  */
-const exceedsLimit = async ({ ip_address }: Source, now = new Date()): Promise<boolean> => {
+async function exceedsLimit({ ip_address }: Source, now = new Date()): Promise<boolean> {
   if (config.loginFailuresPerAddress === 0) return false;
   const quarter = Math.floor(seconds(now) / quarterOfAnHour);
   const command = new UpdateCommand({
@@ -89,134 +181,50 @@ const exceedsLimit = async ({ ip_address }: Source, now = new Date()): Promise<b
   });
   const work = () => sendIf(command, { timeout: patiently(1000) });
   return (await loggingFaults('mail-not-counted', work)) === false;
-};
+}
 
-/**
- * Requests a mail, unless its source has asked for too many. Notices to a verified address are not
- * counted: a thief could use the limit up, and change the account unseen.
- * @throws {DomainError} MAIL_FAULT
- */
-const ask = async (message: MailMessage): Promise<void> => {
-  const isCounted = message.kind !== 'notice' || !message.isVerified;
-  if (isCounted && (await exceedsLimit(message))) return;
-  await handOver(message);
-};
+/** When this returns, Lambda has the message. @throws {DomainError} MAIL_FAULT */
+async function handOver(message: MailMessage): Promise<void> {
+  const body = JSON.stringify(message);
+  await invoke(body)
+    // A second attempt, and no more. If the message comes twice, it is mailed once.
+    .catch(() => invoke(body))
+    .catch((cause: unknown) => {
+      throw new DomainError('MAIL_FAULT', { cause });
+    });
+}
+
+function asked(source: Source, now = new Date()): Asked {
+  return {
+    ...source,
+    time: now.toISOString(),
+  };
+}
 
 /** The same, but never throws: a message that is lost is logged. */
-const askOrLog = async (message: MailMessage): Promise<void> => {
+async function askOrLog(message: MailMessage): Promise<void> {
   try {
     await ask(message);
   } catch (error) {
     logError(noticeNotHandedOver, { requestId: message.request_id, ...describeFault(error) });
   }
-};
-
-/** A user to whom something is mailed. */
-interface Recipient {
-  readonly id: number;
-  readonly email: string;
-  readonly email_verified?: boolean | undefined;
 }
 
-const asked = (source: Source, now = new Date()): Asked => ({
-  ...source,
-  time: now.toISOString(),
-});
-
-/**
- * Requests a mail with a link for the account of an address, if there is one. The account is looked up
- * later, so that the time does not tell whether there is one.
- * @param askedBy the id of the caller, if it is known
- * @throws {DomainError} MAIL_FAULT
- */
-export const mailResetLink = (
-  email: string,
-  source: Source,
-  { askedBy }: { askedBy?: number | undefined } = {},
-): Promise<void> => ask({ kind: 'reset', email, asked_by: askedBy, ...asked(source) });
-
-/** Requests a mail to whoever has an address with which somebody registers. Never throws. */
-export const tellHolder = (email: string, source: Source): Promise<void> =>
-  askOrLog({ kind: 'reset', email, isTaken: true, ...asked(source) });
-
-const verificationOf = (
-  { id: user_id, email }: Recipient,
-  source: Source,
-): VerificationMessage => ({ kind: 'verification', user_id, email, ...asked(source) });
-
-/**
- * Requests a mail with a link to the address of a user who has not verified it.
- * @throws {DomainError} MAIL_FAULT
- */
-export const mailVerificationLink = async (user: Recipient, source: Source): Promise<void> => {
-  if (!user.email_verified) await ask(verificationOf(user, source));
-};
-
-/** The same where addresses are verified. Never throws: the user can ask again. */
-export const remindToVerify = async (user: Recipient, source: Source): Promise<void> => {
-  if (config.emailVerification === 'off' || user.email_verified) return;
-  await askOrLog(verificationOf(user, source));
-};
-
-/**
- * Requests the mail with the link for which a user's new address waits. Never throws: the user can ask
- * again.
- * @param session_id the session in which the user asks
- */
-export const mailPendingLink = (
-  { id, pending_email: email = '', pending_id }: StoredUser,
-  source: Source,
-  session_id: string | undefined,
-): Promise<void> => askOrLog({ ...verificationOf({ id, email }, source), pending_id, session_id });
+function verificationOf({ id: user_id, email }: Recipient, source: Source): VerificationMessage {
+  return { kind: 'verification', user_id, email, ...asked(source) };
+}
 
 /**
  * Requests a notice to an account, where the service sends mails. Never throws: the change is made,
  * and a notice that is lost is logged.
  */
-const notice = async (
+async function notice(
   { email, email_verified }: Recipient,
   changed: NoticeMessage['changed'],
   { source, now }: { source: Source; now?: Date },
-): Promise<void> => {
+): Promise<void> {
   if (config.mailFunctionUrl === '' || changed.length === 0) return;
   const isVerified = config.emailVerification !== 'off' && email_verified === true;
   const verified = isVerified ? ({ isVerified } as const) : {};
   await askOrLog({ kind: 'notice', email, ...verified, changed, ...asked(source, now) });
-};
-
-/** Requests a {@link notice} to the old address of an account that was changed. */
-export const notifyOfChange = (
-  before: Recipient,
-  {
-    email = before.email,
-    password,
-    identities,
-  }: { readonly email?: string; readonly password?: string; readonly identities?: unknown },
-  source: Source,
-  { now = new Date() }: { now?: Date } = {},
-): Promise<void> => {
-  // A change of letter case counts: a mail system may take the result for another address.
-  const isMoved = email !== before.email;
-  const changed = [
-    ...(password === undefined ? [] : (['password'] as const)),
-    ...(isMoved ? (['email'] as const) : []),
-    ...(identities === undefined ? [] : (['identities'] as const)),
-  ];
-  return notice(before, changed, { source, now });
-};
-
-/** Requests a {@link notice} that a second factor, its recovery codes, or the identities were changed. */
-export const notifyOfPart = (
-  user: Recipient,
-  part: 'secondFactor' | 'identities',
-  source: Source,
-): Promise<void> => notice(user, [part], { source });
-
-/**
- * Requests a {@link notice} that an account was deleted. Where addresses are verified, only a verified
- * one gets it: others may be those of strangers.
- */
-export const notifyOfDeletion = async (user: Recipient, source: Source): Promise<void> => {
-  if (config.emailVerification !== 'off' && !user.email_verified) return;
-  await notice(user, ['account'], { source });
-};
+}

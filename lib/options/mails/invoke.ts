@@ -5,6 +5,8 @@ import { post } from '../../keys/signed-request.ts';
 
 type Invoke = (body: string) => Promise<void>;
 
+let chosen: Invoke = byLambda;
+
 /** Takes a message as JSON. When this returns, the function will run, and again if it fails. */
 export function invoke(body: string): Promise<void> {
   return chosen(body);
@@ -25,5 +27,3 @@ async function byLambda(body: string): Promise<void> {
   });
   if (status !== 202) throw namedError(`Http${status}`);
 }
-
-let chosen: Invoke = byLambda;

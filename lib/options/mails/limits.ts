@@ -8,23 +8,9 @@ import { sendIf } from '../../dynamodb/client.ts';
 import { namedError } from '../../ground/errors.ts';
 import { config } from '../../ground/settings.ts';
 import { hour, seconds } from '../../ground/time.ts';
+import { emailKey } from '../../users/address.ts';
 import { getItem, type ItemKey } from '../../users/item.ts';
-import { emailKey } from '../../users/user.ts';
 import type { MailMessage } from './hand-over.ts';
-
-const minute = 60;
-
-/** The mails of a kind within so many seconds, for which anybody may ask. */
-const asked = [
-  { most: 1, within: minute },
-  { most: 5, within: hour },
-];
-
-/** Those to an address that is verified, which only its account can cause. */
-const own = [{ most: 10, within: hour }];
-
-/** Seconds for which a delivery claims a request: longer than the function that mails may run. */
-const lease = 50;
 
 /** A mail to be sent for a request. */
 export interface Claim {
@@ -50,21 +36,70 @@ interface StoredMails {
   readonly mailed?: readonly { readonly request_id: string; readonly at: number }[];
 }
 
+/** Attempts at a claim; each fails if another delivery writes at the same time. */
+const maxRounds = 3;
+
+/**
+ * Counts a mail for its address, and claims its request.
+ * @returns false when it must not be sent: the request was mailed already, or a newer one was since, or
+ *   the address has had its mails
+ * @throws {DomainError} STORAGE_FAULT
+ * @throws {Error} MailUnderWay while another delivery of the request mails it: try again later
+ */
+export async function claimMail(
+  mail: Claim,
+  { now = new Date() }: { now?: Date } = {},
+): Promise<boolean> {
+  for (let round = 0; round < maxRounds; round += 1) {
+    const item: StoredMails = (await getItem(mailsKey(mail))) ?? {};
+    const mailed = mailsWith(item, mail, seconds(now));
+    if (!mailed) return false;
+    if (await writeClaim(mail, { claim: item.claim, mailed, now: seconds(now) })) return true;
+  }
+  throw namedError('MailUnderWay');
+}
+
 /** The key of the item of an address, in any spelling. */
-export const mailsKey = ({ kind, email }: Pick<Claim, 'kind' | 'email'>): ItemKey => ({
-  pk: `mails#${kind}#${createHash('sha256').update(emailKey(email)).digest('base64url')}`,
-});
+export function mailsKey({ kind, email }: Pick<Claim, 'kind' | 'email'>): ItemKey {
+  return {
+    pk: `mails#${kind}#${createHash('sha256').update(emailKey(email)).digest('base64url')}`,
+  };
+}
+
+/** Records that a request is done. @throws {DomainError} STORAGE_FAULT */
+export function markMailed(mail: Claim): Promise<void> {
+  return updateClaimed(mail, 'SET sent = :true', { ':true': true });
+}
+
+/**
+ * Ends the claim of a request that could not be mailed, so that it can be tried again at once.
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export function releaseMail(mail: Claim): Promise<void> {
+  return updateClaimed(mail, 'REMOVE claimed_until');
+}
+
+const minute = 60;
+
+/** The mails of a kind within so many seconds, for which anybody may ask. */
+const asked = [
+  { most: 1, within: minute },
+  { most: 5, within: hour },
+];
+
+/** Those to an address that is verified, which only its account can cause. */
+const own = [{ most: 10, within: hour }];
 
 /**
  * The mails of the last hour including that for a request; undefined if the request must not be
  * mailed.
  * @throws {Error} MailUnderWay while another delivery mails it
  */
-const mailsWith = (
+function mailsWith(
   item: StoredMails,
   { request_id: request, isVerified }: Claim,
   now: number,
-): StoredMails['mailed'] => {
+): StoredMails['mailed'] {
   const { request_id, sent, claimed_until = 0, mailed = [] } = item;
   if (request_id === request) {
     if (!sent && claimed_until > now) throw namedError('MailUnderWay');
@@ -79,14 +114,17 @@ const mailsWith = (
     ({ most, within }) => recent.filter(({ at }) => at > now - within).length >= most,
   );
   return isBeyond ? undefined : [...recent, { request_id: request, at: now }];
-};
+}
+
+/** Seconds for which a delivery claims a request: longer than the function that mails may run. */
+const lease = 50;
 
 /** Writes a claim, unless another delivery has changed the item since it was read. */
-const writeClaim = (
+function writeClaim(
   mail: Claim,
   { claim, mailed, now }: Pick<StoredMails, 'mailed'> & { claim: string | undefined; now: number },
-): Promise<boolean> =>
-  sendIf(
+): Promise<boolean> {
+  return sendIf(
     new UpdateCommand({
       TableName: config.usersTable,
       Key: mailsKey(mail),
@@ -103,35 +141,13 @@ const writeClaim = (
       },
     }),
   );
+}
 
-/** Attempts at a claim; each fails if another delivery writes at the same time. */
-const maxRounds = 3;
-
-/**
- * Counts a mail for its address, and claims its request.
- * @returns false when it must not be sent: the request was mailed already, or a newer one was since, or
- *   the address has had its mails
- * @throws {DomainError} STORAGE_FAULT
- * @throws {Error} MailUnderWay while another delivery of the request mails it: try again later
- */
-export const claimMail = async (
-  mail: Claim,
-  { now = new Date() }: { now?: Date } = {},
-): Promise<boolean> => {
-  for (let round = 0; round < maxRounds; round += 1) {
-    const item: StoredMails = (await getItem(mailsKey(mail))) ?? {};
-    const mailed = mailsWith(item, mail, seconds(now));
-    if (!mailed) return false;
-    if (await writeClaim(mail, { claim: item.claim, mailed, now: seconds(now) })) return true;
-  }
-  throw namedError('MailUnderWay');
-};
-
-const updateClaimed = async (
+async function updateClaimed(
   mail: Claim,
   UpdateExpression: string,
   values: Readonly<Record<string, unknown>> = {},
-): Promise<void> => {
+): Promise<void> {
   const command = new UpdateCommand({
     TableName: config.usersTable,
     Key: mailsKey(mail),
@@ -140,15 +156,4 @@ const updateClaimed = async (
     ExpressionAttributeValues: { ':request': mail.request_id, ...values },
   });
   await sendIf(command);
-};
-
-/** Records that a request is done. @throws {DomainError} STORAGE_FAULT */
-export const markMailed = (mail: Claim): Promise<void> =>
-  updateClaimed(mail, 'SET sent = :true', { ':true': true });
-
-/**
- * Ends the claim of a request that could not be mailed, so that it can be tried again at once.
- * @throws {DomainError} STORAGE_FAULT
- */
-export const releaseMail = (mail: Claim): Promise<void> =>
-  updateClaimed(mail, 'REMOVE claimed_until');
+}

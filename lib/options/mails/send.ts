@@ -17,105 +17,11 @@ export interface Mail {
   readonly html: string;
 }
 
-const escaped = (text: string): string =>
-  text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
-
-const languages: Readonly<Record<Language, Texts>> = { en, de };
-
-/** Writes a mail in the language of the request that causes it. @param url the page it is about */
-const write = (
-  { language = config.mailLanguage, time, ip_address }: MailMessage,
-  { email, url, link }: { email: string; url: string; link?: string },
-  choose: (texts: Texts, facts: Facts) => Text,
-): Mail => {
-  const iso = new Date(time).toISOString();
-  const site = config.productName || new URL(url).host;
-  const facts = { email, site, date: iso.slice(0, 10), time: iso.slice(11, 16), ip_address };
-  const { subject, paragraphs } = choose(languages[language], facts);
-  const html = paragraphs.map((each) =>
-    each === link
-      ? `<p><a href="${escaped(each)}">${escaped(each)}</a></p>`
-      : `<p>${escaped(each)}</p>`,
-  );
-  const head = `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><title>${escaped(subject)}</title></head>`;
-  return {
-    subject,
-    text: `${paragraphs.join('\n\n')}\n`,
-    html: `${head}<body>\n${html.join('\n')}\n</body></html>\n`,
-  };
-};
-
-/**
- * The mail with the link.
- * @param email the address of the account
- * @param resetUrl the page that sets passwords. The token is added as a fragment, which browsers
- *   send to no server and in no referrer
- */
-export const resetMail = (
-  message: ResetMessage,
-  { email, resetUrl, token }: { email: string; resetUrl: string; token: string },
-): Mail => {
-  const link = `${resetUrl}#token=${token}`;
-  return write(message, { email, url: resetUrl, link }, (texts, facts) =>
-    message.isTaken ? texts.taken(facts, link) : texts.reset(facts, link),
-  );
-};
-
-/**
- * The mail with the link that verifies an address.
- * @param verifyUrl the page that asks for the password of the account; the token as in a reset
- */
-export const verificationMail = (
-  message: VerificationMessage,
-  { email, verifyUrl, token }: { email: string; verifyUrl: string; token: string },
-): Mail => {
-  const link = `${verifyUrl}#token=${token}`;
-  return write(message, { email, url: verifyUrl, link }, (texts, facts) =>
-    texts.verification(facts, link),
-  );
-};
-
-/** The notice of a change, or of a deletion. */
-export const noticeMail = (
-  message: NoticeMessage,
-  { resetUrl: url }: { resetUrl: string },
-): Mail => {
-  const { email, changed } = message;
-  const parts = changed.filter((each) => each !== 'account');
-  return write(message, { email, url }, (texts, facts) =>
-    changed.includes('account') ? texts.deleted(facts) : texts.changed(facts, parts),
-  );
-};
-
 /** Milliseconds for one attempt; three of them end before the function does. */
 const requestTimeout = 5000;
 
-const openClient = () => {
-  const timeout = patiently(requestTimeout);
-  return new SESv2Client({
-    maxAttempts: 3,
-    requestHandler: {
-      connectionTimeout: patiently(1000),
-      requestTimeout: timeout,
-      throwOnRequestTimeout: true,
-      socketTimeout: timeout,
-    },
-  });
-};
-
 /** The client of this process; absent until something is sent. */
 let client: SESv2Client | undefined;
-
-const utf8 = (Data: string) => ({ Data, Charset: 'UTF-8' });
-
-/** The sender in a header (RFC 5322, section 3.4), with a name beyond ASCII as RFC 2047 encodes it. */
-const sender = (mailFrom: string): string => {
-  const { name, address } = senderIn(mailFrom);
-  if (!name) return address;
-  const isAscii = /^[ -~]*$/.test(name);
-  const word = isAscii ? `"${name}"` : `=?UTF-8?B?${Buffer.from(name).toString('base64')}?=`;
-  return `${word} <${address}>`;
-};
 
 /** A refusal by SES. Its text is left out, because it may quote the mail. */
 class Refusal extends Error {
@@ -132,15 +38,99 @@ class Refusal extends Error {
   }
 }
 
-export const isFinal = (error: unknown): boolean => error instanceof Refusal && error.isFinal;
-
 /** A mail on its way to one address. */
 export interface OutgoingMail extends Mail {
   readonly from: string;
   readonly to: string;
 }
 
-const bySes = async ({ from, to, subject, text, html }: OutgoingMail): Promise<void> => {
+let deliver = bySes;
+
+/**
+ * The mail with the link.
+ * @param email the address of the account
+ * @param resetUrl the page that sets passwords. The token is added as a fragment, which browsers
+ *   send to no server and in no referrer
+ */
+export function resetMail(
+  message: ResetMessage,
+  { email, resetUrl, token }: { email: string; resetUrl: string; token: string },
+): Mail {
+  const link = `${resetUrl}#token=${token}`;
+  return write(message, { email, url: resetUrl, link }, (texts, facts) =>
+    message.isTaken ? texts.taken(facts, link) : texts.reset(facts, link),
+  );
+}
+
+/**
+ * The mail with the link that verifies an address.
+ * @param verifyUrl the page that asks for the password of the account; the token as in a reset
+ */
+export function verificationMail(
+  message: VerificationMessage,
+  { email, verifyUrl, token }: { email: string; verifyUrl: string; token: string },
+): Mail {
+  const link = `${verifyUrl}#token=${token}`;
+  return write(message, { email, url: verifyUrl, link }, (texts, facts) =>
+    texts.verification(facts, link),
+  );
+}
+
+/** The notice of a change, or of a deletion. */
+export function noticeMail(message: NoticeMessage, { resetUrl: url }: { resetUrl: string }): Mail {
+  const { email, changed } = message;
+  const parts = changed.filter((each) => each !== 'account');
+  return write(message, { email, url }, (texts, facts) =>
+    changed.includes('account') ? texts.deleted(facts) : texts.changed(facts, parts),
+  );
+}
+
+export function isFinal(error: unknown): boolean {
+  return error instanceof Refusal && error.isFinal;
+}
+
+/** Has something else than Amazon SES deliver mails: on one machine they are put into a folder. */
+export function deliverBy(other: typeof bySes): void {
+  deliver = other;
+}
+
+/** Sends a mail. @throws {Error} with the name of SES's error, when it is not known to be sent */
+export async function send(to: string, mail: Mail): Promise<void> {
+  await deliver({ from: sender(config.mailFrom), to, ...mail }).catch((error: unknown) => {
+    throw new Refusal(error);
+  });
+}
+
+const languages: Readonly<Record<Language, Texts>> = { en, de };
+
+/** Writes a mail in the language of the request that causes it. @param url the page it is about */
+function write(
+  { language = config.mailLanguage, time, ip_address }: MailMessage,
+  { email, url, link }: { email: string; url: string; link?: string },
+  choose: (texts: Texts, facts: Facts) => Text,
+): Mail {
+  const iso = new Date(time).toISOString();
+  const site = config.productName || new URL(url).host;
+  const facts = { email, site, date: iso.slice(0, 10), time: iso.slice(11, 16), ip_address };
+  const { subject, paragraphs } = choose(languages[language], facts);
+  const html = paragraphs.map((each) =>
+    each === link
+      ? `<p><a href="${escaped(each)}">${escaped(each)}</a></p>`
+      : `<p>${escaped(each)}</p>`,
+  );
+  const head = `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><title>${escaped(subject)}</title></head>`;
+  return {
+    subject,
+    text: `${paragraphs.join('\n\n')}\n`,
+    html: `${head}<body>\n${html.join('\n')}\n</body></html>\n`,
+  };
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
+}
+
+async function bySes({ from, to, subject, text, html }: OutgoingMail): Promise<void> {
   client ??= openClient();
   const command = new SendEmailCommand({
     FromEmailAddress: from,
@@ -150,18 +140,30 @@ const bySes = async ({ from, to, subject, text, html }: OutgoingMail): Promise<v
     },
   });
   await client.send(command);
-};
+}
 
-let deliver = bySes;
-
-/** Has something else than Amazon SES deliver mails: on one machine they are put into a folder. */
-export const deliverBy = (other: typeof bySes): void => {
-  deliver = other;
-};
-
-/** Sends a mail. @throws {Error} with the name of SES's error, when it is not known to be sent */
-export const send = async (to: string, mail: Mail): Promise<void> => {
-  await deliver({ from: sender(config.mailFrom), to, ...mail }).catch((error: unknown) => {
-    throw new Refusal(error);
+function openClient() {
+  const timeout = patiently(requestTimeout);
+  return new SESv2Client({
+    maxAttempts: 3,
+    requestHandler: {
+      connectionTimeout: patiently(1000),
+      requestTimeout: timeout,
+      throwOnRequestTimeout: true,
+      socketTimeout: timeout,
+    },
   });
-};
+}
+
+function utf8(Data: string) {
+  return { Data, Charset: 'UTF-8' };
+}
+
+/** The sender in a header (RFC 5322, section 3.4), with a name beyond ASCII as RFC 2047 encodes it. */
+function sender(mailFrom: string): string {
+  const { name, address } = senderIn(mailFrom);
+  if (!name) return address;
+  const isAscii = /^[ -~]*$/.test(name);
+  const word = isAscii ? `"${name}"` : `=?UTF-8?B?${Buffer.from(name).toString('base64')}?=`;
+  return `${word} <${address}>`;
+}

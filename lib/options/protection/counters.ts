@@ -8,23 +8,13 @@ import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { conditionItem, isConditionFailure, send, sendIf } from '../../dynamodb/client.ts';
 import { DomainError, type ErrorCode } from '../../ground/errors.ts';
 import { loggingFaults } from '../../ground/log.ts';
-import { hasFactor } from '../second-factor/state.ts';
 import { config } from '../../ground/settings.ts';
 import { networkOf, type Source } from '../../ground/source.ts';
 import { patiently, seconds } from '../../ground/time.ts';
-import { getItems, type ItemKey, type StoredUser } from '../../users/item.ts';
-import { emailKey } from '../../users/user.ts';
 import { signingKeys } from '../../keys/signing-secret.ts';
-
-/** Seconds within which attempts add up. */
-const window = 15 * 60;
-
-/** Seconds to wait after the limit is reached; doubled each further time, up to the longest. */
-const firstWait = 30;
-const longestWait = 15 * 60;
-
-/** Milliseconds that counting may delay a response. */
-const countingTimeout = () => patiently(1000);
+import { emailKey } from '../../users/address.ts';
+import { getItems, type ItemKey, type StoredUser } from '../../users/item.ts';
+import { hasFactor } from '../second-factor/state.ts';
 
 /** A count as it is stored. Times are seconds since 1970. */
 interface Count {
@@ -44,141 +34,186 @@ export interface Counter {
   readonly count?: Count | undefined;
 }
 
-/** The email address is stored only as a keyed digest, because people mistakenly type passwords there. */
-const accountCounter = async (email: string): Promise<Counter> => {
-  const [{ keyObject }] = await signingKeys();
-  const account = createHmac('sha256', keyObject).update(`login.v1:${emailKey(email)}`);
-  const pk = `attempts#login#account#${account.digest('base64url')}`;
-  return { pk, limit: config.loginFailuresPerAccount, ofAccount: true };
-};
-
-const notCounted = 'attempt-not-counted';
-
-/** The counter of an account's failed logins; undefined if the signing secret cannot be read. */
-export const failuresOf = (email: string): Promise<Counter | undefined> =>
-  loggingFaults(notCounted, () => accountCounter(email));
-
-/** The counter of a user: a change of the email address must not give further guesses at a code. */
-const userCounter = ({ id }: StoredUser): Counter => ({
-  pk: `attempts#login#user#${id}`,
-  limit: config.loginFailuresPerAccount,
-  ofAccount: true,
-});
-
-const isOn = ({ limit }: Counter): boolean => limit > 0;
-
-const sourceCounter = (sourceIp: string): Counter => ({
-  pk: `attempts#login#address#${networkOf(sourceIp)}`,
-  limit: config.loginFailuresPerAddress,
-});
-
 /** The counter of failed logins that are of no account, if it is switched on. */
-export const sourceCounters = (sourceIp: string): Counter[] =>
-  [sourceCounter(sourceIp)].filter(isOn);
-
-/**
- * The counters of a login that are switched on. Without the signing secret there is none of the account.
- * @param user who logs in, once known: one who has a second factor has a counter too
- */
-export const loginCounters = async (
-  email: string,
-  sourceIp: string,
-  user?: StoredUser,
-): Promise<Counter[]> => {
-  const ofAccount = await failuresOf(email);
-  const ofUser = user && hasFactor(user) ? [userCounter(user)] : [];
-  return [...(ofAccount ? [ofAccount] : []), sourceCounter(sourceIp), ...ofUser].filter(isOn);
-};
-
-/** Seconds that remain to wait; 0 when there is no wait. */
-export const waitOf = (count: Count | undefined, now: Date): number =>
-  Math.max(0, (count?.waits_until ?? 0) - seconds(now));
-
-const waitErrorFor = (waits: readonly number[]): DomainError | undefined => {
-  const retryAfter = Math.max(0, ...waits);
-  return retryAfter > 0 ? new DomainError('TOO_MANY_ATTEMPTS', { retryAfter }) : undefined;
-};
-
-/** TOO_MANY_ATTEMPTS while any of the counters, as read, demands a wait. */
-export const findWaitError = (counters: readonly Counter[]): DomainError | undefined =>
-  waitErrorFor(counters.map(({ count }) => waitOf(count, new Date())));
-
-/** Counters with the items that were read under their keys, in the same order. */
-const withCounts = (
-  counters: readonly Counter[],
-  items: readonly (object | undefined)[],
-): readonly Counter[] =>
-  counters.map((counter, i) => ({ ...counter, count: items[i] as Count | undefined }));
-
-/** Reads the counts of counters. If they cannot be read, the counters are returned without counts. */
-export const readCounts = async (counters: readonly Counter[]): Promise<readonly Counter[]> => {
-  const read = () => getItems(counters, { timeout: countingTimeout() });
-  return withCounts(counters, (await loggingFaults(notCounted, read)) ?? []);
-};
+export function sourceCounters(sourceIp: string): Counter[] {
+  return [sourceCounter(sourceIp)].filter(isOn);
+}
 
 /**
  * Begins a login: reads its counters together with other items, and refuses while one demands a wait.
  * @returns the counters, and the items in the order of their keys
  * @throws {DomainError} TOO_MANY_ATTEMPTS, STORAGE_FAULT
  */
-export const openCounters = async (
+export async function openCounters(
   email: string,
   { ip_address }: Source,
   keys: readonly ItemKey[],
-) => {
+) {
   const wanted = await loginCounters(email, ip_address);
   const read = await getItems([...keys, ...wanted]);
   const counters = withCounts(wanted, read.slice(keys.length));
   const error = findWaitError(counters);
   if (error) throw error;
   return { counters, items: read.slice(0, keys.length) };
-};
+}
+
+/**
+ * The counters of a login that are switched on. Without the signing secret there is none of the account.
+ * @param user who logs in, once known: one who has a second factor has a counter too
+ */
+export async function loginCounters(
+  email: string,
+  sourceIp: string,
+  user?: StoredUser,
+): Promise<Counter[]> {
+  const ofAccount = await failuresOf(email);
+  const ofUser = user && hasFactor(user) ? [userCounter(user)] : [];
+  return [...(ofAccount ? [ofAccount] : []), sourceCounter(sourceIp), ...ofUser].filter(isOn);
+}
+
+const notCounted = 'attempt-not-counted';
+
+/** The counter of an account's failed logins; undefined if the signing secret cannot be read. */
+export function failuresOf(email: string): Promise<Counter | undefined> {
+  return loggingFaults(notCounted, () => accountCounter(email));
+}
+
+/** TOO_MANY_ATTEMPTS while any of the counters, as read, demands a wait. */
+export function findWaitError(counters: readonly Counter[]): DomainError | undefined {
+  return waitErrorFor(counters.map(({ count }) => waitOf(count, new Date())));
+}
+
+/** Seconds that remain to wait; 0 when there is no wait. */
+export function waitOf(count: Count | undefined, now: Date): number {
+  return Math.max(0, (count?.waits_until ?? 0) - seconds(now));
+}
 
 /**
  * Reads counters, and refuses while one demands a wait. Called before a password is checked and
  * again after it, because others may have reached a limit meanwhile.
  * @throws {DomainError} TOO_MANY_ATTEMPTS
  */
-export const requireNoWait = async (counters: readonly Counter[]): Promise<readonly Counter[]> => {
+export async function requireNoWait(counters: readonly Counter[]): Promise<readonly Counter[]> {
   const seen = await readCounts(counters);
   const error = findWaitError(seen);
   if (error) throw error;
   return seen;
-};
+}
+
+/** Reads the counts of counters. If they cannot be read, the counters are returned without counts. */
+export async function readCounts(counters: readonly Counter[]): Promise<readonly Counter[]> {
+  const read = () => getItems(counters, { timeout: countingTimeout() });
+  return withCounts(counters, (await loggingFaults(notCounted, read)) ?? []);
+}
+
+/**
+ * Counts a failure by counters, and ends the request by its error, or by TOO_MANY_ATTEMPTS if others have
+ * reached a limit meanwhile.
+ */
+export async function failBy(counters: readonly Counter[], code: ErrorCode): Promise<never> {
+  const { waitError } = await countAttempt(counters);
+  throw waitError ?? new DomainError(code);
+}
+
+/**
+ * Counts an attempt by all of its counters.
+ * @param counters of the attempt, with what was read of them before
+ * @returns when the wait ends that this attempt begins, ISO 8601; TOO_MANY_ATTEMPTS if others have
+ *   reached a limit meanwhile
+ */
+export async function countAttempt(
+  counters: readonly Counter[],
+  now = new Date(),
+): Promise<{ waits_until?: string; waitError: DomainError | undefined }> {
+  const counting = counters.map((counter) =>
+    loggingFaults(notCounted, () => countOne(counter, now)),
+  );
+  const counted = (await Promise.all(counting)).flatMap((one) => one ?? []);
+  const until = Math.max(0, ...counted.map(({ begins = 0 }) => begins));
+  const error = waitErrorFor(counted.map(({ wait }) => wait));
+  const begun = until > 0 ? { waits_until: new Date(until * 1000).toISOString() } : {};
+  return { ...begun, waitError: error };
+}
+
+/** Seconds within which attempts add up. */
+const window = 15 * 60;
+
+/** Seconds to wait after the limit is reached; doubled each further time, up to the longest. */
+const firstWait = 30;
+const longestWait = 15 * 60;
 
 /** A count after one more attempt. The one that reaches the limit is let through; the next waits. */
-export const countAfter = (count: Count | undefined, limit: number, now: number): Count => {
+export function countAfter(count: Count | undefined, limit: number, now: number): Count {
   const before =
     count && count.expires_at > now ? count : { attempts: 0, expires_at: now + window };
   const attempts = before.attempts + 1;
   if (attempts < limit) return { attempts, expires_at: before.expires_at };
   const waits_until = now + Math.min(firstWait * 2 ** (attempts - limit), longestWait);
   return { attempts, waits_until, expires_at: waits_until + window };
-};
+}
 
-/** The update that counts one more attempt, on conditions that hold until others reach the limit. */
-const increment = ({ attempts, waits_until, expires_at }: Count, limit: number, now: number) => {
-  if (attempts > 1 && !waits_until) {
-    return {
-      UpdateExpression: 'ADD attempts :one',
-      ConditionExpression: 'attempts < :last AND expires_at > :now',
-      ExpressionAttributeValues: { ':one': 1, ':last': limit - 1, ':now': now },
-    };
-  }
-  const values = { ':attempts': attempts, ':end': expires_at };
-  const [wait, ofWait] = waits_until
-    ? [', waits_until = :until', { ':until': waits_until }]
-    : [' REMOVE waits_until', {}];
-  const [condition, ofCondition] =
-    attempts > 1
-      ? ['attempts = :seen', { ':seen': attempts - 1 }]
-      : ['attribute_not_exists(pk) OR expires_at <= :now', { ':now': now }];
+/**
+ * Counts a registration where registrations are limited, which is off by default.
+ * @throws {DomainError} TOO_MANY_ATTEMPTS
+ */
+export async function countRegistration(sourceIp: string, now?: Date): Promise<void> {
+  const limit = config.registrationsPerAddress;
+  if (limit === 0) return;
+  const pk = `attempts#register#address#${networkOf(sourceIp)}`;
+  const { waitError } = await countAttempt([{ pk, limit }], now);
+  if (waitError) throw waitError;
+}
+
+/** Deletes the counts of an account's failed logins after a successful one, if there are any. */
+export async function forgetFailures(
+  counters: readonly Counter[],
+  now = new Date(),
+): Promise<void> {
+  const counted = counters.filter(({ ofAccount, count }) => ofAccount && count);
+  await Promise.all(counted.map((each) => loggingFaults(notCounted, () => forget(each, now))));
+}
+
+function sourceCounter(sourceIp: string): Counter {
   return {
-    UpdateExpression: `SET attempts = :attempts, expires_at = :end${wait}`,
-    ConditionExpression: condition,
-    ExpressionAttributeValues: { ...values, ...ofWait, ...ofCondition },
+    pk: `attempts#login#address#${networkOf(sourceIp)}`,
+    limit: config.loginFailuresPerAddress,
   };
-};
+}
+
+const isOn = ({ limit }: Counter): boolean => limit > 0;
+
+/** The email address is stored only as a keyed digest, because people mistakenly type passwords there. */
+async function accountCounter(email: string): Promise<Counter> {
+  const [{ keyObject }] = await signingKeys();
+  const account = createHmac('sha256', keyObject).update(`login.v1:${emailKey(email)}`);
+  const pk = `attempts#login#account#${account.digest('base64url')}`;
+  return { pk, limit: config.loginFailuresPerAccount, ofAccount: true };
+}
+
+/** The counter of a user: a change of the email address must not give further guesses at a code. */
+function userCounter({ id }: StoredUser): Counter {
+  return {
+    pk: `attempts#login#user#${id}`,
+    limit: config.loginFailuresPerAccount,
+    ofAccount: true,
+  };
+}
+
+/** Counters with the items that were read under their keys, in the same order. */
+function withCounts(
+  counters: readonly Counter[],
+  items: readonly (object | undefined)[],
+): readonly Counter[] {
+  return counters.map((counter, i) => ({ ...counter, count: items[i] as Count | undefined }));
+}
+
+function waitErrorFor(waits: readonly number[]): DomainError | undefined {
+  const retryAfter = Math.max(0, ...waits);
+  return retryAfter > 0 ? new DomainError('TOO_MANY_ATTEMPTS', { retryAfter }) : undefined;
+}
+
+/** Milliseconds that counting may delay a response. */
+const countingTimeout = () => patiently(1000);
 
 /**
  * Attempts at counting. Others may change or delete a count after it was read. An attempt that
@@ -191,7 +226,7 @@ const maxRounds = 8;
  * @returns `wait`: the seconds of a wait that others have begun, 0 if there is none; `begins`: when the wait
  *   ends that this attempt begins
  */
-const countOne = async ({ pk, limit, count: seen }: Counter, now: Date) => {
+async function countOne({ pk, limit, count: seen }: Counter, now: Date) {
   let count = seen;
   for (let round = 0; round < maxRounds; round += 1) {
     const wait = waitOf(count, now);
@@ -212,52 +247,35 @@ const countOne = async ({ pk, limit, count: seen }: Counter, now: Date) => {
     }
   }
   return { wait: Math.max(1, waitOf(count, now)) };
-};
+}
 
-/**
- * Counts an attempt by all of its counters.
- * @param counters of the attempt, with what was read of them before
- * @returns when the wait ends that this attempt begins, ISO 8601; TOO_MANY_ATTEMPTS if others have
- *   reached a limit meanwhile
- */
-export const countAttempt = async (
-  counters: readonly Counter[],
-  now = new Date(),
-): Promise<{ waits_until?: string; waitError: DomainError | undefined }> => {
-  const counting = counters.map((counter) =>
-    loggingFaults(notCounted, () => countOne(counter, now)),
-  );
-  const counted = (await Promise.all(counting)).flatMap((one) => one ?? []);
-  const until = Math.max(0, ...counted.map(({ begins = 0 }) => begins));
-  const error = waitErrorFor(counted.map(({ wait }) => wait));
-  const begun = until > 0 ? { waits_until: new Date(until * 1000).toISOString() } : {};
-  return { ...begun, waitError: error };
-};
-
-/**
- * Counts a failure by counters, and ends the request by its error, or by TOO_MANY_ATTEMPTS if others have
- * reached a limit meanwhile.
- */
-export const failBy = async (counters: readonly Counter[], code: ErrorCode): Promise<never> => {
-  const { waitError } = await countAttempt(counters);
-  throw waitError ?? new DomainError(code);
-};
-
-/**
- * Counts a registration where registrations are limited, which is off by default.
- * @throws {DomainError} TOO_MANY_ATTEMPTS
- */
-export const countRegistration = async (sourceIp: string, now?: Date): Promise<void> => {
-  const limit = config.registrationsPerAddress;
-  if (limit === 0) return;
-  const pk = `attempts#register#address#${networkOf(sourceIp)}`;
-  const { waitError } = await countAttempt([{ pk, limit }], now);
-  if (waitError) throw waitError;
-};
+/** The update that counts one more attempt, on conditions that hold until others reach the limit. */
+function increment({ attempts, waits_until, expires_at }: Count, limit: number, now: number) {
+  if (attempts > 1 && !waits_until) {
+    return {
+      UpdateExpression: 'ADD attempts :one',
+      ConditionExpression: 'attempts < :last AND expires_at > :now',
+      ExpressionAttributeValues: { ':one': 1, ':last': limit - 1, ':now': now },
+    };
+  }
+  const values = { ':attempts': attempts, ':end': expires_at };
+  const [wait, ofWait] = waits_until
+    ? [', waits_until = :until', { ':until': waits_until }]
+    : [' REMOVE waits_until', {}];
+  const [condition, ofCondition] =
+    attempts > 1
+      ? ['attempts = :seen', { ':seen': attempts - 1 }]
+      : ['attribute_not_exists(pk) OR expires_at <= :now', { ':now': now }];
+  return {
+    UpdateExpression: `SET attempts = :attempts, expires_at = :end${wait}`,
+    ConditionExpression: condition,
+    ExpressionAttributeValues: { ...values, ...ofWait, ...ofCondition },
+  };
+}
 
 /** Deletes a count, unless it has reached its limit meanwhile. */
-const forget = ({ pk }: Counter, now: Date): Promise<boolean> =>
-  sendIf(
+function forget({ pk }: Counter, now: Date): Promise<boolean> {
+  return sendIf(
     new DeleteCommand({
       TableName: config.usersTable,
       Key: { pk },
@@ -266,12 +284,4 @@ const forget = ({ pk }: Counter, now: Date): Promise<boolean> =>
     }),
     { timeout: countingTimeout() },
   );
-
-/** Deletes the counts of an account's failed logins after a successful one, if there are any. */
-export const forgetFailures = async (
-  counters: readonly Counter[],
-  now = new Date(),
-): Promise<void> => {
-  const counted = counters.filter(({ ofAccount, count }) => ofAccount && count);
-  await Promise.all(counted.map((each) => loggingFaults(notCounted, () => forget(each, now))));
-};
+}

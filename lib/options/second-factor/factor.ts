@@ -5,34 +5,9 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
+import { decryptSecret } from '../../keys/factor-key.ts';
 import type { StoredUser } from '../../users/item.ts';
 import { rewriteUser, writeUser } from '../../users/write.ts';
-import { decryptSecret } from '../../keys/factor-key.ts';
-
-/** Seconds for which an app shows a code. */
-const period = 30;
-
-/** Steps by which the clocks of app and service may differ, either way. */
-const window = 1;
-
-/** Bytes: as many as the output of SHA-1 has (RFC 4226, section 4). */
-const secretSize = 20;
-
-/** A new secret, in base32 (RFC 4648). */
-export const makeSecret = (): string => new Secret({ size: secretSize }).base32;
-
-const totp = (secret: string, { issuer, label }: { issuer?: string; label?: string } = {}) =>
-  new TOTP({
-    secret: Secret.fromBase32(secret),
-    algorithm: 'SHA1',
-    digits: 6,
-    period,
-    ...(issuer === undefined || label === undefined ? {} : { issuer, label }),
-  });
-
-/** The URI that an app reads from a QR code. @param issuer the service, as the app shows it */
-export const enrolmentUri = (secret: string, names: { issuer: string; label: string }): string =>
-  totp(secret, names).toString();
 
 /** A code that a user sent. */
 export type Code =
@@ -44,64 +19,8 @@ export type Code =
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 /** 16 characters of 5 bits each: 80 bits. */
 const recoveryLength = 16;
-const appForm = /^\d{6}$/;
+
 const recoveryForm = new RegExp(`^[${alphabet}]{${recoveryLength}}$`);
-
-/** Characters of a text that may be a code, with all that people put in between. */
-const maxLength = 64;
-
-const isDigit = (code: number): boolean => /^\p{Nd}$/u.test(String.fromCodePoint(code));
-
-/** A decimal digit of any script in ASCII. Unicode has them in tens, each from zero to nine. */
-const asciiDigit = (digit: string): string => {
-  const code = digit.codePointAt(0) ?? 0;
-  let zero = code;
-  while (isDigit(zero - 1)) zero -= 1;
-  return String((code - zero) % 10);
-};
-
-/**
- * Reads a code. White space, dashes and letter case do not count, decimal digits of all scripts do, and
- * letters that are not in the alphabet count as the digits that they look like.
- */
-export const readCode = (value: string): Code => {
-  const text =
-    value.length > maxLength ? '' : value.replaceAll(/[\s\p{White_Space}\p{Dash}]/gu, '');
-  const plain = text.replaceAll(/\p{Nd}/gu, asciiDigit).toUpperCase();
-  if (appForm.test(plain)) return { kind: 'app', digits: plain };
-  const letters = plain.replaceAll('O', '0').replaceAll(/[IL]/g, '1');
-  return recoveryForm.test(letters) ? { kind: 'recovery', letters } : { kind: 'neither' };
-};
-
-/**
- * The step of time for which an app shows a code, at most one before or after the present one.
- * @returns undefined for a code of no such step
- */
-export const stepOf = (secret: string, digits: string, now: Date): number | undefined => {
-  const timestamp = now.getTime();
-  const delta = totp(secret).validate({ token: digits, timestamp, window });
-  return delta === null ? undefined : TOTP.counter({ period, timestamp }) + delta;
-};
-
-/** What is stored of a recovery code: 80 random bits need no slow hash. */
-export const recoveryHash = (userId: number, letters: string): string =>
-  createHash('sha256').update(`recovery.v1:${userId}:${letters}`).digest('base64url');
-
-const recoveryCodes = 10;
-
-const makeRecoveryCode = (): string => {
-  // 256 is a multiple of 32, so that each character is as likely as any other.
-  const letters = [...randomBytes(recoveryLength)].map((byte) => alphabet.charAt(byte % 32));
-  return letters.join('').replaceAll(/(.{4})(?=.)/g, '$1-');
-};
-
-/** New recovery codes, in groups that can be read aloud. */
-export const makeRecoveryCodes = (): string[] =>
-  Array.from({ length: recoveryCodes }, makeRecoveryCode);
-
-/** The hashes of recovery codes as they are shown. */
-export const recoveryHashes = (userId: number, codes: readonly string[]): Set<string> =>
-  new Set(codes.map((code) => recoveryHash(userId, code.replaceAll('-', ''))));
 
 /** A right code. It is right for one secret, and only until a write uses it up. */
 export type Proof = { readonly secret: string } & (
@@ -109,12 +28,42 @@ export type Proof = { readonly secret: string } & (
   | { readonly hash: string }
 );
 
+/** Bytes: as many as the output of SHA-1 has (RFC 4226, section 4). */
+const secretSize = 20;
+
+/** A new secret, in base32 (RFC 4648). */
+export function makeSecret(): string {
+  return new Secret({ size: secretSize }).base32;
+}
+
+/** The URI that an app reads from a QR code. @param issuer the service, as the app shows it */
+export function enrolmentUri(secret: string, names: { issuer: string; label: string }): string {
+  return totp(secret, names).toString();
+}
+
+const recoveryCodes = 10;
+
+/** New recovery codes, in groups that can be read aloud. */
+export function makeRecoveryCodes(): string[] {
+  return Array.from({ length: recoveryCodes }, makeRecoveryCode);
+}
+
+/** The hashes of recovery codes as they are shown. */
+export function recoveryHashes(userId: number, codes: readonly string[]): Set<string> {
+  return new Set(codes.map((code) => recoveryHash(userId, code.replaceAll('-', ''))));
+}
+
+/** What is stored of a recovery code: 80 random bits need no slow hash. */
+export function recoveryHash(userId: number, letters: string): string {
+  return createHash('sha256').update(`recovery.v1:${userId}:${letters}`).digest('base64url');
+}
+
 /**
  * Checks a code of a user, and writes nothing.
  * @returns undefined for a wrong code, for one that was used, and where there is no factor
  * @throws {DomainError} STORAGE_FAULT when the secret cannot be decrypted
  */
-export const checkCode = async (user: StoredUser, text: string): Promise<Proof | undefined> => {
+export async function checkCode(user: StoredUser, text: string): Promise<Proof | undefined> {
   const { id, factor_secret: secret } = user;
   if (secret === undefined) return undefined;
   const code = readCode(text);
@@ -127,22 +76,41 @@ export const checkCode = async (user: StoredUser, text: string): Promise<Proof |
   if (step === undefined) return undefined;
   const proof = { secret, step };
   return isGood(user, proof) ? proof : undefined;
-};
+}
 
-/** Whether a code is good for a user as read. */
-const isGood = (user: StoredUser, proof: Proof): boolean =>
-  user.factor_secret === proof.secret &&
-  ('step' in proof
-    ? proof.step > (user.factor_step ?? 0)
-    : (user.recovery_codes?.has(proof.hash) ?? false));
+const appForm = /^\d{6}$/;
 
-/** What a write sets to use a code up. */
-const spent = (user: StoredUser, proof: Proof) => {
-  if ('step' in proof) return { factor_step: proof.step };
-  const rest = new Set(user.recovery_codes);
-  rest.delete(proof.hash);
-  return { recovery_codes: rest.size > 0 ? rest : undefined };
-};
+/** Characters of a text that may be a code, with all that people put in between. */
+const maxLength = 64;
+
+/**
+ * Reads a code. White space, dashes and letter case do not count, decimal digits of all scripts do, and
+ * letters that are not in the alphabet count as the digits that they look like.
+ */
+export function readCode(value: string): Code {
+  const text =
+    value.length > maxLength ? '' : value.replaceAll(/[\s\p{White_Space}\p{Dash}]/gu, '');
+  const plain = text.replaceAll(/\p{Nd}/gu, asciiDigit).toUpperCase();
+  if (appForm.test(plain)) return { kind: 'app', digits: plain };
+  const letters = plain.replaceAll('O', '0').replaceAll(/[IL]/g, '1');
+  return recoveryForm.test(letters) ? { kind: 'recovery', letters } : { kind: 'neither' };
+}
+
+/** Seconds for which an app shows a code. */
+const period = 30;
+
+/** Steps by which the clocks of app and service may differ, either way. */
+const window = 1;
+
+/**
+ * The step of time for which an app shows a code, at most one before or after the present one.
+ * @returns undefined for a code of no such step
+ */
+export function stepOf(secret: string, digits: string, now: Date): number | undefined {
+  const timestamp = now.getTime();
+  const delta = totp(secret).validate({ token: digits, timestamp, window });
+  return delta === null ? undefined : TOTP.counter({ period, timestamp }) + delta;
+}
 
 /**
  * Uses a code up: of any number of requests with one code, one succeeds.
@@ -150,8 +118,52 @@ const spent = (user: StoredUser, proof: Proof) => {
  *   removed
  * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
  */
-export const useCode = async (user: StoredUser, proof: Proof): Promise<StoredUser | undefined> => {
+export async function useCode(user: StoredUser, proof: Proof): Promise<StoredUser | undefined> {
   const use = async (current: StoredUser) =>
     isGood(current, proof) ? writeUser(current, { fields: spent(current, proof) }) : undefined;
   return rewriteUser(user.id, use, user);
-};
+}
+
+function totp(secret: string, { issuer, label }: { issuer?: string; label?: string } = {}) {
+  return new TOTP({
+    secret: Secret.fromBase32(secret),
+    algorithm: 'SHA1',
+    digits: 6,
+    period,
+    ...(issuer === undefined || label === undefined ? {} : { issuer, label }),
+  });
+}
+
+function makeRecoveryCode(): string {
+  // 256 is a multiple of 32, so that each character is as likely as any other.
+  const letters = [...randomBytes(recoveryLength)].map((byte) => alphabet.charAt(byte % 32));
+  return letters.join('').replaceAll(/(.{4})(?=.)/g, '$1-');
+}
+
+/** A decimal digit of any script in ASCII. Unicode has them in tens, each from zero to nine. */
+function asciiDigit(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0;
+  let zero = code;
+  while (isDigit(zero - 1)) zero -= 1;
+  return String((code - zero) % 10);
+}
+
+const isDigit = (code: number): boolean => /^\p{Nd}$/u.test(String.fromCodePoint(code));
+
+/** Whether a code is good for a user as read. */
+function isGood(user: StoredUser, proof: Proof): boolean {
+  return (
+    user.factor_secret === proof.secret &&
+    ('step' in proof
+      ? proof.step > (user.factor_step ?? 0)
+      : (user.recovery_codes?.has(proof.hash) ?? false))
+  );
+}
+
+/** What a write sets to use a code up. */
+function spent(user: StoredUser, proof: Proof) {
+  if ('step' in proof) return { factor_step: proof.step };
+  const rest = new Set(user.recovery_codes);
+  rest.delete(proof.hash);
+  return { recovery_codes: rest.size > 0 ? rest : undefined };
+}

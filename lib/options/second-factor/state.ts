@@ -3,24 +3,6 @@ import { config } from '../../ground/settings.ts';
 import type { StoredUser } from '../../users/item.ts';
 import type { Role } from '../../users/user.ts';
 
-/** Whether a user logs in with a code. Never while SECOND_FACTOR is off. */
-export function hasFactor({ factor_secret }: StoredUser): boolean {
-  return config.secondFactor !== 'off' && factor_secret !== undefined;
-}
-
-/** The role in force: where admins need a second factor, one without it is a `user`. */
-export function roleInForce(user: StoredUser): Role {
-  return config.secondFactor === 'admins' && !hasFactor(user) ? 'user' : user.role;
-}
-
-/** The part of a second factor that responses show. */
-export function factorStanding({ factor_secret, recovery_codes }: StoredUser) {
-  return {
-    enabled: factor_secret !== undefined,
-    recovery_codes_left: recovery_codes?.size ?? 0,
-  };
-}
-
 /** The fields of a user who has no second factor. */
 export const withoutFactor = {
   factor_secret: undefined,
@@ -31,3 +13,21 @@ export const withoutFactor = {
 
 /** The details of the audit entry of a removal. */
 export const factorRemoved = { fields: ['second_factor'], second_factor: 'removed' } as const;
+
+/** The role in force: where admins need a second factor, one without it is a `user`. */
+export function roleInForce(user: StoredUser): Role {
+  return config.secondFactor === 'admins' && !hasFactor(user) ? 'user' : user.role;
+}
+
+/** Whether a user logs in with a code. Never while SECOND_FACTOR is off. */
+export function hasFactor({ factor_secret }: StoredUser): boolean {
+  return config.secondFactor !== 'off' && factor_secret !== undefined;
+}
+
+/** The part of a second factor that responses show. */
+export function factorStanding({ factor_secret, recovery_codes }: StoredUser) {
+  return {
+    enabled: factor_secret !== undefined,
+    recovery_codes_left: recovery_codes?.size ?? 0,
+  };
+}

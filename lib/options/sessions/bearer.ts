@@ -16,24 +16,6 @@ import {
 /** A caller as stored, with the session of the request. */
 export type Bearer = StoredUser & { readonly session: Session };
 
-/** Milliseconds by which a slow store may delay a response. */
-const notingTimeout = 1000;
-
-/**
- * Notes that an access token of a session's newest pair was used, so that no other pair replaces that
- * one (functions/README.md, Refresh). A fault is logged, and the request goes on.
- * @throws {Overtaken} when others have written the session since it was read
- */
-const noteUse = async (read: WithSessions, session: Session): Promise<void> => {
-  const refresh = { ...session.refresh, isUsed: true } as const;
-  try {
-    await writeSession(read, { ...session, refresh }, { timeout: patiently(notingTimeout) });
-  } catch (error) {
-    if (error instanceof Overtaken) throw error;
-    logError('token-use-not-noted', describeFault(error));
-  }
-};
-
 /**
  * Reads the caller of a verified token.
  * @param token its protected header
@@ -41,8 +23,8 @@ const noteUse = async (read: WithSessions, session: Session): Promise<void> => {
  * @throws {DomainError} TOKEN_INVALID when it has no session, or that has ended, or the token's pair was
  *   replaced; STORAGE_FAULT
  */
-export const findBearer = (id: number, token: Partial<Belonging>): Promise<Bearer | undefined> =>
-  untilWritten(async () => {
+export function findBearer(id: number, token: Partial<Belonging>): Promise<Bearer | undefined> {
+  return untilWritten(async () => {
     const read = await readSessions(id);
     if (!read) return undefined;
     const session = openSession(read, token.session, new Date());
@@ -55,3 +37,22 @@ export const findBearer = (id: number, token: Partial<Belonging>): Promise<Beare
     if (!isNoted) await noteUse(read, session);
     return { ...read.user, session };
   });
+}
+
+/** Milliseconds by which a slow store may delay a response. */
+const notingTimeout = 1000;
+
+/**
+ * Notes that an access token of a session's newest pair was used, so that no other pair replaces that
+ * one (functions/README.md, Refresh). A fault is logged, and the request goes on.
+ * @throws {Overtaken} when others have written the session since it was read
+ */
+async function noteUse(read: WithSessions, session: Session): Promise<void> {
+  const refresh = { ...session.refresh, isUsed: true } as const;
+  try {
+    await writeSession(read, { ...session, refresh }, { timeout: patiently(notingTimeout) });
+  } catch (error) {
+    if (error instanceof Overtaken) throw error;
+    logError('token-use-not-noted', describeFault(error));
+  }
+}

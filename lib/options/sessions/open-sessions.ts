@@ -1,7 +1,8 @@
 /** How sessions are shown, and ended one by one or all others at once. */
 import { DomainError } from '../../ground/errors.ts';
-import type { Bearer } from './bearer.ts';
 import type { StoredUser } from '../../users/item.ts';
+import { rewriteUser, writeUser } from '../../users/write.ts';
+import type { Bearer } from './bearer.ts';
 import {
   endedSessions,
   endSession,
@@ -10,23 +11,14 @@ import {
   requireOpen,
   type Session,
 } from './sessions.ts';
-import { rewriteUser, writeUser } from '../../users/write.ts';
-
-const readOpen = async (id: number): Promise<readonly Session[]> => {
-  const read = await readSessions(id);
-  if (!read) throw new DomainError('USER_NOT_FOUND');
-  return openSessions(read, new Date());
-};
-
-const iso = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
 /**
  * The sessions of a user as a response shows them, newest first.
  * @param current the session of the request
  * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
  */
-export const listSessions = async (id: number, current: Session) =>
-  (await readOpen(id))
+export async function listSessions(id: number, current: Session) {
+  return (await readOpen(id))
     .toSorted((a, b) => b.created - a.created)
     .map(({ id, created, used, until, ip_address, user_agent }) => ({
       id,
@@ -37,26 +29,35 @@ export const listSessions = async (id: number, current: Session) =>
       user_agent: user_agent || null,
       current: id === current.id,
     }));
+}
 
 /**
  * Ends one session of a user.
  * @throws {DomainError} USER_NOT_FOUND, SESSION_NOT_FOUND, STORAGE_FAULT
  */
-export const endOpenSession = async (id: number, sessionId: string | undefined): Promise<void> => {
+export async function endOpenSession(id: number, sessionId: string | undefined): Promise<void> {
   const session = (await readOpen(id)).find((each) => each.id === sessionId);
   if (!session) throw new DomainError('SESSION_NOT_FOUND');
   await endSession(id, session.id);
-};
+}
 
 /**
  * Ends all sessions of a caller but that of the request.
  * @throws {DomainError} TOKEN_INVALID when that one was ended meanwhile, USER_NOT_FOUND, STORAGE_FAULT
  */
-export const endOtherSessions = async (caller: Bearer): Promise<void> => {
+export async function endOtherSessions(caller: Bearer): Promise<void> {
   const { id, session } = caller;
   const end = async (user: StoredUser) => {
     requireOpen(user, session);
     await writeUser(user, { fields: endedSessions(user, session) });
   };
   await rewriteUser(id, end, caller);
-};
+}
+
+async function readOpen(id: number): Promise<readonly Session[]> {
+  const read = await readSessions(id);
+  if (!read) throw new DomainError('USER_NOT_FOUND');
+  return openSessions(read, new Date());
+}
+
+const iso = (milliseconds: number): string => new Date(milliseconds).toISOString();

@@ -11,7 +11,9 @@ import { DomainError } from '../../ground/errors.ts';
 import { config, hasSessions } from '../../ground/settings.ts';
 import type { Source } from '../../ground/source.ts';
 import { day, seconds } from '../../ground/time.ts';
+import { issueToken } from '../../keys/token.ts';
 import type { StoredUser } from '../../users/item.ts';
+import { isUserId } from '../../users/user.ts';
 import {
   firstSession,
   makeSessionId,
@@ -19,20 +21,6 @@ import {
   type Session,
   storeSession,
 } from './sessions.ts';
-import { isUserId } from '../../users/user.ts';
-import { issueToken } from '../../keys/token.ts';
-
-/** Milliseconds for which a token that was used is still answered, with the token that followed. */
-const grace = 60_000;
-
-const random = (bytes: number): string => randomBytes(bytes).toString('base64url');
-const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
-const following = (secret: string, salt: string): string =>
-  createHmac('sha256', secret).update(salt).digest('base64url');
-
-/** 16 bytes that prove that the service issued a token, however many it has issued since. */
-const tagOf = (secret: string, key: string): string =>
-  createHmac('sha256', key).update(secret).digest().subarray(0, 16).toString('base64url');
 
 /** A refresh token in its parts. */
 export interface RefreshToken {
@@ -41,45 +29,6 @@ export interface RefreshToken {
   readonly secret: string;
   readonly tag: string;
 }
-
-const form = /^([1-9]\d{0,15})\.([\w-]{22})\.([\w-]{43})([\w-]{22})$/;
-
-/** The parts of a token. @throws {DomainError} REFRESH_TOKEN_INVALID */
-export const readRefreshToken = (token: string): RefreshToken => {
-  const [, id, sessionId = '', secret = '', tag = ''] = form.exec(token) ?? [];
-  if (!isUserId(Number(id))) throw new DomainError('REFRESH_TOKEN_INVALID');
-  return { userId: Number(id), sessionId, secret, tag };
-};
-
-const tokenOf = (userId: number, sessionId: string, secret: string, key: string): string =>
-  `${userId}.${sessionId}.${secret}${tagOf(secret, key)}`;
-
-/** The first refresh token of a session, and what the session stores of it. */
-export const firstRefreshToken = (
-  userId: number,
-  sessionId: string,
-): { refreshToken: string; refresh: RefreshState } => {
-  const [secret, key] = [random(32), random(16)];
-  const refreshToken = tokenOf(userId, sessionId, secret, key);
-  return { refreshToken, refresh: { key, newest: hashOf(secret), pair: 0, oldest: 0 } };
-};
-
-/**
- * The token that follows a good one, and what the session stores from then on. If the given one is not
- * the newest, the newest pair is replaced. Nobody knows who has its access tokens, which become void with
- * all older ones.
- */
-export const nextRefreshToken = (
-  { userId, sessionId, secret }: RefreshToken,
-  { key, newest, ...before }: RefreshState,
-): { refreshToken: string; refresh: RefreshState } => {
-  const salt = random(32);
-  const next = following(secret, salt);
-  const refreshToken = tokenOf(userId, sessionId, next, key);
-  const pair = before.pair + 1;
-  const oldest = hashOf(secret) === newest ? before.oldest : pair;
-  return { refreshToken, refresh: { key, newest: hashOf(next), salt, pair, oldest } };
-};
 
 /** How a refresh token relates to its session. */
 export type Standing =
@@ -91,12 +40,48 @@ export type Standing =
   /** The token before the newest one, within the {@link grace} after its use. */
   | { readonly is: 'repeated'; readonly refreshToken: string };
 
+/** The tokens that the client gets. */
+export interface Tokens {
+  readonly token: string;
+  /** Where there are sessions. */
+  readonly refreshToken?: string;
+}
+
+const form = /^([1-9]\d{0,15})\.([\w-]{22})\.([\w-]{43})([\w-]{22})$/;
+
+/** The parts of a token. @throws {DomainError} REFRESH_TOKEN_INVALID */
+export function readRefreshToken(token: string): RefreshToken {
+  const [, id, sessionId = '', secret = '', tag = ''] = form.exec(token) ?? [];
+  if (!isUserId(Number(id))) throw new DomainError('REFRESH_TOKEN_INVALID');
+  return { userId: Number(id), sessionId, secret, tag };
+}
+
+/**
+ * The token that follows a good one, and what the session stores from then on. If the given one is not
+ * the newest, the newest pair is replaced. Nobody knows who has its access tokens, which become void with
+ * all older ones.
+ */
+export function nextRefreshToken(
+  { userId, sessionId, secret }: RefreshToken,
+  { key, newest, ...before }: RefreshState,
+): { refreshToken: string; refresh: RefreshState } {
+  const salt = random(32);
+  const next = following(secret, salt);
+  const refreshToken = tokenOf(userId, sessionId, next, key);
+  const pair = before.pair + 1;
+  const oldest = hashOf(secret) === newest ? before.oldest : pair;
+  return { refreshToken, refresh: { key, newest: hashOf(next), salt, pair, oldest } };
+}
+
+/** Milliseconds for which a token that was used is still answered, with the token that followed. */
+const grace = 60_000;
+
 /** Compares a token with what its session stores. */
-export const standingOf = (
+export function standingOf(
   { userId, sessionId, secret, tag }: RefreshToken,
   { refresh, used }: Session,
   now: Date,
-): Standing => {
+): Standing {
   const { key, newest, salt, isUsed } = refresh;
   if (!timingSafeEqual(Buffer.from(tag), Buffer.from(tagOf(secret, key)))) return { is: 'unknown' };
   if (hashOf(secret) === newest) return { is: 'good' };
@@ -104,13 +89,28 @@ export const standingOf = (
   if (hashOf(next) !== newest) return { is: 'reused' };
   if (now.getTime() - used > grace) return { is: isUsed ? 'reused' : 'good' };
   return { is: 'repeated', refreshToken: tokenOf(userId, sessionId, next, key) };
-};
+}
 
-/** The tokens that the client gets. */
-export interface Tokens {
-  readonly token: string;
-  /** Where there are sessions. */
-  readonly refreshToken?: string;
+/**
+ * Begins a session of a user who logs in.
+ * @param user as read before the password was checked, so that no later change is missed
+ * @throws {DomainError} TOKEN_FAULT, STORAGE_FAULT
+ */
+export async function beginSession(user: StoredUser, source: Source): Promise<Tokens> {
+  if (!hasSessions(config)) return { token: await issueToken(user) };
+  const { session, tokens } = await prepare(user, source);
+  await storeSession(user, session);
+  return tokens;
+}
+
+/** The first refresh token of a session, and what the session stores of it. */
+export function firstRefreshToken(
+  userId: number,
+  sessionId: string,
+): { refreshToken: string; refresh: RefreshState } {
+  const [secret, key] = [random(32), random(16)];
+  const refreshToken = tokenOf(userId, sessionId, secret, key);
+  return { refreshToken, refresh: { key, newest: hashOf(secret), pair: 0, oldest: 0 } };
 }
 
 /**
@@ -119,20 +119,48 @@ export interface Tokens {
  * @param created milliseconds since 1970
  * @returns seconds since 1970
  */
-export const sessionEnd = (created: number, now: Date): number =>
-  Math.min(
+export function sessionEnd(created: number, now: Date): number {
+  return Math.min(
     seconds(now) + config.sessionIdleDays * day,
     Math.floor(created / 1000) + config.sessionDays * day,
   );
+}
+
+/**
+ * The first session of a user who registers.
+ * @returns its tokens, and its write for the transaction that stores the user
+ * @throws {DomainError} TOKEN_FAULT
+ */
+export async function prepareFirstSession(
+  user: StoredUser,
+  source: Source,
+): Promise<{ tokens: Tokens; writes: Step[] }> {
+  if (!hasSessions(config)) return { tokens: { token: await issueToken(user) }, writes: [] };
+  const { session, tokens } = await prepare(user, source);
+  return { tokens, writes: [firstSession(user, session)] };
+}
+
+const random = (bytes: number): string => randomBytes(bytes).toString('base64url');
+
+function following(secret: string, salt: string): string {
+  return createHmac('sha256', secret).update(salt).digest('base64url');
+}
+
+function tokenOf(userId: number, sessionId: string, secret: string, key: string): string {
+  return `${userId}.${sessionId}.${secret}${tagOf(secret, key)}`;
+}
+
+/** 16 bytes that prove that the service issued a token, however many it has issued since. */
+function tagOf(secret: string, key: string): string {
+  return createHmac('sha256', key).update(secret).digest().subarray(0, 16).toString('base64url');
+}
+
+const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
 
 /** Bytes of a user agent that a session keeps. */
 const maxAgent = 120;
 
-/** As much of a text as fits into some bytes. */
-const cut = (text: string, bytes: number): string =>
-  text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(bytes)).read);
-
-const prepare = async (user: StoredUser, { ip_address, user_agent }: Source) => {
+async function prepare(user: StoredUser, { ip_address, user_agent }: Source) {
   const now = new Date();
   const [id, created] = [makeSessionId(), now.getTime()];
   const { refreshToken, refresh } = firstRefreshToken(user.id, id);
@@ -148,30 +176,9 @@ const prepare = async (user: StoredUser, { ip_address, user_agent }: Source) => 
     refresh,
   };
   return { session, tokens: { token, refreshToken } };
-};
+}
 
-/**
- * Begins a session of a user who logs in.
- * @param user as read before the password was checked, so that no later change is missed
- * @throws {DomainError} TOKEN_FAULT, STORAGE_FAULT
- */
-export const beginSession = async (user: StoredUser, source: Source): Promise<Tokens> => {
-  if (!hasSessions(config)) return { token: await issueToken(user) };
-  const { session, tokens } = await prepare(user, source);
-  await storeSession(user, session);
-  return tokens;
-};
-
-/**
- * The first session of a user who registers.
- * @returns its tokens, and its write for the transaction that stores the user
- * @throws {DomainError} TOKEN_FAULT
- */
-export const prepareFirstSession = async (
-  user: StoredUser,
-  source: Source,
-): Promise<{ tokens: Tokens; writes: Step[] }> => {
-  if (!hasSessions(config)) return { tokens: { token: await issueToken(user) }, writes: [] };
-  const { session, tokens } = await prepare(user, source);
-  return { tokens, writes: [firstSession(user, session)] };
-};
+/** As much of a text as fits into some bytes. */
+function cut(text: string, bytes: number): string {
+  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(bytes)).read);
+}

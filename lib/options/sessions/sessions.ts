@@ -60,69 +60,57 @@ export interface WithSessions {
   readonly sessions: readonly Session[];
 }
 
-/** Bytes for a user's sessions (about 50), which each request reads. */
-const maxBytes = 24_000;
-
-export const sessionsKey = (id: number) => ({ pk: `sessions#${id}` });
-
-export const makeSessionId = (): string => randomBytes(16).toString('base64url');
-export const isSessionId = (text: string | undefined): text is string =>
-  /^[\w-]{22}$/.test(text ?? '');
-
-/**
- * The value of `kept_session`. It names the epoch, so that the next end of all sessions ends this
- * one too.
- */
-const keptMark = (epoch: number, id: string): string => `${epoch}.${id}`;
-
-/** Whether a session was ended with all others of its user. */
-const isEnded = (user: StoredUser, { epoch, id }: Session): boolean => {
-  const { session_epoch = 0, kept_session } = user;
-  return epoch < session_epoch && kept_session !== keptMark(session_epoch, id);
-};
+export function makeSessionId(): string {
+  return randomBytes(16).toString('base64url');
+}
 
 /** @throws {DomainError} TOKEN_INVALID when the session was ended with all others of its user */
-export const requireOpen = (user: StoredUser, session: Session): void => {
+export function requireOpen(user: StoredUser, session: Session): void {
   if (isEnded(user, session)) throw new DomainError('TOKEN_INVALID');
-};
-
-/** The sessions that have not ended. */
-export const openSessions = ({ user, sessions }: WithSessions, now: Date): readonly Session[] =>
-  sessions.filter((session) => session.until > seconds(now) && !isEnded(user, session));
+}
 
 /** The session with an id, unless it is not there or has ended. */
-export const openSession = (read: WithSessions, id: unknown, now: Date): Session | undefined =>
-  openSessions(read, now).find((session) => session.id === id);
+export function openSession(read: WithSessions, id: unknown, now: Date): Session | undefined {
+  return openSessions(read, now).find((session) => session.id === id);
+}
 
-/** A user with the item of its sessions. */
-export const withSessions = (user: StoredUser, item: object = {}): WithSessions => {
-  const entries = Object.entries(item).filter(([id]) => isSessionId(id));
-  return { user, sessions: entries.map(([id, session]) => ({ ...session, id })) };
-};
+/** The sessions that have not ended. */
+export function openSessions({ user, sessions }: WithSessions, now: Date): readonly Session[] {
+  return sessions.filter((session) => session.until > seconds(now) && !isEnded(user, session));
+}
 
 /**
  * Reads a user and its sessions by one request.
  * @returns undefined when the user is not stored
  * @throws {DomainError} STORAGE_FAULT
  */
-export const readSessions = async (id: number): Promise<WithSessions | undefined> => {
+export async function readSessions(id: number): Promise<WithSessions | undefined> {
   const [user, item] = await getItems([userKey(id), sessionsKey(id)]);
   return user && withSessions(user as StoredUser, item);
-};
+}
 
-/** The bytes that a session takes, or a few more. */
-const sizeOf = (session: Session): number => Buffer.byteLength(JSON.stringify(session));
+export function sessionsKey(id: number) {
+  return { pk: `sessions#${id}` };
+}
 
-/** The sessions that leave the item: those that ended, and those unused longest if it is full. */
-const outdated = (read: WithSessions, fresh: Session, now: Date): readonly Session[] => {
-  let bytes = sizeOf(fresh);
-  const newestFirst = openSessions(read, now).toSorted((a, b) => b.used - a.used);
-  const kept = newestFirst.filter((session) => {
-    bytes += sizeOf(session);
-    return bytes <= maxBytes;
-  });
-  return read.sessions.filter((session) => !kept.includes(session));
-};
+/** A user with the item of its sessions. */
+export function withSessions(user: StoredUser, item: object = {}): WithSessions {
+  const entries = Object.entries(item).filter(([id]) => isSessionId(id));
+  return { user, sessions: entries.map(([id, session]) => ({ ...session, id })) };
+}
+
+export function isSessionId(text: string | undefined): text is string {
+  return /^[\w-]{22}$/.test(text ?? '');
+}
+
+/**
+ * Stores a session that begins.
+ * @param user as read before the password was checked
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export async function storeSession(user: StoredUser, session: Session): Promise<void> {
+  await writeSession(withSessions(user, await getItem(sessionsKey(user.id))), session);
+}
 
 /**
  * Writes a session that begins, or in place of the one with its id. Outdated ones leave the item, which
@@ -131,11 +119,11 @@ const outdated = (read: WithSessions, fresh: Session, now: Date): readonly Sessi
  * @throws {Overtaken} when others have written or ended this one since it was read
  * @throws {DomainError} STORAGE_FAULT
  */
-export const writeSession = async (
+export async function writeSession(
   { user, sessions }: WithSessions,
   { id, version: read, ...session }: Session,
   limits: { timeout?: number } = {},
-): Promise<void> => {
+): Promise<void> {
   const now = new Date();
   const version = newVersion();
   const others = sessions.filter((other) => other.id !== id);
@@ -162,37 +150,28 @@ export const writeSession = async (
   const isOurs = (item: object) =>
     (item as Readonly<Record<string, Session | undefined>>)[id]?.version === version;
   if (!(await updateOnce(update, isOurs, limits))) throw new Overtaken();
-};
-
-/**
- * Stores a session that begins.
- * @param user as read before the password was checked
- * @throws {DomainError} STORAGE_FAULT
- */
-export const storeSession = async (user: StoredUser, session: Session): Promise<void> => {
-  await writeSession(withSessions(user, await getItem(sessionsKey(user.id))), session);
-};
+}
 
 /** The write of a user's first session, for the transaction that stores the user. */
-export const firstSession = (user: StoredUser, { id, ...session }: Session): Step => {
+export function firstSession(user: StoredUser, { id, ...session }: Session): Step {
   const kept = { [id]: { ...session, version: newVersion() }, expires_at: session.until };
   return [{ Put: { TableName: config.usersTable, Item: { ...sessionsKey(user.id), ...kept } } }];
-};
+}
 
 /** What a write sets in a user item to end all sessions of the user, except one that goes on. */
-export const endedSessions = (user: StoredUser, kept?: Session) => {
+export function endedSessions(user: StoredUser, kept?: Session) {
   if (!hasSessions(config)) return {};
   const session_epoch = (user.session_epoch ?? 0) + 1;
   return { session_epoch, kept_session: kept && keptMark(session_epoch, kept.id) };
-};
+}
 
 /**
  * Ends all sessions of a user, who is not read.
  * @returns false when there is no such user
  * @throws {DomainError} STORAGE_FAULT
  */
-export const endSessions = (id: number): Promise<boolean> =>
-  sendIf(
+export function endSessions(id: number): Promise<boolean> {
+  return sendIf(
     new UpdateCommand({
       TableName: config.usersTable,
       Key: userKey(id),
@@ -201,13 +180,14 @@ export const endSessions = (id: number): Promise<boolean> =>
       ExpressionAttributeValues: { ':version': newVersion(), ':one': 1 },
     }),
   );
+}
 
 /**
  * Ends one session, which is not read.
  * @returns false when it has ended already
  * @throws {DomainError} STORAGE_FAULT
  */
-export const endSession = (userId: number, id: string): Promise<boolean> => {
+export function endSession(userId: number, id: string): Promise<boolean> {
   const update = {
     TableName: config.usersTable,
     Key: sessionsKey(userId),
@@ -216,4 +196,33 @@ export const endSession = (userId: number, id: string): Promise<boolean> => {
     ExpressionAttributeNames: { '#id': id },
   };
   return updateOnce(update, (item) => !(id in item));
-};
+}
+
+/** Whether a session was ended with all others of its user. */
+function isEnded(user: StoredUser, { epoch, id }: Session): boolean {
+  const { session_epoch = 0, kept_session } = user;
+  return epoch < session_epoch && kept_session !== keptMark(session_epoch, id);
+}
+
+/**
+ * The value of `kept_session`. It names the epoch, so that the next end of all sessions ends this
+ * one too.
+ */
+const keptMark = (epoch: number, id: string): string => `${epoch}.${id}`;
+
+/** Bytes for a user's sessions (about 50), which each request reads. */
+const maxBytes = 24_000;
+
+/** The sessions that leave the item: those that ended, and those unused longest if it is full. */
+function outdated(read: WithSessions, fresh: Session, now: Date): readonly Session[] {
+  let bytes = sizeOf(fresh);
+  const newestFirst = openSessions(read, now).toSorted((a, b) => b.used - a.used);
+  const kept = newestFirst.filter((session) => {
+    bytes += sizeOf(session);
+    return bytes <= maxBytes;
+  });
+  return read.sessions.filter((session) => !kept.includes(session));
+}
+
+/** The bytes that a session takes, or a few more. */
+const sizeOf = (session: Session): number => Buffer.byteLength(JSON.stringify(session));

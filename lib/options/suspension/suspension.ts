@@ -1,7 +1,7 @@
 /** Users who may not log in until the suspension is lifted (functions/README.md, Suspension). */
 import { besideAnotherAdmin } from '../../users/admins.ts';
-import { endedSessions } from '../sessions/sessions.ts';
 import { requireAdmin, rewriteUser, writeUser } from '../../users/write.ts';
+import { endedSessions } from '../sessions/sessions.ts';
 
 /**
  * Suspends a user, and ends all sessions of the user, unless that is the last admin: when two admins

@@ -1,7 +1,8 @@
 import { domainToASCII } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { emailKey, isUserId, mailedAs } from '../../../lib/users/user.ts';
+import { emailKey, mailedAs } from '../../../lib/users/address.ts';
+import { isUserId } from '../../../lib/users/user.ts';
 import { counted, holds } from '../../support/runs.ts';
 
 const characters = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code));

@@ -1,0 +1,101 @@
+/** Addresses: which are known as one, which may be given, and which can be mailed (functions/README.md, Input). */
+import { domainToASCII } from 'node:url';
+import { config } from '../ground/settings.ts';
+
+/** What a description of an address says of it. */
+export const uniqueness =
+  'Kept as it was given; unique without regard to letter case, to how accents are composed, and to whether the domain is written in Unicode or in punycode.';
+
+/** The form in which texts are searched: without regard to letter case or to how accents are composed. */
+export function searchable(text: string): string {
+  return capitals(text.normalize()).normalize();
+}
+
+/** something@something, with one @, and without white space, control and format characters. */
+const emailForm = /^[^\s@\p{Cc}\p{Cf}]+@[^\s@\p{Cc}\p{Cf}]+$/u;
+
+/** Bytes of a key: with what stands before it, less than a partition key of DynamoDB may have. */
+const longestKey = 2000;
+
+/** Whether a text is an address that a user may have, apart from its length. */
+export function isAddress(text: string): boolean {
+  return (
+    emailForm.test(text) &&
+    asciiDomain(partsOf(text.normalize()).domain ?? '') !== undefined &&
+    Buffer.byteLength(emailKey(text)) <= longestKey
+  );
+}
+
+/**
+ * The form under which addresses are unique and looked up (functions/README.md, Input). The key of a key
+ * is that key, and text that is no address has a key that no address has.
+ */
+export function emailKey(email: string): string {
+  return untrimmedKey(email.trim());
+}
+
+/** The {@link emailKey} of an address whose white space around it counts. */
+export function untrimmedKey(email: string): string {
+  const { local, domain } = partsOf(email.normalize());
+  if (domain === undefined) return folded(local);
+  return `${folded(local)}@${asciiDomain(domain)?.toLowerCase() ?? domain}`;
+}
+
+/** Whether an address may be verified, or need not be: where addresses are verified, it can be mailed. */
+export function isVerifiable(email: string): boolean {
+  return config.emailVerification === 'off' || mailedAs(email) !== undefined;
+}
+
+/**
+ * Text that Amazon SES takes, and that every reader of the header takes, for exactly one address: a
+ * dot-atom (RFC 5322, section 3.2.3) at a domain that DNS can have. Text with a comma, a bracket or a quote
+ * may be a list of addresses, or a name with another address. Before the @, text beyond ASCII may look like
+ * another address, or be converted into one on the way.
+ */
+const plainAddress =
+  /^(?!\.)(?!.*(?:\.\.|\.@|\.$))[\w!#$%&'*+/=?^`{|}~.-]+@(?=.{1,253}$)(?:(?!-)[a-z\d-]{1,63}(?<!-)(?:\.|$))+$/i;
+
+/** An encoded-word (RFC 2047), which readers of the header may decode into another address. */
+const encodedWord = /=\?[^?]*\?[bq]\?.*\?=/i;
+
+/**
+ * An address as mails go to it, with its domain in ASCII; undefined: the service can never send a mail to
+ * it. The text alone decides.
+ */
+export function mailedAs(email: string): string | undefined {
+  const { local, domain = '' } = partsOf(email);
+  const address = `${local}@${asciiDomain(domain.normalize()) ?? ''}`;
+  return plainAddress.test(address) && !encodedWord.test(address) ? address : undefined;
+}
+
+/**
+ * Capitals, the same for all texts that differ only in letter case, and so for all their parts. Some small
+ * letters share them: σ and ς, ß and ss. The first step to small letters is for letters such as ẞ.
+ */
+const capitals = (text: string): string => text.toLowerCase().toUpperCase();
+
+/** What `domainToASCII` would cut off, leave out or decode, so that two domains became one. */
+const misread = /[\s\p{Cc}\p{Cf}/\\?#%:[\]]/u;
+
+/** UTF-16 code units that no address has more of: punycode of a text takes time in proportion to its square. */
+const longestDomain = 2 * 191;
+
+/** A domain as DNS knows it: one beyond ASCII in punycode; undefined: there is no such domain. */
+function asciiDomain(domain: string): string | undefined {
+  if (isAscii(domain)) return domain;
+  const isRead = domain.length <= longestDomain && !misread.test(domain);
+  return (isRead && domainToASCII(domain)) || undefined;
+}
+
+const isAscii = (text: string): boolean => /^\p{ASCII}*$/u.test(text);
+
+/** What stands before and after the last @; the domain of a text without one is undefined. */
+function partsOf(text: string): { readonly local: string; readonly domain: string | undefined } {
+  const [, local = text, domain] = /^(.*)@(.*)$/s.exec(text) ?? [];
+  return { local, domain };
+}
+
+/** The same, in small letters. A sigma has the same form in the middle of a word and at its end. */
+function folded(text: string): string {
+  return capitals(text.normalize()).toLowerCase().replaceAll('ς', 'σ').normalize();
+}
