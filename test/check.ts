@@ -22,7 +22,7 @@ const storageTests = [
   'test/lib/audit',
   'test/lib/seal/table',
   'test/lib/dynamodb',
-  'test/lib/links',
+  'test/lib/options/links',
   'test/lib/users',
   'test/functions/audit-logs',
   'test/functions/auth',

@@ -8,8 +8,8 @@ import {
 } from '../../lib/contract/contract.ts';
 import { cursor, instant, ipAddress, limitUpTo, maxLimit } from '../../lib/contract/parameters.ts';
 import { timestamp } from '../../lib/contract/schemas.ts';
-import { preferredType } from '../../lib/http/request.ts';
 import { atLeast, atMost, oneOf, text } from '../../lib/ground/validation.ts';
+import { preferredType } from '../../lib/http/request.ts';
 
 const integerRule = 'must be an integer';
 

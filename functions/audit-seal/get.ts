@@ -2,15 +2,15 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DomainError } from '../../lib/ground/errors.ts';
+import { config, keepsSeal } from '../../lib/ground/settings.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
+import { callKms } from '../../lib/keys/signed-request.ts';
 import { dueBefore } from '../../lib/seal/finding.ts';
 import { publicKeyName } from '../../lib/seal/folder.ts';
 import { type Check, fingerprintOf } from '../../lib/seal/header.ts';
 import { timeIn } from '../../lib/seal/line.ts';
 import { isRecent, nextCheck } from '../../lib/seal/schedule.ts';
 import * as shownHeader from '../../lib/seal/shown.ts';
-import { config, keepsSeal } from '../../lib/ground/settings.ts';
-import { callKms } from '../../lib/keys/signed-request.ts';
 import * as contract from './contract.ts';
 
 const readKey = async (): Promise<KeyObject> => {

@@ -1,9 +1,9 @@
 import type { DynamoDBBatchItemFailure, DynamoDBBatchResponse } from 'aws-lambda';
-import { type AuditEvent, type Change, eventsOf } from '../../lib/options/events/events.ts';
 import { namedError } from '../../lib/ground/errors.ts';
 import { describeFault, logError } from '../../lib/ground/log.ts';
 import { config } from '../../lib/ground/settings.ts';
 import { post } from '../../lib/keys/signed-request.ts';
+import { type AuditEvent, type Change, eventsOf } from '../../lib/options/events/events.ts';
 
 /** Events that are put at the same time. */
 const atOnce = 10;

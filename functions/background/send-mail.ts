@@ -1,6 +1,6 @@
 import { faultName } from '../../lib/ground/errors.ts';
-import { mail } from '../../lib/options/mails/deliver.ts';
 import { describeFault, logError, mailNotSent } from '../../lib/ground/log.ts';
+import { mail } from '../../lib/options/mails/deliver.ts';
 import type { MailMessage } from '../../lib/options/mails/hand-over.ts';
 
 /**

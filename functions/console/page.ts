@@ -1,5 +1,5 @@
 /** The page of the console. Its script makes all that it shows (functions/console/web). */
-import type { FileNames } from '../../lib/http/kept.ts';
+
 import {
   type Config,
   hasIdentities,
@@ -8,6 +8,7 @@ import {
   type ServiceValues,
   sendsMail,
 } from '../../lib/ground/settings.ts';
+import type { FileNames } from '../../lib/http/kept.ts';
 import { emailPattern } from '../../lib/users/fields.ts';
 import type { PageData } from './page-data.ts';
 

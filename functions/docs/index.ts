@@ -1,7 +1,7 @@
+import { config } from '../../lib/ground/settings.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { fileNames, revalidated, serveFile } from '../../lib/http/kept.ts';
 import type { ApiRequest, Handler } from '../../lib/http/request.ts';
-import { config } from '../../lib/ground/settings.ts';
 import * as contract from './contract.ts';
 import { documentFor } from './document.ts';
 import { pagePolicy, renderPage } from './page.ts';

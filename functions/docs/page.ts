@@ -4,8 +4,8 @@ import { inForce } from '../../lib/contract/contract.ts';
 import { info } from '../../lib/contract/document.ts';
 import { codesOf, errorMeanings } from '../../lib/contract/errors.ts';
 import { errorCodes, httpErrors } from '../../lib/ground/errors.ts';
-import type { FileNames } from '../../lib/http/kept.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';
+import type { FileNames } from '../../lib/http/kept.ts';
 import { endpoints } from '../contracts.ts';
 
 /** The Content-Security-Policy of the page. Swagger UI sets inline styles. */

@@ -1,9 +1,14 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
 import { confirmationErrors, idTokenUnder, message } from '../../lib/contract/schemas.ts';
-import { config, hasIdentities, hasSessions, type ServiceValues } from '../../lib/ground/settings.ts';
-import { linkToken, textIfAny } from '../../lib/users/fields.ts';
+import {
+  config,
+  hasIdentities,
+  hasSessions,
+  type ServiceValues,
+} from '../../lib/ground/settings.ts';
 import { atLeast, atMost, text } from '../../lib/ground/validation.ts';
+import { linkToken, textIfAny } from '../../lib/users/fields.ts';
 
 const exists = (settings: ServiceValues) => settings.emailVerification !== 'off';
 

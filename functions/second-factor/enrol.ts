@@ -1,7 +1,7 @@
 import { beginEnrolment } from '../../lib/accounts/enrol.ts';
+import { config } from '../../lib/ground/settings.ts';
 import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { config } from '../../lib/ground/settings.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.enrol, async (request) => {

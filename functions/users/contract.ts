@@ -18,6 +18,7 @@ import {
   hasSessions,
   type ServiceValues,
 } from '../../lib/ground/settings.ts';
+import { oneOf, rule } from '../../lib/ground/validation.ts';
 import {
   confirmation,
   email,
@@ -29,7 +30,6 @@ import {
   userChanges,
 } from '../../lib/users/fields.ts';
 import { type Role, roles } from '../../lib/users/user.ts';
-import { oneOf, rule } from '../../lib/ground/validation.ts';
 
 const newUser = () =>
   named(

@@ -1,13 +1,13 @@
 import { shownUser } from '../../lib/accounts/shown.ts';
-import type { Claims } from '../../lib/keys/token.ts';
 import { invalidParameter } from '../../lib/ground/errors.ts';
+import { config } from '../../lib/ground/settings.ts';
 import { findStoredFor, protectedEndpoint } from '../../lib/http/access.ts';
 import { nextPageLink, pageOf } from '../../lib/http/query.ts';
-import { config } from '../../lib/ground/settings.ts';
+import type { Claims } from '../../lib/keys/token.ts';
+import { emailKey } from '../../lib/users/address.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
 import { having, listUsers } from '../../lib/users/list.ts';
 import { findUserByEmail } from '../../lib/users/store.ts';
-import { emailKey } from '../../lib/users/address.ts';
 import * as contract from './contract.ts';
 
 interface Filter {

@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
 import { id, timestamp } from '../../lib/contract/schemas.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';
-import { uniqueness } from '../../lib/users/address.ts';
 import { atLeast, atMost, text } from '../../lib/ground/validation.ts';
+import { uniqueness } from '../../lib/users/address.ts';
 
 const exists = ({ v1Users }: ServiceValues) => v1Users === 'on';
 const forAnyone = { exists, may: 'public' } as const;

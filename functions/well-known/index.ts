@@ -1,7 +1,7 @@
-import { tokenKeys } from '../../lib/keys/signing-key.ts';
-import { issued } from '../../lib/keys/token.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import type { Handler } from '../../lib/http/request.ts';
+import { tokenKeys } from '../../lib/keys/signing-key.ts';
+import { issued } from '../../lib/keys/token.ts';
 import * as contract from './contract.ts';
 
 /** Those who verify keep what they read; rotations wait for them. */

@@ -1,7 +1,7 @@
+import { config, serviceNames, variableOf } from '../../lib/ground/settings.ts';
+import type { Handler } from '../../lib/http/request.ts';
 import { tokenKeys as readTokenKeys } from '../../lib/keys/signing-key.ts';
 import { signingKeys } from '../../lib/keys/signing-secret.ts';
-import type { Handler } from '../../lib/http/request.ts';
-import { config, serviceNames, variableOf } from '../../lib/ground/settings.ts';
 import { staticFilesFolder } from '../static-files.ts';
 import { functionsInForce, mailFunction } from '../uses.ts';
 import { ensureAdmin, type LocalAdmin } from './admin.ts';

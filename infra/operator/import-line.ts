@@ -1,14 +1,14 @@
 /** The lines of an import, which another system wrote. */
 import * as v from 'valibot';
 import { instant } from '../../lib/contract/parameters.ts';
-import { verifiedAs } from '../../lib/options/links/address.ts';
 import { config } from '../../lib/ground/settings.ts';
-import { email, name, newEmail } from '../../lib/users/fields.ts';
+import { oneOf, rule, text, validateObject } from '../../lib/ground/validation.ts';
 import { makeIdentity, mostIdentities } from '../../lib/options/identities/identities.ts';
+import { verifiedAs } from '../../lib/options/links/address.ts';
+import { email, name, newEmail } from '../../lib/users/fields.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
 import { hashCost, isPasswordHash, unmatchableHash } from '../../lib/users/password.ts';
 import { roles } from '../../lib/users/user.ts';
-import { oneOf, rule, text, validateObject } from '../../lib/ground/validation.ts';
 
 /** A time as PostgreSQL prints it has a space for the T, and may have an offset without minutes. */
 const toInstant = (value: string): string | undefined => {

@@ -11,8 +11,8 @@ import {
   ScheduleKeyDeletionCommand,
   UpdateAliasCommand,
 } from '@aws-sdk/client-kms';
-import { privateKeyIn, publishedKey, type Stage, stages } from '../../lib/keys/signing-key.ts';
 import { config } from '../../lib/ground/settings.ts';
+import { privateKeyIn, publishedKey, type Stage, stages } from '../../lib/keys/signing-key.ts';
 import { createPrivately, writePrivately } from '../local/folder.ts';
 import { makeTokenKey } from '../local/settings.ts';
 

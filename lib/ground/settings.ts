@@ -38,7 +38,7 @@ export const optionalText = { ...anyText, default: '' } as const satisfies Setti
 /** Days for which an entry stays in the audit table at least, because sealing may fail for days. */
 export const leastRetention = 30;
 
-/** The languages of mails, each with its texts in lib/mail/texts. */
+/** The languages of mails, each with its texts in lib/options/mails/texts. */
 export const languages = ['en', 'de'] as const;
 export type Language = (typeof languages)[number];
 

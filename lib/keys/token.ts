@@ -3,10 +3,17 @@ import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { DomainError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { clockSkew, seconds } from '../ground/time.ts';
-import type { Belonging } from '../options/sessions/sessions.ts';
 import { isUserId, type Role, roles, type User } from '../users/user.ts';
 import { tokenKeys } from './signing-key.ts';
 import { signingKeys } from './signing-secret.ts';
+
+/** The session to which a token belongs, where there are sessions; the parameters of its protected header. */
+export interface Belonging {
+  /** The id of its session. */
+  readonly session: string;
+  /** The number of its pair in the session. */
+  readonly pair: number;
+}
 
 /** The claims of a token (functions/README.md, Tokens). Times are seconds since 1970. */
 export interface Claims {

@@ -1,19 +1,17 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { options } from './options.ts';
 
-/** The rooms of lib from the ground up: each may import those before it. `lib` has only its files. */
+/** The rooms of lib from the ground up: each may import those before it. */
 const lib = [
-  'lib',
-  'lib/keys',
+  'lib/ground',
   'lib/dynamodb',
   'lib/audit',
   'lib/users',
-  'lib/mail',
-  'lib/second-factor',
-  'lib/identities',
-  'lib/auth',
-  'lib/links',
+  'lib/keys',
+  'lib/options',
+  'lib/accounts',
   'lib/contract',
   'lib/http',
 ];
@@ -29,9 +27,7 @@ const definitions = [
 /** What each room may import besides its own files: rooms, or single files. */
 const floors: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(lib.map((room, floor) => [room, lib.slice(0, floor)])),
-  // Nonces are signed by the secret that signs tokens.
-  'lib/identities': ['lib', 'lib/keys', 'lib/dynamodb', 'lib/users', 'lib/keys/signing-secret.ts'],
-  'lib/seal': ['lib', 'lib/dynamodb', 'lib/audit'],
+  'lib/seal': ['lib/ground', 'lib/dynamodb', 'lib/audit', 'lib/keys'],
   functions: [...lib, 'functions/audit-seal/contract.ts'],
   'functions/audit-seal': [...lib, 'lib/seal'],
   'functions/background': [...lib, 'lib/seal'],
@@ -99,25 +95,26 @@ describe('Imports lead only down', () => {
     ['functions/users/list.ts', 'aws-cdk-lib/aws-s3', 'node:crypto'],
     ['functions/audit-seal/get.ts', '../../infra/uses.ts', '../../lib/seal/header.ts'],
     ['functions/background/seal-audit.ts', '../../infra/uses.ts', '../../lib/seal/check.ts'],
-    ['functions/console/web/main.tsx', '../../../lib/settings.ts', './session.ts'],
+    ['functions/console/web/main.tsx', '../../../lib/ground/settings.ts', './session.ts'],
     ['functions/console/web/screens/user.tsx', '../../page.ts', '../../page-data.ts'],
     ['functions/console/web/main.tsx', 'node:fs', 'preact'],
-    ['lib/http/access.ts', '../../functions/users/get.ts', '../contract/contract.ts'],
-    ['lib/http/response.ts', '../seal/header.ts', '../errors.ts'],
-    ['lib/contract/errors.ts', '../http/endpoint.ts', '../users/user.ts'],
-    ['lib/links/reset.ts', '../contract/contract.ts', '../auth/counters.ts'],
-    ['lib/auth/log-in.ts', '../links/reset.ts', '../second-factor/factor.ts'],
-    ['lib/options/second-factor/factor.ts', '../auth/token.ts', '../users/store.ts'],
-    ['lib/options/mails/hand-over.ts', '../auth/token.ts', '../users/items.ts'],
-    ['lib/users/store.ts', '../second-factor/factor.ts', '../dynamodb/client.ts'],
+    ['lib/http/access.ts', '../../functions/users/get.ts', '../accounts/policy.ts'],
+    ['lib/http/response.ts', '../seal/header.ts', '../ground/errors.ts'],
+    ['lib/contract/errors.ts', '../http/endpoint.ts', '../accounts/policy.ts'],
+    ['lib/accounts/reset.ts', '../contract/contract.ts', '../options/links/link.ts'],
+    ['lib/options/links/link.ts', '../../accounts/reset.ts', '../sessions/sessions.ts'],
+    ['lib/options/mails/send.ts', '../../http/request.ts', '../../keys/signed-request.ts'],
+    ['lib/keys/token.ts', '../options/sessions/sessions.ts', '../users/user.ts'],
+    ['lib/users/store.ts', '../keys/token.ts', '../dynamodb/client.ts'],
+    ['lib/users/write.ts', '../options/links/address.ts', './item.ts'],
     ['lib/audit/record.ts', '../users/store.ts', '../dynamodb/client.ts'],
     ['lib/audit/record.ts', '../seal/header.ts', '../dynamodb/page.ts'],
     ['lib/seal/table.ts', '../users/store.ts', '../audit/record.ts'],
-    ['lib/dynamodb/client.ts', '../audit/record.ts', '../errors.ts'],
-    ['lib/ground/time.ts', './dynamodb/client.ts', './errors.ts'],
+    ['lib/dynamodb/client.ts', '../audit/record.ts', '../ground/errors.ts'],
+    ['lib/ground/time.ts', '../dynamodb/client.ts', './errors.ts'],
     ['infra/stack/table.ts', '../../lib/users/store.ts', '../../lib/dynamodb/tables.ts'],
-    ['infra/stack/audit-seal.ts', '../../lib/seal/header.ts', '../../lib/settings.ts'],
-    ['infra/app.ts', './local/serve.ts', './stack/service-stack.ts'],
+    ['infra/stack/audit-seal.ts', '../../lib/seal/header.ts', '../../lib/ground/settings.ts'],
+    ['infra/app.ts', './local/start.js', './stack/service-stack.ts'],
     ['infra/local/serve.ts', 'aws-cdk-lib', '../../lib/users/store.ts'],
     ['infra/local/serve.ts', '../operator/main.ts', '../../lib/seal/folder.ts'],
   ])('%s may not import %s, and may import %s', (file, above, below) => {
@@ -139,6 +136,50 @@ describe('Imports lead only down', () => {
   });
 });
 
+/** A file of source without its comments. */
+const codeOf = (file: string): string =>
+  readFileSync(file, 'utf8').replaceAll(/\/\*.*?\*\/|\/\/[^\n]*/gs, '');
+
+describe('What an option touches outside its rooms', () => {
+  const files = globSync('{functions,infra,lib}/**/*.ts', {
+    exclude: ['functions/console/web/**'],
+  });
+  const room = (name: string) => `lib/options/${name}/`;
+  const isOfOption = (file: string) => file.startsWith('lib/options/');
+
+  it('is known of every option', () => {
+    const folders = new Set(files.filter(isOfOption).map((file) => file.split('/')[2]));
+    expect([...folders].sort()).toEqual(Object.keys(options).sort());
+  });
+
+  it.each(Object.entries(options))('is what the table says: %s', (name, option) => {
+    const { handlers, fields } = option;
+    const rooms = [room(name), ...handlers.map((folder) => `functions/${folder}/`)];
+    const outside = files
+      .filter((file) => !rooms.some((own) => file.startsWith(own)))
+      .sort((a, b) => (a < b ? -1 : 1));
+    const imports = (file: string) =>
+      importsOf(file).some(({ path }) => path.startsWith(room(name)));
+
+    expect(outside.filter(imports)).toEqual(option.importedBy);
+    expect(fields ? outside.filter((file) => fields.test(codeOf(file))) : []).toEqual(
+      option.namedBy,
+    );
+  });
+
+  it.each(Object.entries(options))(
+    'of other options is what the table says: %s',
+    (name, option) => {
+      const needed = files
+        .filter((file) => file.startsWith(room(name)))
+        .flatMap((file) => importsOf(file).map(({ path }) => path))
+        .filter((path) => isOfOption(path) && !path.startsWith(room(name)));
+
+      expect([...new Set(needed.map((path) => path.split('/')[2]))].sort()).toEqual(option.needs);
+    },
+  );
+});
+
 /** The files of the project that are loaded with one of them. An import of types loads nothing. */
 const loadedWith = (file: string): ReadonlySet<string> => {
   const loaded = new Set([file]);
@@ -152,8 +193,8 @@ const loadedWith = (file: string): ReadonlySet<string> => {
 };
 
 it.each([
-  ['a login', 'functions/auth/login.ts', 40],
-  ['a change of a user', 'functions/users/update.ts', 46],
+  ['a login', 'functions/auth/login.ts', 44],
+  ['a change of a user', 'functions/users/update.ts', 52],
 ])('A reader who follows %s (%s) opens at most %i files', (_, file, most) => {
   const loaded = loadedWith(file);
 

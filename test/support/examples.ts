@@ -14,8 +14,8 @@ import { staticFilesFolder } from '../../infra/static-files.ts';
 import { type FunctionDefinition, functions, functionsInForce } from '../../infra/uses.ts';
 import type { Endpoint, HttpMethod } from '../../lib/contract/contract.ts';
 import type { StorageFault } from '../../lib/ground/errors.ts';
-import type { LinkKind } from '../../lib/options/links/item.ts';
 import { configFrom, hasSessions } from '../../lib/ground/settings.ts';
+import type { LinkKind } from '../../lib/options/links/item.ts';
 import {
   type Account,
   type ApiAnswer,

@@ -1,8 +1,8 @@
 /** The stream of a table's changes, as an engine gives it. */
 import { DescribeTableCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { inject } from 'vitest';
-import type { Change } from '../../lib/options/events/events.ts';
 import { post } from '../../lib/keys/signed-request.ts';
+import type { Change } from '../../lib/options/events/events.ts';
 import { engineClient } from './stored-items.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the JSON of DynamoDB Streams' API

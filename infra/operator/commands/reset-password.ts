@@ -1,6 +1,6 @@
 import { resetRequested } from '../../../lib/audit/entry.ts';
-import { makeLinkToken, resetLink } from '../../../lib/options/links/link.ts';
 import { config } from '../../../lib/ground/settings.ts';
+import { makeLinkToken, resetLink } from '../../../lib/options/links/link.ts';
 import { recordChange } from '../audit.ts';
 import { type Command, type Run, requireUser } from '../command.ts';
 import { Failure } from '../failure.ts';

@@ -1,6 +1,6 @@
-import { keysLifetime } from '../../../lib/keys/signing-key.ts';
 import { config } from '../../../lib/ground/settings.ts';
 import { day, hour } from '../../../lib/ground/time.ts';
+import { keysLifetime } from '../../../lib/keys/signing-key.ts';
 import { recordChange } from '../audit.ts';
 import type { Command, Run } from '../command.ts';
 import { Failure, UsageError } from '../failure.ts';

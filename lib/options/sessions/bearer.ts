@@ -3,9 +3,9 @@ import { Overtaken, untilWritten } from '../../dynamodb/client.ts';
 import { DomainError } from '../../ground/errors.ts';
 import { describeFault, logError } from '../../ground/log.ts';
 import { patiently } from '../../ground/time.ts';
+import type { Belonging } from '../../keys/token.ts';
 import type { StoredUser } from '../../users/item.ts';
 import {
-  type Belonging,
   openSession,
   readSessions,
   type Session,

@@ -46,14 +46,6 @@ export interface Session {
   readonly version?: string;
 }
 
-/** What a token belongs to; the parameters of its protected header. */
-export interface Belonging {
-  /** The id of its session. */
-  readonly session: string;
-  /** The number of its pair in the session. */
-  readonly pair: number;
-}
-
 /** A user with its sessions as read, also those that have ended. */
 export interface WithSessions {
   readonly user: StoredUser;

@@ -1,7 +1,15 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import type { DomainError } from '../../../lib/ground/errors.ts';
-import { atLeast, atMost, oneOf, parseBody, rule, text, validate } from '../../../lib/ground/validation.ts';
+import {
+  atLeast,
+  atMost,
+  oneOf,
+  parseBody,
+  rule,
+  text,
+  validate,
+} from '../../../lib/ground/validation.ts';
 
 const errorOf = (work: () => unknown): DomainError | undefined => {
   try {

@@ -10,8 +10,8 @@ import {
   type MockInstance,
   vi,
 } from 'vitest';
-import { issueToken } from '../../../lib/keys/token.ts';
 import { DomainError, type ErrorCode } from '../../../lib/ground/errors.ts';
+import { issueToken } from '../../../lib/keys/token.ts';
 import { gatewayEvent } from '../../support/event.ts';
 import { type TestOptions, testEndpoint } from '../../support/operation.ts';
 

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { issueToken } from '../../../lib/keys/token.ts';
 import { decodeCursor, encodeCursor } from '../../../lib/http/query.ts';
+import { issueToken } from '../../../lib/keys/token.ts';
 
 const secret = randomUUID();
 vi.stubEnv('JWT_SECRET', secret);

@@ -4,7 +4,6 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import { api, Failure, send, settings } from '../api.ts';
 import { now } from '../clock.ts';
 import type { User, UserChanges, UserDetails } from '../contract.d.ts';
-import { counted } from '../format.ts';
 import { useLoad } from '../loading.ts';
 import { renameSession, signedIn } from '../session.ts';
 import { AddressField, CurrentPassword, Field, Form, PasswordField, UserNameOf } from './form.tsx';

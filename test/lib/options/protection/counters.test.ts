@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, inject, it, vi } from 'vitest';
+import type { DomainError } from '../../../../lib/ground/errors.ts';
+import { settings } from '../../../../lib/ground/settings.ts';
 import {
   type Counter,
   countAfter,
@@ -12,8 +14,6 @@ import {
   requireNoWait,
   waitOf,
 } from '../../../../lib/options/protection/counters.ts';
-import type { DomainError } from '../../../../lib/ground/errors.ts';
-import { settings } from '../../../../lib/ground/settings.ts';
 import { proxiedTablesForThisFile } from '../../../support/own-tables.ts';
 import { faults } from '../../../support/proxy.ts';
 import { scan } from '../../../support/stored-items.ts';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { encryptSecret } from '../../../../lib/keys/factor-key.ts';
 import {
   checkCode,
   enrolmentUri,
@@ -12,7 +13,6 @@ import {
   stepOf,
   useCode,
 } from '../../../../lib/options/second-factor/factor.ts';
-import { encryptSecret } from '../../../../lib/keys/factor-key.ts';
 import { allocateUserId, insertUser, readUser } from '../../../../lib/users/store.ts';
 
 import { useOwnTables } from '../../../support/own-tables.ts';
