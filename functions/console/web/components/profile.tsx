@@ -4,6 +4,7 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import { api, Failure, send, settings } from '../api.ts';
 import { now } from '../clock.ts';
 import type { User, UserChanges, UserDetails } from '../contract.d.ts';
+import { counted } from '../format.ts';
 import { useLoad } from '../loading.ts';
 import { renameSession, signedIn } from '../session.ts';
 import { AddressField, CurrentPassword, Field, Form, PasswordField, UserNameOf } from './form.tsx';
@@ -112,7 +113,7 @@ export const ProfileForm = ({ user, changed }: FormProps) => {
     tell(
       email === answered.email
         ? 'The changes are saved.'
-        : `The address changes when the link mailed to $emailis used.`,
+        : `The address changes when the link mailed to ${email} is used.`,
     );
   };
   return (
@@ -134,7 +135,7 @@ export const ProfileForm = ({ user, changed }: FormProps) => {
 
 /** What is said of new passwords, where there is something to say. */
 export const passwordRule =
-  settings.passwordMinLength > 1 && `At least $counted(settings.passwordMinLength, 'character').`;
+  settings.passwordMinLength > 1 && `At least ${counted(settings.passwordMinLength, 'character')}.`;
 
 const consequenceOf = (user: User): string => {
   if (!settings.sessions) return 'Tokens that were given before stay valid.';
