@@ -208,7 +208,7 @@ describe('a bundle of a stack behind CloudFront, in a process like those of Lamb
 });
 
 describe('the content of a bundle', () => {
-  /** Kilobytes, of 1,000 bytes. */
+  /** KiB. */
   const budgetOf = ({ permissions, uses }: FunctionDefinition) => {
     if (permissions.length > 0) return 290;
     // The document describes every setting.
