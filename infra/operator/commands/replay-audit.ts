@@ -35,18 +35,13 @@ const unwrap = (value: unknown, depth = 0): Fields | undefined => {
   return 'event' in parsed ? undefined : unwrap(parsed.message, depth + 1);
 };
 
-/** How many braces are tried as the beginning of the object: a prefix may contain braces. */
-const maxBraces = 16;
-
-/** The logged object in a line, which may have a prefix of the program that exported it. */
+/**
+ * The logged object in a line, which may follow text of the program that exported it: from the first
+ * brace that begins a field, such as `{"level"`, to the end of the line.
+ */
 const findObject = (line: string): Fields | undefined => {
-  let at = line.indexOf('{');
-  for (let tried = 0; at >= 0 && tried < maxBraces; tried += 1) {
-    const found = unwrap(line.slice(at));
-    if (found) return found;
-    at = line.indexOf('{', at + 1);
-  }
-  return undefined;
+  const start = line.search(/\{\s*"/);
+  return start < 0 ? undefined : unwrap(line.slice(start));
 };
 
 /** At most, in bytes, many times the longest text of an entry: an item of the table holds 400 KB. */

@@ -60,7 +60,7 @@ describe('replay-audit', () => {
     const forms: readonly ((line: object) => string)[] = [
       (line) => JSON.stringify(line),
       (line) => `${time} ${JSON.stringify(line)}`,
-      (line) => `${time}\t6f2c-{x}\tERROR\t${JSON.stringify(line)}`,
+      (line) => `${time}\t${'{x} '.repeat(20)}\tERROR\t${JSON.stringify(line)}`,
       (line) => JSON.stringify({ timestamp: time, level: 'ERROR', message: line }),
       (line) => JSON.stringify({ timestamp: 1, message: `${JSON.stringify(line)}\n` }),
     ];
@@ -191,12 +191,13 @@ describe('replay-audit', () => {
     const quoted = JSON.stringify(logged(newEntry(agent)));
     const lines = [
       JSON.stringify({ level: 'error', event: 'fault', message: quoted }),
+      `${JSON.stringify({ level: 'error', event: 'fault' })} ${quoted}`,
       JSON.stringify(logged({ ...newEntry(uniqueAgent()), user_agent: quoted }, null)),
     ];
 
     const { stdout } = await replay(service, lines);
 
-    expect(stdout).toBe(summary(0, 0, 2));
+    expect(stdout).toBe(summary(0, 0, lines.length));
     expect(await entriesBy(service, agent)).toEqual([]);
   });
 
