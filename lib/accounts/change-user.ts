@@ -14,7 +14,12 @@ import {
   waitingFor,
   waitingForNone,
 } from '../options/links/address.ts';
-import { mailPendingLink, notifyOfChange } from '../options/mails/hand-over.ts';
+import {
+  changedParts,
+  pendingMessage,
+  tryToMail,
+  tryToNotify,
+} from '../options/mails/hand-over.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import { endedSessions, requireOpen } from '../options/sessions/sessions.ts';
 import { requireVerifiable, type UserChanges } from '../users/fields.ts';
@@ -66,8 +71,8 @@ export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
   if (applied.role === 'admin' && before.role !== 'admin') {
     logAdminMade(id, { by: claims.id, requestId: source.request_id });
   }
-  await notifyOfChange(before, applied, source); // mails
-  if (awaitsLink) await mailPendingLink(after, source, bearer?.session.id); // verified addresses
+  await tryToNotify(before, changedParts(before, applied), source); // mails
+  if (awaitsLink) await tryToMail(pendingMessage(after, source, bearer?.session.id)); // verified addresses
   return after;
 }
 

@@ -4,7 +4,7 @@ import { type Step, transact } from '../dynamodb/client.ts';
 import { config, hasSessions } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
 import { unlinking } from '../options/identities/identities.ts';
-import { notifyOfDeletion } from '../options/mails/hand-over.ts';
+import { tryToNotify } from '../options/mails/hand-over.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import { sessionsKey } from '../options/sessions/sessions.ts';
 import { besideAnotherAdmin } from '../users/admins.ts';
@@ -25,7 +25,7 @@ export async function deleteUser(id: number, by: number, source: Source): Promis
     entry.details = deletionDetails(user);
     return user;
   });
-  await notifyOfDeletion(deleted, source); // mails
+  await tryToNotify(deleted, ['account'], source); // mails
 }
 
 /**
@@ -70,5 +70,5 @@ export async function deleteOwnAccount(
     entry.details = deletionDetails(user);
     return user;
   });
-  await notifyOfDeletion(deleted, source); // mails
+  await tryToNotify(deleted, ['account'], source); // mails
 }

@@ -4,7 +4,7 @@ import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { seconds } from '../ground/time.ts';
 import { decryptSecret, encryptSecret } from '../keys/factor-key.ts';
-import { notifyOfPart } from '../options/mails/hand-over.ts';
+import { tryToNotify } from '../options/mails/hand-over.ts';
 import { failBy, loginCounters, requireNoWait } from '../options/protection/counters.ts';
 import {
   enrolmentUri,
@@ -141,7 +141,7 @@ export async function removeFactor(id: number, by: number, source: Source): Prom
       return writeUser(user, { fields: { ...withoutFactor, ...endedSessions(user) } });
     }),
   );
-  await notifyOfPart(user, 'secondFactor', source); // mails
+  await tryToNotify(user, ['secondFactor'], source); // mails
 }
 
 function confirmationOf({ source, body }: FactorRequest): Confirmation {
@@ -165,7 +165,7 @@ async function changing<T>(
   change: () => Promise<T>,
 ): Promise<T> {
   const result = await audited(entryOf(request, details), change);
-  await notifyOfPart(request.caller, 'secondFactor', request.source);
+  await tryToNotify(request.caller, ['secondFactor'], request.source);
   return result;
 }
 

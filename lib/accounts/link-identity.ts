@@ -10,7 +10,7 @@ import {
   mostIdentities,
   unlinking,
 } from '../options/identities/identities.ts';
-import { notifyOfPart } from '../options/mails/hand-over.ts';
+import { tryToNotify } from '../options/mails/hand-over.ts';
 import { failBy, requireNoWait, sourceCounters } from '../options/protection/counters.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import { endedSessions, type Session } from '../options/sessions/sessions.ts';
@@ -51,7 +51,7 @@ export async function linkIdentity(
     await rewriteUser(caller.id, link, confirmed);
     return made;
   });
-  await notifyOfPart(caller, 'identities', source);
+  await tryToNotify(caller, ['identities'], source);
   return identity;
 }
 
@@ -76,7 +76,7 @@ export async function unlinkOwnIdentity(
     };
     await rewriteUser(caller.id, unlink, confirmed);
   });
-  await notifyOfPart(caller, 'identities', source);
+  await tryToNotify(caller, ['identities'], source);
 }
 
 /**
@@ -95,7 +95,7 @@ export async function unlinkIdentity(
       return writeUser(user, unlinked(user, identityId));
     }),
   );
-  await notifyOfPart(user, 'identities', source);
+  await tryToNotify(user, ['identities'], source);
 }
 
 function entryOf(user_id: number, resource_id: number, source: Source) {

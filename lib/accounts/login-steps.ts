@@ -4,7 +4,7 @@ import { record } from '../audit/record.ts';
 import { DomainError, type ErrorCode } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { mustVerify } from '../options/links/address.ts';
-import { remindToVerify } from '../options/mails/hand-over.ts';
+import { tryToRemind } from '../options/mails/hand-over.ts';
 import {
   type Counter,
   countAttempt,
@@ -97,7 +97,7 @@ export function requireActive({ suspended_at }: StoredUser): void {
 /** Requires a verified address where nobody logs in without one; mails another link for it. */
 export async function requireVerifiedAddress(user: StoredUser, source: Source): Promise<void> {
   if (!mustVerify(user)) return;
-  await remindToVerify(user, source);
+  await tryToRemind(user, source);
   throw new Refused('EMAIL_NOT_VERIFIED', 'email_not_verified');
 }
 
@@ -120,6 +120,6 @@ export async function conclude(
   await Promise.all([
     record({ ...attempt, result: 'SUCCESS' }),
     forgetFailures(counters),
-    remindToVerify(user, source),
+    tryToRemind(user, source),
   ]);
 }

@@ -5,7 +5,7 @@ import { config, hidesAccounts } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
 import type { Claims } from '../keys/token.ts';
 import { mustVerify, verifiedAs } from '../options/links/address.ts';
-import { remindToVerify, tellHolder } from '../options/mails/hand-over.ts';
+import { takenMessage, tryToMail, tryToRemind } from '../options/mails/hand-over.ts';
 import { countRegistration } from '../options/protection/counters.ts';
 import { prepareFirstSession, type Tokens } from '../options/sessions/session-tokens.ts';
 import type { NewUser } from '../users/fields.ts';
@@ -42,7 +42,7 @@ export async function register(own: NewUser, source: Source): Promise<Partial<To
     if (!isFree) Object.assign(entry, refusedUnseen);
     return { user, tokens, isFree };
   });
-  await (isFree ? remindToVerify(user, source) : tellHolder(user.email, source)); // verified addresses
+  await (isFree ? tryToRemind(user, source) : tryToMail(takenMessage(user.email, source))); // verified addresses
   return tokens;
 }
 

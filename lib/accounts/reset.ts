@@ -6,7 +6,7 @@ import type { Source } from '../ground/source.ts';
 import { unlinkedAll } from '../options/identities/identities.ts';
 import { verifiedAs } from '../options/links/address.ts';
 import { readLink, useLink } from '../options/links/link.ts';
-import { notifyOfChange } from '../options/mails/hand-over.ts';
+import { changedParts, tryToNotify } from '../options/mails/hand-over.ts';
 import { failuresOf } from '../options/protection/counters.ts';
 import { hasFactor } from '../options/second-factor/state.ts';
 import { endedSessions } from '../options/sessions/sessions.ts';
@@ -44,8 +44,8 @@ export async function resetPassword(
       return user;
     });
   });
-  const { identities } = user;
-  await notifyOfChange({ ...user, email_verified: true }, { password, identities }, source);
+  const changed = changedParts(user, { password, identities: user.identities });
+  await tryToNotify({ ...user, email_verified: true }, changed, source); // mails
 }
 
 /** The deletion of the failed logins of a user, unless the mailbox would give further guesses at a code. */

@@ -5,7 +5,7 @@ import { missingField } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { movedTo } from '../options/links/address.ts';
 import { readLink, useLink } from '../options/links/link.ts';
-import { notifyOfChange } from '../options/mails/hand-over.ts';
+import { changedParts, tryToNotify } from '../options/mails/hand-over.ts';
 import { endedSessions } from '../options/sessions/sessions.ts';
 import { changeDetails } from '../users/user.ts';
 import { merged, writeUser } from '../users/write.ts';
@@ -34,7 +34,7 @@ export async function verifyAddress(request: VerificationRequest, source: Source
     entry.isUnchanged = done.isUsed;
     return done;
   });
-  if (!isUsed) await notifyOfChange(user, applied, source);
+  if (!isUsed) await tryToNotify(user, changedParts(user, applied), source);
 }
 
 /** @param entry is completed with what is known of the change */

@@ -1,9 +1,10 @@
 /**
  * The limits of mails, for each way to have something mailed and each route that does so: the ways are
- * what lib/options/mails/hand-over.ts exports, and the routes are those of functions that may invoke the one that
- * mails. Whoever adds one of either adds a row.
+ * the calls of what lib/options/mails/hand-over.ts exports, and the routes are those of functions that may
+ * invoke the one that mails. Whoever adds one of either adds a row.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler as sendMail } from '../../functions/background/send-mail.ts';
@@ -148,9 +149,13 @@ const link = async (user: StoredUser) => {
   return { sub, identity };
 };
 
+/** An export of the file. */
+type Name = keyof typeof ways;
+
 interface Row {
   readonly route: string;
-  readonly way: keyof typeof ways;
+  /** The function that is called, and the one that makes what it is called with. */
+  readonly way: Name | `${Name}(${Name})`;
   /** Whose mail it is: the kind of what goes to the address. */
   readonly kind: 'reset' | 'verification' | 'notice';
   readonly settings?: Readonly<Record<string, string>>;
@@ -171,7 +176,7 @@ const registration = (email: string) => ({ json: { name: 'Ada', email, password 
 const rows: readonly Row[] = [
   {
     route: 'POST /api/password-resets',
-    way: 'mailResetLink',
+    way: 'requireMail(resetMessage)',
     kind: 'reset',
     prepare: async (email) => {
       await userWith(email);
@@ -180,7 +185,7 @@ const rows: readonly Row[] = [
   },
   {
     route: 'POST /api/auth/register',
-    way: 'remindToVerify',
+    way: 'tryToRemind',
     kind: 'verification',
     prepare: async (email) => {
       const user = await findUserByEmail(email);
@@ -190,7 +195,7 @@ const rows: readonly Row[] = [
   },
   {
     route: 'POST /api/auth/register',
-    way: 'tellHolder',
+    way: 'tryToMail(takenMessage)',
     kind: 'reset',
     settings: hiding,
     prepare: async (email) => {
@@ -200,7 +205,7 @@ const rows: readonly Row[] = [
   },
   {
     route: 'POST /api/login',
-    way: 'remindToVerify',
+    way: 'tryToRemind',
     kind: 'verification',
     prepare: async (email) => {
       await userWith(email);
@@ -209,13 +214,13 @@ const rows: readonly Row[] = [
   },
   {
     route: 'POST /api/email-verifications',
-    way: 'mailVerificationLink',
+    way: 'requireMail(verificationMessage)',
     kind: 'verification',
     prepare: async (email) => ({ token: await tokenOf(await userWith(email)) }),
   },
   {
     route: 'PUT /api/users/{id}',
-    way: 'mailPendingLink',
+    way: 'tryToMail(pendingMessage)',
     kind: 'verification',
     prepare: async (email) => ({
       ...(await anybody()),
@@ -224,7 +229,7 @@ const rows: readonly Row[] = [
   },
   {
     route: 'PUT /api/users/{id}',
-    way: 'mailPendingLink',
+    way: 'tryToMail(pendingMessage)',
     kind: 'reset',
     settings: hiding,
     prepare: async (email) => {
@@ -237,7 +242,7 @@ const rows: readonly Row[] = [
   },
   {
     route: 'PUT /api/users/{id}',
-    way: 'notifyOfChange',
+    way: 'tryToNotify(changedParts)',
     kind: 'notice',
     prepare: async (email) => {
       const { id } = await userWith(email);
@@ -247,7 +252,7 @@ const rows: readonly Row[] = [
   },
   {
     route: 'PUT /api/password-resets',
-    way: 'notifyOfChange',
+    way: 'tryToNotify(changedParts)',
     kind: 'notice',
     settings: off,
     prepare: async (email) => {
@@ -257,7 +262,7 @@ const rows: readonly Row[] = [
   },
   {
     route: 'PUT /api/email-verifications',
-    way: 'notifyOfChange',
+    way: 'tryToNotify(changedParts)',
     kind: 'notice',
     prepare: async (email) => {
       const [user, other] = [await userWith(email), uniqueEmail()];
@@ -270,7 +275,7 @@ const rows: readonly Row[] = [
   },
   {
     route: 'PUT /api/second-factor',
-    way: 'notifyOfPart',
+    way: 'tryToNotify',
     kind: 'notice',
     settings: off,
     prepare: async (email) => {
@@ -281,7 +286,7 @@ const rows: readonly Row[] = [
   ...(['recovery-codes', 'removals'] as const).map(
     (what): Row => ({
       route: `POST /api/second-factor/${what}`,
-      way: 'notifyOfPart',
+      way: 'tryToNotify',
       kind: 'notice',
       settings: off,
       prepare: withFactor,
@@ -289,7 +294,7 @@ const rows: readonly Row[] = [
   ),
   {
     route: 'DELETE /api/users/{id}/second-factor',
-    way: 'notifyOfPart',
+    way: 'tryToNotify',
     kind: 'notice',
     settings: off,
     prepare: async (email) => {
@@ -301,13 +306,13 @@ const rows: readonly Row[] = [
   },
   {
     route: 'POST /api/login/identity',
-    way: 'remindToVerify',
+    way: 'tryToRemind',
     kind: 'verification',
     prepare: async (email) => ({ json: await proofOf(await link(await userWith(email))) }),
   },
   {
     route: 'POST /api/identities',
-    way: 'notifyOfPart',
+    way: 'tryToNotify',
     kind: 'notice',
     settings: off,
     prepare: async (email) => ({
@@ -317,7 +322,7 @@ const rows: readonly Row[] = [
   },
   {
     route: 'POST /api/identities/{identity}/removals',
-    way: 'notifyOfPart',
+    way: 'tryToNotify',
     kind: 'notice',
     settings: off,
     prepare: async (email) => {
@@ -329,7 +334,7 @@ const rows: readonly Row[] = [
   },
   {
     route: 'DELETE /api/users/{id}/identities/{identity}',
-    way: 'notifyOfPart',
+    way: 'tryToNotify',
     kind: 'notice',
     settings: off,
     prepare: async (email) => {
@@ -341,7 +346,7 @@ const rows: readonly Row[] = [
   },
   {
     route: 'POST /api/account-deletions',
-    way: 'notifyOfDeletion',
+    way: 'tryToNotify',
     kind: 'notice',
     settings: off,
     prepare: async (email) => ({
@@ -351,7 +356,7 @@ const rows: readonly Row[] = [
   },
   {
     route: 'DELETE /api/users/{id}',
-    way: 'notifyOfDeletion',
+    way: 'tryToNotify',
     kind: 'notice',
     settings: off,
     prepare: async (email) => {
@@ -379,9 +384,15 @@ const deliver = async (email: string) => {
 /** Uses up what a source may ask for. */
 const useUp = async (sourceIp: string): Promise<void> => {
   const source = { request_id: 'r', ip_address: sourceIp, user_agent: 'test' };
-  for (let i = 0; i < 20; i += 1) await ways.mailResetLink(uniqueEmail(), source);
+  for (let i = 0; i < 20; i += 1) await ways.requireMail(ways.resetMessage(uniqueEmail(), source));
   takeMessages();
 };
+
+/** Each call that hands a message over, with the function that makes the message. */
+const calls = globSync('{functions,lib}/**/*.ts')
+  .filter((file) => !file.endsWith('/hand-over.ts'))
+  .flatMap((file) => readFileSync(file, 'utf8').match(/\b(?:requireMail|tryToMail)\(\w*/g) ?? [])
+  .map((call) => `${call})`);
 
 it('There is a row for each way to have something mailed, and for each route that does so', () => {
   // They are of a function that mails, and cause none.
@@ -390,7 +401,8 @@ it('There is a row for each way to have something mailed, and for each route tha
     .flatMap((each) => each.routes.map(({ key }) => key))
     .filter((route) => !silent.includes(route));
 
-  expect(new Set(rows.map(({ way }) => way))).toEqual(new Set(Object.keys(ways)));
+  expect(new Set(rows.flatMap(({ way }) => way.match(/\w+/g)))).toEqual(new Set(Object.keys(ways)));
+  expect(rows.map(({ way }) => way)).toEqual(expect.arrayContaining(calls));
   expect(new Set(rows.map(({ route }) => route))).toEqual(new Set(routes));
 });
 

@@ -9,9 +9,9 @@ import type { StoredUser } from '../../users/item.ts';
 import { invoke } from './invoke.ts';
 import type { Part } from './texts/en.ts';
 
-// Messages to the function that mails. They hold no token, password or hash. Each function that this
-// file exports is a way to have something mailed, and there is no other way: all of them count the
-// source that asks, and lib/options/mails/limits.ts counts the address that a mail goes to.
+// Messages to the function that mails. They hold no token, password or hash. There are two ways to hand
+// one over, and a call says by its name whether it throws: `require…` does, `tryTo…` never does. Both
+// count the source that asks, and lib/options/mails/limits.ts counts the address that a mail goes to.
 
 /** The request that a message is for: where it came from, and when. */
 interface Asked extends Source {
@@ -53,22 +53,21 @@ export interface NoticeMessage extends Asked {
 export type MailMessage = ResetMessage | VerificationMessage | NoticeMessage;
 
 /**
- * Requests a mail with a link for the account of an address, if there is one. The account is looked up
- * later, so that the time does not tell whether there is one.
- * @param askedBy the id of the caller, if it is known
+ * Requests a mail, unless its source has asked for too many.
  * @throws {DomainError} MAIL_FAULT
  */
-export function mailResetLink(
-  email: string,
-  source: Source,
-  { askedBy }: { askedBy?: number | undefined } = {},
-): Promise<void> {
-  return ask({ kind: 'reset', email, asked_by: askedBy, ...asked(source) });
+export async function requireMail(message: MailMessage): Promise<void> {
+  if (isCounted(message) && (await exceedsLimit(message))) return;
+  await handOver(message);
 }
 
-/** Requests a mail to whoever has an address with which somebody registers. Never throws. */
-export function tellHolder(email: string, source: Source): Promise<void> {
-  return askOrLog({ kind: 'reset', email, isTaken: true, ...asked(source) });
+/** The same, but never throws: a message that is lost is logged. */
+export async function tryToMail(message: MailMessage): Promise<void> {
+  try {
+    await requireMail(message);
+  } catch (error) {
+    logError(noticeNotHandedOver, { requestId: message.request_id, ...describeFault(error) });
+  }
 }
 
 /** A user to whom something is mailed. */
@@ -79,80 +78,92 @@ interface Recipient {
 }
 
 /**
- * Requests a mail with a link to the address of a user who has not verified it.
- * @throws {DomainError} MAIL_FAULT
+ * Requests the link that verifies an address, where addresses are verified, for a user who has not
+ * verified it. Never throws: the user can ask again.
  */
-export async function mailVerificationLink(user: Recipient, source: Source): Promise<void> {
-  if (!user.email_verified) await ask(verificationOf(user, source));
-}
-
-/** The same where addresses are verified. Never throws: the user can ask again. */
-export async function remindToVerify(user: Recipient, source: Source): Promise<void> {
+export async function tryToRemind(user: Recipient, source: Source): Promise<void> {
   if (config.emailVerification === 'off' || user.email_verified) return;
-  await askOrLog(verificationOf(user, source));
+  await tryToMail(verificationMessage(user, source));
 }
 
 /**
- * Requests the mail with the link for which a user's new address waits. Never throws: the user can ask
- * again.
- * @param session_id the session in which the user asks
+ * Requests a notice of what was changed, to the address that the account had before, where the service
+ * sends mails. Never throws: the change is made.
  */
-export function mailPendingLink(
-  { id, pending_email: email = '', pending_id }: StoredUser,
+export async function tryToNotify(
+  { email, email_verified }: Recipient,
+  changed: NoticeMessage['changed'],
   source: Source,
-  session_id: string | undefined,
+  { now }: { now?: Date } = {},
 ): Promise<void> {
-  return askOrLog({ ...verificationOf({ id, email }, source), pending_id, session_id });
+  if (config.mailFunctionUrl === '' || changed.length === 0) return;
+  const verifies = config.emailVerification !== 'off';
+  const isVerified = verifies && email_verified === true;
+  // The address of a deleted account may be that of a stranger, unless it is verified.
+  if (changed.includes('account') && verifies && !isVerified) return;
+  const verified = isVerified ? ({ isVerified } as const) : {};
+  await tryToMail({ kind: 'notice', email, ...verified, changed, ...asked(source, now) });
 }
 
-/** Requests a {@link notice} to the old address of an account that was changed. */
-export function notifyOfChange(
+/** The parts of an account that a notice of a change names. */
+export function changedParts(
   before: Recipient,
   {
     email = before.email,
     password,
     identities,
   }: { readonly email?: string; readonly password?: string; readonly identities?: unknown },
-  source: Source,
-  { now = new Date() }: { now?: Date } = {},
-): Promise<void> {
+): Part[] {
   // A change of letter case counts: a mail system may take the result for another address.
   const isMoved = email !== before.email;
-  const changed = [
+  return [
     ...(password === undefined ? [] : (['password'] as const)),
     ...(isMoved ? (['email'] as const) : []),
     ...(identities === undefined ? [] : (['identities'] as const)),
   ];
-  return notice(before, changed, { source, now });
 }
 
-/** Requests a {@link notice} that a second factor, its recovery codes, or the identities were changed. */
-export function notifyOfPart(
-  user: Recipient,
-  part: 'secondFactor' | 'identities',
+/**
+ * A link for the account of an address, if there is one. The account is looked up later, so that the
+ * time does not tell whether there is one.
+ * @param askedBy the id of the caller, if it is known
+ */
+export function resetMessage(
+  email: string,
   source: Source,
-): Promise<void> {
-  return notice(user, [part], { source });
+  { askedBy }: { askedBy?: number | undefined } = {},
+): ResetMessage {
+  return { kind: 'reset', email, asked_by: askedBy, ...asked(source) };
+}
+
+/** A link for whoever has an address with which somebody registers. */
+export function takenMessage(email: string, source: Source): ResetMessage {
+  return { kind: 'reset', email, isTaken: true, ...asked(source) };
+}
+
+/** A link by which a user verifies the address of the account. */
+export function verificationMessage(
+  { id: user_id, email }: Recipient,
+  source: Source,
+): VerificationMessage {
+  return { kind: 'verification', user_id, email, ...asked(source) };
 }
 
 /**
- * Requests a {@link notice} that an account was deleted. Where addresses are verified, only a verified
- * one gets it: others may be those of strangers.
+ * The link for which a user's new address waits.
+ * @param session_id the session in which the user asks
  */
-export async function notifyOfDeletion(user: Recipient, source: Source): Promise<void> {
-  if (config.emailVerification !== 'off' && !user.email_verified) return;
-  await notice(user, ['account'], { source });
+export function pendingMessage(
+  { id, pending_email: email = '', pending_id }: StoredUser,
+  source: Source,
+  session_id: string | undefined,
+): VerificationMessage {
+  return { ...verificationMessage({ id, email }, source), pending_id, session_id };
 }
 
-/**
- * Requests a mail, unless its source has asked for too many. Notices to a verified address are not
- * counted: a thief could use the limit up, and change the account unseen.
- * @throws {DomainError} MAIL_FAULT
- */
-async function ask(message: MailMessage): Promise<void> {
-  const isCounted = message.kind !== 'notice' || !message.isVerified;
-  if (isCounted && (await exceedsLimit(message))) return;
-  await handOver(message);
+/** Notices to a verified address are not: a thief could use the limit up, and change the account unseen. */
+function isCounted(message: MailMessage): boolean {
+  return message.kind !== 'notice' || !message.isVerified;
 }
 
 /** Mails that one IP address, or one /64 network of IPv6, may ask for in a quarter of an hour. */
@@ -199,32 +210,4 @@ function asked(source: Source, now = new Date()): Asked {
     ...source,
     time: now.toISOString(),
   };
-}
-
-/** The same, but never throws: a message that is lost is logged. */
-async function askOrLog(message: MailMessage): Promise<void> {
-  try {
-    await ask(message);
-  } catch (error) {
-    logError(noticeNotHandedOver, { requestId: message.request_id, ...describeFault(error) });
-  }
-}
-
-function verificationOf({ id: user_id, email }: Recipient, source: Source): VerificationMessage {
-  return { kind: 'verification', user_id, email, ...asked(source) };
-}
-
-/**
- * Requests a notice to an account, where the service sends mails. Never throws: the change is made,
- * and a notice that is lost is logged.
- */
-async function notice(
-  { email, email_verified }: Recipient,
-  changed: NoticeMessage['changed'],
-  { source, now }: { source: Source; now?: Date },
-): Promise<void> {
-  if (config.mailFunctionUrl === '' || changed.length === 0) return;
-  const isVerified = config.emailVerification !== 'off' && email_verified === true;
-  const verified = isVerified ? ({ isVerified } as const) : {};
-  await askOrLog({ kind: 'notice', email, ...verified, changed, ...asked(source, now) });
 }

@@ -43,9 +43,9 @@ const message: MailMessage = {
 
 /** In a process that has handed nothing over yet. */
 const handOver = async () => {
-  const { mailResetLink } = await import('../../../../lib/options/mails/hand-over.ts');
+  const { requireMail, resetMessage } = await import('../../../../lib/options/mails/hand-over.ts');
   const { kind, time, email, ...source } = message;
-  return mailResetLink(email, source);
+  return requireMail(resetMessage(email, source));
 };
 
 beforeEach(() => {
@@ -156,9 +156,9 @@ describe('The notice of a deletion', () => {
     ['is handed over where addresses are not verified', 'off', undefined, 1],
   ])('%s', async (_, setting, email_verified, count) => {
     vi.stubEnv('EMAIL_VERIFICATION', setting);
-    const { notifyOfDeletion } = await import('../../../../lib/options/mails/hand-over.ts');
+    const { tryToNotify } = await import('../../../../lib/options/mails/hand-over.ts');
 
-    await notifyOfDeletion({ id: 1, email: 'ada@example.org', email_verified }, message);
+    await tryToNotify({ id: 1, email: 'ada@example.org', email_verified }, ['account'], message);
 
     expect(received).toHaveLength(count);
   });
@@ -171,9 +171,9 @@ describe('A reminder to verify an address', () => {
     ['is not handed over where addresses are not verified', 'off', false, 0],
   ])('%s', async (_, setting, email_verified, count) => {
     vi.stubEnv('EMAIL_VERIFICATION', setting);
-    const { remindToVerify } = await import('../../../../lib/options/mails/hand-over.ts');
+    const { tryToRemind } = await import('../../../../lib/options/mails/hand-over.ts');
 
-    await remindToVerify({ id: 1, email: 'ada@example.org', email_verified }, message);
+    await tryToRemind({ id: 1, email: 'ada@example.org', email_verified }, message);
 
     expect(received).toHaveLength(count);
   });
@@ -183,14 +183,18 @@ describe('The mails that a source asks for', () => {
   it('are twenty in each quarter of an hour, however many come at the same time', async () => {
     const { users } = await useOwnTables();
     vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '1');
-    const { mailResetLink } = await import('../../../../lib/options/mails/hand-over.ts');
+    const { requireMail, resetMessage } = await import(
+      '../../../../lib/options/mails/hand-over.ts'
+    );
     const noon = Date.parse('2026-11-21T12:00:00Z');
     /** How many of thirty are handed over, so many seconds after noon. */
     const allowed = async (ip_address: string, second: number) => {
       vi.setSystemTime(noon + 1000 * second);
       received.length = 0;
       const source = { ip_address, user_agent: '', request_id: 'r' };
-      await Promise.all(Array.from({ length: 30 }, () => mailResetLink(message.email, source)));
+      await Promise.all(
+        Array.from({ length: 30 }, () => requireMail(resetMessage(message.email, source))),
+      );
       return received.length;
     };
 
