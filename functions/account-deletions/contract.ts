@@ -20,15 +20,14 @@ export const descriptions: Descriptions = {
   create: (settings) => ({
     id: 'deleteAccount',
     summary: 'Delete one’s own account',
-    text:
-      'Deletes the caller, whose tokens then open nothing. It cannot be undone. A wrong password counts as a failed login. The last admin stays.' +
-      (hasSecondFactors(settings) ? ' A user with a second factor needs `code` too.' : ''),
+    text: [
+      'Deletes the caller, whose tokens then open nothing. It cannot be undone.',
+      'A wrong password counts as a failed login. The last admin stays.',
+      hasSecondFactors(settings) && 'A user with a second factor needs `code` too.',
+    ],
     body: named(
       'AccountDeletion',
-      v.object({
-        ...confirmationUnder(settings),
-        ...codeUnder(settings),
-      }),
+      v.object({ ...confirmationUnder(settings), ...codeUnder(settings) }),
     ),
     bodyExample: { currentPassword: 'a long password of her own' },
     success: { status: 204, description: 'The account is deleted.' },
@@ -38,8 +37,8 @@ export const descriptions: Descriptions = {
       'USER_NOT_FOUND',
       'LAST_ADMIN',
       'HASHING_FAULT',
-      ...confirmationErrors(settings),
-      ...(hasSecondFactors(settings) ? (['CODE_REQUIRED', 'CODE_WRONG'] as const) : []),
+      confirmationErrors(settings),
+      hasSecondFactors(settings) && ['CODE_REQUIRED', 'CODE_WRONG'],
     ],
   }),
 };

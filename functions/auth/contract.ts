@@ -1,13 +1,22 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
-import { message, refusesUnmailable, tokenLifetime } from '../../lib/contract/schemas.ts';
-import { hasSessions, hidesAccounts, type ServiceValues } from '../../lib/ground/settings.ts';
+import {
+  codeUnder,
+  message,
+  refusesUnmailable,
+  tokenLifetime,
+} from '../../lib/contract/schemas.ts';
+import {
+  hasSecondFactors,
+  hasSessions,
+  hidesAccounts,
+  type ServiceValues,
+} from '../../lib/ground/settings.ts';
 import {
   credentials,
   filledText,
   name,
   newEmail,
-  optionalCode,
   password,
   textIfAny,
 } from '../../lib/users/fields.ts';
@@ -49,52 +58,23 @@ export const logout = {
   storageFault: ['Error logging out', 'err'],
 } as const satisfies Contract;
 
-/** Tokens under some settings: with a refresh token where there are sessions. */
-export const tokensUnder = (settings: ServiceValues) => {
-  const tokens = {
-    message: v.string(),
-    token: v.pipe(
-      v.string(),
-      v.description(`A bearer token (JWT, RFC 7519), valid for ${tokenLifetime(settings)}.`),
-    ),
-  };
-  const refresh = v.pipe(
-    v.string(),
-    v.description('Exchanged once for new tokens by POST /api/refresh. Keep it secret.'),
-  );
-  return named(
-    'Session',
-    v.object(hasSessions(settings) ? { ...tokens, refreshToken: refresh } : tokens),
-  );
-};
-
-export const exampleTokens = (settings: ServiceValues) => ({
-  token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJpZCI6MTd9.c2lnbmF0dXJl',
-  ...(hasSessions(settings)
-    ? { refreshToken: `17.R0h2kQ9mT4yWcXbZ1nLp7A.${'S3cr3t'.repeat(7)}s${'T4g'.repeat(7)}t` }
-    : {}),
-});
-
-const exampleCredentials = { email: 'ada@example.org', password: 'a long password of her own' };
-
 export const tag = 'Accounts';
 
 export const descriptions: Descriptions = {
   register: (settings) => ({
     id: 'register',
     summary: 'Register',
-    text:
-      'Creates a user with the role `user`; a role in the body is ignored. ' +
-      (settings.emailVerification === 'required'
+    text: [
+      'Creates a user with the role `user`; a role in the body is ignored.',
+      settings.emailVerification === 'required'
         ? 'The response has no token: the user logs in when the address is verified by the mailed link.'
-        : 'The response has a token for the new user.') +
-      refusesUnmailable(settings) +
-      (hidesAccounts(settings)
-        ? ' It is the same when somebody has the address, who then gets a mail.'
-        : '') +
-      (settings.registrationsPerAddress > 0
-        ? ' The number of registrations from one source address is limited; beyond the limit they must wait.'
-        : ''),
+        : 'The response has a token for the new user.',
+      refusesUnmailable(settings),
+      hidesAccounts(settings) &&
+        'It is the same when somebody has the address, who then gets a mail.',
+      settings.registrationsPerAddress > 0 &&
+        'The number of registrations from one source address is limited; beyond the limit they must wait.',
+    ],
     bodyExample: { name: 'Ada Lovelace', ...exampleCredentials },
     success: {
       status: 201,
@@ -102,35 +82,30 @@ export const descriptions: Descriptions = {
       schema: settings.emailVerification === 'required' ? message() : tokensUnder(settings),
       example: {
         message: 'User registered successfully',
-        ...(settings.emailVerification === 'required' ? {} : exampleTokens(settings)),
+        ...(settings.emailVerification !== 'required' && exampleTokens(settings)),
       },
     },
     errors: [
       'HASHING_FAULT',
-      ...(hidesAccounts(settings) ? [] : (['EMAIL_REGISTERED'] as const)),
-      ...(settings.emailVerification === 'required' ? [] : (['TOKEN_FAULT'] as const)),
-      ...(settings.registrationsPerAddress > 0 ? (['TOO_MANY_ATTEMPTS'] as const) : []),
+      !hidesAccounts(settings) && 'EMAIL_REGISTERED',
+      settings.emailVerification !== 'required' && 'TOKEN_FAULT',
+      settings.registrationsPerAddress > 0 && 'TOO_MANY_ATTEMPTS',
     ],
   }),
 
   login: (settings) => ({
     id: 'logIn',
     summary: 'Log in',
-    text:
-      'The response has a new token. Failed logins are counted by account and by source address; beyond a limit logins must wait, even with the right password.' +
-      (settings.accounts === 'private'
-        ? ' The response to an unknown address is the same as to a wrong password.'
-        : '') +
-      (hidesAccounts(settings) ? ' So is that to an address that is not verified.' : '') +
-      (settings.secondFactor === 'off'
-        ? ''
-        : ' A user with a second factor needs `code` too: without it, the response to a right password is 401 `Code required`.'),
-    body: named(
-      'Credentials',
-      settings.secondFactor === 'off'
-        ? v.object(credentials())
-        : v.object({ ...credentials(), code: optionalCode() }),
-    ),
+    text: [
+      'The response has a new token.',
+      'Failed logins are counted by account and by source address; beyond a limit logins must wait, even with the right password.',
+      settings.accounts === 'private' &&
+        'The response to an unknown address is the same as to a wrong password.',
+      hidesAccounts(settings) && 'So is that to an address that is not verified.',
+      hasSecondFactors(settings) &&
+        'A user with a second factor needs `code` too: without it, the response to a right password is 401 `Code required`.',
+    ],
+    body: named('Credentials', v.object({ ...credentials(), ...codeUnder(settings) })),
     bodyExample: exampleCredentials,
     success: {
       status: 200,
@@ -140,13 +115,9 @@ export const descriptions: Descriptions = {
     },
     errors: [
       'INVALID_CREDENTIALS',
-      ...(settings.secondFactor === 'off'
-        ? []
-        : (['LOGIN_CODE_REQUIRED', 'LOGIN_CODE_WRONG'] as const)),
-      ...(settings.accounts === 'private' ? [] : (['USER_NOT_REGISTERED'] as const)),
-      ...(settings.emailVerification === 'required' && !hidesAccounts(settings)
-        ? (['EMAIL_NOT_VERIFIED'] as const)
-        : []),
+      hasSecondFactors(settings) && ['LOGIN_CODE_REQUIRED', 'LOGIN_CODE_WRONG'],
+      settings.accounts === 'open' && 'USER_NOT_REGISTERED',
+      settings.emailVerification === 'required' && !hidesAccounts(settings) && 'EMAIL_NOT_VERIFIED',
       'ACCOUNT_SUSPENDED',
       'TOO_MANY_ATTEMPTS',
       'HASHING_FAULT',
@@ -175,3 +146,30 @@ export const descriptions: Descriptions = {
     success: { status: 204, description: 'The session is ended.' },
   }),
 };
+
+/** Tokens under some settings: with a refresh token where there are sessions. */
+export function tokensUnder(settings: ServiceValues) {
+  const tokens = {
+    message: v.string(),
+    token: v.pipe(
+      v.string(),
+      v.description(`A bearer token (JWT, RFC 7519), valid for ${tokenLifetime(settings)}.`),
+    ),
+  };
+  const refreshToken = v.pipe(
+    v.string(),
+    v.description('Exchanged once for new tokens by POST /api/refresh. Keep it secret.'),
+  );
+  return named('Session', v.object(hasSessions(settings) ? { ...tokens, refreshToken } : tokens));
+}
+
+export function exampleTokens(settings: ServiceValues) {
+  return {
+    token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJpZCI6MTd9.c2lnbmF0dXJl',
+    ...(hasSessions(settings) && {
+      refreshToken: `17.R0h2kQ9mT4yWcXbZ1nLp7A.${'S3cr3t'.repeat(7)}s${'T4g'.repeat(7)}t`,
+    }),
+  };
+}
+
+const exampleCredentials = { email: 'ada@example.org', password: 'a long password of her own' };

@@ -10,8 +10,6 @@ import {
 import { atLeast, atMost, text } from '../../lib/ground/validation.ts';
 import { linkToken, textIfAny } from '../../lib/users/fields.ts';
 
-const exists = (settings: ServiceValues) => settings.emailVerification !== 'off';
-
 export const request = {
   route: 'POST /api/email-verifications',
   exists,
@@ -33,20 +31,6 @@ export const confirm = {
   whenMissing: 'TOKEN_AND_PASSWORD_REQUIRED',
   storageFault: ['Error verifying email', 'err'],
 } as const satisfies Contract;
-
-/** It exists already, and follows no new rule. */
-const ownPassword = () =>
-  v.pipe(
-    text,
-    atMost(255),
-    atLeast(() => 1),
-    v.description('The password of the account.'),
-    v.metadata({ format: 'password' }),
-  );
-
-const passwordUnder = (settings: Pick<ServiceValues, 'identityProviders'>) => ({
-  password: hasIdentities(settings) ? v.exactOptional(ownPassword()) : ownPassword(),
-});
 
 /** The same whether the address was verified before or not. */
 export const requested = 'Unless the address is verified, a mail is on its way';
@@ -70,11 +54,13 @@ export const descriptions: Descriptions = {
   confirm: (settings) => ({
     id: 'verifyEmail',
     summary: 'Verify an address by a mailed link',
-    text:
-      'Needs the password of the account too: a wrong one counts as a failed login, and does not use the token up. A token is valid for 30 minutes, until a newer one is mailed or another address asked for; a request that is repeated has the same response, and changes nothing. If the link was mailed to a new address, the user has it from then on.' +
-      (hasSessions(settings)
-        ? ' A new address ends all sessions of the user but the one that asked for it.'
-        : ''),
+    text: [
+      'Needs the password of the account too: a wrong one counts as a failed login, and does not use the token up.',
+      'A token is valid for 30 minutes, until a newer one is mailed or another address asked for; a request that is repeated has the same response, and changes nothing.',
+      'If the link was mailed to a new address, the user has it from then on.',
+      hasSessions(settings) &&
+        'A new address ends all sessions of the user but the one that asked for it.',
+    ],
     body: named(
       'EmailVerification',
       v.object({ token: linkToken(), ...passwordUnder(settings), ...idTokenUnder(settings) }),
@@ -90,7 +76,26 @@ export const descriptions: Descriptions = {
       'TOO_MANY_ATTEMPTS',
       'EMAIL_REGISTERED',
       'HASHING_FAULT',
-      ...confirmationErrors(settings),
+      confirmationErrors(settings),
     ],
   }),
 };
+
+function exists(settings: ServiceValues): boolean {
+  return settings.emailVerification !== 'off';
+}
+
+function passwordUnder(settings: Pick<ServiceValues, 'identityProviders'>) {
+  return { password: hasIdentities(settings) ? v.exactOptional(ownPassword()) : ownPassword() };
+}
+
+/** It exists already, and follows no new rule. */
+function ownPassword() {
+  return v.pipe(
+    text,
+    atMost(255),
+    atLeast(() => 1),
+    v.description('The password of the account.'),
+    v.metadata({ format: 'password' }),
+  );
+}

@@ -8,8 +8,7 @@ import {
   identity,
   refusesUnmailable,
 } from '../../lib/contract/schemas.ts';
-import type { ErrorCode } from '../../lib/ground/errors.ts';
-import { hasIdentities, hasSecondFactors, type ServiceValues } from '../../lib/ground/settings.ts';
+import { hasIdentities, hasSecondFactors } from '../../lib/ground/settings.ts';
 import {
   confirmation,
   filledText,
@@ -18,14 +17,6 @@ import {
   textIfAny,
 } from '../../lib/users/fields.ts';
 import { exampleTokens, tokensUnder } from '../auth/contract.ts';
-
-const tokenAndNonce = () => ({
-  idToken: v.pipe(filledText(), v.description('The ID token that the app got from the issuer.')),
-  nonce: v.pipe(
-    filledText(),
-    v.description('The nonce of POST /api/login/nonces for which it is.'),
-  ),
-});
 
 export const makeNonce = {
   route: 'POST /api/login/nonces',
@@ -38,12 +29,7 @@ export const logIn = {
   exists: hasIdentities,
   may: 'public',
   // The code is looked at when the token is right.
-  body: () =>
-    v.object({
-      ...tokenAndNonce(),
-      name: v.exactOptional(name),
-      code: textIfAny(),
-    }),
+  body: () => v.object({ ...tokenAndNonce(), name: v.exactOptional(name), code: textIfAny() }),
   whenInvalid: {
     idToken: 'ID_TOKEN_REQUIRED',
     nonce: 'ID_TOKEN_REQUIRED',
@@ -93,20 +79,6 @@ export const unlinkOfUser = {
   storageFault: ['Error unlinking identity', 'err'],
 } as const satisfies Contract;
 
-const exampleToken = {
-  idToken: 'eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJpc3MiOiJodHRwczovL2FjY291bnRzIn0.c2lnbmF0dXJl',
-  nonce: '1795428000.R0h2kQ9mT4yWcXbZ1nLp7A.S3cr3tS3cr3tS3cr3tS3cr3tS3cr3tS3cr3tS3cr3ts',
-};
-
-const codeErrors = (settings: ServiceValues, errors: readonly ErrorCode[]) =>
-  hasSecondFactors(settings) ? errors : [];
-
-const tokenErrors = [
-  'IDENTITY_TOKEN_INVALID',
-  'IDENTITY_PROVIDER_FAULT',
-  'TOO_MANY_ATTEMPTS',
-] as const;
-
 export const tag = 'Accounts';
 
 export const descriptions: Descriptions = {
@@ -125,9 +97,11 @@ export const descriptions: Descriptions = {
   logIn: (settings) => ({
     id: 'logInByIdentity',
     summary: 'Log in, or register, by an ID token',
-    text:
-      'The token of a known identity logs its user in as a password does. That of an unknown one registers a user without a password, if the issuer has verified the address and nobody has it: an identity is never linked by its address.' +
+    text: [
+      'The token of a known identity logs its user in as a password does.',
+      'That of an unknown one registers a user without a password, if the issuer has verified the address and nobody has it: an identity is never linked by its address.',
       refusesUnmailable(settings),
+    ],
     body: named(
       'IdentityLogin',
       v.object({ ...tokenAndNonce(), name: v.exactOptional(name), ...codeUnder(settings) }),
@@ -141,12 +115,12 @@ export const descriptions: Descriptions = {
       created: 'The user is registered.',
     },
     errors: [
-      ...tokenErrors,
+      tokenErrors,
       'ACCOUNT_SUSPENDED',
       'EMAIL_NOT_VERIFIED',
       'EMAIL_REGISTERED',
       'TOKEN_FAULT',
-      ...codeErrors(settings, ['LOGIN_CODE_REQUIRED', 'LOGIN_CODE_WRONG']),
+      hasSecondFactors(settings) && ['LOGIN_CODE_REQUIRED', 'LOGIN_CODE_WRONG'],
     ],
   }),
 
@@ -183,15 +157,15 @@ export const descriptions: Descriptions = {
       example: exampleIdentity,
     },
     errors: [
-      ...tokenErrors,
+      tokenErrors,
       'CURRENT_PASSWORD_REQUIRED',
       'CURRENT_PASSWORD_WRONG',
       'HASHING_FAULT',
       'TOO_MANY_IDENTITIES',
       'IDENTITY_LINKED',
       'USER_NOT_FOUND',
-      ...(settings.emailVerification === 'off' ? [] : (['EMAIL_NOT_VERIFIED'] as const)),
-      ...codeErrors(settings, ['CODE_REQUIRED', 'CODE_WRONG']),
+      settings.emailVerification !== 'off' && 'EMAIL_NOT_VERIFIED',
+      hasSecondFactors(settings) && ['CODE_REQUIRED', 'CODE_WRONG'],
     ],
   }),
 
@@ -206,13 +180,13 @@ export const descriptions: Descriptions = {
     bodyExample: { currentPassword: 'a long password of her own' },
     success: { status: 204, description: 'The identity is unlinked.' },
     errors: [
-      ...confirmationErrors(settings),
+      confirmationErrors(settings),
       'CURRENT_PASSWORD_WRONG',
       'TOO_MANY_ATTEMPTS',
       'HASHING_FAULT',
       'LAST_LOGIN',
       'USER_NOT_FOUND',
-      ...codeErrors(settings, ['CODE_REQUIRED', 'CODE_WRONG']),
+      hasSecondFactors(settings) && ['CODE_REQUIRED', 'CODE_WRONG'],
     ],
   }),
 
@@ -224,3 +198,24 @@ export const descriptions: Descriptions = {
     errors: ['LAST_LOGIN'],
   }),
 };
+
+function tokenAndNonce() {
+  return {
+    idToken: v.pipe(filledText(), v.description('The ID token that the app got from the issuer.')),
+    nonce: v.pipe(
+      filledText(),
+      v.description('The nonce of POST /api/login/nonces for which it is.'),
+    ),
+  };
+}
+
+const exampleToken = {
+  idToken: 'eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJpc3MiOiJodHRwczovL2FjY291bnRzIn0.c2lnbmF0dXJl',
+  nonce: '1795428000.R0h2kQ9mT4yWcXbZ1nLp7A.S3cr3tS3cr3tS3cr3tS3cr3tS3cr3tS3cr3tS3cr3ts',
+};
+
+const tokenErrors = [
+  'IDENTITY_TOKEN_INVALID',
+  'IDENTITY_PROVIDER_FAULT',
+  'TOO_MANY_ATTEMPTS',
+] as const;

@@ -46,9 +46,11 @@ export const descriptions: Descriptions = {
   set: (settings) => ({
     id: 'resetPassword',
     summary: 'Set a new password by a mailed link',
-    text:
-      'A token is valid once, for 30 minutes, until a newer one is mailed. A refused password does not use it up.' +
-      (hasSessions(settings) ? ' All sessions of the user are ended.' : ''),
+    text: [
+      'A token is valid once, for 30 minutes, until a newer one is mailed.',
+      'A refused password does not use it up.',
+      hasSessions(settings) && 'All sessions of the user are ended.',
+    ],
     bodyExample: {
       token: '17.Yk5HbUdmbWJ0ZkVvZ0xkWnN2Q3hRd2pKcE1hVXJ5VGs',
       password: 'another long password',

@@ -55,28 +55,6 @@ export const remove = {
   storageFault: ['Error removing second factor', 'err'],
 } as const satisfies Contract;
 
-const passwordAndCodeUnder = (settings: ServiceValues) =>
-  named('PasswordAndCode', v.object({ code: code(), ...confirmationUnder(settings) }));
-
-const recoveryCodes = () => ({
-  schema: named('RecoveryCodes', v.object({ recoveryCodes: v.array(v.string()) })),
-  example: { recoveryCodes: ['7Q2M-9FHT-X0ZB-4KCW', 'D8RV-31JG-PS6N-EY5A'] },
-});
-
-const exampleConfirmation = { currentPassword: 'a long password of her own', code: '123456' };
-
-const passwordErrors = [
-  'CURRENT_PASSWORD_WRONG',
-  'TOO_MANY_ATTEMPTS',
-  'HASHING_FAULT',
-  'USER_NOT_FOUND',
-] as const;
-const codeErrors = ['CODE_WRONG', 'SECOND_FACTOR_NOT_FOUND'] as const;
-
-/** Where addresses are verified, that of a user with a factor is. */
-const unverifiedUnder = ({ emailVerification }: ServiceValues) =>
-  emailVerification === 'off' ? [] : (['EMAIL_NOT_VERIFIED'] as const);
-
 export const tag = 'Accounts';
 
 export const descriptions: Descriptions = {
@@ -113,10 +91,10 @@ export const descriptions: Descriptions = {
       },
     },
     errors: [
-      ...passwordErrors,
-      ...confirmationErrors(settings),
+      passwordErrors,
+      confirmationErrors(settings),
       'SECOND_FACTOR_ENABLED',
-      ...unverifiedUnder(settings),
+      unverifiedUnder(settings),
     ],
   }),
 
@@ -127,11 +105,11 @@ export const descriptions: Descriptions = {
     bodyExample: { code: exampleConfirmation.code },
     success: { status: 200, description: 'The second factor is enabled.', ...recoveryCodes() },
     errors: [
-      ...codeErrors,
+      codeErrors,
       'TOO_MANY_ATTEMPTS',
       'USER_NOT_FOUND',
       'SECOND_FACTOR_ENABLED',
-      ...unverifiedUnder(settings),
+      unverifiedUnder(settings),
     ],
   }),
 
@@ -146,7 +124,7 @@ export const descriptions: Descriptions = {
       description: 'The codes, each good once, which are shown this once.',
       ...recoveryCodes(),
     },
-    errors: [...passwordErrors, ...confirmationErrors(settings), ...codeErrors],
+    errors: [passwordErrors, confirmationErrors(settings), codeErrors],
   }),
 
   remove: (settings) => ({
@@ -156,6 +134,32 @@ export const descriptions: Descriptions = {
     body: passwordAndCodeUnder(settings),
     bodyExample: exampleConfirmation,
     success: { status: 204, description: 'The second factor is removed.' },
-    errors: [...passwordErrors, ...confirmationErrors(settings), ...codeErrors],
+    errors: [passwordErrors, confirmationErrors(settings), codeErrors],
   }),
 };
+
+function passwordAndCodeUnder(settings: ServiceValues) {
+  return named('PasswordAndCode', v.object({ code: code(), ...confirmationUnder(settings) }));
+}
+
+function recoveryCodes() {
+  return {
+    schema: named('RecoveryCodes', v.object({ recoveryCodes: v.array(v.string()) })),
+    example: { recoveryCodes: ['7Q2M-9FHT-X0ZB-4KCW', 'D8RV-31JG-PS6N-EY5A'] },
+  };
+}
+
+/** Where addresses are verified, that of a user with a factor is. */
+function unverifiedUnder({ emailVerification }: ServiceValues) {
+  return emailVerification !== 'off' && 'EMAIL_NOT_VERIFIED';
+}
+
+const exampleConfirmation = { currentPassword: 'a long password of her own', code: '123456' };
+
+const passwordErrors = [
+  'CURRENT_PASSWORD_WRONG',
+  'TOO_MANY_ATTEMPTS',
+  'HASHING_FAULT',
+  'USER_NOT_FOUND',
+] as const;
+const codeErrors = ['CODE_WRONG', 'SECOND_FACTOR_NOT_FOUND'] as const;

@@ -31,36 +31,12 @@ import {
 } from '../../lib/users/fields.ts';
 import { type Role, roles } from '../../lib/users/user.ts';
 
-const newUser = () =>
-  named(
-    'NewUserWithRole',
-    v.object({
-      role: v.pipe(
-        v.nullish(role),
-        v.description('Only admins may ask for `admin`; other callers always make a `user`.'),
-      ),
-      name,
-      email: newEmail,
-      password,
-    }),
-  );
-const newUserOfOthers = () =>
-  v.object({
-    role: v.optional(
-      v.pipe(
-        v.unknown(),
-        v.transform(() => undefined),
-      ),
-    ),
-    name,
-    email: newEmail,
-    password,
-  });
+const newUser = { name, email: newEmail, password };
 
 export const create = {
   route: 'POST /api/users',
   may: 'createUser',
-  body: (of: Role) => (of === 'admin' ? newUser() : newUserOfOthers()),
+  body: (of: Role) => (of === 'admin' ? newUserOfAdmins() : v.object(newUser)),
   whenMissing: 'FIELDS_REQUIRED',
   storageFault: ['Error creating user', 'insertErr'],
 } as const satisfies Contract;
@@ -112,29 +88,6 @@ export const get = {
   storageFault: ['Error fetching user', 'err'],
 } as const satisfies Contract;
 
-const changes = () => ({
-  ...userChanges(),
-  role: v.exactOptional(
-    v.pipe(role, v.description('Changed by admins only; others may send their own back.')),
-  ),
-});
-const ofSome = <Changes extends object>() =>
-  rule<Changes>({
-    code: 'NO_FIELDS_TO_UPDATE',
-    holds: (fields) =>
-      Object.keys(fields).some((name) => !['currentPassword', 'idToken', 'nonce'].includes(name)),
-    keywords: () => ({ minProperties: 1 }),
-  });
-const changesByAdmins = () => {
-  const schema = v.object({ ...changes(), ...confirmation(), currentPassword: textIfAny() });
-  return v.pipe(schema, ofSome<v.InferOutput<typeof schema>>());
-};
-const changesByOthers = () =>
-  v.pipe(
-    changesByAdmins(),
-    v.transform(({ role: _, ...others }) => others),
-  );
-
 export const update = {
   route: 'PUT /api/users/{id}',
   may: 'changeUser',
@@ -155,8 +108,127 @@ export const removeSecondFactor = {
   storageFault: ['Error removing second factor', 'err'],
 } as const satisfies Contract;
 
+export const tag = 'Users';
+
+export const descriptions: Descriptions = {
+  create: (settings) => ({
+    id: 'createUser',
+    summary: 'Create a user',
+    text: [
+      settings.accounts === 'private'
+        ? 'For admins only, because the response says whether somebody has the address. The role `admin` needs a caller who is stored as an admin at that moment.'
+        : 'Only admins may ask for the role `admin`; the caller must be stored as an admin at that moment.',
+      refusesUnmailable(settings),
+    ],
+    bodyExample: { ...exampleNewUser, password: 'a long password' },
+    success: {
+      status: 201,
+      description: 'The new user.',
+      schema: userUnder(settings),
+      example: {
+        ...exampleUnder(settings),
+        ...exampleNewUser,
+        id: 18,
+        created_at: '2026-11-21T09:06:00.000Z',
+      },
+    },
+    errors: ['EMAIL_REGISTERED', 'HASHING_FAULT'],
+  }),
+
+  list: (settings) => ({
+    id: 'listUsers',
+    summary: 'List the users',
+    text: [
+      'Oldest first unless `order` says otherwise.',
+      'Without `limit` a response has as many users as one read of 1 MB returns, which is thousands.',
+      'As long as more remain, `Link` leads to the next page.',
+      'A user who was just created may be missing for a moment.',
+      settings.accounts === 'private' && 'Callers who are not admins get only themselves.',
+    ],
+    success: {
+      status: 200,
+      description: 'One page of the users.',
+      schema: named('Users', v.pipe(v.array(userUnder(settings)), v.readonly())),
+      example: [exampleUnder(settings)],
+      headers: ['Link'],
+    },
+    // A search of callers who are not admins.
+    errors: ['FORBIDDEN'],
+  }),
+
+  get: (settings) => ({
+    id: 'getUser',
+    summary: 'Show a user',
+    text: [
+      settings.accounts === 'private' && 'Callers who are not admins may see only themselves.',
+      hasSecondFactors(settings) && 'Only admins see `second_factor`.',
+      hasIdentities(settings) && 'Only admins see `identities`.',
+    ],
+    success: {
+      status: 200,
+      description: 'The user.',
+      schema: detailsUnder(settings),
+      example: {
+        ...exampleUnder(settings),
+        ...(hasSecondFactors(settings) && { second_factor: exampleSecondFactor }),
+        ...(hasIdentities(settings) && { identities: [exampleIdentity] }),
+      },
+    },
+  }),
+
+  update: (settings) => ({
+    id: 'updateUser',
+    summary: 'Change a user',
+    text: [
+      'Changes only the fields that are given; at least one is required.',
+      'Only admins may change a role; to make somebody an admin, the caller must be stored as an admin at that moment.',
+      settings.accounts === 'open'
+        ? 'Whoever made a user by POST /api/users may change that user too, until somebody else sets a password or another address, or the user becomes an admin or enables a second factor.'
+        : 'Callers who are not admins may change only themselves.',
+      hasSessions(settings) &&
+        'Users who change their own password or address must send their current password too, and end their other sessions; an admin who sets a password, or demotes an admin, ends all the user’s.',
+      refusesUnmailable(settings),
+      settings.emailVerification !== 'off' &&
+        'Another address of one’s own is mailed a link, and counts only when the link is used: until then the response has the old one, and the new one as `pending_email`. The present address, sent back, cancels that.',
+    ],
+    body: changesUnder(settings),
+    bodyExample: { name: 'Ada King' },
+    success: {
+      status: 200,
+      description: 'The changed user.',
+      schema: userUnder(settings),
+      example: { ...exampleUnder(settings), name: 'Ada King' },
+    },
+    errors: [
+      'NO_FIELDS_TO_UPDATE',
+      'EMAIL_REGISTERED',
+      'HASHING_FAULT',
+      hasSessions(settings) && [
+        'CURRENT_PASSWORD_REQUIRED',
+        'CURRENT_PASSWORD_WRONG',
+        'TOO_MANY_ATTEMPTS',
+      ],
+      confirmationErrors(settings),
+    ],
+  }),
+
+  remove: () => ({
+    id: 'deleteUser',
+    summary: 'Delete a user',
+    success: { status: 204, description: 'The user is deleted.' },
+  }),
+
+  removeSecondFactor: () => ({
+    id: 'removeSecondFactor',
+    summary: 'Remove the second factor of a user',
+    text: 'For a user who has lost the app and the recovery codes. The admin must have a second factor, and cannot remove it so. All sessions of the user are ended.',
+    success: { status: 204, description: 'The second factor is removed.' },
+    errors: ['SECOND_FACTOR_NOT_FOUND', 'SECOND_FACTOR_REQUIRED'],
+  }),
+};
+
 /** The fields of a user in responses (functions/README.md, Responses). */
-export const userFields = ({ emailVerification }: ServiceValues) => {
+export function userFields({ emailVerification }: ServiceValues) {
   const user = {
     id: id(),
     name: v.string(),
@@ -188,160 +260,95 @@ export const userFields = ({ emailVerification }: ServiceValues) => {
       ),
     ),
   };
-};
+}
 
-const userUnder = (settings: ServiceValues) => named('User', v.object(userFields(settings)));
+function newUserOfAdmins() {
+  return named(
+    'NewUserWithRole',
+    v.object({
+      role: v.pipe(
+        v.nullish(role),
+        v.description('Only admins may ask for `admin`; other callers always make a `user`.'),
+      ),
+      ...newUser,
+    }),
+  );
+}
 
-/** What only admins see of a user, of the options that are on, and where only one user is shown. */
-const detailFields = (settings: ServiceValues): v.ObjectEntries => ({
-  ...(hasSecondFactors(settings) ? { second_factor: v.exactOptional(secondFactor()) } : {}),
-  ...(hasIdentities(settings) ? { identities: v.exactOptional(v.array(identity())) } : {}),
-});
+function changes() {
+  return {
+    ...userChanges(),
+    role: v.exactOptional(
+      v.pipe(role, v.description('Changed by admins only; others may send their own back.')),
+    ),
+  };
+}
 
-const detailsUnder = (settings: ServiceValues) =>
-  named('UserDetails', v.object({ ...userFields(settings), ...detailFields(settings) }));
+function changesByAdmins() {
+  const schema = v.object({ ...changes(), ...confirmation(), currentPassword: textIfAny() });
+  return v.pipe(schema, ofSome<v.InferOutput<typeof schema>>());
+}
 
-const currentPassword = () =>
-  v.exactOptional(
+function changesByOthers() {
+  return v.pipe(
+    changesByAdmins(),
+    v.transform(({ role: _, ...others }) => others),
+  );
+}
+
+/** For the document: a change is confirmed only where there are sessions. */
+function changesUnder(settings: ServiceValues) {
+  const fields = hasSessions(settings)
+    ? { ...changes(), ...confirmationUnder(settings), currentPassword: currentPassword() }
+    : changes();
+  return named('UserChanges', v.pipe(v.object(fields), ofSome()));
+}
+
+function currentPassword() {
+  return v.exactOptional(
     v.pipe(
       v.string(),
       v.description('Required of users who change their own password or address.'),
       v.metadata({ format: 'password' }),
     ),
   );
+}
+
+function ofSome<Changes extends object>() {
+  return rule<Changes>({
+    code: 'NO_FIELDS_TO_UPDATE',
+    holds: (fields) =>
+      Object.keys(fields).some((name) => !['currentPassword', 'idToken', 'nonce'].includes(name)),
+    keywords: () => ({ minProperties: 1 }),
+  });
+}
+
+function userUnder(settings: ServiceValues) {
+  return named('User', v.object(userFields(settings)));
+}
+
+function detailsUnder(settings: ServiceValues) {
+  return named('UserDetails', v.object({ ...userFields(settings), ...detailFields(settings) }));
+}
+
+/** What only admins see of a user, of the options that are on, and where only one user is shown. */
+function detailFields(settings: ServiceValues): v.ObjectEntries {
+  return {
+    ...(hasSecondFactors(settings) && { second_factor: v.exactOptional(secondFactor()) }),
+    ...(hasIdentities(settings) && { identities: v.exactOptional(v.array(identity())) }),
+  };
+}
 
 /** A user in examples. */
-const exampleUnder = ({ emailVerification }: ServiceValues) => ({
-  id: 17,
-  name: 'Ada Lovelace',
-  email: 'ada@example.org',
-  role: 'user',
-  created_at: '2026-11-21T09:05:00.000Z',
-  ...(emailVerification === 'off' ? {} : { email_verified: true }),
-});
+function exampleUnder({ emailVerification }: ServiceValues) {
+  return {
+    id: 17,
+    name: 'Ada Lovelace',
+    email: 'ada@example.org',
+    role: 'user',
+    created_at: '2026-11-21T09:05:00.000Z',
+    ...(emailVerification !== 'off' && { email_verified: true }),
+  };
+}
 
 const exampleNewUser = { name: 'Charles Babbage', email: 'charles@example.org' };
-
-export const tag = 'Users';
-
-export const descriptions: Descriptions = {
-  create: (settings) => ({
-    id: 'createUser',
-    summary: 'Create a user',
-    text:
-      (settings.accounts === 'private'
-        ? 'For admins only, because the response says whether somebody has the address. The role `admin` needs a caller who is stored as an admin at that moment.'
-        : 'Only admins may ask for the role `admin`; the caller must be stored as an admin at that moment.') +
-      refusesUnmailable(settings),
-    bodyExample: { ...exampleNewUser, password: 'a long password' },
-    success: {
-      status: 201,
-      description: 'The new user.',
-      schema: userUnder(settings),
-      example: {
-        ...exampleUnder(settings),
-        ...exampleNewUser,
-        id: 18,
-        created_at: '2026-11-21T09:06:00.000Z',
-      },
-    },
-    errors: ['EMAIL_REGISTERED', 'HASHING_FAULT'],
-  }),
-
-  list: (settings) => ({
-    id: 'listUsers',
-    summary: 'List the users',
-    text:
-      'Oldest first unless `order` says otherwise. Without `limit` a response has as many users as one read of 1 MB returns, which is thousands. As long as more remain, `Link` leads to the next page. A user who was just created may be missing for a moment.' +
-      (settings.accounts === 'private' ? ' Callers who are not admins get only themselves.' : ''),
-    success: {
-      status: 200,
-      description: 'One page of the users.',
-      schema: named('Users', v.pipe(v.array(userUnder(settings)), v.readonly())),
-      example: [exampleUnder(settings)],
-      headers: ['Link'],
-    },
-    // A search of callers who are not admins.
-    errors: ['FORBIDDEN'],
-  }),
-
-  get: (settings) => ({
-    id: 'getUser',
-    summary: 'Show a user',
-    text: [
-      ...(settings.accounts === 'private'
-        ? ['Callers who are not admins may see only themselves.']
-        : []),
-      ...(hasSecondFactors(settings) ? ['Only admins see `second_factor`.'] : []),
-      ...(hasIdentities(settings) ? ['Only admins see `identities`.'] : []),
-    ].join(' '),
-    success: {
-      status: 200,
-      description: 'The user.',
-      schema: detailsUnder(settings),
-      example: {
-        ...exampleUnder(settings),
-        ...(hasSecondFactors(settings) ? { second_factor: exampleSecondFactor } : {}),
-        ...(hasIdentities(settings) ? { identities: [exampleIdentity] } : {}),
-      },
-    },
-  }),
-
-  update: (settings) => ({
-    id: 'updateUser',
-    summary: 'Change a user',
-    text:
-      'Changes only the fields that are given; at least one is required. Only admins may change a role; to make somebody an admin, the caller must be stored as an admin at that moment.' +
-      (settings.accounts === 'open'
-        ? ' Whoever made a user by POST /api/users may change that user too, until somebody else sets a password or another address, or the user becomes an admin or enables a second factor.'
-        : ' Callers who are not admins may change only themselves.') +
-      (hasSessions(settings)
-        ? ' Users who change their own password or address must send their current password too, and end their other sessions; an admin who sets a password, or demotes an admin, ends all the user’s.'
-        : '') +
-      refusesUnmailable(settings) +
-      (settings.emailVerification === 'off'
-        ? ''
-        : ' Another address of one’s own is mailed a link, and counts only when the link is used: until then the response has the old one, and the new one as `pending_email`. The present address, sent back, cancels that.'),
-    body: named(
-      'UserChanges',
-      v.pipe(
-        v.object(
-          hasSessions(settings)
-            ? { ...changes(), ...confirmationUnder(settings), currentPassword: currentPassword() }
-            : changes(),
-        ),
-        ofSome(),
-      ),
-    ),
-    bodyExample: { name: 'Ada King' },
-    success: {
-      status: 200,
-      description: 'The changed user.',
-      schema: userUnder(settings),
-      example: { ...exampleUnder(settings), name: 'Ada King' },
-    },
-    errors: [
-      'NO_FIELDS_TO_UPDATE',
-      'EMAIL_REGISTERED',
-      'HASHING_FAULT',
-      ...(hasSessions(settings)
-        ? (['CURRENT_PASSWORD_REQUIRED', 'CURRENT_PASSWORD_WRONG', 'TOO_MANY_ATTEMPTS'] as const)
-        : []),
-      ...confirmationErrors(settings),
-    ],
-  }),
-
-  remove: () => ({
-    id: 'deleteUser',
-    summary: 'Delete a user',
-    success: { status: 204, description: 'The user is deleted.' },
-  }),
-
-  removeSecondFactor: () => ({
-    id: 'removeSecondFactor',
-    summary: 'Remove the second factor of a user',
-    text: 'For a user who has lost the app and the recovery codes. The admin must have a second factor, and cannot remove it so. All sessions of the user are ended.',
-    success: { status: 204, description: 'The second factor is removed.' },
-    errors: ['SECOND_FACTOR_NOT_FOUND', 'SECOND_FACTOR_REQUIRED'],
-  }),
-};

@@ -61,13 +61,17 @@ export interface Success {
   readonly headers?: readonly string[];
 }
 
+/** A list in which what belongs to an option is falsy where the option is off: it is left out. */
+export type WithOptions<Item> = readonly (Item | readonly Item[] | false | undefined)[];
+
 /** What only the document says of an endpoint. */
 export interface Description {
   /** In camel case: generators name functions after it. */
   readonly id: string;
   /** A few words, without a full stop. */
   readonly summary: string;
-  readonly text?: string;
+  /** Sentences, which the document joins by blanks. */
+  readonly text?: string | WithOptions<string>;
   /** The schema of the JSON body, if a setting adds to that of the contract. */
   readonly body?: BodySchema;
   /** Whether a request without a body succeeds. */
@@ -75,7 +79,7 @@ export interface Description {
   readonly bodyExample?: Readonly<Record<string, unknown>>;
   readonly success: Success;
   /** Errors of this endpoint, besides those that follow from the contract. */
-  readonly errors?: readonly ErrorCode[];
+  readonly errors?: WithOptions<ErrorCode>;
 }
 
 /** Descriptions by the names of contracts. Bundles leave them out, because no handler imports them. */

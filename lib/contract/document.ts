@@ -112,7 +112,9 @@ function operationObject(
     operationId: id,
     tags: [tag],
     summary,
-    description: [callers[may], text].filter(Boolean).join('\n\n'),
+    description: [callers[may], [text].flat(2).filter(Boolean).join(' ')]
+      .filter(Boolean)
+      .join('\n\n'),
     security: [
       ...(takesToken ? [{}] : []),
       ...(may === 'public' && !takesToken ? [] : [{ token: [] }]),

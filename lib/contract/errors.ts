@@ -1,6 +1,6 @@
 import { type ErrorCode, errorCodes, type FieldFaultCode, httpErrors } from '../ground/errors.ts';
 import type { ServiceValues } from '../ground/settings.ts';
-import type { Contract, Description, Endpoint } from './contract.ts';
+import type { Contract, Description, Endpoint, WithOptions } from './contract.ts';
 import { type ErrorForm, exampleName, ownExample } from './error-examples.ts';
 import { type Json, ref, responseHeaders } from './json-schema.ts';
 
@@ -144,7 +144,7 @@ function errorsOf(
   { errors = [] }: Description,
   settings: ServiceValues,
 ): readonly ErrorCode[] {
-  const all = new Set<ErrorCode>([...errorsOfContract(contract, settings), ...errors]);
+  const all = new Set([...errorsOfContract(contract, settings), ...errors].flat());
   if (all.has('FORBIDDEN') && settings.secondFactor === 'admins') all.add('SECOND_FACTOR_REQUIRED');
   return errorCodes.filter((code) => all.has(code));
 }
@@ -169,18 +169,18 @@ const pathErrors = {
 } as const satisfies Readonly<Record<string, ErrorCode>>;
 
 /** The errors that follow from a contract. */
-function errorsOfContract(contract: Contract, settings: ServiceValues): readonly ErrorCode[] {
+function errorsOfContract(contract: Contract, settings: ServiceValues): WithOptions<ErrorCode> {
   const { route, may, body, query, whenMissing, whenInvalid = 'FIELD_INVALID' } = contract;
   const refuses = may === 'readUser' ? settings.accounts === 'private' : may !== 'own';
-  const ofFields = typeof whenInvalid === 'string' ? [whenInvalid] : Object.values(whenInvalid);
   return [
-    ...(body ? [...bodyErrors, ...ofFields, ...(whenMissing ? [whenMissing] : [])] : []),
-    ...(query ? (['PARAMETER_INVALID'] as const) : []),
-    ...(may === 'public' ? [] : [...tokenErrors, ...(refuses ? (['FORBIDDEN'] as const) : [])]),
-    ...Object.entries(pathErrors).flatMap(([name, code]) =>
-      route.includes(`{${name}}`) ? [code] : [],
-    ),
-    ...(contract.storageFault ? (['STORAGE_FAULT'] as const) : []),
+    body && bodyErrors,
+    body && (typeof whenInvalid === 'string' ? whenInvalid : Object.values(whenInvalid)),
+    whenMissing,
+    query && 'PARAMETER_INVALID',
+    may !== 'public' && tokenErrors,
+    may !== 'public' && refuses && 'FORBIDDEN',
+    ...Object.entries(pathErrors).map(([name, code]) => route.includes(`{${name}}`) && code),
+    contract.storageFault && 'STORAGE_FAULT',
     'UNEXPECTED_FAULT',
   ];
 }

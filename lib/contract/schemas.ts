@@ -51,18 +51,22 @@ export function codeUnder(settings: ServiceValues): v.ObjectEntries {
 }
 
 /** The errors of such an ID token. */
-export function confirmationErrors(settings: ServiceValues): readonly ErrorCode[] {
-  return hasIdentities(settings)
-    ? ['ID_TOKEN_REQUIRED', 'IDENTITY_TOKEN_INVALID', 'IDENTITY_PROVIDER_FAULT']
-    : [];
+export function confirmationErrors(settings: ServiceValues): readonly ErrorCode[] | false {
+  return (
+    hasIdentities(settings) && [
+      'ID_TOKEN_REQUIRED',
+      'IDENTITY_TOKEN_INVALID',
+      'IDENTITY_PROVIDER_FAULT',
+    ]
+  );
 }
 
-/** A response that says what was done. */
 /** For how long a token is valid. */
 export function tokenLifetime({ tokenMinutes }: Pick<ServiceValues, 'tokenMinutes'>): string {
   return tokenMinutes === 1440 ? 'one day' : `${tokenMinutes} minutes`;
 }
 
+/** A response that says what was done. */
 export function message() {
   return named('Message', v.object({ message: v.string() }));
 }
@@ -124,7 +128,9 @@ export function pageFile(name: string): Success {
 
 /** What the description of an operation that takes a new address says of it. */
 export function refusesUnmailable({ emailVerification }: ServiceValues) {
-  return emailVerification === 'off' ? '' : ' An address to which no mail can be sent is refused.';
+  return emailVerification !== 'off' && 'An address to which no mail can be sent is refused.';
 }
 
-const text = (name: string, what: string) => named(name, v.pipe(v.string(), v.description(what)));
+function text(name: string, what: string) {
+  return named(name, v.pipe(v.string(), v.description(what)));
+}
