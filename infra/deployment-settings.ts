@@ -75,7 +75,7 @@ interface DeploymentSetting extends Setting {
 export const deploymentSettings = {
   /** Whether data outlives the stack (production) or goes with it. */
   stage: { allowed: ['development', 'production'], default: 'development' },
-  /** What everything is tagged with that bears tags. */
+  /** The tags of every resource that can have tags. */
   tags: {
     allowed: {
       rule: 'an object of at most 40 tags as AWS allows them',

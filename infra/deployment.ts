@@ -61,7 +61,7 @@ const shortLock = ({ auditSeal, auditArchiveDays, auditLockDays }: DeploymentSet
     : [];
 
 /**
- * What whoever makes a deployment should know before.
+ * The notices that whoever makes a deployment should read before.
  * @param file its settings in its file
  * @param context those that the command line gives for one run
  */

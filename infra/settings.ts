@@ -1,4 +1,4 @@
-/** What `npm start` and a deployment share of settings, beside those of the service. */
+/** The rules of settings that `npm start` and a deployment share, beside those of the service. */
 import {
   ConfigError,
   type Environment,
@@ -43,7 +43,7 @@ export const cors = {
 /** The settings whose text is JSON. */
 export const jsonSettings: readonly string[] = ['identityProviders', 'tags'];
 
-/** What a setting's rule leaves open of a text that breaks it: where it stops being JSON. */
+/** The place where a text stops being JSON, which the rule of a setting leaves open. */
 export const placeOfFault = (name: string, text = ''): string => {
   const place = jsonSettings.includes(name) ? faultInJson(text) : undefined;
   return place ? `; it is not JSON: ${place}` : '';
@@ -67,8 +67,8 @@ const chainOf = (
 };
 
 /**
- * What a setting that has a value lacks: settings that it requires, directly or through others, and
- * that are at their defaults.
+ * The settings that a setting with a value lacks: those that it requires, directly or through others,
+ * and that are at their defaults.
  * @param settingOf the value of a setting, undefined or '' for its default
  * @param nameOf the name under which users know a setting
  * @returns it completes a sentence that begins with the name of the setting; undefined: nothing, or

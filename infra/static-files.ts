@@ -26,7 +26,7 @@ const web = join(root, 'functions/console/web');
 
 interface Page {
   readonly files: readonly string[];
-  /** What the files import from: esbuild bundles them. Absent: they are served as they are. */
+  /** The files that they import: esbuild bundles them. Absent: they are served as they are. */
   readonly sources?: readonly string[];
 }
 

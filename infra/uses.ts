@@ -1,5 +1,5 @@
 /**
- * What each handler uses, a line each, and the functions that follow from it: the stack, the local
+ * The uses of each handler, a line each, and the functions that follow from it: the stack, the local
  * service and the tests read them.
  */
 
@@ -33,7 +33,7 @@ const users = (...actions: string[]): TablePermission => ({
 const audit = (...actions: string[]): TablePermission => ({ ...users(...actions), table: 'audit' });
 
 /**
- * What a handler can use, with the permissions on tables that this takes; what it takes besides is
+ * The uses that a handler can have, with the permissions on tables that they take; other permissions are
  * in stack/function.ts. The users table also holds addresses, sessions, links and counts of attempts.
  * A transaction takes the actions of all its items.
  */
@@ -150,7 +150,7 @@ export interface FunctionDefinition {
   /** None of a function that runs in the background. */
   readonly routes: readonly Route[];
   readonly uses: ReadonlySet<Use>;
-  /** What its uses take, one permission for each resource. */
+  /** The permissions that its uses take, one for each resource. */
   readonly permissions: readonly TablePermission[];
 }
 

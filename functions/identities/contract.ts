@@ -49,7 +49,7 @@ export const link = {
   route: 'POST /api/identities',
   exists: hasIdentities,
   may: 'own',
-  // What confirms it is looked at when the token is right.
+  // The confirmation is checked only when the token is right.
   body: () =>
     v.object({
       ...tokenAndNonce(),

@@ -331,7 +331,7 @@ function detailsUnder(settings: ServiceValues) {
   return named('UserDetails', v.object({ ...userFields(settings), ...detailFields(settings) }));
 }
 
-/** What only admins see of a user, of the options that are on, and where only one user is shown. */
+/** The fields that only admins see, of the options that are on, and where only one user is shown. */
 function detailFields(settings: ServiceValues): v.ObjectEntries {
   return {
     ...(hasSecondFactors(settings) && { second_factor: v.exactOptional(secondFactor()) }),

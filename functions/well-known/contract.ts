@@ -1,4 +1,4 @@
-/** What those read who verify tokens elsewhere, where a key signs them. */
+/** The documents by which others verify tokens, where a key signs them. */
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';

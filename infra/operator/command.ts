@@ -21,7 +21,7 @@ export interface Command {
   readonly summary: string;
   /** The names of its arguments, all of them required. */
   readonly operands?: readonly string[];
-  /** What each option does, by its flags in the form of commander, such as `--ids <file>`. */
+  /** The description of each option, by its flags in the form of commander, such as `--ids <file>`. */
   readonly options?: Readonly<Record<string, string>>;
   /** Paragraphs, whose lines are broken anew for the terminal unless they are indented. */
   readonly help: string;

@@ -15,7 +15,7 @@ export interface AuditEvents {
   readonly outputs: Readonly<Record<string, string>>;
 }
 
-/** What puts audit entries on a bus, where the settings say so (infra/runbooks.md, Events). */
+/** The publisher of audit entries on a bus, where the settings say so (infra/runbooks.md, Events). */
 export const createAuditEvents = (
   stack: Stack,
   { events }: DeploymentSettings,

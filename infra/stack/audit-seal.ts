@@ -22,7 +22,7 @@ export interface AuditSeal {
   readonly outputs: Readonly<Record<string, string>>;
 }
 
-/** What names of objects begin with: see lib/seal/aws.ts. */
+/** The prefix of the names of objects: see lib/seal/aws.ts. */
 const prefix = 'audit-archive/';
 
 /**
@@ -31,7 +31,7 @@ const prefix = 'audit-archive/';
  */
 const earlierVersionDays = 31;
 
-/** What deletes objects of the archive. @param days after which they are; 0: never */
+/** The rules that delete objects of the archive. @param days after which they are deleted; 0: never */
 const leavesAfter = (days: number): LifecycleRule[] =>
   days === 0
     ? []
@@ -103,7 +103,7 @@ interface Kept {
 const readingKey = ({ key }: Kept): PolicyStatement =>
   new PolicyStatement({ actions: ['kms:GetPublicKey'], resources: [key.keyArn] });
 
-/** What the sealer may do, besides reading the audit table and leaving word in the users table. */
+/** The permissions of the sealer, besides reading the audit table and leaving word in the users table. */
 const sealingStatements = ({ bucket, key }: Kept): PolicyStatement[] => [
   // Every read names the version that it wants, for which s3:GetObject is not needed.
   new PolicyStatement({
@@ -180,7 +180,7 @@ const createSealer = (
   return sealer;
 };
 
-/** What seals the audit trail, where the settings say so, and may be shown by functions. */
+/** The sealing of the audit trail, where the settings say so; functions may show it. */
 export const createAuditSeal = (
   stack: Stack,
   settings: DeploymentSettings,

@@ -121,7 +121,7 @@ const logsOf = (
   ...(dataKey ? { encryptionKey: dataKey } : {}),
 });
 
-/** What functions share: tables, secrets, keys, logs and settings. */
+/** The properties that functions share: tables, secrets, keys, logs and settings. */
 const sharedBy = (
   stack: Stack,
   settings: DeploymentSettings,

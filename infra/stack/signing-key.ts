@@ -5,7 +5,7 @@ import type { DeploymentSettings } from '../deployment-settings.ts';
 import type { Use } from '../uses.ts';
 import { kmsUrl, type ServiceFunction } from './function.ts';
 
-/** What the uses of a function allow it to do with keys, and under which conditions. */
+/** The actions on keys that the uses of a function allow, and under which conditions. */
 const permissions: readonly (readonly [Use, string, object])[] = [
   ['keys.read', 'kms:GetPublicKey', {}],
   [

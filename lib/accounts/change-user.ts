@@ -76,11 +76,11 @@ export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
   return after;
 }
 
-/** What a change has done. */
+/** The outcome of a change. */
 interface Changed {
   readonly before: StoredUser;
   readonly after: StoredUser;
-  /** What took effect: all changes but an address that waits for its link; and what was unlinked. */
+  /** The changes that took effect: all but an address that waits for its link; and unlinked identities. */
   readonly applied: UserChanges & Pick<StoredUser, 'identities'>;
   readonly awaitsLink: boolean;
 }
@@ -139,7 +139,7 @@ async function newPassword(request: ChangeRequest): Promise<Fields> {
 }
 
 /**
- * What a change sets of the address. Where addresses are verified, another one of one's own waits for its
+ * The change of the address. Where addresses are verified, another one of one's own waits for its
  * link, and the present one ends the wait. Where nobody may know who has an account, this does not look
  * for a holder, who gets a mail instead.
  */

@@ -28,7 +28,7 @@ import {
   requireVerifiedAddress,
 } from './login-steps.ts';
 
-/** What somebody sends: the name is for a new user. */
+/** The fields of a request to log in: the name is for a new user. */
 interface IdentityLogin extends TokenAndNonce {
   readonly name?: string | undefined;
   readonly code?: string | undefined;
@@ -112,7 +112,7 @@ async function register(login: IdentityLogin, vouched: Vouched, source: Source):
   });
 }
 
-/** What stands before the @, as a name. */
+/** The part of an address before the @, as a name. */
 function nameIn(email: string): string {
   return [...email.replace(/@.*/, '')].slice(0, 100).join('');
 }

@@ -22,7 +22,7 @@ import {
   requireVerifiedAddress,
 } from './login-steps.ts';
 
-/** What somebody sends to log in. */
+/** The fields of a request to log in. */
 interface Login {
   readonly email: string;
   readonly password: string;

@@ -43,7 +43,7 @@ interface Row {
 const table = {
   /** Registration, login, and what needs no account. */
   public:     { anyone: always },
-  /** What is about the caller alone: the profile, logout, factors, identities. */
+  /** Operations about the caller alone: the profile, logout, factors, identities. */
   own:        { user: always },
   listUsers:  { user: ({ search }) => search === undefined,                       admin: always },
   createUser: { user: all(whileOpen, ({ role }) => role !== 'admin'),             admin: always },

@@ -1,4 +1,4 @@
-/** What responses show of a user (functions/README.md, Responses). */
+/** How responses show a user (functions/README.md, Responses). */
 
 import { config, hasIdentities, hasSecondFactors } from '../ground/settings.ts';
 import { isWaiting, verifiedAs } from '../options/links/address.ts';
@@ -26,7 +26,7 @@ export function shownUser(user: ListedUser, caller: Partial<Pick<User, 'id' | 'r
   };
 }
 
-/** What admins see besides where only one user is shown, of the options that are on. */
+/** The fields that admins see besides where only one user is shown, of the options that are on. */
 export function shownDetails(user: StoredUser) {
   return {
     ...(hasSecondFactors(config) ? { second_factor: factorStanding(user) } : {}),

@@ -64,7 +64,7 @@ export interface Success {
 /** A list in which what belongs to an option is falsy where the option is off: it is left out. */
 export type WithOptions<Item> = readonly (Item | readonly Item[] | false | undefined)[];
 
-/** What only the document says of an endpoint. */
+/** The parts of an endpoint that only the document has. */
 export interface Description {
   /** In camel case: generators name functions after it. */
   readonly id: string;

@@ -13,7 +13,7 @@ export type ErrorForm = 'plain' | 'problem';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What the message of a 500 comes with. */
+/** The fault that the example of a 500 names. */
 const exampleFault = 'ECONNREFUSED';
 
 /** The example of an error in both forms, where it depends on the operation. */

@@ -126,7 +126,7 @@ export function pageFile(name: string): Success {
   };
 }
 
-/** What the description of an operation that takes a new address says of it. */
+/** The sentence on unmailable addresses, for the description of an operation that takes a new address. */
 export function refusesUnmailable({ emailVerification }: ServiceValues) {
   return emailVerification !== 'off' && 'An address to which no mail can be sent is refused.';
 }

@@ -129,7 +129,7 @@ export const serviceSettings = {
   sessionIdleDays: { allowed: { from: 1, to: 400 }, default: '30', requires: 'sessionDays' },
   /** Minutes for which a token is valid. */
   tokenMinutes: { allowed: { from: 5, to: 1440 }, default: '1440', requires: 'sessionDays' },
-  /** What signs tokens: a secret, or a key whose public half others can read. */
+  /** The algorithm that signs tokens: with a secret, or a key whose public half others can read. */
   tokenSigning: { allowed: ['HS256', 'RS256'], default: 'HS256' },
   /** The issuer that such tokens name, by default the address of the API; and their audience. */
   tokenIssuer: {

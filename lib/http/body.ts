@@ -1,4 +1,4 @@
-/** What stands before and behind the parser of JSON bodies (functions/README.md, Order of checks). */
+/** The checks before and after the parser of JSON bodies (functions/README.md, Order of checks). */
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import { DomainError } from '../ground/errors.ts';
 import type { Fields } from '../ground/validation.ts';
@@ -20,7 +20,7 @@ export function fieldsOf(body: unknown): Fields {
   return Object.assign(Object.create(null), body);
 }
 
-/** What the parser says of what it refuses. */
+/** The cause that the parser gives of a refusal. */
 interface ParserCause {
   readonly package?: string;
   /** The text, or the key that is forbidden. */

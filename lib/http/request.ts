@@ -23,13 +23,13 @@ export type Middleware = MiddlewareObj<IncomingEvent>;
 
 /** The argument of a handler: the event after the middlewares have run. */
 export type ApiRequest = Omit<APIGatewayProxyEventV2, 'body'> & {
-  /** What the token says of the caller; absent: there is no token. */
+  /** The claims of the token; absent: there is no token. */
   readonly claims?: Claims;
 };
 
 /** A request to an endpoint that requires a token. */
 export type AuthenticatedRequest = ApiRequest & {
-  /** What the token says of the caller; where there are sessions, with the role in force. */
+  /** The claims of the token; where there are sessions, with the role in force. */
   readonly claims: Claims;
   /** The caller as stored, with the session of the token; absent where there are no sessions. */
   readonly bearer?: Bearer;

@@ -59,7 +59,7 @@ const localKey = () => Buffer.from(config.secondFactorLocalKey, 'base64');
 
 const localContext = (userId: number) => Buffer.from(JSON.stringify(contextOf(userId)));
 
-/** What a secret is bound to: the secret of one user cannot be given to another one. */
+/** The context to which a secret is bound: the secret of one user cannot be given to another one. */
 const contextOf = (userId: number) => ({ user: String(userId) });
 
 const tagSize = 16;

@@ -83,7 +83,7 @@ export async function verifyToken(
   return { id, email, role, iat, exp };
 }
 
-/** What the header of a token says: what it belongs to, where there are sessions, and its key. */
+/** The header of a token: its session and pair, where there are sessions, and its key. */
 export function belongingOf(token: string): Partial<Belonging> & { readonly kid?: string } {
   const header = Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString();
   return JSON.parse(header);

@@ -4,7 +4,7 @@ import type { Finding } from './finding.ts';
 import { fileName, isSigned, leftBy, type SignedHeader } from './header.ts';
 import { sha256 } from './line.ts';
 
-/** What is wrong with some files one after another. */
+/** A fault of some files one after another. */
 interface Fault {
   readonly kind: 'unsigned' | 'foreign' | 'altered' | 'missing';
   readonly first: number;
@@ -99,7 +99,7 @@ export class Chain {
     return key < this.missing || (key < until && createdAt >= since);
   }
 
-  /** What is wrong with the files. */
+  /** The findings about the files. */
   findings(): readonly Finding[] {
     const isFault = ({ excusedAt = '' }: Fault) => excusedAt === '' || excusedAt > this.left;
     return joined([...this.faults, ...this.between].filter(isFault)).map(findingOf);

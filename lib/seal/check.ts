@@ -102,7 +102,7 @@ function logBroken(faults: number, named: readonly Named[]): void {
 interface Checking {
   /** The outcome of the last check. */
   readonly before: Check | null;
-  /** What the run has found already. */
+  /** The findings of the run so far. */
   readonly noticed: readonly Named[];
   readonly isOver: () => boolean;
 }
@@ -198,7 +198,7 @@ function nextPart({ recent, older }: Split, last: number): readonly number[] {
 /** Milliseconds for which a finding stands: by then the file of an old one has been checked again. */
 const standing = (rotation + 1) * dayInMilliseconds;
 
-/** What a check has found, and what stands of checks before it. */
+/** The findings of a check, and those of checks before it that still stand. */
 function findingsOf(
   before: Check | null,
   now: Date,

@@ -90,7 +90,7 @@ export class Comparison {
     return [...this.sql.numbers()].map(({ number }) => Number(number));
   }
 
-  /** What is found of an entry by its line in a file, once. */
+  /** The finding about an entry by its line in a file, once. */
   found({ line, item }: SealedLine, number: number): Finding | undefined {
     const id = idText(item.id);
     const [row] = this.sql.found(id, number);
@@ -98,7 +98,7 @@ export class Comparison {
     return { ...findingOf(id, kindOf(row), row.after), before: line };
   }
 
-  /** What is found of entries whose lines cannot be read any more. */
+  /** The findings about entries whose lines cannot be read any more. */
   *rest(): Generator<Finding> {
     for (const row of this.sql.rest()) yield findingOf(row.id, kindOf(row), row.after);
   }

@@ -153,7 +153,7 @@ export function readHeader(bytes: Buffer, publicKey: KeyObject): ReadHeader {
   const [, start = '', signature = ''] =
     /^(\{.*),"signature":"([0-9a-f]{128})"\}\n$/s.exec(line) ?? [];
   const header = parseHeader(`${start}}`);
-  // What is no UTF-8 is another text than its bytes.
+  // Bytes that are not UTF-8 differ from those of their text.
   if (!header || bytes.length > maxHeader || !Buffer.from(line).equals(bytes)) {
     return { fault: 'foreign' };
   }

@@ -22,7 +22,7 @@ import { openScratch } from './scratch.ts';
 import type { EntrySource } from './table.ts';
 import { type End, findEnd } from './walk.ts';
 
-/** What a sealer works with. */
+/** The resources and limits that a sealer works with. */
 export interface Sealing {
   readonly archive: Archive;
   readonly source: EntrySource;

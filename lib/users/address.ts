@@ -2,7 +2,7 @@
 import { domainToASCII } from 'node:url';
 import { config } from '../ground/settings.ts';
 
-/** What a description of an address says of it. */
+/** The sentence of a description of an address on how addresses are unique. */
 export const uniqueness =
   'Kept as it was given; unique without regard to letter case, to how accents are composed, and to whether the domain is written in Unicode or in punycode.';
 
@@ -74,7 +74,7 @@ export function mailedAs(email: string): string | undefined {
  */
 const capitals = (text: string): string => text.toLowerCase().toUpperCase();
 
-/** What `domainToASCII` would cut off, leave out or decode, so that two domains became one. */
+/** The characters that `domainToASCII` would cut off, leave out or decode, so that two domains became one. */
 const misread = /[\s\p{Cc}\p{Cf}/\\?#%:[\]]/u;
 
 /** UTF-16 code units that no address has more of: punycode of a text takes time in proportion to its square. */
@@ -89,7 +89,7 @@ function asciiDomain(domain: string): string | undefined {
 
 const isAscii = (text: string): boolean => /^\p{ASCII}*$/u.test(text);
 
-/** What stands before and after the last @; the domain of a text without one is undefined. */
+/** The parts before and after the last @; the domain of a text without one is undefined. */
 function partsOf(text: string): { readonly local: string; readonly domain: string | undefined } {
   const [, local = text, domain] = /^(.*)@(.*)$/s.exec(text) ?? [];
   return { local, domain };

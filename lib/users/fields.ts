@@ -67,7 +67,7 @@ export const newEmail = v.pipe(
   rule({
     code: 'INVALID_FORMAT',
     message: () => verifiableRule,
-    // What is no address breaks one rule.
+    // Text that is not an address breaks only the rule of `email`.
     holds: (value) => !isAddress(value) || isVerifiable(value),
   }),
 );

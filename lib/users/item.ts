@@ -59,7 +59,7 @@ export type StoredUser = User & {
 export const listing = 'users';
 export const adminListing = 'admins';
 
-/** What an index has of a user. */
+/** The fields of a user that an index has. */
 export type ListedUser = Omit<User, 'pending_email'> &
   Pick<StoredUser, 'pending_email' | 'pending_until'>;
 

@@ -10,10 +10,10 @@ import { emailKey } from './address.ts';
 import { adminListing, emailItemKey, newVersion, type StoredUser, userKey } from './item.ts';
 import { readUser } from './store.ts';
 
-/** What a change sets in a user's item; it removes what is undefined. */
+/** The fields that a change sets in a user's item; it removes those that are undefined. */
 export type Fields = Partial<Omit<StoredUser, 'id' | 'created_at' | 'version'>>;
 
-/** What a rule contributes to a change of a user. */
+/** The part of a change of a user that one rule contributes. */
 export interface Change {
   readonly fields: Fields;
   /** Further writes and conditions at that instant. */

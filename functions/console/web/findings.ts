@@ -1,4 +1,4 @@
-/** What the checks of the seal have found, as screens show it wherever they are about it. */
+/** The findings of the checks of the seal, as screens show them wherever they are about them. */
 import type { AuditSealSummary } from './contract.d.ts';
 import type { Query } from './router.ts';
 import { createStore } from './store.ts';
@@ -9,7 +9,7 @@ export type Finding = Check['named'][number];
 /** The last check of the seal, once it is known. */
 export const lastCheck = createStore<Check | undefined>(undefined);
 
-/** What is said of an entry or a file, by the kind of a finding. */
+/** The words for an entry or a file, by the kind of a finding. */
 export const sayings: Readonly<Record<string, string>> = {
   changed: 'Changed',
   deleted: 'Deleted',

@@ -43,7 +43,7 @@ export const useAction = <Arguments extends unknown[]>(
 
 /** Something that a component shows. */
 export interface Loading<Data> {
-  /** What was loaded last; it stays while it is loaded again. */
+  /** The data that was loaded last; it stays while it is loaded again. */
   readonly data: Data | undefined;
   readonly isBusy: boolean;
   readonly failure: Failure | undefined;

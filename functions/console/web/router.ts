@@ -1,5 +1,5 @@
 /**
- * What the console shows is in the fragment of the address, so that a link shows the same to a
+ * The screen of the console is in the fragment of the address, so that a link shows the same to a
  * colleague, and no server or log gets it: `/console#/audit?action=LOGIN`.
  */
 import { createStore } from './store.ts';

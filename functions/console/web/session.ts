@@ -16,7 +16,7 @@ export interface Session {
 const key = 'accounts-console-token';
 const refreshKey = 'accounts-console-refresh-token';
 
-/** What a token says of its user. Whether it is valid only the service knows. */
+/** The session that a token describes. Only the service knows whether the token is valid. */
 export const sessionOf = ({
   token,
   refreshToken,
@@ -38,7 +38,7 @@ interface SignedIn {
   readonly session?: Session | undefined;
   /** Whether the session is over: its user signs in again and goes on. */
   readonly isOver: boolean;
-  /** What the form to sign in says first. */
+  /** The first sentence of the form to sign in. */
   readonly notice?: string;
 }
 

@@ -84,7 +84,7 @@ const refuse = ({ kind, subject, count }: Finding): void => {
 /** Collects sealed entries, which take precedence: those of the table may have been changed since. */
 const gatherSealed = async (
   { archive, publicKey, folder, place }: OpenedTrail,
-  // What follows the last file of that time does not matter.
+  // Files after the last one of that time do not matter.
   { since, until = '~' }: AuditFilter,
   work: Work,
 ): Promise<void> => {

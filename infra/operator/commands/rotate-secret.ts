@@ -45,7 +45,7 @@ From then on the secret can be rotated again.`);
   }
 };
 
-/** What to do when it is unknown whether the secret was rotated. */
+/** The advice when it is unknown whether the secret was rotated. */
 const tryWithoutForce = 'Try again without --force: this is refused if the secret was rotated.';
 const runForcedAgain =
   'Run the command again with --force until it succeeds: once too often logs everyone out, and does no other harm.';

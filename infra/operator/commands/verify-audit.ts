@@ -41,7 +41,7 @@ const reasons = {
     'Either the service has not run since, or its seal is paused: have it sealed and verify again.',
 } as const;
 
-/** What cannot be told although nothing was found; undefined when everything can. */
+/** The question that stays open although nothing was found; undefined when there is none. */
 const openQuestion = (
   { isLive, interval = 0 }: OpenedTrail,
   { waiting, waitingSince = '~', newest }: Verified,

@@ -90,7 +90,7 @@ function idsIn(details: unknown): readonly unknown[] {
 
 const idOf = (change: Change) => shown(imageOf(change).id);
 
-/** What was done to an entry, if nobody may do it. */
+/** The name of a change to an entry that nobody may make; undefined for one that is allowed. */
 function kindOf(change: Change, replayed: ReadonlySet<unknown>): string | undefined {
   const { OldImage, NewImage } = change.dynamodb;
   if (!OldImage) return isLate(change) && !replayed.has(idOf(change)) ? 'inserted' : undefined;

@@ -1,4 +1,4 @@
-/** What an ID token says of its user (OpenID Connect Core 1.0, section 3.1.3.7). */
+/** How an ID token is verified, and whom it vouches for (OpenID Connect Core 1.0, section 3.1.3.7). */
 import { createHash } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import * as v from 'valibot';
@@ -103,7 +103,7 @@ function claim(rule: v.GenericSchema<string>, value: unknown): string | undefine
   return success ? output : undefined;
 }
 
-/** Whom the claims of a token of a provider vouch for; undefined for a subject that is none. */
+/** Whom the claims of a token of a provider vouch for; undefined when the subject is not a valid one. */
 function vouchedBy(
   { sub, email_verified, email, name }: JWTPayload,
   { issuer }: IdentityProvider,
@@ -116,7 +116,7 @@ function vouchedBy(
   return { issuer, subject, email: address, name: claim(nameRule, name) };
 }
 
-/** Whether an error says that a token is none, or not valid; or that its key is not. */
+/** Whether an error says that the text is not a token, or that the token or its key is not valid. */
 function isFlaw(error: unknown): boolean {
   return [errors.JOSEError, SyntaxError, TypeError, DOMException].some(
     (kind) => error instanceof kind,

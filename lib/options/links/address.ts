@@ -33,7 +33,7 @@ export function isUnverified({ email_verified }: Pick<User, 'email_verified'>): 
 }
 
 /**
- * What a user gets who asks for another address: it waits for its link, and the link before it is void
+ * The change for a user who asks for another address: it waits for its link, and the link before it is void
  * before anything is mailed, so that it does not tell whether the address is free. If the same address
  * waits already, its link stays valid.
  */
@@ -61,8 +61,8 @@ export function isWaiting(
 }
 
 /**
- * What another address of a user changes at once. The link is void that was mailed to the address which
- * the user gives up, and may take again.
+ * The change to another address of a user, at once. The link that was mailed to the address which the user
+ * gives up, and may take again, is void.
  */
 export function movedTo(user: StoredUser, email: string): Change {
   if (email === user.email) return { fields: {} };

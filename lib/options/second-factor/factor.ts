@@ -53,7 +53,7 @@ export function recoveryHashes(userId: number, codes: readonly string[]): Set<st
   return new Set(codes.map((code) => recoveryHash(userId, code.replaceAll('-', ''))));
 }
 
-/** What is stored of a recovery code: 80 random bits need no slow hash. */
+/** The hash by which a recovery code is stored: 80 random bits need no slow hash. */
 export function recoveryHash(userId: number, letters: string): string {
   return createHash('sha256').update(`recovery.v1:${userId}:${letters}`).digest('base64url');
 }
@@ -160,7 +160,7 @@ function isGood(user: StoredUser, proof: Proof): boolean {
   );
 }
 
-/** What a write sets to use a code up. */
+/** The fields that a write sets to use a code up. */
 function spent(user: StoredUser, proof: Proof) {
   if ('step' in proof) return { factor_step: proof.step };
   const rest = new Set(user.recovery_codes);

@@ -1,4 +1,4 @@
-/** What a user's item says of a second factor (functions/README.md, Second factor). */
+/** The second factor in the fields of a user's item (functions/README.md, Second factor). */
 import { config } from '../../ground/settings.ts';
 import type { StoredUser } from '../../users/item.ts';
 import type { Role } from '../../users/user.ts';

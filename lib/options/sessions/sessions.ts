@@ -13,7 +13,7 @@ import { config, hasSessions } from '../../ground/settings.ts';
 import { day, seconds } from '../../ground/time.ts';
 import { getItem, getItems, newVersion, type StoredUser, userKey } from '../../users/item.ts';
 
-/** What a session keeps of its refresh tokens; see lib/options/sessions/session-tokens.ts. */
+/** The state of a session's refresh tokens; see lib/options/sessions/session-tokens.ts. */
 export interface RefreshState {
   /** The key of the tags of all its tokens. */
   readonly key: string;
@@ -150,7 +150,7 @@ export function firstSession(user: StoredUser, { id, ...session }: Session): Ste
   return [{ Put: { TableName: config.usersTable, Item: { ...sessionsKey(user.id), ...kept } } }];
 }
 
-/** What a write sets in a user item to end all sessions of the user, except one that goes on. */
+/** The fields that a write sets in a user item to end all sessions of the user, except one that goes on. */
 export function endedSessions(user: StoredUser, kept?: Session) {
   if (!hasSessions(config)) return {};
   const session_epoch = (user.session_epoch ?? 0) + 1;

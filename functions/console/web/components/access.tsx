@@ -1,4 +1,4 @@
-/** What admins can do to a user, each with its dialog. */
+/** The actions of admins on a user, each with its dialog. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, Failure, send, settings } from '../api.ts';
@@ -33,7 +33,7 @@ const roleEnds = settings.sessions
   ? 'All sessions of the user end now.'
   : 'A token that was given before keeps the role until it expires, within a day.';
 
-/** What a suspension does to a user. */
+/** The consequence of a suspension, as the end of a sentence. */
 export const suspension =
   'cannot sign in until you lift the suspension, and is signed out everywhere now.';
 
@@ -239,7 +239,7 @@ interface Deed {
   readonly isOffered?: boolean;
 }
 
-/** What is known of a second factor, and whether it can be removed. */
+/** The state of a second factor, and whether it can be removed. */
 const factorOf = ({ second_factor: factor }: UserDetails): Pick<Deed, 'text' | 'button'> =>
   factor?.enabled
     ? {

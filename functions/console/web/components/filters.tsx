@@ -102,7 +102,7 @@ export const Filters = ({ state }: { state: TrailState }) => {
   }, [isSet]);
   const sent = useRef<Values>({});
   const apply = async () => {
-    // What is chosen while an address is looked up counts too.
+    // Filters that are chosen while an address is looked up count too.
     for (let values: Values | undefined; values !== sent.current; ) {
       values = sent.current;
       const query = await queryOf(state, values);

@@ -139,11 +139,11 @@ interface FormProps<Values> {
   readonly act: (values: Values) => Promise<unknown>;
   /** Gets the values also when the form is sent while it is at work, which is ignored otherwise. */
   readonly onSend?: (values: Values) => void;
-  /** What the form says when it fails, such as `The user was not created`. */
+  /** The message of the form when it fails, such as `The user was not created`. */
   readonly failed: string;
   readonly submit: string;
   readonly isDangerous?: boolean;
-  /** What stands beside the button that sends it. */
+  /** The content beside the button that sends it. */
   readonly beside?: ComponentChildren;
   /** When it changes, the fields forget what was typed. */
   readonly resetOn?: unknown;
@@ -195,7 +195,7 @@ export const Cancel = ({ close }: { close: () => void }) => (
 
 interface FormDialogProps<Values> extends Omit<FormProps<Values>, 'beside' | 'submit'> {
   readonly title: ComponentChildren;
-  /** What the button says. Absent: the title, as text. */
+  /** The text of the button. Absent: the title, as text. */
   readonly submit?: string;
   readonly close: () => void;
 }

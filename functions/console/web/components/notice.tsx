@@ -56,7 +56,7 @@ interface LoadedProps<Data> {
   readonly children: (data: Data) => ComponentChildren;
 }
 
-/** What was loaded; or that it is under way, or has failed and can be tried again. */
+/** The data once it is loaded; or a notice that it is under way, or has failed and can be tried again. */
 export const Loaded = <Data,>({ what, from, children }: LoadedProps<Data>) => {
   const { data, failure, isBusy, reload } = from;
   return (

@@ -1,7 +1,7 @@
 import { href } from '../router.ts';
 import { Badge } from './text.tsx';
 
-/** What is known of a user. */
+/** The known fields of a user. */
 export interface Known {
   readonly id: number | string;
   readonly name?: string | undefined;

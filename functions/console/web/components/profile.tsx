@@ -74,7 +74,7 @@ interface UserProps {
   readonly user: User;
 }
 
-/** What nobody changes of a user. */
+/** The facts of a user that nobody changes here. */
 export const UserFacts = ({ user }: UserProps) => (
   <p class="row muted">
     <span>
@@ -133,7 +133,7 @@ export const ProfileForm = ({ user, changed }: FormProps) => {
   );
 };
 
-/** What is said of new passwords, where there is something to say. */
+/** The rule for new passwords, where there is one. */
 export const passwordRule =
   settings.passwordMinLength > 1 && `At least ${counted(settings.passwordMinLength, 'character')}.`;
 

@@ -12,12 +12,12 @@ export interface Column<Row> {
 }
 
 interface TableProps<Row> {
-  /** What the table lists, for screen readers. */
+  /** The title of the table, for screen readers. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string | number;
-  /** What stands in the place of rows where there are none: it says what to do. */
+  /** The content in the place of rows where there are none: it says what to do. */
   readonly empty: ComponentChildren;
 }
 
@@ -56,7 +56,7 @@ export const Table = <Row,>({ caption, columns, rows, keyOf, empty }: TableProps
 
 interface PagesTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
   readonly pages: Pages<Row>;
-  /** What a row is, and several are, such as `user` and `users`. */
+  /** The noun for one row, and for several, such as `user` and `users`. */
   readonly things: readonly [one: string, several: string];
 }
 

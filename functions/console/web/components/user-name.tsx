@@ -5,11 +5,11 @@ import { createStore, type Store } from '../store.ts';
 import { detailsOf } from '../trail/happened.ts';
 import { type Known, Person } from './person.tsx';
 
-/** What is known of users, by their ids: each is asked for once, when it is seen. */
+/** The known fields of users, by their ids: each user is asked for once, when it is seen. */
 const users = new Map<string, Store<Known>>();
 const asked = new Set<string>();
 
-/** What is known may have changed since: who is seen again is asked for again. */
+/** Users may have changed since: who is seen again is asked for again. */
 export const forgetUsers = (): void => asked.clear();
 
 const knownOf = (id: string): Store<Known> => {
@@ -57,7 +57,7 @@ const seen = new IntersectionObserver((entries) => {
   }
 });
 
-/** What is known of a user by now, for a component. */
+/** The fields of a user that are known by now, for a component. */
 export const useKnown = (id: number): Known => knownOf(String(id)).use();
 
 interface UserNameProps {

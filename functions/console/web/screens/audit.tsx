@@ -20,7 +20,7 @@ interface QueryProps {
   readonly change: (changes: Partial<TrailState>) => void;
 }
 
-/** What a filter is about, in a sentence. */
+/** The noun for each filter, in a sentence. */
 const said = { userId: 'user', ipAddress: 'source', action: 'action', reason: 'reason' } as const;
 
 /** The entries of a query, newest first unless it says otherwise. */

@@ -16,7 +16,7 @@ import { readPage } from '../trail/read.ts';
 /** Entries of a user that are shown. */
 const shown = 10;
 
-/** What a user did and what was done to it, the newest of it, and a link to all. */
+/** The newest entries by and about a user, and a link to all. */
 const Newest = ({ id }: { id: number }) => {
   const query = { about: String(id) };
   const pages = usePages(`about ${id}`, () => readPage(readState(query)));

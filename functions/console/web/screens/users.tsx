@@ -61,7 +61,7 @@ const suspend: ManyDeed = {
   act: (user) => setSuspended(user, true),
 };
 
-/** What can be done to a selection. */
+/** The actions on a selection of users. */
 const deeds: readonly ManyDeed[] = [
   {
     title: 'Delete',

@@ -1,4 +1,4 @@
-/** What an entry says of what happened, in a few words (functions/README.md, What is audited). */
+/** The event of an entry, in a few words (functions/README.md, What is audited). */
 import type { AuditEntry } from '../contract.d.ts';
 
 type Details = Readonly<Record<string, unknown>>;
@@ -47,7 +47,7 @@ const ways: Details = { reset: 'by reset link', verification: 'by mailed link' }
 const isChange = (value: unknown): value is { from: unknown; to: unknown } =>
   Object(value).from !== undefined && Object(value).to !== undefined;
 
-/** What is said of a detail by its name; of others `name: value`. Empty: nothing. */
+/** The words for a detail, by its name; for others `name: value`. Empty: nothing. */
 const sayings: Readonly<Record<string, (value: unknown, all: Details) => string>> = {
   fields: (names, all) =>
     [names]

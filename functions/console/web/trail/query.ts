@@ -29,7 +29,7 @@ export type Grouping = keyof typeof groupings;
 /** The value of a filter that finds entries without one. */
 export const none = 'none';
 
-/** What the screen shows: all that is in the address bar. A value that is not set is empty. */
+/** The state of the screen: all that is in the address bar. A value that is not set is empty. */
 export type TrailState = Readonly<
   Record<'userId' | 'resourceId' | 'about' | 'ipAddress' | 'since' | 'until', string> & {
     readonly reason: string;

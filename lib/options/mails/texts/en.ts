@@ -1,6 +1,6 @@
 /** The texts of mails in English, and what each language must have. */
 
-/** What every mail says: for which account, and where and when a request came from. */
+/** The facts that every mail states: for which account, and where and when a request came from. */
 export interface Facts {
   /** The address of the account. */
   readonly email: string;
@@ -12,7 +12,7 @@ export interface Facts {
   readonly ip_address: string;
 }
 
-/** What of an account was changed. */
+/** A part of an account that can be changed. */
 export type Part = 'email' | 'password' | 'secondFactor' | 'identities';
 
 /** A mail: its subject, and its paragraphs. The link is a paragraph by itself. */
