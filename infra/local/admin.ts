@@ -1,9 +1,9 @@
 /** The admins that `npm start` and the operator's command `create-admin` make. */
 import { randomBytes } from 'node:crypto';
+import { withoutOtherWays } from '../../lib/accounts/ways-in.ts';
 import type { Action } from '../../lib/audit/entry.ts';
 import { audited } from '../../lib/audit/record.ts';
 import { DomainError } from '../../lib/ground/errors.ts';
-import { unlinkedAll } from '../../lib/options/identities/identities.ts';
 import { isUnverified, verifiedAs } from '../../lib/options/links/address.ts';
 import { withoutFactor } from '../../lib/options/second-factor/state.ts';
 import { endedSessions } from '../../lib/options/sessions/sessions.ts';
@@ -31,7 +31,7 @@ const reinstate = ({ id, email }: StoredUser, password_hash: string) =>
     const admin = { role: 'admin', password_hash, email_verified: true } as const;
     const open = { ...withoutFactor, suspended_at: undefined, ...endedSessions(user) };
     const fields = { ...admin, ...open, made_by: undefined };
-    return writeUser(user, merged({ fields }, unlinkedAll(user)));
+    return writeUser(user, merged({ fields }, withoutOtherWays(user)));
   });
 
 /**
@@ -57,7 +57,7 @@ export const adminChange = async (
       ...(role === 'admin' ? [] : ['role']),
       ...(isUnverified(user) ? ['email_verified'] : []),
       ...(user.factor_secret ? ['second_factor'] : []),
-      ...Object.keys(unlinkedAll(user).fields),
+      ...Object.keys(withoutOtherWays(user).fields),
     ],
     ...(role === 'admin' ? {} : { role: { from: role, to: 'admin' } }),
     ...(user.factor_secret ? { second_factor: 'removed' } : {}),

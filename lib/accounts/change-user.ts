@@ -6,7 +6,6 @@ import { logAdminMade } from '../ground/log.ts';
 import { config, hidesAccounts } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
 import type { Claims } from '../keys/token.ts';
-import { unlinkedAll } from '../options/identities/identities.ts';
 import {
   isWaiting,
   movedTo,
@@ -20,6 +19,7 @@ import {
   tryToMail,
   tryToNotify,
 } from '../options/mails/hand-over.ts';
+import { lacksFactor } from '../options/second-factor/state.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import { endedSessions, requireOpen } from '../options/sessions/sessions.ts';
 import { requireVerifiable, type UserChanges } from '../users/fields.ts';
@@ -37,6 +37,7 @@ import {
 } from '../users/write.ts';
 import { type Confirmation, confirmPassword } from './confirmation.ts';
 import { requireAllowed } from './policy.ts';
+import { withoutOtherWays } from './ways-in.ts';
 
 /** A change, and who asks for it. */
 export interface ChangeRequest {
@@ -93,21 +94,21 @@ async function tryToChange(user: StoredUser, request: ChangeRequest): Promise<Ch
   const { password: __, ...plain } = others;
   const password = await newPassword(request);
   const address = await newAddress(user, request); // verified addresses
-  const unlinked = unlinkedBy(user, request); // identities
+  const otherWays = otherWaysEnded(user, request); // identities
   const change = merged(
     { fields: plain, steps: grantorSteps(user, request) },
     { fields: password },
     address,
-    unlinked,
-    { fields: endedMaking(user, request, address.fields) }, // users made by a caller
-    { fields: endedBy(user, request, address.fields) }, // sessions
+    otherWays,
+    { fields: withoutMaker(user, request, address.fields) }, // users made by a caller
+    { fields: endedSessionsFor(user, request, address.fields) }, // sessions
   );
   const isUnchanged = Object.keys(change.fields).length === 0;
   const after = isUnchanged ? user : await writeUser(user, change);
   const awaitsLink = change.fields.pending_email !== undefined;
   const applied = {
     ...(awaitsLink ? others : request.changes),
-    ...('identities' in unlinked.fields && { identities: user.identities }),
+    ...('identities' in otherWays.fields && { identities: user.identities }),
   };
   return { before: user, after, applied, awaitsLink };
 }
@@ -116,8 +117,8 @@ function requirePermission(user: StoredUser, { claims, bearer }: ChangeRequest):
   const asking = {
     role: claims.role,
     isSelf: user.id === claims.id,
-    isMaker: user.made_by === claims.id,
-    lacksFactor: bearer !== undefined && bearer.role !== claims.role,
+    mayBeMaker: user.made_by === claims.id,
+    lacksFactor: lacksFactor(bearer, claims.role),
   };
   requireAllowed('changeUser', asking);
 }
@@ -156,13 +157,10 @@ async function newAddress(user: StoredUser, { changes, claims }: ChangeRequest):
   return waitingFor(user, email);
 }
 
-/**
- * The identities that a change unlinks: a password that somebody else sets is to be the only way in,
- * because whoever knew the one before may have linked an identity.
- */
-function unlinkedBy(user: StoredUser, { changes, claims }: ChangeRequest): Change {
+/** What a change ends beside the password: a password that somebody else sets is to be the only way in. */
+function otherWaysEnded(user: StoredUser, { changes, claims }: ChangeRequest): Change {
   const isSet = changes.password !== undefined && user.id !== claims.id;
-  return isSet ? unlinkedAll(user) : { fields: {} };
+  return isSet ? withoutOtherWays(user) : { fields: {} };
 }
 
 /** The steps by which whoever makes a user an admin must be one at the instant of the write. */
@@ -178,7 +176,7 @@ function grantorSteps(user: StoredUser, { changes, claims }: ChangeRequest): rea
  * Whoever made a user may no longer change that user when the user becomes an admin, and when anybody else
  * sets the password, even the same one, or the address.
  */
-function endedMaking(
+function withoutMaker(
   user: StoredUser,
   { changes, claims }: ChangeRequest,
   { email }: Fields,
@@ -192,7 +190,7 @@ function endedMaking(
  * A new password, even the same one, a demotion and another address of one's own end the earlier sessions;
  * that of the request goes on, unless the role changes.
  */
-function endedBy(user: StoredUser, request: ChangeRequest, { email }: Fields): Fields {
+function endedSessionsFor(user: StoredUser, request: ChangeRequest, { email }: Fields): Fields {
   const { changes, claims, bearer } = request;
   const { role = user.role, password } = changes;
   const isOwn = user.id === claims.id;

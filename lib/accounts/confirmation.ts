@@ -10,7 +10,7 @@ import { verifyIdToken } from '../options/identities/id-token.ts';
 import { identityOf } from '../options/identities/identities.ts';
 import { isUnverified } from '../options/links/address.ts';
 import {
-  failBy,
+  countedFailure,
   loginCounters,
   requireNoWait,
   sourceCounters,
@@ -96,7 +96,7 @@ async function requireRightPassword(user: StoredUser, given: Confirmation): Prom
   if (!currentPassword) throw missingField('CURRENT_PASSWORD_REQUIRED', 'currentPassword');
   const counters = await requireNoWait(await loginCounters(user.email, sourceIp, user));
   if (!(await matchesHash(currentPassword, user.password_hash))) {
-    await failBy(counters, 'CURRENT_PASSWORD_WRONG');
+    throw await countedFailure(counters, 'CURRENT_PASSWORD_WRONG');
   }
   // Others may have reached a limit meanwhile.
   await requireNoWait(counters);
@@ -108,7 +108,9 @@ async function requireLinkedIdentity(user: StoredUser, given: Confirmation): Pro
   if (!idToken || !nonce) throw missingField('ID_TOKEN_REQUIRED', idToken ? 'nonce' : 'idToken');
   const counters = await requireNoWait(sourceCounters(sourceIp));
   const vouched = await verifyIdToken({ idToken, nonce });
-  if (!vouched || !identityOf(user, vouched)) await failBy(counters, 'IDENTITY_TOKEN_INVALID');
+  if (!vouched || !identityOf(user, vouched)) {
+    throw await countedFailure(counters, 'IDENTITY_TOKEN_INVALID');
+  }
   await requireNoWait(counters);
 }
 
@@ -120,14 +122,15 @@ async function useFactor(user: StoredUser, given: Confirmation): Promise<StoredU
   const proof = await checkCode(user, code);
   if (proof) await requireNoWait(counters);
   const used = proof && (await useCode(user, proof));
-  return used ?? failBy(counters, 'CODE_WRONG');
+  if (!used) throw await countedFailure(counters, 'CODE_WRONG');
+  return used;
 }
 
 /** Uses the nonce of an ID token up, and notes what was confirmed. */
 async function useUp(user: StoredUser, given: Confirmation): Promise<void> {
   const { nonce = '', sourceIp } = given;
   if (!hasPassword(user) && !(await useNonce(nonce))) {
-    await failBy(sourceCounters(sourceIp), 'IDENTITY_TOKEN_INVALID');
+    throw await countedFailure(sourceCounters(sourceIp), 'IDENTITY_TOKEN_INVALID');
   }
   given.confirmedHash = user.password_hash;
 }

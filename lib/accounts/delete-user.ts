@@ -3,7 +3,6 @@ import { audited } from '../audit/record.ts';
 import { type Step, transact } from '../dynamodb/client.ts';
 import { config, hasSessions } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
-import { unlinking } from '../options/identities/identities.ts';
 import { tryToNotify } from '../options/mails/hand-over.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import { sessionsKey } from '../options/sessions/sessions.ts';
@@ -12,6 +11,7 @@ import { type StoredUser, userKey } from '../users/item.ts';
 import { deletionDetails } from '../users/user.ts';
 import { releaseEmail, rewriteUser, unchanged } from '../users/write.ts';
 import { type Confirmation, confirm, confirmOpen } from './confirmation.ts';
+import { otherWaysGone } from './ways-in.ts';
 
 /**
  * Deletes a user for an admin, and frees the address.
@@ -40,7 +40,7 @@ export async function remove(user: StoredUser, ...steps: readonly Step[]): Promi
   await transact([
     [{ Delete: { ...deletion(userKey(user.id)), ...unchanged(user) } }],
     releaseEmail(user),
-    ...unlinking(user), // identities
+    ...otherWaysGone(user),
     ...steps,
     ...(hasSessions(config) ? [[{ Delete: deletion(sessionsKey(user.id)) }] as const] : []),
   ]);

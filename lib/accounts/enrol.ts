@@ -5,7 +5,7 @@ import type { Source } from '../ground/source.ts';
 import { seconds } from '../ground/time.ts';
 import { decryptSecret, encryptSecret } from '../keys/factor-key.ts';
 import { tryToNotify } from '../options/mails/hand-over.ts';
-import { failBy, loginCounters, requireNoWait } from '../options/protection/counters.ts';
+import { countedFailure, loginCounters, requireNoWait } from '../options/protection/counters.ts';
 import {
   enrolmentUri,
   makeRecoveryCodes,
@@ -14,7 +14,7 @@ import {
   recoveryHashes,
   stepOf,
 } from '../options/second-factor/factor.ts';
-import { factorRemoved, withoutFactor } from '../options/second-factor/state.ts';
+import { factorRemoved, hasFactor, withoutFactor } from '../options/second-factor/state.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import { endedSessions, requireOpen } from '../options/sessions/sessions.ts';
 import type { StoredUser } from '../users/item.ts';
@@ -87,8 +87,8 @@ export function confirmEnrolment(
     const factor_secret = pendingSecret(caller, seconds(now));
     const counters = await loginCounters(caller.email, source.ip_address, caller);
     const seen = await requireNoWait(counters);
-    const step = await stepOfCode(caller, factor_secret, body.code, now);
-    const factor_step = step ?? (await failBy(seen, 'CODE_WRONG'));
+    const factor_step = await stepOfCode(caller, factor_secret, body.code, now);
+    if (factor_step === undefined) throw await countedFailure(seen, 'CODE_WRONG');
     await requireNoWait(counters);
     const codes = makeRecoveryCodes();
     const recovery_codes = recoveryHashes(caller.id, codes);
@@ -128,13 +128,13 @@ export function removeOwnFactor(request: FactorRequest): Promise<void> {
 }
 
 /**
- * Removes the second factor of a user for an admin, and ends all sessions of the user.
- * @param by the id of the admin
- * @throws {DomainError} USER_NOT_FOUND, SECOND_FACTOR_NOT_FOUND, STORAGE_FAULT
+ * Removes the second factor of a user for an admin, who has one, and ends all sessions of the user.
+ * @throws {DomainError} SECOND_FACTOR_REQUIRED, USER_NOT_FOUND, SECOND_FACTOR_NOT_FOUND, STORAGE_FAULT
  */
-export async function removeFactor(id: number, by: number, source: Source): Promise<void> {
-  const details = factorRemoved;
-  const removal = { ...source, action: 'UPDATE', user_id: by, resource_id: id, details } as const;
+export async function removeFactor(id: number, admin: Bearer, source: Source): Promise<void> {
+  if (!hasFactor(admin)) throw new DomainError('SECOND_FACTOR_REQUIRED');
+  const by = { user_id: admin.id, resource_id: id };
+  const removal = { ...source, action: 'UPDATE', ...by, details: factorRemoved } as const;
   const user = await audited(removal, () =>
     rewriteUser(id, async (user) => {
       if (user.factor_secret === undefined) throw new DomainError('SECOND_FACTOR_NOT_FOUND');

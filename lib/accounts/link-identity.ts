@@ -11,7 +11,7 @@ import {
   unlinking,
 } from '../options/identities/identities.ts';
 import { tryToNotify } from '../options/mails/hand-over.ts';
-import { failBy, requireNoWait, sourceCounters } from '../options/protection/counters.ts';
+import { countedFailure, requireNoWait, sourceCounters } from '../options/protection/counters.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import { endedSessions, type Session } from '../options/sessions/sessions.ts';
 import type { StoredIdentity, StoredUser } from '../users/item.ts';
@@ -35,7 +35,7 @@ export async function linkIdentity(
     requireLinkable(caller);
     const counters = await requireNoWait(sourceCounters(source.ip_address));
     const vouched = await verifyIdToken(token);
-    if (!vouched) return failBy(counters, 'IDENTITY_TOKEN_INVALID');
+    if (!vouched) throw await countedFailure(counters, 'IDENTITY_TOKEN_INVALID');
     await requireNoWait(counters);
     entry.details = { ...entry.details, linked: vouched.issuer };
     const made = makeIdentity(vouched);

@@ -24,7 +24,7 @@ import {
   recordingRefusals,
   requireActive,
   requireCode,
-  requireSession,
+  requireTokens,
   requireVerifiedAddress,
 } from './login-steps.ts';
 
@@ -81,7 +81,7 @@ async function logInLinked(
     requireActive(user); // suspension
     await requireVerifiedAddress(user, source); // verified addresses
     if (!(await useNonce(nonce))) throw invalidToken(source);
-    const tokens = await requireSession(user, source);
+    const tokens = await requireTokens(user, source);
     await conclude(attempt, user, counters, source);
     return { tokens, isNew: false };
   });

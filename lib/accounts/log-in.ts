@@ -18,7 +18,7 @@ import {
   recordingRefusals,
   requireActive,
   requireCode,
-  requireSession,
+  requireTokens,
   requireVerifiedAddress,
 } from './login-steps.ts';
 
@@ -49,9 +49,9 @@ export async function logIn({ email, password, code }: Login, source: Source): P
     await requireCode(user, code, seen); // second factor
     requireActive(user); // suspension
     await requireVerifiedAddress(user, source); // verified addresses
-    const tokens = await requireSession(user, source); // sessions
-    await conclude(attempt, user, seen, source);
-    await raiseHash(user, password);
+    const tokens = await requireTokens(user, source); // with a session, where there are sessions
+    await conclude(attempt, user, seen, source); // the audit entry, and what options do then
+    await raiseHash(user, password); // the cost of hashes
     return tokens;
   });
 }

@@ -101,16 +101,17 @@ export async function requireVerifiedAddress(user: StoredUser, source: Source): 
   throw new Refused('EMAIL_NOT_VERIFIED', 'email_not_verified');
 }
 
-/** Begins a session, or issues a token where there are none. */
-export async function requireSession(user: StoredUser, source: Source): Promise<Tokens> {
+/** Issues the tokens of a login, with a session where there are sessions. */
+export async function requireTokens(user: StoredUser, source: Source): Promise<Tokens> {
   try {
     return await beginSession(user, source);
   } catch (error) {
-    throw new Refused(error as DomainError, 'no_token');
+    // TOKEN_FAULT, or STORAGE_FAULT of the session: either way the client gets no token.
+    throw error instanceof DomainError ? new Refused(error, 'no_token') : error;
   }
 }
 
-/** Records a login, forgets the failures before it, and mails a link to who has not verified the address. */
+/** Records a login, and what follows from it. */
 export async function conclude(
   attempt: Attempt,
   user: StoredUser,
@@ -119,7 +120,7 @@ export async function conclude(
 ): Promise<void> {
   await Promise.all([
     record({ ...attempt, result: 'SUCCESS' }),
-    forgetFailures(counters),
-    tryToRemind(user, source),
+    forgetFailures(counters), // protection
+    tryToRemind(user, source), // verified addresses
   ]);
 }

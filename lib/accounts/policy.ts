@@ -13,8 +13,8 @@ export interface Asking {
   readonly role?: Role | undefined;
   /** Whether the caller asks for itself. */
   readonly isSelf: boolean;
-  /** Whether the caller made the user whom it asks for, or may have: nobody knows before that one is read. */
-  readonly isMaker: boolean;
+  /** Whether the caller may have made the user whom it asks for; nobody knows before that one is read. */
+  readonly mayBeMaker: boolean;
   /** Whether the caller is an admin who lacks a second factor, and so has the role `user`. */
   readonly lacksFactor: boolean;
 }
@@ -24,7 +24,7 @@ type Rule = (given: Fields, asking: Asking) => boolean;
 
 const always: Rule = () => true;
 const whileOpen: Rule = () => config.accounts === 'open';
-const namesNoRole: Rule = ({ role }) => (role ?? 'user') === 'user';
+const namesNoOtherRole: Rule = ({ role }) => (role ?? 'user') === 'user';
 /** One's own role, sent back, is no change; but an admin who lacks a second factor may not name one. */
 const keepsRole: Rule = (given, { lacksFactor }) =>
   (given.role ?? 'user') === 'user' && (given.role === undefined || !lacksFactor);
@@ -48,7 +48,7 @@ const table = {
   listUsers:  { user: ({ search }) => search === undefined,                       admin: always },
   createUser: { user: all(whileOpen, ({ role }) => role !== 'admin'),             admin: always },
   readUser:   { user: whileOpen, self: always,                                    admin: always },
-  changeUser: { self: keepsRole, maker: all(whileOpen, namesNoRole),              admin: always },
+  changeUser: { self: keepsRole, maker: all(whileOpen, namesNoOtherRole),              admin: always },
   /** The sessions of a user. */
   sessionsOf: { self: always,                                                     admin: always },
   /** Deleting, suspending, the audit trail. */
@@ -71,7 +71,7 @@ export function requireAllowed(operation: Operation, asking: Asking, given: Fiel
     anyone,
     asking.role ? user : undefined,
     asking.isSelf ? self : undefined,
-    asking.isMaker ? maker : undefined,
+    asking.mayBeMaker ? maker : undefined,
     asking.role === 'admin' ? admin : undefined,
   ];
   if (rules.some((rule) => rule?.(given, asking))) return;

@@ -28,9 +28,11 @@ import {
 export async function refreshSession(refreshToken: string, source: Source): Promise<Tokens> {
   const now = new Date();
   const given = readRefreshToken(refreshToken);
-  const { user, pair, ...next } = await untilWritten(() => exchange(given, source, now));
+  const next = await untilWritten(() => exchange(given, source, now));
+  const { user, pair } = next;
   try {
-    return { token: await issueToken(user, { session: given.sessionId, pair, now }), ...next };
+    const token = await issueToken(user, { session: given.sessionId, pair, now });
+    return { token, refreshToken: next.refreshToken };
   } catch (error) {
     await record(failureOf(given, 'no_token', source));
     throw error;
@@ -53,7 +55,9 @@ async function exchange(given: RefreshToken, source: Source, now: Date) {
     return { user, refreshToken: standing.refreshToken, pair: session.refresh.pair };
   }
   if (standing.is === 'reused') await endReused(given, source);
-  if (standing.is !== 'good') throw new DomainError('REFRESH_TOKEN_INVALID');
+  if (standing.is === 'reused' || standing.is === 'unknown') {
+    throw new DomainError('REFRESH_TOKEN_INVALID');
+  }
 
   const { refreshToken, refresh } = nextRefreshToken(given, session.refresh);
   const until = sessionEnd(session.created, now);

@@ -3,7 +3,6 @@ import { audited } from '../audit/record.ts';
 import { type Step, untilWritten } from '../dynamodb/client.ts';
 import { config } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
-import { unlinkedAll } from '../options/identities/identities.ts';
 import { verifiedAs } from '../options/links/address.ts';
 import { readLink, useLink } from '../options/links/link.ts';
 import { changedParts, tryToNotify } from '../options/mails/hand-over.ts';
@@ -13,6 +12,7 @@ import { endedSessions } from '../options/sessions/sessions.ts';
 import type { StoredUser } from '../users/item.ts';
 import { hashPassword } from '../users/password.ts';
 import { merged, writeUser } from '../users/write.ts';
+import { withoutOtherWays } from './ways-in.ts';
 
 /**
  * Sets a password by a token, which is valid once, ends all sessions and unlinks all identities. Whoever
@@ -29,14 +29,14 @@ export async function resetPassword(
     return untilWritten(async () => {
       const link = await readLink('reset', token);
       const { user } = link;
-      const unlinked = unlinkedAll(user);
-      const details = { fields: ['password', ...Object.keys(unlinked.fields)], by: 'reset' };
+      const otherWays = withoutOtherWays(user);
+      const details = { fields: ['password', ...Object.keys(otherWays.fields)], by: 'reset' };
       Object.assign(entry, { user_id: user.id, resource_id: user.id, details });
       password_hash ??= await hashPassword(password);
       const reset = merged(
         { fields: { password_hash, made_by: undefined }, steps: [useLink(link)] },
         { fields: verifiedAs(true) }, // verified addresses
-        unlinked, // identities
+        otherWays, // identities
         { fields: endedSessions(user) }, // sessions
         { fields: {}, steps: await forgottenFailures(user) }, // protection
       );

@@ -96,6 +96,7 @@ export async function readItems(
   throw new DomainError('STORAGE_FAULT', { cause: namedError('UnprocessedKeys') });
 }
 
+/** Milliseconds that a call with its retries may take on AWS. */
 const callTime = 2500;
 
 type DocumentCommand<Input extends ServiceInputTypes, Output extends ServiceOutputTypes> = Command<
@@ -106,11 +107,11 @@ type DocumentCommand<Input extends ServiceInputTypes, Output extends ServiceOutp
   DynamoDBDocumentClientResolvedConfig
 >;
 
-/**
- * Attempts at a write that fails for a transient reason. The pauses are multiples of milliseconds.
- */
+/** Attempts at a write that fails for a transient reason. */
 const maxAttempts = 6;
-const longestPause = 25;
+
+/** Milliseconds: the longest pause before the second attempt is twice that, and doubles each time. */
+const pauseUnit = 25;
 
 /**
  * Sends one command. A write that conflicts with a transaction under way is retried here,
@@ -131,7 +132,7 @@ export async function send<Input extends ServiceInputTypes, Output extends Servi
     try {
       return await client.send(command, { abortSignal });
     } catch (cause) {
-      const wait = Math.random() * longestPause * 2 ** attempt;
+      const wait = Math.random() * pauseUnit * 2 ** attempt;
       const again = attempt < maxAttempts && performance.now() + wait < deadline;
       if (!again || !isTransient(cause)) {
         throw new DomainError('STORAGE_FAULT', { cause, mayHaveHappened: mayHaveHappened() });
@@ -220,7 +221,7 @@ export async function transact(steps: readonly Step[], version?: string): Promis
   }
 }
 
-/** Milliseconds that one request to DynamoDB may take on AWS, and one call with its retries. */
+/** Milliseconds that one request to DynamoDB may take on AWS. */
 const requestTime = 1000;
 
 function openClient(): DynamoDBDocumentClient {

@@ -5,7 +5,7 @@ import { DomainError, type ErrorCode } from '../ground/errors.ts';
 import { config, hasSessions } from '../ground/settings.ts';
 import type { Fields } from '../ground/validation.ts';
 import { belongingOf, verifyToken } from '../keys/token.ts';
-import { roleInForce } from '../options/second-factor/state.ts';
+import { lacksFactor, roleInForce } from '../options/second-factor/state.ts';
 import { findBearer } from '../options/sessions/bearer.ts';
 import type { StoredUser } from '../users/item.ts';
 import { findStoredUser } from '../users/store.ts';
@@ -71,8 +71,8 @@ export async function findStoredFor(
 /** Who asks, as the policy looks at it before the user is read who is asked for. */
 function askingOf({ claims, bearer, pathParameters }: IncomingEvent): Asking {
   const isSelf = pathParameters?.id === String(claims?.id);
-  const lacksFactor = bearer !== undefined && bearer.role !== claims?.role;
-  return { role: claims?.role, isSelf, isMaker: !isSelf, lacksFactor };
+  const role = claims?.role;
+  return { role, isSelf, mayBeMaker: !isSelf, lacksFactor: lacksFactor(bearer, role) };
 }
 
 /** Errors of a token that is missing or not valid. */

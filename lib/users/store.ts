@@ -74,7 +74,7 @@ export function userItem(user: StoredUser) {
   };
 }
 
-/** The same for a user who must exist. @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT */
+/** The user with an id, who must exist. @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT */
 export async function readUser(id: number): Promise<StoredUser> {
   const user = await findStoredUser(id);
   if (!user) throw new DomainError('USER_NOT_FOUND');
@@ -86,7 +86,7 @@ export function findStoredUser(id: number): Promise<StoredUser | undefined> {
   return getItem<StoredUser>(userKey(id));
 }
 
-/** The same, with a read of the email item. @throws {DomainError} STORAGE_FAULT */
+/** The user who holds an email address, with a read of its email item. @throws {DomainError} STORAGE_FAULT */
 export async function findUserByEmail(email: string): Promise<StoredUser | undefined> {
   return findHolder(email, await getItem(wantedEmailKey(email)));
 }

@@ -118,8 +118,8 @@ export const options: Readonly<Record<string, Option>> = {
     fields: /\b(?:factor_secret|factor_step|recovery_codes|enrolment)\b/,
     needs: [],
     importedBy: [
-      'functions/users/remove-second-factor.ts',
       'infra/local/admin.ts',
+      'lib/accounts/change-user.ts',
       'lib/accounts/confirmation.ts',
       'lib/accounts/enrol.ts',
       'lib/accounts/login-steps.ts',
@@ -135,15 +135,12 @@ export const options: Readonly<Record<string, Option>> = {
     fields: /\bidentities\b(?!['./])/,
     needs: [],
     importedBy: [
-      'infra/local/admin.ts',
       'infra/operator/import-block.ts',
       'infra/operator/import-line.ts',
-      'lib/accounts/change-user.ts',
       'lib/accounts/confirmation.ts',
-      'lib/accounts/delete-user.ts',
       'lib/accounts/link-identity.ts',
       'lib/accounts/log-in-by-identity.ts',
-      'lib/accounts/reset.ts',
+      'lib/accounts/ways-in.ts',
     ],
     namedBy: [
       'functions/console/page-data.ts',

@@ -165,8 +165,8 @@ function idIn(token: string): number | undefined {
 }
 
 /**
- * Whether no other address was asked for, and the one that it is for not cancelled, since a link was asked
- * for: a link that is mailed late is void too.
+ * Whether no other address was asked for after a link, and the request for its address was not withdrawn: a
+ * link that is mailed late is void too.
  */
 function isNewest(kind: LinkKind, link: StoredLink, user: StoredUser, now: Date): boolean {
   return (

@@ -107,12 +107,15 @@ export async function readCounts(counters: readonly Counter[]): Promise<readonly
 }
 
 /**
- * Counts a failure by counters, and ends the request by its error, or by TOO_MANY_ATTEMPTS if others have
- * reached a limit meanwhile.
+ * Counts a failure by counters.
+ * @returns its error, or TOO_MANY_ATTEMPTS if others have reached a limit meanwhile
  */
-export async function failBy(counters: readonly Counter[], code: ErrorCode): Promise<never> {
+export async function countedFailure(
+  counters: readonly Counter[],
+  code: ErrorCode,
+): Promise<DomainError> {
   const { waitError } = await countAttempt(counters);
-  throw waitError ?? new DomainError(code);
+  return waitError ?? new DomainError(code);
 }
 
 /**

@@ -24,6 +24,11 @@ export function hasFactor({ factor_secret }: StoredUser): boolean {
   return config.secondFactor !== 'off' && factor_secret !== undefined;
 }
 
+/** Whether a caller is an admin who lacks a second factor, and so has another role in force. */
+export function lacksFactor(caller: StoredUser | undefined, inForce: Role | undefined): boolean {
+  return caller !== undefined && caller.role !== inForce;
+}
+
 /** The part of a second factor that responses show. */
 export function factorStanding({ factor_secret, recovery_codes }: StoredUser) {
   return {

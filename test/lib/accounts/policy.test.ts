@@ -4,7 +4,7 @@ import type { DomainError } from '../../../lib/ground/errors.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
-const nobody = { isSelf: false, isMaker: false, lacksFactor: false };
+const nobody = { isSelf: false, mayBeMaker: false, lacksFactor: false };
 const user = { ...nobody, role: 'user' } as const;
 const admin = { ...nobody, role: 'admin' } as const;
 /** The kinds of callers, as columns. */
@@ -12,7 +12,7 @@ const callers = {
   'nobody known': nobody,
   'another user': user,
   'the user': { ...user, isSelf: true },
-  'who made the user': { ...user, isMaker: true },
+  'who made the user': { ...user, mayBeMaker: true },
   'an admin': admin,
   'the admin': { ...admin, isSelf: true },
 } satisfies Readonly<Record<string, Asking>>;
