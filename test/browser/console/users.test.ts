@@ -111,6 +111,22 @@ describe('The screen of all users', () => {
     expect(new URL(page.url()).hash).toBe(`#/users?role=admin&q=${id}`);
   });
 
+  it('shows in its filters what it lists after a link to all users', async () => {
+    const { page } = await open('#/users');
+    for (const role of ['Admins', 'All users', 'Admins']) {
+      await page.getByLabel('Show').selectOption(role);
+    }
+    await page.getByLabel('Find users').fill('nobody at all');
+
+    await page.getByRole('link', { name: 'Show all users' }).click();
+    await page.locator('tbody tr').first().waitFor();
+
+    const values = page.getByRole('search').locator('input, select');
+    expect(
+      await values.evaluateAll((all) => all.map((each) => Reflect.get(each, 'value'))),
+    ).toEqual(['', '', '']);
+  });
+
   it('is where it was, after a user of it is deleted', async () => {
     const users: Account[] = [];
     for (let made = 0; made < 30; made += 1) users.push(await register(api));
