@@ -136,6 +136,7 @@ describe('The recipe for users of Auth0', () => {
       [unverified, unverified, ['Ada', false, false]],
       [verified, unverified, ['Ada', false, false]],
       [unverified, verified, ['Ada', false, false]],
+      [{}, { email_verified: 'false' }, ['Ada', false, false]],
       [{}, { blocked: true }, ['Ada', true, true]],
       [{}, { blocked: false }, ['Ada', true, false]],
       [
@@ -159,7 +160,7 @@ describe('The recipe for users of Auth0', () => {
 
     const expected = rows.map(([, , user]) => user);
     expect(await standing(users.map(({ email }) => email))).toEqual(expected);
-    expect(said).toContain('Imported: 7. Imported before: 0. Lines rejected: 1.\n');
-    expect(said).toContain('Line 8: name is required.');
+    expect(said).toContain('Imported: 8. Imported before: 0. Lines rejected: 1.\n');
+    expect(said).toContain('Line 9: name is required.');
   });
 });
