@@ -1,4 +1,7 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
+import { send } from '../../../lib/dynamodb/client.ts';
+import { config } from '../../../lib/ground/settings.ts';
 import * as asked from '../../../lib/seal/asked.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 
@@ -17,3 +20,15 @@ it('One mark asks for a check until it is removed, by whoever has read it', asyn
   await asked.remove(mark);
   expect(await asked.leave()).toBe(true);
 });
+
+it.each([5, null, { a: 'b' }, undefined])(
+  'A mark of %j, which this service did not write, asks for one check too',
+  async (mark) => {
+    const Item = { pk: 'audit-seal-check', ...(mark === undefined ? {} : { mark }) };
+    await send(new PutCommand({ TableName: config.usersTable, Item }));
+
+    await asked.remove((await asked.read()) ?? '');
+
+    expect(await asked.read()).toBeUndefined();
+  },
+);
