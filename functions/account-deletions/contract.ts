@@ -36,7 +36,6 @@ export const descriptions: Descriptions = {
       'TOO_MANY_ATTEMPTS',
       'USER_NOT_FOUND',
       'LAST_ADMIN',
-      'HASHING_FAULT',
       confirmationErrors(settings),
       hasSecondFactors(settings) && ['CODE_REQUIRED', 'CODE_WRONG'],
     ],

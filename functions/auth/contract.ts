@@ -120,7 +120,6 @@ export const descriptions: Descriptions = {
       settings.emailVerification === 'required' && !hidesAccounts(settings) && 'EMAIL_NOT_VERIFIED',
       'ACCOUNT_SUSPENDED',
       'TOO_MANY_ATTEMPTS',
-      'HASHING_FAULT',
       'TOKEN_FAULT',
     ],
   }),

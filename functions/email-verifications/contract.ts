@@ -75,7 +75,6 @@ export const descriptions: Descriptions = {
       'CURRENT_PASSWORD_WRONG',
       'TOO_MANY_ATTEMPTS',
       'EMAIL_REGISTERED',
-      'HASHING_FAULT',
       confirmationErrors(settings),
     ],
   }),

@@ -156,10 +156,5 @@ function unverifiedUnder({ emailVerification }: ServiceValues) {
 
 const exampleConfirmation = { currentPassword: 'a long password of her own', code: '123456' };
 
-const passwordErrors = [
-  'CURRENT_PASSWORD_WRONG',
-  'TOO_MANY_ATTEMPTS',
-  'HASHING_FAULT',
-  'USER_NOT_FOUND',
-] as const;
+const passwordErrors = ['CURRENT_PASSWORD_WRONG', 'TOO_MANY_ATTEMPTS', 'USER_NOT_FOUND'] as const;
 const codeErrors = ['CODE_WRONG', 'SECOND_FACTOR_NOT_FOUND'] as const;

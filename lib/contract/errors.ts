@@ -66,7 +66,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   TOO_MANY_ATTEMPTS: 'Too many attempts: wait as long as `retryAfter` says.',
   IDENTITY_PROVIDER_FAULT: 'The keys of the issuer cannot be read: try again later.',
   MEMORY_FULL: 'The memory holds as many users as it can.',
-  HASHING_FAULT: 'A password could not be hashed or compared.',
+  HASHING_FAULT: 'A password could not be hashed.',
   TOKEN_FAULT: 'No token could be signed.',
   MAIL_FAULT: 'No mail could be asked for: nothing is on its way.',
   STORAGE_FAULT: 'The store failed; the change may have been made.',

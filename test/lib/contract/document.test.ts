@@ -336,7 +336,6 @@ describe('The document of a service with every setting on', () => {
         'USER_NOT_FOUND',
         'LAST_ADMIN',
         'TOO_MANY_ATTEMPTS',
-        'HASHING_FAULT',
         ...ofStore,
         'IDENTITY_PROVIDER_FAULT',
       ],
