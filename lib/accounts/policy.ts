@@ -26,8 +26,8 @@ const always: Rule = () => true;
 const whileOpen: Rule = () => config.accounts === 'open';
 const namesNoOtherRole: Rule = ({ role }) => (role ?? 'user') === 'user';
 /** One's own role, sent back, is no change; but an admin who lacks a second factor may not name one. */
-const keepsRole: Rule = (given, { lacksFactor }) =>
-  (given.role ?? 'user') === 'user' && (given.role === undefined || !lacksFactor);
+const keepsRole: Rule = (given, asking) =>
+  namesNoOtherRole(given, asking) && (given.role === undefined || !asking.lacksFactor);
 
 /** The kinds of callers of an operation. A caller may be of several: one that may is enough. */
 interface Row {
@@ -48,7 +48,7 @@ const table = {
   listUsers:  { user: ({ search }) => search === undefined,                       admin: always },
   createUser: { user: all(whileOpen, ({ role }) => role !== 'admin'),             admin: always },
   readUser:   { user: whileOpen, self: always,                                    admin: always },
-  changeUser: { self: keepsRole, maker: all(whileOpen, namesNoOtherRole),              admin: always },
+  changeUser: { self: keepsRole, maker: all(whileOpen, namesNoOtherRole),         admin: always },
   /** The sessions of a user. */
   sessionsOf: { self: always,                                                     admin: always },
   /** Deleting, suspending, the audit trail. */
