@@ -67,6 +67,13 @@ describe.each([-5, 5].map((hours) => [name(hours), hours] as const))(
       await page.clock.pauseAt(((await page.evaluate('Date.now()')) as number) + 1000);
       await page.getByRole('link', { name: 'Users' }).click();
       const wait = page.getByText('You can try again in');
+      // What is drawn waits for the clock, which stands still.
+      await expect
+        .poll(async () => {
+          await page.clock.runFor(20);
+          return wait.count();
+        })
+        .toBe(1);
 
       const first = await wait.innerText();
       await page.clock.setSystemTime(Date.now());
