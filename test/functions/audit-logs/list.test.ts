@@ -56,7 +56,7 @@ describe('GET /api/admin/audit-logs', () => {
         id: expect.any(Number),
         user_id: expect.toSatisfy((id) => id === null || Number.isSafeInteger(id)),
         action: expect.stringMatching(/^(CREATE|READ|UPDATE|DELETE|LOGIN|LOGOUT|EXPORT)$/),
-        resource: expect.stringMatching(/^(users|audit-logs)$/),
+        resource: expect.stringMatching(/^(users|audit-logs|audit-seal)$/),
         resource_id: expect.toSatisfy((id) => id === null || /^\d+$/.test(id)),
         ip_address: expect.any(String),
         user_agent: expect.any(String),
