@@ -60,8 +60,8 @@ export default defineConfig({
     // Services within the process of their tests log there.
     onConsoleLog: (text) => !text.startsWith('{"level":'),
     // For what hangs, not for what is slow.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     expect: { poll: { timeout: 150_000 } },
     env: {
       // The least that bcrypt allows: the tests are about the service, not its hash's price.

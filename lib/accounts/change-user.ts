@@ -157,7 +157,7 @@ async function newAddress(user: StoredUser, { changes, claims }: ChangeRequest):
   return waitingFor(user, email);
 }
 
-/** What a change ends beside the password: a password that somebody else sets is to be the only way in. */
+/** The change that leaves the password as the only way in, where somebody else sets it. */
 function otherWaysEnded(user: StoredUser, { changes, claims }: ChangeRequest): Change {
   const isSet = changes.password !== undefined && user.id !== claims.id;
   return isSet ? withoutOtherWays(user) : { fields: {} };

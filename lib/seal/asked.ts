@@ -33,13 +33,13 @@ export async function read(): Promise<string | undefined> {
   return Item && String(Item.mark);
 }
 
-/** Removes a mark, unless there is another one of this service by now. @throws {DomainError} STORAGE_FAULT */
+/** Removes a mark, unless this service has left another one since. @throws {DomainError} STORAGE_FAULT */
 export function remove(mark: string): Promise<boolean> {
   return sendIf(
     new DeleteCommand({
       TableName: config.usersTable,
       Key: key,
-      // What somebody else has written must not ask for a check at each run.
+      // A mark that this service did not write must not ask for a check at each run.
       ConditionExpression: 'mark = :mark OR NOT attribute_type(mark, :text)',
       ExpressionAttributeValues: { ':mark': mark, ':text': 'S' },
     }),

@@ -98,7 +98,7 @@ export const FindingsList = ({ named }: { named: readonly Finding[] }) => (
   </ul>
 );
 
-/** Marks an entry of which there is a finding. */
+/** Marks an entry that a finding names. */
 export const FindingMark = ({ id }: Pick<AuditEntry, 'id'>) => {
   const finding = lastCheck.use()?.named.find(({ subject }) => subject === String(id));
   return finding ? <Badge kind="bad">{sayings[finding.kind] ?? finding.kind}</Badge> : null;
