@@ -2,8 +2,8 @@
 
 import { inForce } from '../../lib/contract/contract.ts';
 import { info } from '../../lib/contract/document.ts';
-import { codesOf, errorMeanings } from '../../lib/contract/errors.ts';
-import { errorCodes, httpErrors } from '../../lib/ground/errors.ts';
+import { codesOf } from '../../lib/contract/errors.ts';
+import { httpErrors } from '../../lib/ground/errors.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';
 import type { FileNames } from '../../lib/http/kept.ts';
 import { endpoints } from '../contracts.ts';
@@ -31,16 +31,13 @@ const html = (text: string): string =>
  * The list of error codes that the service can respond with. The `type` of problem details is
  * `/docs#CODE`, which leads to a row of it (functions/README.md, Problem details).
  */
-const errorRows = (settings: ServiceValues): string => {
-  const codes = codesOf(inForce(endpoints, settings), settings);
-  return errorCodes
-    .filter((code) => codes.has(code))
-    .map(
-      (code) =>
-        `<tr id="${code}"><th scope="row"><code>${code}</code></th><td>${httpErrors[code].status}</td><td>${html(errorMeanings[code])}</td></tr>`,
-    )
+const errorRows = (settings: ServiceValues): string =>
+  codesOf(inForce(endpoints, settings), settings)
+    .map((code) => {
+      const { status, meaning } = httpErrors[code];
+      return `<tr id="${code}"><th scope="row"><code>${code}</code></th><td>${status}</td><td>${html(meaning)}</td></tr>`;
+    })
     .join('\n');
-};
 
 /** The page, as HTML. It must be sent with {@link pagePolicy}. */
 export const renderPage = (settings: ServiceValues, files: FileNames): string => `<!doctype html>

@@ -1,8 +1,9 @@
 /** The components of the OpenAPI document, which several operations share. */
+import { type ErrorCode, fieldFaultMeanings, httpErrors } from '../ground/errors.ts';
 import type { ServiceValues } from '../ground/settings.ts';
 import type { Endpoint } from './contract.ts';
 import { sharedExamples } from './error-examples.ts';
-import { codesOf, errorMeanings, fieldFaultMeanings, gatewayResponses } from './errors.ts';
+import { codesOf, gatewayResponses } from './errors.ts';
 import { type Json, ref } from './json-schema.ts';
 import { tokenLifetime } from './schemas.ts';
 
@@ -147,7 +148,7 @@ export function components({
 const faultFields = { err: faultName, hashErr: faultName, insertErr: faultName };
 
 /** @param codes the codes of all errors that operations can respond with */
-function errorSchemas(codes: ReadonlySet<string>) {
+function errorSchemas(codes: readonly ErrorCode[]) {
   return {
     ErrorMessage: { type: 'object', properties: { message }, required: ['message'] },
     Fault: {
@@ -177,7 +178,7 @@ function errorSchemas(codes: ReadonlySet<string>) {
         code: {
           ...text,
           description: `New codes may come.\n\n${listed(
-            Object.fromEntries(Object.entries(errorMeanings).filter(([code]) => codes.has(code))),
+            Object.fromEntries(codes.map((code) => [code, httpErrors[code].meaning])),
           )}`,
         },
         errors: {

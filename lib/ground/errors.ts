@@ -11,77 +11,137 @@ export type StorageFault = readonly [message: string, field: FaultField];
 
 interface HttpError {
   readonly status: number;
+  /** What it means, in a line, for the document and its page. */
+  readonly meaning: string;
   /** Absent where the error's own message says which field or parameter breaks which rule. */
   readonly message?: string;
   readonly field?: FaultField;
 }
 
+// biome-ignore format: a table
 const table = {
-  NO_TOKEN: { status: 401, message: 'No token provided' },
-  TOKEN_EXPIRED: { status: 401, message: 'Token has expired' },
-  TOKEN_INVALID: { status: 401, message: 'Invalid token' },
-  FORBIDDEN: { status: 403, message: 'Forbidden' },
+  NO_TOKEN: { status: 401, message: 'No token provided',
+    meaning: 'The request has no Authorization header that begins with `Bearer` and a space.' },
+  TOKEN_EXPIRED: { status: 401, message: 'Token has expired',
+    meaning: 'The token has expired: log in again.' },
+  TOKEN_INVALID: { status: 401, message: 'Invalid token',
+    meaning: 'The service did not issue this token, or the token was altered, or its session has ended.' },
+  FORBIDDEN: { status: 403, message: 'Forbidden',
+    meaning: 'The caller is known, but may not do this.' },
 
-  BODY_MEDIA_TYPE: { status: 400, message: 'Content-Type must be application/json' },
+  BODY_MEDIA_TYPE: { status: 400, message: 'Content-Type must be application/json',
+    meaning: 'The body is not declared as JSON.' },
   // The message of API Gateway for a body of more than 10 MB.
-  BODY_TOO_LARGE: { status: 413, message: 'Request Entity Too Large' },
-  BODY_ENCODING: { status: 400, message: 'Request body is not valid UTF-8' },
-  BODY_MALFORMED: { status: 400, message: 'Request body is not valid JSON' },
-  BODY_TOO_DEEP: { status: 400, message: 'Request body is nested too deeply' },
-  BODY_FORBIDDEN_KEY: { status: 400, message: 'Request body holds a forbidden key' },
-  BODY_NOT_OBJECT: { status: 400, message: 'Request body must be a JSON object' },
+  BODY_TOO_LARGE: { status: 413, message: 'Request Entity Too Large',
+    meaning: 'The body is larger than 64 KiB.' },
+  BODY_ENCODING: { status: 400, message: 'Request body is not valid UTF-8',
+    meaning: 'The body is not UTF-8.' },
+  BODY_MALFORMED: { status: 400, message: 'Request body is not valid JSON',
+    meaning: 'The body is not JSON.' },
+  BODY_TOO_DEEP: { status: 400, message: 'Request body is nested too deeply',
+    meaning: 'The body is nested too deeply.' },
+  BODY_FORBIDDEN_KEY: { status: 400, message: 'Request body holds a forbidden key',
+    meaning: 'The body has a key that could change a prototype.' },
+  BODY_NOT_OBJECT: { status: 400, message: 'Request body must be a JSON object',
+    meaning: 'The body is JSON, but not an object.' },
 
-  FIELDS_REQUIRED: { status: 400, message: 'All fields are required' },
-  CREDENTIALS_REQUIRED: { status: 400, message: 'Email and password are required' },
-  NAME_AND_EMAIL_REQUIRED: { status: 400, message: 'Name and email required' },
-  EMAIL_REQUIRED: { status: 400, message: 'Email is required' },
-  TOKEN_AND_PASSWORD_REQUIRED: { status: 400, message: 'Token and password are required' },
-  REFRESH_TOKEN_REQUIRED: { status: 400, message: 'Refresh token is required' },
-  CURRENT_PASSWORD_REQUIRED: { status: 400, message: 'Current password is required' },
-  CODE_REQUIRED: { status: 400, message: 'Code is required' },
-  NO_FIELDS_TO_UPDATE: { status: 400, message: 'No fields to update' },
-  FIELD_INVALID: { status: 400 },
-  PARAMETER_INVALID: { status: 400 },
-  RESET_TOKEN_INVALID: { status: 400, message: 'Invalid or expired reset token' },
-  ID_TOKEN_REQUIRED: { status: 400, message: 'ID token and nonce are required' },
-  TOO_MANY_IDENTITIES: { status: 400, message: 'Too many identities' },
-  VERIFICATION_TOKEN_INVALID: { status: 400, message: 'Invalid or expired verification token' },
+  FIELDS_REQUIRED: { status: 400, message: 'All fields are required',
+    meaning: 'A name, an email or a password is missing or empty.' },
+  CREDENTIALS_REQUIRED: { status: 400, message: 'Email and password are required',
+    meaning: 'An email or a password is missing or empty.' },
+  NAME_AND_EMAIL_REQUIRED: { status: 400, message: 'Name and email required',
+    meaning: 'A name or an email is missing or empty.' },
+  EMAIL_REQUIRED: { status: 400, message: 'Email is required',
+    meaning: 'The email is missing or empty.' },
+  TOKEN_AND_PASSWORD_REQUIRED: { status: 400, message: 'Token and password are required',
+    meaning: 'A token or a password is missing or empty.' },
+  REFRESH_TOKEN_REQUIRED: { status: 400, message: 'Refresh token is required',
+    meaning: 'The refresh token is missing or empty.' },
+  CURRENT_PASSWORD_REQUIRED: { status: 400, message: 'Current password is required',
+    meaning: 'The current password is missing or empty.' },
+  CODE_REQUIRED: { status: 400, message: 'Code is required',
+    meaning: 'The code is missing or empty.' },
+  NO_FIELDS_TO_UPDATE: { status: 400, message: 'No fields to update',
+    meaning: 'The body has none of the fields that can be changed.' },
+  FIELD_INVALID: { status: 400,
+    meaning: 'A field breaks its rule; `errors` lists all such fields.' },
+  PARAMETER_INVALID: { status: 400,
+    meaning: 'A query parameter is unknown, repeated or breaks its rule.' },
+  RESET_TOKEN_INVALID: { status: 400, message: 'Invalid or expired reset token',
+    meaning: 'The token of a password reset is unknown, altered, used or expired, or a newer one was mailed.' },
+  ID_TOKEN_REQUIRED: { status: 400, message: 'ID token and nonce are required',
+    meaning: 'An ID token or its nonce is missing or empty.' },
+  TOO_MANY_IDENTITIES: { status: 400, message: 'Too many identities',
+    meaning: 'Ten identities are linked to the user already.' },
+  VERIFICATION_TOKEN_INVALID: { status: 400, message: 'Invalid or expired verification token',
+    meaning: 'The token of a mailed link is unknown, altered or expired, or a newer one was mailed.' },
 
-  CURRENT_PASSWORD_WRONG: { status: 403, message: 'Current password is wrong' },
-  ACCOUNT_SUSPENDED: { status: 403, message: 'Account suspended' },
-  EMAIL_NOT_VERIFIED: { status: 403, message: 'Email is not verified' },
-  CODE_WRONG: { status: 403, message: 'Invalid code' },
-  SECOND_FACTOR_REQUIRED: { status: 403, message: 'Second factor required' },
-  LOGIN_CODE_REQUIRED: { status: 401, message: 'Code required' },
-  LOGIN_CODE_WRONG: { status: 401, message: 'Invalid code' },
-  REFRESH_TOKEN_INVALID: { status: 401, message: 'Invalid refresh token' },
-  IDENTITY_TOKEN_INVALID: { status: 401, message: 'Invalid identity token' },
-  INVALID_CREDENTIALS: { status: 401, message: 'Invalid credentials' },
-  USER_NOT_REGISTERED: { status: 404, message: 'User is not registered' },
-  SESSION_NOT_FOUND: { status: 404, message: 'Session not found' },
-  IDENTITY_NOT_FOUND: { status: 404, message: 'Identity not found' },
-  USER_NOT_FOUND: { status: 404, message: 'User not found' },
-  SECOND_FACTOR_NOT_FOUND: { status: 404, message: 'Second factor not found' },
+  CURRENT_PASSWORD_WRONG: { status: 403, message: 'Current password is wrong',
+    meaning: 'The current password is wrong.' },
+  ACCOUNT_SUSPENDED: { status: 403, message: 'Account suspended',
+    meaning: 'Password and code are right, but an admin has suspended the user.' },
+  EMAIL_NOT_VERIFIED: { status: 403, message: 'Email is not verified',
+    meaning: 'The address of the user is not verified: open the link that was mailed.' },
+  CODE_WRONG: { status: 403, message: 'Invalid code',
+    meaning: 'The code is wrong, was used before, or belongs to another half minute.' },
+  SECOND_FACTOR_REQUIRED: { status: 403, message: 'Second factor required',
+    meaning: 'The caller is an admin, but has no second factor: enrol one first.' },
+  LOGIN_CODE_REQUIRED: { status: 401, message: 'Code required',
+    meaning: 'The password is right, and this user logs in with a code too.' },
+  LOGIN_CODE_WRONG: { status: 401, message: 'Invalid code',
+    meaning: 'The password is right, but the code is wrong or was used before.' },
+  REFRESH_TOKEN_INVALID: { status: 401, message: 'Invalid refresh token',
+    meaning: 'The refresh token is unknown, or was used before, or its session has ended: log in again.' },
+  IDENTITY_TOKEN_INVALID: { status: 401, message: 'Invalid identity token',
+    meaning: 'The ID token or its nonce is not valid, or was used before, or belongs to another account.' },
+  INVALID_CREDENTIALS: { status: 401, message: 'Invalid credentials',
+    meaning: 'The password is wrong or, with private accounts, the address is unknown or not verified.' },
+  USER_NOT_REGISTERED: { status: 404, message: 'User is not registered',
+    meaning: 'No user has this email address.' },
+  SESSION_NOT_FOUND: { status: 404, message: 'Session not found',
+    meaning: 'The user has no session of this id, or it has ended.' },
+  IDENTITY_NOT_FOUND: { status: 404, message: 'Identity not found',
+    meaning: 'The user has no identity of this id.' },
+  USER_NOT_FOUND: { status: 404, message: 'User not found', meaning: 'No user has this id.' },
+  SECOND_FACTOR_NOT_FOUND: { status: 404, message: 'Second factor not found',
+    meaning: 'The user has no second factor, or none that waits for its first code.' },
   // The message of API Gateway for an unknown path.
-  FILE_NOT_FOUND: { status: 404, message: 'Not Found' },
-  AUDIT_NOT_SEALED: { status: 404, message: 'The audit trail is not sealed' },
-  EMAIL_REGISTERED: { status: 409, message: 'Email already registered' },
-  IDENTITY_LINKED: { status: 409, message: 'Identity already linked' },
-  LAST_LOGIN: { status: 409, message: 'The last way to log in cannot be removed' },
-  LAST_ADMIN: { status: 409, message: 'The last admin cannot be deleted' },
-  LAST_ADMIN_SUSPENSION: { status: 409, message: 'The last admin cannot be suspended' },
-  SECOND_FACTOR_ENABLED: { status: 409, message: 'Second factor already enabled' },
-  EMAIL_EXISTS: { status: 409, message: 'Email already exists' },
-  TOO_MANY_ATTEMPTS: { status: 429, message: 'Too many attempts, please try again later' },
-  IDENTITY_PROVIDER_FAULT: { status: 503, message: 'Identity provider cannot be reached' },
-  MEMORY_FULL: { status: 503, message: 'Too many users in memory' },
+  FILE_NOT_FOUND: { status: 404, message: 'Not Found',
+    meaning: 'The page has no file of this name.' },
+  AUDIT_NOT_SEALED: { status: 404, message: 'The audit trail is not sealed',
+    meaning: 'This service keeps nothing, and so does not seal its audit trail. Or sealing is paused, so that nothing can be checked.' },
+  EMAIL_REGISTERED: { status: 409, message: 'Email already registered',
+    meaning: 'Another user has this email address.' },
+  IDENTITY_LINKED: { status: 409, message: 'Identity already linked',
+    meaning: 'The identity is linked to an account already.' },
+  LAST_LOGIN: { status: 409, message: 'The last way to log in cannot be removed',
+    meaning: 'Without this identity the user could not log in: set a password first.' },
+  LAST_ADMIN: { status: 409, message: 'The last admin cannot be deleted',
+    meaning: 'The caller is the only admin, without whom nobody could manage users.' },
+  LAST_ADMIN_SUSPENSION: { status: 409, message: 'The last admin cannot be suspended',
+    meaning: 'Nobody else is an admin, without whom nobody could manage users.' },
+  SECOND_FACTOR_ENABLED: { status: 409, message: 'Second factor already enabled',
+    meaning: 'The caller has a second factor already: remove it first.' },
+  EMAIL_EXISTS: { status: 409, message: 'Email already exists',
+    meaning: 'Another user of the in-memory variant has this email address.' },
+  TOO_MANY_ATTEMPTS: { status: 429, message: 'Too many attempts, please try again later',
+    meaning: 'Too many attempts: wait as long as `retryAfter` says.' },
+  IDENTITY_PROVIDER_FAULT: { status: 503, message: 'Identity provider cannot be reached',
+    meaning: 'The keys of the issuer cannot be read: try again later.' },
+  MEMORY_FULL: { status: 503, message: 'Too many users in memory',
+    meaning: 'The memory holds as many users as it can.' },
 
-  HASHING_FAULT: { status: 500, message: 'Error hashing password', field: 'hashErr' },
-  TOKEN_FAULT: { status: 500, message: 'No token provided, please try again', field: 'err' },
-  MAIL_FAULT: { status: 500, message: 'Error requesting mail', field: 'err' },
+  HASHING_FAULT: { status: 500, message: 'Error hashing password', field: 'hashErr',
+    meaning: 'A password could not be hashed.' },
+  TOKEN_FAULT: { status: 500, message: 'No token provided, please try again', field: 'err',
+    meaning: 'No token could be signed.' },
+  MAIL_FAULT: { status: 500, message: 'Error requesting mail', field: 'err',
+    meaning: 'No mail could be asked for: nothing is on its way.' },
   /** Each operation has its own message and field: see `storageFault` in lib/contract/contract.ts. */
-  STORAGE_FAULT: { status: 500, field: 'err' },
-  UNEXPECTED_FAULT: { status: 500, message: 'Internal server error', field: 'err' },
+  STORAGE_FAULT: { status: 500, field: 'err',
+    meaning: 'The store failed; the change may have been made.' },
+  UNEXPECTED_FAULT: { status: 500, message: 'Internal server error', field: 'err',
+    meaning: 'Something else failed.' },
 } as const satisfies Record<string, HttpError>;
 
 export type ErrorCode = keyof typeof table;
@@ -90,16 +150,19 @@ export const errorCodes = Object.keys(table) as readonly ErrorCode[];
 
 export const httpErrors: Readonly<Record<ErrorCode, HttpError>> = table;
 
-/** The kind of a field's fault, for machines. */
-export type FieldFaultCode =
-  | 'REQUIRED'
-  | 'WRONG_TYPE'
-  | 'NOT_WELL_FORMED'
-  | 'EMPTY'
-  | 'TOO_SHORT'
-  | 'TOO_LONG'
-  | 'INVALID_FORMAT'
-  | 'UNKNOWN_VALUE';
+/** The kinds of a field's fault, for machines, and what each means. */
+export const fieldFaultMeanings = {
+  REQUIRED: 'It is missing, null or empty.',
+  WRONG_TYPE: 'It is of another JSON type.',
+  NOT_WELL_FORMED: 'It has half a surrogate pair.',
+  EMPTY: 'It is empty, or shows nothing, as white space does.',
+  TOO_SHORT: 'It has too few characters.',
+  TOO_LONG: 'It has too many characters.',
+  INVALID_FORMAT: 'It does not have the required form.',
+  UNKNOWN_VALUE: 'It is not an allowed value.',
+} as const;
+
+export type FieldFaultCode = keyof typeof fieldFaultMeanings;
 
 /** A field of a body that breaks a rule; `rule` completes the sentence that the name begins. */
 export interface FieldFault {

@@ -156,7 +156,7 @@ export const options: Readonly<Record<string, Option>> = {
       'lib/accounts/log-in-by-identity.ts',
       'lib/accounts/reset.ts',
       'lib/accounts/shown.ts',
-      'lib/contract/errors.ts',
+      'lib/ground/errors.ts',
       'lib/options/mails/hand-over.ts',
       'lib/options/mails/texts/de.ts',
       'lib/options/mails/texts/en.ts',

@@ -43,6 +43,7 @@ const lean: BuildOptions = {
     '@aws-sdk/credential-provider-node': './infra/stack/bundling/environment-credentials.ts',
     '@aws-sdk/middleware-endpoint-discovery': './infra/stack/bundling/endpoint-discovery.ts',
     '@smithy/core/checksum': './infra/stack/bundling/checksum.ts',
+    '@smithy/core/config': './infra/stack/bundling/environment-config.ts',
     '@smithy/core/event-streams': './infra/stack/bundling/event-streams.ts',
   },
   // The clients of the SDK import their package.json to name their version: saves 4 KB.
