@@ -12,7 +12,12 @@ import {
 } from '../../../infra/uses.ts';
 import { configFrom } from '../../../lib/ground/settings.ts';
 import { bundlesIn } from '../../bench/cold/bundle.ts';
-import { coldStart, credentials } from '../../bench/cold/cold-start.ts';
+import {
+  type ColdStart,
+  coldStart,
+  credentials,
+  type Environment,
+} from '../../bench/cold/cold-start.ts';
 import { type Deployment, deploy } from '../../bench/cold/deployment.ts';
 import { createPeople, firstCall } from '../../bench/cold/first-calls.ts';
 import { startAwsArchive } from '../../support/aws-archive.ts';
@@ -35,19 +40,21 @@ const find = <T extends { readonly name: string }>(all: readonly T[], wanted: st
   return found;
 };
 
-const unused = (parts: readonly string[]) => parts.filter((part) => /undici|webstreams/.test(part));
+/** The parts of Node that no function uses, and that a process has loaded nevertheless. */
+const unused = ({ moduleLoadList }: ColdStart) =>
+  moduleLoadList.filter((part) => /undici|webstreams/.test(part));
 
 describe('a bundle, in a process like those of Lambda', () => {
   let deployment: Deployment;
 
-  const invoke = (name: string, event = firstCall(name, deployment.token).event) => {
-    const environment = deployment.environmentOf(find(functions, name));
-    return coldStart(find(bundles, name).file, event, environment);
+  const start = (name: string, event: unknown, others: Environment = {}) => {
+    const environment = deployment.environmentOf(find(all, name));
+    return coldStart(find(bundles, name).file, event as never, { ...environment, ...others });
   };
 
   beforeAll(async () => {
     deployment = await deploy(inject('engine'), { hashCost: 4 });
-    for (const event of createPeople(deployment.token)) await invoke('users-create', event);
+    for (const event of createPeople(deployment.token)) await start('users-create', event);
   });
   afterAll(() => deployment.stop());
 
@@ -56,44 +63,40 @@ describe('a bundle, in a process like those of Lambda', () => {
     async ({ name }) => {
       const { example, event } = firstCall(name, deployment.token);
 
-      const { answer, moduleLoadList } = await invoke(name, event);
+      const call = await start(name, event);
 
-      expect(answer.statusCode, 'with what infra/uses.ts gives it').toBe(example.status);
-      expect(unused(moduleLoadList)).toEqual([]);
+      expect(call.answer.statusCode, 'with what infra/uses.ts gives it').toBe(example.status);
+      expect(unused(call)).toEqual([]);
     },
   );
 
-  it('resets a password by a mailed link without what it never uses of Node', async () => {
+  it("signs with the role's session, which Lambda gives in the environment", async () => {
+    const before = deployment.secretRequests.length;
+
+    await start('profile-get', firstCall('profile-get', deployment.token).event);
+
+    const [request] = deployment.secretRequests.slice(before);
+    expect(request?.authorization).toContain(`Credential=${credentials.accessKeyId}/`);
+    expect(request?.['x-amz-security-token']).toBe(credentials.sessionToken);
+  });
+
+  it('resets a password by a mailed link, which it hands over signed as Lambda wants it', async () => {
     const mailbox = await startMailbox();
     onTestFinished(mailbox.stop);
     const mailing = { ...mailbox.environment, ...mailbox.handOver, ...mailSettings };
-    const start = (name: string, event: Parameters<typeof coldStart>[1]) => {
-      const environment = deployment.environmentOf(find(functions, name));
-      return coldStart(find(bundles, name).file, event, { ...environment, ...mailing });
-    };
     const request = (method: string, json: object) =>
-      gatewayEvent({
-        method,
-        path: '/api/password-resets',
-        body: JSON.stringify(json),
-        headers: { 'content-type': 'application/json' },
-      });
-
+      gatewayEvent({ method, path: '/api/password-resets', json });
     const email = 'some@example.org';
-    const asked = await start('password-resets-request', request('POST', { email }));
-    const [message] = mailbox.messages;
-    if (!message) throw new Error(`Nothing was handed over: ${JSON.stringify(asked.answer)}`);
-    const mailed = await start('send-mail', message);
-    const [mail] = mailbox.mails;
-    const json = { token: mail ? tokenIn(mail) : '', password: 'a new password' };
-    const set = await start('password-resets-set', request('PUT', json));
+
+    const asked = await start('password-resets-request', request('POST', { email }), mailing);
+    const mailed = await start('send-mail', mailbox.messages[0], mailing);
+    const json = { token: tokenIn(mailbox.mails[0] ?? { text: '', html: '' }), password: 'a new password' };
+    const set = await start('password-resets-set', request('PUT', json), mailing);
 
     expect([asked.answer.statusCode, set.answer.statusCode]).toEqual([202, 204]);
-    expect(mail?.to).toEqual([email]);
-    expect([asked, mailed, set].flatMap(({ moduleLoadList }) => unused(moduleLoadList))).toEqual(
-      [],
-    );
-    // Signed as Lambda wants it (AWS Signature Version 4), with the role's session.
+    expect([asked, mailed, set].flatMap(unused)).toEqual([]);
+    expect(mailbox.mails[0]?.to).toEqual([email]);
+    // AWS Signature Version 4, with the role's session.
     expect(mailbox.headers[0]).toMatchObject({
       authorization: expect.stringMatching(
         new RegExp(
@@ -105,61 +108,31 @@ describe('a bundle, in a process like those of Lambda', () => {
     });
   });
 
-  it("signs with the role's session, which Lambda gives in the environment", async () => {
-    const before = deployment.secretRequests.length;
-
-    await invoke('profile-get');
-
-    const [request] = deployment.secretRequests.slice(before);
-    expect(request?.authorization).toContain(`Credential=${credentials.accessKeyId}/`);
-    expect(request?.['x-amz-security-token']).toBe(credentials.sessionToken);
-  });
-});
-
-describe('the bundles of the seal, in a process like those of Lambda', () => {
-  it('seal the audit table of the stack into its bucket, by its key, and show that', async () => {
-    const sealer = find(bundles, auditSealer.name);
-    const deployment = await deploy(inject('engine'));
+  it('seals the audit table of the stack into its bucket, by its key, and shows that', async () => {
     const aws = await startAwsArchive();
+    onTestFinished(aws.stop);
     const archive = {
+      ...aws.environment,
       AUDIT_ARCHIVE_BUCKET: 'trail',
       AUDIT_SEAL_KEY: 'key',
       KMS_URL: aws.environment.AWS_ENDPOINT_URL_KMS ?? '',
     };
-    const environment = {
-      ...deployment.environmentOf(auditSealer),
-      ...aws.environment,
-      ...archive,
-    };
 
-    await coldStart(sealer.file, {} as never, environment);
+    await start(auditSealer.name, {}, archive);
+    const { event } = firstCall('audit-seal-get', deployment.token);
+    const shown = await start('audit-seal-get', event, archive);
 
     expect([...aws.objects.keys()]).toEqual(['audit-archive/9999999998.ndjson.gz']);
-    const { name } = find(functions, 'audit-seal-get');
-    const { answer, moduleLoadList } = await coldStart(
-      find(bundles, name).file,
-      firstCall(name, deployment.token).event,
-      { ...deployment.environmentOf(find(functions, name)), ...aws.environment, ...archive },
-    );
-    expect(JSON.parse(answer.body ?? '').newest).toMatchObject({ number: 1 });
-    expect(unused(moduleLoadList)).toEqual([]);
-    await deployment.stop();
-    await aws.stop();
+    expect(JSON.parse(shown.answer.body ?? '').newest).toMatchObject({ number: 1 });
+    expect(unused(shown)).toEqual([]);
   });
-});
 
-describe('the bundle of the events, in a process like those of Lambda', () => {
-  it('puts a record of the stream on the bus, and stays within its limit', async () => {
-    const publisher = find(bundles, auditPublisher.name);
-    const deployment = await deploy(inject('engine'));
+  it('puts a record of the stream on the bus', async () => {
     const bus = await startEventBus();
-    onTestFinished(async () => {
-      bus.stop();
-      await deployment.stop();
-    });
+    onTestFinished(bus.stop);
     const created_at = new Date().toISOString();
-    const texts = { action: 'DELETE', resource: 'users', result: 'SUCCESS', created_at };
-    const NewImage = Object.fromEntries(Object.entries(texts).map(([name, S]) => [name, { S }]));
+    const detail = { action: 'DELETE', resource: 'users', result: 'SUCCESS', created_at };
+    const NewImage = Object.fromEntries(Object.entries(detail).map(([name, S]) => [name, { S }]));
     const dynamodb = {
       NewImage,
       SequenceNumber: '1',
@@ -167,20 +140,14 @@ describe('the bundle of the events, in a process like those of Lambda', () => {
     };
     const records = { Records: [{ eventID: '1', eventName: 'INSERT', dynamodb }] };
 
-    const { answer, moduleLoadList } = await coldStart(publisher.file, records as never, {
-      ...deployment.environmentOf(auditPublisher),
-      ...bus.environment,
-    });
+    const published = await start(auditPublisher.name, records, bus.environment);
 
-    expect(answer).toEqual({ batchItemFailures: [] });
-    expect(bus.events).toMatchObject([{ type: 'users.DELETE', detail: texts }]);
-    expect(unused(moduleLoadList)).toEqual([]);
-    expect(publisher.bytes / 1024).toBeLessThanOrEqual(290);
+    expect(published.answer).toEqual({ batchItemFailures: [] });
+    expect(bus.events).toMatchObject([{ type: 'users.DELETE', detail }]);
+    expect(unused(published)).toEqual([]);
   });
-});
 
-describe('a bundle of a stack behind CloudFront, in a process like those of Lambda', () => {
-  it('asks for the header of CloudFront, of which other bundles have nothing', async () => {
+  it('of a stack behind CloudFront asks for the header of CloudFront, of which other bundles have nothing', async () => {
     const own = mkdtempSync(join(folder, 'edge-'));
     const definition = find(functions, 'v1-users');
     const [bundle] = bundlesIn(own, [definition], bundleFunctions([definition], own, 'behindEdge'));
@@ -200,7 +167,7 @@ describe('a bundle of a stack behind CloudFront, in a process like those of Lamb
     const calls = [await request(viewer), await request({ ...viewer, 'x-origin-verify': 'value' })];
 
     expect(calls.map(({ answer }) => answer.statusCode)).toEqual([403, 200]);
-    expect(calls.flatMap(({ moduleLoadList }) => unused(moduleLoadList))).toEqual([]);
+    expect(calls.flatMap(unused)).toEqual([]);
     for (const { name, file } of bundles.filter(({ name }) => name !== auditSealer.name)) {
       expect(readFileSync(file, 'utf8'), name).not.toContain('x-origin-verify');
     }
@@ -215,7 +182,7 @@ describe('the content of a bundle', () => {
     return uses.has('memory') ? 28 : 110;
   };
 
-  it.each(functions)('stays within its limit: $name', (definition) => {
+  it.each([...functions, auditPublisher])('stays within its limit: $name', (definition) => {
     const { bytes } = find(bundles, definition.name);
 
     expect(bytes).toBeGreaterThan(10_000);

@@ -47,29 +47,15 @@ describe('the tables', () => {
     }
   });
 
-  it.each(['UsersTable', 'AuditTable'])('%s deletes items that have expired', (id) => {
-    expect(tables().get(id)?.Properties.TimeToLiveSpecification).toEqual({
-      AttributeName: 'expires_at',
-      Enabled: true,
-    });
-  });
-
-  describe.each(['UsersTable', 'AuditTable'])('%s', (id) => {
-    it('is paid by request, encrypted, and restorable to any second', () => {
-      expect(tables().get(id)?.Properties).toMatchObject({
-        BillingMode: 'PAY_PER_REQUEST',
-        SSESpecification: { SSEEnabled: true },
-        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-      });
-    });
-
-    it('cannot be deleted by hand in production, and can in development', () => {
+  it.each(['UsersTable', 'AuditTable'])(
+    'cannot be deleted by hand in production, and can in development: %s',
+    (id) => {
       const isProtected = (context: object) =>
         tables(context).get(id)?.Properties.DeletionProtectionEnabled;
 
       expect([isProtected(production), isProtected({})]).toEqual([true, false]);
-    });
-  });
+    },
+  );
 });
 
 describe('tables that another stack has left', () => {
