@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';
-import { userFields } from '../users/contract.ts';
+import { exampleProfile, profileFields } from '../users/contract.ts';
 
 export const get = {
   route: 'GET /api/profile',
@@ -10,8 +10,7 @@ export const get = {
 } as const satisfies Contract;
 
 const profileUnder = (settings: ServiceValues) => {
-  const { created_at: _, suspended_at: __, ...fields } = userFields(settings);
-  return named('ProfileData', v.object(fields));
+  return named('ProfileData', v.object(profileFields(settings)));
 };
 
 export const tag = 'Accounts';
@@ -24,15 +23,7 @@ export const descriptions: Descriptions = {
       status: 200,
       description: 'The user of the token.',
       schema: named('Profile', v.object({ data: profileUnder(settings) })),
-      example: {
-        data: {
-          id: 17,
-          name: 'Ada Lovelace',
-          email: 'ada@example.org',
-          role: 'user',
-          ...(settings.emailVerification === 'off' ? {} : { email_verified: true }),
-        },
-      },
+      example: { data: exampleProfile(settings) },
     },
     errors: ['USER_NOT_FOUND'],
   }),

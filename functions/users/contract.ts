@@ -228,12 +228,9 @@ export const descriptions: Descriptions = {
 };
 
 /** The fields of a user in responses (functions/README.md, Responses). */
-export function userFields({ emailVerification }: ServiceValues) {
-  const user = {
-    id: id(),
-    name: v.string(),
-    email: v.string(),
-    role: v.picklist(roles),
+function userFields(settings: ServiceValues) {
+  return {
+    ...profileFields(settings),
     created_at: timestamp(),
     suspended_at: v.exactOptional(
       v.pipe(
@@ -244,6 +241,11 @@ export function userFields({ emailVerification }: ServiceValues) {
       ),
     ),
   };
+}
+
+/** The fields that users see of themselves. */
+export function profileFields({ emailVerification }: ServiceValues) {
+  const user = { id: id(), name: v.string(), email: v.string(), role: v.picklist(roles) };
   if (emailVerification === 'off') return user;
   return {
     ...user,
@@ -340,13 +342,17 @@ function detailFields(settings: ServiceValues): v.ObjectEntries {
 }
 
 /** A user in examples. */
-function exampleUnder({ emailVerification }: ServiceValues) {
+function exampleUnder(settings: ServiceValues) {
+  return { ...exampleProfile(settings), created_at: '2026-11-21T09:05:00.000Z' };
+}
+
+/** The same user, as seen by itself. */
+export function exampleProfile({ emailVerification }: ServiceValues) {
   return {
     id: 17,
     name: 'Ada Lovelace',
     email: 'ada@example.org',
     role: 'user',
-    created_at: '2026-11-21T09:05:00.000Z',
     ...(emailVerification !== 'off' && { email_verified: true }),
   };
 }

@@ -12,7 +12,7 @@ import { type NewUser, parseEmail, parsePassword } from '../../lib/users/fields.
 import type { StoredUser } from '../../lib/users/item.ts';
 import { hashPassword, matchesHash } from '../../lib/users/password.ts';
 import { findUserByEmail, insertUser, prepareUser } from '../../lib/users/store.ts';
-import { creationDetails } from '../../lib/users/user.ts';
+import { creationDetails, isSuspended } from '../../lib/users/user.ts';
 import { merged, rewriteUser, writeUser } from '../../lib/users/write.ts';
 import { localAccount } from './folder.ts';
 
@@ -61,7 +61,7 @@ export const adminChange = async (
     ],
     ...(role === 'admin' ? {} : { role: { from: role, to: 'admin' } }),
     ...(user.factor_secret ? { second_factor: 'removed' } : {}),
-    ...(user.suspended_at ? { suspended: false } : {}),
+    ...(isSuspended(user) ? { suspended: false } : {}),
   };
   return { action: 'UPDATE', resource_id: id, details, make: () => reinstate(user, hash) };
 };
@@ -96,7 +96,7 @@ const ensureConfigured = async (account: NewUser): Promise<void> => {
   const user = await findUserByEmail(account.email);
   const isDone =
     user?.role === 'admin' &&
-    !user.suspended_at &&
+    !isSuspended(user) &&
     !isUnverified(user) &&
     (await matchesHash(account.password, user.password_hash));
   if (!isDone) await makeAdmin(account, user);

@@ -110,7 +110,7 @@ const insert = async (candidate: Candidate, id: number, run: Import): Promise<vo
   const { user, line } = candidate;
   const mark = importMark(user.password_hash);
   const stored = { ...user, id, version: newVersion(), import_mark: mark };
-  const store = () => repeatOnFault(() => insertUser(stored, linking(id, stored.identities)));
+  const store = () => repeatOnFault(() => insertUser(stored, linking(stored)));
   const details = creationDetails(stored);
   const change = { operator: run.operator, action: 'CREATE', resource_id: id, details } as const;
   const check = 'Run the import again: it says whether the user is there.';

@@ -82,7 +82,7 @@ interface Changed {
   readonly before: StoredUser;
   readonly after: StoredUser;
   /** The changes that took effect: all but an address that waits for its link; and unlinked identities. */
-  readonly applied: UserChanges & Pick<StoredUser, 'identities'>;
+  readonly applied: UserChanges & Fields;
   readonly awaitsLink: boolean;
 }
 
@@ -108,7 +108,7 @@ async function tryToChange(user: StoredUser, request: ChangeRequest): Promise<Ch
   const awaitsLink = change.fields.pending_email !== undefined;
   const applied = {
     ...(awaitsLink ? others : request.changes),
-    ...('identities' in otherWays.fields && { identities: user.identities }),
+    ...otherWays.fields,
   };
   return { before: user, after, applied, awaitsLink };
 }

@@ -98,13 +98,12 @@ async function register(login: IdentityLogin, vouched: Vouched, source: Source):
   await countRegistration(source.ip_address); // protection
   return audited({ ...source, action: 'CREATE' }, async (entry) => {
     const name = login.name ?? vouched.name ?? nameIn(email);
-    const identities = [makeIdentity(vouched)];
     const prepared = await prepareUser({ name, email, password: undefined }, 'user');
-    const user = { ...prepared, ...verifiedAs(true), identities };
+    const user = { ...prepared, ...verifiedAs(true), identities: [makeIdentity(vouched)] };
     const { tokens, writes } = await prepareFirstSession(user, source);
     const details = { ...creationDetails(user), identity: vouched.issuer };
     Object.assign(entry, { user_id: user.id, resource_id: user.id, details });
-    await insertUser(user, [usingNonce(login.nonce), ...linking(user.id, identities), ...writes]);
+    await insertUser(user, [usingNonce(login.nonce), ...linking(user), ...writes]);
     return { tokens, isNew: true };
   }).catch((error: unknown) => {
     // Another request has used the nonce.

@@ -17,6 +17,7 @@ import { checkCode, useCode } from '../options/second-factor/factor.ts';
 import { hasFactor } from '../options/second-factor/state.ts';
 import { beginSession, type Tokens } from '../options/sessions/session-tokens.ts';
 import type { StoredUser } from '../users/item.ts';
+import { isSuspended } from '../users/user.ts';
 
 /** A login that is refused after a password or an ID token was checked. */
 export class Refused extends Error {
@@ -90,8 +91,8 @@ export async function requireCode(
 }
 
 /** Requires that a user is not suspended. */
-export function requireActive({ suspended_at }: StoredUser): void {
-  if (suspended_at) throw new Refused('ACCOUNT_SUSPENDED', 'suspended');
+export function requireActive(user: StoredUser): void {
+  if (isSuspended(user)) throw new Refused('ACCOUNT_SUSPENDED', 'suspended');
 }
 
 /** Requires a verified address where nobody logs in without one; mails another link for it. */

@@ -24,7 +24,7 @@ export async function resetPassword(
   source: Source,
 ): Promise<void> {
   const change = { ...source, action: 'UPDATE' } as const;
-  const user = await audited(change, async (entry) => {
+  const { user, otherWays } = await audited(change, async (entry) => {
     let password_hash: string | undefined;
     return untilWritten(async () => {
       const link = await readLink('reset', token);
@@ -40,12 +40,11 @@ export async function resetPassword(
         { fields: endedSessions(user) }, // sessions
         { fields: {}, steps: await forgottenFailures(user) }, // protection
       );
-      await writeUser(user, reset);
-      return user;
+      return { user: await writeUser(user, reset), otherWays };
     });
   });
-  const changed = changedParts(user, { password, identities: user.identities });
-  await tryToNotify({ ...user, email_verified: true }, changed, source); // mails
+  const changed = changedParts(user, { password, ...otherWays.fields });
+  await tryToNotify(user, changed, source); // mails
 }
 
 /** The deletion of the failed logins of a user, unless the mailbox would give further guesses at a code. */

@@ -3,6 +3,7 @@ import type { Step } from '../dynamodb/client.ts';
 import { DomainError, type ErrorCode } from '../ground/errors.ts';
 import type { ListedUser } from './item.ts';
 import { listUsers } from './list.ts';
+import { isSuspended } from './user.ts';
 import { requireAdmin } from './write.ts';
 
 /**
@@ -37,7 +38,7 @@ export async function listAdmins(): Promise<readonly ListedUser[]> {
   let after: string | undefined;
   do {
     const { users, next } = await listUsers({ role: 'admin', after });
-    admins.push(...users.filter(({ suspended_at }) => suspended_at === undefined));
+    admins.push(...users.filter((user) => !isSuspended(user)));
     after = next;
   } while (after !== undefined);
   return admins;

@@ -39,6 +39,11 @@ export function isUserId(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
+/** Whether a user may not log in before an admin lifts the suspension. */
+export function isSuspended({ suspended_at }: Pick<User, 'suspended_at'>): boolean {
+  return suspended_at !== undefined;
+}
+
 type Recorded = Pick<User, 'name' | 'email' | 'role'>;
 
 /**

@@ -144,7 +144,7 @@ const link = async (user: StoredUser) => {
   const identity = makeIdentity({ issuer: issuer.url, subject: sub });
   await writeUser(user, {
     fields: { identities: [identity] },
-    steps: linking(user.id, [identity]),
+    steps: linking(user, [identity]),
   });
   return { sub, identity };
 };

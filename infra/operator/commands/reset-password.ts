@@ -1,6 +1,7 @@
 import { resetRequested } from '../../../lib/audit/entry.ts';
 import { config } from '../../../lib/ground/settings.ts';
 import { makeLinkToken, resetLink } from '../../../lib/options/links/link.ts';
+import { isSuspended } from '../../../lib/users/user.ts';
 import { recordChange } from '../audit.ts';
 import { type Command, type Run, requireUser } from '../command.ts';
 import { Failure } from '../failure.ts';
@@ -13,8 +14,8 @@ const run: Run = async ({ operator, operands: [email = ''] }) => {
     );
   }
   const user = await requireUser(email);
-  const { id, suspended_at } = user;
-  if (suspended_at) {
+  const { id } = user;
+  if (isSuspended(user)) {
     throw new Failure(`User ${id} is suspended: an admin must lift that first.`);
   }
   await recordChange(

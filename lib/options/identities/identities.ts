@@ -50,13 +50,16 @@ export function identityOf(user: StoredUser, { issuer, subject }: IdentityName) 
   return user.identities?.find((each) => each.issuer === issuer && each.subject === subject);
 }
 
-/** The steps that link identities, on the condition that nobody has them. */
-export function linking(user_id: number, names: readonly IdentityName[] = []): readonly Step[] {
+/** The steps that link identities of a user, on the condition that nobody has them. */
+export function linking(
+  { id, identities = [] }: StoredUser,
+  names: readonly IdentityName[] = identities,
+): readonly Step[] {
   return names.map((name) => [
     {
       Put: {
         TableName: config.usersTable,
-        Item: { ...identityKey(name), user_id },
+        Item: { ...identityKey(name), user_id: id },
         ConditionExpression: 'attribute_not_exists(pk)',
       },
     },

@@ -10,7 +10,7 @@ import { DomainError } from '../../ground/errors.ts';
 import { config } from '../../ground/settings.ts';
 import { hour, seconds } from '../../ground/time.ts';
 import { getItems, type StoredUser, userKey } from '../../users/item.ts';
-import { isUserId } from '../../users/user.ts';
+import { isSuspended, isUserId } from '../../users/user.ts';
 import { openSession, type Session, sessionsKey, withSessions } from '../sessions/sessions.ts';
 import { isWaiting } from './address.ts';
 import { type LinkKind, linkKey, linkLifetime, voidLink } from './item.ts';
@@ -145,9 +145,9 @@ async function find(kind: LinkKind, token: string, now: Date): Promise<FoundLink
   const [link, item, sessions] = await getItems(
     kind === 'address' ? [...ofUser, sessionsKey(id)] : ofUser,
   );
-  if (!link || !item || item.suspended_at) return undefined;
+  const user = item as StoredUser | undefined;
+  if (!link || !user || isSuspended(user)) return undefined;
   const { token_expires_at = 0, email = '', session_id }: StoredLink = link;
-  const user = item as StoredUser;
   const tokenHash = digest(token);
   if (token_expires_at <= seconds(now) || !isNewest(kind, link, user, now)) return undefined;
   const isUsed = hasVerified(link, user, tokenHash);

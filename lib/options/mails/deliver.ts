@@ -10,6 +10,7 @@ import { config } from '../../ground/settings.ts';
 import { mailedAs } from '../../users/address.ts';
 import type { StoredUser } from '../../users/item.ts';
 import { findStoredUser, findUserByEmail } from '../../users/store.ts';
+import { isSuspended } from '../../users/user.ts';
 import { isWaiting } from '../links/address.ts';
 import { makeLinkToken, resetLink } from '../links/link.ts';
 import type { MailMessage, NoticeMessage, ResetMessage, VerificationMessage } from './hand-over.ts';
@@ -78,7 +79,7 @@ async function deliver(address: string, mail: Mail, { request_id }: MailMessage)
 
 async function mailReset(message: ResetMessage): Promise<void> {
   const user = await findUserByEmail(message.email);
-  if (!user || user.suspended_at) return;
+  if (!user || isSuspended(user)) return;
   const { id, email } = user;
   const write = async () => {
     const token = await makeLinkToken(resetLink(user));
@@ -102,7 +103,7 @@ async function mailReset(message: ResetMessage): Promise<void> {
 async function mailVerification(message: VerificationMessage): Promise<void> {
   const { user_id, email, pending_id: pendingId, session_id: sessionId } = message;
   const user = await findStoredUser(user_id);
-  if (!user || user.suspended_at || !isNeeded(user, message)) return;
+  if (!user || isSuspended(user) || !isNeeded(user, message)) return;
   const holder = pendingId === undefined ? user : await findUserByEmail(email);
   // Whoever has the address learns it, and whoever asked for it does not.
   if (holder && holder.id !== user_id) {

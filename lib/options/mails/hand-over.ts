@@ -6,6 +6,7 @@ import { config } from '../../ground/settings.ts';
 import { networkOf, type Source } from '../../ground/source.ts';
 import { patiently, seconds } from '../../ground/time.ts';
 import type { StoredUser } from '../../users/item.ts';
+import type { Fields } from '../../users/write.ts';
 import { invoke } from './invoke.ts';
 import type { Part } from './texts/en.ts';
 
@@ -108,18 +109,14 @@ export async function tryToNotify(
 /** The parts of an account that a notice of a change names. */
 export function changedParts(
   before: Recipient,
-  {
-    email = before.email,
-    password,
-    identities,
-  }: { readonly email?: string; readonly password?: string; readonly identities?: unknown },
+  changes: Pick<Fields, 'email' | 'identities'> & { readonly password?: string | undefined },
 ): Part[] {
   // A change of letter case counts: a mail system may take the result for another address.
-  const isMoved = email !== before.email;
+  const isMoved = (changes.email ?? before.email) !== before.email;
   return [
-    ...(password === undefined ? [] : (['password'] as const)),
+    ...(changes.password === undefined ? [] : (['password'] as const)),
     ...(isMoved ? (['email'] as const) : []),
-    ...(identities === undefined ? [] : (['identities'] as const)),
+    ...('identities' in changes ? (['identities'] as const) : []),
   ];
 }
 

@@ -1,5 +1,6 @@
 /** Users who may not log in until the suspension is lifted (functions/README.md, Suspension). */
 import { besideAnotherAdmin } from '../../users/admins.ts';
+import { isSuspended } from '../../users/user.ts';
 import { requireAdmin, rewriteUser, writeUser } from '../../users/write.ts';
 import { endedSessions } from '../sessions/sessions.ts';
 
@@ -11,7 +12,7 @@ import { endedSessions } from '../sessions/sessions.ts';
  */
 export function suspendUser(id: number, now = new Date()): Promise<boolean> {
   return rewriteUser(id, async (user) => {
-    if (user.suspended_at !== undefined) return false;
+    if (isSuspended(user)) return false;
     const fields = { suspended_at: now.toISOString(), ...endedSessions(user) };
     if (user.role !== 'admin') await writeUser(user, { fields });
     else {
@@ -32,7 +33,7 @@ export function suspendUser(id: number, now = new Date()): Promise<boolean> {
  */
 export function liftSuspension(id: number, by: number): Promise<boolean> {
   return rewriteUser(id, async (user) => {
-    if (user.suspended_at === undefined) return false;
+    if (!isSuspended(user)) return false;
     await writeUser(user, { fields: { suspended_at: undefined }, steps: [requireAdmin(by)] });
     return true;
   });
