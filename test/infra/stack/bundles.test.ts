@@ -90,7 +90,10 @@ describe('a bundle, in a process like those of Lambda', () => {
 
     const asked = await start('password-resets-request', request('POST', { email }), mailing);
     const mailed = await start('send-mail', mailbox.messages[0], mailing);
-    const json = { token: tokenIn(mailbox.mails[0] ?? { text: '', html: '' }), password: 'a new password' };
+    const json = {
+      token: tokenIn(mailbox.mails[0] ?? { text: '', html: '' }),
+      password: 'a new password',
+    };
     const set = await start('password-resets-set', request('PUT', json), mailing);
 
     expect([asked.answer.statusCode, set.answer.statusCode]).toEqual([202, 204]);
