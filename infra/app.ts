@@ -3,12 +3,12 @@ import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { readDeployment } from './deployment.ts';
 import { SettingError } from './deployment-settings.ts';
-import { ServiceStack } from './stack/service-stack.ts';
+import { AccountsStack } from './stack/accounts.ts';
 
 try {
   const app = new App();
   const { name, settings, notices } = readDeployment(app.node.getAllContext());
-  new ServiceStack(app, `accounts-${name}`, settings);
+  new AccountsStack(app, `accounts-${name}`, { settings });
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   for (const line of notices) console.error(`${name}: ${line}`);
 } catch (error) {

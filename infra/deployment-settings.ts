@@ -1,6 +1,7 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import {
   type Allowed,
+  type IdentityProvider,
   settings as libSettings,
   parseSetting,
   providersFile,
@@ -12,7 +13,7 @@ import {
   variableOf,
 } from '../lib/ground/settings.ts';
 import production from './production.json' with { type: 'json' };
-import { corsOrigins, jsonSettings, lackOf, placeOfFault } from './settings.ts';
+import { corsOrigins, isJson, type JsonName, lackOf, placeOfFault } from './settings.ts';
 
 /** A setting that is unknown or not allowed; names the setting and says the rule. */
 export class SettingError extends Error {
@@ -159,6 +160,14 @@ export type DeploymentSettings = {
     | (Catalogue[K] extends { default: string } ? never : undefined);
 } & { readonly auditLockDays: number };
 
+/** The settings of a deployment as they are given: what is left out has its default. */
+export type AccountsProps = {
+  readonly [K in Exclude<Name, JsonName>]?: ValueOf<Catalogue[K]> | undefined;
+} & {
+  readonly tags?: Readonly<Record<string, string>> | undefined;
+  readonly identityProviders?: readonly IdentityProvider[] | undefined;
+};
+
 export const names = Object.keys(deploymentSettings) as Name[];
 
 export type Given = Readonly<Record<string, unknown>>;
@@ -166,7 +175,7 @@ export type Given = Readonly<Record<string, unknown>>;
 const textOf = (name: string, value: unknown): string | undefined => {
   if (value === undefined) return undefined;
   if (['string', 'number', 'boolean'].includes(typeof value)) return String(value).trim();
-  if (jsonSettings.includes(name)) return JSON.stringify(value);
+  if (isJson(name)) return JSON.stringify(value);
   throw new SettingError(name, 'must be text or a number');
 };
 
@@ -250,7 +259,8 @@ const defaultLockDays = (auditArchiveDays: number) => Math.min(auditArchiveDays 
  */
 export const readDeploymentSettings = (chosen: Given): DeploymentSettings => {
   const isProduction = textOf('stage', chosen.stage) === 'production';
-  const given = isProduction ? { ...production, ...chosen } : chosen;
+  const own = Object.entries(chosen).filter(([, value]) => value !== undefined);
+  const given = { ...(isProduction ? production : {}), ...Object.fromEntries(own) };
   requireKnown(given);
   const values = names.map((name) => [name, readSetting(name, given)]);
   const read = Object.fromEntries(values);

@@ -41,11 +41,13 @@ export const cors = {
 } as const;
 
 /** The settings whose text is JSON. */
-export const jsonSettings: readonly string[] = ['identityProviders', 'tags'];
+export const jsonSettings = ['identityProviders', 'tags'] as const;
+export type JsonName = (typeof jsonSettings)[number];
+export const isJson = (name: string): boolean => (jsonSettings as readonly string[]).includes(name);
 
 /** The place where a text stops being JSON, which the rule of a setting leaves open. */
 export const placeOfFault = (name: string, text = ''): string => {
-  const place = jsonSettings.includes(name) ? faultInJson(text) : undefined;
+  const place = isJson(name) ? faultInJson(text) : undefined;
   return place ? `; it is not JSON: ${place}` : '';
 };
 

@@ -1,15 +1,18 @@
-import { Duration, type Stack } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import { StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { DynamoEventSource, SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
 import { variableOf } from '../../lib/ground/settings.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import { auditPublisher } from '../uses.ts';
 import { createUnsent, ServiceFunction, type SharedFunctionProps, withoutKey } from './function.ts';
+import { nameOf } from './name.ts';
 
 export interface AuditEvents {
+  readonly bus: EventBus;
   readonly publisher: ServiceFunction;
   readonly refused: Queue;
   readonly outputs: Readonly<Record<string, string>>;
@@ -17,22 +20,20 @@ export interface AuditEvents {
 
 /** The publisher of audit entries on a bus, where the settings say so (infra/runbooks.md, Events). */
 export const createAuditEvents = (
-  stack: Stack,
+  scope: Construct,
   { events }: DeploymentSettings,
   shared: SharedFunctionProps,
 ): AuditEvents | undefined => {
   if (events === 'off') return undefined;
-  const bus = new EventBus(stack, 'EventBus', { eventBusName: stack.stackName });
+  const bus = new EventBus(scope, 'EventBus', { eventBusName: nameOf(scope) });
   const definition = auditPublisher;
-  const publisher = new ServiceFunction(stack, 'PublishAudit', { ...shared, definition });
+  const publisher = new ServiceFunction(scope, 'PublishAudit', { ...shared, definition });
   const refused = createUnsent(publisher, shared.dataKey);
   const { lambda } = publisher;
-  lambda.addEnvironment(
-    variableOf('eventsUrl'),
-    `https://events.${stack.region}.${stack.urlSuffix}/`,
-  );
+  const { region, urlSuffix } = Stack.of(scope);
+  lambda.addEnvironment(variableOf('eventsUrl'), `https://events.${region}.${urlSuffix}/`);
   lambda.addEnvironment(variableOf('eventBus'), bus.eventBusName);
-  lambda.addEnvironment(variableOf('eventSource'), stack.stackName);
+  lambda.addEnvironment(variableOf('eventSource'), nameOf(scope));
   lambda.addEnvironment(variableOf('refusedEventsQueueUrl'), refused.queueUrl);
   bus.grantPutEventsTo(lambda);
   lambda.addEventSource(
@@ -46,5 +47,5 @@ export const createAuditEvents = (
     }),
   );
   const outputs = { EventBusName: bus.eventBusName, RefusedEventsQueueUrl: refused.queueUrl };
-  return { publisher, refused, outputs };
+  return { bus, publisher, refused, outputs };
 };

@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, type Stack, Validations } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
@@ -11,10 +11,12 @@ import {
   type LifecycleRule,
   ObjectLockRetention,
 } from 'aws-cdk-lib/aws-s3';
+import type { Construct } from 'constructs';
 import { settings, variableOf } from '../../lib/ground/settings.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import { auditSealer } from '../uses.ts';
 import { kmsUrl, ServiceFunction, type SharedFunctionProps } from './function.ts';
+import { nameOf } from './name.ts';
 
 export interface AuditSeal {
   /** Absent while the seal is paused: then nothing of it is to be watched. */
@@ -50,11 +52,11 @@ const leavesAfter = (days: number): LifecycleRule[] =>
  * @param keep whether it outlives the stack, with objects that nobody can delete
  */
 const createArchive = (
-  stack: Stack,
+  scope: Construct,
   { auditLockDays, auditArchiveDays }: DeploymentSettings,
   { keep }: { keep: boolean },
 ): Bucket => {
-  const bucket = new Bucket(stack, 'AuditArchive', {
+  const bucket = new Bucket(scope, 'AuditArchive', {
     versioned: true,
     encryption: BucketEncryption.S3_MANAGED,
     enforceSSL: true,
@@ -87,9 +89,9 @@ const createArchive = (
 };
 
 /** A key that signs, and never leaves KMS. */
-const createKey = (stack: Stack, { keep }: { keep: boolean }): Key =>
-  new Key(stack, 'AuditSealKey', {
-    description: `Signs the audit trail of ${stack.stackName}`,
+const createKey = (scope: Construct, { keep }: { keep: boolean }): Key =>
+  new Key(scope, 'AuditSealKey', {
+    description: `Signs the audit trail of ${nameOf(scope)}`,
     keySpec: KeySpec.ECC_NIST_EDWARDS25519,
     keyUsage: KeyUsage.SIGN_VERIFY,
     removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
@@ -144,12 +146,12 @@ const grantShowing = (
 };
 
 const createSealer = (
-  stack: Stack,
+  scope: Construct,
   { auditSeal, auditArchiveDays }: DeploymentSettings,
   { shared, kept }: { shared: SharedFunctionProps; kept: Kept },
 ) => {
   const { bucket, key } = kept;
-  const sealer = new ServiceFunction(stack, 'SealAudit', {
+  const sealer = new ServiceFunction(scope, 'SealAudit', {
     ...shared,
     definition: auditSealer,
     scheduled: {
@@ -167,10 +169,10 @@ const createSealer = (
   }
   const { logicalId } = bucket.node.defaultChild as CfnBucket;
   Validations.of(sealer).acknowledge({
-    id: `AwsSolutions-IAM5[Resource::<${stack.resolve(logicalId)}.Arn>/${prefix}*]`,
+    id: `AwsSolutions-IAM5[Resource::<${Stack.of(scope).resolve(logicalId)}.Arn>/${prefix}*]`,
     reason: 'The objects of the archive, whose names hold their numbers, are all below one prefix.',
   });
-  new Rule(stack, 'SealAuditSchedule', {
+  new Rule(scope, 'SealAuditSchedule', {
     description: 'Has the audit trail sealed',
     enabled: auditSeal === 'on',
     schedule: Schedule.rate(Duration.seconds(Number(settings.auditSealInterval.default))),
@@ -182,7 +184,7 @@ const createSealer = (
 
 /** The sealing of the audit trail, where the settings say so; functions may show it. */
 export const createAuditSeal = (
-  stack: Stack,
+  scope: Construct,
   settings: DeploymentSettings,
   {
     shared,
@@ -191,8 +193,8 @@ export const createAuditSeal = (
   }: { shared: SharedFunctionProps; functions: readonly ServiceFunction[]; keep: boolean },
 ): AuditSeal | undefined => {
   if (settings.auditSeal === 'off') return undefined;
-  const bucket = createArchive(stack, settings, { keep });
-  const key = createKey(stack, { keep });
+  const bucket = createArchive(scope, settings, { keep });
+  const key = createKey(scope, { keep });
   const kept = { bucket, key };
   const shown = {
     kept,
@@ -206,7 +208,7 @@ export const createAuditSeal = (
       each.lambda.addEnvironment(variableOf('auditSealKey'), key.keyArn);
     }
   }
-  const sealer = createSealer(stack, settings, { shared, kept });
+  const sealer = createSealer(scope, settings, { shared, kept });
   const outputs = { AuditArchiveBucketName: bucket.bucketName, AuditSealKeyArn: key.keyArn };
   return {
     sealer: settings.auditSeal === 'on' ? sealer : undefined,

@@ -1,7 +1,8 @@
-import { RemovalPolicy, type Stack, Validations } from 'aws-cdk-lib';
+import { RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { Construct } from 'constructs';
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import type { FunctionDefinition } from '../uses.ts';
 
@@ -11,12 +12,12 @@ import type { FunctionDefinition } from '../uses.ts';
  * functions that neither sign nor verify read it too.
  */
 export const createEdgeSecret = (
-  stack: Stack,
+  scope: Construct,
   { edge }: DeploymentSettings,
   dataKey: IKey | undefined,
 ): Secret | undefined => {
   if (edge === 'none') return undefined;
-  const secret = new Secret(stack, 'EdgeSecret', {
+  const secret = new Secret(scope, 'EdgeSecret', {
     description: 'The value of the header x-origin-verify, which CloudFront adds to requests',
     generateSecretString: { passwordLength: 64, excludePunctuation: true },
     removalPolicy: RemovalPolicy.DESTROY,

@@ -1,7 +1,9 @@
 import { ArnFormat, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
+import type { Construct } from 'constructs';
 import type { DeploymentSettings } from '../deployment-settings.ts';
+import { nameOf } from './name.ts';
 import { placeholder } from './table.ts';
 
 interface KeyOptions {
@@ -13,13 +15,13 @@ interface KeyOptions {
 }
 
 /** Creates a key. A stack that was given a key never makes another one in its place. */
-const keyOf = (stack: Stack, id: string, { description, arn, keep }: KeyOptions): IKey => {
+const keyOf = (scope: Construct, id: string, { description, arn, keep }: KeyOptions): IKey => {
   if (arn) {
-    const key = Key.fromKeyArn(stack, id, arn);
+    const key = Key.fromKeyArn(scope, id, arn);
     placeholder(key);
     return key;
   }
-  return new Key(stack, id, {
+  return new Key(scope, id, {
     description,
     enableKeyRotation: true,
     removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
@@ -32,13 +34,13 @@ const keyOf = (stack: Stack, id: string, { description, arn, keep }: KeyOptions)
  * setting is on again.
  */
 export const factorKeyOf = (
-  stack: Stack,
+  scope: Construct,
   { secondFactor, secondFactorKeyArn: arn }: DeploymentSettings,
   { keep }: { keep: boolean },
 ): IKey | undefined => {
-  const description = `Encrypts the secrets of second factors of ${stack.stackName}`;
+  const description = `Encrypts the secrets of second factors of ${nameOf(scope)}`;
   if (secondFactor === 'off') return undefined;
-  return keyOf(stack, 'SecondFactorKey', { description, arn, keep });
+  return keyOf(scope, 'SecondFactorKey', { description, arn, keep });
 };
 
 /**
@@ -48,13 +50,14 @@ export const factorKeyOf = (
  * because whoever deletes a key deletes what it encrypts, locked or not.
  */
 export const dataKeyOf = (
-  stack: Stack,
+  scope: Construct,
   { encryption, encryptionKeyArn: arn }: DeploymentSettings,
   { keep }: { keep: boolean },
 ): IKey | undefined => {
   if (encryption === 'aws') return undefined;
-  const description = `Encrypts the data of ${stack.stackName}`;
-  const key = keyOf(stack, 'DataKey', { description, arn, keep });
+  const description = `Encrypts the data of ${nameOf(scope)}`;
+  const key = keyOf(scope, 'DataKey', { description, arn, keep });
+  const stack = Stack.of(scope);
   const logGroups = stack.formatArn({
     service: 'logs',
     resource: 'log-group',

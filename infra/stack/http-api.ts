@@ -1,4 +1,4 @@
-import { Duration, type Stack, Validations } from 'aws-cdk-lib';
+import { Duration, Validations } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import {
   ApiMapping,
@@ -15,10 +15,12 @@ import {
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import { cors, originsIn } from '../settings.ts';
 import type { Route } from '../uses.ts';
 import type { ServiceFunction } from './function.ts';
+import { nameOf } from './name.ts';
 
 /**
  * One line of JSON for each request, without headers and query, which may contain secrets. The path
@@ -48,9 +50,9 @@ export interface ServiceApi {
   readonly outputs: { readonly ApiUrl: string; readonly [name: string]: string };
 }
 
-const createApi = (stack: Stack, settings: DeploymentSettings): HttpApi =>
-  new HttpApi(stack, 'Api', {
-    apiName: stack.stackName,
+const createApi = (scope: Construct, settings: DeploymentSettings): HttpApi =>
+  new HttpApi(scope, 'Api', {
+    apiName: nameOf(scope),
     createDefaultStage: false,
     // With a domain of its own, the default endpoint would bypass whatever protects that domain.
     disableExecuteApiEndpoint: settings.domainName !== undefined,
@@ -90,11 +92,11 @@ const throttleRoutes = (
   for (const { route } of routes) stage.node.addDependency(route);
 };
 
-const createDomain = (stack: Stack, { domainName, certificateArn }: DeploymentSettings) =>
+const createDomain = (scope: Construct, { domainName, certificateArn }: DeploymentSettings) =>
   domainName && certificateArn
-    ? new DomainName(stack, 'Domain', {
+    ? new DomainName(scope, 'Domain', {
         domainName,
-        certificate: Certificate.fromCertificateArn(stack, 'Certificate', certificateArn),
+        certificate: Certificate.fromCertificateArn(scope, 'Certificate', certificateArn),
         securityPolicy: SecurityPolicy.TLS_1_2,
       })
     : undefined;
@@ -116,14 +118,14 @@ const outputsOf = (api: HttpApi, domain: DomainName | undefined, settings: Deplo
 
 /** Creates the HTTP API in front of the functions, with its only stage. */
 export const createHttpApi = (
-  stack: Stack,
+  scope: Construct,
   settings: DeploymentSettings,
   { functions, accessLogs }: { functions: readonly ServiceFunction[]; accessLogs: LogGroup },
 ): ServiceApi => {
-  const api = createApi(stack, settings);
+  const api = createApi(scope, settings);
   const routes = functions.flatMap((each) => addRoutes(api, each));
-  const domain = createDomain(stack, settings);
-  const stage = new HttpStage(stack, 'Stage', {
+  const domain = createDomain(scope, settings);
+  const stage = new HttpStage(scope, 'Stage', {
     httpApi: api,
     autoDeploy: true,
     throttle: { rateLimit: settings.throttleRate, burstLimit: settings.throttleBurst },
@@ -137,7 +139,7 @@ export const createHttpApi = (
     routes.filter(({ uses }) => uses.has('passwords')),
     { rateLimit: settings.credentialsThrottleRate, burstLimit: settings.credentialsThrottleBurst },
   );
-  if (domain) new ApiMapping(stack, 'DomainMapping', { api, domainName: domain, stage });
+  if (domain) new ApiMapping(scope, 'DomainMapping', { api, domainName: domain, stage });
   Validations.of(api).acknowledge({
     id: 'AwsSolutions-APIG4',
     reason:

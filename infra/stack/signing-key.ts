@@ -1,9 +1,11 @@
-import { RemovalPolicy, type Stack, Validations } from 'aws-cdk-lib';
+import { RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
+import type { Construct } from 'constructs';
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import type { Use } from '../uses.ts';
 import { kmsUrl, type ServiceFunction } from './function.ts';
+import { nameOf } from './name.ts';
 
 /** The actions on keys that the uses of a function allow, and under which conditions. */
 const permissions: readonly (readonly [Use, string, object])[] = [
@@ -49,19 +51,20 @@ const grant = (stack: Stack, each: ServiceFunction, names: string, firstKey: str
  * @returns the variables by which functions, and that command, find the keys
  */
 export const createSigningKey = (
-  stack: Stack,
+  scope: Construct,
   { tokenSigning }: DeploymentSettings,
   { functions, url, keep }: { functions: readonly ServiceFunction[]; url: string; keep: boolean },
 ): Readonly<Record<string, string>> => {
   if (tokenSigning === 'HS256') return {};
-  const { keyArn } = new Key(stack, 'TokenSigningKey', {
-    description: `Signs the tokens of ${stack.stackName}`,
+  const { keyArn } = new Key(scope, 'TokenSigningKey', {
+    description: `Signs the tokens of ${nameOf(scope)}`,
     keySpec: KeySpec.RSA_2048,
     keyUsage: KeyUsage.SIGN_VERIFY,
     removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
   });
-  const names = `alias/${stack.stackName}/token-signing-`;
+  const names = `alias/${nameOf(scope)}/token-signing-`;
   const variables = { TOKEN_SIGNING_KEY: keyArn, TOKEN_KEYS: names, API_URL: url };
+  const stack = Stack.of(scope);
   for (const each of functions.filter(({ definition }) => definition.uses.has('keys.read'))) {
     grant(stack, each, names, keyArn);
     for (const [name, value] of Object.entries({ ...variables, KMS_URL: kmsUrl(stack) })) {

@@ -114,7 +114,7 @@ describe('Imports lead only down', () => {
     ['lib/ground/time.ts', '../dynamodb/client.ts', './errors.ts'],
     ['infra/stack/table.ts', '../../lib/users/store.ts', '../../lib/dynamodb/tables.ts'],
     ['infra/stack/audit-seal.ts', '../../lib/seal/header.ts', '../../lib/ground/settings.ts'],
-    ['infra/app.ts', './local/start.js', './stack/service-stack.ts'],
+    ['infra/app.ts', './local/start.js', './stack/accounts.ts'],
     ['infra/local/serve.ts', 'aws-cdk-lib', '../../lib/users/store.ts'],
     ['infra/local/serve.ts', '../operator/main.ts', '../../lib/seal/folder.ts'],
   ])('%s may not import %s, and may import %s', (file, above, below) => {

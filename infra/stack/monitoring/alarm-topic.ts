@@ -1,9 +1,11 @@
-import { ArnFormat, RemovalPolicy, type Stack } from 'aws-cdk-lib';
+import { ArnFormat, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import type { Construct } from 'constructs';
 import type { DeploymentSettings } from '../../deployment-settings.ts';
+import { nameOf } from '../name.ts';
 
 /**
  * Creates an encrypted topic that mails alarms to the address in the settings, if there is one. The
@@ -11,28 +13,28 @@ import type { DeploymentSettings } from '../../deployment-settings.ts';
  * data, because CloudWatch may not use the key that AWS manages for SNS.
  */
 const createAlarmTopic = (
-  stack: Stack,
+  scope: Construct,
   { alarmEmail }: DeploymentSettings,
   dataKey: IKey | undefined,
 ): Topic | undefined => {
   if (!alarmEmail) return undefined;
   const key =
     dataKey ??
-    new Key(stack, 'AlarmTopicKey', {
-      description: `Alarms of ${stack.stackName}`,
+    new Key(scope, 'AlarmTopicKey', {
+      description: `Alarms of ${nameOf(scope)}`,
       enableKeyRotation: true,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-  const topic = new Topic(stack, 'AlarmTopic', { masterKey: key, enforceSSL: true });
+  const topic = new Topic(scope, 'AlarmTopic', { masterKey: key, enforceSSL: true });
   topic.addSubscription(new EmailSubscription(alarmEmail));
   const alarmsOfStack = {
     principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
     conditions: {
       ArnLike: {
-        'aws:SourceArn': stack.formatArn({
+        'aws:SourceArn': Stack.of(scope).formatArn({
           service: 'cloudwatch',
           resource: 'alarm',
-          resourceName: `${stack.stackName}-*`,
+          resourceName: `${nameOf(scope)}-*`,
           arnFormat: ArnFormat.COLON_RESOURCE_NAME,
         }),
       },
@@ -63,12 +65,12 @@ export interface AlarmTopics {
 
 /** The topics of the settings: one that mails, and one that exists already. */
 export const alarmTopicsOf = (
-  stack: Stack,
+  scope: Construct,
   settings: DeploymentSettings,
   dataKey: IKey | undefined,
 ): AlarmTopics => {
   const { alarmTopicArn: arn } = settings;
-  const own = createAlarmTopic(stack, settings, dataKey);
-  const over = arn ? [Topic.fromTopicArn(stack, 'GivenAlarmTopic', arn)] : [];
+  const own = createAlarmTopic(scope, settings, dataKey);
+  const over = arn ? [Topic.fromTopicArn(scope, 'GivenAlarmTopic', arn)] : [];
   return { raised: own ? [own, ...over] : over, over };
 };

@@ -1,4 +1,3 @@
-import type { Stack } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import {
   Alarm,
@@ -8,8 +7,10 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import type { Construct } from 'constructs';
 import { tables as tableDefinitions } from '../../../lib/dynamodb/tables.ts';
 import { entryNotWritten, noticeNotHandedOver } from '../../../lib/ground/log.ts';
+import { nameOf } from '../name.ts';
 import type { Tables } from '../table.ts';
 import type { AlarmTopics } from './alarm-topic.ts';
 import {
@@ -205,7 +206,7 @@ const mailAlarms = ({ functions, logMetrics }: Watched): AlarmDefinition[] => {
 
 /** Creates the alarms of the service. */
 export const createAlarms = (
-  stack: Stack,
+  scope: Construct,
   watched: Watched,
   { raised, over }: AlarmTopics,
 ): Alarm[] =>
@@ -221,8 +222,8 @@ export const createAlarms = (
   ]
     .flatMap((define) => define(watched))
     .map(({ name, description, metric, threshold, periods = 1, raisedByMissingData }) => {
-      const alarm = new Alarm(stack, `${name}Alarm`, {
-        alarmName: `${stack.stackName}-${name}`,
+      const alarm = new Alarm(scope, `${name}Alarm`, {
+        alarmName: `${nameOf(scope)}-${name}`,
         alarmDescription: description,
         metric,
         threshold,

@@ -1,4 +1,3 @@
-import type { Stack } from 'aws-cdk-lib';
 import {
   type Alarm,
   AlarmStatusWidget,
@@ -6,6 +5,7 @@ import {
   GraphWidget,
   type IMetric,
 } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Construct } from 'constructs';
 import { tables as tableDefinitions } from '../../../lib/dynamodb/tables.ts';
 import type { Watched } from './alarms.ts';
 import { hasRefreshes, period, tableThrottles, tableUses, unsentMails } from './metrics.ts';
@@ -80,8 +80,8 @@ const mailGraphs = ({ functions, logMetrics }: Watched) => {
 };
 
 /** Creates a page with the alarms on top and the metrics that explain them below. */
-export const createDashboard = (stack: Stack, watched: Watched, alarms: Alarm[]): Dashboard =>
-  new Dashboard(stack, 'Dashboard', {
+export const createDashboard = (scope: Construct, watched: Watched, alarms: Alarm[]): Dashboard =>
+  new Dashboard(scope, 'Dashboard', {
     widgets: [
       [new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24 })],
       gatewayGraphs(watched),

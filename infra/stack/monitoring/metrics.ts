@@ -1,8 +1,9 @@
 /** The metrics of the alarms and the dashboard: those of AWS, and those made from the logs. */
-import { Duration, type Stack } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
 import type { TableDefinition } from '../../../lib/dynamodb/tables.ts';
 import {
   adminMade,
@@ -14,6 +15,7 @@ import {
 import type { Use } from '../../uses.ts';
 import type { AuditEvents } from '../audit-events.ts';
 import type { ServiceFunction } from '../function.ts';
+import { nameOf } from '../name.ts';
 import type { Tables } from '../table.ts';
 
 export const period = Duration.minutes(5);
@@ -139,8 +141,8 @@ const countedLines = ({ functions, sealer, events, accessLogs }: Logged) => {
 export type LogMetrics = Readonly<Record<keyof ReturnType<typeof countedLines>, Metric>>;
 
 /** Creates metrics from the access log and from the logs of functions. */
-export const createLogMetrics = (stack: Stack, logged: Logged): LogMetrics => {
-  const metricNamespace = stack.stackName;
+export const createLogMetrics = (scope: Construct, logged: Logged): LogMetrics => {
+  const metricNamespace = nameOf(scope);
   const metrics = Object.entries(countedLines(logged)).map(([metricName, lines]) => {
     for (const line of lines) {
       new MetricFilter(line.logGroup, metricName, { ...line, metricNamespace, metricName });

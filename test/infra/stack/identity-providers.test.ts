@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { expect, it, onTestFinished } from 'vitest';
 import { functionVariables, readDeploymentSettings } from '../../../infra/deployment-settings.ts';
-import { ServiceStack } from '../../../infra/stack/service-stack.ts';
+import { AccountsStack } from '../../../infra/stack/accounts.ts';
 import { functionsOf } from './template.ts';
 
 const mails = { mailFrom: 'a@example.com', resetUrl: 'https://app.example.com/' };
@@ -24,11 +24,16 @@ it('The list of identity providers is a file beside the code that reads it, and 
   const outdir = mkdtempSync(join(tmpdir(), 'identity-providers-'));
   onTestFinished(() => rmSync(outdir, { recursive: true }));
   const identityProviders = [{ issuer: 'https://accounts.google.com', audiences: ['app'] }];
-  const context = { ...mails, sessionDays: 90, secondFactor: 'optional', identityProviders };
+  const context = {
+    ...mails,
+    sessionDays: 90,
+    secondFactor: 'optional',
+    identityProviders,
+  } as const;
   const settings = readDeploymentSettings(context);
   const app = new App({ outdir, builtinCloudFormationValidation: false });
 
-  new ServiceStack(app, 'accounts', settings);
+  new AccountsStack(app, 'accounts', { settings: context });
 
   expect(functionVariables(settings).IDENTITY_PROVIDERS).toBe('identity-providers.json');
   const files = readdirSync(outdir)

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { afterAll } from 'vitest';
-import { readDeploymentSettings } from '../../../infra/deployment-settings.ts';
-import { ServiceStack } from '../../../infra/stack/service-stack.ts';
+import { type AccountsProps, readDeploymentSettings } from '../../../infra/deployment-settings.ts';
+import { AccountsStack } from '../../../infra/stack/accounts.ts';
 import { type FunctionDefinition, functionsInForce } from '../../../infra/uses.ts';
 import { serviceNames, variableOf } from '../../../lib/ground/settings.ts';
 import { everySetting } from '../../support/every-setting.ts';
@@ -42,14 +42,15 @@ const assemblies = mkdtempSync(join(tmpdir(), 'assemblies-'));
 afterAll(() => rmSync(assemblies, { recursive: true, force: true }));
 
 /** @param context settings, as `-c name=value` gives them */
-export const stackOf = (context: Readonly<Record<string, unknown>> = {}): ServiceStack => {
+export const stackOf = (context: Readonly<Record<string, unknown>> = {}): AccountsStack => {
   // The CDK's own check of templates takes most of a synth's time; app.test.ts runs it.
   const app = new App({
     outdir: mkdtempSync(join(assemblies, 'cdk.out-')),
     context: { ...context, ...withoutBundling },
     builtinCloudFormationValidation: false,
   });
-  return new ServiceStack(app, 'accounts', readDeploymentSettings(app.node.getAllContext()));
+  const settings: AccountsProps = app.node.getAllContext();
+  return new AccountsStack(app, 'accounts', { settings });
 };
 
 const templates = new Map<string, Template>();

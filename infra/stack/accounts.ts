@@ -1,15 +1,25 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CfnOutput, RemovalPolicy, Stack, Tags, Validations } from 'aws-cdk-lib';
+import { CfnOutput, RemovalPolicy, Stack, type StackProps, Tags, Validations } from 'aws-cdk-lib';
+import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
+import type { ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { EventBus } from 'aws-cdk-lib/aws-events';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import { Code } from 'aws-cdk-lib/aws-lambda';
+import { Code, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type LogGroupProps } from 'aws-cdk-lib/aws-logs';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
-import type { Construct } from 'constructs';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import { Construct } from 'constructs';
 import { auditTable, type TableDefinition, usersTable } from '../../lib/dynamodb/tables.ts';
 import { providersFile } from '../../lib/ground/settings.ts';
-import { type DeploymentSettings, functionVariables, tagsIn } from '../deployment-settings.ts';
+import {
+  type AccountsProps,
+  type DeploymentSettings,
+  functionVariables,
+  readDeploymentSettings,
+  tagsIn,
+} from '../deployment-settings.ts';
 import { auditPublisher, auditSealer, type FunctionDefinition, functionsInForce } from '../uses.ts';
 import { createAuditEvents } from './audit-events.ts';
 import { createAuditSeal } from './audit-seal.ts';
@@ -49,8 +59,11 @@ const createSigningSecret = (
 };
 
 /** The code of all functions, bundled at once; none where the CDK asks for a template alone. */
-const bundlesOf = (stack: Stack, settings: DeploymentSettings): SharedFunctionProps['codeOf'] => {
-  if (!stack.bundlingRequired) return () => Code.fromInline('// It is not bundled.');
+const bundlesOf = (
+  scope: Construct,
+  settings: DeploymentSettings,
+): SharedFunctionProps['codeOf'] => {
+  if (!Stack.of(scope).bundlingRequired) return () => Code.fromInline('// It is not bundled.');
   const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
   process.once('exit', () => rmSync(folder, { recursive: true }));
   const definitions: readonly FunctionDefinition[] = [
@@ -69,7 +82,7 @@ const pascalCase = (name: string) =>
   name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 const createFunctions = (
-  stack: Stack,
+  scope: Construct,
   settings: DeploymentSettings,
   shared: SharedFunctionProps,
 ) => {
@@ -79,14 +92,14 @@ const createFunctions = (
     const isReserved = definition.uses.has('memory') && reserved !== 'none';
     const reservedConcurrency = isReserved ? reserved : undefined;
     const props = { ...shared, definition, reservedConcurrency, mail };
-    const made = new ServiceFunction(stack, pascalCase(definition.name), props);
+    const made = new ServiceFunction(scope, pascalCase(definition.name), props);
     if (definition.uses.has('mail.send')) mail = made;
     return made;
   });
 };
 
 const tablesOf = (
-  stack: Stack,
+  scope: Construct,
   settings: DeploymentSettings,
   { keep, dataKey }: { keep: boolean; dataKey: IKey | undefined },
 ): Tables => {
@@ -97,9 +110,9 @@ const tablesOf = (
     existing: { tableName: string | undefined; tableStreamArn?: string | undefined },
   ) => {
     const { tableName, tableStreamArn } = existing;
-    if (tableName) return takeOverTable(stack, id, { tableName, tableStreamArn });
+    if (tableName) return takeOverTable(scope, id, { tableName, tableStreamArn });
     const hasStream = events === 'on' && definition.name === 'audit';
-    return createTable(stack, id, definition, { keep, hasStream, dataKey });
+    return createTable(scope, id, definition, { keep, hasStream, dataKey });
   };
   return {
     users: table('UsersTable', usersTable, { tableName: usersTableName }),
@@ -123,20 +136,20 @@ const logsOf = (
 
 /** The properties that functions share: tables, secrets, keys, logs and settings. */
 const sharedBy = (
-  stack: Stack,
+  scope: Construct,
   settings: DeploymentSettings,
   { keep }: { keep: boolean },
 ): SharedFunctionProps => {
-  const dataKey = dataKeyOf(stack, settings, { keep });
+  const dataKey = dataKeyOf(scope, settings, { keep });
   return {
     dataKey,
     logs: logsOf(settings, { keep, dataKey }),
-    tables: tablesOf(stack, settings, { keep, dataKey }),
-    signingSecret: createSigningSecret(stack, { keep, dataKey }),
-    edgeSecret: createEdgeSecret(stack, settings, dataKey),
-    factorKey: factorKeyOf(stack, settings, { keep }),
+    tables: tablesOf(scope, settings, { keep, dataKey }),
+    signingSecret: createSigningSecret(scope, { keep, dataKey }),
+    edgeSecret: createEdgeSecret(scope, settings, dataKey),
+    factorKey: factorKeyOf(scope, settings, { keep }),
     variables: functionVariables(settings),
-    codeOf: bundlesOf(stack, settings),
+    codeOf: bundlesOf(scope, settings),
   };
 };
 
@@ -146,18 +159,51 @@ const unsentMailsOf = (functions: readonly ServiceFunction[]): Readonly<Record<s
   return queue ? { UnsentMailsQueueUrl: queue.queueUrl } : {};
 };
 
-/** The service on AWS. In production, all data is kept when the stack is deleted. */
-export class ServiceStack extends Stack {
-  constructor(scope: Construct, id: string, settings: DeploymentSettings) {
+/** Where operators find what functions share. */
+const outputsOf = (shared: SharedFunctionProps): Readonly<Record<string, string>> => {
+  const { tables, signingSecret, edgeSecret, factorKey, dataKey } = shared;
+  return {
+    UsersTableName: tables.users.tableName,
+    AuditTableName: tables.audit.tableName,
+    SigningSecretArn: signingSecret.secretArn,
+    ...(edgeSecret ? { EdgeSecretArn: edgeSecret.secretArn } : {}),
+    ...(factorKey ? { SecondFactorKeyArn: factorKey.keyArn } : {}),
+    ...(dataKey ? { EncryptionKeyArn: dataKey.keyArn } : {}),
+  };
+};
+
+const byName = (functions: readonly ServiceFunction[]): Readonly<Record<string, IFunction>> =>
+  Object.fromEntries(functions.map(({ definition, lambda }) => [definition.name, lambda]));
+
+/**
+ * The accounts service: user accounts, authentication and audit logging. Several fit into one
+ * application, and into one stack beside other resources. In stage production, all data is kept when it
+ * is removed.
+ */
+export class Accounts extends Construct {
+  readonly api: HttpApi;
+  /** The address of the API, without a slash at the end. */
+  readonly url: string;
+  readonly users: Table | ITable;
+  readonly audit: Table | ITable;
+  /** By the names of infra/uses.ts, such as `auth-login`. */
+  readonly functions: Readonly<Record<string, IFunction>>;
+  /** Told when an alarm is raised; absent without `alarmEmail` and `alarmTopicArn`. */
+  readonly alarmTopic: ITopic | undefined;
+  /** The bus of audit entries; absent unless `events` is `on`. */
+  readonly bus: EventBus | undefined;
+  /** What operators and their commands need to know, by name. */
+  readonly outputs: Readonly<Record<string, string>>;
+
+  /** @throws {SettingError} on the first setting that is unknown or not allowed */
+  constructor(scope: Construct, id: string, props: AccountsProps = {}) {
+    super(scope, id);
+    const settings = readDeploymentSettings(props);
     const keep = settings.stage === 'production';
-    super(scope, id, {
-      description: 'User accounts, authentication and audit logging',
-      terminationProtection: keep,
-    });
     const tags = Object.entries(tagsIn(settings.tags) ?? {});
     for (const [key, value] of tags) Tags.of(this).add(key, value);
     const shared = sharedBy(this, settings, { keep });
-    const { tables, logs, dataKey, edgeSecret, factorKey } = shared;
+    const { tables, logs, dataKey } = shared;
     const functions = createFunctions(this, settings, shared);
     const seal = createAuditSeal(this, settings, { shared, functions, keep });
     const events = createAuditEvents(this, settings, shared);
@@ -168,27 +214,52 @@ export class ServiceStack extends Stack {
 
     const logged = { functions, sealer: seal?.sealer, events, accessLogs };
     const watched = { api, tables, ...logged, logMetrics: createLogMetrics(this, logged) };
-    const alarms = createAlarms(this, watched, alarmTopicsOf(this, settings, dataKey));
+    const topics = alarmTopicsOf(this, settings, dataKey);
+    const alarms = createAlarms(this, watched, topics);
     const dashboard = createDashboard(this, watched, alarms);
 
-    this.output({
+    this.api = api;
+    this.url = outputs.ApiUrl;
+    this.users = tables.users;
+    this.audit = tables.audit;
+    this.functions = byName([functions, seal?.sealer ?? [], events?.publisher ?? []].flat());
+    this.alarmTopic = topics.raised[0];
+    this.bus = events?.bus;
+    this.outputs = {
       ...outputs,
-      UsersTableName: tables.users.tableName,
-      AuditTableName: tables.audit.tableName,
-      SigningSecretArn: shared.signingSecret.secretArn,
-      ...(edgeSecret ? { EdgeSecretArn: edgeSecret.secretArn } : {}),
+      ...outputsOf(shared),
       AccessLogGroupName: accessLogs.logGroupName,
       DashboardName: dashboard.dashboardName,
-      ...(factorKey ? { SecondFactorKeyArn: factorKey.keyArn } : {}),
-      ...(dataKey ? { EncryptionKeyArn: dataKey.keyArn } : {}),
       ...seal?.outputs,
       ...events?.outputs,
       ...unsentMailsOf(functions),
-      Settings: this.toJsonString({ ...shared.variables, ...keys }),
-    });
+      Settings: Stack.of(this).toJsonString({ ...shared.variables, ...keys }),
+    };
   }
+}
 
-  private output(values: Readonly<Record<string, string>>): void {
-    for (const [name, value] of Object.entries(values)) new CfnOutput(this, name, { value });
+/** What is given to {@link AccountsStack}. */
+export interface AccountsStackProps extends StackProps {
+  readonly settings?: AccountsProps;
+}
+
+/** The service in a stack of its own, which has its name and is protected in stage production. */
+export class AccountsStack extends Stack {
+  readonly accounts: Accounts;
+
+  /** @throws {SettingError} on the first setting that is unknown or not allowed */
+  constructor(scope: Construct, id: string, { settings = {}, ...props }: AccountsStackProps = {}) {
+    const { stage, tags } = readDeploymentSettings(settings);
+    super(scope, id, {
+      description: 'User accounts, authentication and audit logging',
+      terminationProtection: stage === 'production',
+      ...props,
+      tags: { ...tagsIn(tags), ...props.tags },
+    });
+    // The CDK leaves this id out of the ids of resources.
+    this.accounts = new Accounts(this, 'Default', settings);
+    for (const [name, value] of Object.entries(this.accounts.outputs)) {
+      new CfnOutput(this, name, { value });
+    }
   }
 }
