@@ -9,13 +9,14 @@ import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { type Handler, sourceOf } from '../../lib/http/request.ts';
 import { makeNonce } from '../../lib/keys/nonce.ts';
+import { forIdToken } from '../../lib/options/identities/id-token.ts';
 import * as contract from './contract.ts';
 
 /** By their routes: one function serves all of them, and reads the keys of issuers once. */
 const handlers: Readonly<Record<string, Handler>> = {
   [contract.makeNonce.route]: publicEndpoint(contract.makeNonce, async () => ({
     statusCode: 200,
-    body: { nonce: await makeNonce() },
+    body: { nonce: await makeNonce(forIdToken) },
   })),
 
   [contract.logIn.route]: publicEndpoint(contract.logIn, async (request) => {

@@ -45,7 +45,7 @@ export async function linkIdentity(
       requireLinkable(user);
       const identities = [...(user.identities ?? []), made];
       const ended = { ...endedSessions(user, caller.session), made_by: undefined };
-      const steps = [usingNonce(token.nonce), ...linking(user, [made])];
+      const steps = [usingNonce(token.nonce, 'IDENTITY_TOKEN_INVALID'), ...linking(user, [made])];
       await writeUser(user, { fields: { identities, ...ended }, steps });
     };
     await rewriteUser(caller.id, link, confirmed);

@@ -103,7 +103,8 @@ async function register(login: IdentityLogin, vouched: Vouched, source: Source):
     const { tokens, writes } = await prepareFirstSession(user, source);
     const details = { ...creationDetails(user), identity: vouched.issuer };
     Object.assign(entry, { user_id: user.id, resource_id: user.id, details });
-    await insertUser(user, [usingNonce(login.nonce), ...linking(user), ...writes]);
+    const nonceUse = usingNonce(login.nonce, 'IDENTITY_TOKEN_INVALID');
+    await insertUser(user, [nonceUse, ...linking(user), ...writes]);
     return { tokens, isNew: true };
   }).catch((error: unknown) => {
     // Another request has used the nonce.

@@ -1,40 +1,52 @@
 /**
- * The nonces for which apps have ID tokens issued. A nonce is signed, so that making one writes nothing;
- * it is stored when it is used, so that it counts once.
+ * Nonces, each good once, for a purpose and a time. A nonce is signed, so that making one writes nothing; it
+ * is stored when it is used.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { conditionItem, isConditionFailure, type Step, send } from '../dynamodb/client.ts';
+import type { ErrorCode } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { hour, seconds } from '../ground/time.ts';
 import { signingKeys } from './signing-secret.ts';
 
-/** Seconds for which a nonce is good. */
-const lifetime = 10 * 60;
+/** What a nonce is for: for any other purpose it is not one. */
+export interface NonceKind {
+  readonly purpose: string;
+  /** Seconds for which it is good: at most an hour, after which its use is forgotten. */
+  readonly lifetime: number;
+}
 
 /** A new nonce. @throws what {@link signingKeys} throws */
-export async function makeNonce(now = new Date()): Promise<string> {
+export async function makeNonce(
+  { purpose, lifetime }: NonceKind,
+  now = new Date(),
+): Promise<string> {
   const [key] = await signingKeys();
   const text = `${seconds(now) + lifetime}.${randomBytes(16).toString('base64url')}`;
-  return `${text}.${signatureOf(key, text)}`;
+  return `${text}.${signatureOf(key, purpose, text)}`;
 }
 
 type SigningKey = Awaited<ReturnType<typeof signingKeys>>[number];
 
-/** Whether a text is a nonce of this service that is good at a time, unless it was used. */
-export async function isNonce(nonce: string, now = new Date()): Promise<boolean> {
+/** Whether a text is a nonce of a kind that this service gave, and that is good at a time unless it was used. */
+export async function isNonce(
+  nonce: string,
+  { purpose }: NonceKind,
+  now = new Date(),
+): Promise<boolean> {
   const [, text = '', until = '', signature = ''] =
     /^((\d{10})\.[\w-]{22})\.([\w-]{43})$/.exec(nonce) ?? [];
   if (!(Number(until) > seconds(now))) return false;
   // Compared as text, of which several stand for the same bytes.
   const isOf = (key: SigningKey) =>
-    timingSafeEqual(Buffer.from(signatureOf(key, text)), Buffer.from(signature));
+    timingSafeEqual(Buffer.from(signatureOf(key, purpose, text)), Buffer.from(signature));
   return (await signingKeys()).some(isOf);
 }
 
-/** Uses a nonce up in a transaction, on the condition that it was not used. */
-export function usingNonce(nonce: string, now = new Date()): Step {
-  return [{ Put: putOf(nonce, '', now) }, 'IDENTITY_TOKEN_INVALID'];
+/** Uses a nonce up in a transaction, on the condition that it was not used: else an error. */
+export function usingNonce(nonce: string, error: ErrorCode, now = new Date()): Step {
+  return [{ Put: putOf(nonce, '', now) }, error];
 }
 
 /**
@@ -54,8 +66,8 @@ export async function useNonce(nonce: string, now = new Date()): Promise<boolean
   }
 }
 
-function signatureOf({ keyObject }: SigningKey, text: string): string {
-  return createHmac('sha256', keyObject).update(`nonce.v1:${text}`).digest('base64url');
+function signatureOf({ keyObject }: SigningKey, purpose: string, text: string): string {
+  return createHmac('sha256', keyObject).update(`nonce.v1:${purpose}:${text}`).digest('base64url');
 }
 
 function putOf(nonce: string, use: string, now: Date) {

@@ -12,6 +12,7 @@ import { type FunctionDefinition, functions } from '../../infra/uses.ts';
 import type { Handler } from '../../lib/http/request.ts';
 import { makeNonce } from '../../lib/keys/nonce.ts';
 import { belongingOf } from '../../lib/keys/token.ts';
+import { forIdToken } from '../../lib/options/identities/id-token.ts';
 import { linking, makeIdentity } from '../../lib/options/identities/identities.ts';
 import { waitingFor } from '../../lib/options/links/address.ts';
 import { makeLinkToken, resetLink } from '../../lib/options/links/link.ts';
@@ -134,7 +135,7 @@ const withFactor = async (email: string) => {
 const issuer = await startIssuer();
 
 const proofOf = async (claims: Claims) => {
-  const nonce = await makeNonce();
+  const nonce = await makeNonce(forIdToken);
   return { idToken: await issuer.issue({ nonce, ...claims }), nonce };
 };
 

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import type { IdentityProvider } from '../../ground/settings.ts';
 import { clockSkew } from '../../ground/time.ts';
 import { atLeast, atMost, text } from '../../ground/validation.ts';
-import { isNonce } from '../../keys/nonce.ts';
+import { isNonce, type NonceKind } from '../../keys/nonce.ts';
 import { email as emailRule, name as nameRule } from '../../users/fields.ts';
 import { type KnownProvider, namesOf, providerOf } from './providers.ts';
 
@@ -24,6 +24,9 @@ export interface TokenAndNonce {
   readonly idToken: string;
   readonly nonce: string;
 }
+
+/** The nonces for which apps have ID tokens issued. */
+export const forIdToken: NonceKind = { purpose: 'id-token', lifetime: 10 * 60 };
 
 /** A subject (OpenID Connect Core 1.0, section 2). */
 const subjectRule = v.pipe(
@@ -47,7 +50,7 @@ export async function verifyIdToken(
 ): Promise<Vouched | undefined> {
   try {
     const provider = providerOf(issuerIn(idToken));
-    if (!provider || !(await isNonce(nonce, now))) return undefined;
+    if (!provider || !(await isNonce(nonce, forIdToken, now))) return undefined;
     const { audiences } = provider;
     const claims = await verify(idToken, provider, {
       algorithms: ['RS256', 'ES256'],

@@ -20,8 +20,10 @@ const now = () => Math.floor(Date.now() / 1000);
 const load = async () => {
   vi.resetModules();
   const { makeNonce } = await import('../../../../lib/keys/nonce.ts');
-  const { verifyIdToken } = await import('../../../../lib/options/identities/id-token.ts');
-  return { makeNonce, verifyIdToken };
+  const { forIdToken, verifyIdToken } = await import(
+    '../../../../lib/options/identities/id-token.ts'
+  );
+  return { forIdToken, makeNonce, verifyIdToken };
 };
 let loaded: Awaited<ReturnType<typeof load>>;
 
@@ -49,7 +51,7 @@ type Make = (nonce: string) => Promise<string>;
 
 /** What a service makes of a token for a nonce of its own. */
 const verify = async (make: Make, given?: string) => {
-  const nonce = await loaded.makeNonce();
+  const nonce = await loaded.makeNonce(loaded.forIdToken);
   return loaded.verifyIdToken({ idToken: await make(nonce), nonce: given ?? nonce });
 };
 
@@ -174,7 +176,7 @@ describe('An ID token', () => {
   });
 
   it('is good only for a nonce that this service has made, and for ten minutes', async () => {
-    const nonce = await loaded.makeNonce();
+    const nonce = await loaded.makeNonce(loaded.forIdToken);
     const idToken = await issuer.issue({ ...person, nonce });
     const at = (seconds: number) =>
       loaded.verifyIdToken({ idToken, nonce }, new Date((now() + seconds) * 1000));
@@ -189,7 +191,14 @@ describe('An ID token', () => {
       .map((last) => nonce.slice(0, -1) + last)
       .filter((other) => other !== nonce && bytesOf(other).equals(bytesOf(nonce)));
     expect(sameBytes).toHaveLength(3);
-    for (const one of ['x', nonce.replace(/^./, '2'), `${nonce.slice(0, -2)}AA`, ...sameBytes]) {
+    const other = await loaded.makeNonce({ ...loaded.forIdToken, purpose: 'other' });
+    for (const one of [
+      'x',
+      other,
+      nonce.replace(/^./, '2'),
+      `${nonce.slice(0, -2)}AA`,
+      ...sameBytes,
+    ]) {
       expect(await verifyWith(one)).toBeUndefined();
     }
   });
