@@ -2,6 +2,7 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Page, type PageRequest, readPage } from '../dynamodb/page.ts';
 import { auditIndexes, type IndexDefinition } from '../dynamodb/tables.ts';
+import { invalidParameter } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { oneSpelling } from '../ground/source.ts';
 import type { Action, AuditEntry } from './entry.ts';
@@ -37,6 +38,14 @@ export interface AuditFilter {
   readonly since?: string | undefined;
   /** Exclusive, in the same form. */
   readonly until?: string | undefined;
+}
+
+/** Requires that conditions go together. @throws {DomainError} PARAMETER_INVALID */
+export function requireQueryable({ since, until, about, userId, resourceId }: AuditFilter): void {
+  if (since && until && since >= until) throw invalidParameter('since', 'must be before until');
+  if (about !== undefined && (userId ?? resourceId) !== undefined) {
+    throw invalidParameter('about', 'must not be given with userId or resourceId');
+  }
 }
 
 /**

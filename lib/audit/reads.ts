@@ -1,5 +1,4 @@
 /** Audit entries about queries of the audit trail (functions/README.md, What is audited). */
-
 import { createHash, randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf } from '../dynamodb/client.ts';
@@ -31,6 +30,19 @@ export async function recordRead(
     result: 'SUCCESS',
     details: { filter: { ...filter, order } },
   });
+}
+
+/** Records that entries were sent in a form to be kept. Never throws. */
+export function recordExport(
+  reader: Reader,
+  details: {
+    format: string;
+    filter: AuditFilter & { order: 'asc' | 'desc' };
+    entries: number;
+  },
+): Promise<void> {
+  const resource = 'audit-logs';
+  return record({ ...reader, action: 'EXPORT', resource, result: 'SUCCESS', details });
 }
 
 /** Seconds within which the queries of one caller with one filter leave one entry. */

@@ -1,9 +1,32 @@
 import { readPage } from '../dynamodb/page.ts';
 import { usersIndexes } from '../dynamodb/tables.ts';
+import { invalidParameter } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
-import { searchable } from './address.ts';
+import { emailKey, searchable } from './address.ts';
 import { adminListing, type ListedUser, listing } from './item.ts';
-import type { User } from './user.ts';
+import type { Role, User } from './user.ts';
+
+/** The users whom a list has; of what is absent, all. */
+export interface UserFilter {
+  readonly email?: string | undefined;
+  readonly role?: Role | undefined;
+  /** A part of the name or the address. */
+  readonly search?: string | undefined;
+}
+
+/** Requires that parameters of a list go together. @throws {DomainError} PARAMETER_INVALID */
+export function requireListable({ email, cursor }: UserFilter & { cursor?: string | undefined }) {
+  if (email === undefined || cursor === undefined) return;
+  throw invalidParameter('cursor', 'must not be given with email');
+}
+
+/** Whether a list has a user. */
+export function isListed(
+  user: Pick<User, 'name' | 'email' | 'role'>,
+  { email = user.email, role = user.role, search = '' }: UserFilter,
+): boolean {
+  return emailKey(email) === emailKey(user.email) && role === user.role && having(search)(user);
+}
 
 /** Makes the check of whether the name or the address of a user has a part, in any letter case. */
 export function having(part: string) {
