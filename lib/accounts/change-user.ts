@@ -19,7 +19,6 @@ import {
   tryToMail,
   tryToNotify,
 } from '../options/mails/hand-over.ts';
-import { lacksFactor } from '../options/second-factor/state.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import { endedSessions, requireOpen } from '../options/sessions/sessions.ts';
 import { requireVerifiable, type UserChanges } from '../users/fields.ts';
@@ -36,7 +35,7 @@ import {
   writeUser,
 } from '../users/write.ts';
 import { type Confirmation, confirmPassword } from './confirmation.ts';
-import { requireAllowed } from './policy.ts';
+import { lacksFactor, requireAllowed } from './policy.ts';
 import { withoutOtherWays } from './ways-in.ts';
 
 /** A change, and who asks for it. */

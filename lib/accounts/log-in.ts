@@ -1,10 +1,10 @@
 /** How a user logs in with a password (functions/README.md, Login protection). */
 
 import { loggingFaults } from '../ground/log.ts';
-import { config, hidesAccounts } from '../ground/settings.ts';
+import { config } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
 import { mustVerify } from '../options/links/address.ts';
-import { type Counter, openCounters } from '../options/protection/counters.ts';
+import { type Counter, readUnlessWaiting } from '../options/protection/counters.ts';
 import type { Tokens } from '../options/sessions/session-tokens.ts';
 import { type StoredUser, wantedEmailKey } from '../users/item.ts';
 import { hashPassword, matchesHash, needsRehash, unmatchableHash } from '../users/password.ts';
@@ -39,12 +39,14 @@ interface Login {
  *   TOKEN_FAULT, STORAGE_FAULT
  */
 export async function logIn({ email, password, code }: Login, source: Source): Promise<Tokens> {
-  const { counters, items } = await openCounters(email, source, [wantedEmailKey(email)]); // protection
+  const { counters, items } = await readUnlessWaiting(email, source, [wantedEmailKey(email)]); // protection
   const found = await findHolder(email, items[0]);
   const attempt = attemptOf(source, found);
+  const isPrivate = config.accounts === 'private';
   return recordingRefusals(attempt, async () => {
-    const user = await requirePassword(found, password, counters);
-    hideUnverified(user, counters); // private accounts
+    const user = isPrivate
+      ? await requirePasswordUnseen(found, password, counters) // private accounts
+      : await requirePassword(found, password, counters);
     const seen = await recheckWaits(user, source); // protection
     await requireCode(user, code, seen); // second factor
     requireActive(user); // suspension
@@ -62,27 +64,30 @@ async function requirePassword(
   password: string,
   counters: readonly Counter[],
 ): Promise<StoredUser> {
-  // Where responses must not reveal whether an account exists, their time must not either: a login
-  // to an unknown account, or to one with a hash of a lower cost, takes as long as any other.
-  const isPrivate = config.accounts === 'private';
-  const isRight =
-    (user || isPrivate) &&
-    (await matchesHash(password, user?.password_hash ?? unmatchableHash(), {
-      raisesWork: isPrivate,
-    }));
-  if (!user) {
-    const error = isPrivate ? 'INVALID_CREDENTIALS' : 'USER_NOT_REGISTERED';
-    throw new Refused(error, 'unknown_email', counters);
+  if (!user) throw new Refused('USER_NOT_REGISTERED', 'unknown_email', counters);
+  if (!(await matchesHash(password, user.password_hash))) {
+    throw new Refused('INVALID_CREDENTIALS', 'wrong_password', counters);
   }
-  if (!isRight) throw new Refused('INVALID_CREDENTIALS', 'wrong_password', counters);
   return user;
 }
 
-/** Whoever registers an address and logs in must not learn whether it was taken. */
-function hideUnverified(user: StoredUser, counters: readonly Counter[]): void {
-  if (hidesAccounts(config) && mustVerify(user)) {
-    throw new Refused('INVALID_CREDENTIALS', 'email_not_verified', counters);
-  }
+/**
+ * The same where responses must not reveal who has an account: each refusal is the same 401, and whoever
+ * registers an address and logs in does not learn whether it was taken. A login to an unknown account, or
+ * to one with a hash of a lower cost, takes as long as any other.
+ */
+async function requirePasswordUnseen(
+  user: StoredUser | undefined,
+  password: string,
+  counters: readonly Counter[],
+): Promise<StoredUser> {
+  const hash = user?.password_hash ?? unmatchableHash();
+  const isRight = await matchesHash(password, hash, { raisesWork: true });
+  const refused = (reason: string) => new Refused('INVALID_CREDENTIALS', reason, counters);
+  if (!user) throw refused('unknown_email');
+  if (!isRight) throw refused('wrong_password');
+  if (mustVerify(user)) throw refused('email_not_verified');
+  return user;
 }
 
 /**

@@ -5,6 +5,8 @@
 import { DomainError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import type { Fields } from '../ground/validation.ts';
+import { hasFactor } from '../options/second-factor/state.ts';
+import type { StoredUser } from '../users/item.ts';
 import type { Role } from '../users/user.ts';
 
 /** Who asks. */
@@ -56,6 +58,16 @@ const table = {
   /** The same for what an admin cannot do to itself. */
   administerOthers: {                                        admin: (_, { isSelf }) => !isSelf },
 } as const satisfies Readonly<Record<string, Row>>;
+
+/** The role in force: where admins need a second factor, one without it is a `user`. */
+export function roleInForce(user: StoredUser): Role {
+  return config.secondFactor === 'admins' && !hasFactor(user) ? 'user' : user.role;
+}
+
+/** Whether a caller is an admin who lacks a second factor, and so has another role in force. */
+export function lacksFactor(caller: StoredUser | undefined, inForce: Role | undefined): boolean {
+  return caller !== undefined && caller.role !== inForce;
+}
 
 /** A row of the table. */
 export type Operation = keyof typeof table;

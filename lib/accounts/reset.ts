@@ -1,15 +1,12 @@
 /** Password resets, for users who forgot their password (functions/README.md, Password reset). */
 import { audited } from '../audit/record.ts';
-import { type Step, untilWritten } from '../dynamodb/client.ts';
-import { config } from '../ground/settings.ts';
+import { untilWritten } from '../dynamodb/client.ts';
 import type { Source } from '../ground/source.ts';
 import { verifiedAs } from '../options/links/address.ts';
 import { readLink, useLink } from '../options/links/link.ts';
 import { changedParts, tryToNotify } from '../options/mails/hand-over.ts';
-import { failuresOf } from '../options/protection/counters.ts';
-import { hasFactor } from '../options/second-factor/state.ts';
+import { forgottenFailures } from '../options/protection/counters.ts';
 import { endedSessions } from '../options/sessions/sessions.ts';
-import type { StoredUser } from '../users/item.ts';
 import { hashPassword } from '../users/password.ts';
 import { merged, writeUser } from '../users/write.ts';
 import { withoutOtherWays } from './ways-in.ts';
@@ -38,17 +35,11 @@ export async function resetPassword(
         { fields: verifiedAs(true) }, // verified addresses
         otherWays, // identities
         { fields: endedSessions(user) }, // sessions
-        { fields: {}, steps: await forgottenFailures(user) }, // protection
+        await forgottenFailures(user), // protection
       );
       return { user: await writeUser(user, reset), otherWays };
     });
   });
   const changed = changedParts(user, { password, ...otherWays.fields });
   await tryToNotify(user, changed, source); // mails
-}
-
-/** The deletion of the failed logins of a user, unless the mailbox would give further guesses at a code. */
-async function forgottenFailures(user: StoredUser): Promise<readonly Step[]> {
-  const counter = hasFactor(user) ? undefined : await failuresOf(user.email);
-  return counter ? [[{ Delete: { TableName: config.usersTable, Key: { pk: counter.pk } } }]] : [];
 }

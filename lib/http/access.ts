@@ -1,11 +1,10 @@
 /** Endpoints for callers with a token: the token is checked (401) before what the caller may do (403). */
-import { type Asking, requireAllowed } from '../accounts/policy.ts';
+import { type Asking, lacksFactor, requireAllowed, roleInForce } from '../accounts/policy.ts';
 import type { Contract } from '../contract/contract.ts';
 import { DomainError, type ErrorCode } from '../ground/errors.ts';
 import { config, hasSessions } from '../ground/settings.ts';
 import type { Fields } from '../ground/validation.ts';
 import { belongingOf, verifyToken } from '../keys/token.ts';
-import { lacksFactor, roleInForce } from '../options/second-factor/state.ts';
 import { findBearer } from '../options/sessions/bearer.ts';
 import type { StoredUser } from '../users/item.ts';
 import { findStoredUser } from '../users/store.ts';

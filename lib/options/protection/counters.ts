@@ -14,6 +14,7 @@ import { patiently, seconds } from '../../ground/time.ts';
 import { signingKeys } from '../../keys/signing-secret.ts';
 import { emailKey } from '../../users/address.ts';
 import { getItems, type ItemKey, type StoredUser } from '../../users/item.ts';
+import type { Change } from '../../users/write.ts';
 import { hasFactor } from '../second-factor/state.ts';
 
 /** A count as it is stored. Times are seconds since 1970. */
@@ -40,11 +41,11 @@ export function sourceCounters(sourceIp: string): Counter[] {
 }
 
 /**
- * Begins a login: reads its counters together with other items, and refuses while one demands a wait.
+ * Reads the counters of a login together with other items, and refuses while one demands a wait.
  * @returns the counters, and the items in the order of their keys
  * @throws {DomainError} TOO_MANY_ATTEMPTS, STORAGE_FAULT
  */
-export async function openCounters(
+export async function readUnlessWaiting(
   email: string,
   { ip_address }: Source,
   keys: readonly ItemKey[],
@@ -72,11 +73,6 @@ export async function loginCounters(
 }
 
 const notCounted = 'attempt-not-counted';
-
-/** The counter of an account's failed logins; undefined if the signing secret cannot be read. */
-export function failuresOf(email: string): Promise<Counter | undefined> {
-  return loggingFaults(notCounted, () => accountCounter(email));
-}
 
 /** TOO_MANY_ATTEMPTS while any of the counters, as read, demands a wait. */
 export function findWaitError(counters: readonly Counter[]): DomainError | undefined {
@@ -174,6 +170,22 @@ export async function forgetFailures(
 ): Promise<void> {
   const counted = counters.filter(({ ofAccount, count }) => ofAccount && count);
   await Promise.all(counted.map((each) => loggingFaults(notCounted, () => forget(each, now))));
+}
+
+/**
+ * The change that deletes the failed logins of a user who resets the password, unless the mailbox would
+ * give further guesses at a code.
+ */
+export async function forgottenFailures(user: StoredUser): Promise<Change> {
+  const counter = hasFactor(user) ? undefined : await failuresOf(user.email);
+  if (!counter) return { fields: {} };
+  const Delete = { TableName: config.usersTable, Key: { pk: counter.pk } };
+  return { fields: {}, steps: [[{ Delete }]] };
+}
+
+/** The counter of an account's failed logins; undefined if the signing secret cannot be read. */
+function failuresOf(email: string): Promise<Counter | undefined> {
+  return loggingFaults(notCounted, () => accountCounter(email));
 }
 
 function sourceCounter(sourceIp: string): Counter {

@@ -1,7 +1,6 @@
 /** The second factor in the fields of a user's item (functions/README.md, Second factor). */
 import { config } from '../../ground/settings.ts';
 import type { StoredUser } from '../../users/item.ts';
-import type { Role } from '../../users/user.ts';
 
 /** The fields of a user who has no second factor. */
 export const withoutFactor = {
@@ -14,19 +13,9 @@ export const withoutFactor = {
 /** The details of the audit entry of a removal. */
 export const factorRemoved = { fields: ['second_factor'], second_factor: 'removed' } as const;
 
-/** The role in force: where admins need a second factor, one without it is a `user`. */
-export function roleInForce(user: StoredUser): Role {
-  return config.secondFactor === 'admins' && !hasFactor(user) ? 'user' : user.role;
-}
-
 /** Whether a user logs in with a code. Never while SECOND_FACTOR is off. */
 export function hasFactor({ factor_secret }: StoredUser): boolean {
   return config.secondFactor !== 'off' && factor_secret !== undefined;
-}
-
-/** Whether a caller is an admin who lacks a second factor, and so has another role in force. */
-export function lacksFactor(caller: StoredUser | undefined, inForce: Role | undefined): boolean {
-  return caller !== undefined && caller.role !== inForce;
 }
 
 /** The part of a second factor that responses show. */
