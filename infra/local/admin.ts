@@ -4,9 +4,13 @@ import { withoutOtherWays } from '../../lib/accounts/ways-in.ts';
 import type { Action } from '../../lib/audit/entry.ts';
 import { audited } from '../../lib/audit/record.ts';
 import { DomainError } from '../../lib/ground/errors.ts';
-import { isUnverified, verifiedAs } from '../../lib/options/links/address.ts';
 import { withoutFactor } from '../../lib/options/second-factor/state.ts';
 import { endedSessions } from '../../lib/options/sessions/sessions.ts';
+import {
+  isUnverified,
+  verified,
+  verifiedAs,
+} from '../../lib/options/verified-addresses/address.ts';
 import { listAdmins } from '../../lib/users/admins.ts';
 import { type NewUser, parseEmail, parsePassword } from '../../lib/users/fields.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
@@ -28,7 +32,7 @@ interface AdminChange {
 const reinstate = ({ id, email }: StoredUser, password_hash: string) =>
   rewriteUser(id, async (user) => {
     if (user.email !== email) throw new DomainError('USER_NOT_FOUND');
-    const admin = { role: 'admin', password_hash, email_verified: true } as const;
+    const admin = { role: 'admin', password_hash, ...verified } as const;
     const open = { ...withoutFactor, suspended_at: undefined, ...endedSessions(user) };
     const fields = { ...admin, ...open, made_by: undefined };
     return writeUser(user, merged({ fields }, withoutOtherWays(user)));
@@ -55,7 +59,7 @@ export const adminChange = async (
     fields: [
       'password',
       ...(role === 'admin' ? [] : ['role']),
-      ...(isUnverified(user) ? ['email_verified'] : []),
+      ...(isUnverified(user) ? Object.keys(verified) : []),
       ...(user.factor_secret ? ['second_factor'] : []),
       ...Object.keys(withoutOtherWays(user).fields),
     ],

@@ -4,7 +4,7 @@ import { instant } from '../../lib/contract/parameters.ts';
 import { config } from '../../lib/ground/settings.ts';
 import { oneOf, rule, text, validateObject } from '../../lib/ground/validation.ts';
 import { makeIdentity, mostIdentities } from '../../lib/options/identities/identities.ts';
-import { verifiedAs } from '../../lib/options/links/address.ts';
+import { verifiedAs } from '../../lib/options/verified-addresses/address.ts';
 import { email, name, newEmail } from '../../lib/users/fields.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
 import { hashCost, isPasswordHash, unmatchableHash } from '../../lib/users/password.ts';

@@ -3,16 +3,8 @@ import { audited } from '../audit/record.ts';
 import type { Step } from '../dynamodb/client.ts';
 import { DomainError } from '../ground/errors.ts';
 import { logAdminMade } from '../ground/log.ts';
-import { config, hidesAccounts } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
 import type { Claims } from '../keys/token.ts';
-import {
-  isWaiting,
-  movedTo,
-  verifiedAs,
-  waitingFor,
-  waitingForNone,
-} from '../options/links/address.ts';
 import {
   changedParts,
   pendingMessage,
@@ -21,10 +13,10 @@ import {
 } from '../options/mails/hand-over.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import { endedSessions, requireOpen } from '../options/sessions/sessions.ts';
-import { requireVerifiable, type UserChanges } from '../users/fields.ts';
+import { isWaiting } from '../options/verified-addresses/address.ts';
+import type { UserChanges } from '../users/fields.ts';
 import type { StoredUser } from '../users/item.ts';
 import { hashPassword } from '../users/password.ts';
-import { findUserByEmail } from '../users/store.ts';
 import { changeDetails } from '../users/user.ts';
 import {
   type Change,
@@ -35,6 +27,7 @@ import {
   writeUser,
 } from '../users/write.ts';
 import { type Confirmation, confirmPassword } from './confirmation.ts';
+import { newAddress } from './new-address.ts';
 import { lacksFactor, requireAllowed } from './policy.ts';
 import { withoutOtherWays } from './ways-in.ts';
 
@@ -92,7 +85,7 @@ async function tryToChange(user: StoredUser, request: ChangeRequest): Promise<Ch
   const { email: _, ...others } = request.changes;
   const { password: __, ...plain } = others;
   const password = await newPassword(request);
-  const address = await newAddress(user, request); // verified addresses
+  const address = await newAddress(user, request.changes.email, request.claims); // verified addresses
   const otherWays = otherWaysEnded(user, request); // identities
   const change = merged(
     { fields: plain, steps: grantorSteps(user, request) },
@@ -104,7 +97,7 @@ async function tryToChange(user: StoredUser, request: ChangeRequest): Promise<Ch
   );
   const isUnchanged = Object.keys(change.fields).length === 0;
   const after = isUnchanged ? user : await writeUser(user, change);
-  const awaitsLink = change.fields.pending_email !== undefined;
+  const awaitsLink = isWaiting(address.fields);
   const applied = {
     ...(awaitsLink ? others : request.changes),
     ...otherWays.fields,
@@ -136,24 +129,6 @@ async function newPassword(request: ChangeRequest): Promise<Fields> {
   if (password === undefined) return {};
   request.passwordHash ??= await hashPassword(password);
   return { password_hash: request.passwordHash };
-}
-
-/**
- * The change of the address. Where addresses are verified, another one of one's own waits for its
- * link, and the present one ends the wait. Where nobody may know who has an account, this does not look
- * for a holder, who gets a mail instead.
- */
-async function newAddress(user: StoredUser, { changes, claims }: ChangeRequest): Promise<Change> {
-  const { email } = changes;
-  const isOwn = user.id === claims.id;
-  if (email === undefined) return { fields: {} };
-  if (email === user.email) return { fields: isOwn && isWaiting(user) ? waitingForNone : {} };
-  requireVerifiable(email);
-  if (!isOwn) return merged(movedTo(user, email), { fields: verifiedAs(claims.role === 'admin') });
-  if (config.emailVerification === 'off') return movedTo(user, email);
-  const holder = hidesAccounts(config) ? undefined : await findUserByEmail(email);
-  if (holder && holder.id !== user.id) throw new DomainError('EMAIL_REGISTERED');
-  return waitingFor(user, email);
 }
 
 /** The change that leaves the password as the only way in, where somebody else sets it. */

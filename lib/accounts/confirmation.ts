@@ -8,7 +8,6 @@ import { config, hasIdentities } from '../ground/settings.ts';
 import { useNonce } from '../keys/nonce.ts';
 import { verifyIdToken } from '../options/identities/id-token.ts';
 import { identityOf } from '../options/identities/identities.ts';
-import { isUnverified } from '../options/links/address.ts';
 import {
   countedFailure,
   loginCounters,
@@ -19,6 +18,7 @@ import { checkCode, useCode } from '../options/second-factor/factor.ts';
 import { hasFactor } from '../options/second-factor/state.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import { requireOpen } from '../options/sessions/sessions.ts';
+import { isUnverified } from '../options/verified-addresses/address.ts';
 import type { StoredUser } from '../users/item.ts';
 import { isUnmatchable, matchesHash } from '../users/password.ts';
 

@@ -5,7 +5,6 @@ import type { Source } from '../ground/source.ts';
 import { useNonce, usingNonce } from '../keys/nonce.ts';
 import { type TokenAndNonce, type Vouched, verifyIdToken } from '../options/identities/id-token.ts';
 import { findUserByIdentity, linking, makeIdentity } from '../options/identities/identities.ts';
-import { verifiedAs } from '../options/links/address.ts';
 import {
   countRegistration,
   loginCounters,
@@ -13,6 +12,7 @@ import {
   sourceCounters,
 } from '../options/protection/counters.ts';
 import { prepareFirstSession, type Tokens } from '../options/sessions/session-tokens.ts';
+import { verifiedAs } from '../options/verified-addresses/address.ts';
 import { requireVerifiable } from '../users/fields.ts';
 import type { StoredUser } from '../users/item.ts';
 import { insertUser, prepareUser } from '../users/store.ts';

@@ -3,9 +3,9 @@
 import { loggingFaults } from '../ground/log.ts';
 import { config } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
-import { mustVerify } from '../options/links/address.ts';
 import { type Counter, readUnlessWaiting } from '../options/protection/counters.ts';
 import type { Tokens } from '../options/sessions/session-tokens.ts';
+import { mustVerify } from '../options/verified-addresses/address.ts';
 import { type StoredUser, wantedEmailKey } from '../users/item.ts';
 import { hashPassword, matchesHash, needsRehash, unmatchableHash } from '../users/password.ts';
 import { findHolder } from '../users/store.ts';

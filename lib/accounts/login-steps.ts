@@ -3,7 +3,6 @@ import type { AuditedAction } from '../audit/entry.ts';
 import { record } from '../audit/record.ts';
 import { DomainError, type ErrorCode } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
-import { mustVerify } from '../options/links/address.ts';
 import { tryToRemind } from '../options/mails/hand-over.ts';
 import {
   type Counter,
@@ -16,6 +15,7 @@ import {
 import { checkCode, useCode } from '../options/second-factor/factor.ts';
 import { hasFactor } from '../options/second-factor/state.ts';
 import { beginSession, type Tokens } from '../options/sessions/session-tokens.ts';
+import { mustVerify } from '../options/verified-addresses/address.ts';
 import type { StoredUser } from '../users/item.ts';
 import { isSuspended } from '../users/user.ts';
 

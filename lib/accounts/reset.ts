@@ -2,11 +2,11 @@
 import { audited } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import type { Source } from '../ground/source.ts';
-import { verifiedAs } from '../options/links/address.ts';
 import { readLink, useLink } from '../options/links/link.ts';
 import { changedParts, tryToNotify } from '../options/mails/hand-over.ts';
 import { forgottenFailures } from '../options/protection/counters.ts';
 import { endedSessions } from '../options/sessions/sessions.ts';
+import { verifiedAs } from '../options/verified-addresses/address.ts';
 import { hashPassword } from '../users/password.ts';
 import { merged, writeUser } from '../users/write.ts';
 import { withoutOtherWays } from './ways-in.ts';

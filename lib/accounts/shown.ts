@@ -1,8 +1,8 @@
 /** How responses show a user (functions/README.md, Responses). */
 
 import { config, hasIdentities, hasSecondFactors } from '../ground/settings.ts';
-import { isWaiting, verifiedAs } from '../options/links/address.ts';
 import { factorStanding } from '../options/second-factor/state.ts';
+import { isWaiting, verifiedAs } from '../options/verified-addresses/address.ts';
 import type { ListedUser, StoredIdentity, StoredUser } from '../users/item.ts';
 import type { User } from '../users/user.ts';
 

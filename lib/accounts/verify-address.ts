@@ -3,13 +3,14 @@ import { audited } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import { missingField } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
-import { movedTo } from '../options/links/address.ts';
 import { readLink, useLink } from '../options/links/link.ts';
 import { changedParts, tryToNotify } from '../options/mails/hand-over.ts';
 import { endedSessions } from '../options/sessions/sessions.ts';
+import { verified } from '../options/verified-addresses/address.ts';
 import { changeDetails } from '../users/user.ts';
 import { merged, writeUser } from '../users/write.ts';
 import { type Confirmation, confirmPassword, hasPassword } from './confirmation.ts';
+import { movedTo } from './new-address.ts';
 
 /** The token of a link, and what its user confirms by. */
 interface VerificationRequest extends Pick<Confirmation, 'idToken' | 'nonce'> {
@@ -44,14 +45,14 @@ async function tryToVerify(token: string, given: Confirmation, entry: object) {
   const isMoved = email !== user.email;
   const applied = isMoved ? { email } : {};
   const { fields, ...values } = changeDetails(user, applied);
-  const details = { fields: [...fields, 'email_verified'], by: 'verification', ...values };
+  const details = { fields: [...fields, ...Object.keys(verified)], by: 'verification', ...values };
   Object.assign(entry, { user_id: user.id, resource_id: user.id, details });
   if (given.currentPassword === undefined && hasPassword(user)) {
     throw missingField('TOKEN_AND_PASSWORD_REQUIRED', 'password');
   }
   await confirmPassword(user, given);
   if (!isUsed) {
-    const verification = { fields: { email_verified: true }, steps: [useLink(link)] };
+    const verification = { fields: verified, steps: [useLink(link)] };
     const ended = isMoved ? { ...endedSessions(user, session), made_by: undefined } : {};
     await writeUser(user, merged(verification, movedTo(user, email), { fields: ended }));
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { remove } from '../../lib/accounts/delete-user.ts';
+import { movedTo } from '../../lib/accounts/new-address.ts';
 import { shownUser } from '../../lib/accounts/shown.ts';
-import { movedTo } from '../../lib/options/links/address.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
 import { findStoredUser } from '../../lib/users/store.ts';
 import { type Fields, merged, rewriteUser, writeUser } from '../../lib/users/write.ts';

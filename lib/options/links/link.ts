@@ -12,7 +12,7 @@ import { hour, seconds } from '../../ground/time.ts';
 import { getItems, type StoredUser, userKey } from '../../users/item.ts';
 import { isSuspended, isUserId } from '../../users/user.ts';
 import { openSession, type Session, sessionsKey, withSessions } from '../sessions/sessions.ts';
-import { isWaiting } from './address.ts';
+import { isWaiting } from '../verified-addresses/address.ts';
 import { type LinkKind, linkKey, linkLifetime, voidLink } from './item.ts';
 
 /** A link to be made: of a user, and mailed to an address. */

@@ -1,14 +1,11 @@
-/**
- * Verified addresses (functions/README.md, Verified addresses): what a user's item holds of them, and what
- * another address changes.
- */
+/** Verified addresses in the fields of a user's item (functions/README.md, Verified addresses). */
 import { randomUUID } from 'node:crypto';
 import { config } from '../../ground/settings.ts';
 import { seconds } from '../../ground/time.ts';
 import type { StoredUser } from '../../users/item.ts';
 import type { User } from '../../users/user.ts';
-import { type Change, type Fields, takeEmail } from '../../users/write.ts';
-import { linkLifetime, voidLink } from './item.ts';
+import type { Change, Fields } from '../../users/write.ts';
+import { linkLifetime, voidLink } from '../links/item.ts';
 
 /** The fields of a user who waits for no link. */
 export const waitingForNone = {
@@ -16,6 +13,9 @@ export const waitingForNone = {
   pending_until: undefined,
   pending_id: undefined,
 } as const satisfies Fields;
+
+/** The field of a user whose address is verified, whatever the setting. */
+export const verified = { email_verified: true } as const satisfies Fields;
 
 /** The field that says whether an address is verified, where EMAIL_VERIFICATION is not off. */
 export function verifiedAs(isVerified: boolean): Pick<User, 'email_verified'> {
@@ -58,21 +58,4 @@ export function isWaiting(
     pending_email !== undefined &&
     pending_until > seconds(now)
   );
-}
-
-/**
- * The change to another address of a user, at once. The link that was mailed to the address which the user
- * gives up, and may take again, is void.
- */
-export function movedTo(user: StoredUser, email: string): Change {
-  if (email === user.email) return { fields: {} };
-  return {
-    fields: { email, ...waitingForNone },
-    steps: [
-      ...takeEmail(user, email),
-      ...(config.mailFunctionUrl === ''
-        ? []
-        : ([[{ Update: voidLink('reset', user.id) }]] as const)),
-    ],
-  };
 }
