@@ -1,4 +1,4 @@
-import { serviceForThisFile } from '../support/acceptance.ts';
 import { describeEveryEndpoint } from '../support/every-endpoint.ts';
+import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
 
-await describeEveryEndpoint(await serviceForThisFile());
+await describeEveryEndpoint(await proxiedServiceForThisFile());

@@ -1,8 +1,11 @@
 import { describe } from 'vitest';
-import { serviceForThisFile } from '../support/acceptance.ts';
 import { describeEveryEndpoint } from '../support/every-endpoint.ts';
 import { everySetting } from '../support/every-setting.ts';
+import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
 
-const service = await serviceForThisFile(everySetting);
-
-describe('With each setting that adds endpoints', () => describeEveryEndpoint(service));
+describe.each<[string, Readonly<Record<string, string>>]>([
+  ['With each setting that adds endpoints', everySetting],
+  ['Where accounts are private, and entries full,', { ACCOUNTS: 'private', AUDIT_DETAIL: 'full' }],
+])('%s', async (_, settings) => {
+  await describeEveryEndpoint(await proxiedServiceForThisFile(settings));
+});

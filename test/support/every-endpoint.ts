@@ -1,14 +1,10 @@
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeJwt } from 'jose';
-import { describe, expect, it } from 'vitest';
-import {
-  type AcceptanceService,
-  entriesOf,
-  isoTimestamp,
-  outcome,
-  refusal,
-  uniqueAgent,
-} from './acceptance.ts';
-import { type Account, type ApiAnswer, logIn, register } from './client.ts';
+import { describe, expect, inject, it } from 'vitest';
+import { functionsInForce, mailFunction } from '../../infra/uses.ts';
+import { configFrom } from '../../lib/ground/settings.ts';
+import { entriesOf, isoTimestamp, outcome, refusal, uniqueAgent } from './acceptance.ts';
+import { type Account, type ApiAnswer, type ApiClient, logIn, register } from './client.ts';
 import {
   type Caller,
   type ExampleRequest,
@@ -18,9 +14,17 @@ import {
   type Subject,
   sendExample,
   sessionIn,
+  tokenFor,
 } from './examples.ts';
 import { idSeen, seenIn } from './model.ts';
-import { markVerified } from './reset-tokens.ts';
+import { allowedBy, takenBy } from './permissions.ts';
+import type { ProxiedService } from './proxied-service.ts';
+import { faults } from './proxy.ts';
+import { markVerified, registrationMailed } from './reset-tokens.ts';
+import { engineClient } from './stored-items.ts';
+
+/** Whether requests to the engine, and what is stored, can be seen: those of a deployed service cannot. */
+const isLocal = !process.env.SERVICE_URL;
 
 /** The callers of endpoints that refuse other users before they look at an id. */
 const onlyAdmins: readonly Caller[] = ['self', 'admin'];
@@ -65,6 +69,9 @@ const refusals = {
 type CallerName = keyof typeof refusals;
 const callers = Object.keys(refusals) as CallerName[];
 
+/** Those of a setting with which entries also have values that the examples do not say. */
+const someDetails = expect.toBeOneOf([null, expect.any(String)]);
+
 const detailsDue = (details: object, account: Account, by: unknown): string =>
   JSON.stringify(details)
     .replace('SESSION', sessionIn(account))
@@ -104,16 +111,47 @@ const entriesDue = (
   ];
 };
 
+/** How long responses may be kept that are not errors, by the beginning of their path. */
+const kept: readonly (readonly [path: RegExp, control: string])[] = [
+  [/^\/(docs|console)\/./, 'public, max-age=31536000, immutable'],
+  [/^\/(openapi\.json|docs|console)/, 'no-cache'],
+  [/^\/\.well-known/, 'public, max-age=300'],
+];
+
+const expectCommonHeaders = (path: string, { status, headers, text }: ApiAnswer): void => {
+  const [, control = 'no-store'] = kept.find(([own]) => status < 400 && own.test(path)) ?? [];
+  expect(headers.get('cache-control')).toBe(control);
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
+  expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+  expect(headers.get('strict-transport-security')).toMatch(/^max-age=31536000/);
+  expect(headers.get('referrer-policy')).toBe('no-referrer');
+  expect(headers.get('x-request-id')).toMatch(/^\S{8,}$/);
+  // A gateway may name the type of a body that is not there.
+  if (status === 204) expect(headers.get('content-type')).toBeNull();
+  else if (text) {
+    expect(headers.get('content-type')).toMatch(/^(application\/json|text\/\w+); charset=utf-8$/);
+  }
+  expect(headers.has('error-code')).toBe(status >= 400);
+  expect(headers.has('x-powered-by')).toBe(false);
+};
+
 /** What holds for every endpoint that a service has by its settings. */
-export const describeEveryEndpoint = async (service: AcceptanceService): Promise<void> => {
-  const { api, adminToken } = service;
-  const other = await register(api);
-  const requests = exampleRequestsOf(service.environment);
+export const describeEveryEndpoint = async ({ service, proxy }: ProxiedService): Promise<void> => {
+  const { adminToken, environment } = service;
+  const api: ApiClient = async (method, path, options) => {
+    const answer = await service.api(method, path, options);
+    expectCommonHeaders(path, answer);
+    return answer;
+  };
+  const settings = configFrom(environment);
+  const requests = exampleRequestsOf(environment);
+  const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = environment;
 
   /** Another user, whose address is verified. */
-  const newOther = async (password: string) => {
-    const user = await register(api, { password });
-    await markVerified(service.environment, user.id);
+  const newOther = async (password?: string) => {
+    const user = await register(api, password === undefined ? {} : { password });
+    await registrationMailed(environment, user.id);
+    await markVerified(environment, user.id);
     return user;
   };
   const newAdmin = async (password: string): Promise<string> => {
@@ -122,6 +160,7 @@ export const describeEveryEndpoint = async (service: AcceptanceService): Promise
     await api('PUT', `/api/users/${admin.id}`, { token: adminToken, json });
     return logIn(api, admin);
   };
+  const other = await newOther();
 
   /** The callers' tokens; callers whom an example changes, and who have its password, are made for it. */
   const tokensFor = async ({ path }: ExampleRequest, { account }: Subject) => {
@@ -135,29 +174,114 @@ export const describeEveryEndpoint = async (service: AcceptanceService): Promise
     } satisfies Record<CallerName, string | null>;
   };
 
+  /** The permissions that the examples of a function took, by its name. */
+  const taken = new Map<string, Set<string>>();
+
+  /** Notes the permissions that requests to the engine took, which the function must have. */
+  const notePermissions = ({ name, permissions, uses }: ExampleRequest['definition']): void => {
+    const asked = proxy.requests.flatMap((request) => takenBy(request, environment));
+    // What it hands over is mailed at the same time.
+    const mailing = uses.has('mail') ? mailFunction(settings)?.permissions : [];
+    const all = [...allowedBy(permissions), ...allowedBy(mailing)];
+    expect(
+      asked.filter((one) => !all.includes(one)),
+      `uses of ${name} in infra/uses.ts`,
+    ).toEqual([]);
+    taken.set(name, new Set([...(taken.get(name) ?? []), ...asked]));
+  };
+
+  /** The entries of an agent, each with the id of the request that left it. */
+  const keptEntries = async (agent: string): Promise<readonly Record<string, unknown>[]> => {
+    // Of several queries of the trail, or requests for a check of the seal, the first alone leaves an entry.
+    const entries = (await entriesOf(service, agent)).filter(
+      ({ action, resource }) => action !== 'READ' && resource !== 'audit-seal',
+    );
+    if (!isLocal) return entries;
+    const withRequests = entries.map(async (entry) => {
+      const get = new GetCommand({ TableName: audit, Key: { id: entry.id }, ConsistentRead: true });
+      const { Item } = await engineClient(inject('engine')).send(get);
+      return { ...entry, request_id: Item?.request_id };
+    });
+    return Promise.all(withRequests);
+  };
+
+  /** Sends an example, and has the engine answer again. */
+  const send = async (example: ExampleRequest, subject: Subject, token: string | null) => {
+    const agent = uniqueAgent();
+    proxy.forget();
+    const headers = { 'user-agent': agent };
+    const sent = sendExample(api, example, subject, { token, headers });
+    const response = await sent.finally(() => proxy.impose());
+    notePermissions(example.definition);
+    return { response, entries: await keptEntries(agent) };
+  };
+
+  /** @param call what is sent, as whom */
+  const expectSuccess = async (...call: Parameters<typeof send>): Promise<void> => {
+    const [example, subject, token] = call;
+
+    const { response, entries } = await send(...call);
+
+    expect(response.status).toBe(example.status);
+    const due = entriesDue(example, subject, { token, response }).map((entry) => ({
+      ...entry,
+      ...(settings.auditDetail === 'full' ? { details: someDetails } : {}),
+      ...(isLocal ? { request_id: response.headers.get('x-request-id') } : {}),
+    }));
+    expect(entries).toEqual(due);
+  };
+
+  const expectFault = async (...call: Parameters<typeof send>): Promise<void> => {
+    const [{ storageFault: [message, field] = [], readsFirst, faultEntry }] = call;
+
+    const { response, entries } = await send(...call);
+
+    const body = { message, [field ?? '']: 'ResourceNotFoundException' };
+    expect(outcome(response)).toEqual([500, body]);
+    expect(entries.map(({ action, result }) => `${action} ${result}`)).toEqual(
+      faultEntry && !readsFirst ? [faultEntry] : [],
+    );
+  };
+
+  /** Whether a table can fail meanwhile: not where a mail would be tried again among later requests. */
+  const canFail = ({ operations, definition }: ExampleRequest) =>
+    isLocal && (operations.length > 0 || !definition.uses.has('mail'));
+
+  /** Sends an example as its own caller while its table fails, if it needs one, and as it is. */
+  const expectAllowed = async (...call: Parameters<typeof send>): Promise<void> => {
+    const [example, subject, token] = call;
+    const { operations } = example;
+    const isOwn = token === (tokenFor(example, subject) ?? null);
+    const table = operations.includes('read audit') ? audit : users;
+    if (isOwn && canFail(example)) proxy.impose({ fault: faults.missingTable, table });
+    if (isOwn && isLocal && operations.length > 0) await expectFault(...call);
+
+    await expectSuccess(...call);
+  };
+
+  /** The refusal of a caller, if the example refuses it. */
+  const refusalOf = (caller: CallerName, { caller: may, isSuspended }: ExampleRequest) =>
+    // Users who are suspended have no session left.
+    isSuspended && caller === 'the user itself'
+      ? refusal(401, 'Invalid token')
+      : refusals[caller][may];
+
   describe.each(requests)('$name', (example) => {
+    /** What refused requests left as it was. */
+    let unchanged: Subject | undefined;
+
     it.each(callers)(
-      'answers or refuses %s as its example says, and records what it did',
+      'answers or refuses %s as its example says, also while a table fails, and records what it did',
       async (caller) => {
-        const subject = await prepareSubject(service, adminToken, example);
-        const tokens = await tokensFor(example, subject);
-        const agent = uniqueAgent();
-        // Users who are suspended have no session left.
-        const isOut = example.isSuspended && caller === 'the user itself';
-        const refused = isOut ? refusal(401, 'Invalid token') : refusals[caller][example.caller];
+        const subject = unchanged ?? (await prepareSubject(service, adminToken, example));
+        const { [caller]: token } = await tokensFor(example, subject);
+        const refused = refusalOf(caller, example);
+        unchanged = refused ? subject : undefined;
+        if (!refused) return expectAllowed(example, subject, token);
 
-        const response = await sendExample(api, example, subject, {
-          token: tokens[caller],
-          headers: { 'user-agent': agent },
-        });
+        const { response, entries } = await send(example, subject, token);
 
-        if (refused) expect(outcome(response)).toEqual(refused);
-        else expect(response.status).toBe(example.status);
-        const token = tokens[caller];
-        const due = refused ? [] : entriesDue(example, subject, { token, response });
-        const entries = await entriesOf(service, agent);
-        // Of several requests for a check of the seal, the first alone leaves an entry.
-        expect(entries.filter(({ resource }) => resource !== 'audit-seal')).toEqual(due);
+        expect([outcome(response), entries]).toEqual([refused, []]);
       },
     );
   });
@@ -208,4 +332,14 @@ export const describeEveryEndpoint = async (service: AcceptanceService): Promise
       });
     },
   );
+
+  it('Each function queries each list that it may query', () => {
+    const unused = functionsInForce(settings).flatMap(({ name, permissions }) =>
+      allowedBy(permissions.filter(({ indexes }) => indexes))
+        .filter((one) => isLocal && !taken.get(name)?.has(one))
+        .map((one) => `${name}: ${one}`),
+    );
+
+    expect(unused, 'uses in infra/uses.ts').toEqual([]);
+  });
 };

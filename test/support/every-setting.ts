@@ -3,7 +3,8 @@ import { mailSettings, verifyUrl } from './mailbox.ts';
 /** Each setting that adds endpoints, fields or errors, with a value with which it does. */
 export const everySetting = {
   SESSION_DAYS: '90',
-  TOKEN_MINUTES: '5',
+  // A machine may stand still for minutes while a token is used.
+  TOKEN_MINUTES: '720',
   TOKEN_SIGNING: 'RS256',
   SELF_DELETION: 'on',
   SECOND_FACTOR: 'optional',

@@ -86,6 +86,8 @@ interface Example {
   readonly isAtOnce?: true;
   /** What is different where there are sessions, beside the read of the session. */
   readonly withSessions?: Partial<Example>;
+  /** Who may call it where accounts are private, if not the same. */
+  readonly callerIfPrivate?: Caller;
 }
 
 const newUser = () => ({
@@ -96,7 +98,12 @@ const newUser = () => ({
 const nameAndEmail = () => ({ name: 'Some One', email: uniqueEmail() });
 
 const login = { caller: 'anyone', operations: ['read'] } as const;
-const update = { caller: 'maker', entry: 'UPDATE SUCCESS', faultEntry: 'UPDATE FAILURE' } as const;
+const update = {
+  caller: 'maker',
+  callerIfPrivate: 'self',
+  entry: 'UPDATE SUCCESS',
+  faultEntry: 'UPDATE FAILURE',
+} as const;
 const logout = {
   caller: 'user',
   operations: ['write'],
@@ -213,6 +220,7 @@ const examples: Readonly<Record<string, Example>> = {
   'GET /api/profile': { caller: 'user', operations: ['read'] },
   'POST /api/users': {
     caller: 'user',
+    callerIfPrivate: 'admin',
     json: newUser,
     operations: ['write', 'transaction'],
     entry: 'CREATE SUCCESS',
@@ -226,7 +234,7 @@ const examples: Readonly<Record<string, Example>> = {
   },
   'GET /api/users, by a part': { caller: 'admin', query: 'search=nobody', operations: ['read'] },
   'GET /api/users, of the admins': { caller: 'user', query: 'role=admin', operations: ['read'] },
-  'GET /api/users/{id}': { caller: 'user', operations: ['read'] },
+  'GET /api/users/{id}': { caller: 'user', callerIfPrivate: 'self', operations: ['read'] },
   'PUT /api/users/{id}': {
     ...update,
     json: ({ account: { password } }) => ({ name: 'Renamed', password, currentPassword: password }),
@@ -365,7 +373,8 @@ const examples: Readonly<Record<string, Example>> = {
 };
 
 /** An example with its route. */
-export interface ExampleRequest extends Omit<Example, 'readsFirst'> {
+export interface ExampleRequest
+  extends Omit<Example, 'readsFirst' | 'withSessions' | 'callerIfPrivate'> {
   /** The status of the response when all is well. */
   readonly status: number;
   readonly operations: readonly Operation[];
@@ -405,16 +414,18 @@ export const exampleRequestsOf = (
     const own = Object.entries(examples)
       .filter(([name]) => routeOf(name) === route)
       .filter(([, { isAtOnce }]) => !isAtOnce || settings.emailVerification === 'off');
-    return own.map(([name, { withSessions, ...example }]): ExampleRequest => {
+    return own.map(([name, { withSessions, callerIfPrivate, ...example }]): ExampleRequest => {
       const { contract, describe } = contracts.get(`${method} /${path.slice(1)}`) as Endpoint;
       const readsSession = withThem && example.caller !== 'anyone';
       const asked = { ...example, ...(withThem ? withSessions : {}) };
+      const isPrivate = settings.accounts === 'private';
       const { operations = [] } = asked;
       return {
         status: describe(settings).success.status,
         storageFault: contract.storageFault,
         readsFirst: readsSession,
         ...asked,
+        caller: (isPrivate && callerIfPrivate) || example.caller,
         name,
         route,
         method,
