@@ -5,7 +5,8 @@ import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.create, async (request) => {
   const source = sourceOf(request);
-  const confirmation = { ...request.body, sourceIp: source.ip_address };
-  await deleteOwnAccount(requireBearer(request), confirmation, source);
+  const caller = requireBearer(request);
+  const confirmation = { ...request.body, caller, sourceIp: source.ip_address };
+  await deleteOwnAccount(confirmation, source);
   return { statusCode: 204 };
 });

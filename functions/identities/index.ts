@@ -35,20 +35,20 @@ const handlers: Readonly<Record<string, Handler>> = {
     const { idToken, nonce, currentIdToken, currentNonce, ...others } = request.body;
     const confirmation = {
       ...others,
+      caller: requireBearer(request),
       idToken: currentIdToken,
       nonce: currentNonce,
       sourceIp: source.ip_address,
     };
-    const caller = requireBearer(request);
-    const identity = await linkIdentity(caller, { idToken, nonce }, confirmation, source);
+    const identity = await linkIdentity({ idToken, nonce }, confirmation, source);
     return { statusCode: 201, body: shownIdentity(identity) };
   }),
 
   [contract.unlink.route]: protectedEndpoint(contract.unlink, async (request) => {
     const source = sourceOf(request);
-    const confirmation = { ...request.body, sourceIp: source.ip_address };
-    const identity = request.pathParameters?.identity;
-    await unlinkOwnIdentity(requireBearer(request), identity, confirmation, source);
+    const caller = requireBearer(request);
+    const confirmation = { ...request.body, caller, sourceIp: source.ip_address };
+    await unlinkOwnIdentity(request.pathParameters?.identity, confirmation, source);
     return { statusCode: 204 };
   }),
 

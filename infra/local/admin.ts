@@ -1,11 +1,10 @@
 /** The admins that `npm start` and the operator's command `create-admin` make. */
 import { randomBytes } from 'node:crypto';
-import { withoutOtherWays } from '../../lib/accounts/ways-in.ts';
+import { reclaimed, withoutOtherWays } from '../../lib/accounts/ways-in.ts';
 import type { Action } from '../../lib/audit/entry.ts';
 import { audited } from '../../lib/audit/record.ts';
 import { DomainError } from '../../lib/ground/errors.ts';
 import { withoutFactor } from '../../lib/options/second-factor/state.ts';
-import { endedSessions } from '../../lib/options/sessions/sessions.ts';
 import {
   isUnverified,
   verified,
@@ -32,10 +31,13 @@ interface AdminChange {
 const reinstate = ({ id, email }: StoredUser, password_hash: string) =>
   rewriteUser(id, async (user) => {
     if (user.email !== email) throw new DomainError('USER_NOT_FOUND');
-    const admin = { role: 'admin', password_hash, ...verified } as const;
-    const open = { ...withoutFactor, suspended_at: undefined, ...endedSessions(user) };
-    const fields = { ...admin, ...open, made_by: undefined };
-    return writeUser(user, merged({ fields }, withoutOtherWays(user)));
+    const admin = {
+      role: 'admin',
+      ...verified,
+      ...withoutFactor,
+      suspended_at: undefined,
+    } as const;
+    return writeUser(user, merged({ fields: admin }, reclaimed(user, password_hash)));
   });
 
 /**

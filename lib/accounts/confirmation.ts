@@ -21,6 +21,7 @@ import { requireOpen } from '../options/sessions/sessions.ts';
 import { isUnverified } from '../options/verified-addresses/address.ts';
 import type { StoredUser } from '../users/item.ts';
 import { isUnmatchable, matchesHash } from '../users/password.ts';
+import { rewriteUser } from '../users/write.ts';
 
 /** By what a user confirms a request, and where that comes from. */
 export interface Confirmation {
@@ -33,19 +34,27 @@ export interface Confirmation {
   confirmedHash?: string;
 }
 
+/** By what a caller confirms a request about itself. */
+export interface OwnConfirmation extends Confirmation {
+  readonly caller: Bearer;
+}
+
 /**
- * Requires all that a caller confirms by, and uses the code up. A change that others overtake reads the
- * user again, and then requires {@link confirmOpen} alone.
- * @returns the caller without the code
- * @throws {DomainError} TOKEN_INVALID, CODE_REQUIRED, CODE_WRONG, and what {@link confirmPassword} throws
+ * Changes a caller who confirms that by all that the caller has, and uses the code up. A change that others
+ * overtake reads the user again, and then requires {@link confirmOpen} alone.
+ * @throws {DomainError} USER_NOT_FOUND, TOKEN_INVALID, CODE_REQUIRED, CODE_WRONG, STORAGE_FAULT, what
+ *   {@link confirmPassword} throws, and what the change throws
  */
-export async function confirm(caller: Bearer, given: Confirmation): Promise<StoredUser> {
-  if (hasFactor(caller) && !given.code) throw missingField('CODE_REQUIRED', 'code');
-  requireOpen(caller, caller.session);
-  await requirePasswordOrIdentity(caller, given);
-  const user = await useFactor(caller, given);
-  await useUp(caller, given);
-  return user;
+export async function rewriteConfirmed<T>(
+  given: OwnConfirmation,
+  change: (user: StoredUser) => Promise<T>,
+): Promise<T> {
+  const confirmed = await confirm(given);
+  const changeOpen = async (user: StoredUser) => {
+    await confirmOpen(user, given);
+    return change(user);
+  };
+  return rewriteUser(confirmed.id, changeOpen, confirmed);
 }
 
 /** Whether a user confirms by a password. */
@@ -57,12 +66,8 @@ export function hasPassword({ password_hash }: StoredUser): boolean {
  * Requires that the session of a caller is open, and what {@link confirmPassword} does.
  * @param user the caller as read last
  */
-export async function confirmOpen(
-  user: StoredUser,
-  { session }: Bearer,
-  given: Confirmation,
-): Promise<void> {
-  requireOpen(user, session);
+export async function confirmOpen(user: StoredUser, given: OwnConfirmation): Promise<void> {
+  requireOpen(user, given.caller.session);
   await confirmPassword(user, given);
 }
 
@@ -85,6 +90,17 @@ export async function confirmPassword(user: StoredUser, given: Confirmation): Pr
  */
 export function requireVerified(user: StoredUser): void {
   if (isUnverified(user)) throw new DomainError('EMAIL_NOT_VERIFIED');
+}
+
+/** Requires all that a caller confirms by. @returns the caller without the code */
+async function confirm(given: OwnConfirmation): Promise<StoredUser> {
+  const { caller } = given;
+  if (hasFactor(caller) && !given.code) throw missingField('CODE_REQUIRED', 'code');
+  requireOpen(caller, caller.session);
+  await requirePasswordOrIdentity(caller, given);
+  const user = await useFactor(caller, given);
+  await useUp(caller, given);
+  return user;
 }
 
 function requirePasswordOrIdentity(user: StoredUser, given: Confirmation): Promise<void> {

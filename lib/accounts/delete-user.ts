@@ -1,17 +1,15 @@
 /** How users are deleted, whom others may change at the same time (functions/README.md, Own account). */
 import { audited } from '../audit/record.ts';
 import { type Step, transact } from '../dynamodb/client.ts';
-import { config, hasSessions } from '../ground/settings.ts';
+import { config } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
 import { tryToNotify } from '../options/mails/hand-over.ts';
-import type { Bearer } from '../options/sessions/bearer.ts';
-import { sessionsKey } from '../options/sessions/sessions.ts';
 import { besideAnotherAdmin } from '../users/admins.ts';
 import { type StoredUser, userKey } from '../users/item.ts';
 import { deletionDetails } from '../users/user.ts';
 import { releaseEmail, rewriteUser, unchanged } from '../users/write.ts';
-import { type Confirmation, confirm, confirmOpen } from './confirmation.ts';
-import { otherWaysGone } from './ways-in.ts';
+import { type OwnConfirmation, rewriteConfirmed } from './confirmation.ts';
+import { waysInGone } from './ways-in.ts';
 
 /**
  * Deletes a user for an admin, and frees the address.
@@ -36,13 +34,11 @@ export async function deleteUser(id: number, by: number, source: Source): Promis
  * @throws {DomainError} STORAGE_FAULT, and the errors of the steps
  */
 export async function remove(user: StoredUser, ...steps: readonly Step[]): Promise<StoredUser> {
-  const deletion = (key: { pk: string }) => ({ TableName: config.usersTable, Key: key });
   await transact([
-    [{ Delete: { ...deletion(userKey(user.id)), ...unchanged(user) } }],
+    [{ Delete: { TableName: config.usersTable, Key: userKey(user.id), ...unchanged(user) } }],
     releaseEmail(user),
-    ...otherWaysGone(user),
+    ...waysInGone(user),
     ...steps,
-    ...(hasSessions(config) ? [[{ Delete: deletion(sessionsKey(user.id)) }] as const] : []),
   ]);
   return user;
 }
@@ -52,21 +48,14 @@ export async function remove(user: StoredUser, ...steps: readonly Step[]): Promi
  * @param given by which the caller confirms it
  * @throws {DomainError} USER_NOT_FOUND, LAST_ADMIN, STORAGE_FAULT, and what the confirmation throws
  */
-export async function deleteOwnAccount(
-  caller: Bearer,
-  given: Confirmation,
-  source: Source,
-): Promise<void> {
-  const { id } = caller;
+export async function deleteOwnAccount(given: OwnConfirmation, source: Source): Promise<void> {
+  const { id } = given.caller;
   const deletion = { ...source, action: 'DELETE', user_id: id, resource_id: id } as const;
   const deleted = await audited(deletion, async (entry) => {
-    const confirmed = await confirm(caller, given);
-    const removeConfirmed = async (user: StoredUser) => {
-      await confirmOpen(user, caller, given);
+    const user = await rewriteConfirmed(given, async (user) => {
       if (user.role !== 'admin') return remove(user);
       return besideAnotherAdmin(id, 'LAST_ADMIN', (otherIsAdmin) => remove(user, otherIsAdmin));
-    };
-    const user = await rewriteUser(id, removeConfirmed, confirmed);
+    });
     entry.details = deletionDetails(user);
     return user;
   });

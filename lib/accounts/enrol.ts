@@ -20,18 +20,16 @@ import { endedSessions, requireOpen } from '../options/sessions/sessions.ts';
 import type { StoredUser } from '../users/item.ts';
 import { type Fields, rewriteUser, writeUser } from '../users/write.ts';
 import {
-  type Confirmation,
-  confirm,
   confirmOpen,
-  confirmPassword,
+  type OwnConfirmation,
   requireVerified,
+  rewriteConfirmed,
 } from './confirmation.ts';
 
 /** The user who asks, as authentication has read it, and where the request comes from. */
-export interface FactorRequest {
-  readonly caller: Bearer;
+export interface FactorRequest extends Pick<OwnConfirmation, 'caller'> {
   readonly source: Source;
-  readonly body: Omit<Confirmation, 'sourceIp'>;
+  readonly body: Omit<OwnConfirmation, 'caller' | 'sourceIp'>;
 }
 
 /** Seconds for which a secret waits for its first code. */
@@ -53,14 +51,13 @@ export function beginEnrolment(
   const given = confirmationOf(request);
   const details = { fields: ['second_factor'], second_factor: 'begun' };
   return audited(entryOf(request, details), async () => {
-    requireOpen(caller, caller.session);
-    await confirmPassword(caller, given);
+    await confirmOpen(caller, given);
     requireEnrollable(caller);
     const secret = makeSecret();
     const encrypted = await encryptSecret(caller.id, secret);
     const enrolment = { secret: encrypted, until: seconds(now) + enrolmentTime };
     const store = async (user: StoredUser) => {
-      await confirmOpen(user, caller, given);
+      await confirmOpen(user, given);
       requireEnrollable(user);
       await writeUser(user, { fields: { enrolment } });
     };
@@ -144,8 +141,8 @@ export async function removeFactor(id: number, admin: Bearer, source: Source): P
   await tryToNotify(user, ['secondFactor'], source); // mails
 }
 
-function confirmationOf({ source, body }: FactorRequest): Confirmation {
-  return { ...body, sourceIp: source.ip_address };
+function confirmationOf({ caller, source, body }: FactorRequest): OwnConfirmation {
+  return { ...body, caller, sourceIp: source.ip_address };
 }
 
 function entryOf({ caller: { id }, source }: FactorRequest, details: object) {
@@ -189,12 +186,8 @@ async function stepOfCode(user: StoredUser, secret: string, text: string, now: D
 async function changeFactor(request: FactorRequest, fields: Fields): Promise<void> {
   const { caller } = request;
   if (caller.factor_secret === undefined) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
-  const given = confirmationOf(request);
-  const confirmed = await confirm(caller, given);
-  const change = async (user: StoredUser) => {
-    await confirmOpen(user, caller, given);
-    if (user.factor_secret !== confirmed.factor_secret) throw new DomainError('CODE_WRONG');
+  await rewriteConfirmed(confirmationOf(request), async (user) => {
+    if (user.factor_secret !== caller.factor_secret) throw new DomainError('CODE_WRONG');
     await writeUser(user, { fields: { ...fields, ...endedSessions(user, caller.session) } });
-  };
-  await rewriteUser(caller.id, change, confirmed);
+  });
 }

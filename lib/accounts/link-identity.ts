@@ -12,12 +12,11 @@ import {
 } from '../options/identities/identities.ts';
 import { tryToNotify } from '../options/mails/hand-over.ts';
 import { countedFailure, requireNoWait, sourceCounters } from '../options/protection/counters.ts';
-import type { Bearer } from '../options/sessions/bearer.ts';
 import { endedSessions, type Session } from '../options/sessions/sessions.ts';
 import type { StoredIdentity, StoredUser } from '../users/item.ts';
 import { isUnmatchable } from '../users/password.ts';
 import { type Change, rewriteUser, writeUser } from '../users/write.ts';
-import { type Confirmation, confirm, confirmOpen, requireVerified } from './confirmation.ts';
+import { type OwnConfirmation, requireVerified, rewriteConfirmed } from './confirmation.ts';
 
 /**
  * Links an identity to a caller, and ends all other sessions and the permission of whoever made the caller.
@@ -26,11 +25,11 @@ import { type Confirmation, confirm, confirmOpen, requireVerified } from './conf
  *   TOO_MANY_IDENTITIES, IDENTITY_LINKED, STORAGE_FAULT, and what the confirmation throws
  */
 export async function linkIdentity(
-  caller: Bearer,
   token: TokenAndNonce,
-  given: Confirmation,
+  given: OwnConfirmation,
   source: Source,
 ): Promise<StoredIdentity> {
+  const { caller } = given;
   const identity = await audited(entryOf(caller.id, caller.id, source), async (entry) => {
     requireLinkable(caller);
     const counters = await requireNoWait(sourceCounters(source.ip_address));
@@ -39,16 +38,13 @@ export async function linkIdentity(
     await requireNoWait(counters);
     entry.details = { ...entry.details, linked: vouched.issuer };
     const made = makeIdentity(vouched);
-    const confirmed = await confirm(caller, given);
-    const link = async (user: StoredUser) => {
-      await confirmOpen(user, caller, given);
+    await rewriteConfirmed(given, async (user) => {
       requireLinkable(user);
       const identities = [...(user.identities ?? []), made];
       const ended = { ...endedSessions(user, caller.session), made_by: undefined };
       const steps = [usingNonce(token.nonce, 'IDENTITY_TOKEN_INVALID'), ...linking(user, [made])];
       await writeUser(user, { fields: { identities, ...ended }, steps });
-    };
-    await rewriteUser(caller.id, link, confirmed);
+    });
     return made;
   });
   await tryToNotify(caller, ['identities'], source);
@@ -61,20 +57,17 @@ export async function linkIdentity(
  * @throws {DomainError} IDENTITY_NOT_FOUND, LAST_LOGIN, STORAGE_FAULT, and what the confirmation throws
  */
 export async function unlinkOwnIdentity(
-  caller: Bearer,
   identityId: string | undefined,
-  given: Confirmation,
+  given: OwnConfirmation,
   source: Source,
 ): Promise<void> {
+  const { caller } = given;
   await audited(entryOf(caller.id, caller.id, source), async (entry) => {
     const { issuer } = findIdentity(caller, identityId);
     entry.details = { ...entry.details, unlinked: issuer };
-    const confirmed = await confirm(caller, given);
-    const unlink = async (user: StoredUser) => {
-      await confirmOpen(user, caller, given);
-      await writeUser(user, unlinked(user, identityId, caller.session));
-    };
-    await rewriteUser(caller.id, unlink, confirmed);
+    await rewriteConfirmed(given, (user) =>
+      writeUser(user, unlinked(user, identityId, caller.session)),
+    );
   });
   await tryToNotify(caller, ['identities'], source);
 }

@@ -3,6 +3,7 @@ import { audited } from '../audit/record.ts';
 import { DomainError, type ErrorCode } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { useNonce, usingNonce } from '../keys/nonce.ts';
+import type { Tokens } from '../keys/token.ts';
 import { type TokenAndNonce, type Vouched, verifyIdToken } from '../options/identities/id-token.ts';
 import { findUserByIdentity, linking, makeIdentity } from '../options/identities/identities.ts';
 import {
@@ -11,7 +12,7 @@ import {
   requireNoWait,
   sourceCounters,
 } from '../options/protection/counters.ts';
-import { prepareFirstSession, type Tokens } from '../options/sessions/session-tokens.ts';
+import { prepareFirstSession } from '../options/sessions/session-tokens.ts';
 import { verifiedAs } from '../options/verified-addresses/address.ts';
 import { requireVerifiable } from '../users/fields.ts';
 import type { StoredUser } from '../users/item.ts';

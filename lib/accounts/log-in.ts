@@ -3,8 +3,8 @@
 import { loggingFaults } from '../ground/log.ts';
 import { config } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
+import type { Tokens } from '../keys/token.ts';
 import { type Counter, readUnlessWaiting } from '../options/protection/counters.ts';
-import type { Tokens } from '../options/sessions/session-tokens.ts';
 import { mustVerify } from '../options/verified-addresses/address.ts';
 import { type StoredUser, wantedEmailKey } from '../users/item.ts';
 import { hashPassword, matchesHash, needsRehash, unmatchableHash } from '../users/password.ts';

@@ -3,6 +3,7 @@ import type { AuditedAction } from '../audit/entry.ts';
 import { record } from '../audit/record.ts';
 import { DomainError, type ErrorCode } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
+import type { Tokens } from '../keys/token.ts';
 import { tryToRemind } from '../options/mails/hand-over.ts';
 import {
   type Counter,
@@ -14,7 +15,7 @@ import {
 } from '../options/protection/counters.ts';
 import { checkCode, useCode } from '../options/second-factor/factor.ts';
 import { hasFactor } from '../options/second-factor/state.ts';
-import { beginSession, type Tokens } from '../options/sessions/session-tokens.ts';
+import { beginSession } from '../options/sessions/session-tokens.ts';
 import { mustVerify } from '../options/verified-addresses/address.ts';
 import type { StoredUser } from '../users/item.ts';
 import { isSuspended } from '../users/user.ts';

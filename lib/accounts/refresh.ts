@@ -5,14 +5,13 @@ import { untilWritten } from '../dynamodb/client.ts';
 import { DomainError } from '../ground/errors.ts';
 import { logWarning, refreshTokenReused } from '../ground/log.ts';
 import type { Source } from '../ground/source.ts';
-import { issueToken } from '../keys/token.ts';
+import { issueToken, type Tokens } from '../keys/token.ts';
 import {
   nextRefreshToken,
   type RefreshToken,
   readRefreshToken,
   sessionEnd,
   standingOf,
-  type Tokens,
 } from '../options/sessions/session-tokens.ts';
 import {
   endSession,

@@ -5,11 +5,10 @@ import type { Source } from '../ground/source.ts';
 import { readLink, useLink } from '../options/links/link.ts';
 import { changedParts, tryToNotify } from '../options/mails/hand-over.ts';
 import { forgottenFailures } from '../options/protection/counters.ts';
-import { endedSessions } from '../options/sessions/sessions.ts';
 import { verifiedAs } from '../options/verified-addresses/address.ts';
 import { hashPassword } from '../users/password.ts';
 import { merged, writeUser } from '../users/write.ts';
-import { withoutOtherWays } from './ways-in.ts';
+import { reclaimed, withoutOtherWays } from './ways-in.ts';
 
 /**
  * Sets a password by a token, which is valid once, ends all sessions and unlinks all identities. Whoever
@@ -31,10 +30,8 @@ export async function resetPassword(
       Object.assign(entry, { user_id: user.id, resource_id: user.id, details });
       password_hash ??= await hashPassword(password);
       const reset = merged(
-        { fields: { password_hash, made_by: undefined }, steps: [useLink(link)] },
-        { fields: verifiedAs(true) }, // verified addresses
-        otherWays, // identities
-        { fields: endedSessions(user) }, // sessions
+        { fields: verifiedAs(true), steps: [useLink(link)] }, // verified addresses
+        reclaimed(user, password_hash), // with the sessions and identities ended
         await forgottenFailures(user), // protection
       );
       return { user: await writeUser(user, reset), otherWays };

@@ -1,18 +1,34 @@
-/** The ways in that a user may have beside the password, where options give some. */
+/** The ways into an account: the password, open sessions, and those that options give. */
 import type { Step } from '../dynamodb/client.ts';
 import { unlinkedAll, unlinking } from '../options/identities/identities.ts';
+import { endedSessions, forgottenSessions } from '../options/sessions/sessions.ts';
 import type { StoredUser } from '../users/item.ts';
-import type { Change } from '../users/write.ts';
+import { type Change, merged } from '../users/write.ts';
 
 /**
- * The change after which the password is the only way in: for a reset and for a password that somebody else
- * sets, because whoever knew the one before may have added another way.
+ * The change after which a new password is the only way in, for whoever proves by the mailbox, or on the
+ * machine, to be the one who may have it.
+ */
+export function reclaimed(user: StoredUser, password_hash: string): Change {
+  return merged(
+    { fields: { password_hash, made_by: undefined } }, // users made by a caller
+    withoutOtherWays(user),
+    { fields: endedSessions(user) }, // sessions
+  );
+}
+
+/**
+ * The change after which nobody logs in without the password: for one that somebody else sets, because
+ * whoever knew the one before may have added another way.
  */
 export function withoutOtherWays(user: StoredUser): Change {
   return unlinkedAll(user); // identities
 }
 
-/** The steps by which other ways in go with a user who is deleted. */
-export function otherWaysGone(user: StoredUser): readonly Step[] {
-  return unlinking(user); // identities
+/** The steps by which the ways in go with a user who is deleted. */
+export function waysInGone(user: StoredUser): readonly Step[] {
+  return [
+    ...unlinking(user), // identities
+    ...forgottenSessions(user), // sessions
+  ];
 }

@@ -24,6 +24,13 @@ export interface Claims {
   readonly exp: number;
 }
 
+/** The tokens that a client gets. */
+export interface Tokens {
+  readonly token: string;
+  /** Where there are sessions. */
+  readonly refreshToken?: string;
+}
+
 /**
  * Issues a signed bearer token (RFC 7519) that is valid for TOKEN_MINUTES.
  * @param belonging for the header: verifiers ignore parameters that they do not know (RFC 7515,

@@ -154,7 +154,7 @@ describe('What an option touches outside its rooms', () => {
 
   it.each(Object.entries(options))('is what the table says: %s', (name, option) => {
     const { handlers, fields } = option;
-    const rooms = [room(name), ...handlers.map((folder) => `functions/${folder}/`)];
+    const rooms = [room(name), ...handlers.map((own) => `functions/${own}`)];
     const outside = files
       .filter((file) => !rooms.some((own) => file.startsWith(own)))
       .sort((a, b) => (a < b ? -1 : 1));

@@ -11,7 +11,7 @@ import { DomainError } from '../../ground/errors.ts';
 import { config, hasSessions } from '../../ground/settings.ts';
 import type { Source } from '../../ground/source.ts';
 import { day, seconds } from '../../ground/time.ts';
-import { issueToken } from '../../keys/token.ts';
+import { issueToken, type Tokens } from '../../keys/token.ts';
 import type { StoredUser } from '../../users/item.ts';
 import { isUserId } from '../../users/user.ts';
 import {
@@ -39,13 +39,6 @@ export type Standing =
   | { readonly is: 'good' | 'reused' | 'unknown' }
   /** The token before the newest one, within the {@link grace} after its use. */
   | { readonly is: 'repeated'; readonly refreshToken: string };
-
-/** The tokens that the client gets. */
-export interface Tokens {
-  readonly token: string;
-  /** Where there are sessions. */
-  readonly refreshToken?: string;
-}
 
 const form = /^([1-9]\d{0,15})\.([\w-]{22})\.([\w-]{43})([\w-]{22})$/;
 

@@ -157,6 +157,12 @@ export function endedSessions(user: StoredUser, kept?: Session) {
   return { session_epoch, kept_session: kept && keptMark(session_epoch, kept.id) };
 }
 
+/** The step that deletes all sessions of a user who is deleted. */
+export function forgottenSessions({ id }: StoredUser): readonly Step[] {
+  if (!hasSessions(config)) return [];
+  return [[{ Delete: { TableName: config.usersTable, Key: sessionsKey(id) } }]];
+}
+
 /**
  * Ends all sessions of a user, who is not read.
  * @returns false when there is no such user
