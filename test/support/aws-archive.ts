@@ -2,11 +2,9 @@
  * A bucket of S3 with versions, and an Ed25519 key of KMS, on loopback: what the seal uses of them. It
  * refuses what the functions of the seal have no permission for (infra/stack/audit-seal.ts).
  */
-import { generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Mishap, startAws } from './aws.ts';
 
 interface Version {
   readonly id: string;
@@ -16,34 +14,17 @@ interface Version {
   readonly content?: Buffer;
 }
 
-/** How a request fails: before it is done, after it, or by an answer. */
+/** How a request fails. */
 export const awsFaults = ['reset', 'lost answer', 'internal error'] as const;
-type AwsFault = (typeof awsFaults)[number] | 'slow';
 
-export interface AwsArchive {
-  /** Variables that lead the SDK here. */
-  readonly environment: Readonly<Record<string, string>>;
-  readonly publicKey: KeyObject;
-  /** Versions of each object, oldest first, by its key. */
-  readonly objects: Map<string, Version[]>;
-  /** Requests, such as `PUT /bucket/key`, with their header If-None-Match. */
-  readonly requests: readonly {
-    readonly line: string;
-    readonly ifNoneMatch?: string | undefined;
-  }[];
-  /** Puts a version over an object, or marks it as deleted, past all conditions. */
-  overwrite(key: string, content?: Buffer): void;
-  /** Has an object encrypted by a key that nobody else has. */
-  encrypt(key: string): void;
-  /** Has every request fail, or the first attempt of each; absent: none. */
-  impose(fault?: AwsFault, only?: 'firstAttempt'): void;
-  stop(): Promise<void>;
-}
+type Objects = Map<string, Version[]>;
+
+const urlOf = ({ url = '' }: IncomingMessage) => new URL(url, 'http://localhost');
 
 /** Versions in one page of a list: few, so that there are pages. */
 const pageSize = 5;
 
-const listXml = (objects: AwsArchive['objects'], { searchParams }: URL): string => {
+const listXml = (objects: Objects, searchParams: URLSearchParams): string => {
   const [prefix, keyMarker] = [searchParams.get('prefix') ?? '', searchParams.get('key-marker')];
   const marker = searchParams.get('version-id-marker');
   const all = [...objects]
@@ -73,14 +54,6 @@ const fail = (response: ServerResponse, status: number, code: string) =>
     .writeHead(status, { 'content-type': 'application/xml' })
     .end(`<Error><Code>${code}</Code></Error>`);
 
-const readBody = async (incoming: IncomingMessage): Promise<Buffer> => {
-  const parts: Buffer[] = [];
-  for await (const part of incoming) parts.push(part);
-  return Buffer.concat(parts);
-};
-
-type Objects = AwsArchive['objects'];
-
 const put = (objects: Objects, key: string, content: Buffer, ifNoneMatch: string | undefined) => {
   const versions = objects.get(key) ?? [];
   if (ifNoneMatch === '*' && versions.at(-1)?.content) return false;
@@ -97,15 +70,15 @@ const sendRange = (content: Buffer, wanted = '', response: ServerResponse) => {
   return response.writeHead(206, { 'content-range': range }).end(part);
 };
 
-const serveObject = async (
+const serveObject = (
   objects: Objects,
   incoming: IncomingMessage,
   response: ServerResponse,
-  { pathname, searchParams }: URL,
-): Promise<unknown> => {
+  content: Buffer,
+): unknown => {
+  const { pathname, searchParams } = urlOf(incoming);
   const key = decodeURIComponent(pathname.split('/').slice(2).join('/'));
   if (incoming.method === 'PUT') {
-    const content = await readBody(incoming);
     const isNew = put(objects, key, content, incoming.headers['if-none-match']);
     return isNew ? response.end() : fail(response, 412, 'PreconditionFailed');
   }
@@ -118,31 +91,16 @@ const serveObject = async (
   return found ? fail(response, 405, 'MethodNotAllowed') : fail(response, 404, 'NoSuchVersion');
 };
 
-const serveKey = (
-  { publicKey, privateKey }: { publicKey: KeyObject; privateKey: KeyObject },
-  body: { Message?: string; MessageType?: string; SigningAlgorithm?: string },
-): object => {
-  if (!body.Message) {
-    const der = publicKey.export({ type: 'spki', format: 'der' });
-    return { PublicKey: der.toString('base64') };
-  }
-  if (body.MessageType !== 'RAW' || body.SigningAlgorithm !== 'ED25519_SHA_512') {
-    return { __type: 'ValidationException' };
-  }
-  const signature = sign(null, Buffer.from(body.Message, 'base64'), privateKey);
-  return { Signature: signature.toString('base64') };
-};
-
 /** Which requests fail. */
 const faultRule = () => {
-  let [fault, isFirstOnly]: [AwsFault | undefined, boolean] = [undefined, false];
+  let [fault, isFirstOnly]: [Mishap | undefined, boolean] = [undefined, false];
   const seen = new Set<string>();
   return {
-    impose: (imposed?: AwsFault, only?: 'firstAttempt') => {
+    impose: (imposed?: Mishap, only?: 'firstAttempt') => {
       [fault, isFirstOnly] = [imposed, only !== undefined];
       seen.clear();
     },
-    faultOf: ({ method, url, headers }: IncomingMessage): AwsFault | undefined => {
+    faultOf: ({ method, url, headers }: IncomingMessage): Mishap | undefined => {
       const request = [method, url, headers['x-amz-target']].join(' ');
       if (isFirstOnly && seen.has(request)) return undefined;
       seen.add(request);
@@ -151,63 +109,65 @@ const faultRule = () => {
   };
 };
 
-/** @returns whether that was all; otherwise it is done, and the answer may be lost */
-const failsBefore = async (
-  fault: AwsFault | undefined,
-  { socket }: IncomingMessage,
-  response: ServerResponse,
-): Promise<boolean> => {
-  if (fault === 'slow') await sleep(500);
-  if (fault === 'reset') socket.resetAndDestroy();
-  if (fault === 'internal error') response.writeHead(500).end();
-  if (fault === 'lost answer') response.end = () => response.destroy();
-  return fault === 'reset' || fault === 'internal error';
-};
+export type AwsArchive = Awaited<ReturnType<typeof startAwsArchive>>;
 
-export const startAwsArchive = async (): Promise<AwsArchive> => {
-  const pair = generateKeyPairSync('ed25519');
+export const startAwsArchive = async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  /** Versions of each object, oldest first, by its key. */
   const objects: Objects = new Map();
+  /** Such as `PUT /bucket/key`, with their header If-None-Match. */
   const requests: { line: string; ifNoneMatch?: string | undefined }[] = [];
   const { impose, faultOf } = faultRule();
-  const server = createServer(async (incoming, response) => {
-    if (await failsBefore(faultOf(incoming), incoming, response)) return undefined;
-    const url = new URL(incoming.url ?? '', 'http://localhost');
-    const ifNoneMatch = incoming.headers['if-none-match'];
-    requests.push({ line: `${incoming.method} ${url.pathname}`, ifNoneMatch });
-    if (incoming.headers['x-amz-target']) {
-      const body = JSON.parse((await readBody(incoming)).toString());
-      response.setHeader('content-type', 'application/x-amz-json-1.1');
-      return response.end(JSON.stringify(serveKey(pair, body)));
-    }
-    if (!url.searchParams.has('versions')) return serveObject(objects, incoming, response, url);
-    if (url.searchParams.get('prefix') !== 'audit-archive/') {
-      return fail(response, 403, 'AccessDenied');
-    }
-    response.setHeader('content-type', 'application/xml');
-    return response.end(listXml(objects, url));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url: endpoint, stop } = await startAws({
+    operations: {
+      GetPublicKey: () => {
+        const der = publicKey.export({ type: 'spki', format: 'der' });
+        return { PublicKey: der.toString('base64') };
+      },
+      Sign: ({ Message, MessageType, SigningAlgorithm }) => {
+        if (`${MessageType} ${SigningAlgorithm}` !== 'RAW ED25519_SHA_512') return undefined;
+        const signature = sign(null, Buffer.from(Message, 'base64'), privateKey);
+        return { Signature: signature.toString('base64') };
+      },
+    },
+    objects: (incoming, response, body) => {
+      const { searchParams } = urlOf(incoming);
+      if (!searchParams.has('versions')) return serveObject(objects, incoming, response, body);
+      if (searchParams.get('prefix') !== 'audit-archive/') {
+        return fail(response, 403, 'AccessDenied');
+      }
+      response.setHeader('content-type', 'application/xml');
+      return response.end(listXml(objects, searchParams));
+    },
+    faultOf: (incoming) => {
+      const fault = faultOf(incoming);
+      if (fault === 'reset' || fault === 'internal error') return fault;
+      const ifNoneMatch = incoming.headers['if-none-match'];
+      requests.push({ line: `${incoming.method} ${urlOf(incoming).pathname}`, ifNoneMatch });
+      return fault;
+    },
+  });
   return {
+    /** Variables that lead the SDK here. */
     environment: { AWS_ENDPOINT_URL_S3: endpoint, AWS_ENDPOINT_URL_KMS: endpoint },
-    publicKey: pair.publicKey,
+    publicKey,
     objects,
     requests,
+    /** Has every request fail, or the first attempt of each; absent: none. */
     impose,
-    overwrite: (key, content) => {
+    /** Puts a version over an object, or marks it as deleted, past all conditions. */
+    overwrite: (key: string, content?: Buffer) => {
       const version = { id: randomUUID(), ...(content ? { content } : {}) };
       objects.set(key, [...(objects.get(key) ?? []), version]);
     },
-    encrypt: (key) => {
+    /** Has an object encrypted by a key that nobody else has. */
+    encrypt: (key: string) => {
+      const versions = objects.get(key) ?? [];
       objects.set(
         key,
-        (objects.get(key) ?? []).map((each) => ({ ...each, isEncrypted: true })),
+        versions.map((each) => ({ ...each, isEncrypted: true })),
       );
     },
-    stop: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    stop,
   };
 };

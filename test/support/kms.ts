@@ -1,6 +1,6 @@
 /** AWS KMS on loopback, with RSA keys that really sign: what tokens use of it. */
 import * as crypto from 'node:crypto';
-import { startLoopback } from './loopback.ts';
+import { AwsRefusal, startAws } from './aws.ts';
 
 type Input = Readonly<Record<string, string>>;
 
@@ -24,7 +24,7 @@ export const startKms = async () => {
   const find = (name = '') => {
     const id = (aliases.get(name)?.key ?? name).replace(arn, '');
     const key = keys.get(id);
-    if (!key) throw new Error('NotFoundException');
+    if (!key) throw new AwsRefusal('NotFoundException');
     return { id, key };
   };
   const place = (name: string, key = makeKey(), since = Date.now()) =>
@@ -47,7 +47,7 @@ export const startKms = async () => {
         ? { KeyMetadata: { KeyId: makeKey().replace(arn, '') } }
         : undefined,
     CreateAlias: ({ AliasName = '', TargetKeyId }) => {
-      if (aliases.has(AliasName)) throw new Error('AlreadyExistsException');
+      if (aliases.has(AliasName)) throw new AwsRefusal('AlreadyExistsException');
       place(AliasName, TargetKeyId);
       return {};
     },
@@ -67,22 +67,15 @@ export const startKms = async () => {
     ScheduleKeyDeletion: ({ KeyId }) => (keys.delete(find(KeyId).id) ? {} : undefined),
   };
 
-  const { url, stop } = await startLoopback(({ headers, socket }, body, response) => {
-    const input = JSON.parse(body);
-    const operation = String(headers['x-amz-target']).split('.')[1] ?? '';
-    const request = `${operation} ${input.KeyId ?? input.AliasName ?? ''}`.trim();
-    requests.push(request);
-    const fault = state.fault(request);
-    if (fault === 'reset') return socket.resetAndDestroy();
-    response.setHeader('content-type', 'application/x-amz-json-1.1');
-    try {
-      if (fault) throw new Error(fault);
-      const answer = operations[operation]?.(input);
-      if (!answer) throw new Error('ValidationException');
-      return response.end(JSON.stringify(answer));
-    } catch (error) {
-      return response.writeHead(400).end(JSON.stringify({ __type: (error as Error).message }));
-    }
+  const { url, stop } = await startAws({
+    operations,
+    faultOf: (_, operation, { KeyId, AliasName = '' }) => {
+      const request = `${operation} ${KeyId ?? AliasName}`.trim();
+      requests.push(request);
+      const fault = state.fault(request);
+      if (fault === 'reset') return fault;
+      return fault ? new AwsRefusal(fault) : undefined;
+    },
   });
   const environment = { KMS_URL: `${url}/`, AWS_ENDPOINT_URL_KMS: url };
   return Object.assign(state, { environment, aliases, keys, requests, makeKey, place, stop });

@@ -2,15 +2,22 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 
-/** @param answer gets each request with its body, and ends the response or its connection */
+/** @param answer gets each request with its body, as text and as bytes, and ends the response or its connection */
 export const startLoopback = async (
-  answer: (request: IncomingMessage, body: string, response: ServerResponse) => unknown,
+  answer: (
+    request: IncomingMessage,
+    body: string,
+    response: ServerResponse,
+    bytes: Buffer,
+  ) => unknown,
 ): Promise<{ readonly url: string; stop(): Promise<void> }> => {
-  const server = createServer(async (request, response) =>
-    answer(request, await text(request), response),
-  );
+  // It closes no connection as a client that was late uses it again: that would be a failed request.
+  const server = createServer({ keepAliveTimeout: 600_000 }, async (request, response) => {
+    const bytes = await buffer(request);
+    return answer(request, bytes.toString(), response, bytes);
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const stop = async () => {
