@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { until } from '../support/until.ts';
 import { end, run, start } from './command.ts';
 import { certificateFile, type Edge, makeCertificate, startEdge } from './edge.ts';
 import { region, root, runFolder, workspace } from './workspace.ts';
@@ -89,17 +90,13 @@ const clientSettings = ({ url }: Edge) => ({
   NODE_EXTRA_CA_CERTS: certificateFile,
 });
 
-/** Milliseconds for the emulator to answer. */
-const startTimeout = 30_000;
-
-const untilReady = async (port: number, child: ChildProcess): Promise<void> => {
-  const deadline = Date.now() + startTimeout;
-  while (Date.now() < deadline && child.exitCode === null) {
+const untilReady = (port: number, child: ChildProcess): Promise<boolean> => {
+  const failure = `The emulator did not start: see ${join(runFolder, 'emulator.log')}`;
+  return until(async () => {
+    if (child.exitCode !== null) throw new Error(failure);
     const health = fetch(`http://127.0.0.1:${port}/_ministack/health`);
-    if (await health.then(({ ok }) => ok).catch(() => false)) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error(`The emulator did not start: see ${join(runFolder, 'emulator.log')}`);
+    return health.then(({ ok }) => ok).catch(() => false);
+  }, failure);
 };
 
 /** Starts the emulator on a port of its own. */

@@ -1,12 +1,12 @@
 /** Stands in for Amazon SES, and for Lambda where a function is invoked without the local service. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, type MockInstance, vi } from 'vitest';
 import type { MailMessage } from '../../lib/options/mails/hand-over.ts';
 import { type AcceptanceService, serviceForThisFile } from './acceptance.ts';
 import { startLoopback } from './loopback.ts';
 import { type OwnTables, proxiedTablesForThisFile } from './own-tables.ts';
 import type { EngineProxy } from './proxy.ts';
+import { until } from './until.ts';
 
 export interface ReceivedMail {
   readonly from: string;
@@ -50,10 +50,6 @@ const toMail = ({ FromEmailAddress, Destination, Content }: any): ReceivedMail =
   html: Content.Simple.Body.Html.Data,
 });
 
-/** Times to look for a mail, and milliseconds between them: far more than one takes. */
-const maxLooks = 3000;
-const interval = 20;
-
 export const startMailbox = async (): Promise<Mailbox> => {
   const mails: ReceivedMail[] = [];
   const messages: MailMessage[] = [];
@@ -87,14 +83,11 @@ export const startMailbox = async (): Promise<Mailbox> => {
     fail: (...next) => {
       failures = [...next];
     },
-    mailsTo: async (address, count = 1) => {
-      for (let look = 0; look < maxLooks; look += 1) {
+    mailsTo: (address, count = 1) =>
+      until(() => {
         const found = mails.filter(({ to }) => to.includes(address));
-        if (found.length >= count) return found;
-        await sleep(interval);
-      }
-      throw new Error(`${address} has no ${count} mails`);
-    },
+        return found.length >= count && found;
+      }, `${address} has no ${count} mails`),
     stop,
   };
 };

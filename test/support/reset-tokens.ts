@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { type Link, makeLinkToken } from '../../lib/options/links/link.ts';
 import { mailsKey } from '../../lib/options/mails/limits.ts';
@@ -6,6 +5,7 @@ import { waitingFor } from '../../lib/options/verified-addresses/address.ts';
 import { getItem } from '../../lib/users/item.ts';
 import { findStoredUser } from '../../lib/users/store.ts';
 import { setFields } from './stored-user.ts';
+import { until } from './until.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -52,20 +52,12 @@ export const markVerified = (
   { email_verified = true } = {},
 ): Promise<unknown> => inTurn(environment, () => setFields(id, { email_verified }));
 
-/** Times to look for a mail, and milliseconds between them: far more than one takes. */
-const maxLooks = 3000;
-const interval = 20;
-
 /** Waits until the mail to a user who has registered is sent, where addresses are verified. */
 export const registrationMailed = async (environment: Environment, id: number): Promise<void> => {
   if ((environment.EMAIL_VERIFICATION ?? 'off') === 'off') return;
-  for (let look = 0; look < maxLooks; look += 1) {
-    const mails = await inTurn(environment, async () => {
-      const { email = '' } = (await findStoredUser(id)) ?? {};
-      return getItem(mailsKey({ kind: 'verification', email }));
-    });
-    if (mails?.sent) return;
-    await sleep(interval);
-  }
-  throw new Error(`User ${id} has no mail`);
+  const isMailed = async () => {
+    const { email = '' } = (await findStoredUser(id)) ?? {};
+    return (await getItem(mailsKey({ kind: 'verification', email })))?.sent !== undefined;
+  };
+  await until(() => inTurn(environment, isMailed), `User ${id} has no mail`);
 };

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { until } from './until.ts';
 
 export interface ServiceProcess {
   readonly url: string;
@@ -12,23 +13,21 @@ export interface ServiceProcess {
   stop(): Promise<number | null>;
 }
 
-/** Milliseconds for it to be ready: an engine of its own may be a Java machine. */
-const startTimeout = 60_000;
-
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 const waitForUrl = async (child: ChildProcess, output: () => string): Promise<string> => {
-  const deadline = Date.now() + startTimeout;
-  while (Date.now() < deadline && child.exitCode === null) {
-    const url = /Listening at (\S+)/.exec(output())?.[1];
-    if (url) return url.replace('localhost', '127.0.0.1');
-    await sleep(10);
+  try {
+    const url = await until(() => {
+      if (child.exitCode !== null) throw new Error(`It has ended with ${child.exitCode}`);
+      return /Listening at (\S+)/.exec(output())?.[1];
+    });
+    return url.replace('localhost', '127.0.0.1');
+  } catch (cause) {
+    // Its last words may come after its end.
+    await sleep(100);
+    child.kill('SIGKILL');
+    throw new Error(`The service did not start:\n${output()}`, { cause });
   }
-  // Its last words may come after its end.
-  await sleep(100);
-  const end = child.exitCode ?? child.signalCode ?? 'still starting';
-  child.kill('SIGKILL');
-  throw new Error(`The service did not start (${end}):\n${output()}`);
 };
 
 /**

@@ -7,13 +7,8 @@ import { installedEngines, startEngine } from '../../../infra/local/engine.ts';
 import { logIn, register } from '../../support/client.ts';
 import { folderForThisTest } from '../../support/folder.ts';
 import { startTestService } from '../../support/service.ts';
-import {
-  comesTrue,
-  enginePackages,
-  installWithout,
-  processesWith,
-  startInVain,
-} from './installation.ts';
+import { until } from '../../support/until.ts';
+import { enginePackages, installWithout, processesWith, startInVain } from './installation.ts';
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {
@@ -71,8 +66,8 @@ describe('startEngine', () => {
 
       owner.kill(signal);
 
-      expect(await comesTrue(() => refuses(endpoint))).toBe(true);
-      expect(await comesTrue(() => processesWith(folder).length === 0)).toBe(true);
+      await until(() => refuses(endpoint));
+      await until(() => processesWith(folder).length === 0);
     },
   );
 

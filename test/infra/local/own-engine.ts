@@ -7,13 +7,8 @@ import { afterAll, afterEach, inject } from 'vitest';
 import type { RunningService } from '../../../infra/local/folder.ts';
 import { type ApiClient, apiClient } from '../../support/client.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
-import {
-  comesTrue,
-  commandLine,
-  installWithout,
-  processesWith,
-  startInVain,
-} from './installation.ts';
+import { until } from '../../support/until.ts';
+import { commandLine, installWithout, processesWith, startInVain } from './installation.ts';
 
 export const tables = { USERS_TABLE: 'users', AUDIT_TABLE: 'audit' };
 
@@ -98,7 +93,7 @@ export const ownEngineForThisFile = (): OwnEngine => {
     signalEngine: (signal) => {
       for (const pid of engines()) process.kill(Number(pid), signal);
     },
-    isVacated: () => comesTrue(() => processesWith(data).length === 0),
+    isVacated: () => until(() => processesWith(data).length === 0),
   };
 };
 

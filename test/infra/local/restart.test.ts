@@ -7,7 +7,7 @@ import { lostAmong, startLoad } from '../../support/load.ts';
 import { type Fault, faults, startProxy } from '../../support/proxy.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { brokenItems, scan, scanAudit } from '../../support/stored-items.ts';
-import { comesTrue } from './installation.ts';
+import { until } from '../../support/until.ts';
 import { endGroup, ownEngineForThisFile, tables } from './own-engine.ts';
 
 /** Requests of a load that is well under way, also on a machine with other work. */
@@ -26,7 +26,7 @@ describe('A service with an engine and a data folder of its own', { timeout: 180
       const service = await start();
       const { token } = await register(service.api);
       const load = startLoad(service);
-      await comesTrue(() => load.acknowledged.length > few);
+      await until(() => load.acknowledged.length > few);
 
       await endGroup(service.process, 'SIGKILL');
       const [acknowledged] = await Promise.all([load.stop(), waits && isVacated()]);
@@ -54,7 +54,7 @@ describe('A service with an engine and a data folder of its own', { timeout: 180
       },
     };
     const load = startLoad(watched);
-    await comesTrue(() => load.acknowledged.length > few);
+    await until(() => load.acknowledged.length > few);
 
     const code = await endGroup(service.process, signal);
     await load.stop();
@@ -101,7 +101,7 @@ describe('A service that is told to end', { timeout: 90_000 }, () => {
         service.api('GET', '/api/profile', { token: account.token }),
         service.api('POST', '/api/login', { json: account }),
       ];
-      await comesTrue(() => proxy.requests.length === 2);
+      await until(() => proxy.requests.length === 2);
       const ended = service.process && once(service.process, 'exit');
 
       service.process?.kill(signal);
@@ -128,7 +128,7 @@ describe('A service that is told to end', { timeout: 90_000 }, () => {
     proxy.forget();
     proxy.impose({ fault: slowly });
     const login = service.api('POST', '/api/login', { json: account });
-    await comesTrue(() => proxy.requests.length > 0);
+    await until(() => proxy.requests.length > 0);
     const ended = service.process && once(service.process, 'exit');
 
     service.process?.kill('SIGTERM');
@@ -151,7 +151,7 @@ describe('A service that is told to end', { timeout: 90_000 }, () => {
     socket.write(
       `POST /api/login HTTP/1.1\r\nHost: x\r\n${type}\r\nContent-Length: ${json.length}\r\n\r\n${json}`,
     );
-    await comesTrue(() => proxy.requests.length > 0);
+    await until(() => proxy.requests.length > 0);
     const ended = service.process && once(service.process, 'exit');
 
     socket.destroy();

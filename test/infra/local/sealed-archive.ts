@@ -7,7 +7,7 @@ import { inject } from 'vitest';
 import type { Header } from '../../../lib/seal/header.ts';
 import type { TestService } from '../../support/service.ts';
 import { scanAudit } from '../../support/stored-items.ts';
-import { comesTrue } from './installation.ts';
+import { until } from '../../support/until.ts';
 
 interface SealedFile {
   readonly name: string;
@@ -60,7 +60,7 @@ export const idsInTable = async ({ environment }: TestService): Promise<readonly
 /** Waits until all that the table of a service has is sealed, and says whether that came to be. */
 export const becomesSealed = async (service: TestService, archive: SealedArchive) => {
   const wanted = await idsInTable(service);
-  return comesTrue(() => {
+  return until(() => {
     const sealed = new Set(archive.ids());
     return wanted.every((id) => sealed.has(id));
   });

@@ -4,7 +4,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { register } from '../../support/client.ts';
 import { folderForThisTest } from '../../support/folder.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
-import { comesTrue, processesWith } from './installation.ts';
+import { until } from '../../support/until.ts';
+import { processesWith } from './installation.ts';
 import { archiveIn, becomesSealed, idsInTable } from './sealed-archive.ts';
 
 /** A service that seals every second. */
@@ -48,8 +49,8 @@ describe('npm start', () => {
     const service = await startSealed(folder);
     const sealers = () => processesWith(`infra/local/seal.ts\0${folder}`);
 
-    expect(await comesTrue(() => sealers().length > 0)).toBe(true);
-    expect(await comesTrue(() => archiveIn(folder).files().length > 2)).toBe(true);
+    await until(() => sealers().length > 0);
+    await until(() => archiveIn(folder).files().length > 2);
     await service.stop();
 
     expect(sealers()).toEqual([]);
@@ -59,11 +60,11 @@ describe('npm start', () => {
     const folder = folderForThisTest();
     const archive = archiveIn(folder);
     await startSealed(folder);
-    expect(await comesTrue(() => archive.files().length > 1)).toBe(true);
+    await until(() => archive.files().length > 1);
 
     renameSync(archive.folder, join(folder, 'taken-away'));
 
-    expect(await comesTrue(() => existsSync(join(archive.folder, 'public-key.pem')))).toBe(true);
+    await until(() => existsSync(join(archive.folder, 'public-key.pem')));
   });
 
   it('makes a key that only its owner may read, and shows its public half', async () => {

@@ -8,7 +8,7 @@ import { readLocalSettings } from '../../../infra/local/settings.ts';
 import { logIn } from '../../support/client.ts';
 import { cleanEnvironment } from '../../support/operator.ts';
 import { startTestService } from '../../support/service.ts';
-import { comesTrue } from './installation.ts';
+import { until } from '../../support/until.ts';
 
 const start = async (environment: Readonly<Record<string, string>> = {}) => {
   const service = await startTestService(environment);
@@ -93,7 +93,7 @@ describe('A line for each request', () => {
     await service.api('POST', '/api/login', { json: { email: 'a@b.c', password: 'a-secret' } });
     await service.api('GET', `/caf%C3%A9/${'x'.repeat(300)}`);
 
-    expect(await comesTrue(() => /^GET \/caf/m.test(service.output()))).toBe(true);
+    await until(() => /^GET \/caf/m.test(service.output()));
     expect(service.output().match(/^(GET|POST) .+$/gm)).toEqual([
       expect.stringMatching(/^GET \/api\/v1\/users 200 \d+ ms$/),
       expect.stringMatching(/^POST \/api\/login 404 \d+ ms$/),

@@ -11,7 +11,7 @@ import { startAwsArchive } from '../../support/aws-archive.ts';
 import { logIn, register } from '../../support/client.ts';
 import { operate, operatedServiceForThisFile, operatorEntry } from '../../support/operator.ts';
 import { engineClient, type Item, scan } from '../../support/stored-items.ts';
-import { comesTrue } from '../local/installation.ts';
+import { until } from '../../support/until.ts';
 import { archiveIn, becomesSealed, type SealedArchive } from '../local/sealed-archive.ts';
 import { awsForThisTest } from './aws.ts';
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
     await api('POST', '/api/login', { json: { email: user.email, password: 'wrong' } });
   }
   expect(await becomesSealed(service, archive)).toBe(true);
-  expect(await comesTrue(() => archive.files().length > 4)).toBe(true);
+  await until(() => archive.files().length > 4);
   await service.stop();
   await exportAudit('-');
 });

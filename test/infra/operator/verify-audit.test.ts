@@ -22,7 +22,7 @@ import { register } from '../../support/client.ts';
 import { folderForThisTest } from '../../support/folder.ts';
 import { operate, operatedServiceForThisFile, operatorEntry } from '../../support/operator.ts';
 import { engineClient, scanAudit } from '../../support/stored-items.ts';
-import { comesTrue } from '../local/installation.ts';
+import { until } from '../../support/until.ts';
 import { archiveIn, becomesSealed, type SealedArchive } from '../local/sealed-archive.ts';
 import { awsForThisTest } from './aws.ts';
 
@@ -37,7 +37,7 @@ const users: number[] = [];
 beforeAll(async () => {
   for (let user = 0; user < 4; user += 1) users.push((await register(service.api)).id);
   expect(await becomesSealed(service, archive)).toBe(true);
-  expect(await comesTrue(() => archive.files().length > 4)).toBe(true);
+  await until(() => archive.files().length > 4);
   running = readRunning(service.folder);
   await service.stop();
 });
