@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { folderForThisTest } from '../support/folder.ts';
@@ -44,55 +44,6 @@ describe('What npm ci brings', () => {
   it('has the same version of Node for every platform', () => {
     const versions = packages.filter(([path]) => /^node_modules\/node-(linux|darwin)/.test(path));
     expect(new Set(versions.map(([, { version }]) => version)).size).toBe(1);
-  });
-});
-
-describe('npm ci in a folder with the .npmrc of the project', () => {
-  /** A project whose one package requires a Node that does not exist yet. */
-  const makeProject = () => {
-    const folder = folderForThisTest();
-    const write = (name: string, content: object) =>
-      writeFileSync(join(folder, name), JSON.stringify(content));
-    const root = { name: 'root', version: '1.0.0', dependencies: { newer: 'file:newer' } };
-    const newer = { version: '1.0.0', engines: { node: '>=999' } };
-    mkdirSync(join(folder, 'newer'));
-    write('newer/package.json', { name: 'newer', ...newer });
-    write('package.json', root);
-    write('package-lock.json', {
-      name: 'root',
-      version: '1.0.0',
-      lockfileVersion: 3,
-      requires: true,
-      packages: { '': root, newer, 'node_modules/newer': { resolved: 'newer', link: true } },
-    });
-    copyFileSync('.npmrc', join(folder, '.npmrc'));
-    return folder;
-  };
-  const install = (cwd: string) => {
-    const env = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
-    return spawnSync('npm', ['ci', '--offline', '--userconfig=/dev/null'], {
-      cwd,
-      encoding: 'utf8',
-      env: Object.fromEntries(env),
-    });
-  };
-
-  it('does not warn of packages that require a newer Node than npm runs with', () => {
-    expect(install(makeProject())).toMatchObject({
-      status: 0,
-      stdout: expect.stringContaining('added 1 package'),
-      stderr: '',
-    });
-  });
-
-  it('still prints why it fails', () => {
-    const folder = makeProject();
-    rmSync(join(folder, 'package-lock.json'));
-
-    const { status, stderr } = install(folder);
-
-    expect(status).toBe(1);
-    expect(stderr).toContain('The `npm ci` command can only install with an existing');
   });
 });
 
