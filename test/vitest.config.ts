@@ -23,8 +23,11 @@ const folders = {
   contract: 'test/contract/*.test.ts',
   /** Clients that are generated and compiled, which needs Java, Maven and Go. No gate. */
   generated: 'test/contract/generated/*.test.ts',
-  /** What time or chance decides: races, faults under time limits, engines that stop. No gate. */
-  long: 'test/{faults,races}/**/*.test.ts',
+  /**
+   * What time or chance decides: races, faults under time limits, engines that stop; and what is
+   * followed before a release. No gate.
+   */
+  long: 'test/{faults,infra/release,races}/**/*.test.ts',
 };
 
 const report = process.env.REPORT ?? `tests-${chosenEngine()}`;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { folderForThisFile } from '../support/folder.ts';
+import { folderForThisFile } from '../../support/folder.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is changed as the JSON that it is
 type Document = any;

@@ -3,8 +3,8 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { folderForThisFile } from '../support/folder.ts';
-import { cleanEnvironment } from '../support/operator.ts';
+import { folderForThisFile } from '../../support/folder.ts';
+import { cleanEnvironment } from '../../support/operator.ts';
 
 const blocks = [
   ...readFileSync('.github/CONTRIBUTING.md', 'utf8').matchAll(/^```ts\n(.*?)^```$/gms),
