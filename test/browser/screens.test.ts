@@ -1,8 +1,7 @@
 /**
- * Every screen with the same data at the same time, so that the screenshots of two runs can be
- * compared (test/README.md, Screenshots).
+ * Every screen with the same data at the same time. SCREENS has pictures taken, so that those of two
+ * runs can be compared (test/README.md, Screenshots).
  */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
@@ -275,9 +274,6 @@ const screens: Readonly<Record<string, readonly [string, ((page: Page) => Promis
   ],
 };
 
-const folder = join('.reports/screens', process.env.SCREENS ?? 'now');
-mkdirSync(folder, { recursive: true });
-
 /** Opens a place in a window so high that all names are seen, and so asked for. */
 const openScreen = async (place: string): Promise<Page> => {
   const viewport = { width: 1280, height: 2400 };
@@ -343,6 +339,13 @@ const looks = [
 /** Pixels of the highest picture that Chromium takes. */
 const highest = 16_000;
 
+const takePicture = async (page: Page, name: string, width: number): Promise<void> => {
+  const path = join('.reports/screens', process.env.SCREENS ?? '', `${name}.png`);
+  const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
+  const clip = { x: 0, y: 0, width, height: Math.min(height, highest) };
+  await page.screenshot({ path, fullPage: true, clip, animations: 'disabled' });
+};
+
 describe('Nothing is broken or out of its place', () => {
   it.each(Object.entries(screens))('on the screen %s', async (name, [place, act]) => {
     const page = await openScreen(place);
@@ -353,10 +356,7 @@ describe('Nothing is broken or out of its place', () => {
       await page.evaluate(`document.documentElement.style.fontSize = '${fontSize}'`);
       await page.setViewportSize({ width, height: 800 });
       await page.emulateMedia({ colorScheme });
-      const path = join(folder, `${name}-${width}-${colorScheme}.png`);
-      const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
-      const clip = { x: 0, y: 0, width, height: Math.min(height, highest) };
-      await page.screenshot({ path, fullPage: true, clip, animations: 'disabled' });
+      if (process.env.SCREENS) await takePicture(page, `${name}-${width}-${colorScheme}`, width);
       const faults = (await page.evaluate(misplaced)) as readonly string[];
       found.push(...faults.map((each) => `${width}: ${each}`));
     }
