@@ -1,21 +1,26 @@
 /**
  * `npm run check`: the whole gate, whose outcome is the same at each run; on the second engine it
  * runs what an engine decides. `npm run check -- long` runs all tests on both engines with seeds of
- * its own, generated clients, the rotation in the rehearsal, and the soak: what time or chance decides too.
+ * its own, generated clients, the whole rehearsal, and the soak: what time or chance decides too.
  * Mutation testing takes hours and stays a command of its own, `npm run mutate`.
  *
- * Goes on after a failure, and closes with the sum of the test reports.
+ * The gate has two lanes side by side. The output of each step is in a file in .reports, and here is a
+ * line when the step ends. Goes on after a failure, prints the last lines of what failed in the end, and
+ * closes with the sum of the test reports.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 
 interface Step {
+  /** Of its files in .reports. */
+  readonly name: string;
   /** Arguments of npm. */
   readonly command: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** The test report that it writes. */
-  readonly report?: string;
+  /** Whether it writes no test report. */
+  readonly isWithoutReport?: true;
 }
 
 const storageTests = [
@@ -33,100 +38,155 @@ const storageTests = [
 const engines = ['dynoxide', 'dynamodb-local'] as const;
 type EngineName = (typeof engines)[number];
 
-/** Parts of the tests that no engine changes. */
-const parts = (...names: string[]): readonly Step[] =>
-  names.map((name) => ({ command: `test -- ${name}`, report: name }));
-const partsOn = (ENGINE: EngineName, ...names: string[]): readonly Step[] =>
-  names.map((name) => ({
-    command: `test -- ${name}`,
-    env: { ENGINE },
-    report: `${name}-${ENGINE}`,
-  }));
+/** A part of the tests that no engine changes. */
+const part = (name: string): Step => ({ name, command: `test -- ${name}` });
+const partOn = (ENGINE: EngineName, name: string): Step => ({
+  name: `${name}-${ENGINE}`,
+  command: `test -- ${name}`,
+  env: { ENGINE },
+});
+
+/** The rehearsal compares what the deployed service passes with what this passes. */
+const service = partOn('dynoxide', 'service');
+/** Several parts in one run, which share an engine, and the processors when one of them waits. */
+const others: Step = {
+  name: 'settings-machine-properties-dynoxide',
+  command: 'test -- settings --project machine --project properties',
+  env: { ENGINE: 'dynoxide' },
+};
 /** The tests of what an engine decides: what is stored, and what a request stores and reads. */
 const storage: Step = {
+  name: 'storage-dynamodb-local',
   command: `test -- ${storageTests.join(' ')}`,
   env: { ENGINE: 'dynamodb-local' },
-  report: 'storage-dynamodb-local',
 };
-
 const code: readonly Step[] = [
-  { command: 'run lint' },
-  { command: 'run types' },
-  ...parts('stack', 'browser'),
+  { name: 'lint', command: 'run lint', isWithoutReport: true },
+  { name: 'types', command: 'run types', isWithoutReport: true },
+  part('stack'),
+  part('browser'),
 ];
-/**
- * Begins with what `npm run synth` does. Compares what the deployed service passes with what `npm
- * test` passed.
- */
+/** Begins with what `npm run synth` does, and reports the tests of the deployed service. */
 const rehearsal: Step = {
+  name: 'rehearsal',
   command: 'run rehearse',
-  env: { LOCAL_REPORT: 'service-dynoxide' },
-  report: 'tests-deployed',
+  env: { LOCAL_REPORT: service.name },
 };
 
-const gate: readonly Step[] = [
-  ...partsOn('dynoxide', 'service'),
-  ...code,
-  ...partsOn('dynoxide', 'settings', 'machine', 'properties'),
-  storage,
-  ...parts('contract'),
-  rehearsal,
-];
 const everything: readonly Step[] = [
   ...code,
   ...engines.flatMap((engine) =>
-    partsOn(engine, 'service', 'settings', 'machine', 'properties', 'long'),
+    ['service', 'settings', 'machine', 'properties', 'long'].map((name) => partOn(engine, name)),
   ),
-  ...parts('contract').map((step) => ({ ...step, env: { EXAMPLES: '100' } })),
-  ...parts('generated'),
+  { ...part('contract'), env: { EXAMPLES: '100' } },
+  part('generated'),
   { ...rehearsal, command: 'run rehearse -- long' },
-  { command: 'run soak', env: { SOAK_SECONDS: '120' } },
+  { name: 'soak', command: 'run soak', env: { SOAK_SECONDS: '120' }, isWithoutReport: true },
 ];
 
-const reportFile = (name: string) => `.reports/${name}.json`;
+const folder = '.reports';
+/** Lines of a failed step's output that are printed in the end. */
+const lastLines = 80;
 
 interface Count {
   readonly passed: number;
   readonly failed: number;
+  /** What to print in the end. */
+  readonly failure?: string;
 }
 
 /** What a report says; one that is missing, or says that something else failed, is a failure. */
 const countIn = (name: string): Count => {
   try {
-    const report = JSON.parse(readFileSync(reportFile(name), 'utf8'));
+    const report = JSON.parse(readFileSync(`${folder}/${name}.json`, 'utf8'));
     const { numPassedTests: passed, numFailedTests: failed, success } = report;
     return { passed, failed: success ? failed : Math.max(failed, 1) };
   } catch {
-    console.log(`FAILED: ${reportFile(name)} is missing`);
+    console.log(`FAILED: ${folder}/${name}.json is missing`);
     return { passed: 0, failed: 1 };
   }
 };
 
-/** Runs one step; a failure that no report counts is one. */
-const run = ({ command, env = {}, report }: Step): Count => {
-  const title = [...Object.entries(env).map((pair) => pair.join('=')), 'npm', command].join(' ');
-  console.log(`\n== ${title}`);
-  const begun = performance.now();
-  if (report) rmSync(reportFile(report), { force: true });
-  const options = {
-    stdio: 'inherit',
-    env: { ...process.env, ...env, ...(report && { REPORT: report }) },
-  } as const;
-  const { status } = spawnSync('npm', command.split(' '), options);
-  const count = report ? countIn(report) : { passed: 0, failed: 0 };
-  const failed = status === 0 ? count.failed : Math.max(count.failed, 1);
-  const seconds = ((performance.now() - begun) / 1000).toFixed(0);
-  console.log(`${failed === 0 ? 'ok' : 'FAILED'}: ${title}, ${seconds} s`);
-  return { ...count, failed };
+const secondsSince = (begun: number) => ((performance.now() - begun) / 1000).toFixed(0);
+
+/** Ends what runs when this process is told to end. */
+const stop = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    stop.abort();
+    process.exit(1);
+  });
+}
+
+/** Runs a command of npm with its output in a file. @returns whether it succeeded */
+const runInto = async (file: string, { name, command, env }: Step): Promise<boolean> => {
+  const output = openSync(file, 'w');
+  const child = spawn('npm', command.split(' '), {
+    stdio: ['ignore', output, output],
+    env: { ...process.env, ...env, REPORT: name },
+    signal: stop.signal,
+  });
+  closeSync(output);
+  const [status] = await once(child, 'close').catch((error: Error) => [error.message]);
+  return status === 0;
 };
 
+/** Runs one step; a failure that no report counts is one, and so is a step that prints nothing. */
+const run = async (step: Step): Promise<Count> => {
+  const { name, command, env = {}, isWithoutReport } = step;
+  const begun = performance.now();
+  const file = `${folder}/${name}.log`;
+  rmSync(`${folder}/${name}.json`, { force: true });
+  const isDone = await runInto(file, step);
+  const count = isWithoutReport ? { passed: 0, failed: 0 } : countIn(name);
+  const output = readFileSync(file, 'utf8').trimEnd();
+  const failed = isDone && output !== '' ? count.failed : Math.max(count.failed, 1);
+  console.log(`${failed === 0 ? 'ok' : 'FAILED'}: ${name}, ${secondsSince(begun)} s`);
+  if (failed === 0) return count;
+  const title = [...Object.entries(env).map((pair) => pair.join('=')), 'npm', command].join(' ');
+  const end = output.split('\n').slice(-lastLines).join('\n');
+  return { ...count, failed, failure: `\n== FAILED: ${title}\n${end}\n== All of it: ${file}` };
+};
+
+const inTurn = async (steps: readonly Step[]): Promise<readonly Count[]> => {
+  const counts: Count[] = [];
+  for (const step of steps) counts.push(await run(step));
+  return counts;
+};
+
+/** The lanes of the gate, which use about as much of the processors as each other. */
+const startGate = (): readonly Promise<readonly Count[]>[] => {
+  const first = inTurn([service]);
+  const tests = async () => [...(await first), ...(await inTurn([others, storage]))];
+  const deployment = async () => {
+    const counts = await inTurn([...code, part('contract')]);
+    await first;
+    return [...counts, ...(await inTurn([rehearsal]))];
+  };
+  return [tests(), deployment()];
+};
+
+/** Says what a lane came to; one that dies is a failure. */
+const finish = async (lane: Promise<readonly Count[]>, index: number) => {
+  const begun = performance.now();
+  const counts = await lane.catch((error): readonly Count[] => [
+    { passed: 0, failed: 1, failure: `\n== FAILED: lane ${index + 1}\n${error.stack}` },
+  ]);
+  console.log(`Lane ${index + 1} has ended after ${secondsSince(begun)} s`);
+  return counts;
+};
+
+mkdirSync(folder, { recursive: true });
 const isLong = process.argv[2] === 'long';
 if (isLong) {
   // One seed for the whole run, which tries all of it again.
   process.env.SEED ??= String(randomInt(2 ** 31));
   console.log(`SEED=${process.env.SEED}`);
 }
-const counts = (isLong ? everything : gate).map(run);
-const sum = (of: keyof Count) => counts.reduce((total, count) => total + count[of], 0);
+console.log(`The output of each step is in ${folder}`);
+const lanes = isLong ? [inTurn(everything)] : startGate();
+const counts = (await Promise.all(lanes.map(finish))).flat();
+for (const { failure } of counts) if (failure) console.log(failure);
+const sum = (of: 'passed' | 'failed') => counts.reduce((total, count) => total + count[of], 0);
 console.log(`\n${sum('passed')} passed, ${sum('failed')} failed`);
 process.exitCode = sum('failed') === 0 && sum('passed') > 0 ? 0 : 1;
