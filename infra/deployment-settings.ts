@@ -161,7 +161,7 @@ export type DeploymentSettings = {
 } & { readonly auditLockDays: number };
 
 /** The settings of a deployment as they are given: what is left out has its default. */
-export type AccountsProps = {
+export type AccountsSettings = {
   readonly [K in Exclude<Name, JsonName>]?: ValueOf<Catalogue[K]> | undefined;
 } & {
   readonly tags?: Readonly<Record<string, string>> | undefined;

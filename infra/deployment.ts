@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {
-  type AccountsProps,
+  type AccountsSettings,
   type DeploymentSettings,
   type Given,
   type Name,
@@ -79,7 +79,7 @@ export const notices = (settings: DeploymentSettings, file: Given, context: Give
 
 interface Deployment {
   readonly name: string;
-  readonly settings: AccountsProps;
+  readonly settings: AccountsSettings;
   /** A line for each thing that whoever makes the deployment should know. */
   readonly notices: readonly string[];
 }
@@ -95,7 +95,7 @@ export const readDeployment = ({ name: chosen, ...context }: Given): Deployment 
   if (Object.hasOwn(context, 'stage')) {
     throw new SettingError('stage', `stands in ${fileOf(name)}; choose a file by -c name=…`);
   }
-  const settings: AccountsProps = { ...file, ...context };
+  const settings: AccountsSettings = { ...file, ...context };
   const read = readDeploymentSettings(settings);
   return { name, settings, notices: notices(read, file, context) };
 };

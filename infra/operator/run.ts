@@ -1,6 +1,7 @@
 /** The operator's command line: its commands, how it is parsed, and how a command is run. */
 import { CommanderError, Command as Program } from 'commander';
 import { localSettings } from '../local/settings.ts';
+import { parameterOf } from '../parameter.ts';
 import type { Command } from './command.ts';
 import { createAdmin } from './commands/create-admin.ts';
 import { edgeHeader } from './commands/edge-header.ts';
@@ -41,14 +42,15 @@ export const failureStatus = ([name = '']: readonly string[]): number =>
 type Options = Readonly<Record<string, string | boolean | undefined>>;
 
 /** @throws {UsageError} unless the command line names exactly one service, or files */
-const targetOf = ({ stack, local, archive }: Options): TargetName => {
-  const given = [stack, local, archive].filter((each) => each !== undefined);
+const targetOf = ({ stack, service, local, archive }: Options): TargetName => {
+  const given = [stack, service, local, archive].filter((each) => each !== undefined);
   if (given.length === 1 && given[0] !== '') {
     if (archive !== undefined) return { offline: true };
-    return stack === undefined ? { folder: String(local) } : { stack: String(stack) };
+    if (local !== undefined) return { folder: String(local) };
+    return { parameter: stack === undefined ? String(service) : parameterOf(String(stack)) };
   }
   throw new UsageError(
-    'Name one service: --stack NAME for a deployed one, or --local for the one on this machine, after "npm run operator --" with its two dashes.',
+    'Name one service: --stack NAME or --service PARAMETER for a deployed one, or --local for the one on this machine, after "npm run operator --" with its two dashes.',
   );
 };
 
@@ -77,6 +79,10 @@ const addCommand = (program: Program, name: string, command: Command): void => {
   for (const operand of operands) own.argument(`<${operand}>`);
   for (const [flags, description] of Object.entries(options)) own.option(flags, description);
   own.option('--stack <name>', 'a deployed service, by its stack in AWS_PROFILE and AWS_REGION');
+  own.option(
+    '--service <parameter>',
+    'a deployed service that shares its stack, by its parameter, /accounts/STACK/PATH',
+  );
   own.option(
     '--local [folder]',
     'the service on this machine, by its data folder (DATA_DIR or .local)',

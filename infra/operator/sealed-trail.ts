@@ -83,7 +83,7 @@ const openLocal = ({ folder, isRunning, interval }: LocalTrail): OpenedTrail | u
 };
 
 const openDeployed = async (trail: DeployedTrail): Promise<OpenedTrail> => {
-  const { bucket, keyArn, stack: place, isPaused } = trail;
+  const { bucket, keyArn, service: place, isPaused } = trail;
   // Imported here because the SDK takes a while to load.
   const { bucketArchive, readPublicKey: readKey } = await import('../../lib/seal/aws.ts');
   const archive = bucketArchive(bucket);

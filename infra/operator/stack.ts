@@ -1,4 +1,4 @@
-import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { faultName } from '../../lib/ground/errors.ts';
 import { Failure } from './failure.ts';
@@ -7,8 +7,8 @@ import { Failure } from './failure.ts';
 export interface SealedBucket {
   readonly bucket: string;
   readonly keyArn: string;
-  /** The ARN of the stack that seals, with its region and its account. */
-  readonly stack: string;
+  /** The ARN of the parameter of the service that seals, with its region and its account. */
+  readonly service: string;
   /** Whether nothing is sealed at present. */
   readonly isPaused: boolean;
 }
@@ -26,29 +26,24 @@ export interface DeployedService {
   readonly sealedTrail?: SealedBucket;
 }
 
-interface Described {
-  /** Its ARN without the part that changes when the stack is created again. */
-  readonly stack: string;
-  readonly outputs: ReadonlyMap<string, string>;
+interface Found {
+  /** The ARN of the parameter. */
+  readonly service: string;
+  readonly known: Readonly<Record<string, unknown>>;
 }
 
-const describe = async (name: string): Promise<Described> => {
-  const client = new CloudFormationClient({ maxAttempts: 2 });
+const readParameter = async (name: string): Promise<Found> => {
+  const client = new SSMClient({ maxAttempts: 2 });
   try {
-    const { Stacks } = await client.send(new DescribeStacksCommand({ StackName: name }));
-    const { StackId = name, Outputs = [] } = Stacks?.[0] ?? {};
-    const outputs = Outputs.map(
-      ({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue] as const,
-    );
-    return {
-      stack: StackId.replace(/\/[^/]*$/, ''),
-      outputs: new Map(outputs),
-    };
+    const { Parameter } = await client.send(new GetParameterCommand({ Name: name }));
+    return { service: Parameter?.ARN ?? name, known: JSON.parse(Parameter?.Value ?? '') };
   } catch (error) {
-    if (!(error instanceof Error) || error.name !== 'ValidationError') throw error;
+    if (error instanceof SyntaxError)
+      throw new Failure(`The parameter ${name} is not of this service.`);
+    if (!(error instanceof Error) || error.name !== 'ParameterNotFound') throw error;
     const region = await client.config.region();
     throw new Failure(
-      `There is no stack ${name} in region ${region} of this account: check --stack, AWS_REGION and AWS_PROFILE.`,
+      `There is no parameter ${name} in region ${region} of this account, by which services are found: check --stack or --service, AWS_REGION and AWS_PROFILE.`,
     );
   } finally {
     client.destroy();
@@ -56,33 +51,29 @@ const describe = async (name: string): Promise<Described> => {
 };
 
 /**
- * Finds a deployed service by the outputs of its stack.
- * @throws {Failure} when there is no such stack, or it is another one's; the SDK's errors
+ * Finds a deployed service by its parameter in AWS Systems Manager (infra/stack/accounts.ts).
+ * @throws {Failure} when there is no such parameter, or it is of something else; the SDK's errors
  */
-export const findStack = async (name: string): Promise<DeployedService> => {
-  const { stack, outputs } = await describe(name);
-  const output = (key: string): string => {
-    const value = outputs.get(key);
-    if (!value) {
-      throw new Failure(
-        `The stack ${name} is not one of this service, or its deployment is not complete: it has no output ${key}.`,
-      );
-    }
-    return value;
+export const findService = async (name: string): Promise<DeployedService> => {
+  const { service, known } = await readParameter(name);
+  const text = (key: string): string => {
+    const value = known[key];
+    if (typeof value === 'string') return value;
+    throw new Failure(`The parameter ${name} is not of this service: it has no ${key}.`);
   };
   return {
-    usersTable: output('UsersTableName'),
-    auditTable: output('AuditTableName'),
-    signingSecret: output('SigningSecretArn'),
-    settings: JSON.parse(output('Settings')),
-    ...(outputs.has('EdgeSecretArn') ? { edgeSecret: output('EdgeSecretArn') } : {}),
-    ...(outputs.has('AuditArchiveBucketName')
+    usersTable: text('UsersTableName'),
+    auditTable: text('AuditTableName'),
+    signingSecret: text('SigningSecretArn'),
+    settings: known.Settings as DeployedService['settings'],
+    ...('EdgeSecretArn' in known ? { edgeSecret: text('EdgeSecretArn') } : {}),
+    ...('AuditArchiveBucketName' in known
       ? {
           sealedTrail: {
-            bucket: output('AuditArchiveBucketName'),
-            keyArn: output('AuditSealKeyArn'),
-            stack,
-            isPaused: outputs.get('AuditSeal') === 'paused',
+            bucket: text('AuditArchiveBucketName'),
+            keyArn: text('AuditSealKeyArn'),
+            service,
+            isPaused: known.AuditSeal === 'paused',
           },
         }
       : {}),

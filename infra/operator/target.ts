@@ -16,7 +16,7 @@ import type { SealedBucket } from './stack.ts';
 
 /** The service that a command is for, as the command line names it. */
 export type TargetName =
-  | { readonly stack: string }
+  | { readonly parameter: string }
   | { readonly folder: string }
   /** No service: the command reads files only. */
   | { readonly offline: true };
@@ -66,11 +66,17 @@ const refuseLocalEngine = (): void => {
   );
 };
 
-const openStack = async (name: string): Promise<Target> => {
+const openDeployed = async (parameter: string): Promise<Target> => {
   refuseLocalEngine();
   // Loaded only here, because it takes long.
-  const { findCaller, findStack } = await import('./stack.ts');
-  const { usersTable, auditTable, signingSecret: arn, settings, ...rest } = await findStack(name);
+  const { findCaller, findService } = await import('./stack.ts');
+  const {
+    usersTable,
+    auditTable,
+    signingSecret: arn,
+    settings,
+    ...rest
+  } = await findService(parameter);
   const identity = await findCaller();
   const tables = { USERS_TABLE: usersTable, AUDIT_TABLE: auditTable };
   setEnvironment({ ...tables, ...settings, JWT_SECRET_ID: arn });
@@ -178,5 +184,5 @@ const openFolder = async (folder: string): Promise<Target> => {
  */
 export const openTarget = async (name: TargetName): Promise<Target> => {
   if ('offline' in name) return { identity: localAccount(), close: async () => undefined };
-  return 'stack' in name ? openStack(name.stack) : openFolder(resolve(name.folder));
+  return 'parameter' in name ? openDeployed(name.parameter) : openFolder(resolve(name.folder));
 };

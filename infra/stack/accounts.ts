@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CfnOutput, RemovalPolicy, Stack, type StackProps, Tags, Validations } from 'aws-cdk-lib';
-import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
+import type { HttpApi, IHttpRouteAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -10,11 +10,12 @@ import { Code, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type LogGroupProps } from 'aws-cdk-lib/aws-logs';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import { Construct } from 'constructs';
+import { ParameterTier, StringParameter } from 'aws-cdk-lib/aws-ssm';
+import { Construct, type IDependable } from 'constructs';
 import { auditTable, type TableDefinition, usersTable } from '../../lib/dynamodb/tables.ts';
 import { providersFile } from '../../lib/ground/settings.ts';
 import {
-  type AccountsProps,
+  type AccountsSettings,
   type DeploymentSettings,
   functionVariables,
   readDeploymentSettings,
@@ -23,6 +24,7 @@ import {
 import { auditPublisher, auditSealer, type FunctionDefinition, functionsInForce } from '../uses.ts';
 import { createAuditEvents } from './audit-events.ts';
 import { createAuditSeal } from './audit-seal.ts';
+import { createAuthorizer } from './authorizer.ts';
 import { bundleFunctions } from './bundling/bundle.ts';
 import { createEdgeSecret } from './edge.ts';
 import { dataKeyOf, factorKeyOf } from './encryption.ts';
@@ -32,6 +34,7 @@ import { alarmTopicsOf } from './monitoring/alarm-topic.ts';
 import { createAlarms } from './monitoring/alarms.ts';
 import { createDashboard } from './monitoring/dashboard.ts';
 import { createLogMetrics } from './monitoring/metrics.ts';
+import { parameterNameOf } from './name.ts';
 import { createSigningKey } from './signing-key.ts';
 import { createTable, type Tables, takeOverTable } from './table.ts';
 
@@ -172,8 +175,35 @@ const outputsOf = (shared: SharedFunctionProps): Readonly<Record<string, string>
   };
 };
 
+/** Creates the parameter by which the operator's commands find the service. */
+const createParameter = (scope: Construct, parameterName: string, known: object): void => {
+  const parameter = new StringParameter(scope, 'Parameter', {
+    parameterName,
+    description: "Where the operator's commands find the accounts service",
+    stringValue: Stack.of(scope).toJsonString(known),
+    // More than 4 KB are paid for, and only then.
+    tier: ParameterTier.INTELLIGENT_TIERING,
+    simpleName: false,
+  });
+  new CfnOutput(scope, 'ParameterName', { value: parameter.parameterName });
+};
+
+const addTags = (scope: Construct, { tags }: DeploymentSettings): void => {
+  for (const [key, value] of Object.entries(tagsIn(tags) ?? {})) Tags.of(scope).add(key, value);
+};
+
 const byName = (functions: readonly ServiceFunction[]): Readonly<Record<string, IFunction>> =>
   Object.fromEntries(functions.map(({ definition, lambda }) => [definition.name, lambda]));
+
+/** What is given to {@link Accounts}. */
+export interface AccountsProps extends AccountsSettings {
+  /**
+   * The name of the parameter in AWS Systems Manager by which the operator's commands find the service.
+   *
+   * @default /accounts/STACK/PATH, with the path of the construct in its stack
+   */
+  readonly parameterName?: string | undefined;
+}
 
 /**
  * The accounts service: user accounts, authentication and audit logging. Several fit into one
@@ -194,14 +224,16 @@ export class Accounts extends Construct {
   readonly bus: EventBus | undefined;
   /** What operators and their commands need to know, by name. */
   readonly outputs: Readonly<Record<string, string>>;
+  readonly #settings: DeploymentSettings;
+  readonly #publishing: readonly IDependable[];
 
   /** @throws {SettingError} on the first setting that is unknown or not allowed */
   constructor(scope: Construct, id: string, props: AccountsProps = {}) {
     super(scope, id);
-    const settings = readDeploymentSettings(props);
+    const { parameterName = parameterNameOf(this), ...given } = props;
+    const settings = readDeploymentSettings(given);
     const keep = settings.stage === 'production';
-    const tags = Object.entries(tagsIn(settings.tags) ?? {});
-    for (const [key, value] of tags) Tags.of(this).add(key, value);
+    addTags(this, settings);
     const shared = sharedBy(this, settings, { keep });
     const { tables, logs, dataKey } = shared;
     const functions = createFunctions(this, settings, shared);
@@ -209,15 +241,16 @@ export class Accounts extends Construct {
     const events = createAuditEvents(this, settings, shared);
 
     const accessLogs = new LogGroup(this, 'AccessLogs', logs);
-    const { api, outputs } = createHttpApi(this, settings, { functions, accessLogs });
+    const { api, outputs, publishing } = createHttpApi(this, settings, { functions, accessLogs });
     const keys = createSigningKey(this, settings, { functions, keep, url: outputs.ApiUrl });
 
     const logged = { functions, sealer: seal?.sealer, events, accessLogs };
     const watched = { api, tables, ...logged, logMetrics: createLogMetrics(this, logged) };
     const topics = alarmTopicsOf(this, settings, dataKey);
-    const alarms = createAlarms(this, watched, topics);
-    const dashboard = createDashboard(this, watched, alarms);
+    const dashboard = createDashboard(this, watched, createAlarms(this, watched, topics));
 
+    this.#settings = settings;
+    this.#publishing = publishing;
     this.api = api;
     this.url = outputs.ApiUrl;
     this.users = tables.users;
@@ -233,14 +266,37 @@ export class Accounts extends Construct {
       ...seal?.outputs,
       ...events?.outputs,
       ...unsentMailsOf(functions),
-      Settings: Stack.of(this).toJsonString({ ...shared.variables, ...keys }),
     };
+    createParameter(this, parameterName, {
+      ...this.outputs,
+      Settings: { ...shared.variables, ...keys },
+    });
+  }
+
+  /**
+   * An authorizer for routes of other HTTP APIs, which lets tokens of this service through; it requires
+   * `tokenSigning` RS256. API Gateway verifies signature, issuer, audience and times of a token, and asks
+   * nobody: **it does not see that a session ended**, or that a user was suspended or deleted, so that a
+   * token is good for `tokenMinutes` after it was made.
+   *
+   * API Gateway reads the keys when it makes an authorizer, so this one is made after the routes that
+   * publish them.
+   * @param after what must be there before, too: the DNS record of `domainName`; with `edge` cloudfront
+   *   the distribution, which is then required
+   * @throws {SettingError}
+   */
+  authorizer(id: string, ...after: readonly IDependable[]): IHttpRouteAuthorizer {
+    return createAuthorizer(id, this.#settings, {
+      url: this.url,
+      after: [...this.#publishing, ...after],
+      isBehindDistribution: after.length > 0,
+    });
   }
 }
 
 /** What is given to {@link AccountsStack}. */
 export interface AccountsStackProps extends StackProps {
-  readonly settings?: AccountsProps;
+  readonly settings?: AccountsSettings;
 }
 
 /** The service in a stack of its own, which has its name and is protected in stage production. */

@@ -15,7 +15,7 @@ import {
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
-import type { Construct } from 'constructs';
+import type { Construct, IDependable } from 'constructs';
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import { cors, originsIn } from '../settings.ts';
 import type { Route } from '../uses.ts';
@@ -47,6 +47,8 @@ const accessLogFormat = AccessLogFormat.custom(
 
 export interface ServiceApi {
   readonly api: HttpApi;
+  /** By which the keys of tokens are published. */
+  readonly publishing: readonly IDependable[];
   readonly outputs: { readonly ApiUrl: string; readonly [name: string]: string };
 }
 
@@ -139,11 +141,16 @@ export const createHttpApi = (
     routes.filter(({ uses }) => uses.has('passwords')),
     { rateLimit: settings.credentialsThrottleRate, burstLimit: settings.credentialsThrottleBurst },
   );
-  if (domain) new ApiMapping(scope, 'DomainMapping', { api, domainName: domain, stage });
+  const mapping = domain
+    ? [new ApiMapping(scope, 'DomainMapping', { api, domainName: domain, stage })]
+    : [];
+  const publishers = functions.filter(({ definition }) => definition.name === 'well-known');
+  const published = routes.filter(({ key }) => key.includes('/.well-known/'));
+  const publishing = [...publishers, ...published.map(({ route }) => route), stage, ...mapping];
   Validations.of(api).acknowledge({
     id: 'AwsSolutions-APIG4',
     reason:
       'The functions verify the bearer token: the specification sets the body of each 401, which an authorizer cannot return, and register, login and /api/v1 are public.',
   });
-  return { api, outputs: outputsOf(api, domain, settings) };
+  return { api, publishing, outputs: outputsOf(api, domain, settings) };
 };

@@ -1,5 +1,6 @@
-import { Names } from 'aws-cdk-lib';
+import { Names, Stack, Token } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
+import { parameterOf } from '../parameter.ts';
 
 /**
  * The name of a service, from which the names of its resources derive where CloudFormation gives them
@@ -12,4 +13,12 @@ export function nameOf(service: Construct): string {
     allowedSpecialCharacters: '-',
     maxLength: 128,
   });
+}
+
+/** The name of the parameter of a service, unless its props give another one. */
+export function parameterNameOf(service: Construct): string {
+  const isTop = (each: unknown): each is Stack =>
+    Stack.isStack(each) && !Token.isUnresolved(each.stackName);
+  const { stackName } = service.node.scopes.findLast(isTop) ?? Stack.of(service);
+  return parameterOf(stackName, Names.stackRelativeConstructPath(service));
 }

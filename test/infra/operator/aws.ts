@@ -22,27 +22,20 @@ export interface Aws {
   impose(operation: string, mishap: Mishap): void;
 }
 
-const member = ([key, value]: [string, string]) =>
-  `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`;
-
 const queryAnswer = (action: string, result: string) =>
   `<${action}Response xmlns="urn:x"><${action}Result>${result}</${action}Result></${action}Response>`;
 
 type Outputs = Readonly<Record<string, string>>;
 
-const describeStacks = ({ environment }: OperatedService, more: Outputs) => {
-  const outputs = {
+const parameterOf = ({ environment }: OperatedService, more: Outputs) => {
+  const known = {
     UsersTableName: environment.USERS_TABLE ?? '',
     AuditTableName: environment.AUDIT_TABLE ?? '',
     SigningSecretArn: 'arn:aws:secretsmanager:us-east-1:123456789012:secret:signing',
-    Settings: JSON.stringify({ BCRYPT_COST: '4' }),
+    Settings: { BCRYPT_COST: '4' },
     ...more,
   };
-  const members = Object.entries(outputs).map(member).join('');
-  const created = '<CreationTime>2026-01-01T00:00:00Z</CreationTime>';
-  const status = '<StackStatus>CREATE_COMPLETE</StackStatus>';
-  const stack = `<StackName>accounts</StackName>${status}${created}<Outputs>${members}</Outputs>`;
-  return queryAnswer('DescribeStacks', `<Stacks><member>${stack}</member></Stacks>`);
+  return JSON.stringify({ Parameter: { Value: JSON.stringify(known) } });
 };
 
 const callerIdentity = queryAnswer(
@@ -58,7 +51,7 @@ const makeServices = (
   secret: SecretVersion[],
   outputs: Outputs,
 ): Services => ({
-  DescribeStacks: () => describeStacks(service, outputs),
+  GetParameter: () => parameterOf(service, outputs),
   GetCallerIdentity: () => callerIdentity,
   GetSecretValue: (body) => {
     const version = secret[JSON.parse(body).VersionStage === 'AWSPREVIOUS' ? 1 : 0];
@@ -92,7 +85,7 @@ const operationOf = (incoming: IncomingMessage, body: string): string =>
 
 /**
  * Starts it for one test, with the tables of a service and a secret of its own.
- * @param outputs of the stack, besides those that each has
+ * @param outputs of the service, besides those that each has
  */
 export const awsForThisTest = async (
   service: OperatedService,

@@ -36,24 +36,24 @@ const folderWithTables = async (names: { users: string; audit: string }): Promis
 const credentials = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x' };
 const region = { AWS_REGION: 'eu-north-1' };
 
-/** CloudFormation's refusals, as it words them: the successes are rehearsed on an emulator. */
-const errorBody = (code: string, message: string) =>
-  `<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`;
-const stackBody =
-  '<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member><StackName>other</StackName><StackStatus>CREATE_COMPLETE</StackStatus><CreationTime>2026-01-01T00:00:00Z</CreationTime></member></Stacks></DescribeStacksResult></DescribeStacksResponse>';
+/** Refusals of Systems Manager, as it words them: the successes are rehearsed on an emulator. */
+const errorBody = (__type: string, message: string) => JSON.stringify({ __type, message });
+const parameterBody = (Value: string) => JSON.stringify({ Parameter: { Value } });
 
-const onStack = (environment: Readonly<Record<string, string>>) =>
-  operate(['export-users', '-', '--stack', 'accounts'], {
-    environment: { HOME: parent, ...environment },
+const onStack = (
+  environment: Readonly<Record<string, string>>,
+  service: readonly string[] = ['--stack', 'accounts'],
+) => operate(['export-users', '-', ...service], { environment: { HOME: parent, ...environment } });
+
+/** Where parameters are read, which responds to all requests alike; and the names that were asked for. */
+const startParameters = async (status: number, body: string) => {
+  const names: string[] = [];
+  const { url, stop } = await startLoopback((_, asked, response) => {
+    names.push(JSON.parse(asked).Name);
+    return response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' }).end(body);
   });
-
-const withRefusal = async (status: number, body: string) => {
-  const { url, stop } = await startLoopback((_, __, response) =>
-    response.writeHead(status, { 'content-type': 'text/xml' }).end(body),
-  );
   onTestFinished(stop);
-  const endpoint = { AWS_ENDPOINT_URL_CLOUDFORMATION: url };
-  return onStack({ ...credentials, ...region, ...endpoint });
+  return { names, environment: { ...credentials, ...region, AWS_ENDPOINT_URL_SSM: url } };
 };
 
 describe('A command for a service on this machine', () => {
@@ -103,7 +103,7 @@ describe('A command for a deployed stack', () => {
   });
 
   it('says that nothing responds at the address', async () => {
-    const endpoint = { AWS_ENDPOINT_URL_CLOUDFORMATION: 'http://127.0.0.1:1' };
+    const endpoint = { AWS_ENDPOINT_URL_SSM: 'http://127.0.0.1:1' };
 
     const { status, stderr } = await onStack({ ...credentials, ...region, ...endpoint });
 
@@ -111,29 +111,42 @@ describe('A command for a deployed stack', () => {
     expect(stderr).toMatch(/^Nothing responds at the address.*ECONNREFUSED/);
   });
 
-  const message = 'User x is not authorized to perform: cloudformation:DescribeStacks';
+  const message = 'User x is not authorized to perform: ssm:GetParameter';
   it.each([
     [
-      'there is no such stack, by its name and region',
+      'there is no such service, by its parameter and region',
       400,
-      errorBody('ValidationError', 'Stack with id accounts does not exist'),
-      /^There is no stack accounts in region eu-north-1 .*check --stack/,
+      errorBody('ParameterNotFound', ''),
+      /^There is no parameter \/accounts\/accounts in region eu-north-1 .*check --stack/,
     ],
     [
       'the credentials have expired',
       403,
-      errorBody('ExpiredToken', 'expired'),
+      errorBody('ExpiredTokenException', 'expired'),
       /^AWS does not accept the credentials.*aws sso login/,
     ],
-    ['a permission is missing, and which', 403, errorBody('AccessDenied', message), message],
     [
-      'the stack is one of another service',
+      'a permission is missing, and which',
+      400,
+      errorBody('AccessDeniedException', message),
+      message,
+    ],
+    [
+      'the parameter is of another service',
       200,
-      stackBody,
-      /^The stack accounts is not one of this service.* UsersTableName/,
+      parameterBody('{}'),
+      /^The parameter \/accounts\/accounts is not of this service.* UsersTableName/,
+    ],
+    [
+      'the parameter is no JSON',
+      200,
+      parameterBody('eu-west-1'),
+      'The parameter /accounts/accounts is not of this service.\n',
     ],
   ])('says that %s', async (_, code, body, expected) => {
-    const { status, stderr } = await withRefusal(code, body);
+    const { environment } = await startParameters(code, body);
+
+    const { status, stderr } = await onStack(environment);
 
     expect([status, stderr]).toEqual([1, expect.stringMatching(expected)]);
   });
@@ -234,5 +247,16 @@ describe('A command for the service on this machine', () => {
     await service.stop();
 
     expect(status, said).toBe(0);
+  });
+
+  it.each([
+    [['--stack', 'accounts'], '/accounts/accounts'],
+    [['--service', '/accounts/Shop/Accounts'], '/accounts/Shop/Accounts'],
+  ])('finds it by %j in the parameter %s', async (service, parameter) => {
+    const { names, environment } = await startParameters(200, parameterBody('{}'));
+
+    await onStack(environment, service);
+
+    expect(names).toEqual([parameter]);
   });
 });

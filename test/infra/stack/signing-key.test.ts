@@ -47,7 +47,7 @@ describe('The key of tokens', () => {
     const login = resourcesOf(domain, 'AWS::Lambda::Function').get('AuthLoginFunction');
 
     expect(target(login?.Properties.Environment.Variables.API_URL)).toBe('https://Domain');
-    const settings = JSON.stringify(synthesise(on).findOutputs('Settings'));
+    const settings = JSON.stringify(synthesise(on).findResources('AWS::SSM::Parameter'));
     expect(settings).toMatch(/TOKEN_SIGNING_KEY.*TokenSigningKey.*alias\/accounts\/token-signing-/);
   });
 });

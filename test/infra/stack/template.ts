@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { afterAll } from 'vitest';
-import { type AccountsProps, readDeploymentSettings } from '../../../infra/deployment-settings.ts';
+import {
+  type AccountsSettings,
+  readDeploymentSettings,
+} from '../../../infra/deployment-settings.ts';
 import { AccountsStack } from '../../../infra/stack/accounts.ts';
 import { type FunctionDefinition, functionsInForce } from '../../../infra/uses.ts';
 import { serviceNames, variableOf } from '../../../lib/ground/settings.ts';
@@ -49,7 +52,7 @@ export const stackOf = (context: Readonly<Record<string, unknown>> = {}): Accoun
     context: { ...context, ...withoutBundling },
     builtinCloudFormationValidation: false,
   });
-  const settings: AccountsProps = app.node.getAllContext();
+  const settings: AccountsSettings = app.node.getAllContext();
   return new AccountsStack(app, 'accounts', { settings });
 };
 

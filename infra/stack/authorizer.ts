@@ -1,0 +1,52 @@
+import {
+  HttpAuthorizer,
+  HttpAuthorizerType,
+  type IHttpRouteAuthorizer,
+} from 'aws-cdk-lib/aws-apigatewayv2';
+import type { IDependable } from 'constructs';
+import { type DeploymentSettings, SettingError } from '../deployment-settings.ts';
+
+/**
+ * An authorizer for the tokens of a service.
+ * @param url the address of the API
+ * @param after what API Gateway needs to read the keys of tokens, which it does when it makes one
+ * @param isBehindDistribution whether a distribution is among that, if there is one
+ */
+export function createAuthorizer(
+  id: string,
+  settings: DeploymentSettings,
+  {
+    url,
+    after,
+    isBehindDistribution,
+  }: { url: string; after: readonly IDependable[]; isBehindDistribution: boolean },
+): IHttpRouteAuthorizer {
+  if (settings.tokenSigning === 'HS256') {
+    throw new SettingError(
+      'tokenSigning',
+      'is HS256, whose tokens only the service itself verifies: an authorizer requires RS256',
+    );
+  }
+  if (settings.edge === 'cloudfront' && !isBehindDistribution) {
+    throw new SettingError(
+      'edge',
+      'is cloudfront: an authorizer requires the distribution, as in authorizer(id, distribution)',
+    );
+  }
+  const issuer = settings.tokenIssuer || url;
+  let authorizer: HttpAuthorizer | undefined;
+  return {
+    bind({ scope, route }) {
+      authorizer ??= new HttpAuthorizer(scope, id, {
+        httpApi: route.httpApi,
+        authorizerName: id,
+        type: HttpAuthorizerType.JWT,
+        identitySource: ['$request.header.Authorization'],
+        jwtIssuer: issuer,
+        jwtAudience: [settings.tokenAudience || issuer],
+      });
+      authorizer.node.addDependency(...after);
+      return { authorizerId: authorizer.authorizerId, authorizationType: 'JWT' };
+    },
+  };
+}
