@@ -8,8 +8,9 @@ import {
   operatedServiceForThisTest,
   operatorEntry,
 } from '../../support/operator.ts';
+import { verificationSettings } from '../../support/verification.ts';
 
-const service = await operatedServiceForThisFile();
+const service = await operatedServiceForThisFile(verificationSettings.on);
 const { api, operate } = service;
 const out = (name: string) => join(service.folder, name);
 
@@ -29,11 +30,14 @@ describe('export-users', () => {
     const [{ password_hash }] = (await service.users()) as [{ password_hash: string }];
     const at = { created_at: '2026-02-28T09:05:00.000Z' };
     const identity = { issuer: 'https://a.example', subject: '1#2', email: null, ...at };
-    const linked = { ...suspended, identities: [identity] };
+    const linked = { ...suspended, email_verified: true, identities: [identity] };
     await writeFile(out('one.ndjson'), JSON.stringify({ name: 'S', password_hash, ...linked }));
     await operate(['import-users', out('one.ndjson')]);
     const file = out('all.ndjson');
-    const other = await operatedServiceForThisTest({ ADMIN_EMAIL: 'other@example.org' });
+    const other = await operatedServiceForThisTest({
+      ...verificationSettings.on,
+      ADMIN_EMAIL: 'other@example.org',
+    });
 
     const exported = await operate(['export-users', file]);
     const entry = (await service.entries()).at(-1);
@@ -47,13 +51,13 @@ describe('export-users', () => {
     for (const account of accounts) {
       const token = await logIn(other.api, account);
       const { body } = await other.api('GET', '/api/profile', { token });
-      expect(body.data.name).toBe(account.name.trim());
+      expect(body.data).toMatchObject({ name: account.name.trim(), email_verified: false });
     }
     const [admin] = (await other.users()).filter(({ email }) => email === service.admin.email);
     expect(admin).toMatchObject({ role: 'admin' });
     const identities = [expect.objectContaining(identity)];
     expect(await other.users()).toContainEqual(
-      expect.objectContaining({ ...suspended, identities }),
+      expect.objectContaining({ ...suspended, email_verified: true, identities }),
     );
     const json = { email: suspended.email, password: service.admin.password };
     expect(outcome(await other.api('POST', '/api/login', { json }))).toEqual(
@@ -78,7 +82,12 @@ describe('export-users', () => {
   it('writes each user once to standard output, over several pages', async () => {
     const hash = (await service.users())[0]?.password_hash;
     const lines = Array.from({ length: 700 }, (_, i) =>
-      JSON.stringify({ name: 'N', email: `many${i}@example.org`, password_hash: hash }),
+      JSON.stringify({
+        name: 'N',
+        email: `many${i}@example.org`,
+        password_hash: hash,
+        email_verified: i % 2 === 0,
+      }),
     );
     await writeFile(out('many.ndjson'), lines.join('\n'));
     await operate(['import-users', out('many.ndjson')]);
@@ -97,6 +106,7 @@ describe('export-users', () => {
         role,
         created_at,
         password_hash,
+        email_verified: others.email_verified,
         ...(others.suspended_at ? { suspended_at: others.suspended_at } : {}),
         // The id of an identity is another one where it is imported.
         ...(others.identities ? { identities: [expect.not.objectContaining({ id: 0 })] } : {}),
@@ -106,7 +116,10 @@ describe('export-users', () => {
 
   it('writes null for a user who has no password', async () => {
     const [email, lines] = [uniqueEmail(), out('without.ndjson')];
-    await writeFile(lines, JSON.stringify({ name: 'n', email, password_hash: null }));
+    await writeFile(
+      lines,
+      JSON.stringify({ name: 'n', email, password_hash: null, email_verified: true }),
+    );
     await operate(['import-users', lines]);
 
     const { stdout } = await operate(['export-users', '-']);

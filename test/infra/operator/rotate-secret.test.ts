@@ -5,10 +5,14 @@ import { describe, expect, it } from 'vitest';
 import { type Account, logIn, register } from '../../support/client.ts';
 import {
   type OperatedService,
+  operate,
   operatedServiceForThisTest,
   operatorEntry,
 } from '../../support/operator.ts';
 import { claimsWith, signToken } from '../../support/tokens.ts';
+import { arn, awsForThisTest } from './aws.ts';
+
+const rotation = { action: 'UPDATE', resource: 'signing-secret' } as const;
 
 /** Has a service's clock run a minute and a second ahead, once more at every SIGUSR2. */
 const adjustableClock = `
@@ -68,61 +72,46 @@ describe('rotate-secret on a running service', () => {
 });
 
 describe('rotate-secret', () => {
-  it('keeps two versions in a file that only its owner can read, and prints neither', async () => {
+  it('keeps two versions, refuses a third within a day unless forced, and prints none', async () => {
     const service = await operatedServiceForThisTest();
-    const [first] = await secretsOf(service);
+    const file = join(service.folder, 'jwt-secret.json');
+    const rotate = async (...options: readonly string[]) => {
+      const { status, stdout, stderr } = await service.operate(['rotate-secret', ...options]);
+      const secrets = await secretsOf(service);
+      for (const secret of secrets) expect(stdout + stderr).not.toContain(secret);
+      return { status, said: stdout + stderr, secrets };
+    };
+    const [first = ''] = await secretsOf(service);
+    const aDayAndMoreAgo = new Date(Date.now() - 25 * 3600 * 1000).toISOString();
 
-    const { stdout, stderr } = await service.operate(['rotate-secret']);
+    const fresh = await rotate();
+    const [second = ''] = fresh.secrets;
+    const refused = await rotate();
+    const forced = await rotate('--force');
+    const [third = ''] = forced.secrets;
+    const versions = JSON.parse(await readFile(file, 'utf8'));
+    const aged = versions.map((each: object) => ({ ...each, createdAt: aDayAndMoreAgo }));
+    await writeFile(file, JSON.stringify(aged));
+    const later = await rotate();
 
-    const secrets = await secretsOf(service);
-    const { mode } = await stat(join(service.folder, 'jwt-secret.json'));
-    const entries = await service.entries();
-    expect(secrets).toEqual([expect.stringMatching(/^[\w-]{64}$/), first]);
-    expect(secrets[0]).not.toBe(first);
-    expect(mode & 0o777).toBe(0o600);
-    for (const secret of secrets)
-      expect(stdout + stderr + JSON.stringify(entries)).not.toContain(secret);
-    expect(entries).toMatchObject([
-      operatorEntry('rotate-secret', {
-        action: 'UPDATE',
-        resource: 'signing-secret',
-        resource_id: expect.any(String) as unknown as string,
-      }),
-    ]);
-  });
-
-  it('refuses a second rotation within a day, says when one is possible, and obeys --force', async () => {
-    const service = await operatedServiceForThisTest();
-    const [first] = await secretsOf(service);
-    await service.operate(['rotate-secret']);
-    const [second] = await secretsOf(service);
-
-    const refused = await service.operate(['rotate-secret']);
-    const afterRefusal = await secretsOf(service);
-    const forced = await service.operate(['rotate-secret', '--force']);
-    const afterForce = await secretsOf(service);
-
-    expect([refused.status, refused.stdout]).toEqual([1, '']);
-    expect(refused.stderr).toMatch(
+    const isNew = expect.stringMatching(/^[\w-]{64}$/);
+    expect([fresh.status, fresh.secrets]).toEqual([0, [isNew, first]]);
+    expect([refused.status, refused.secrets]).toEqual([1, [second, first]]);
+    expect(refused.said).toMatch(
       /Rotate it after 2\d{3}-[\dT:-]+Z, or, after a leak, now with --force/,
     );
-    expect(afterRefusal).toEqual([second, first]);
-    expect(forced.status).toBe(0);
-    expect(afterForce[1]).toBe(second);
-    expect(afterForce).not.toContain(first);
-  });
-
-  it('rotates again once the last token of the previous version has expired', async () => {
-    const service = await operatedServiceForThisTest();
-    const aDayAndMoreAgo = new Date(Date.now() - 25 * 3600 * 1000).toISOString();
-    const version = (id: string) => ({ id, value: id.repeat(40), createdAt: aDayAndMoreAgo });
-    const file = join(service.folder, 'jwt-secret.json');
-    await writeFile(file, JSON.stringify([version('b'), version('a')]));
-
-    const { status } = await service.operate(['rotate-secret']);
-
-    expect(status).toBe(0);
-    expect(await secretsOf(service)).toEqual([expect.any(String), 'b'.repeat(40)]);
+    expect([forced.status, forced.secrets]).toEqual([0, [isNew, second]]);
+    expect(forced.said).toMatch(/before the previous one are refused within a minute/);
+    expect([later.status, later.secrets]).toEqual([0, [isNew, third]]);
+    expect(later.said).not.toContain('are refused');
+    expect(new Set([first, second, third, later.secrets[0]]).size).toBe(4);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const entries = await service.entries();
+    const id = expect.any(String) as unknown as string;
+    expect(entries).toMatchObject(
+      Array(3).fill(operatorEntry('rotate-secret', { ...rotation, resource_id: id })),
+    );
+    expect(JSON.stringify(entries)).not.toMatch(new RegExp([first, second, third].join('|')));
   });
 
   it('refuses where the secret comes from JWT_SECRET', async () => {
@@ -133,5 +122,41 @@ describe('rotate-secret', () => {
     expect(status).toBe(1);
     expect(stderr).toMatch(/reads it from JWT_SECRET/);
     expect(await service.entries()).toEqual([]);
+  });
+});
+
+describe('rotate-secret on a deployed stack', () => {
+  const by = { operator: arn };
+  const lost = { error: 'ECONNRESET', outcome: 'unknown', ...by };
+
+  it.each<[string, string | undefined, number, RegExp, number, object?]>([
+    ['leaves an entry with the AWS identity that ran it', undefined, 0, /^$/, 2, { details: by }],
+    [
+      'leaves an entry with an unknown outcome when the response is lost',
+      'PutSecretValue',
+      1,
+      /^It is not known whether the change was made \(ECONNRESET\); its audit entry says so\. /,
+      2,
+      { result: 'FAILURE', details: lost },
+    ],
+    [
+      'does nothing when AWS STS does not tell who runs it',
+      'GetCallerIdentity',
+      1,
+      /^Nothing was done, because AWS STS does not tell your identity/,
+      1,
+    ],
+  ])('%s', async (_, silent, status, said, versions, entry) => {
+    const service = await operatedServiceForThisTest();
+    const { environment, secret, impose } = await awsForThisTest(service);
+    if (silent) impose(silent, 'lost answer');
+
+    const ended = await operate(['rotate-secret', '--stack', 'accounts'], { environment });
+
+    expect([ended.status, ended.stderr]).toEqual([status, expect.stringMatching(said)]);
+    expect(secret).toHaveLength(versions);
+    const named = { ...rotation, resource_id: secret[0]?.id ?? '', ...entry };
+    const expected = entry ? [operatorEntry('rotate-secret', named)] : [];
+    expect(await service.entries()).toMatchObject(expected);
   });
 });
