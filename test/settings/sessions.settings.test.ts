@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { outcome, refusal } from '../support/acceptance.ts';
 import { type Account, logIn, makeUser, register, uniqueEmail } from '../support/client.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
-import { faults, overtake } from '../support/proxy.ts';
+import { faults } from '../support/proxy.ts';
 import { claimsWith, now, signToken } from '../support/tokens.ts';
-import { sessionsItem, userItems } from '../support/users-table.ts';
+import { sessionsItem } from '../support/users-table.ts';
 
 const { proxy, service } = await proxiedServiceForThisFile({ SESSION_DAYS: '90' });
 const { api, adminToken, jwtSecret, environment } = service;
@@ -164,69 +164,5 @@ describe('With SESSION_DAYS=90', () => {
     const body = { message: 'Error updating user', err: 'ResourceNotFoundException' };
     expect(outcome(answer)).toEqual([500, body]);
     expect((await profile(user.token)).body.data.name).toBe(user.name);
-  });
-});
-
-describe('With SESSION_DAYS=90, a request that another one overtakes', () => {
-  it.each([
-    ['the password is changed', (user: Account) => change(user, { password: 'another one' })],
-    ['all sessions are ended', (user: Account) => endAll(user)],
-  ])('a login gets no session when %s after the user was read', async (_, end) => {
-    const user = await register(api);
-
-    const [token] = await overtake(
-      proxy,
-      // Holds the entry back, which is the last thing that a login writes.
-      'PutItem',
-      () => logIn(api, user),
-      () => end(user),
-    );
-
-    expect(outcome(await profile(token))).toEqual(invalid);
-  });
-
-  it.each([
-    ['password', 'UpdateItem', { password: 'of the thief' }],
-    ['address', 'TransactWriteItems', { email: 'thief@example.org' }],
-    ['name', 'UpdateItem', { name: 'Thief' }],
-  ])(
-    'a change of its %s is refused when its session has ended meanwhile',
-    async (_, operation, json) => {
-      const user = await register(api);
-
-      const [stolen] = await overtake(
-        proxy,
-        operation,
-        () => changeOwn(user, json, user.token),
-        () => endAll(user),
-      );
-
-      expect(outcome(stolen)).toEqual(invalid);
-      expect((await profile(await logIn(api, user))).body.data).toMatchObject({
-        name: user.name,
-        email: user.email,
-      });
-    },
-  );
-
-  it.each([
-    [
-      'by itself',
-      (user: Account) => ({ ...user, by: user.token, own: { currentPassword: user.password } }),
-    ],
-    [
-      'by whoever made it',
-      async ({ token }: Account) => ({ ...(await makeUser(api, token)), by: token, own: {} }),
-    ],
-  ])('a change of its password %s is made once when its response is lost', async (_, prepare) => {
-    const { by, own = {}, ...user } = await prepare(await register(api));
-
-    proxy.impose({ fault: faults.lose, operation: 'UpdateItem', times: 1 });
-    const answer = await change(user, { password: 'another one', ...own }, by);
-    proxy.impose();
-
-    expect(answer.status).toBe(200);
-    const items = await userItems(service);
-    expect(items.find(({ pk }) => pk === `user#${user.id}`)?.session_epoch).toBe(1);
   });
 });

@@ -33,7 +33,7 @@ interface Subject {
 }
 
 /** A request to the API, and its token and body. */
-type Sent = readonly [route: string, token?: string, json?: object];
+type Sent = readonly [route: string, token?: string | undefined, json?: object];
 
 const newUser = () => ({ name: 'n', email: uniqueEmail(), password: 'p' });
 const own = ({ user }: Subject, json: object): Sent => [

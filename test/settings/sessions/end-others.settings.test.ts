@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { outcome, refusal } from '../../support/acceptance.ts';
+import { outcome, refusal, serviceForThisFile } from '../../support/acceptance.ts';
 import { type Account, logIn, register } from '../../support/client.ts';
-import { proxiedServiceForThisFile } from '../../support/proxied-service.ts';
-import { faults, overtake } from '../../support/proxy.ts';
 
-const { proxy, service } = await proxiedServiceForThisFile({ SESSION_DAYS: '90' });
-const { api, adminToken } = service;
+const { api, adminToken } = await serviceForThisFile({ SESSION_DAYS: '90' });
 
 const invalid = refusal(401, 'Invalid token');
 const profile = (token: string) => api('GET', '/api/profile', { token });
@@ -28,45 +25,5 @@ describe('DELETE /api/users/{id}/sessions', () => {
     for (const token of [adminToken, bystander.token, await logIn(api, user)]) {
       expect((await profile(token)).status).toBe(200);
     }
-  });
-
-  it('revives no session that is ended before it is written', async () => {
-    const user = await register(api);
-
-    const [refused] = await overtake(
-      proxy,
-      'UpdateItem',
-      () => endOthers(user, user.token),
-      () => endOthers(user, adminToken),
-    );
-
-    expect(outcome(refused)).toEqual(invalid);
-    expect(outcome(await profile(user.token))).toEqual(invalid);
-  });
-
-  it('is refused after another session of the user did the same; that one goes on', async () => {
-    const user = await register(api);
-    const other = await enter(user);
-
-    const [refused] = await overtake(
-      proxy,
-      'UpdateItem',
-      () => endOthers(user, user.token),
-      () => endOthers(user, other.token),
-    );
-
-    expect(outcome(refused)).toEqual(invalid);
-    expect((await profile(other.token)).status).toBe(200);
-  });
-
-  it('is made once when its response is lost', async () => {
-    const user = await register(api);
-    proxy.impose({ fault: faults.lose, operation: 'UpdateItem', times: 1 });
-
-    const answer = await endOthers(user, user.token);
-
-    proxy.impose();
-    expect(answer.status).toBe(204);
-    expect((await profile(user.token)).status).toBe(200);
   });
 });
