@@ -2,13 +2,9 @@
 import { DomainError } from '../ground/errors.ts';
 import { config, hidesAccounts } from '../ground/settings.ts';
 import type { Claims } from '../keys/token.ts';
-import { voidLink } from '../options/links/item.ts';
-import {
-  isWaiting,
-  verifiedAs,
-  waitingFor,
-  waitingForNone,
-} from '../options/verified-addresses/address.ts';
+import { voidLink } from '../options/links/link.ts';
+import { isWaiting, verifiedAs, waitingForNone } from '../options/verified-addresses/address.ts';
+import { waitingFor } from '../options/verified-addresses/link.ts';
 import { requireVerifiable } from '../users/fields.ts';
 import type { StoredUser } from '../users/item.ts';
 import { findUserByEmail } from '../users/store.ts';

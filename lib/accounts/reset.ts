@@ -2,7 +2,7 @@
 import { audited } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import type { Source } from '../ground/source.ts';
-import { readLink, useLink } from '../options/links/link.ts';
+import { readResetLink, useResetLink } from '../options/links/link.ts';
 import { changedParts, tryToNotify } from '../options/mails/hand-over.ts';
 import { forgottenFailures } from '../options/protection/counters.ts';
 import { verifiedAs } from '../options/verified-addresses/address.ts';
@@ -23,14 +23,14 @@ export async function resetPassword(
   const { user, otherWays } = await audited(change, async (entry) => {
     let password_hash: string | undefined;
     return untilWritten(async () => {
-      const link = await readLink('reset', token);
+      const link = await readResetLink(token);
       const { user } = link;
       const otherWays = withoutOtherWays(user);
       const details = { fields: ['password', ...Object.keys(otherWays.fields)], by: 'reset' };
       Object.assign(entry, { user_id: user.id, resource_id: user.id, details });
       password_hash ??= await hashPassword(password);
       const reset = merged(
-        { fields: verifiedAs(true), steps: [useLink(link)] }, // verified addresses
+        { fields: verifiedAs(true), steps: [useResetLink(link)] }, // verified addresses
         reclaimed(user, password_hash), // with the sessions and identities ended
         await forgottenFailures(user), // protection
       );

@@ -3,10 +3,10 @@ import { audited } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import { missingField } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
-import { readLink, useLink } from '../options/links/link.ts';
 import { changedParts, tryToNotify } from '../options/mails/hand-over.ts';
 import { endedSessions } from '../options/sessions/sessions.ts';
 import { verified } from '../options/verified-addresses/address.ts';
+import { readAddressLink, useAddressLink } from '../options/verified-addresses/link.ts';
 import { changeDetails } from '../users/user.ts';
 import { merged, writeUser } from '../users/write.ts';
 import { type Confirmation, confirmPassword, hasPassword } from './confirmation.ts';
@@ -40,7 +40,7 @@ export async function verifyAddress(request: VerificationRequest, source: Source
 
 /** @param entry is completed with what is known of the change */
 async function tryToVerify(token: string, given: Confirmation, entry: object) {
-  const link = await readLink('address', token);
+  const link = await readAddressLink(token);
   const { user, email, session, isUsed } = link;
   const isMoved = email !== user.email;
   const applied = isMoved ? { email } : {};
@@ -52,7 +52,7 @@ async function tryToVerify(token: string, given: Confirmation, entry: object) {
   }
   await confirmPassword(user, given);
   if (!isUsed) {
-    const verification = { fields: verified, steps: [useLink(link)] };
+    const verification = { fields: verified, steps: [useAddressLink(link)] };
     const ended = isMoved ? { ...endedSessions(user, session), made_by: undefined } : {};
     await writeUser(user, merged(verification, movedTo(user, email), { fields: ended }));
   }

@@ -47,8 +47,8 @@ export const options: Readonly<Record<string, Option>> = {
       'lib/accounts/ways-in.ts',
       'lib/http/access.ts',
       'lib/http/request.ts',
-      'lib/options/links/link.ts',
       'lib/options/suspension/suspension.ts',
+      'lib/options/verified-addresses/link.ts',
     ],
     namedBy: ['lib/users/item.ts'],
   },
@@ -72,21 +72,20 @@ export const options: Readonly<Record<string, Option>> = {
   },
   links: {
     handlers: ['password-resets/'],
-    needs: ['sessions', 'verified-addresses'],
+    needs: [],
     importedBy: [
       'infra/operator/commands/reset-password.ts',
       'lib/accounts/new-address.ts',
       'lib/accounts/reset.ts',
-      'lib/accounts/verify-address.ts',
       'lib/options/mails/deliver.ts',
-      'lib/options/verified-addresses/address.ts',
+      'lib/options/verified-addresses/link.ts',
     ],
     namedBy: [],
   },
   'verified-addresses': {
     handlers: ['email-verifications/'],
     fields: /\b(?:email_verified|pending_(?:email|until|id))\b/,
-    needs: ['links'],
+    needs: ['links', 'sessions'],
     importedBy: [
       'infra/local/admin.ts',
       'infra/operator/commands/verify-email.ts',
@@ -101,7 +100,6 @@ export const options: Readonly<Record<string, Option>> = {
       'lib/accounts/reset.ts',
       'lib/accounts/shown.ts',
       'lib/accounts/verify-address.ts',
-      'lib/options/links/link.ts',
       'lib/options/mails/deliver.ts',
     ],
     namedBy: [

@@ -18,7 +18,7 @@ import { makeLinkToken, resetLink } from '../../lib/options/links/link.ts';
 import * as ways from '../../lib/options/mails/hand-over.ts';
 import { findBearer } from '../../lib/options/sessions/bearer.ts';
 import { beginSession } from '../../lib/options/sessions/session-tokens.ts';
-import { waitingFor } from '../../lib/options/verified-addresses/address.ts';
+import { waitingFor } from '../../lib/options/verified-addresses/link.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
 import { hashPassword } from '../../lib/users/password.ts';
 import { allocateUserId, findUserByEmail, insertUser, readUser } from '../../lib/users/store.ts';

@@ -1,7 +1,7 @@
 import { inject } from 'vitest';
 import { type Link, makeLinkToken } from '../../lib/options/links/link.ts';
 import { mailsKey } from '../../lib/options/mails/limits.ts';
-import { waitingFor } from '../../lib/options/verified-addresses/address.ts';
+import { waitingFor } from '../../lib/options/verified-addresses/link.ts';
 import { getItem } from '../../lib/users/item.ts';
 import { findStoredUser } from '../../lib/users/store.ts';
 import { setFields } from './stored-user.ts';

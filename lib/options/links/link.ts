@@ -1,7 +1,7 @@
 /**
- * The one link of a user to reset a password (functions/README.md, Password reset), and the one that
- * verifies an address (functions/README.md, Verified addresses). The item of each holds a digest of its
- * newest token.
+ * Links that are mailed to users, of each kind one: that which resets a password (functions/README.md, Password
+ * reset), and that which verifies an address (../verified-addresses/link.ts). The item of each holds a digest
+ * of its newest token.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
@@ -9,11 +9,14 @@ import { type Step, send } from '../../dynamodb/client.ts';
 import { DomainError } from '../../ground/errors.ts';
 import { config } from '../../ground/settings.ts';
 import { hour, seconds } from '../../ground/time.ts';
-import { getItems, type StoredUser, userKey } from '../../users/item.ts';
+import { getItems, type ItemKey, type StoredUser, userKey } from '../../users/item.ts';
 import { isSuspended, isUserId } from '../../users/user.ts';
-import { openSession, type Session, sessionsKey, withSessions } from '../sessions/sessions.ts';
-import { isWaiting } from '../verified-addresses/address.ts';
-import { type LinkKind, linkKey, linkLifetime, voidLink } from './item.ts';
+
+/** The purpose of a mailed link: to set a password, or to verify an address. */
+export type LinkKind = 'reset' | 'address';
+
+/** Seconds for which a mailed link is valid. */
+export const linkLifetime = 30 * 60;
 
 /** A link to be made: of a user, and mailed to an address. */
 export interface Link {
@@ -44,13 +47,16 @@ export interface StoredLink {
   readonly pending_id?: string;
 }
 
-/** A link with a valid token, and its user as read with it. */
-export interface FoundLink extends Link {
+/** A link that has not expired, with its user as read with it. */
+export interface FoundLink {
+  readonly kind: LinkKind;
+  readonly user: StoredUser;
+  readonly stored: StoredLink;
+  /** Another item that was read with it. */
+  readonly other: object | undefined;
   readonly tokenHash: string;
-  /** The session that asked for another address; undefined: none, or it has ended since. */
-  readonly session: Session | undefined;
-  /** Whether it was used already, and has verified the address that the user has. */
-  readonly isUsed: boolean;
+  /** Whether its token is the newest one, and bound to the user as read. */
+  readonly isGood: boolean;
 }
 
 /** The link for a password reset. */
@@ -82,46 +88,74 @@ export async function makeLinkToken(
   return token;
 }
 
-const errors = { reset: 'RESET_TOKEN_INVALID', address: 'VERIFICATION_TOKEN_INVALID' } as const;
-
 /**
- * Reads the link of a token, and its user.
- * @throws {DomainError} RESET_TOKEN_INVALID or VERIFICATION_TOKEN_INVALID for a token that is unknown,
- *   altered, expired or void, and for a used one unless it has verified an address; STORAGE_FAULT
+ * Reads the link of a token that resets a password, and its user.
+ * @throws {DomainError} RESET_TOKEN_INVALID for a token that is unknown, altered, used, expired or void;
+ *   STORAGE_FAULT
  */
-export async function readLink(
-  kind: LinkKind,
-  token: string,
-  now = new Date(),
-): Promise<FoundLink> {
-  const link = await find(kind, token, now);
-  if (!link) throw new DomainError(errors[kind]);
+export async function readResetLink(token: string, now = new Date()): Promise<FoundLink> {
+  const link = await findLink('reset', token, now);
+  if (!link?.isGood) throw new DomainError('RESET_TOKEN_INVALID');
   return link;
 }
 
 /**
- * Uses a token up, on the condition that it is still valid. Whoever has lost the response sends it
- * again: of one that verifies an address, what is needed to repeat the response is kept.
+ * Reads the link of a user who is named by a token, unless the link has expired or the user is suspended.
+ * @param otherOf the key of another item of the user, to be read with it
+ * @throws {DomainError} STORAGE_FAULT
  */
-export function useLink({ kind, user, tokenHash }: FoundLink, now = new Date()): Step {
+export async function findLink(
+  kind: LinkKind,
+  token: string,
+  now: Date,
+  otherOf?: (id: number) => ItemKey,
+): Promise<FoundLink | undefined> {
+  const id = idIn(token);
+  if (id === undefined) return undefined;
+  const keys = [linkKey(kind, id), userKey(id), ...(otherOf ? [otherOf(id)] : [])];
+  const [link, item, other] = await getItems(keys);
+  const user = item as StoredUser | undefined;
+  if (!link || !user || isSuspended(user)) return undefined;
+  const stored: StoredLink = link;
+  if ((stored.token_expires_at ?? 0) <= seconds(now)) return undefined;
+  const tokenHash = digest(token);
+  const isGood = stored.token_hash === tokenHash && stored.user_state === stateOf(kind, user);
+  return { kind, user, stored, other, tokenHash, isGood };
+}
+
+/** Uses the token of a reset up, on the condition that it is still valid. */
+export function useResetLink(link: FoundLink, now = new Date()): Step {
+  return [{ Update: useLink(link, now) }, 'RESET_TOKEN_INVALID'];
+}
+
+/** The update that uses a token up, on the condition that it is still valid. */
+export function useLink({ kind, user, tokenHash }: FoundLink, now: Date) {
   const voiding = voidLink(kind, user.id, now);
-  const keepingUsed =
-    'SET expires_at = if_not_exists(expires_at, :end), used_hash = :hash REMOVE token_hash, user_state';
-  return [
-    {
-      Update: {
-        ...voiding,
-        ...(kind === 'address' ? { UpdateExpression: keepingUsed } : {}),
-        ConditionExpression: 'token_hash = :hash AND token_expires_at > :now',
-        ExpressionAttributeValues: {
-          ...voiding.ExpressionAttributeValues,
-          ':hash': tokenHash,
-          ':now': seconds(now),
-        },
-      },
+  return {
+    ...voiding,
+    ConditionExpression: 'token_hash = :hash AND token_expires_at > :now',
+    ExpressionAttributeValues: {
+      ...voiding.ExpressionAttributeValues,
+      ':hash': tokenHash,
+      ':now': seconds(now),
     },
-    errors[kind],
-  ];
+  };
+}
+
+/** The update that makes the link of a user void, for a transaction. */
+export function voidLink(kind: LinkKind, id: number, now = new Date()) {
+  return {
+    TableName: config.usersTable,
+    Key: linkKey(kind, id),
+    UpdateExpression:
+      'SET expires_at = if_not_exists(expires_at, :end) REMOVE token_hash, token_expires_at, user_state',
+    ExpressionAttributeValues: { ':end': seconds(now) + hour },
+  };
+}
+
+/** The key of the item that holds a user's newest link of a kind. */
+function linkKey(kind: LinkKind, id: number): ItemKey {
+  return { pk: `${kind}#${id}` };
 }
 
 /** A token: the user's id, by which its item is found, and 32 random bytes. */
@@ -138,54 +172,10 @@ function stateOf(kind: LinkKind, { email, password_hash }: StoredUser): string {
   return digest(JSON.stringify(kind === 'reset' ? [email, password_hash] : [email]));
 }
 
-async function find(kind: LinkKind, token: string, now: Date): Promise<FoundLink | undefined> {
-  const id = idIn(token);
-  if (id === undefined) return undefined;
-  const ofUser = [linkKey(kind, id), userKey(id)];
-  const [link, item, sessions] = await getItems(
-    kind === 'address' ? [...ofUser, sessionsKey(id)] : ofUser,
-  );
-  const user = item as StoredUser | undefined;
-  if (!link || !user || isSuspended(user)) return undefined;
-  const { token_expires_at = 0, email = '', session_id }: StoredLink = link;
-  const tokenHash = digest(token);
-  if (token_expires_at <= seconds(now) || !isNewest(kind, link, user, now)) return undefined;
-  const isUsed = hasVerified(link, user, tokenHash);
-  if (!isUsed && !isGood(kind, link, user, tokenHash)) return undefined;
-  const session = openSession(withSessions(user, sessions), session_id, now);
-  return { kind, user, email, tokenHash, session, isUsed };
-}
-
 const tokenForm = /^([1-9]\d{0,15})\.[\w-]{43}$/;
 
 /** The id of the user whose token a text claims to be. */
 function idIn(token: string): number | undefined {
   const id = Number(tokenForm.exec(token)?.[1]);
   return isUserId(id) ? id : undefined;
-}
-
-/**
- * Whether no other address was asked for after a link, and the request for its address was not withdrawn: a
- * link that is mailed late is void too.
- */
-function isNewest(kind: LinkKind, link: StoredLink, user: StoredUser, now: Date): boolean {
-  return (
-    kind === 'reset' ||
-    (link.email === user.email ? !isWaiting(user, now) : link.pending_id === user.pending_id)
-  );
-}
-
-/** Whether a token has verified the address that the user has, and no newer link was made since. */
-function hasVerified(link: StoredLink, user: StoredUser, tokenHash: string): boolean {
-  return (
-    link.token_hash === undefined &&
-    link.used_hash === tokenHash &&
-    link.email === user.email &&
-    user.email_verified === true
-  );
-}
-
-/** Whether a token is the newest one of a link that is bound to the user as read. */
-function isGood(kind: LinkKind, link: StoredLink, user: StoredUser, tokenHash: string): boolean {
-  return link.token_hash === tokenHash && link.user_state === stateOf(kind, user);
 }

@@ -1,11 +1,9 @@
 /** Verified addresses in the fields of a user's item (functions/README.md, Verified addresses). */
-import { randomUUID } from 'node:crypto';
 import { config } from '../../ground/settings.ts';
 import { seconds } from '../../ground/time.ts';
 import type { StoredUser } from '../../users/item.ts';
 import type { User } from '../../users/user.ts';
-import type { Change, Fields } from '../../users/write.ts';
-import { linkLifetime, voidLink } from '../links/item.ts';
+import type { Fields } from '../../users/write.ts';
 
 /** The fields of a user who waits for no link. */
 export const waitingForNone = {
@@ -30,22 +28,6 @@ export function mustVerify(user: StoredUser): boolean {
 /** Whether addresses are verified, and that of a user is not. */
 export function isUnverified({ email_verified }: Pick<User, 'email_verified'>): boolean {
   return config.emailVerification !== 'off' && !email_verified;
-}
-
-/**
- * The change for a user who asks for another address: it waits for its link, and the link before it is void
- * before anything is mailed, so that it does not tell whether the address is free. If the same address
- * waits already, its link stays valid.
- */
-export function waitingFor(user: StoredUser, email: string, now = new Date()): Change {
-  const fields = { pending_email: email, pending_until: seconds(now) + linkLifetime };
-  if (isWaiting(user, now) && user.pending_id !== undefined && user.pending_email === email) {
-    return { fields };
-  }
-  return {
-    fields: { ...fields, pending_id: randomUUID() },
-    steps: [[{ Update: voidLink('address', user.id) }]],
-  };
 }
 
 /** Whether another address of a user waits for its link. */

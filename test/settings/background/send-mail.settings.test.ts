@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { handler } from '../../../functions/background/send-mail.ts';
-import { readLink } from '../../../lib/options/links/link.ts';
+import { readResetLink } from '../../../lib/options/links/link.ts';
 import type { MailMessage } from '../../../lib/options/mails/hand-over.ts';
 import { insertUser } from '../../../lib/users/store.ts';
 import { mailingFunctionForThisFile, mailSettings, tokenIn } from '../../support/mailbox.ts';
@@ -97,7 +97,7 @@ describe('The function that mails', () => {
     await handler(message);
 
     const [mail] = mailsTo(user.email);
-    expect(await readLink('reset', mail ? tokenIn(mail) : '')).toBeDefined();
+    expect(await readResetLink(mail ? tokenIn(mail) : '')).toBeDefined();
     expect(mailsTo(user.email)).toHaveLength(1);
     expect(await entriesAbout(user)).toHaveLength(1);
   });

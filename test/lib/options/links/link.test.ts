@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { makeLinkToken, readLink, resetLink, useLink } from '../../../../lib/options/links/link.ts';
+import {
+  makeLinkToken,
+  readResetLink,
+  resetLink,
+  useResetLink,
+} from '../../../../lib/options/links/link.ts';
 import type { StoredUser } from '../../../../lib/users/item.ts';
 import { findStoredUser } from '../../../../lib/users/store.ts';
 import { writeUser } from '../../../../lib/users/write.ts';
@@ -9,7 +14,7 @@ import { removeUser, setFields } from '../../../support/stored-user.ts';
 const invalid = 'RESET_TOKEN_INVALID';
 /** The id of the user of a token, or the code of the error. */
 const userOf = (token: string, now?: Date) =>
-  readLink('reset', token, now).then(
+  readResetLink(token, now).then(
     ({ user }) => user.id,
     ({ code }) => code,
   );
@@ -132,9 +137,9 @@ describe('A reset token', () => {
     const set = async (password_hash: string, now?: Date) => {
       const user = await findStoredUser(id);
       if (!user) throw new Error(`There is no user ${id}`);
-      return writeUser(user, { fields: { password_hash }, steps: [useLink(link, now)] });
+      return writeUser(user, { fields: { password_hash }, steps: [useResetLink(link, now)] });
     };
-    const link = await readLink('reset', token, at(1));
+    const link = await readResetLink(token, at(1));
 
     await expect(set('late', at(30 * 60))).rejects.toMatchObject({ code: invalid });
     expect(await set('new', at(1))).toMatchObject({ password_hash: 'new' });
