@@ -6,7 +6,7 @@ import {
   refusal,
   serviceForThisFile,
 } from '../support/acceptance.ts';
-import { register, uniqueEmail } from '../support/client.ts';
+import { register } from '../support/client.ts';
 
 const { api, adminToken } = await serviceForThisFile({ ACCOUNTS: 'private' });
 const [user, other] = [await register(api), await register(api)];
@@ -40,34 +40,6 @@ describe('Where ACCOUNTS is private,', () => {
     expect(await found(user.email.toUpperCase(), user.token)).toEqual([user.id]);
     expect(await found(other.email, user.token)).toEqual([]);
     expect(await found(other.email, adminToken)).toEqual([other.id]);
-  });
-
-  it('GET /api/users/{id} answers 403 for any other id, whether a user has it or not', async () => {
-    for (const id of [other.id, 9_007_199_254_740_991, 0, 'x', `0${user.id}`]) {
-      expect(outcome(await get(`/api/users/${id}`, user.token))).toEqual(refusal(403, 'Forbidden'));
-    }
-  });
-
-  it('GET /api/users/{id} shows an admin every user', async () => {
-    const { status, body } = await get(`/api/users/${other.id}`, adminToken);
-
-    expect([status, body.email]).toEqual([200, other.email]);
-  });
-
-  it('POST /api/users is for admins', async () => {
-    const json = { name: 'n', email: uniqueEmail(), password: 'p' };
-
-    expect(outcome(await api('POST', '/api/users', { token: user.token, json }))).toEqual(
-      refusal(403, 'Forbidden'),
-    );
-    expect((await api('POST', '/api/users', { token: adminToken, json })).status).toBe(201);
-  });
-
-  it('PUT /api/users/{id} answers 403 for any other id', async () => {
-    for (const id of [other.id, 9_007_199_254_740_991, 0, 'x', `0${user.id}`]) {
-      const answer = await api('PUT', `/api/users/${id}`, { token: user.token, body: '{' });
-      expect(outcome(answer)).toEqual(refusal(403, 'Forbidden'));
-    }
   });
 
   it('a user who was deleted is shown nobody', async () => {

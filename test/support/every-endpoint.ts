@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeJwt } from 'jose';
 import { describe, expect, inject, it } from 'vitest';
@@ -22,6 +23,7 @@ import type { ProxiedService } from './proxied-service.ts';
 import { faults } from './proxy.ts';
 import { markVerified, registrationMailed } from './reset-tokens.ts';
 import { engineClient } from './stored-items.ts';
+import { claimsWith, now, signToken } from './tokens.ts';
 
 /** Whether requests to the engine, and what is stored, can be seen: those of a deployed service cannot. */
 const isLocal = !process.env.SERVICE_URL;
@@ -292,26 +294,34 @@ export const describeEveryEndpoint = async ({ service, proxy }: ProxiedService):
   describe.each(ofUsers)('$name', (example) => {
     const agent = uniqueAgent();
 
-    it.each(badIds)('answers 404 to the id %s', async (id) => {
+    it.each(badIds)('answers 404 to the id %s, unless it is for the user itself', async (id) => {
       const subject = { account: other, admin: adminToken, memoryId: 0 };
+      const send = (token: string) =>
+        sendExample(api, example, subject, { token, id, headers: { 'user-agent': agent } });
 
-      for (const token of onlyAdmins.includes(example.caller)
-        ? [adminToken]
-        : [adminToken, other.token]) {
-        const response = await sendExample(api, example, subject, {
-          token,
-          id,
-          headers: { 'user-agent': agent },
-        });
+      const answers = [await send(adminToken), await send(other.token)];
 
-        expect(outcome(response)).toEqual(refusal(404, 'User not found'));
-      }
+      const notFound = refusal(404, 'User not found');
+      const toOther = onlyAdmins.includes(example.caller) ? forbidden : notFound;
+      expect(answers.map(outcome)).toEqual([notFound, toOther]);
     });
 
     it('has recorded nothing for any of them', async () => {
       expect(await entriesOf(service, agent)).toEqual([]);
     });
   });
+
+  // Tokens of an admin in all but their flaw: what lets them in lets them do anything.
+  const claims = claimsWith(decodeJwt(adminToken));
+  const forged = signToken({ ...claims, iat: now(), exp: now() + 3600 }, randomUUID());
+  const expired = signToken(
+    { ...claims, iat: now() - 90_000, exp: now() - 3600 },
+    service.jwtSecret,
+  );
+  const outOfDate = refusal(
+    401,
+    settings.tokenSigning === 'HS256' ? 'Token has expired' : 'Invalid token',
+  );
 
   describe.each(endpointsIn(requests).filter(({ caller }) => caller !== 'anyone'))(
     '$name',
@@ -325,6 +335,8 @@ export const describeEveryEndpoint = async ({ service, proxy }: ProxiedService):
           });
 
         expect(outcome(await send())).toEqual(unauthenticated);
+        expect(outcome(await send(forged))).toEqual(refusal(401, 'Invalid token'));
+        expect(outcome(await send(expired))).toEqual(outOfDate);
         // Whether a caller made the user of an id is known only once there is a user.
         if (refusals['another user'][example.caller] && example.caller !== 'maker') {
           expect(outcome(await send(other.token))).toEqual(forbidden);

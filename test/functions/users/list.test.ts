@@ -100,13 +100,20 @@ describe('GET /api/users', () => {
   });
 
   it.each([
-    ['desc', ''],
-    ['asc', '&order=desc'],
-  ])('answers 400 to a cursor of order=%s in the other order', async (order, other) => {
-    const path = nextPage(await get(`?limit=1&order=${order}`));
-    const cursor = new URLSearchParams(path?.split('?')[1]).get('cursor');
+    ['users', '?limit=1&order=desc', '?limit=1'],
+    ['users', '?limit=1&order=asc', '?limit=1&order=desc'],
+    ['users', '?limit=1&search=%40', '?limit=1&search=a'],
+    ['users', '?limit=1&role=admin', '?limit=1'],
+    ['admin/audit-logs', '?limit=1', '?limit=1'],
+  ])('answers 400 to a cursor of %s%s in %s', async (list, query, other) => {
+    await api('POST', '/api/users', {
+      token: adminToken,
+      json: { name: 'Second', email: uniqueEmail(), password: 'password', role: 'admin' },
+    });
+    const page = await api('GET', `/api/${list}${query}`, { token: adminToken });
+    const cursor = /cursor=[^&]+/.exec(nextPage(page) ?? '')?.[0];
 
-    expect(outcome(await get(`?limit=1&cursor=${cursor}${other}`))).toEqual(
+    expect(outcome(await get(`${other}&${cursor}`, adminToken))).toEqual(
       refusal(400, 'cursor is invalid'),
     );
   });
@@ -117,10 +124,6 @@ describe('GET /api/users', () => {
     const { body } = await api('GET', `/api/users/${second.id}`, { token: first.token });
     expect(outcome(answer)).toEqual([200, [body]]);
     expect(nextPage(answer)).toBeUndefined();
-  });
-
-  it('answers no user to an address that nobody has', async () => {
-    expect(outcome(await get(`?email=${uniqueEmail()}`))).toEqual([200, []]);
   });
 
   it.each([
@@ -151,6 +154,9 @@ describe('GET /api/users', () => {
   });
 
   it.each([
+    ['email=nobody@example.org', 'role=admin', 0],
+    ['email=SECOND', 'role=admin', 0],
+    ['email=ADMIN', 'role=admin', 1],
     ['email=ADMIN', 'search=%40', 1],
     ['email=ADMIN', 'search=nobody-has-this', 0],
     ['role=admin', 'search=ADMIN', 1],
@@ -170,15 +176,6 @@ describe('GET /api/users', () => {
     },
   );
 
-  it('answers 400 to a cursor of another search', async () => {
-    const path = nextPage(await get('?search=%40&limit=1', adminToken));
-    const cursor = new URLSearchParams(path?.split('?')[1]).get('cursor');
-
-    const answer = await get(`?search=a&limit=1&cursor=${cursor}`, adminToken);
-
-    expect(outcome(answer)).toEqual(refusal(400, 'cursor is invalid'));
-  });
-
   it('lists only the admins with role=admin, as it shows them to all', async () => {
     const all = await listUsers(api, first.token);
 
@@ -189,30 +186,6 @@ describe('GET /api/users', () => {
     // Other files make admins and users of them meanwhile.
     const owner = all.find(({ email }) => email === service.admin.email);
     expect(admins).toContainEqual(owner);
-  });
-
-  it('answers no user with role=admin to the address of a user without the role', async () => {
-    const query = (email: string) => `?role=admin&email=${encodeURIComponent(email)}`;
-
-    expect(outcome(await get(query(second.email)))).toEqual([200, []]);
-    expect(idsOf((await get(query(service.admin.email))).body)).toHaveLength(1);
-  });
-
-  it('answers 400 to a cursor of the list of admins in the list of all', async () => {
-    await api('POST', '/api/users', {
-      token: adminToken,
-      json: { name: 'Second', email: uniqueEmail(), password: 'password', role: 'admin' },
-    });
-    const cursor = /cursor=[^&]+/.exec(nextPage(await get('?role=admin&limit=1')) ?? '')?.[0];
-
-    expect(outcome(await get(`?limit=1&${cursor}`))).toEqual(refusal(400, 'cursor is invalid'));
-  });
-
-  it('answers 400 to a cursor of the audit trail', async () => {
-    const page = await api('GET', '/api/admin/audit-logs?limit=1', { token: adminToken });
-    const [, query] = nextPage(page)?.split('?') ?? [];
-
-    expect(outcome(await get(`?${query}`))).toEqual(refusal(400, 'cursor is invalid'));
   });
 
   it('ignores parameters that it does not know', async () => {
