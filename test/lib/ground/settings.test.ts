@@ -1,81 +1,37 @@
 import { describe, expect, it, vi } from 'vitest';
 import {
+  type Allowed,
   type Config,
   ConfigError,
   configFrom,
+  ruleOf,
+  type Setting,
   sendsMail,
+  serviceSettings,
   settings,
   valuesIn,
+  variableOf,
 } from '../../../lib/ground/settings.ts';
 
 type Name = keyof Config;
 
-/** Each with its variable, its bounds and its default. */
-const numbers: readonly [Name, string, number, number, number][] = [
-  ['passwordMinLength', 'PASSWORD_MIN_LENGTH', 1, 255, 1],
-  ['bcryptCost', 'BCRYPT_COST', 4, 16, 10],
-  ['loginFailuresPerAccount', 'LOGIN_FAILURES_PER_ACCOUNT', 0, 1_000_000, 10],
-  ['loginFailuresPerAddress', 'LOGIN_FAILURES_PER_ADDRESS', 0, 1_000_000, 1000],
-  ['registrationsPerAddress', 'REGISTRATIONS_PER_ADDRESS', 0, 1_000_000, 0],
-  ['sessionDays', 'SESSION_DAYS', 0, 400, 0],
-  ['sessionIdleDays', 'SESSION_IDLE_DAYS', 1, 400, 30],
-  ['tokenMinutes', 'TOKEN_MINUTES', 5, 1440, 1440],
-  ['auditSealInterval', 'AUDIT_SEAL_INTERVAL', 1, 86_400, 300],
-];
+/**
+ * The settings with bounds, values and a default that are as these tests expect: the tables of
+ * infra/settings.md have those of each (test/infra/settings-tables.test.ts), but for the few below.
+ */
+const all = Object.entries(settings) as [Name, Setting][];
 
-/** Each with its variable and its smallest number besides 0, which is the default. */
-const days: readonly [Name, string, number][] = [
-  ['auditRetentionDays', 'AUDIT_RETENTION_DAYS', 30],
-  ['auditArchiveDays', 'AUDIT_ARCHIVE_DAYS', 1],
-  ['auditLockDays', 'AUDIT_LOCK_DAYS', 1],
-];
-
-/** Each with its variable and its values, the default first. */
-const choices: readonly [Name, string, readonly string[]][] = [
-  ['accounts', 'ACCOUNTS', ['open', 'private']],
-  ['tokenSigning', 'TOKEN_SIGNING', ['HS256', 'RS256']],
-  ['selfDeletion', 'SELF_DELETION', ['off', 'on']],
-  ['secondFactor', 'SECOND_FACTOR', ['off', 'optional', 'admins']],
-  ['emailVerification', 'EMAIL_VERIFICATION', ['off', 'on', 'required']],
-  ['mailLanguage', 'MAIL_LANGUAGE', ['en', 'de']],
-  ['auditDetail', 'AUDIT_DETAIL', ['standard', 'full']],
-  ['auditSeal', 'AUDIT_SEAL', ['on', 'paused', 'off']],
-  ['v1Users', 'V1_USERS', ['on', 'off']],
-  ['docs', 'DOCS', ['on', 'off']],
-  ['console', 'CONSOLE', ['on', 'off']],
-];
-
-/** Any text, without a default. */
-const texts: readonly [Name, string][] = [
-  ['usersTable', 'USERS_TABLE'],
-  ['auditTable', 'AUDIT_TABLE'],
-  ['staticFiles', 'STATIC_FILES'],
-];
-
-/** Text that is none by default. */
-const optional: readonly [Name, string][] = [
-  ['mailFrom', 'MAIL_FROM'],
-  ['identityProviders', 'IDENTITY_PROVIDERS'],
-  ['productName', 'PRODUCT_NAME'],
-  ['resetUrl', 'RESET_URL'],
-  ['verifyUrl', 'VERIFY_URL'],
-  ['mailFunctionUrl', 'MAIL_FUNCTION_URL'],
-  ['secondFactorKey', 'SECOND_FACTOR_KEY'],
-  ['secondFactorLocalKey', 'SECOND_FACTOR_LOCAL_KEY'],
-  ['kmsUrl', 'KMS_URL'],
-  ['tokenIssuer', 'TOKEN_ISSUER'],
-  ['tokenAudience', 'TOKEN_AUDIENCE'],
-  ['tokenSigningKey', 'TOKEN_SIGNING_KEY'],
-  ['tokenKeys', 'TOKEN_KEYS'],
-  ['apiUrl', 'API_URL'],
-  ['auditArchiveBucket', 'AUDIT_ARCHIVE_BUCKET'],
-  ['auditArchiveFolder', 'AUDIT_ARCHIVE_FOLDER'],
-  ['auditSealKey', 'AUDIT_SEAL_KEY'],
-  ['eventsUrl', 'EVENTS_URL'],
-  ['eventBus', 'EVENT_BUS'],
-  ['eventSource', 'EVENT_SOURCE'],
-  ['refusedEventsQueueUrl', 'REFUSED_EVENTS_QUEUE_URL'],
-];
+const rowsOf = <Kind extends Allowed>(isKind: (allowed: Allowed) => allowed is Kind) =>
+  all.flatMap(([name, setting]) => {
+    const { allowed, default: standard } = setting;
+    return isKind(allowed) ? [[name, variableOf(name), allowed, standard] as const] : [];
+  });
+type Bounds = Extract<Allowed, { readonly from: number }>;
+const numbers = rowsOf((allowed): allowed is Bounds => 'from' in allowed);
+type Choices = Extract<Allowed, readonly unknown[]>;
+const choices = rowsOf((allowed): allowed is Choices => Array.isArray(allowed));
+type Text = Extract<Allowed, { readonly rule: string }>;
+const texts = rowsOf((allowed): allowed is Text => 'rule' in allowed);
 
 const refusalOf = (read: () => unknown): string => {
   try {
@@ -89,78 +45,91 @@ const refusal = (setting: Name, env: Record<string, string>) =>
   refusalOf(() => configFrom(env)[setting]);
 
 describe('A number among the settings', () => {
-  it.each(numbers)('%s is read from %s, within its bounds', (setting, variable, ...expected) => {
-    const [minimum, maximum, standard] = expected;
+  it.each(numbers)('%s is read from %s, within its bounds', (name, variable, allowed, standard) => {
+    const { from, to, or } = allowed;
+    const others = or === undefined ? [] : [or];
 
-    expect(configFrom({ [variable]: String(minimum) })[setting]).toBe(minimum);
-    expect(configFrom({ [variable]: String(maximum) })[setting]).toBe(maximum);
-    expect(configFrom({})[setting]).toBe(standard);
-    expect(configFrom({ [variable]: '' })[setting]).toBe(standard);
-    for (const value of [minimum - 1, maximum + 1]) {
-      expect(refusal(setting, { [variable]: String(value) })).toBe(
-        `Environment variable ${variable} must be a whole number from ${minimum} to ${maximum}`,
+    for (const value of [from, to, ...others]) {
+      expect(configFrom({ [variable]: String(value) })[name]).toBe(value);
+    }
+    expect(configFrom({})[name]).toBe(Number(standard));
+    expect(configFrom({ [variable]: '' })[name]).toBe(Number(standard));
+    for (const value of [String(from - 1), `${to + 1}`].filter((text) => text !== String(or))) {
+      expect(refusal(name, { [variable]: value })).toBe(
+        `Environment variable ${variable} must be ${or === undefined ? '' : '0, or '}a whole number from ${from} to ${to}`,
       );
     }
   });
 
   it.each([
-    '1e1',
-    '0x5',
-    ' 5',
-    '5 ',
-    '5.0',
-    '+5',
-    '-5',
-    'five',
-    'NaN',
-    'undefined',
-    '٥',
+    ...['1e1', '0x5', ' 5', '5 ', '5.0', '+5', '-5', 'five', 'NaN', 'undefined', '٥'],
     '9'.repeat(400),
   ])('is refused when it is not written in digits: %j', (value) => {
     expect(refusal('bcryptCost', { BCRYPT_COST: value })).toBe(
       'Environment variable BCRYPT_COST must be a whole number from 4 to 16',
     );
   });
-});
 
-describe('A number of days among the settings', () => {
-  it.each(days)('%s is read from %s, and 0 means for ever', (setting, variable, least) => {
-    for (const value of [0, least, 36_500]) {
-      expect(configFrom({ [variable]: String(value) })[setting]).toBe(value);
-    }
-    expect(configFrom({})[setting]).toBe(0);
-    for (const value of [least - 1 || '00', 36_501, '-0', '1e2', 'never']) {
-      expect(refusal(setting, { [variable]: String(value) })).toBe(
-        `Environment variable ${variable} must be 0, or a whole number from ${least} to 36500`,
-      );
-    }
+  it.each(['00', '-0', '29', 'never'])('may be 0, for ever, and is not %j', (value) => {
+    expect(configFrom({ AUDIT_RETENTION_DAYS: '0' }).auditRetentionDays).toBe(0);
+    expect(refusal('auditRetentionDays', { AUDIT_RETENTION_DAYS: value })).toBe(
+      'Environment variable AUDIT_RETENTION_DAYS must be 0, or a whole number from 30 to 36500',
+    );
   });
 });
 
 describe('A choice among the settings', () => {
-  it.each(choices)('%s is read from %s, and is by default the first', (setting, variable, all) => {
-    for (const value of all) expect(configFrom({ [variable]: value })[setting]).toBe(value);
-    expect(configFrom({})[setting]).toBe(all[0]);
-    expect(configFrom({ [variable]: '' })[setting]).toBe(all[0]);
-    for (const value of ['hunter2', 'constructor', all.join(), ` ${all[0]}`]) {
-      expect(refusal(setting, { [variable]: value })).toBe(
-        `Environment variable ${variable} must be one of ${all.join(', ')}`,
+  it.each(choices)('%s is read from %s, and has a default', (name, variable, values, standard) => {
+    for (const value of values) expect(configFrom({ [variable]: String(value) })[name]).toBe(value);
+    expect(values).toContain(standard);
+    expect(configFrom({})[name]).toBe(standard);
+    expect(configFrom({ [variable]: '' })[name]).toBe(standard);
+    for (const value of ['hunter2', 'constructor', values.join(), ` ${values[0]}`]) {
+      expect(refusal(name, { [variable]: value })).toBe(
+        `Environment variable ${variable} must be one of ${values.join(', ')}`,
       );
     }
   });
 });
 
 describe('A text among the settings', () => {
-  it.each(texts)('%s is read from %s, which must be set', (setting, variable) => {
-    expect(configFrom({ [variable]: 'any text' })[setting]).toBe('any text');
+  it.each(texts)('%s is none unless %s is set, or must be set', (name, variable, _, standard) => {
     for (const env of [{}, { [variable]: '' }]) {
-      expect(refusal(setting, env)).toBe(`Environment variable ${variable} is not set`);
+      expect(refusal(name, env)).toBe(
+        standard === undefined ? `Environment variable ${variable} is not set` : 'accepted ',
+      );
     }
   });
 
-  it.each(optional)('%s is none unless %s is set', (setting, variable) => {
-    expect(configFrom({})[setting]).toBe('');
-    expect(configFrom({ [variable]: '' })[setting]).toBe('');
+  it('must be set where a function cannot do without', () => {
+    const required = all.filter(([, setting]) => !('default' in setting)).map(([name]) => name);
+
+    expect(required).toEqual(['usersTable', 'auditTable', 'staticFiles']);
+    expect(configFrom({ STATIC_FILES: 'any text' }).staticFiles).toBe('any text');
+  });
+});
+
+describe('The settings that only functions read', () => {
+  const others = all.filter(([name]) => !Object.hasOwn(serviceSettings, name));
+  const isText = ([, setting]: (typeof all)[number]) => ruleOf(setting) === 'must be text';
+
+  it('have these variables, or these rules and defaults', () => {
+    expect(others.filter(isText).map(([name]) => variableOf(name))).toEqual([
+      ...['USERS_TABLE', 'AUDIT_TABLE', 'AUDIT_ARCHIVE_BUCKET', 'AUDIT_ARCHIVE_FOLDER'],
+      ...['AUDIT_SEAL_KEY', 'MAIL_FUNCTION_URL', 'SECOND_FACTOR_KEY', 'KMS_URL'],
+      ...['SECOND_FACTOR_LOCAL_KEY', 'TOKEN_SIGNING_KEY', 'TOKEN_KEYS', 'API_URL'],
+      ...['STATIC_FILES', 'EVENTS_URL', 'EVENT_BUS', 'EVENT_SOURCE', 'REFUSED_EVENTS_QUEUE_URL'],
+    ]);
+    const rules = others
+      .filter((row) => !isText(row))
+      .map(([name, setting]) => [`${variableOf(name)}=${setting.default}`, ruleOf(setting)]);
+    expect(Object.fromEntries(rules)).toEqual({
+      'AUDIT_RETENTION_DAYS=0': 'must be 0, or a whole number from 30 to 36500',
+      'AUDIT_SEAL_INTERVAL=300': 'must be a whole number from 1 to 86400',
+      'AUDIT_SEAL=on': 'must be one of on, paused, off',
+      'AUDIT_ARCHIVE_DAYS=0': 'must be 0, or a whole number from 1 to 36500',
+      'AUDIT_LOCK_DAYS=0': 'must be 0, or a whole number from 1 to 36500',
+    });
   });
 });
 
@@ -184,30 +153,11 @@ describe('A setting of mails', () => {
   });
 
   it.each([
-    'nobody',
-    '@example.com',
-    'a@',
-    'a@b@c',
-    ' <a@b>',
-    'My App<a@b>',
-    'My App  <a@b>',
-    'My App <a@b> ',
-    'My App <a@b>, c@d',
-    'My App <c@d> <a@b>',
-    'My, App <a@b>',
-    '"My App" <a@b>',
-    'My\r\nBcc: c@d <a@b>',
-    `${'ü'.repeat(23)} <a@b>`,
-    'a@b,c@d',
-    'a b@c',
-    'a@b\r\nBcc: c@d',
-    'a@example.com ',
-    'ä@example.com',
-    '<a@example.com>',
-    'a@-example.com',
-    'a@example.com-',
-    'a@.example.com',
-    'a@example_com',
+    ...['nobody', '@example.com', 'a@', 'a@b@c', ' <a@b>', 'My App<a@b>', 'My App  <a@b>'],
+    ...['My App <a@b> ', 'My App <a@b>, c@d', 'My App <c@d> <a@b>', 'My, App <a@b>'],
+    ...['"My App" <a@b>', 'My\r\nBcc: c@d <a@b>', `${'ü'.repeat(23)} <a@b>`, 'a@b,c@d', 'a b@c'],
+    ...['a@b\r\nBcc: c@d', 'a@example.com ', 'ä@example.com', '<a@example.com>'],
+    ...['a@-example.com', 'a@example.com-', 'a@.example.com', 'a@example_com'],
   ])('is refused as MAIL_FROM: %j', (from) => {
     expect(refusal('mailFrom', { ...sound, MAIL_FROM: from })).toBe(
       'Environment variable MAIL_FROM must be an email address, or a name and one as in My App <no-reply@example.com>',
@@ -215,28 +165,12 @@ describe('A setting of mails', () => {
   });
 
   it.each([
-    'app.example.com',
-    '/reset',
-    'http://app.example.com/',
-    'ftp://localhost/',
-    'javascript:1',
-    'https://app.example.com/#',
-    'https://app.example.com/#a',
-    'https://u:p@example.com/',
-    'https://app.example.com/ x',
-    'https://app.exa\nmple.com/',
-    ' https://app.example.com',
-    'http://localhost.example.com/',
-    'https://',
-    'data:text/html,x',
-    'https:x.org/r',
-    'https:\\\\x.org\\r',
-    'https:///x.org/r',
-    'https://x.org\\r',
-    '\u0001https://x.org/r',
-    'https://x.org/\u202er',
-    'https://x.org/\u007f',
-    'https://ä.org/',
+    ...['app.example.com', '/reset', 'http://app.example.com/', 'ftp://localhost/', 'https://'],
+    ...['javascript:1', 'https://app.example.com/#', 'https://app.example.com/#a'],
+    ...['https://u:p@example.com/', 'https://app.example.com/ x', 'https://app.exa\nmple.com/'],
+    ...[' https://app.example.com', 'http://localhost.example.com/', 'data:text/html,x'],
+    ...['https:x.org/r', 'https:\\\\x.org\\r', 'https:///x.org/r', 'https://x.org\\r'],
+    ...['\u0001https://x.org/r', 'https://x.org/\u202er', 'https://x.org/\u007f', 'https://ä.org/'],
   ])('is refused as RESET_URL: %j', (url) => {
     expect(refusal('resetUrl', { ...sound, RESET_URL: url })).toBe(
       'Environment variable RESET_URL must be an https URL without fragment, or an http one of localhost',
@@ -320,16 +254,9 @@ describe('The setting of identity providers', () => {
 });
 
 describe('configFrom', () => {
-  it('reads the settings that these tests cover, and no others', () => {
-    const covered = [numbers, days, choices, texts, optional].flat().map(([setting]) => setting);
-
-    expect(Object.keys(configFrom({})).sort()).toEqual(covered.sort());
-    expect(Object.keys(settings).sort()).toEqual(covered);
-  });
-
   it('never repeats a refused value, which may be a secret in the wrong place', () => {
-    for (const [setting, variable] of [numbers, days, choices].flat()) {
-      expect(refusal(setting, { [variable]: 'hunter2' })).not.toContain('hunter2');
+    for (const [name, variable] of [...numbers, ...choices]) {
+      expect(refusal(name, { [variable]: 'hunter2' })).not.toContain('hunter2');
     }
   });
 
