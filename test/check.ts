@@ -8,7 +8,7 @@
  * line when the step ends. Goes on after a failure, prints the last lines of what failed in the end, and
  * closes with the sum of the test reports.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -109,11 +109,11 @@ const countIn = (name: string): Count => {
 
 const secondsSince = (begun: number) => ((performance.now() - begun) / 1000).toFixed(0);
 
-/** Ends what runs when this process is told to end. */
-const stop = new AbortController();
+const running = new Set<ChildProcess>();
+// Each step leads a group of its own, so that what it starts ends with it when this is told to end.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
-    stop.abort();
+    for (const { pid } of running) if (pid) process.kill(-pid, 'SIGTERM');
     process.exit(1);
   });
 }
@@ -124,10 +124,12 @@ const runInto = async (file: string, { name, command, env }: Step): Promise<bool
   const child = spawn('npm', command.split(' '), {
     stdio: ['ignore', output, output],
     env: { ...process.env, ...env, REPORT: name },
-    signal: stop.signal,
+    detached: true,
   });
+  running.add(child);
   closeSync(output);
   const [status] = await once(child, 'close').catch((error: Error) => [error.message]);
+  running.delete(child);
   return status === 0;
 };
 
