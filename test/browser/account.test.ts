@@ -1,11 +1,10 @@
-import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { logIn, register } from '../support/client.ts';
 import { mailSettings, verifyUrl } from '../support/mailbox.ts';
 import { browserForThisFile } from './browser.ts';
 import { openConsole, signIn } from './console.ts';
-import { openPage, violationsIn } from './page.ts';
+import { button, openPage, violationsIn } from './page.ts';
 
 const service = await serviceForThisFile({
   ...mailSettings,
@@ -18,7 +17,6 @@ const service = await serviceForThisFile({
 const { api, url, adminToken } = service;
 const browser = await browserForThisFile();
 
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const profile = async (token: string) => (await api('GET', '/api/profile', { token })).status;
 
 const registerAdmin = async () => {

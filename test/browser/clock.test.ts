@@ -1,10 +1,10 @@
 /** The console in a browser whose clock is hours wrong. */
-import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { logIn, register } from '../support/client.ts';
 import { browserForThisFile } from './browser.ts';
 import { openConsole } from './console.ts';
+import { button } from './page.ts';
 
 const service = await serviceForThisFile();
 const withSessions = await serviceForThisFile({ SESSION_DAYS: '90', TOKEN_MINUTES: '5' });
@@ -18,8 +18,6 @@ const open = async (hours: number, place: string, of = service) => {
   const { page } = await openConsole(browser, of, place, { clock: Date.now() + hours * hour });
   return page;
 };
-
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 const name = (hours: number) => (hours < 0 ? `${-hours} hours behind` : `${hours} hours ahead`);
 

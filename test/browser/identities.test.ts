@@ -1,19 +1,15 @@
-import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { logIn, register } from '../support/client.ts';
 import { identityServiceForThisFile, newPerson, startIssuer } from '../support/issuer.ts';
 import { enrol } from '../support/second-factor.ts';
 import { browserForThisFile } from './browser.ts';
 import { openConsole, signIn } from './console.ts';
-import { openPage, violationsIn } from './page.ts';
+import { button, openPage, violationsIn } from './page.ts';
 
 const issuer = await startIssuer();
 const service = await identityServiceForThisFile(issuer, { SECOND_FACTOR: 'optional' });
 const { api, identitiesOf, link } = service;
 const browser = await browserForThisFile();
-
-const button = (page: Page | Locator, name: string) =>
-  page.getByRole('button', { name, exact: true });
 
 it('The console shows the identities of a user, and unlinks one', async () => {
   const user = await register(api);

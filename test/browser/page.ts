@@ -1,7 +1,7 @@
 /** Opens pages of the service, and notes whatever the browser says of them. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 
 export interface OpenPage {
   readonly page: Page;
@@ -39,6 +39,12 @@ export const openPage = async (
   await page.goto(url);
   return { page, complaints };
 };
+
+export const button = (page: Page | Locator, name: string) =>
+  page.getByRole('button', { name, exact: true });
+
+/** The title of the screen that is shown. */
+export const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
 const schemes = ['light', 'dark'] as const;
 const widths = [360, 1280] as const;

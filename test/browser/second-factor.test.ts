@@ -1,18 +1,15 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { codeOf, registerWithFactor } from '../support/second-factor.ts';
 import { browserForThisFile } from './browser.ts';
 import { signIn } from './console.ts';
-import { openPage, violationsIn } from './page.ts';
+import { button, openPage, title, violationsIn } from './page.ts';
 
 const service = await serviceForThisFile({ SESSION_DAYS: '90', SECOND_FACTOR: 'admins' });
 const { api, url, admin } = service;
 const browser = await browserForThisFile();
 
-const button = (page: Page | Locator, name: string) =>
-  page.getByRole('button', { name, exact: true });
-const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 const part = (page: Page, name: string) => page.getByRole('region', { name });
 const signOut = async (page: Page) => {
   await button(page, 'Sign out').click();

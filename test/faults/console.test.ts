@@ -1,9 +1,8 @@
 /** The console while the store fails, is slow or is cut off, in the middle of each action. */
-import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { browserForThisFile } from '../browser/browser.ts';
 import { openConsole } from '../browser/console.ts';
-import { openPage } from '../browser/page.ts';
+import { button, openPage } from '../browser/page.ts';
 import { register, uniqueEmail } from '../support/client.ts';
 import { asOnAws } from '../support/patience.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
@@ -14,7 +13,6 @@ const { api, url } = service;
 const browser = await browserForThisFile();
 afterEach(() => proxy.impose());
 
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const usersWith = async (email: string) =>
   (await api('GET', `/api/users?email=${email}`, { token })).body.length;
 

@@ -1,10 +1,9 @@
-import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { register } from '../../support/client.ts';
 import { browserForThisFile } from '../browser.ts';
 import { openConsole, signIn } from '../console.ts';
-import { openPage, violationsIn } from '../page.ts';
+import { openPage, title, violationsIn } from '../page.ts';
 
 const { url, admin, api } = await serviceForThisFile();
 const browser = await browserForThisFile();
@@ -13,8 +12,6 @@ const open = (place = '') => openPage(browser, `${url}/console${place}`);
 
 /** Opens the console at a place, as the admin. */
 const openSignedIn = (place = '') => openConsole(browser, { url, admin }, place);
-
-const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
 describe('The console', () => {
   it('opens, without a violation of its policy or of accessibility', async () => {

@@ -1,10 +1,9 @@
-import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { type Account, logIn, register, uniqueEmail } from '../../support/client.ts';
 import { browserForThisFile } from '../browser.ts';
 import { openConsole, signIn } from '../console.ts';
-import { openPage, violationsIn } from '../page.ts';
+import { button, openPage, title, violationsIn } from '../page.ts';
 
 const service = await serviceForThisFile();
 const { api, url, admin, adminToken: token } = service;
@@ -12,8 +11,6 @@ const browser = await browserForThisFile();
 
 const open = (place: string) => openConsole(browser, service, place);
 
-const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const userOf = async (id: number) => (await api('GET', `/api/users/${id}`, { token })).body;
 
 const script = '<img src=x onerror=alert(1)>';
