@@ -31,7 +31,7 @@ import { dataKeyOf, factorKeyOf } from './encryption.ts';
 import { ServiceFunction, type SharedFunctionProps } from './function.ts';
 import { createHttpApi } from './http-api.ts';
 import { alarmTopicsOf } from './monitoring/alarm-topic.ts';
-import { createAlarms } from './monitoring/alarms.ts';
+import { createAlarms, type Watched } from './monitoring/alarms.ts';
 import { createDashboard } from './monitoring/dashboard.ts';
 import { createLogMetrics } from './monitoring/metrics.ts';
 import { parameterNameOf } from './name.ts';
@@ -146,7 +146,7 @@ const sharedBy = (
   const dataKey = dataKeyOf(scope, settings, { keep });
   return {
     dataKey,
-    logs: logsOf(settings, { keep, dataKey }),
+    logs: new LogGroup(scope, 'Logs', logsOf(settings, { keep, dataKey })),
     tables: tablesOf(scope, settings, { keep, dataKey }),
     signingSecret: createSigningSecret(scope, { keep, dataKey }),
     edgeSecret: createEdgeSecret(scope, settings, dataKey),
@@ -164,7 +164,7 @@ const unsentMailsOf = (functions: readonly ServiceFunction[]): Readonly<Record<s
 
 /** Where operators find what functions share. */
 const outputsOf = (shared: SharedFunctionProps): Readonly<Record<string, string>> => {
-  const { tables, signingSecret, edgeSecret, factorKey, dataKey } = shared;
+  const { tables, logs, signingSecret, edgeSecret, factorKey, dataKey } = shared;
   return {
     UsersTableName: tables.users.tableName,
     AuditTableName: tables.audit.tableName,
@@ -172,6 +172,7 @@ const outputsOf = (shared: SharedFunctionProps): Readonly<Record<string, string>
     ...(edgeSecret ? { EdgeSecretArn: edgeSecret.secretArn } : {}),
     ...(factorKey ? { SecondFactorKeyArn: factorKey.keyArn } : {}),
     ...(dataKey ? { EncryptionKeyArn: dataKey.keyArn } : {}),
+    FunctionLogGroupName: logs.logGroupName,
   };
 };
 
@@ -190,6 +191,19 @@ const createParameter = (scope: Construct, parameterName: string, known: object)
 
 const addTags = (scope: Construct, { tags }: DeploymentSettings): void => {
   for (const [key, value] of Object.entries(tagsIn(tags) ?? {})) Tags.of(scope).add(key, value);
+};
+
+/** Creates what watches the service: metrics, alarms, and in production a dashboard. */
+const watch = (
+  scope: Construct,
+  settings: DeploymentSettings,
+  { dataKey, ...parts }: Omit<Watched, 'logMetrics'> & { readonly dataKey: IKey | undefined },
+) => {
+  const inProduction = settings.stage === 'production';
+  const watched = { ...parts, logMetrics: createLogMetrics(scope, parts) };
+  const topics = alarmTopicsOf(scope, settings, dataKey);
+  const alarms = createAlarms(scope, watched, { topics, inProduction });
+  return { topics, dashboard: inProduction ? createDashboard(scope, watched, alarms) : undefined };
 };
 
 const byName = (functions: readonly ServiceFunction[]): Readonly<Record<string, IFunction>> =>
@@ -218,6 +232,8 @@ export class Accounts extends Construct {
   readonly audit: Table | ITable;
   /** By the names of infra/uses.ts, such as `auth-login`. */
   readonly functions: Readonly<Record<string, IFunction>>;
+  /** Where all functions log. */
+  readonly logs: LogGroup;
   /** Told when an alarm is raised; absent without `alarmEmail` and `alarmTopicArn`. */
   readonly alarmTopic: ITopic | undefined;
   /** The bus of audit entries; absent unless `events` is `on`. */
@@ -240,14 +256,12 @@ export class Accounts extends Construct {
     const seal = createAuditSeal(this, settings, { shared, functions, keep });
     const events = createAuditEvents(this, settings, shared);
 
-    const accessLogs = new LogGroup(this, 'AccessLogs', logs);
+    const accessLogs = new LogGroup(this, 'AccessLogs', logsOf(settings, { keep, dataKey }));
     const { api, outputs, publishing } = createHttpApi(this, settings, { functions, accessLogs });
     const keys = createSigningKey(this, settings, { functions, keep, url: outputs.ApiUrl });
 
-    const logged = { functions, sealer: seal?.sealer, events, accessLogs };
-    const watched = { api, tables, ...logged, logMetrics: createLogMetrics(this, logged) };
-    const topics = alarmTopicsOf(this, settings, dataKey);
-    const dashboard = createDashboard(this, watched, createAlarms(this, watched, topics));
+    const logged = { functions, sealer: seal?.sealer, events, logs, accessLogs };
+    const { topics, dashboard } = watch(this, settings, { api, dataKey, tables, ...logged });
 
     this.#settings = settings;
     this.#publishing = publishing;
@@ -256,13 +270,14 @@ export class Accounts extends Construct {
     this.users = tables.users;
     this.audit = tables.audit;
     this.functions = byName([functions, seal?.sealer ?? [], events?.publisher ?? []].flat());
+    this.logs = logs;
     this.alarmTopic = topics.raised[0];
     this.bus = events?.bus;
     this.outputs = {
       ...outputs,
       ...outputsOf(shared),
       AccessLogGroupName: accessLogs.logGroupName,
-      DashboardName: dashboard.dashboardName,
+      ...(dashboard ? { DashboardName: dashboard.dashboardName } : {}),
       ...seal?.outputs,
       ...events?.outputs,
       ...unsentMailsOf(functions),

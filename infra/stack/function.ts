@@ -9,7 +9,7 @@ import {
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
-import { LogGroup, type LogGroupProps } from 'aws-cdk-lib/aws-logs';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
@@ -33,7 +33,8 @@ export interface SharedFunctionProps {
   /** The key of second factors, where users can have one. */
   readonly factorKey: IKey | undefined;
   readonly variables: Readonly<Record<string, string>>;
-  readonly logs: LogGroupProps;
+  /** Where all functions log. */
+  readonly logs: LogGroup;
   /** The key of all data, where it is not encrypted by keys of AWS. */
   readonly dataKey: IKey | undefined;
 }
@@ -205,7 +206,6 @@ const retrying = (unsent: Queue) => ({
 export class ServiceFunction extends Construct {
   readonly definition: FunctionDefinition;
   readonly lambda: LambdaFunction;
-  readonly logGroup: LogGroup;
   /** The queue of failed messages of a function that is invoked asynchronously. */
   readonly unsent: Queue | undefined;
 
@@ -213,11 +213,10 @@ export class ServiceFunction extends Construct {
     super(scope, id);
     const { definition, reservedConcurrency, scheduled } = props;
     this.definition = definition;
-    this.logGroup = new LogGroup(this, 'Logs', props.logs);
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
     });
-    this.logGroup.grantWrite(role);
+    props.logs.grantWrite(role);
     this.unsent = definition.uses.has('mail.send') ? createUnsent(this, props.dataKey) : undefined;
     this.lambda = new LambdaFunction(this, 'Function', {
       description: definition.routes.map(({ key }) => key).join(', ') || definition.name,
@@ -229,7 +228,7 @@ export class ServiceFunction extends Construct {
       timeout: scheduled?.timeout ?? responseTimeout,
       tracing: Tracing.ACTIVE,
       role,
-      logGroup: this.logGroup,
+      logGroup: props.logs,
       environment: environmentOf(props),
       ...(props.dataKey ? { environmentEncryption: props.dataKey } : {}),
       ...(reservedConcurrency ? { reservedConcurrentExecutions: reservedConcurrency } : {}),

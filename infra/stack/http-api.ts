@@ -74,7 +74,10 @@ const createApi = (scope: Construct, settings: DeploymentSettings): HttpApi =>
 const gatewayPath = ({ path }: Route): string => path.replace('{file}', '{file+}');
 
 const addRoutes = (api: HttpApi, { definition, lambda }: ServiceFunction) => {
-  const integration = new HttpLambdaIntegration(`${definition.name}-integration`, lambda);
+  const integration = new HttpLambdaIntegration(`${definition.name}-integration`, lambda, {
+    // One permission: of the route, or of a function that has several, of the API.
+    scopePermissionToRoute: definition.routes.length === 1,
+  });
   return definition.routes.flatMap((wanted) =>
     api
       .addRoutes({ path: gatewayPath(wanted), methods: [HttpMethod[wanted.method]], integration })

@@ -220,7 +220,7 @@ export const replayAudit: Command = {
 ${entryNotWritten}. Other lines are ignored. The command can be run again: entries that exist already
 are not changed.
 
-From a deployed function:
+From a deployed service, whose output FunctionLogGroupName is GROUP:
   aws logs filter-log-events --log-group-name GROUP --filter-pattern '"${entryNotWritten}"' \\
     --query 'events[].[message]' --output text > lines.log`,
   examples: [

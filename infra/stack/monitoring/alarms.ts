@@ -9,11 +9,19 @@ import {
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { Construct } from 'constructs';
 import { tables as tableDefinitions } from '../../../lib/dynamodb/tables.ts';
-import { entryNotWritten, noticeNotHandedOver } from '../../../lib/ground/log.ts';
+import {
+  adminMade,
+  auditTrailBroken,
+  entryNotWritten,
+  mailNotSent,
+  noticeNotHandedOver,
+  refreshTokenReused,
+} from '../../../lib/ground/log.ts';
 import { nameOf } from '../name.ts';
 import type { Tables } from '../table.ts';
 import type { AlarmTopics } from './alarm-topic.ts';
 import {
+  crashLines,
   hasRefreshes,
   type Logged,
   type LogMetrics,
@@ -45,43 +53,39 @@ interface AlarmDefinition {
   readonly raisedByMissingData?: true;
 }
 
+/** How to find the lines with a text, and the function that each is from. */
+const search = (text: string) =>
+  `Search the log group FunctionLogGroupName for ${text}: the name of a line's log stream has its function.`;
+
+/** How to find the function that responded. */
+const findRoute =
+  'The access log has the route, which is in the description of the function that takes it.';
+
 const gatewayAlarms = ({ api }: Watched): AlarmDefinition[] => [
   {
     name: 'ServerErrors',
-    description: "One response in a hundred is a 5xx. See the fault lines in the functions' logs.",
+    description: `One response in a hundred is a 5xx. ${findRoute} ${search('"level":"error"')} An integrationStatus of 429 in the access log means that the account's concurrency is used up.`,
     metric: serverErrorRate(api),
     threshold: 1,
     periods: 2,
   },
   {
     name: 'Latency',
-    description:
-      'One request in a hundred takes over 3 s, which is longer than a cold start with a hash.',
+    description: `One request in a hundred takes over 3 s, which is longer than a cold start with a hash. ${findRoute}`,
     metric: api.metricLatency({ statistic: 'p99', period }),
     threshold: 3000,
     periods: 3,
   },
 ];
 
-/** One alarm for each function, which it names; an alarm on a sum takes at most ten metrics. */
-const functionAlarms = ({ functions, sealer, events }: Watched): AlarmDefinition[] =>
-  [...functions, sealer ?? [], events?.publisher ?? []].flat().flatMap((each) => {
-    const { node, definition, lambda } = each;
-    const errors: AlarmDefinition = {
-      name: `${node.id}Errors`,
-      description: `The function ${definition.name} crashed, timed out or ran out of memory. A 500 that the function returns itself does not count.`,
-      metric: lambda.metricErrors({ period }),
-      threshold: 1,
-    };
-    const throttles: AlarmDefinition = {
-      name: `${node.id}Throttles`,
-      description: `Lambda refused to run the function ${definition.name}: the account's concurrency is used up.`,
-      metric: lambda.metricThrottles({ period }),
-      threshold: 1,
-    };
-    // The in-memory variant is throttled by design when it has a reserved concurrency.
-    return definition.uses.has('memory') ? [errors] : [errors, throttles];
-  });
+const crashAlarms = ({ logMetrics }: Watched): AlarmDefinition[] => [
+  {
+    name: 'Crashes',
+    description: `A function timed out, ran out of memory or exited. ${search(crashLines.map((line) => `"${line}"`).join(' and '))}`,
+    metric: logMetrics.Crashes,
+    threshold: 1,
+  },
+];
 
 const tableAlarms = ({ tables }: Watched): AlarmDefinition[] =>
   tableDefinitions.flatMap((definition) =>
@@ -111,21 +115,19 @@ const loginsOrReuses = ({ functions, logMetrics }: Watched) => {
 const securityAlarms = (watched: Watched): AlarmDefinition[] => [
   {
     name: 'UnwrittenAuditEntries',
-    description: `An audit entry could not be stored. The log has the complete entry, as ${entryNotWritten}: replay it by replay-audit.`,
+    description: `An audit entry could not be stored. The log has the complete entry: replay it by replay-audit. ${search(entryNotWritten)}`,
     metric: watched.logMetrics.UnwrittenAuditEntries,
     threshold: 1,
   },
   {
     name: 'AdminMade',
-    description:
-      'A user was made an admin through the API. The log of the function has the ids of both users, as admin-made; see the audit trail for the rest. If this was not intended, demote the user.',
+    description: `A user was made an admin through the API. The log has the ids of both users, and the audit trail the rest. If this was not intended, demote the user. ${search(adminMade)}`,
     metric: watched.logMetrics.AdminsMade,
     threshold: 1,
   },
   {
     name: 'FailedLogins',
-    description:
-      'At least 50 logins in five minutes were refused (401, 404, 429), and no fewer than succeeded (200): someone is guessing passwords. Other responses are not counted. See the source addresses in the access log. Where sessions are refreshed, a refresh token that came again after its use raises the alarm too: see refresh-token-reused in the log of the function.',
+    description: `At least 50 logins in five minutes were refused (401, 404, 429), and no fewer than succeeded (200): someone is guessing passwords. Other responses are not counted. See the source addresses in the access log. Where sessions are refreshed, a refresh token that came again after its use raises the alarm too. ${search(refreshTokenReused)}`,
     metric: new MathExpression({
       label: 'Refused logins, percent of refused and successful ones, if 50 or more',
       period,
@@ -140,8 +142,7 @@ const trailAlarms = ({ sealer, events, logMetrics }: Watched): AlarmDefinition[]
     ? [
         {
           name: 'AuditTrailBroken',
-          description:
-            'The audit trail differs from what was sealed, or somebody changed, deleted or inserted an entry. The log of the function seal-audit or publish-audit names entries and files, as audit-trail-broken; the command verify-audit finds all.',
+          description: `The audit trail differs from what was sealed, or somebody changed, deleted or inserted an entry. The log names entries and files; the command verify-audit finds all. ${search(auditTrailBroken)}`,
           metric: logMetrics.BrokenAuditTrails,
           threshold: 1,
         },
@@ -153,8 +154,7 @@ const sealAlarms = ({ sealer }: Watched): AlarmDefinition[] =>
     ? [
         {
           name: 'AuditSealBehind',
-          description:
-            'Two runs of the sealer in a row have failed: changes of newer entries in the table cannot be detected. See the log of the function seal-audit.',
+          description: `Two runs of the sealer, the function seal-audit, in a row have failed: changes of newer entries in the table cannot be detected. ${search('audit-seal-failed')}`,
           metric: new MathExpression({
             label: 'Runs that sealed nothing',
             period,
@@ -176,8 +176,7 @@ const eventAlarms = ({ events }: Watched): AlarmDefinition[] =>
     ? [
         {
           name: 'EventsBehind',
-          description:
-            'For ten minutes nothing has put audit entries on the bus. They are lost 24 hours after they were recorded. See the log of the function publish-audit, as event-not-put.',
+          description: `For ten minutes the function publish-audit has put no audit entries on the bus. They are lost 24 hours after they were recorded. ${search('event-not-put')}`,
           metric: events.publisher.lambda.metric('IteratorAge', { period, statistic: 'Maximum' }),
           threshold: 600_000,
         },
@@ -197,23 +196,29 @@ const mailAlarms = ({ functions, logMetrics }: Watched): AlarmDefinition[] => {
   return [
     {
       name: 'UnsentMails',
-      description: `Mails were not sent: their messages are in the queue UnsentMailsQueueUrl, or are lost if the log of a function that hands mails over has ${noticeNotHandedOver}. See the log of the function mail, and SES.`,
+      description: `Mails were not sent: their messages are in the queue UnsentMailsQueueUrl, or are lost where a function could not hand them over to the function send-mail. See SES too. ${search(`${mailNotSent} and ${noticeNotHandedOver}`)}`,
       metric: sum('Mails that were not sent', metrics),
       threshold: 1,
     },
   ];
 };
 
-/** Creates the alarms of the service. */
+/**
+ * Creates the alarms of the service: on what is seen of it, not on each function.
+ * @param inProduction whether throttled tables raise alarms, of which each metric costs
+ */
 export const createAlarms = (
   scope: Construct,
   watched: Watched,
-  { raised, over }: AlarmTopics,
+  {
+    topics: { raised, over },
+    inProduction,
+  }: { readonly topics: AlarmTopics; readonly inProduction: boolean },
 ): Alarm[] =>
   [
     gatewayAlarms,
-    functionAlarms,
-    tableAlarms,
+    crashAlarms,
+    ...(inProduction ? [tableAlarms] : []),
     securityAlarms,
     mailAlarms,
     trailAlarms,

@@ -66,12 +66,16 @@ const tableGraphs = ({ tables }: Watched) => [
   ),
 ];
 
-const securityGraphs = ({ functions, logMetrics }: Watched) => [
-  graph('Logins', [logMetrics.Logins, logMetrics.FailedLogins]),
-  ...(hasRefreshes(functions)
-    ? [graph('Refreshes', [logMetrics.Refreshes], [logMetrics.ReusedRefreshTokens])]
-    : []),
-  graph('Audit entries that were not written', [logMetrics.UnwrittenAuditEntries]),
+const logGraphs = ({ functions, logMetrics }: Watched) => [
+  graph(
+    'Logins',
+    [logMetrics.Logins, logMetrics.FailedLogins],
+    hasRefreshes(functions) ? [logMetrics.ReusedRefreshTokens] : [],
+  ),
+  graph('Crashes, and audit entries that were not written', [
+    logMetrics.Crashes,
+    logMetrics.UnwrittenAuditEntries,
+  ]),
 ];
 
 const mailGraphs = ({ functions, logMetrics }: Watched) => {
@@ -87,6 +91,6 @@ export const createDashboard = (scope: Construct, watched: Watched, alarms: Alar
       gatewayGraphs(watched),
       functionGraphs(watched),
       tableGraphs(watched),
-      [...securityGraphs(watched), ...mailGraphs(watched)],
+      [...logGraphs(watched), ...mailGraphs(watched)],
     ],
   });

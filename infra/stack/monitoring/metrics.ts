@@ -12,7 +12,6 @@ import {
   noticeNotHandedOver,
   refreshTokenReused,
 } from '../../../lib/ground/log.ts';
-import type { Use } from '../../uses.ts';
 import type { AuditEvents } from '../audit-events.ts';
 import type { ServiceFunction } from '../function.ts';
 import { nameOf } from '../name.ts';
@@ -78,8 +77,8 @@ export const tableThrottles = (
     }),
   );
 
-const anyOf = (field: string, values: readonly string[]) =>
-  FilterPattern.any(...values.map((value) => FilterPattern.stringValue(field, '=', value)));
+const status = (values: readonly string[]) =>
+  FilterPattern.any(...values.map((value) => FilterPattern.stringValue('$.status', '=', value)));
 
 /**
  * Wrong password, unknown email, too many attempts. A 400 is a malformed request and does not count:
@@ -94,58 +93,54 @@ export interface Logged {
   readonly sealer: ServiceFunction | undefined;
   /** Absent where audit entries are put on no bus. */
   readonly events: AuditEvents | undefined;
+  /** Of all functions. */
+  readonly logs: LogGroup;
   readonly accessLogs: LogGroup;
 }
 
-const named = (functions: readonly ServiceFunction[], name: string) =>
-  functions.filter(({ definition }) => definition.name === name);
+/** Lambda's own lines about a function that took too long or too much memory, or exited. */
+export const crashLines = ['Task timed out after', 'Runtime exited'];
 
 export const hasRefreshes = (functions: readonly ServiceFunction[]): boolean =>
-  named(functions, 'auth-refresh').length > 0;
+  functions.some(({ definition }) => definition.name === 'auth-refresh');
 
-/** The lines that each metric counts, by its name. */
-const countedLines = ({ functions, sealer, events, accessLogs }: Logged) => {
-  const [logins, refreshes] = [named(functions, 'auth-login'), named(functions, 'auth-refresh')];
-  const using = (use: Use) => functions.filter(({ definition }) => definition.uses.has(use));
-  /** Responses of functions with some statuses, in the access log. */
-  const answered = (of: readonly ServiceFunction[], statuses: readonly string[]) =>
-    of.map(({ definition }) => {
-      const keys = definition.routes.map(({ key }) => key);
-      const pattern = FilterPattern.all(anyOf('$.routeKey', keys), anyOf('$.status', statuses));
-      return { logGroup: accessLogs, filterPattern: pattern };
-    });
+/** The lines that each metric counts, by its name; nothing for lines that no function writes. */
+const countedLines = ({ functions, sealer, events, logs, accessLogs }: Logged) => {
+  /** Responses to logins with some statuses, in the access log. */
+  const logins = (statuses: readonly string[]) => {
+    const isLogin = FilterPattern.stringValue('$.routeKey', '=', 'POST /api/login');
+    return { logGroup: accessLogs, filterPattern: FilterPattern.all(isLogin, status(statuses)) };
+  };
   /**
    * The lines of an event. The filter searches for text: a JSON pattern would not match, because
    * Lambda puts a prefix before the JSON of a line.
    */
-  const logged = (of: readonly ServiceFunction[], event: string) =>
-    of.map(({ logGroup }) => ({ logGroup, filterPattern: FilterPattern.allTerms(event) }));
-
+  const logged = (event: string) => ({
+    logGroup: logs,
+    filterPattern: FilterPattern.allTerms(event),
+  });
   return {
-    Logins: answered(logins, outcomes),
-    FailedLogins: answered(logins, refusals),
-    Refreshes: answered(refreshes, ['200']),
-    ReusedRefreshTokens: logged(refreshes, refreshTokenReused),
-    AdminsMade: logged(using('admins.make'), adminMade),
-    UnwrittenAuditEntries: logged(using('audit.write'), entryNotWritten),
-    BrokenAuditTrails: logged([sealer ?? [], events?.publisher ?? []].flat(), auditTrailBroken),
+    Logins: logins(outcomes),
+    FailedLogins: logins(refusals),
+    ReusedRefreshTokens: hasRefreshes(functions) ? logged(refreshTokenReused) : undefined,
+    AdminsMade: logged(adminMade),
+    UnwrittenAuditEntries: logged(entryNotWritten),
+    Crashes: { logGroup: logs, filterPattern: FilterPattern.anyTerm(...crashLines) },
+    BrokenAuditTrails: sealer || events ? logged(auditTrailBroken) : undefined,
     /** Notices of changes that could not be handed over to the mail function. */
-    LostNotices: logged(
-      functions.some(({ unsent }) => unsent) ? using('mail') : [],
-      noticeNotHandedOver,
-    ),
+    LostNotices: functions.some(({ unsent }) => unsent) ? logged(noticeNotHandedOver) : undefined,
   };
 };
 
-/** Metrics made from the access log and the logs of functions. */
+/** Metrics made from the access log and the log of the functions. */
 export type LogMetrics = Readonly<Record<keyof ReturnType<typeof countedLines>, Metric>>;
 
-/** Creates metrics from the access log and from the logs of functions. */
+/** Creates metrics from the access log and the log of the functions, by one filter each. */
 export const createLogMetrics = (scope: Construct, logged: Logged): LogMetrics => {
   const metricNamespace = nameOf(scope);
   const metrics = Object.entries(countedLines(logged)).map(([metricName, lines]) => {
-    for (const line of lines) {
-      new MetricFilter(line.logGroup, metricName, { ...line, metricNamespace, metricName });
+    if (lines) {
+      new MetricFilter(lines.logGroup, metricName, { ...lines, metricNamespace, metricName });
     }
     const of = { namespace: metricNamespace, metricName, statistic: 'Sum', period };
     return [metricName, new Metric(of)] as const;

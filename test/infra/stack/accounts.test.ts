@@ -58,10 +58,6 @@ describe('the stack', () => {
     expect(long.filter(([, text]) => !/^[A-Za-z\d]+[\dA-F]{8}$/.test(text))).toEqual([]);
   });
 
-  it('has fewer than 470 resources of the 500 that CloudFormation allows, with all settings on', () => {
-    expect(Object.keys(synthesise(everything).toJSON().Resources).length).toBeLessThan(470);
-  });
-
   it('bears the tags of the settings wherever CloudFormation knows any', () => {
     const untagged = Object.values<Tagged>(synthesise(everything).toJSON().Resources)
       .filter(({ Properties }) => !JSON.stringify(Properties?.Tags ?? '').includes('identity'))
@@ -167,12 +163,12 @@ describe('the stack', () => {
 
 describe('the dashboard', () => {
   const body = JSON.stringify(
-    resourcesOf(synthesise(), 'AWS::CloudWatch::Dashboard').get('Dashboard')?.Properties
+    resourcesOf(synthesise(production), 'AWS::CloudWatch::Dashboard').get('Dashboard')?.Properties
       .DashboardBody,
   );
 
   it('shows the state of every alarm', () => {
-    const alarms = Object.keys(synthesise().findResources('AWS::CloudWatch::Alarm'));
+    const alarms = Object.keys(synthesise(production).findResources('AWS::CloudWatch::Alarm'));
 
     for (const id of alarms) expect(body).toContain(`{"Fn::GetAtt":["${id}","Arn"]}`);
     expect(alarms).not.toEqual([]);

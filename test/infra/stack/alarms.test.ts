@@ -1,48 +1,58 @@
 import { describe, expect, it } from 'vitest';
-import type { TablePermission } from '../../../infra/uses.ts';
-import { functionsOf, idOf, production, resourcesOf, synthesise, target } from './template.ts';
-
-const functions = functionsOf();
+import { everything, production, resourcesOf, synthesise, target } from './template.ts';
 
 const alarms = (context = {}) => resourcesOf(synthesise(context), 'AWS::CloudWatch::Alarm');
 const mailing = { mailFrom: 'a@example.com', resetUrl: 'https://app.example.com/' };
 
-const writesAudit = ({ table, actions }: TablePermission) =>
-  table === 'audit' && actions.includes('dynamodb:PutItem');
+const logAlarms = {
+  UnwrittenAuditEntries: {},
+  AdminsMade: {},
+  Crashes: {},
+  ReusedRefreshTokens: { sessionDays: 90 },
+  LostNotices: mailing,
+  BrokenAuditTrails: { events: 'on' },
+};
 
-const filters = (name: string, context = {}) =>
-  [...resourcesOf(synthesise(context), 'AWS::Logs::MetricFilter').values()]
-    .map(({ Properties }) => Properties)
-    .filter(({ MetricTransformations: [{ MetricName }] }) => MetricName === name)
-    .map(({ LogGroupName, FilterPattern }) => [target(LogGroupName), FilterPattern]);
+it.each(Object.entries(logAlarms))(
+  'Lines of %s are counted once, in the log of all functions, where one writes them: %j',
+  (name, settings) => {
+    const filters = (context: object) =>
+      [...resourcesOf(synthesise({ ...context }), 'AWS::Logs::MetricFilter').values()]
+        .filter(({ Properties }) => Properties.MetricTransformations[0].MetricName === name)
+        .map(({ Properties }) => target(Properties.LogGroupName));
+    const isAlwaysCounted = Object.keys(settings).length === 0;
 
-describe('The lines that alarms count', () => {
-  it('are those of every function that writes audit entries', () => {
-    expect(filters('UnwrittenAuditEntries')).toEqual(
-      functions
-        .filter(({ permissions }) => permissions.some(writesAudit))
-        .map((each) => [idOf(each, 'Logs'), '"audit-entry-not-written"']),
-    );
-  });
+    expect(filters(settings)).toEqual(['Logs']);
+    expect(filters({})).toEqual(isAlwaysCounted ? ['Logs'] : []);
+  },
+);
 
-  it('are those of every function that hands mails over, where the service sends any', () => {
-    expect(filters('LostNotices', mailing)).toEqual(
-      functionsOf(mailing)
-        .filter(({ uses }) => uses.has('mail'))
-        .map((each) => [idOf(each, 'Logs'), '"mail-not-handed-over"']),
-    );
-    expect(alarms().has('UnsentMailsAlarm')).toBe(false);
-  });
+it('Throttled tables raise alarms, and there is a dashboard, in production alone', () => {
+  const watchers = (context: object) =>
+    [...alarms(context).keys()].filter((id) => id.includes('Throttles')).length +
+    resourcesOf(synthesise({ ...context }), 'AWS::CloudWatch::Dashboard').size;
+
+  expect([watchers({}), watchers(production)]).toEqual([0, 5]);
 });
 
 describe('Every alarm', () => {
-  it('says what it means, is silent without traffic, and stays within CloudWatch’s limit', () => {
-    for (const { Properties } of alarms().values()) {
-      expect(Properties.AlarmDescription).toMatch(/^.{40,}\.$/);
-      expect(Properties.TreatMissingData).toBe('notBreaching');
+  it('says what it means and where to look, and stays within CloudWatch’s limits', () => {
+    for (const [id, { Properties }] of alarms(everything)) {
+      expect(Properties.AlarmDescription).toMatch(/^.{40,1024}$/);
+      expect(Properties.AlarmDescription, id).toMatch(
+        /FunctionLogGroupName|access log|table|QueueUrl/,
+      );
       const metrics: { MetricStat?: object }[] = Properties.Metrics ?? [];
       expect(metrics.filter(({ MetricStat }) => MetricStat).length).toBeLessThanOrEqual(10);
     }
+  });
+
+  it('is silent without traffic, but for that of a sealer which never runs', () => {
+    const raised = [...alarms(everything)]
+      .filter(([, { Properties }]) => Properties.TreatMissingData !== 'notBreaching')
+      .map(([id]) => id);
+
+    expect(raised).toEqual(['AuditSealBehindAlarm']);
   });
 
   it('goes to a topic of the settings too, when it is raised and when it is over', () => {

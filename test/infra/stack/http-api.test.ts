@@ -47,16 +47,18 @@ describe('the HTTP API', () => {
     }
   });
 
-  it('may invoke each function for its own routes only', () => {
+  it('may invoke each function by one permission: for its route, or for its several', () => {
     const sources = [...resourcesOf(template, 'AWS::Lambda::Permission').values()].map(
       ({ Properties: { FunctionName, SourceArn } }) => [
         target(FunctionName),
-        target(SourceArn).replace(/^.*\/\*\/\*/, ''),
+        target(SourceArn).replace(/^.*:Api/, ''),
       ],
     );
-    const expected = functions.flatMap((definition) =>
-      definition.routes.map(({ path }) => [idOf(definition, 'Function'), deployed(path)]),
-    );
+    const expected = functions.map((definition) => {
+      const [route, ...others] = definition.routes;
+      const path = route && others.length === 0 ? `/*/*${deployed(route.path)}` : '/*/*/*';
+      return [idOf(definition, 'Function'), path];
+    });
 
     expect(sources.sort()).toEqual(expected.sort());
   });

@@ -135,7 +135,7 @@ function textOf(parts: readonly Part[]): string {
 function linesOf(value: unknown, path = ''): string[] {
   if (isStatements(value)) return value.Statement.map((one) => `${path} ${statement(one)}`.trim());
   const line = `${path}: ${inline(value)}`;
-  if (isPlain(value) || (path && line.length <= 150)) return value === undefined ? [] : [line];
+  if (isPlain(value) || (path && line.length <= 220)) return value === undefined ? [] : [line];
   return Object.entries(value as object).flatMap(([name, inner]) =>
     linesOf(inner, path ? `${path}.${name}` : name),
   );
