@@ -25,11 +25,7 @@ describe.each([
       linesOf(Value, id),
     );
     await expect(
-      othersText(resources) +
-        textOf([
-          ['', []],
-          ['Outputs:', outputs],
-        ]),
+      `${othersText(resources)}\n${textOf([['Outputs:', outputs]])}`,
     ).toMatchFileSnapshot(reviewed('resources'));
   });
 });
