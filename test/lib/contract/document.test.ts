@@ -5,6 +5,7 @@ import { documentFor } from '../../../functions/docs/document.ts';
 import { inForce } from '../../../lib/contract/contract.ts';
 import { collectSchemas } from '../../../lib/contract/json-schema.ts';
 import { fieldFaultMeanings } from '../../../lib/ground/errors.ts';
+import { httpErrors } from '../../../lib/ground/errors.ts';
 import { configFrom } from '../../../lib/ground/settings.ts';
 import { clientTypes } from '../../support/client-types.ts';
 import { codesIn, operationsOf, responsesOf } from '../../support/document.ts';
@@ -37,8 +38,13 @@ describe('The document of a service without what settings can leave out, with pr
 
 type Environment = Readonly<Record<string, string>>;
 
+interface Reading {
+  readonly text: string;
+  readonly codes: readonly string[];
+}
+
 /** What a reader is told of each operation, by its route: its text, and the codes of its errors. */
-const readingOf = (environment: Environment) => {
+const readingOf = (environment: Environment): ReadonlyMap<string, Reading> => {
   const read = documentFor(configFrom(environment), '/');
   return new Map(
     operationsOf(read).map((one) => {
@@ -48,95 +54,48 @@ const readingOf = (environment: Environment) => {
   );
 };
 
-/** What settings change of the operations that are there without them too. */
-const changesBy = (added: Environment, before: Environment = {}) => {
-  const after = readingOf({ ...before, ...added });
-  const changes = [...readingOf(before)].flatMap(([route, was]) => {
-    const { text, codes } = after.get(route) ?? expect.unreachable();
-    const change = {
-      says: text.replace(was.text, '').trim(),
-      adds: codes.filter((code) => !was.codes.includes(code)),
-      drops: was.codes.filter((code) => !codes.includes(code)),
-    };
-    return Object.values(change).some(({ length }) => length > 0) ? [[route, change]] : [];
+const every = { ...everySetting, REGISTRATIONS_PER_ADDRESS: '1' };
+
+const without = (lines: readonly string[], others: readonly string[]) =>
+  lines.filter((line) => !others.includes(line));
+
+/** What settings change for a reader: the texts of operations, and the codes that come and go. */
+const changesBy = (added: Environment, before: Environment = {}): string => {
+  const old = readingOf(before);
+  const changed = [...readingOf({ ...before, ...added })].flatMap(([route, { text, codes }]) => {
+    const was = old.get(route) ?? { text: '', codes: [] };
+    const lines = [
+      ...without(text.split('\n'), was.text.split('\n')),
+      ...without(codes, was.codes).map((code) => `+${code}`),
+      ...without(was.codes, codes).map((code) => `-${code}`),
+    ];
+    return lines.length > 0
+      ? [`${route}\n${lines.join('\n').replaceAll(/\n(?=[+-])/g, ' ')}\n`]
+      : [];
   });
-  return Object.fromEntries(changes);
+  return [`# ${Object.keys(added)} beside ${Object.keys(before)}\n`, ...changed].join('\n');
 };
 
-const change = (
-  says: RegExp,
-  { adds = [], drops = [] }: { adds?: readonly string[]; drops?: readonly string[] } = {},
-) => ({ says: expect.stringMatching(says), adds, drops });
+/** Status, message, and the field of a fault. */
+const errors = Object.entries(httpErrors).map(([code, { status, message = '…', field = '' }]) =>
+  `${status} ${code}: ${message} ${field}`.trim(),
+);
 
-describe('The document of a service with a setting of its own', () => {
-  it.each([
-    [
-      { ACCOUNTS: 'private' },
-      {
-        'GET /api/users': change(/^Callers who are not admins get only themselves\.$/),
-        'GET /api/users/{id}': change(/^Callers who are not admins may see only themselves\.$/, {
-          adds: ['FORBIDDEN'],
-        }),
-        'POST /api/users': change(/For admins only, because the response says whether somebody/),
-        // In the place of what it says of users whom a caller made.
-        'PUT /api/users/{id}': change(/ Callers who are not admins may change only themselves\. /),
-        'POST /api/login': change(
-          /response to an unknown address is the same as to a wrong password/,
-          {
-            drops: ['USER_NOT_REGISTERED'],
-          },
-        ),
-      },
-    ],
-    [
-      { REGISTRATIONS_PER_ADDRESS: '1' },
-      {
-        'POST /api/auth/register': change(
-          /^The number of registrations from one source address is limited;/,
-          {
-            adds: ['TOO_MANY_ATTEMPTS'],
-          },
-        ),
-      },
-    ],
-    [
-      { SESSION_DAYS: '90' },
-      {
-        'PUT /api/users/{id}': change(
-          /own .* must send their current password too, and end .*; .* ends all the user’s\. /,
-          {
-            adds: ['CURRENT_PASSWORD_REQUIRED', 'CURRENT_PASSWORD_WRONG', 'TOO_MANY_ATTEMPTS'],
-          },
-        ),
-        'PUT /api/password-resets': change(/^All sessions of the user are ended\.$/),
-        'PUT /api/email-verifications': change(
-          /^A new address ends all sessions .* one that asked/,
-        ),
-      },
-    ],
-  ])(
-    'describes what %o changes in the operations that it changes, and only there',
-    (environment, changes) => {
-      expect(changesBy(environment, verificationSettings.on)).toEqual(changes);
-    },
-  );
+describe('The document of a service with settings of its own', () => {
+  it('describes what they change in the operations that they change, and only there', async () => {
+    const { on } = verificationSettings;
+    const texts = [
+      changesBy({ ACCOUNTS: 'private' }, on),
+      changesBy({ REGISTRATIONS_PER_ADDRESS: '1' }),
+      changesBy({ SESSION_DAYS: '90' }, on),
+      changesBy({ SECOND_FACTOR: 'optional' }, { SESSION_DAYS: '90', SELF_DELETION: 'on' }),
+      changesBy(every),
+      `# Errors\n\n${errors.join('\n')}\n`,
+    ];
 
-  it('asks for codes where users can have a second factor', () => {
-    const before = { SESSION_DAYS: '90', SELF_DELETION: 'on' };
-
-    expect(changesBy({ SECOND_FACTOR: 'optional' }, before)).toEqual({
-      'GET /api/users/{id}': change(/^Only admins see `second_factor`\.$/),
-      'POST /api/account-deletions': change(/^A user with a second factor needs `code` too\.$/, {
-        adds: ['CODE_REQUIRED', 'CODE_WRONG'],
-      }),
-      'POST /api/login': change(/^A user with a second factor needs `code` too: .*\.$/, {
-        adds: ['LOGIN_CODE_REQUIRED', 'LOGIN_CODE_WRONG'],
-      }),
-    });
+    await expect(texts.join('\n')).toMatchFileSnapshot('settings.txt');
   });
-});
 
-describe('The document of a service with sessions', () => {
   it('says how long a token is valid', () => {
     const read = configFrom({ SESSION_DAYS: '90', TOKEN_MINUTES: '5' });
     const lifetimes = (text: string) => text.match(/valid for [^.]+\./g);
@@ -146,34 +105,10 @@ describe('The document of a service with sessions', () => {
     );
     expect(lifetimes(JSON.stringify(document))).toEqual(Array(2).fill('valid for one day.'));
   });
-
-  it('has the current password as an optional field beside the fields that can be changed', () => {
-    const changesUnder = (environment: Environment) => {
-      const { components } = documentFor(configFrom(environment), '/');
-      const schemas: Readonly<Record<string, { properties?: object }>> = components.schemas;
-      return schemas.UserChanges ?? expect.unreachable();
-    };
-
-    const changes = changesUnder({});
-    expect(changes.properties).not.toHaveProperty('currentPassword');
-    expect(changesUnder({ SESSION_DAYS: '90' })).toEqual({
-      ...changes,
-      properties: {
-        ...changes.properties,
-        currentPassword: {
-          type: 'string',
-          description: expect.stringMatching(/users who change their own password or address/),
-          format: 'password',
-        },
-      },
-    });
-  });
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is walked as the JSON that it is
 type Parts = any;
-
-const every = { ...everySetting, REGISTRATIONS_PER_ADDRESS: '1' };
 
 /** The schema of each body of each operation, as `operationId status media-type`. */
 const bodySchemas = (parts: Parts): Record<string, Parts> => {
@@ -292,8 +227,7 @@ describe.each([
 });
 
 describe('The document of a service with every setting on', () => {
-  const environment = every;
-  const whole = documentFor(configFrom(environment), '/');
+  const whole = documentFor(configFrom(every), '/');
 
   it.each(operationsOf(whole))(
     'says of $method $path what it is and who may call it, under a tag that is described',
@@ -313,66 +247,9 @@ describe('The document of a service with every setting on', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  const ofToken = ['NO_TOKEN', 'TOKEN_EXPIRED', 'TOKEN_INVALID'];
-  const ofStore = ['STORAGE_FAULT', 'UNEXPECTED_FAULT'];
-
-  it.each([
-    [
-      'POST /api/logout',
-      /The token is refused from then on\. .* deleted is logged out too\.$/,
-      ['PARAMETER_INVALID', ...ofToken, ...ofStore],
-    ],
-    [
-      'POST /api/account-deletions',
-      /Deletes the caller, .* cannot be undone\. .* The last admin stays\. .* `code` too\.$/,
-      [
-        'CURRENT_PASSWORD_REQUIRED',
-        'CODE_REQUIRED',
-        'ID_TOKEN_REQUIRED',
-        ...ofToken,
-        'IDENTITY_TOKEN_INVALID',
-        'CURRENT_PASSWORD_WRONG',
-        'CODE_WRONG',
-        'USER_NOT_FOUND',
-        'LAST_ADMIN',
-        'TOO_MANY_ATTEMPTS',
-        ...ofStore,
-        'IDENTITY_PROVIDER_FAULT',
-      ],
-    ],
-    [
-      'DELETE /api/users/{id}/sessions',
-      /users end all but that of the request\. Admins end all sessions of another user, who may log in again\.$/,
-      [...ofToken, 'FORBIDDEN', 'USER_NOT_FOUND', ...ofStore],
-    ],
-    [
-      'POST /api/password-resets',
-      /at most one a minute and five an hour .* at most 20 requests for mails in 15 minutes .* A valid token, which is not needed, tells the audit trail who asks\.$/,
-      ['EMAIL_REQUIRED', 'FIELD_INVALID', 'MAIL_FAULT', ...ofStore],
-    ],
-    [
-      'PUT /api/password-resets',
-      /valid once, for 30 minutes, until a newer one .* does not use it up\./,
-      [
-        'TOKEN_AND_PASSWORD_REQUIRED',
-        'FIELD_INVALID',
-        'RESET_TOKEN_INVALID',
-        'HASHING_FAULT',
-        ...ofStore,
-      ],
-    ],
-  ])('describes %s, which does not exist by default, with its errors', (route, text, errors) => {
-    const reading = readingOf(environment).get(route);
-
-    expect(readingOf({}).has(route)).toBe(false);
-    expect(reading?.text).toMatch(text);
-    const codes = reading?.codes.filter((code) => !code.startsWith('BODY_'));
-    expect(codes).toEqual(errors);
-  });
-
   it.each(
-    inForce(endpoints, configFrom(environment)).map(({ contract, describe: describing }) => {
-      const { body = contract.body?.('admin'), ...rest } = describing(configFrom(environment));
+    inForce(endpoints, configFrom(every)).map(({ contract, describe: describing }) => {
+      const { body = contract.body?.('admin'), ...rest } = describing(configFrom(every));
       return { route: contract.route, body, ...rest };
     }),
   )('has examples for $route that keep their schemas', ({ body, bodyExample, success }) => {

@@ -1,64 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
   DomainError,
-  type ErrorCode,
   faultName,
-  httpErrors,
   invalidField,
   invalidParameter,
   namedError,
 } from '../../../lib/ground/errors.ts';
-
-/**
- * Status, message and field of each code, but of those that are in functions/openapi.json, with which
- * document.test.ts compares them.
- */
-const expected: Readonly<
-  Partial<
-    Record<ErrorCode, readonly [status: number, message?: string | undefined, field?: string]>
-  >
-> = {
-  EMAIL_REQUIRED: [400, 'Email is required'],
-  TOKEN_AND_PASSWORD_REQUIRED: [400, 'Token and password are required'],
-  REFRESH_TOKEN_REQUIRED: [400, 'Refresh token is required'],
-  CURRENT_PASSWORD_REQUIRED: [400, 'Current password is required'],
-  CODE_REQUIRED: [400, 'Code is required'],
-  FIELD_INVALID: [400],
-  PARAMETER_INVALID: [400],
-  RESET_TOKEN_INVALID: [400, 'Invalid or expired reset token'],
-  VERIFICATION_TOKEN_INVALID: [400, 'Invalid or expired verification token'],
-  ID_TOKEN_REQUIRED: [400, 'ID token and nonce are required'],
-  TOO_MANY_IDENTITIES: [400, 'Too many identities'],
-  IDENTITY_TOKEN_INVALID: [401, 'Invalid identity token'],
-  IDENTITY_NOT_FOUND: [404, 'Identity not found'],
-  IDENTITY_LINKED: [409, 'Identity already linked'],
-  LAST_LOGIN: [409, 'The last way to log in cannot be removed'],
-  IDENTITY_PROVIDER_FAULT: [503, 'Identity provider cannot be reached'],
-  CURRENT_PASSWORD_WRONG: [403, 'Current password is wrong'],
-  EMAIL_NOT_VERIFIED: [403, 'Email is not verified'],
-  CODE_WRONG: [403, 'Invalid code'],
-  SECOND_FACTOR_REQUIRED: [403, 'Second factor required'],
-  LOGIN_CODE_REQUIRED: [401, 'Code required'],
-  LOGIN_CODE_WRONG: [401, 'Invalid code'],
-  REFRESH_TOKEN_INVALID: [401, 'Invalid refresh token'],
-  SESSION_NOT_FOUND: [404, 'Session not found'],
-  SECOND_FACTOR_NOT_FOUND: [404, 'Second factor not found'],
-  LAST_ADMIN: [409, 'The last admin cannot be deleted'],
-  SECOND_FACTOR_ENABLED: [409, 'Second factor already enabled'],
-  MAIL_FAULT: [500, 'Error requesting mail', 'err'],
-  STORAGE_FAULT: [500, undefined, 'err'],
-};
-
-describe('httpErrors', () => {
-  it.each(Object.entries(expected))(
-    'gives %s its status, its message and its field of a fault: %j',
-    (code, [status, message, field]) => {
-      const error = httpErrors[code as ErrorCode];
-
-      expect([error.status, error.message, error.field]).toEqual([status, message, field]);
-    },
-  );
-});
 
 describe('DomainError', () => {
   it('is identified by its code, and has the message of the table', () => {

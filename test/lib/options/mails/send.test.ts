@@ -1,6 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { isFinal, noticeMail, resetMail, send } from '../../../../lib/options/mails/send.ts';
+import type { Language } from '../../../../lib/ground/settings.ts';
+import type { NoticeMessage } from '../../../../lib/options/mails/hand-over.ts';
+import {
+  isFinal,
+  type Mail,
+  noticeMail,
+  resetMail,
+  send,
+  verificationMail,
+} from '../../../../lib/options/mails/send.ts';
 import { startLoopback } from '../../../support/loopback.ts';
+
+const languages: readonly Language[] = ['en', 'de'];
 
 describe('send', () => {
   const requests: unknown[] = [];
@@ -83,152 +94,106 @@ describe('send', () => {
 });
 
 const source = {
+  email: 'ada@example.org',
   request_id: 'r',
   ip_address: '192.0.2.1',
   user_agent: 'agent',
   time: '2026-11-21T09:05:30.123Z',
 };
-const reset = { kind: 'reset', email: 'typed@example.org', ...source } as const;
-const link = {
-  email: 'ada@example.org',
-  resetUrl: 'https://app.example.com/x?a=1&b=2',
-  token: '1.t',
-};
+const reset = { kind: 'reset', ...source } as const;
+const resetUrl = 'https://app.example.com/x?a=1&b=2';
+const link = { email: source.email, resetUrl, token: '1.t' };
 
-describe('A mail with a link', () => {
-  it('has a subject that says what the link is for', () => {
-    expect(resetMail(reset, link).subject).toBe('Choose a new password');
+type Changed = NoticeMessage['changed'];
+const notices: readonly Changed[] = [
+  ['password'],
+  ['email'],
+  ['password', 'email'],
+  ['secondFactor'],
+  ['identities'],
+  ['account'],
+];
+
+/** Every mail in a language, by what it is for. */
+const mailsIn = (language: Language): readonly (readonly [string, Mail])[] => [
+  ['a reset', resetMail({ ...reset, language }, link)],
+  ['a registration with a taken address', resetMail({ ...reset, isTaken: true, language }, link)],
+  [
+    'a verification',
+    verificationMail(
+      { kind: 'verification', user_id: 1, ...source, language },
+      { email: source.email, verifyUrl: 'https://app.example.com/verify', token: '1.t' },
+    ),
+  ],
+  ...notices.map((changed) => {
+    const message = { kind: 'notice', user_id: 1, ...source, changed, language } as const;
+    return [`a change of ${changed.join(' and ')}`, noticeMail(message, { resetUrl })] as const;
+  }),
+];
+
+describe.each(languages)('The mails in the language %s', (language) => {
+  const mails = mailsIn(language);
+
+  it('say what was done, when, from where, and what to do if it was not you', async () => {
+    const text = mails.map(([title, mail]) => `# ${title}: ${mail.subject}\n\n${mail.text}`);
+
+    await expect(text.join('\n')).toMatchFileSnapshot(`mails.${language}.txt`);
   });
 
-  it('says what was asked for, when, from where, and what to do if it was not you', () => {
-    expect(
-      resetMail(reset, link).text,
-    ).toBe(`Somebody asked for a new password for the account ada@example.org at app.example.com, on 2026-11-21 at 09:05 UTC, from the IP address 192.0.2.1.
+  it.each(mails)(
+    'say the same of %s in HTML, a whole page with the subject as its title',
+    (...row) => {
+      const [, { subject, text, html }] = row;
+      const [head, ...lines] = html.split('\n');
 
-If it was you, open this link within 30 minutes and choose a new password. It works once, and only the newest link does.
+      expect(head).toBe(
+        `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><title>${subject}</title></head><body>`,
+      );
+      expect(lines.slice(-2)).toEqual(['</body></html>', '']);
+      const inner = (line: string) => /^<p>(.*)<\/p>$/.exec(line)?.[1] ?? expect.unreachable(line);
+      const paragraphs = lines.slice(0, -2).map((line) =>
+        inner(line)
+          .replaceAll(/<\/?a[^>]*>/g, '')
+          .replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))),
+      );
+      expect(`${paragraphs.join('\n\n')}\n`).toBe(text);
+    },
+  );
+});
 
-https://app.example.com/x?a=1&b=2#token=1.t
-
-If it was not you, there is nothing to do: your password stays as it is, and whoever asked has not seen this mail. Give the link to nobody. Nobody who works for the site will ask for it.
-`);
-  });
-
-  it('says, where somebody registers a taken address, that it finishes a registration too', () => {
-    const paragraphs = resetMail({ ...reset, isTaken: true }, link).text.split('\n\n');
-
-    expect(paragraphs.slice(0, 2)).toEqual([
-      'Somebody asked for an account with the address ada@example.org at app.example.com, which has one, on 2026-11-21 at 09:05 UTC, from the IP address 192.0.2.1.',
-      'If it was you, log in as usual, or open this link within 30 minutes and choose a new password. That also finishes a registration whose address is not confirmed yet. It works once, and only the newest link does.',
-    ]);
-  });
-
-  it('says the same in escaped HTML', () => {
+describe('A mail', () => {
+  it('has its link as one, and what was entered escaped', () => {
     const email = `<img src=x onerror="alert('1')">&@example.org`;
 
-    const { text, html } = resetMail(reset, { ...link, email });
+    const { html } = resetMail(reset, { ...link, email });
 
     expect(html).toContain(
       '<a href="https://app.example.com/x?a=1&#38;b=2#token=1.t">https://app.example.com/x?a=1&#38;b=2#token=1.t</a>',
     );
     expect(html).not.toContain('<img');
-    const paragraphs = [...html.matchAll(/<p>(.*?)<\/p>/g)].map(([, inner = '']) =>
-      inner
-        .replaceAll(/<\/?a[^>]*>/g, '')
-        .replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))),
-    );
-    expect(`${paragraphs.join('\n\n')}\n`).toBe(text);
   });
 
-  it('is a whole page in HTML, in English, with the subject as its title', () => {
-    const [head, ...lines] = resetMail(reset, link).html.split('\n');
-
-    expect(head).toBe(
-      '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Choose a new password</title></head><body>',
-    );
-    expect(lines.filter((line) => /^<p>.*<\/p>$/.test(line))).toHaveLength(4);
-    expect(lines.slice(4)).toEqual(['</body></html>', '']);
+  it('about a change has no link', () => {
+    for (const [title, { text, html }] of mailsIn('en').filter(([name]) => /change/.test(name))) {
+      expect(`${text}${html}`, title).not.toMatch(/https?:|href|#token/);
+    }
   });
-});
 
-describe('A mail in German', () => {
-  const notice = { kind: 'notice', email: 'ada@example.org', ...source, language: 'de' } as const;
-
-  it('is one where the request or else MAIL_LANGUAGE says so', () => {
-    const { html } = resetMail({ ...reset, language: 'de' }, link);
-
-    expect(html).toContain('<html lang="de">');
-    expect(html).toContain('<title>Neues Passwort wählen</title>');
+  it('is in the language of the request, or else in that of MAIL_LANGUAGE', () => {
     vi.stubEnv('MAIL_LANGUAGE', 'de');
-    expect(resetMail(reset, link).html).toBe(html);
-    expect(resetMail({ ...reset, language: 'en' }, link).html).toContain('<html lang="en">');
-    vi.unstubAllEnvs();
-  });
-
-  it('says what was changed, when and from where', () => {
-    const { subject, text } = noticeMail({ ...notice, changed: ['password', 'email'] }, link);
-
-    expect(subject).toBe('Passwort und E-Mail-Adresse geändert');
-    expect(text).toContain(
-      'An Ihrem Konto ada@example.org bei app.example.com wurde am 21.11.2026 um 09:05 Uhr (UTC) von der IP-Adresse 192.0.2.1 aus etwas geändert: Passwort und E-Mail-Adresse.',
+    const subjects = [reset, { ...reset, language: 'en' } as const].map(
+      (message) => resetMail(message, link).subject,
     );
+    vi.unstubAllEnvs();
+
+    expect(subjects).toEqual(['Neues Passwort wählen', 'Choose a new password']);
   });
 
-  it.each(['reset', 'taken'] as const)('has the link of %s in both forms', (kind) => {
-    const isTaken = kind === 'taken' ? ({ isTaken: true } as const) : {};
-    const { text, html } = resetMail({ ...reset, ...isTaken, language: 'de' }, link);
+  it('has the name of the product in place of the host', () => {
+    vi.stubEnv('PRODUCT_NAME', 'My App');
+    const { text } = resetMail(reset, link);
+    vi.unstubAllEnvs();
 
-    expect(text).toContain('\n\nhttps://app.example.com/x?a=1&b=2#token=1.t\n\n');
-    expect(html).toContain('<a href=');
-  });
-});
-
-it('A mail has the name of the product in place of the host', () => {
-  vi.stubEnv('PRODUCT_NAME', 'My App');
-  const { text } = resetMail(reset, link);
-  vi.unstubAllEnvs();
-
-  expect(text).toMatch(/^Somebody asked for a new password for the account \S+ at My App, on /);
-});
-
-describe('A mail about a change', () => {
-  const notice = { kind: 'notice', user_id: 1, email: 'ada@example.org', ...source } as const;
-  const lost =
-    'write to those who run app.example.com at once: this address may not lead to the account any more.';
-  const mailOf = (...changed: ('password' | 'email' | 'account')[]) =>
-    noticeMail({ ...notice, changed }, { resetUrl: link.resetUrl });
-
-  it.each([
-    [['password'], 'password', 'was', 'ask for a new password at app.example.com at once.'],
-    [['email'], 'email address', 'was', lost],
-    [['password', 'email'], 'password and the email address', 'were', lost],
-  ] as const)(
-    'to %j says what was changed, and what to do if it was not you',
-    (changed, what, verb, advice) => {
-      const mail = mailOf(...changed);
-
-      expect(mail.subject).toBe(`Your ${what} ${verb} changed`);
-      expect(mail.text.split('\n\n')).toEqual([
-        `The ${what} of the account ada@example.org at app.example.com ${verb} changed on 2026-11-21 at 09:05 UTC, from the IP address 192.0.2.1.`,
-        'If it was you, there is nothing to do.',
-        `If it was not you, ${advice}\n`,
-      ]);
-    },
-  );
-
-  it('of a deletion says that the account is gone', () => {
-    const mail = mailOf('account');
-
-    expect(mail.subject).toBe('Your account was deleted');
-    expect(mail.text.split('\n\n')).toEqual([
-      'The account ada@example.org at app.example.com was deleted on 2026-11-21 at 09:05 UTC, from the IP address 192.0.2.1.',
-      'If you asked for it, there is nothing to do.',
-      'If you did not, write to those who run app.example.com at once.\n',
-    ]);
-  });
-
-  it('has no link', () => {
-    const mail = mailOf('password');
-
-    expect(`${mail.text}${mail.html}`).not.toMatch(/https?:|href|#token/);
+    expect(text).toMatch(/^Somebody asked for a new password for the account \S+ at My App, on /);
   });
 });
