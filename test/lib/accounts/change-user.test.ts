@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { decodeProtectedHeader } from 'jose';
+import { describe, expect, it, vi } from 'vitest';
+import { changeUser } from '../../../lib/accounts/change-user.ts';
+import type { DomainError } from '../../../lib/ground/errors.ts';
+import type { Belonging } from '../../../lib/keys/token.ts';
+import { type Bearer, findBearer } from '../../../lib/options/sessions/bearer.ts';
+import { beginSession } from '../../../lib/options/sessions/session-tokens.ts';
+import type { UserChanges } from '../../../lib/users/fields.ts';
+import type { StoredUser } from '../../../lib/users/item.ts';
+import { hashPassword } from '../../../lib/users/password.ts';
+import { allocateUserId, findStoredUser, insertUser } from '../../../lib/users/store.ts';
+import { uniqueEmail } from '../../support/client.ts';
+import { useOwnTables } from '../../support/own-tables.ts';
+import { storedUser } from '../../support/stored-user.ts';
+
+await useOwnTables();
+const environment = {
+  JWT_SECRET: 'x'.repeat(40),
+  SESSION_DAYS: '90',
+  LOGIN_FAILURES_PER_ADDRESS: '0',
+};
+for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+
+const source = { ip_address: '192.0.2.1', user_agent: 'test', request_id: randomUUID() };
+const newUser = async (fields: Partial<StoredUser> = {}): Promise<StoredUser> => {
+  const password_hash = await hashPassword('right');
+  const user = storedUser({ id: await allocateUserId(), password_hash, ...fields });
+  await insertUser(user);
+  return user;
+};
+const enter = async (user: StoredUser): Promise<() => Promise<Bearer>> => {
+  const { token } = await beginSession(user, source);
+  const find = () => findBearer(user.id, decodeProtectedHeader(token) as Partial<Belonging>);
+  return async () => (await find()) ?? expect.unreachable();
+};
+const isOpen = (session: () => Promise<Bearer>) =>
+  session().then(
+    () => true,
+    () => false,
+  );
+
+const taken = await newUser();
+const [maker, admin, stranger] = [
+  await newUser(),
+  await newUser({ role: 'admin' }),
+  await newUser(),
+];
+const callers = { 'the maker': maker, 'an admin': admin, 'a stranger': stranger } as const;
+type Caller = keyof typeof callers | 'itself' | 'itself, an admin' | 'an admin, of an admin';
+
+const fresh = ['another address', () => ({ email: uniqueEmail() })] as const;
+const capitals = ['capitals', ({ email }: StoredUser) => ({ email: email.toUpperCase() })] as const;
+const present = [
+  'its address and a name',
+  ({ email }: StoredUser) => ({ email, name: 'New' }),
+] as const;
+const another = ['another password', () => ({ password: 'new' })] as const;
+const same = ['the same password', () => ({ password: 'right' })] as const;
+const both = ['password and address', () => ({ password: 'new', email: uniqueEmail() })] as const;
+const takenOne = ['a taken address', () => ({ password: 'new', email: taken.email })] as const;
+const name = ['a name', () => ({ name: 'New' })] as const;
+const toAdmin = ['the role admin', () => ({ role: 'admin' as const })] as const;
+const toUser = ['the role user', () => ({ role: 'user' as const })] as const;
+
+type Row = readonly [
+  caller: Caller,
+  what: string,
+  changes: (user: StoredUser) => UserChanges,
+  currentPassword: string | undefined,
+  outcome: string,
+  open: 'both' | 'its own' | 'no',
+  made: 'stays' | 'goes',
+];
+const [required, wrong] = ['CURRENT_PASSWORD_REQUIRED', 'CURRENT_PASSWORD_WRONG'];
+
+describe('A change of a user', () => {
+  // biome-ignore format: a table
+  const rows: readonly Row[] = [
+    ['itself', ...another, undefined, required, 'both', 'stays'],
+    ['itself', ...another, 'wrong', wrong, 'both', 'stays'],
+    ['itself', ...another, 'right', 'done', 'its own', 'goes'],
+    ['itself', ...same, 'right', 'done', 'its own', 'goes'],
+    ['itself', ...fresh, undefined, required, 'both', 'stays'],
+    ['itself', ...fresh, 'wrong', wrong, 'both', 'stays'],
+    ['itself', ...fresh, 'right', 'done', 'its own', 'goes'],
+    ['itself', ...both, 'right', 'done', 'its own', 'goes'],
+    ['itself', ...capitals, undefined, required, 'both', 'stays'],
+    ['itself', ...capitals, 'wrong', wrong, 'both', 'stays'],
+    ['itself', ...capitals, 'right', 'done', 'its own', 'goes'],
+    ['itself', ...takenOne, 'wrong', wrong, 'both', 'stays'],
+    ['itself', ...takenOne, 'right', 'EMAIL_REGISTERED', 'both', 'stays'],
+    ['itself', ...name, undefined, 'done', 'both', 'stays'],
+    ['itself', ...present, undefined, 'done', 'both', 'stays'],
+    ['itself', ...toAdmin, 'right', 'FORBIDDEN', 'both', 'stays'],
+    ['itself, an admin', ...another, undefined, required, 'both', 'stays'],
+    ['itself, an admin', ...toUser, undefined, 'done', 'no', 'stays'],
+    ['the maker', ...name, undefined, 'done', 'both', 'stays'],
+    ['the maker', ...fresh, undefined, 'done', 'both', 'stays'],
+    ['the maker', ...another, undefined, 'done', 'no', 'stays'],
+    ['the maker', ...both, undefined, 'done', 'no', 'stays'],
+    ['the maker', ...toAdmin, undefined, 'FORBIDDEN', 'both', 'stays'],
+    ['a stranger', ...name, undefined, 'FORBIDDEN', 'both', 'stays'],
+    ['an admin', ...name, undefined, 'done', 'both', 'stays'],
+    ['an admin', ...fresh, undefined, 'done', 'both', 'goes'],
+    ['an admin', ...same, undefined, 'done', 'no', 'goes'],
+    ['an admin', ...toAdmin, undefined, 'done', 'both', 'goes'],
+    ['an admin, of an admin', ...toUser, undefined, 'done', 'no', 'stays'],
+  ];
+  const titled = rows.map((row) => {
+    const [caller, what, , password = 'none', outcome, open, made] = row;
+    const then = `${open} of two sessions open, the permission of the maker ${made}`;
+    return [
+      `by ${caller} to ${what}, with the password ${password}: ${outcome}; ${then}`,
+      row,
+    ] as const;
+  });
+
+  it.each(titled)('%s', async (_, row) => {
+    const [caller, , changes, currentPassword, outcome, open, made] = row;
+    const role = caller.endsWith('of an admin') || caller === 'itself, an admin' ? 'admin' : 'user';
+    const user = await newUser({ role, made_by: maker.id });
+    const [asking, other] = [await enter(user), await enter(user)];
+    const by = callers[caller.replace(', of an admin', '') as keyof typeof callers] ?? user;
+    const bearer = by === user ? await asking() : await (await enter(by))();
+
+    const result = await changeUser({
+      id: user.id,
+      changes: changes(user),
+      claims: by,
+      bearer,
+      confirmation: { currentPassword, sourceIp: source.ip_address },
+      source,
+    }).then(
+      () => 'done',
+      (error: DomainError) => error.code,
+    );
+
+    expect(result).toBe(outcome);
+    const after = await findStoredUser(user.id);
+    if (outcome !== 'done') expect(after).toMatchObject(user);
+    expect(after?.made_by).toBe(made === 'stays' ? maker.id : undefined);
+    const sessions = [await isOpen(asking), await isOpen(other)];
+    expect(sessions).toEqual([open !== 'no', open === 'both']);
+  });
+});

@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { confirmPassword } from '../../../lib/accounts/confirmation.ts';
+import { logIn } from '../../../lib/accounts/log-in.ts';
+import type { DomainError } from '../../../lib/ground/errors.ts';
+import type { StoredUser } from '../../../lib/users/item.ts';
+import { hashPassword } from '../../../lib/users/password.ts';
+import { allocateUserId, insertUser } from '../../../lib/users/store.ts';
+import { proxiedTablesForThisFile } from '../../support/own-tables.ts';
+import { overtake } from '../../support/proxy.ts';
+import { storedUser } from '../../support/stored-user.ts';
+
+const { proxy } = await proxiedTablesForThisFile();
+const environment = {
+  JWT_SECRET: 'x'.repeat(40),
+  LOGIN_FAILURES_PER_ACCOUNT: '2',
+  LOGIN_FAILURES_PER_ADDRESS: '0',
+};
+for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+
+const [required, wrong] = ['CURRENT_PASSWORD_REQUIRED', 'CURRENT_PASSWORD_WRONG'];
+const tooMany = 'TOO_MANY_ATTEMPTS';
+const sourceIp = '192.0.2.1';
+const source = { ip_address: sourceIp, user_agent: 'test', request_id: 'r' };
+
+let user: StoredUser;
+beforeEach(async () => {
+  const password_hash = await hashPassword('right');
+  user = storedUser({ id: await allocateUserId(), password_hash });
+  await insertUser(user);
+});
+afterEach(() => proxy.impose());
+
+const confirm = (currentPassword: string | undefined) =>
+  confirmPassword(user, { currentPassword, sourceIp }).then(
+    () => 'confirmed',
+    ({ code }: DomainError) => code,
+  );
+const confirmAll = async (...passwords: readonly (string | undefined)[]) => {
+  const outcomes: string[] = [];
+  for (const password of passwords) outcomes.push(await confirm(password));
+  return outcomes;
+};
+
+describe('A current password', () => {
+  it('is required, which counts for nothing', async () => {
+    const outcomes = await confirmAll(undefined, '', undefined, 'right');
+
+    expect(outcomes).toEqual([required, required, required, 'confirmed']);
+  });
+
+  it('that is wrong counts as a failed login, so that further ones and logins wait', async () => {
+    const outcomes = await confirmAll('wrong', 'wrong', 'right');
+
+    expect(outcomes).toEqual([wrong, wrong, tooMany]);
+    const login = logIn({ email: user.email, password: 'right' }, source);
+    await expect(login).rejects.toMatchObject({ code: tooMany, retryAfter: expect.any(Number) });
+  });
+
+  it('that is right does not forget failures, which a login does', async () => {
+    expect(await confirmAll('wrong', 'right')).toEqual([wrong, 'confirmed']);
+
+    await logIn({ email: user.email, password: 'right' }, source);
+
+    expect(await confirmAll('wrong', 'right')).toEqual([wrong, 'confirmed']);
+  });
+
+  it('has to wait when others reach the limit while it is checked', async () => {
+    // Holds back the second read of the counts.
+    const [confirmed, others] = await overtake(
+      proxy,
+      'BatchGetItem',
+      () => confirm('right'),
+      () => confirmAll('wrong', 'wrong'),
+      { after: 1 },
+    );
+
+    expect([confirmed, ...others]).toEqual([tooMany, wrong, wrong]);
+  });
+
+  it('is checked once for one stored hash, however often the change is tried', async () => {
+    const given: Parameters<typeof confirmPassword>[1] = { currentPassword: 'right', sourceIp };
+    await confirmPassword(user, given);
+    proxy.forget();
+
+    await confirmPassword(user, given);
+
+    expect(proxy.requests).toEqual([]);
+    const changed = { ...user, password_hash: await hashPassword('another one') };
+    await expect(confirmPassword(changed, given)).rejects.toMatchObject({ code: wrong });
+  });
+});
