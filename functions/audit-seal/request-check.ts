@@ -1,4 +1,4 @@
-import { audited } from '../../lib/audit/record.ts';
+import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { DomainError } from '../../lib/ground/errors.ts';
 import { config, keepsSeal } from '../../lib/ground/settings.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
@@ -16,6 +16,7 @@ export const handler = protectedEndpoint(contract.requestCheck, async (request) 
     user_id: request.claims.id,
     details: { check: 'requested' },
   } as const;
-  await audited(check, asked.leave);
+  await recordingFaults(check, asked.leave());
+  await record(check);
   return { statusCode: 202, body: { message: contract.requested } };
 });

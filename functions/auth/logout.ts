@@ -1,4 +1,4 @@
-import { audited } from '../../lib/audit/record.ts';
+import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { endSession } from '../../lib/options/sessions/sessions.ts';
@@ -12,9 +12,8 @@ export const handler = protectedEndpoint(contract.logout, async (request) => {
     user_id: claims.id,
     resource_id: claims.id,
   } as const;
-  await audited(logout, async () => {
-    // A deleted user has no sessions to end.
-    if (bearer) await endSession(bearer.id, bearer.session.id);
-  });
+  // A deleted user has no sessions to end.
+  if (bearer) await recordingFaults(logout, endSession(bearer.id, bearer.session.id));
+  await record(logout);
   return { statusCode: 204 };
 });

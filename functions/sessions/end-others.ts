@@ -1,9 +1,7 @@
-import { audited } from '../../lib/audit/record.ts';
-import { DomainError } from '../../lib/ground/errors.ts';
+import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { endOtherSessions } from '../../lib/options/sessions/open-sessions.ts';
-import { endSessions } from '../../lib/options/sessions/sessions.ts';
+import { endAllSessions, endOtherSessions } from '../../lib/options/sessions/open-sessions.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.endOthers, async (request) => {
@@ -17,9 +15,7 @@ export const handler = protectedEndpoint(contract.endOthers, async (request) => 
     resource_id: id,
     details: { scope: isOwn ? 'others' : 'all' },
   } as const;
-  await audited(logout, async () => {
-    if (isOwn) return endOtherSessions(caller);
-    if (!(await endSessions(id))) throw new DomainError('USER_NOT_FOUND');
-  });
+  await recordingFaults(logout, isOwn ? endOtherSessions(caller) : endAllSessions(id));
+  await record(logout);
   return { statusCode: 204 };
 });

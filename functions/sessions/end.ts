@@ -1,4 +1,4 @@
-import { audited } from '../../lib/audit/record.ts';
+import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { endOpenSession } from '../../lib/options/sessions/open-sessions.ts';
@@ -14,6 +14,7 @@ export const handler = protectedEndpoint(contract.end, async (request) => {
     resource_id: id,
     ...(isSessionId(session) ? { details: { session } } : {}),
   } as const;
-  await audited(logout, () => endOpenSession(id, session));
+  await recordingFaults(logout, endOpenSession(id, session));
+  await record(logout);
   return { statusCode: 204 };
 });

@@ -1,4 +1,4 @@
-import { audited } from '../../lib/audit/record.ts';
+import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { liftSuspension } from '../../lib/options/suspension/suspension.ts';
@@ -13,8 +13,7 @@ export const handler = protectedEndpoint(contract.lift, async (request) => {
     resource_id: id,
     details: { suspended: false },
   } as const;
-  await audited(lifting, async (entry) => {
-    entry.isUnchanged = !(await liftSuspension(id, claims.id));
-  });
+  const isChanged = await recordingFaults(lifting, liftSuspension(id, claims.id));
+  if (isChanged) await record(lifting);
   return { statusCode: 204 };
 });

@@ -1,4 +1,4 @@
-import { audited } from '../../lib/audit/record.ts';
+import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { suspendUser } from '../../lib/options/suspension/suspension.ts';
@@ -13,8 +13,7 @@ export const handler = protectedEndpoint(contract.suspend, async (request) => {
     resource_id: id,
     details: { suspended: true },
   } as const;
-  await audited(suspension, async (entry) => {
-    entry.isUnchanged = !(await suspendUser(id));
-  });
+  const isChanged = await recordingFaults(suspension, suspendUser(id));
+  if (isChanged) await record(suspension);
   return { statusCode: 204 };
 });

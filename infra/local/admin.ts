@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { reclaimed, withoutOtherWays } from '../../lib/accounts/ways-in.ts';
 import type { Action } from '../../lib/audit/entry.ts';
-import { audited } from '../../lib/audit/record.ts';
+import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { DomainError } from '../../lib/ground/errors.ts';
 import { withoutFactor } from '../../lib/options/second-factor/state.ts';
 import {
@@ -82,7 +82,9 @@ export interface LocalAdmin {
 const makeAdmin = async (account: NewUser, user?: StoredUser): Promise<void> => {
   const { make, details, ...change } = await adminChange(account, user);
   const operator = localAccount();
-  await audited({ ...change, user_agent: 'npm start', details: { ...details, operator } }, make);
+  const entry = { ...change, user_agent: 'npm start', details: { ...details, operator } };
+  await recordingFaults(entry, make());
+  await record(entry);
 };
 
 const name = 'Administrator';

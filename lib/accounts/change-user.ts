@@ -1,5 +1,5 @@
 /** How PUT /api/users/{id} changes a user: read, decide, write (functions/README.md, Callers). */
-import { audited } from '../audit/record.ts';
+import { record, recordingFaults } from '../audit/record.ts';
 import type { Step } from '../dynamodb/client.ts';
 import { DomainError } from '../ground/errors.ts';
 import { logAdminMade } from '../ground/log.ts';
@@ -18,14 +18,7 @@ import type { UserChanges } from '../users/fields.ts';
 import type { StoredUser } from '../users/item.ts';
 import { hashPassword } from '../users/password.ts';
 import { changeDetails } from '../users/user.ts';
-import {
-  type Change,
-  type Fields,
-  merged,
-  requireAdmin,
-  rewriteUser,
-  writeUser,
-} from '../users/write.ts';
+import { type Fields, merged, requireAdmin, rewriteUser, writeUser } from '../users/write.ts';
 import { type Confirmation, confirmPassword } from './confirmation.ts';
 import { newAddress } from './new-address.ts';
 import { lacksFactor, requireAllowed } from './policy.ts';
@@ -40,8 +33,6 @@ export interface ChangeRequest {
   readonly bearer: Bearer | undefined;
   readonly confirmation: Confirmation;
   readonly source: Source;
-  /** The hash of the new password, which is made once, however often the change is tried. */
-  passwordHash?: string;
 }
 
 /**
@@ -52,57 +43,44 @@ export interface ChangeRequest {
  *   STORAGE_FAULT, and for users without a password the errors of identities
  */
 export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
-  const { id, claims, bearer, source } = request;
-  const known = bearer?.id === id ? bearer : undefined;
-  const change = { ...source, action: 'UPDATE', user_id: claims.id, resource_id: id } as const;
-  const { before, after, applied, awaitsLink } = await audited(change, async (entry) => {
-    const changed = await rewriteUser(id, (user) => tryToChange(user, request), known);
-    const requested = changed.awaitsLink ? { requested: ['email'] } : {};
-    entry.details = { ...changeDetails(changed.before, changed.applied), ...requested };
-    return changed;
-  });
+  const { id, changes, claims, bearer, source } = request;
+  const { email, ...others } = changes;
+  const { password, ...plain } = others;
+  let confirmedHash: string | undefined;
+  let password_hash: string | undefined;
+  const rewrite = async (before: StoredUser) => {
+    requirePermission(before, request);
+    confirmedHash = await requireConfirmation(before, request, confirmedHash); // sessions
+    if (password !== undefined) password_hash ??= await hashPassword(password);
+    const address = await newAddress(before, email, claims); // verified addresses
+    const isSetByOther = password !== undefined && id !== claims.id;
+    const otherWays = isSetByOther ? withoutOtherWays(before) : { fields: {} }; // identities
+    const change = merged(
+      { fields: plain, steps: grantorSteps(before, request) },
+      { fields: password_hash ? { password_hash } : {} },
+      address,
+      otherWays,
+      { fields: withoutMaker(before, request, address.fields) }, // users made by a caller
+      { fields: endedSessionsFor(before, request, address.fields) }, // sessions
+    );
+    const isUnchanged = Object.keys(change.fields).length === 0;
+    const after = isUnchanged ? before : await writeUser(before, change);
+    return { before, after, otherWays, awaitsLink: isWaiting(address.fields) };
+  };
+  const entry = { ...source, action: 'UPDATE', user_id: claims.id, resource_id: id } as const;
+  const rewriting = rewriteUser(id, rewrite, bearer?.id === id ? bearer : undefined);
+  const { before, after, otherWays, awaitsLink } = await recordingFaults(entry, rewriting);
+
+  // An address that waits for its link is only requested.
+  const applied = { ...(awaitsLink ? others : changes), ...otherWays.fields };
+  const requested = awaitsLink ? { requested: ['email'] } : {};
+  await record({ ...entry, details: { ...changeDetails(before, applied), ...requested } });
   if (applied.role === 'admin' && before.role !== 'admin') {
     logAdminMade(id, { by: claims.id, requestId: source.request_id });
   }
   await tryToNotify(before, changedParts(before, applied), source); // mails
   if (awaitsLink) await tryToMail(pendingMessage(after, source, bearer?.session.id)); // verified addresses
   return after;
-}
-
-/** The outcome of a change. */
-interface Changed {
-  readonly before: StoredUser;
-  readonly after: StoredUser;
-  /** The changes that took effect: all but an address that waits for its link; and unlinked identities. */
-  readonly applied: UserChanges & Fields;
-  readonly awaitsLink: boolean;
-}
-
-/** Decides what a change sets of a user as read, and writes it. */
-async function tryToChange(user: StoredUser, request: ChangeRequest): Promise<Changed> {
-  requirePermission(user, request);
-  await requireConfirmation(user, request); // sessions
-  const { email: _, ...others } = request.changes;
-  const { password: __, ...plain } = others;
-  const password = await newPassword(request);
-  const address = await newAddress(user, request.changes.email, request.claims); // verified addresses
-  const otherWays = otherWaysEnded(user, request); // identities
-  const change = merged(
-    { fields: plain, steps: grantorSteps(user, request) },
-    { fields: password },
-    address,
-    otherWays,
-    { fields: withoutMaker(user, request, address.fields) }, // users made by a caller
-    { fields: endedSessionsFor(user, request, address.fields) }, // sessions
-  );
-  const isUnchanged = Object.keys(change.fields).length === 0;
-  const after = isUnchanged ? user : await writeUser(user, change);
-  const awaitsLink = isWaiting(address.fields);
-  const applied = {
-    ...(awaitsLink ? others : request.changes),
-    ...otherWays.fields,
-  };
-  return { before: user, after, applied, awaitsLink };
 }
 
 function requirePermission(user: StoredUser, { claims, bearer }: ChangeRequest): void {
@@ -115,26 +93,21 @@ function requirePermission(user: StoredUser, { claims, bearer }: ChangeRequest):
   requireAllowed('changeUser', asking);
 }
 
-/** Where there are sessions, that of the request must be open, and one's own credentials want a password. */
-async function requireConfirmation(user: StoredUser, request: ChangeRequest): Promise<void> {
-  const { changes, bearer, confirmation } = request;
-  if (bearer?.id !== user.id) return;
+/**
+ * Where there are sessions, that of the request must be open, and one's own credentials want a password.
+ * @param confirmed the hash for which the password was right already
+ * @returns the hash for which it is right
+ */
+async function requireConfirmation(
+  user: StoredUser,
+  { changes, bearer, confirmation }: ChangeRequest,
+  confirmed: string | undefined,
+): Promise<string | undefined> {
+  if (bearer?.id !== user.id) return undefined;
   requireOpen(user, bearer.session);
   const { password, email = user.email } = changes;
-  if (password !== undefined || email !== user.email) await confirmPassword(user, confirmation);
-}
-
-async function newPassword(request: ChangeRequest): Promise<Fields> {
-  const { password } = request.changes;
-  if (password === undefined) return {};
-  request.passwordHash ??= await hashPassword(password);
-  return { password_hash: request.passwordHash };
-}
-
-/** The change that leaves the password as the only way in, where somebody else sets it. */
-function otherWaysEnded(user: StoredUser, { changes, claims }: ChangeRequest): Change {
-  const isSet = changes.password !== undefined && user.id !== claims.id;
-  return isSet ? withoutOtherWays(user) : { fields: {} };
+  if (password === undefined && email === user.email) return confirmed;
+  return confirmPassword(user, confirmation, confirmed);
 }
 
 /** The steps by which whoever makes a user an admin must be one at the instant of the write. */

@@ -30,8 +30,6 @@ export interface Confirmation {
   readonly idToken?: string | undefined;
   readonly nonce?: string | undefined;
   readonly sourceIp: string;
-  /** The stored hash for which it was right: it is checked, and used up, only once. */
-  confirmedHash?: string;
 }
 
 /** By what a caller confirms a request about itself. */
@@ -41,7 +39,7 @@ export interface OwnConfirmation extends Confirmation {
 
 /**
  * Changes a caller who confirms that by all that the caller has, and uses the code up. A change that others
- * overtake reads the user again, and then requires {@link confirmOpen} alone.
+ * overtake reads the user again, and then requires an open session, and a password that others have set.
  * @throws {DomainError} USER_NOT_FOUND, TOKEN_INVALID, CODE_REQUIRED, CODE_WRONG, STORAGE_FAULT, what
  *   {@link confirmPassword} throws, and what the change throws
  */
@@ -50,11 +48,13 @@ export async function rewriteConfirmed<T>(
   change: (user: StoredUser) => Promise<T>,
 ): Promise<T> {
   const confirmed = await confirm(given);
-  const changeOpen = async (user: StoredUser) => {
-    await confirmOpen(user, given);
+  const { session, password_hash } = given.caller;
+  const changeConfirmed = async (user: StoredUser) => {
+    requireOpen(user, session);
+    await confirmPassword(user, given, password_hash);
     return change(user);
   };
-  return rewriteUser(confirmed.id, changeOpen, confirmed);
+  return rewriteUser(confirmed.id, changeConfirmed, confirmed);
 }
 
 /** Whether a user confirms by a password. */
@@ -63,24 +63,23 @@ export function hasPassword({ password_hash }: StoredUser): boolean {
 }
 
 /**
- * Requires that the session of a caller is open, and what {@link confirmPassword} does.
- * @param user the caller as read last
- */
-export async function confirmOpen(user: StoredUser, given: OwnConfirmation): Promise<void> {
-  requireOpen(user, given.caller.session);
-  await confirmPassword(user, given);
-}
-
-/**
  * Requires the current password of a user, or an ID token of a user who has none. What is wrong counts as a
  * failed login.
+ * @param confirmed the hash for which it was right already: it is checked, and used up, only once
+ * @returns the hash for which it is right
  * @throws {DomainError} CURRENT_PASSWORD_REQUIRED, CURRENT_PASSWORD_WRONG, ID_TOKEN_REQUIRED,
  *   IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, TOO_MANY_ATTEMPTS, STORAGE_FAULT
  */
-export async function confirmPassword(user: StoredUser, given: Confirmation): Promise<void> {
-  if (user.password_hash === given.confirmedHash) return;
-  await requirePasswordOrIdentity(user, given);
-  await useUp(user, given);
+export async function confirmPassword(
+  user: StoredUser,
+  given: Confirmation,
+  confirmed?: string,
+): Promise<string> {
+  if (user.password_hash !== confirmed) {
+    await requirePasswordOrIdentity(user, given);
+    await useNonceUp(user, given);
+  }
+  return user.password_hash;
 }
 
 /**
@@ -99,7 +98,7 @@ async function confirm(given: OwnConfirmation): Promise<StoredUser> {
   requireOpen(caller, caller.session);
   await requirePasswordOrIdentity(caller, given);
   const user = await useFactor(caller, given);
-  await useUp(caller, given);
+  await useNonceUp(caller, given);
   return user;
 }
 
@@ -142,11 +141,9 @@ async function useFactor(user: StoredUser, given: Confirmation): Promise<StoredU
   return used;
 }
 
-/** Uses the nonce of an ID token up, and notes what was confirmed. */
-async function useUp(user: StoredUser, given: Confirmation): Promise<void> {
+/** Uses up the nonce of the ID token by which a user without a password confirms. */
+async function useNonceUp(user: StoredUser, given: Confirmation): Promise<void> {
   const { nonce = '', sourceIp } = given;
-  if (!hasPassword(user) && !(await useNonce(nonce))) {
-    throw await countedFailure(sourceCounters(sourceIp), 'IDENTITY_TOKEN_INVALID');
-  }
-  given.confirmedHash = user.password_hash;
+  if (hasPassword(user) || (await useNonce(nonce))) return;
+  throw await countedFailure(sourceCounters(sourceIp), 'IDENTITY_TOKEN_INVALID');
 }

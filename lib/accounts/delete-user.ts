@@ -1,5 +1,5 @@
 /** How users are deleted, whom others may change at the same time (functions/README.md, Own account). */
-import { audited } from '../audit/record.ts';
+import { record, recordingFaults } from '../audit/record.ts';
 import { type Step, transact } from '../dynamodb/client.ts';
 import { config } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
@@ -18,11 +18,9 @@ import { waysInGone } from './ways-in.ts';
  */
 export async function deleteUser(id: number, by: number, source: Source): Promise<void> {
   const deletion = { ...source, action: 'DELETE', user_id: by, resource_id: id } as const;
-  const deleted = await audited(deletion, async (entry) => {
-    const user = await rewriteUser(id, (read) => remove(read));
-    entry.details = deletionDetails(user);
-    return user;
-  });
+  const removing = rewriteUser(id, (user) => remove(user));
+  const deleted = await recordingFaults(deletion, removing);
+  await record({ ...deletion, details: deletionDetails(deleted) });
   await tryToNotify(deleted, ['account'], source); // mails
 }
 
@@ -51,13 +49,11 @@ export async function remove(user: StoredUser, ...steps: readonly Step[]): Promi
 export async function deleteOwnAccount(given: OwnConfirmation, source: Source): Promise<void> {
   const { id } = given.caller;
   const deletion = { ...source, action: 'DELETE', user_id: id, resource_id: id } as const;
-  const deleted = await audited(deletion, async (entry) => {
-    const user = await rewriteConfirmed(given, async (user) => {
-      if (user.role !== 'admin') return remove(user);
-      return besideAnotherAdmin(id, 'LAST_ADMIN', (otherIsAdmin) => remove(user, otherIsAdmin));
-    });
-    entry.details = deletionDetails(user);
-    return user;
+  const removing = rewriteConfirmed(given, async (user) => {
+    if (user.role !== 'admin') return remove(user);
+    return besideAnotherAdmin(id, 'LAST_ADMIN', (otherIsAdmin) => remove(user, otherIsAdmin));
   });
+  const deleted = await recordingFaults(deletion, removing);
+  await record({ ...deletion, details: deletionDetails(deleted) });
   await tryToNotify(deleted, ['account'], source); // mails
 }

@@ -1,5 +1,5 @@
 /** How second factors are enabled, changed and removed (functions/README.md, Second factor). */
-import { audited } from '../audit/record.ts';
+import { record, recordingFaults } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { seconds } from '../ground/time.ts';
@@ -20,7 +20,7 @@ import { endedSessions, requireOpen } from '../options/sessions/sessions.ts';
 import type { StoredUser } from '../users/item.ts';
 import { type Fields, rewriteUser, writeUser } from '../users/write.ts';
 import {
-  confirmOpen,
+  confirmPassword,
   type OwnConfirmation,
   requireVerified,
   rewriteConfirmed,
@@ -42,28 +42,15 @@ const enrolmentTime = 10 * 60;
  * @throws {DomainError} SECOND_FACTOR_ENABLED, EMAIL_NOT_VERIFIED, STORAGE_FAULT, and what the
  *   confirmation throws
  */
-export function beginEnrolment(
+export async function beginEnrolment(
   request: FactorRequest,
   issuer: string,
 ): Promise<{ secret: string; uri: string }> {
-  const now = new Date();
-  const { caller } = request;
-  const given = confirmationOf(request);
-  const details = { fields: ['second_factor'], second_factor: 'begun' };
-  return audited(entryOf(request, details), async () => {
-    await confirmOpen(caller, given);
-    requireEnrollable(caller);
-    const secret = makeSecret();
-    const encrypted = await encryptSecret(caller.id, secret);
-    const enrolment = { secret: encrypted, until: seconds(now) + enrolmentTime };
-    const store = async (user: StoredUser) => {
-      await confirmOpen(user, given);
-      requireEnrollable(user);
-      await writeUser(user, { fields: { enrolment } });
-    };
-    await rewriteUser(caller.id, store, caller);
-    return { secret, uri: enrolmentUri(secret, { issuer, label: caller.email }) };
-  });
+  const entry = entryOf(request, { fields: ['second_factor'], second_factor: 'begun' });
+  const secret = makeSecret();
+  await recordingFaults(entry, storeEnrolment(request, secret));
+  await record(entry);
+  return { secret, uri: enrolmentUri(secret, { issuer, label: request.caller.email }) };
 }
 
 /**
@@ -73,33 +60,13 @@ export function beginEnrolment(
  * @throws {DomainError} SECOND_FACTOR_ENABLED, EMAIL_NOT_VERIFIED,
  *   SECOND_FACTOR_NOT_FOUND, CODE_WRONG, TOO_MANY_ATTEMPTS, TOKEN_INVALID, STORAGE_FAULT
  */
-export function confirmEnrolment(
+export async function confirmEnrolment(
   request: FactorRequest & { readonly body: { readonly code: string } },
 ): Promise<string[]> {
-  const now = new Date();
-  const { caller, source, body } = request;
+  const codes = makeRecoveryCodes();
   const details = { fields: ['second_factor'], second_factor: 'enabled' };
-  return changing(request, details, async () => {
-    requireEnrollable(caller);
-    const factor_secret = pendingSecret(caller, seconds(now));
-    const counters = await loginCounters(caller.email, source.ip_address, caller);
-    const seen = await requireNoWait(counters);
-    const factor_step = await stepOfCode(caller, factor_secret, body.code, now);
-    if (factor_step === undefined) throw await countedFailure(seen, 'CODE_WRONG');
-    await requireNoWait(counters);
-    const codes = makeRecoveryCodes();
-    const recovery_codes = recoveryHashes(caller.id, codes);
-    const factor = { factor_secret, factor_step, recovery_codes, enrolment: undefined };
-    const enable = async (user: StoredUser) => {
-      requireOpen(user, caller.session);
-      requireEnrollable(user);
-      if (pendingSecret(user, seconds(now)) !== factor_secret) throw new DomainError('CODE_WRONG');
-      const ended = endedSessions(user, caller.session);
-      await writeUser(user, { fields: { ...factor, ...ended, made_by: undefined } });
-    };
-    await rewriteUser(caller.id, enable, caller);
-    return codes;
-  });
+  await recorded(request, details, enable(request, codes));
+  return codes;
 }
 
 /**
@@ -108,12 +75,15 @@ export function confirmEnrolment(
  * @throws {DomainError} SECOND_FACTOR_NOT_FOUND, CODE_WRONG, STORAGE_FAULT, and what the confirmation
  *   throws
  */
-export function renewRecoveryCodes(request: FactorRequest): Promise<string[]> {
-  return changing(request, { fields: ['recovery_codes'] }, async () => {
-    const codes = makeRecoveryCodes();
-    await changeFactor(request, { recovery_codes: recoveryHashes(request.caller.id, codes) });
-    return codes;
-  });
+export async function renewRecoveryCodes(request: FactorRequest): Promise<string[]> {
+  const codes = makeRecoveryCodes();
+  const recovery_codes = recoveryHashes(request.caller.id, codes);
+  await recorded(
+    request,
+    { fields: ['recovery_codes'] },
+    changeFactor(request, { recovery_codes }),
+  );
+  return codes;
 }
 
 /**
@@ -121,7 +91,7 @@ export function renewRecoveryCodes(request: FactorRequest): Promise<string[]> {
  * @throws {DomainError} the same as {@link renewRecoveryCodes}
  */
 export function removeOwnFactor(request: FactorRequest): Promise<void> {
-  return changing(request, factorRemoved, () => changeFactor(request, withoutFactor));
+  return recorded(request, factorRemoved, changeFactor(request, withoutFactor));
 }
 
 /**
@@ -132,12 +102,12 @@ export async function removeFactor(id: number, admin: Bearer, source: Source): P
   if (!hasFactor(admin)) throw new DomainError('SECOND_FACTOR_REQUIRED');
   const by = { user_id: admin.id, resource_id: id };
   const removal = { ...source, action: 'UPDATE', ...by, details: factorRemoved } as const;
-  const user = await audited(removal, () =>
-    rewriteUser(id, async (user) => {
-      if (user.factor_secret === undefined) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
-      return writeUser(user, { fields: { ...withoutFactor, ...endedSessions(user) } });
-    }),
-  );
+  const removing = rewriteUser(id, async (user) => {
+    if (user.factor_secret === undefined) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
+    return writeUser(user, { fields: { ...withoutFactor, ...endedSessions(user) } });
+  });
+  const user = await recordingFaults(removal, removing);
+  await record(removal);
   await tryToNotify(user, ['secondFactor'], source); // mails
 }
 
@@ -156,14 +126,55 @@ function requireEnrollable(user: StoredUser): void {
 }
 
 /** Records a change of a factor, and notifies its user. */
-async function changing<T>(
-  request: FactorRequest,
-  details: object,
-  change: () => Promise<T>,
-): Promise<T> {
-  const result = await audited(entryOf(request, details), change);
+async function recorded(request: FactorRequest, details: object, change: Promise<void>) {
+  const entry = entryOf(request, details);
+  await recordingFaults(entry, change);
+  await record(entry);
   await tryToNotify(request.caller, ['secondFactor'], request.source);
-  return result;
+}
+
+/** Stores a secret that waits for its first code. */
+async function storeEnrolment(request: FactorRequest, secret: string): Promise<void> {
+  const now = new Date();
+  const { caller } = request;
+  const given = confirmationOf(request);
+  requireOpen(caller, caller.session);
+  const confirmed = await confirmPassword(caller, given);
+  requireEnrollable(caller);
+  const encrypted = await encryptSecret(caller.id, secret);
+  const enrolment = { secret: encrypted, until: seconds(now) + enrolmentTime };
+  const store = async (user: StoredUser) => {
+    requireOpen(user, caller.session);
+    await confirmPassword(user, given, confirmed);
+    requireEnrollable(user);
+    await writeUser(user, { fields: { enrolment } });
+  };
+  await rewriteUser(caller.id, store, caller);
+}
+
+/** Makes the secret that waits the second factor of the user, by its first code. */
+async function enable(
+  { caller, source, body }: Parameters<typeof confirmEnrolment>[0],
+  codes: readonly string[],
+): Promise<void> {
+  const now = new Date();
+  requireEnrollable(caller);
+  const factor_secret = pendingSecret(caller, seconds(now));
+  const counters = await loginCounters(caller.email, source.ip_address, caller);
+  const seen = await requireNoWait(counters);
+  const factor_step = await stepOfCode(caller, factor_secret, body.code, now);
+  if (factor_step === undefined) throw await countedFailure(seen, 'CODE_WRONG');
+  await requireNoWait(counters);
+  const recovery_codes = recoveryHashes(caller.id, codes);
+  const factor = { factor_secret, factor_step, recovery_codes, enrolment: undefined };
+  const write = async (user: StoredUser) => {
+    requireOpen(user, caller.session);
+    requireEnrollable(user);
+    if (pendingSecret(user, seconds(now)) !== factor_secret) throw new DomainError('CODE_WRONG');
+    const ended = endedSessions(user, caller.session);
+    await writeUser(user, { fields: { ...factor, ...ended, made_by: undefined } });
+  };
+  await rewriteUser(caller.id, write, caller);
 }
 
 /** The secret that waits for its first code. */

@@ -1,9 +1,9 @@
 /** How users link identities, and how users and admins unlink them (functions/README.md, Identities). */
-import { audited } from '../audit/record.ts';
+import { record, recordingFaults } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { usingNonce } from '../keys/nonce.ts';
-import { type TokenAndNonce, verifyIdToken } from '../options/identities/id-token.ts';
+import { type TokenAndNonce, type Vouched, verifyIdToken } from '../options/identities/id-token.ts';
 import {
   linking,
   makeIdentity,
@@ -30,25 +30,22 @@ export async function linkIdentity(
   source: Source,
 ): Promise<StoredIdentity> {
   const { caller } = given;
-  const identity = await audited(entryOf(caller.id, caller.id, source), async (entry) => {
-    requireLinkable(caller);
-    const counters = await requireNoWait(sourceCounters(source.ip_address));
-    const vouched = await verifyIdToken(token);
-    if (!vouched) throw await countedFailure(counters, 'IDENTITY_TOKEN_INVALID');
-    await requireNoWait(counters);
-    entry.details = { ...entry.details, linked: vouched.issuer };
-    const made = makeIdentity(vouched);
-    await rewriteConfirmed(given, async (user) => {
-      requireLinkable(user);
-      const identities = [...(user.identities ?? []), made];
-      const ended = { ...endedSessions(user, caller.session), made_by: undefined };
-      const steps = [usingNonce(token.nonce, 'IDENTITY_TOKEN_INVALID'), ...linking(user, [made])];
-      await writeUser(user, { fields: { identities, ...ended }, steps });
-    });
-    return made;
+  requireLinkable(caller);
+  const entry = entryOf(caller.id, caller.id, source);
+  const vouched = await recordingFaults(entry, requireVouched(token, source));
+  const made = makeIdentity(vouched);
+  const linked = entryOf(caller.id, caller.id, source, { linked: vouched.issuer });
+  const rewriting = rewriteConfirmed(given, async (user) => {
+    requireLinkable(user);
+    const identities = [...(user.identities ?? []), made];
+    const ended = { ...endedSessions(user, caller.session), made_by: undefined };
+    const steps = [usingNonce(token.nonce, 'IDENTITY_TOKEN_INVALID'), ...linking(user, [made])];
+    await writeUser(user, { fields: { identities, ...ended }, steps });
   });
+  await recordingFaults(linked, rewriting);
+  await record(linked);
   await tryToNotify(caller, ['identities'], source);
-  return identity;
+  return made;
 }
 
 /**
@@ -62,13 +59,13 @@ export async function unlinkOwnIdentity(
   source: Source,
 ): Promise<void> {
   const { caller } = given;
-  await audited(entryOf(caller.id, caller.id, source), async (entry) => {
-    const { issuer } = findIdentity(caller, identityId);
-    entry.details = { ...entry.details, unlinked: issuer };
-    await rewriteConfirmed(given, (user) =>
-      writeUser(user, unlinked(user, identityId, caller.session)),
-    );
-  });
+  const { issuer } = findIdentity(caller, identityId);
+  const entry = entryOf(caller.id, caller.id, source, { unlinked: issuer });
+  const rewriting = rewriteConfirmed(given, (user) =>
+    writeUser(user, unlinked(user, identityId, caller.session)),
+  );
+  await recordingFaults(entry, rewriting);
+  await record(entry);
   await tryToNotify(caller, ['identities'], source);
 }
 
@@ -81,19 +78,27 @@ export async function unlinkIdentity(
   { admin, id, source }: { admin: number; id: number; source: Source },
   identityId: string | undefined,
 ): Promise<void> {
-  const user = await audited(entryOf(admin, id, source), (entry) =>
-    rewriteUser(id, async (user) => {
-      const { issuer } = findIdentity(user, identityId);
-      entry.details = { fields: ['identities'], unlinked: issuer };
-      return writeUser(user, unlinked(user, identityId));
-    }),
-  );
+  const rewriting = rewriteUser(id, async (user) => {
+    const { issuer } = findIdentity(user, identityId);
+    return { issuer, user: await writeUser(user, unlinked(user, identityId)) };
+  });
+  const { issuer, user } = await recordingFaults(entryOf(admin, id, source), rewriting);
+  await record(entryOf(admin, id, source, { unlinked: issuer }));
   await tryToNotify(user, ['identities'], source);
 }
 
-function entryOf(user_id: number, resource_id: number, source: Source) {
-  const details = { fields: ['identities'] };
+function entryOf(user_id: number, resource_id: number, source: Source, said?: object) {
+  const details = { fields: ['identities'], ...said };
   return { ...source, action: 'UPDATE', user_id, resource_id, details } as const;
+}
+
+/** Whom an ID token vouches for. What is wrong counts as a failed login. */
+async function requireVouched(token: TokenAndNonce, { ip_address }: Source): Promise<Vouched> {
+  const counters = await requireNoWait(sourceCounters(ip_address));
+  const vouched = await verifyIdToken(token);
+  if (!vouched) throw await countedFailure(counters, 'IDENTITY_TOKEN_INVALID');
+  await requireNoWait(counters);
+  return vouched;
 }
 
 function requireLinkable(user: StoredUser): void {

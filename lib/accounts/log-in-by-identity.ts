@@ -1,5 +1,5 @@
 /** How users log in, and register, by an ID token of another issuer (functions/README.md, Identities). */
-import { audited } from '../audit/record.ts';
+import { record, recordingFaults } from '../audit/record.ts';
 import { DomainError, type ErrorCode } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { useNonce, usingNonce } from '../keys/nonce.ts';
@@ -97,20 +97,22 @@ async function register(login: IdentityLogin, vouched: Vouched, source: Source):
   if (email === undefined) throw new DomainError('EMAIL_NOT_VERIFIED');
   requireVerifiable(email); // verified addresses
   await countRegistration(source.ip_address); // protection
-  return audited({ ...source, action: 'CREATE' }, async (entry) => {
-    const name = login.name ?? vouched.name ?? nameIn(email);
-    const prepared = await prepareUser({ name, email, password: undefined }, 'user');
-    const user = { ...prepared, ...verifiedAs(true), identities: [makeIdentity(vouched)] };
-    const { tokens, writes } = await prepareFirstSession(user, source);
-    const details = { ...creationDetails(user), identity: vouched.issuer };
-    Object.assign(entry, { user_id: user.id, resource_id: user.id, details });
-    const nonceUse = usingNonce(login.nonce, 'IDENTITY_TOKEN_INVALID');
-    await insertUser(user, [nonceUse, ...linking(user), ...writes]);
-    return { tokens, isNew: true };
-  }).catch((error: unknown) => {
+  const creation = { ...source, action: 'CREATE' } as const;
+  const name = login.name ?? vouched.name ?? nameIn(email);
+  const own = { name, email, password: undefined };
+  const prepared = await recordingFaults(creation, prepareUser(own, 'user'));
+  const user = { ...prepared, ...verifiedAs(true), identities: [makeIdentity(vouched)] };
+  const { tokens, writes } = await recordingFaults(creation, prepareFirstSession(user, source));
+  const details = { ...creationDetails(user), identity: vouched.issuer };
+  const created = { ...creation, user_id: user.id, resource_id: user.id, details };
+  const nonceUse = usingNonce(login.nonce, 'IDENTITY_TOKEN_INVALID');
+  const inserting = insertUser(user, [nonceUse, ...linking(user), ...writes]);
+  await recordingFaults(created, inserting).catch((error: unknown) => {
     // Another request has used the nonce.
     throw isRefusedFor(error, 'IDENTITY_TOKEN_INVALID') ? invalidToken(source) : error;
   });
+  await record(created);
+  return { tokens, isNew: true };
 }
 
 /** The part of an address before the @, as a name. */

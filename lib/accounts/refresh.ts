@@ -1,6 +1,6 @@
 /** How a refresh token is exchanged for new tokens (functions/README.md, Refresh). */
 
-import { audited, record } from '../audit/record.ts';
+import { record, recordingFaults } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import { DomainError } from '../ground/errors.ts';
 import { logWarning, refreshTokenReused } from '../ground/log.ts';
@@ -17,6 +17,7 @@ import {
   endSession,
   openSession,
   readSessions,
+  type WithSessions,
   writeSession,
 } from '../options/sessions/sessions.ts';
 
@@ -27,7 +28,10 @@ import {
 export async function refreshSession(refreshToken: string, source: Source): Promise<Tokens> {
   const now = new Date();
   const given = readRefreshToken(refreshToken);
-  const next = await untilWritten(() => exchange(given, source, now));
+  const next = await untilWritten(
+    () => readSessions(given.userId),
+    (read) => exchange(read, given, source, now),
+  );
   const { user, pair } = next;
   try {
     const token = await issueToken(user, { session: given.sessionId, pair, now });
@@ -39,12 +43,16 @@ export async function refreshSession(refreshToken: string, source: Source): Prom
 }
 
 /**
- * Exchanges a refresh token for the next one: reads the session, compares the token with it, and writes.
+ * Exchanges a refresh token for the next one: compares the token with the session as read, and writes.
  * @returns the user, the next token and the number of its pair
  * @throws {Overtaken} when another request has written the session since it was read
  */
-async function exchange(given: RefreshToken, source: Source, now: Date) {
-  const read = await readSessions(given.userId);
+async function exchange(
+  read: WithSessions | undefined,
+  given: RefreshToken,
+  source: Source,
+  now: Date,
+) {
   const session = read && openSession(read, given.sessionId, now);
   if (!session) throw new DomainError('REFRESH_TOKEN_INVALID');
   const { user } = read;
@@ -69,12 +77,9 @@ async function exchange(given: RefreshToken, source: Source, now: Date) {
 async function endReused(given: RefreshToken, source: Source): Promise<void> {
   const { userId, sessionId } = given;
   const reuse = failureOf(given, 'refresh_token_reused', source);
-  const isEnded = await audited(reuse, async (entry) => {
-    const isEndedNow = await endSession(userId, sessionId);
-    entry.isUnchanged = !isEndedNow;
-    return isEndedNow;
-  });
-  if (isEnded) logWarning(refreshTokenReused, { requestId: source.request_id, user_id: userId });
+  if (!(await recordingFaults(reuse, endSession(userId, sessionId)))) return;
+  await record(reuse);
+  logWarning(refreshTokenReused, { requestId: source.request_id, user_id: userId });
 }
 
 /** The entry of a refresh that fails. */

@@ -1,5 +1,5 @@
 /** How users register, and how others create them (functions/README.md, Callers). */
-import { audited } from '../audit/record.ts';
+import { record, recordingFaults } from '../audit/record.ts';
 import { logAdminMade } from '../ground/log.ts';
 import { config, hidesAccounts } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
@@ -14,14 +14,6 @@ import { insertIfFree, insertUser, prepareUser } from '../users/store.ts';
 import { creationDetails, type Role } from '../users/user.ts';
 import { requireAdmin } from '../users/write.ts';
 
-/** The entry of a registration that is refused unseen. */
-const refusedUnseen = {
-  user_id: undefined,
-  resource_id: undefined,
-  result: 'FAILURE',
-  details: { reason: 'email_registered' },
-};
-
 /**
  * Registers a user.
  * @returns the tokens of the first session; none where the address must be verified first
@@ -30,18 +22,21 @@ const refusedUnseen = {
 export async function register(own: NewUser, source: Source): Promise<Partial<Tokens>> {
   await countRegistration(source.ip_address); // protection
   const creation = { ...source, action: 'CREATE' } as const;
-  const { user, tokens, isFree } = await audited(creation, async (entry) => {
-    const user = { ...(await prepareUser(own, 'user')), ...verifiedAs(false) }; // verified addresses
-    // The tokens are issued before the user is stored, so that a failure leaves nothing behind.
-    const { tokens, writes } = mustVerify(user)
-      ? { tokens: {}, writes: [] }
-      : await prepareFirstSession(user, source); // sessions
-    const details = creationDetails(user);
-    Object.assign(entry, { user_id: user.id, resource_id: user.id, details });
-    const isFree = await insert(user, writes); // private accounts
-    if (!isFree) Object.assign(entry, refusedUnseen);
-    return { user, tokens, isFree };
-  });
+  const prepared = await recordingFaults(creation, prepareUser(own, 'user'));
+  const user = { ...prepared, ...verifiedAs(false) }; // verified addresses
+  // The tokens are issued before the user is stored, so that a failure leaves nothing behind.
+  const { tokens, writes } = mustVerify(user)
+    ? { tokens: {}, writes: [] }
+    : await recordingFaults(creation, prepareFirstSession(user, source)); // sessions
+  const { id } = user;
+  const created = { ...creation, user_id: id, resource_id: id, details: creationDetails(user) };
+  const isFree = await recordingFaults(created, insert(user, writes)); // private accounts
+  const refused = {
+    ...creation,
+    result: 'FAILURE',
+    details: { reason: 'email_registered' },
+  } as const;
+  await record(isFree ? created : refused);
   await (isFree ? tryToRemind(user, source) : tryToMail(takenMessage(user.email, source))); // verified addresses
   return tokens;
 }
@@ -58,15 +53,13 @@ export async function createUser(
 ): Promise<StoredUser> {
   const role = body.role ?? 'user';
   const creation = { ...source, action: 'CREATE', user_id: by } as const;
-  const user = await audited(creation, async (entry) => {
-    const prepared = await prepareUser(body, role);
-    const user = { ...prepared, ...verifiedAs(ofCaller === 'admin') }; // verified addresses
-    entry.resource_id = user.id;
-    entry.details = creationDetails(user);
-    if (role === 'admin') await insertUser(user, [requireAdmin(by)]);
-    else await insertUser({ ...user, made_by: by });
-    return user;
-  });
+  const prepared = await recordingFaults(creation, prepareUser(body, role));
+  const user = { ...prepared, ...verifiedAs(ofCaller === 'admin') }; // verified addresses
+  const created = { ...creation, resource_id: user.id, details: creationDetails(user) };
+  const inserting =
+    role === 'admin' ? insertUser(user, [requireAdmin(by)]) : insertUser({ ...user, made_by: by });
+  await recordingFaults(created, inserting);
+  await record(created);
   if (role === 'admin') logAdminMade(user.id, { by, requestId: source.request_id });
   return user;
 }

@@ -1,14 +1,18 @@
 /** How a mailed link verifies an address (functions/README.md, Verified addresses). */
-import { audited } from '../audit/record.ts';
+import { record, recordingFaults } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import { missingField } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { changedParts, tryToNotify } from '../options/mails/hand-over.ts';
 import { endedSessions } from '../options/sessions/sessions.ts';
 import { verified } from '../options/verified-addresses/address.ts';
-import { readAddressLink, useAddressLink } from '../options/verified-addresses/link.ts';
+import {
+  type AddressLink,
+  readAddressLink,
+  useAddressLink,
+} from '../options/verified-addresses/link.ts';
 import { changeDetails } from '../users/user.ts';
-import { merged, writeUser } from '../users/write.ts';
+import { type Change, merged, writeUser } from '../users/write.ts';
 import { type Confirmation, confirmPassword, hasPassword } from './confirmation.ts';
 import { movedTo } from './new-address.ts';
 
@@ -29,32 +33,35 @@ interface VerificationRequest extends Pick<Confirmation, 'idToken' | 'nonce'> {
 export async function verifyAddress(request: VerificationRequest, source: Source): Promise<void> {
   const { password: currentPassword, idToken, nonce } = request;
   const given: Confirmation = { currentPassword, idToken, nonce, sourceIp: source.ip_address };
-  const change = { ...source, action: 'UPDATE', details: { by: 'verification' } } as const;
-  const { user, applied, isUsed } = await audited(change, async (entry) => {
-    const done = await untilWritten(() => tryToVerify(request.token, given, entry));
-    entry.isUnchanged = done.isUsed;
-    return done;
-  });
-  if (!isUsed) await tryToNotify(user, changedParts(user, applied), source);
-}
-
-/** @param entry is completed with what is known of the change */
-async function tryToVerify(token: string, given: Confirmation, entry: object) {
-  const link = await readAddressLink(token);
-  const { user, email, session, isUsed } = link;
-  const isMoved = email !== user.email;
-  const applied = isMoved ? { email } : {};
+  const read = () => readAddressLink(request.token);
+  const update = { ...source, action: 'UPDATE', details: { by: 'verification' } } as const;
+  const found = await recordingFaults(update, read());
+  const { user, email } = found;
+  const applied = email === user.email ? {} : { email };
   const { fields, ...values } = changeDetails(user, applied);
   const details = { fields: [...fields, ...Object.keys(verified)], by: 'verification', ...values };
-  Object.assign(entry, { user_id: user.id, resource_id: user.id, details });
-  if (given.currentPassword === undefined && hasPassword(user)) {
+  const verification = { ...update, user_id: user.id, resource_id: user.id, details };
+  if (currentPassword === undefined && hasPassword(user)) {
     throw missingField('TOKEN_AND_PASSWORD_REQUIRED', 'password');
   }
-  await confirmPassword(user, given);
-  if (!isUsed) {
-    const verification = { fields: verified, steps: [useAddressLink(link)] };
-    const ended = isMoved ? { ...endedSessions(user, session), made_by: undefined } : {};
-    await writeUser(user, merged(verification, movedTo(user, email), { fields: ended }));
-  }
-  return { user, applied, isUsed };
+  await recordingFaults(verification, confirmPassword(user, given));
+  const verify = async (link: AddressLink) => {
+    await confirmPassword(link.user, given, user.password_hash);
+    if (link.isUsed) return false;
+    await writeUser(link.user, verifying(link));
+    return true;
+  };
+  const isNew = await recordingFaults(verification, untilWritten(read, verify, found));
+  if (!isNew) return;
+  await record(verification);
+  await tryToNotify(user, changedParts(user, applied), source);
+}
+
+/** The change by which a link verifies the address of its user, or gives the user its own. */
+function verifying(link: AddressLink): Change {
+  const { user, email, session } = link;
+  const isMoved = email !== user.email;
+  return merged({ fields: verified, steps: [useAddressLink(link)] }, movedTo(user, email), {
+    fields: isMoved ? { ...endedSessions(user, session), made_by: undefined } : {},
+  });
 }

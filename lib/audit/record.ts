@@ -42,38 +42,22 @@ export function timeToLive(
   return days === 0 ? {} : { expiresAt: seconds(new Date(created_at)) + days * day };
 }
 
-/** An action; the resource is `users` by default. */
-type RecordedAction = Omit<AuditedAction, 'resource'> & Partial<Pick<AuditedAction, 'resource'>>;
-
-/** The entry of a change, to be completed while that is made. */
-type Entry = Omit<RecordedAction, 'result' | 'details'> & {
-  user_id?: number | undefined;
-  resource_id?: string | number | undefined;
-  /** Default: SUCCESS. */
-  result?: RecordedAction['result'];
-  details?: object | undefined;
-  /** Nothing was changed, which is not recorded. */
-  isUnchanged?: boolean;
-};
+/** An action; by default the resource is `users`, and the result SUCCESS. */
+type RecordedAction = Omit<AuditedAction, 'resource' | 'result' | 'details'> &
+  Partial<Pick<AuditedAction, 'resource' | 'result'>> & { readonly details?: object | undefined };
 
 /**
- * Makes a change and records it. If the service fails, or the change may have been made despite an
- * error, the entry is a FAILURE; a refusal leaves none.
- * @param work completes the entry by what it learns
- * @returns what the work returns
- * @throws what the work throws
+ * Waits for a change that is to be recorded. If the service fails, or the change may have been made despite
+ * an error, this leaves its entry as a FAILURE; a refusal leaves none.
+ * @returns what the change returns
+ * @throws what the change throws
  */
-export async function audited<T>(change: Entry, work: (entry: Entry) => Promise<T>): Promise<T> {
-  const draft = { ...change };
+export async function recordingFaults<T>(entry: RecordedAction, change: Promise<T>): Promise<T> {
   try {
-    const done = await work(draft);
-    const { isUnchanged, ...entry } = draft;
-    if (!isUnchanged) await record({ result: 'SUCCESS', ...entry });
-    return done;
+    return await change;
   } catch (error) {
     if (isRecorded(error)) {
-      const { isUnchanged: _, ...entry } = draft;
-      const details = { ...faultDetails(error, error as DomainError), ...entry.details };
+      const details = { ...faultDetails(error, error), ...entry.details };
       await record({ ...entry, result: 'FAILURE', details });
     }
     throw error;
@@ -89,7 +73,7 @@ export async function record(action: RecordedAction): Promise<void> {
   let entry: AuditEntry | undefined;
   try {
     const now = new Date();
-    entry = makeEntry({ resource: 'users', ...action }, { now });
+    entry = makeEntry({ resource: 'users', result: 'SUCCESS', ...action }, { now });
     write = { ...write, ...timeToLiveOf(entry) };
     await writeEntry(entry, { ...write, deadline: performance.now() + recordingTimeout() });
   } catch (error) {
@@ -197,7 +181,7 @@ function drawId(entry: AuditEntry, writeId: string, draw: number): AuditEntry {
 const recordingTimeout = () => patiently(1000);
 
 /** Whether the service has failed, or a change may have been made despite an error. */
-function isRecorded(error: unknown): boolean {
+function isRecorded(error: unknown): error is DomainError {
   return (
     error instanceof DomainError &&
     (['STORAGE_FAULT', 'TOKEN_FAULT'].includes(error.code) || error.mayHaveHappened)

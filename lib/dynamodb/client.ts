@@ -48,22 +48,29 @@ const minWrites = 3;
 const contentionTime = 3000;
 
 /**
- * Repeats a read, a decision and a write for as long as others write in between: of all that race, one
- * succeeds each time.
- * @param attempt throws Overtaken when others have written since it has read
- * @throws {DomainError} STORAGE_FAULT when no attempt succeeded, and what the attempt throws
+ * Reads, decides and writes, again for as long as others write in between: of all that race, one succeeds
+ * each time.
+ * @param write decides by what was read; throws Overtaken when others have written since
+ * @param known what was read already, for the first attempt
+ * @throws {DomainError} STORAGE_FAULT when no attempt succeeded, and what an attempt throws
  */
-export async function untilWritten<T>(attempt: () => Promise<T>): Promise<T> {
+export async function untilWritten<R, T>(
+  read: () => Promise<R>,
+  write: (read: R) => Promise<T>,
+  known: R | Promise<R> = read(),
+): Promise<T> {
   const until = performance.now() + patiently(contentionTime);
-  for (let attempts = 1; ; attempts += 1) {
+  let found = await known;
+  for (let attempt = 1; ; attempt += 1) {
     try {
-      return await attempt();
+      return await write(found);
     } catch (error) {
       if (!(error instanceof Overtaken)) throw error;
-      if (attempts >= minWrites && performance.now() >= until) {
+      if (attempt >= minWrites && performance.now() >= until) {
         throw new DomainError('STORAGE_FAULT', { cause: namedError('Contention') });
       }
     }
+    found = await read();
   }
 }
 

@@ -77,26 +77,28 @@ interface Stream {
  */
 export async function readPage(request: PageRequest): Promise<Page> {
   const { partitions, also, limit = Number.POSITIVE_INFINITY, after } = request;
-  const parts = partitions.map((partition) => ({ ...request, partition }));
-  const streams = [...parts, ...(also ? [{ ...request, ...also }] : [])].map(
-    (part): Stream => ({
-      reading: part,
-      partition: part.partition,
-      after,
-      rows: [],
-      open: true,
-      at: undefined,
-    }),
-  );
+  const streams = [
+    ...partitions.map((partition) => streamOf(request, partition, after)),
+    ...(also ? [streamOf({ ...request, ...also }, also.partition, after)] : []),
+  ];
   const { rows, end } = await merge(streams, request);
-  // A page ends between two keys, unless all of it has one.
-  const isLast = ({ key }: Row, i: number) => i < limit && key !== rows[limit]?.key;
-  const page = rows.slice(0, rows.findLastIndex(isLast) + 1 || limit);
+  const page = rows.slice(0, lengthOfPage(rows, limit));
 
   const nextAfter = (count: number) => (count < rows.length ? rows[count - 1]?.key : end?.key);
   const next = nextAfter(page.length);
   const entries = page.map(({ entry }) => entry);
   return { entries, ...(next === undefined ? {} : { next }), nextAfter };
+}
+
+function streamOf(reading: Reading, partition: string, after: string | undefined): Stream {
+  return { reading, partition, after, rows: [], open: true, at: undefined };
+}
+
+/** Entries of a page: it ends between two keys, after which the next one begins, unless all have one key. */
+function lengthOfPage(rows: readonly Row[], limit: number): number {
+  const following = rows[limit]?.key;
+  const last = rows.slice(0, limit).findLastIndex(({ key }) => key !== following);
+  return last < 0 ? limit : last + 1;
 }
 
 /** Full responses (1 MB) after which nothing more is read, to bound the memory. */

@@ -21,7 +21,7 @@ export interface Change {
 }
 
 /**
- * Repeats a change of a user as {@link untilWritten} does. The user is read before each attempt.
+ * Reads a user, decides and writes, as {@link untilWritten} does.
  * @param known the user as read already, for the first attempt
  * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT, and what the change throws
  */
@@ -30,12 +30,7 @@ export function rewriteUser<T>(
   change: (user: StoredUser) => Promise<T>,
   known?: StoredUser,
 ): Promise<T> {
-  let read = known;
-  return untilWritten(async () => {
-    const user = read ?? (await readUser(id));
-    read = undefined;
-    return change(user);
-  });
+  return untilWritten(() => readUser(id), change, known);
 }
 
 /** The condition that a user is an admin at that instant, and not suspended. */

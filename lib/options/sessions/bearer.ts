@@ -24,8 +24,7 @@ export type Bearer = StoredUser & { readonly session: Session };
  *   replaced; STORAGE_FAULT
  */
 export function findBearer(id: number, token: Partial<Belonging>): Promise<Bearer | undefined> {
-  return untilWritten(async () => {
-    const read = await readSessions(id);
+  const use = async (read: WithSessions | undefined) => {
     if (!read) return undefined;
     const session = openSession(read, token.session, new Date());
     if (!session || Number(token.pair) < session.refresh.oldest) {
@@ -36,7 +35,8 @@ export function findBearer(id: number, token: Partial<Belonging>): Promise<Beare
     const isNoted = token.pair !== pair || pair === 0 || isUsed;
     if (!isNoted) await noteUse(read, session);
     return { ...read.user, session };
-  });
+  };
+  return untilWritten(() => readSessions(id), use);
 }
 
 /** Milliseconds by which a slow store may delay a response. */

@@ -6,6 +6,7 @@ import type { Bearer } from './bearer.ts';
 import {
   endedSessions,
   endSession,
+  endSessions,
   openSessions,
   readSessions,
   requireOpen,
@@ -52,6 +53,11 @@ export async function endOtherSessions(caller: Bearer): Promise<void> {
     await writeUser(user, { fields: endedSessions(user, session) });
   };
   await rewriteUser(id, end, caller);
+}
+
+/** Ends all sessions of a user. @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT */
+export async function endAllSessions(id: number): Promise<void> {
+  if (!(await endSessions(id))) throw new DomainError('USER_NOT_FOUND');
 }
 
 async function readOpen(id: number): Promise<readonly Session[]> {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { makeEntry } from '../../../lib/audit/entry.ts';
-import { audited, newWrite, record, writeEntry } from '../../../lib/audit/record.ts';
+import { newWrite, record, recordingFaults, writeEntry } from '../../../lib/audit/record.ts';
 import { DomainError } from '../../../lib/ground/errors.ts';
 import { isoTimestamp } from '../../support/acceptance.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
@@ -131,25 +131,13 @@ describe('newWrite', () => {
   });
 });
 
-describe('audited', () => {
+describe('recordingFaults', () => {
   const entries = async () =>
     (await stored()).map(({ resource_id, result, details }) => [resource_id, result, details]);
   const cause = Object.assign(new Error('injected'), { name: 'ThrottlingException' });
 
-  it('records a change as its work completes it, and returns what the work returns', async () => {
-    const done = await audited({ action: 'CREATE' }, async (entry) => {
-      Object.assign(entry, { resource_id: 7, details: { role: 'admin' } });
-      return 'done';
-    });
-
-    expect(done).toBe('done');
-    expect(await entries()).toEqual([['7', 'SUCCESS', '{"role":"admin"}']]);
-  });
-
-  it('records nothing when the work says that nothing was changed', async () => {
-    await audited({ action: 'UPDATE' }, async (entry) => {
-      entry.isUnchanged = true;
-    });
+  it('returns what a change returns, and leaves its entry to the caller', async () => {
+    expect(await recordingFaults({ action: 'CREATE' }, Promise.resolve('done'))).toBe('done');
 
     expect(await entries()).toEqual([]);
   });
@@ -165,20 +153,19 @@ describe('audited', () => {
       new DomainError('USER_NOT_FOUND', { mayHaveHappened: true }),
       '{"error":"USER_NOT_FOUND","outcome":"unknown","fields":["name"]}',
     ],
-  ])('records %s as a failure, with what the work knew', async (_, error, details) => {
-    const change = audited({ action: 'UPDATE', details: { fields: ['name'] } }, async (entry) => {
-      entry.resource_id = 7;
-      throw error;
-    });
+  ])('records %s as a failure, with what is known', async (_, error, details) => {
+    const entry = { action: 'UPDATE', resource_id: 7, details: { fields: ['name'] } } as const;
+    const change = recordingFaults(entry, Promise.reject(error));
 
     await expect(change).rejects.toBe(error);
     expect(await entries()).toEqual([['7', 'FAILURE', details]]);
   });
 
   it.each([new DomainError('USER_NOT_FOUND'), new Error('a bug')])(
-    'records nothing when the change is refused, or the work fails otherwise: %s',
+    'records nothing when the change is refused, or fails otherwise: %s',
     async (error) => {
-      await expect(audited({ action: 'UPDATE' }, () => Promise.reject(error))).rejects.toBe(error);
+      const change = recordingFaults({ action: 'UPDATE' }, Promise.reject(error));
+      await expect(change).rejects.toBe(error);
       expect(await entries()).toEqual([]);
     },
   );
