@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest'
 import { logIn } from '../../../lib/accounts/log-in.ts';
 import type { StoredUser } from '../../../lib/users/item.ts';
 import { hashPassword } from '../../../lib/users/password.ts';
-import { insertUser } from '../../../lib/users/store.ts';
+import { findStoredUser, insertUser } from '../../../lib/users/store.ts';
 import { uniqueEmail } from '../../support/client.ts';
 import { proxiedTablesForThisFile } from '../../support/own-tables.ts';
-import { faults } from '../../support/proxy.ts';
+import { faults, overtake } from '../../support/proxy.ts';
 import { scanAudit } from '../../support/stored-items.ts';
 import { storedUser } from '../../support/stored-user.ts';
 
@@ -121,6 +121,64 @@ describe('The failed login that begins a wait', () => {
     expect(await attempts(3, email, source)).toEqual(Array(3).fill('INVALID_CREDENTIALS'));
 
     expect(await entriesOf(source)).toHaveLength(3);
+  });
+});
+
+describe('A login with the right password', () => {
+  it('forgets the failures of the account', async () => {
+    const [{ email }, source] = [await newUser(), newSource()];
+    const failAndEnter = async () => [
+      await attempt(email, source),
+      typeof (await attempt(email, source, 'right')),
+    ];
+
+    const outcomes = [await failAndEnter(), await failAndEnter()];
+
+    expect(outcomes).toEqual(Array(2).fill(['INVALID_CREDENTIALS', 'object']));
+  });
+
+  it('has to wait, which its entry says, when others reach the limit while it is checked', async () => {
+    const [{ id, email }, source] = [await newUser(), newSource()];
+
+    // Holds back the read of the user, after that of the counts.
+    const [code] = await overtake(
+      proxy,
+      'GetItem',
+      () => attempt(email, source, 'right'),
+      () => attempts(2, email, newSource()),
+    );
+
+    expect(code).toBe(tooMany);
+    expect(await entriesOf(source)).toEqual([{ user_id: id, reason: 'too_many_attempts' }]);
+  });
+
+  it('never waits for others that are right, fifty at the same time and ten in a row', async () => {
+    const [{ email }, source] = [await newUser(), newSource()];
+    const right = () => attempt(email, source, 'right');
+
+    const together = await Promise.all(Array.from({ length: 50 }, right));
+    const inTurn = [];
+    for (let i = 0; i < 10; i += 1) inTurn.push(await right());
+
+    expect(new Set([...together, ...inTurn].map((each) => typeof each))).toEqual(
+      new Set(['object']),
+    );
+  });
+
+  it('hashes it again at the present cost, and the maker of the user keeps the permission', async () => {
+    const { id, email } = await newUser({ made_by: 1 });
+    const stored = () => findStoredUser(id);
+    const costOf = (user?: StoredUser) => user?.password_hash.split('$').at(-2);
+    const before = await stored();
+    vi.stubEnv('BCRYPT_COST', '6');
+
+    await attempt(email, newSource(), 'right');
+    const after = await stored();
+    await attempt(email, newSource(), 'right');
+
+    expect([before, after].map(costOf)).toEqual(['04', '06']);
+    expect(await stored()).toEqual(after);
+    expect(after?.made_by).toBe(1);
   });
 });
 
