@@ -1,14 +1,17 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { outcome, refusal } from '../support/acceptance.ts';
+import {
+  isoTimestamp,
+  outcome,
+  refusal,
+  serviceForThisFile,
+  uniqueAgent,
+} from '../support/acceptance.ts';
 import { type Account, logIn, register } from '../support/client.ts';
-import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
-import { faults } from '../support/proxy.ts';
-import { claimsWith, now, signToken } from '../support/tokens.ts';
-import { sessionsItem } from '../support/users-table.ts';
+import { sessionIn } from '../support/examples.ts';
+import { claimsWith, signToken } from '../support/tokens.ts';
 
-const { proxy, service } = await proxiedServiceForThisFile({ SESSION_DAYS: '90' });
-const { api, adminToken, jwtSecret, environment } = service;
+const { api, adminToken, jwtSecret } = await serviceForThisFile({ SESSION_DAYS: '90' });
 
 const invalid = refusal(401, 'Invalid token');
 const profile = (token: string) => api('GET', '/api/profile', { token });
@@ -77,53 +80,6 @@ describe('With SESSION_DAYS=90', () => {
     expect(outcome(await profile(token))).toEqual(invalid);
   });
 
-  it.each([
-    ['expires_at', 'another attribute of the item'],
-    ['A'.repeat(22), 'nobody’s'],
-    [0, 'a number'],
-    [null, 'null'],
-    [undefined, 'absent'],
-  ])('a token whose session is %j, %s, is refused', async (session, _) => {
-    const { id } = await register(api);
-    const header = { alg: 'HS256', typ: 'JWT', session };
-
-    const token = signToken(claimsWith({ id }), jwtSecret, header);
-
-    expect(outcome(await profile(token))).toEqual(invalid);
-  });
-
-  it('users have about 50 sessions: those unused for longest end for a new one', async () => {
-    const user = await register(api);
-    const headers = { 'user-agent': 'é'.repeat(200) };
-    const enter = async () =>
-      (await api('POST', '/api/login', { json: user, headers })).body.token as string;
-    const first = await enter();
-    for (let i = 0; i < 110; i += 1) await enter();
-    const last = await enter();
-
-    expect(outcome(await profile(user.token))).toEqual(invalid);
-    expect(outcome(await profile(first))).toEqual(invalid);
-    expect((await profile(last)).status).toBe(200);
-    const { pk, expires_at, ...sessions } = (await sessionsItem(service, user.id)) ?? {};
-    expect(Object.keys(sessions).length).toBeGreaterThan(50);
-    expect(Object.keys(sessions).length).toBeLessThan(110);
-    expect(JSON.stringify(sessions).length).toBeLessThan(24_576);
-    expect(Number(expires_at)).toBeGreaterThan(now());
-  });
-
-  it('ended sessions leave the item at the next login, and all of them with their user', async () => {
-    const user = await register(api);
-    await logIn(api, user);
-    await endAll(user);
-    await logIn(api, user);
-    const item = () => sessionsItem(service, user.id);
-
-    expect(Object.keys((await item()) ?? {})).toHaveLength(3);
-
-    await api('DELETE', `/api/users/${user.id}`, { token: adminToken });
-    expect(await item()).toBeUndefined();
-  });
-
   it('the stored role decides, not that of the token', async () => {
     const user = await register(api);
     const header = decodeProtectedHeader(user.token);
@@ -134,16 +90,61 @@ describe('With SESSION_DAYS=90', () => {
     expect(outcome(answer)).toEqual(refusal(403, 'Forbidden'));
   });
 
-  it('every protected request is its 500 while sessions cannot be read, and does nothing', async () => {
+  it('a logout ends the session of its token and no other one, and takes no parameter', async () => {
     const user = await register(api);
-    const { USERS_TABLE: table = '' } = environment;
+    const other = await logIn(api, user);
+    const logOut = (query = '') => api('POST', `/api/logout${query}`, { token: user.token });
 
-    proxy.impose({ fault: faults.missingTable, operation: 'BatchGetItem', table });
-    const answer = await change(user, { name: 'New' }, user.token);
-    proxy.impose();
+    expect(outcome(await logOut('?scope=all'))).toEqual(
+      refusal(400, 'scope is unknown; there are no parameters'),
+    );
+    const { status, text } = await logOut();
 
-    const body = { message: 'Error updating user', err: 'ResourceNotFoundException' };
-    expect(outcome(answer)).toEqual([500, body]);
-    expect((await profile(user.token)).body.data.name).toBe(user.name);
+    expect([status, text]).toEqual([204, '']);
+    expect(outcome(await profile(user.token))).toEqual(invalid);
+    expect(outcome(await logOut())).toEqual(invalid);
+    expect((await profile(other)).status).toBe(200);
+  });
+
+  it('admins end all sessions of another user, and of nobody else; later ones are good', async () => {
+    const [user, bystander] = [await register(api), await register(api)];
+    const other = await logIn(api, user);
+
+    const { status, text } = await endAll(user);
+
+    expect([status, text]).toEqual([204, '']);
+    for (const token of [user.token, other]) expect(outcome(await profile(token))).toEqual(invalid);
+    for (const token of [adminToken, bystander.token, await logIn(api, user)]) {
+      expect((await profile(token)).status).toBe(200);
+    }
+  });
+
+  it('the list has the sessions of the user, newest first, with that of the request', async () => {
+    const user = await register(api);
+    const agent = uniqueAgent();
+    const headers = { 'user-agent': agent };
+    const { body: login } = await api('POST', '/api/login', { json: user, headers });
+    const path = `/api/users/${user.id}/sessions`;
+
+    const { status, body } = await api('GET', path, { token: user.token });
+
+    expect(status).toBe(200);
+    const shown = {
+      created_at: isoTimestamp,
+      last_used_at: isoTimestamp,
+      expires_at: isoTimestamp,
+      ip_address: expect.any(String),
+      user_agent: expect.any(String),
+    };
+    expect(body.data).toEqual([
+      { ...shown, id: sessionIn(login), user_agent: agent, current: false },
+      { ...shown, id: sessionIn(user), current: true },
+    ]);
+    const [{ created_at, last_used_at, expires_at }] = body.data;
+    expect(last_used_at).toBe(created_at);
+    const idleDays = 30 * 86_400_000;
+    expect(Math.abs(Date.parse(expires_at) - Date.parse(created_at) - idleDays)).toBeLessThan(1000);
+    const gone = await api('DELETE', `${path}/expires_at`, { token: user.token });
+    expect(outcome(gone)).toEqual(refusal(404, 'Session not found'));
   });
 });

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import { decodeProtectedHeader } from 'jose';
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import type { DomainError } from '../../../../lib/ground/errors.ts';
+import type { Belonging } from '../../../../lib/keys/token.ts';
+import { findBearer } from '../../../../lib/options/sessions/bearer.ts';
+import { endOpenSession, listSessions } from '../../../../lib/options/sessions/open-sessions.ts';
+import { beginSession } from '../../../../lib/options/sessions/session-tokens.ts';
+import { endSession, endSessions } from '../../../../lib/options/sessions/sessions.ts';
+import type { StoredUser } from '../../../../lib/users/item.ts';
+import { allocateUserId, insertUser } from '../../../../lib/users/store.ts';
+import { useOwnTables } from '../../../support/own-tables.ts';
+import { scan } from '../../../support/stored-items.ts';
+import { removeUser, storedUser } from '../../../support/stored-user.ts';
+
+const { users: table } = await useOwnTables();
+vi.stubEnv('JWT_SECRET', 'x'.repeat(40));
+vi.stubEnv('SESSION_DAYS', '90');
+afterEach(() => void vi.useRealTimers());
+
+const newUser = async (): Promise<StoredUser> => {
+  const made = storedUser({ id: await allocateUserId() });
+  await insertUser(made);
+  return made;
+};
+let user: StoredUser;
+beforeEach(async () => {
+  user = await newUser();
+});
+
+const source = { ip_address: '192.0.2.1', user_agent: 'test', request_id: randomUUID() };
+const enter = async (by = user, user_agent = 'test'): Promise<Partial<Belonging>> => {
+  const { token } = await beginSession(by, { ...source, user_agent });
+  return decodeProtectedHeader(token) as Partial<Belonging>;
+};
+const codeOf = ({ code }: DomainError) => code;
+/** `open`, or the code of the refusal of a token with that header. */
+const stateOf = (header: Partial<Belonging>) =>
+  findBearer(user.id, header).then(() => 'open', codeOf);
+const item = async () =>
+  (await scan(inject('engine'), table)).find(({ pk }) => pk === `sessions#${user.id}`);
+const invalid = 'TOKEN_INVALID';
+
+describe('A session', () => {
+  it.each([
+    ['another attribute of the item', 'expires_at'],
+    ['nobody’s', 'A'.repeat(22)],
+    ['a number', 0],
+    ['null', null],
+    ['absent', undefined],
+  ])('of a token that is %s opens nothing', async (_, session) => {
+    await enter();
+
+    expect(await stateOf({ session, pair: 0 } as Partial<Belonging>)).toBe(invalid);
+  });
+
+  it('of another user, or of a user who was never stored, opens nothing', async () => {
+    const other = await enter(await newUser());
+
+    expect(await stateOf(other)).toBe(invalid);
+    expect(await findBearer(999_999, other)).toBeUndefined();
+  });
+
+  it.each([
+    ['before 30 days without use', 30 * 86_400 - 1, 'open'],
+    ['after them', 30 * 86_400, invalid],
+  ])('opens what its user may, or else nothing: %s', async (_, age, expected) => {
+    const now = Math.floor(Date.now() / 1000) * 1000;
+    vi.useFakeTimers({ toFake: ['Date'], now });
+    const session = await enter();
+    vi.setSystemTime(now + age * 1000);
+
+    expect(await stateOf(session)).toBe(expected);
+  });
+
+  it('leaves nothing in the table once it is ended, which happens once, and ends no other one', async () => {
+    const [one, other] = [await enter(), await enter()];
+    const end = () => endOpenSession(user.id, one.session).then(() => 'ended', codeOf);
+
+    expect([await end(), await end()]).toEqual(['ended', 'SESSION_NOT_FOUND']);
+
+    expect([await stateOf(one), await stateOf(other)]).toEqual([invalid, 'open']);
+    expect(Object.keys((await item()) ?? {}).toSorted()).toEqual(
+      [other.session, 'expires_at', 'pk'].toSorted(),
+    );
+    expect(await endSession(user.id, String(one.session))).toBe(false);
+  });
+
+  it.each([
+    ['of another user', async () => (await enter(await newUser())).session],
+    ['that is another attribute of the item', async () => 'expires_at'],
+    ['that nobody has', async () => 'A'.repeat(22)],
+    ['without a name', async () => undefined],
+  ])('%s is not found, and no other one is ended', async (_, name) => {
+    const own = await enter();
+
+    const ended = endOpenSession(user.id, await name());
+
+    await expect(ended).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+    expect(await stateOf(own)).toBe('open');
+  });
+});
+
+describe('The sessions of a user', () => {
+  it('are about 50, and those unused for longest end for a new one', async () => {
+    const sessions = [];
+    for (let i = 0; i < 110; i += 1) sessions.push(await enter(user, 'é'.repeat(200)));
+
+    const states = await Promise.all(sessions.map(stateOf));
+
+    const ended = states.lastIndexOf(invalid) + 1;
+    expect(states).toEqual([...Array(ended).fill(invalid), ...Array(110 - ended).fill('open')]);
+    expect(110 - ended).toBeGreaterThan(50);
+    const { pk, expires_at, ...kept } = (await item()) ?? {};
+    expect(Object.keys(kept)).toHaveLength(110 - ended);
+    expect(JSON.stringify(kept).length).toBeLessThan(24_576);
+    expect(Number(expires_at)).toBeGreaterThan(Date.now() / 1000);
+  });
+
+  it('that were all ended leave the item when the next one begins, and that one with its user', async () => {
+    const before = [await enter(), await enter()];
+    await endSessions(user.id);
+    const fresh = await enter({ ...user, session_epoch: 1 });
+
+    expect(await Promise.all([...before, fresh].map(stateOf))).toEqual([invalid, invalid, 'open']);
+    expect(Object.keys((await item()) ?? {})).toHaveLength(3);
+    const listed = await listSessions(
+      user.id,
+      (await findBearer(user.id, fresh))?.session as never,
+    );
+    expect(listed).toMatchObject([{ id: fresh.session, current: true }]);
+
+    await removeUser(user.id);
+    expect(await item()).toBeUndefined();
+  });
+
+  it('that begin with what was read before all were ended open nothing', async () => {
+    await endSessions(user.id);
+
+    expect(await stateOf(await enter())).toBe(invalid);
+  });
+});
