@@ -55,6 +55,7 @@ describe('The key of all data', () => {
       'AWS::SNS::Topic KmsMasterKeyId',
       'AWS::SQS::Queue KmsMasterKeyId',
       'AWS::SQS::Queue SqsManagedSseEnabled',
+      'AWS::SSM::Parameter Value',
       'AWS::SecretsManager::Secret KmsKeyId',
       'AlarmTopicKey is gone',
     ]);
