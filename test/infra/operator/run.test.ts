@@ -1,5 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../../infra/operator/run.ts';
+import { localSigner, makeKey } from '../../../lib/seal/folder.ts';
+import { folderForThisFile } from '../../support/folder.ts';
 import { operate, operateApart } from '../../support/operator.ts';
 
 const names = Object.keys(commands);
@@ -47,19 +52,18 @@ describe('A command that was typed wrongly', () => {
     );
   });
 
-  it.each([
+  const local = '--local';
+  const many = 'Name one service';
+  it.each<[string, readonly string[], string]>([
     ['which commands there are, when none was named', [], names.join('.*')],
-    ['that an argument is missing', ['revoke', '--local'], "missing required argument 'email'"],
-    ['so, when there are too many', ['revoke-all', 'x', '--local'], 'too many arguments'],
-    ['so, when the folder is another argument', ['revoke-all', '--local', 'data'], 'too many'],
-    ['how to name a service', ['revoke-all'], 'Name one service'],
-    ['that there can be only one', ['revoke-all', '--local', '--stack', 's'], 'Name one service'],
-    [
-      'which option lacks its value',
-      ['revoke-all', '--stack'],
-      "'--stack <name>' argument missing",
-    ],
-    ['which option is of another command', ['revoke', 'a@b', '--force', '--local'], "'--force'"],
+    ['that an argument is missing', ['revoke', local], "missing required argument 'email'"],
+    ['so, when there are too many', ['revoke-all', 'x', local], 'too many arguments'],
+    ['so, when the folder is another argument', ['revoke-all', local, 'data'], 'too many'],
+    ['how to name a service', ['revoke-all'], many],
+    ['that there can be only one', ['revoke-all', local, '--stack', 's'], many],
+    ['that it is a copy or a service', ['verify-audit', '--archive=', local], many],
+    ['which option lacks its value', ['revoke-all', '--stack'], "'--stack <name>' argument"],
+    ['which option is of another command', ['revoke', 'a@b', '--force', local], "'--force'"],
   ])('ends with a message that says %s', async (_, args, message) => {
     const { status, stderr } = await operate(args);
 
@@ -77,5 +81,66 @@ describe('A command that was typed wrongly', () => {
 
     expect(status).toBe(2);
     expect(stderr).not.toContain('horse');
+  });
+});
+
+describe('A command for a copy of an archive', () => {
+  const [copy, elsewhere] = [folderForThisFile(), folderForThisFile()];
+  const [key, own, output] = [join(elsewhere, 'key'), join(copy, 'own'), join(elsewhere, 'new')];
+  const pem = (public_: KeyObject) => public_.export({ type: 'spki', format: 'pem' });
+  beforeAll(() => {
+    for (const file of [key, own]) writeFileSync(file, pem(localSigner(makeKey()).publicKey));
+  });
+  const archive = ['--archive', copy];
+  const both = [...archive, '--public-key', key];
+
+  /** Arguments of either command, its message, and the exit status where it is not 2. */
+  const rows: readonly [string, readonly string[], string, number?][] = [
+    ['export-audit', [...both, '--user-id', 'five'], '--user-id must be an integer'],
+    ['export-audit', [...both, '--action', 'GRANT'], '--action must be one of CREATE, READ'],
+    ['export-audit', [...both, '--result', 'success'], '--result must be one of SUCCESS, FAILURE'],
+    ['export-audit', [...both, '--resource-id', ''], '--resource-id must have 1 to 100'],
+    ['export-audit', [...both, '--resource-id', 'x'.repeat(101)], '--resource-id must have 1 to'],
+    ['export-audit', [...both, '--format', 'xml'], '--format must be one of ndjson, csv'],
+    ['export-audit', [...both, '--since', 'noon'], '--since must be a date'],
+    ['export-audit', both, `Nothing was exported: there is no file in ${copy}.`, 1],
+    ['export-audit', archive, '--archive needs --public-key FILE'],
+    ['verify-audit', archive, '--archive needs --public-key FILE'],
+    ['verify-audit', [...archive, '--public-key='], '--public-key needs a file'],
+    ['verify-audit', [...archive, '--public-key', own], 'a key that you keep elsewhere'],
+    ['verify-audit', [...archive, '--public-key', output], `${output} does not exist`],
+    ['verify-audit', [...both, '--since=2026-02-31'], '--since must be a date'],
+    ['verify-audit', [...both, '--since=2026-02-02', '--until=2026-02-01'], 'must be before'],
+    ['verify-audit', both, 'Nothing was verified'],
+    ['verify-audit', [`--local=${copy}`], 'There is no data in'],
+  ];
+  it.each(rows)('cannot do its work: %s %j', async (name, args, message, expected = 2) => {
+    const operands = name === 'export-audit' ? [output] : [];
+
+    const { status, stdout, stderr } = await operate([name, ...operands, ...args], {
+      environment: { XDG_STATE_HOME: elsewhere },
+    });
+
+    expect(stderr).toContain(message);
+    expect([status, stdout]).toEqual([expected, '']);
+    expect(existsSync(output)).toBe(false);
+  });
+
+  it.each([
+    ['a private one', makeKey(), 'is a private key'],
+    [
+      'of another kind',
+      pem(generateKeyPairSync('x25519').publicKey),
+      'is no public key of Ed25519',
+    ],
+    ['none', 'x', 'is no public key of Ed25519'],
+  ])('ends with 2 when the public key is %s', async (_, content, message) => {
+    const file = join(elsewhere, 'other');
+    writeFileSync(file, content);
+
+    const ended = await operate(['verify-audit', ...archive, '--public-key', file]);
+
+    const stderr = expect.stringContaining(`${file} ${message}`);
+    expect(ended).toEqual({ status: 2, stdout: '', stderr });
   });
 });
