@@ -58,6 +58,12 @@ describe('The settings of a whole service', () => {
       faults.map((fault) => `Environment variable ${fault}`),
     );
   });
+
+  it('are refused with the place where a list stops being JSON', () => {
+    const [fault] = faultsIn({ IDENTITY_PROVIDERS: '[{"issuer": ""]' }, serviceSettings);
+
+    expect(fault).toMatch(/, organizations or consumers; it is not JSON: line 1, column 15$/);
+  });
 });
 
 describe('CORS_ORIGINS', () => {

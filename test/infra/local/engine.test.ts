@@ -21,6 +21,14 @@ const installation = (...left: readonly string[]): string => {
   return folder;
 };
 
+const { PATH = '' } = process.env;
+
+/** Writes a file. @returns the folder */
+const fileIn = (folder: string, name: string, text = ''): string => {
+  writeFileSync(join(folder, name), text);
+  return folder;
+};
+
 /** Whether nobody listens there; whoever is only slow is waited for. */
 const refuses = (endpoint: string) =>
   fetch(endpoint).then(
@@ -139,26 +147,6 @@ describe('npm start', () => {
     await register(service.api);
   });
 
-  const settings =
-    'its settings are environment variables, as in PORT=4000 npm start (infra/settings.md, On one machine).';
-  it.each([
-    [['--port', '4000'], 'in place of --port set PORT, as in PORT=… npm start.'],
-    [['--data-dir=a-secret'], 'in place of --data-dir set DATA_DIR, as in DATA_DIR=… npm start.'],
-    [['--jwtSecret', 'x'], 'in place of --jwtSecret set JWT_SECRET, as in JWT_SECRET=… npm start.'],
-    [
-      ['--session-day=3'],
-      'in place of --session-day set SESSION_DAYS, as in SESSION_DAYS=… npm start.',
-    ],
-    [['-p', '4000'], settings],
-    [['4000', '--port'], settings],
-  ])('refuses the arguments %j, and ends with 1', async (args, advice) => {
-    const environment = { PATH: process.env.PATH ?? '', PORT: '0', DATA_DIR: 'memory' };
-
-    const { code, output } = await startInVain('.', environment, args);
-
-    expect([code, output]).toEqual([1, `npm start takes no arguments: ${advice}\n`]);
-  });
-
   it('names the three ways to an engine when there is none, and ends with 1', async () => {
     const folder = installation(...enginePackages);
 
@@ -189,32 +177,50 @@ describe('npm start', () => {
     },
   );
 
-  it.each([
+  const nothing = 'names a file without a';
+  it.each<[string, (folder: string) => Readonly<Record<string, string>>, string, string[]?]>([
     [
-      { BCRYPT_COST: 'abc' },
+      'an argument',
+      () => ({}),
+      'npm start takes no arguments: in place of --port set PORT, as in PORT=… npm start.',
+      ['--port', '4000'],
+    ],
+    [
+      'a wrong setting',
+      () => ({ BCRYPT_COST: 'abc' }),
       'Environment variable BCRYPT_COST must be a whole number from 4 to 16',
     ],
-    [{ ADMIN_EMAIL: 'root', ADMIN_PASSWORD: 'p' }, 'ADMIN_EMAIL must be a valid email address'],
     [
-      {
-        IDENTITY_PROVIDERS: '[{"issuer": "https://a.example"]',
-        SESSION_DAYS: '1',
-        MAIL_FROM: 'a@example.com',
-        RESET_URL: 'https://a.example',
-      },
-      'not common, organizations or consumers; it is not JSON: line 1, column 32',
+      'an admin without an address',
+      () => ({ ADMIN_EMAIL: 'root', ADMIN_PASSWORD: 'p' }),
+      'ADMIN_EMAIL must be a valid email address',
     ],
-  ])('says in one line what is wrong with %j, and ends with 1', async (settings, message) => {
-    const { code, output } = await startInVain('.', {
-      PATH: process.env.PATH ?? '',
-      PORT: '0',
-      DATA_DIR: 'memory',
-      ...settings,
-    });
+    [
+      'a truncated file of its signing secret',
+      (folder) => ({ DATA_DIR: fileIn(folder, 'jwt-secret.json', '[{"id":') }),
+      `${nothing} secret, FOLDER/jwt-secret.json`,
+    ],
+    [
+      'a truncated file of its signing key',
+      (folder) => ({
+        DATA_DIR: fileIn(folder, 'token-key-current', '-----BEGIN PRIVATE'),
+        TOKEN_SIGNING: 'RS256',
+      }),
+      `${nothing} key, FOLDER/token-key-current`,
+    ],
+    [
+      'a data folder that is a file',
+      (folder) => ({ DATA_DIR: join(fileIn(folder, 'file'), 'file') }),
+      'FOLDER/file',
+    ],
+  ])('says in one line that it has %s, and ends with 1', async (_, settingsIn, message, args) => {
+    const folder = folderForThisTest();
+    const settings = { DATA_DIR: 'memory', ...settingsIn(folder) };
 
-    expect(code).toBe(1);
-    expect(output).toContain(message);
-    expect(output.trimEnd().split('\n')).toHaveLength(1);
+    const { code, output } = await startInVain('.', { PATH, PORT: '0', ...settings }, args);
+
+    expect(output).toContain(message.replace('FOLDER', folder));
+    expect([code, output.trimEnd().split('\n').length]).toEqual([1, 1]);
   });
 
   it('does not change the password of its admin to one that is too short', async () => {
@@ -222,7 +228,7 @@ describe('npm start', () => {
     cleanUps.push(stop);
 
     const { code, output } = await startInVain('.', {
-      PATH: process.env.PATH ?? '',
+      PATH,
       ...environment,
       PASSWORD_MIN_LENGTH: '9',
       ADMIN_PASSWORD: '12345678',
@@ -230,35 +236,5 @@ describe('npm start', () => {
 
     expect([code, output]).toEqual([1, 'ADMIN_PASSWORD must be at least 9 characters\n']);
     expect(await logIn(api, admin)).toBeTypeOf('string');
-  });
-
-  it.each([
-    ['signing secret', 'jwt-secret.json', '[{"id":', 'a secret'],
-    ['signing key', 'token-key-current', '-----BEGIN PRIVATE', 'a key'],
-  ])('names the file of its %s when that file is truncated', async (_, name, text, what) => {
-    const data = folderForThisTest();
-    writeFileSync(join(data, name), text);
-    const { PATH = '' } = process.env;
-    const settings = { PATH, PORT: '0', DATA_DIR: data, TOKEN_SIGNING: 'RS256' };
-
-    const { code, output } = await startInVain('.', settings);
-
-    expect(code).toBe(1);
-    expect(output).toContain(`names a file without ${what}, ${data}/${name}\n`);
-  });
-
-  it('says in one line that its data folder is a file, and ends with 1', async () => {
-    const file = join(folderForThisTest(), 'file');
-    writeFileSync(file, '');
-
-    const { code, output } = await startInVain('.', {
-      PATH: process.env.PATH ?? '',
-      PORT: '0',
-      DATA_DIR: file,
-    });
-
-    expect(code).toBe(1);
-    expect(output.trim().split('\n')).toHaveLength(1);
-    expect(output).toContain(file);
   });
 });

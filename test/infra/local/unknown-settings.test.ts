@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { doubtsAbout } from '../../../infra/local/unknown-settings.ts';
+import { doubtAbout, doubtsAbout } from '../../../infra/local/unknown-settings.ts';
 import { serviceNames, variableOf } from '../../../lib/ground/settings.ts';
 
 describe('An environment variable that is no setting', () => {
@@ -59,5 +59,27 @@ describe('An environment variable that is no setting', () => {
     const own = { USERS_TABLE: 't', MAIL_FUNCTION_URL: 'u' };
 
     expect(doubtsAbout({ ...Object.fromEntries(variables), ...own, SESSION_DAY: '' })).toEqual([]);
+  });
+});
+
+describe('An argument of npm start', () => {
+  const settings =
+    'its settings are environment variables, as in PORT=4000 npm start (infra/settings.md, On one machine).';
+  it.each([
+    [['--port', '4000'], 'in place of --port set PORT, as in PORT=… npm start.'],
+    [['--data-dir=a-secret'], 'in place of --data-dir set DATA_DIR, as in DATA_DIR=… npm start.'],
+    [['--jwtSecret', 'x'], 'in place of --jwtSecret set JWT_SECRET, as in JWT_SECRET=… npm start.'],
+    [
+      ['--session-day=3'],
+      'in place of --session-day set SESSION_DAYS, as in SESSION_DAYS=… npm start.',
+    ],
+    [['-p', '4000'], settings],
+    [['4000', '--port'], settings],
+  ])('is refused with the setting that was meant: %j', (args, advice) => {
+    expect(doubtAbout(args)).toBe(`npm start takes no arguments: ${advice}`);
+  });
+
+  it('may be missing', () => {
+    expect(doubtAbout([])).toBeUndefined();
   });
 });
