@@ -18,6 +18,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { noticesOf } from './notices.ts';
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -49,6 +50,7 @@ const pages: Readonly<Record<string, Page>> = {
       // The versions of the packages, and how they are bundled.
       join(root, 'package.json'),
       fileURLToPath(import.meta.url),
+      join(root, 'infra/notices.ts'),
     ],
   },
 };
@@ -57,20 +59,27 @@ type File = readonly [path: string, content: Uint8Array];
 
 const read = (path: string): File => [path, readFileSync(path)];
 
+/** The notices of the packages from which files are. */
+const notices = (files: readonly string[]): File => ['notices.txt', Buffer.from(noticesOf(files))];
+
+/** Bundled files, whose comments are left out, and the notices of what is in them. */
 const bundle = (entryPoints: readonly string[]): readonly File[] => {
   // It takes a tenth of a second to load, and is needed only after a change.
   const { buildSync }: typeof import('esbuild') = require('esbuild');
-  const { outputFiles } = buildSync({
+  const { outputFiles, metafile } = buildSync({
     entryPoints: [...entryPoints],
+    absWorkingDir: root,
     bundle: true,
     minify: true,
     write: false,
+    metafile: true,
     outdir: '/',
     target: 'es2024',
     legalComments: 'none',
     logLevel: 'warning',
   });
-  return outputFiles.map(({ path, contents }) => [path, contents]);
+  const inputs = Object.keys(metafile.inputs).map((path) => join(root, path));
+  return [...outputFiles.map(({ path, contents }): File => [path, contents]), notices(inputs)];
 };
 
 const hashOf = (content: string | Uint8Array): string =>
@@ -101,7 +110,7 @@ export const staticFilesFolder = (): string => {
   mkdirSync(cache, { recursive: true });
   const unfinished = mkdtempSync(join(cache, '.'));
   for (const [page, { files, sources }] of Object.entries(pages)) {
-    write(join(unfinished, page), sources ? bundle(files) : files.map(read));
+    write(join(unfinished, page), sources ? bundle(files) : [...files.map(read), notices(files)]);
   }
   try {
     renameSync(unfinished, folder);

@@ -54,6 +54,7 @@ export const renderPage = (settings: Config, files: FileNames): string => `<!doc
 <title>${productOf(settings).replaceAll('&', '&amp;')} console</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/console/${files['style.css']}">
+<link rel="license" href="/console/${files['notices.txt']}">
 <script defer src="/console/${files['main.js']}"></script>
 <script type="application/json" id="settings">${json(dataOf(settings))}</script>
 </head>

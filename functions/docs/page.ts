@@ -49,6 +49,7 @@ export const renderPage = (settings: ServiceValues, files: FileNames): string =>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/${files['swagger-ui.css']}">
 <link rel="stylesheet" href="/docs/${files['page.css']}">
+<link rel="license" href="/docs/${files['notices.txt']}">
 <script defer src="/docs/${files['swagger-ui-bundle.js']}"></script>
 <script defer src="/docs/${files['page.js']}"></script>
 </head>

@@ -18,6 +18,10 @@ import { verifyEmail } from './commands/verify-email.ts';
 import { explain, UsageError } from './failure.ts';
 import { openTarget, type TargetName } from './target.ts';
 
+/** How commands are run; the package (infra/package/make.ts) has a program for it. */
+const commandLine = process.env.OPERATOR_COMMAND || 'npm run operator --';
+const reminder = `after "${commandLine}"${commandLine.endsWith('--') ? ' with its two dashes' : ''}`;
+
 /** In the order of the help. */
 export const commands: Readonly<Record<string, Command>> = {
   'create-admin': createAdmin,
@@ -50,7 +54,7 @@ const targetOf = ({ stack, service, local, archive }: Options): TargetName => {
     return { parameter: stack === undefined ? String(service) : parameterOf(String(stack)) };
   }
   throw new UsageError(
-    'Name one service: --stack NAME or --service PARAMETER for a deployed one, or --local for the one on this machine, after "npm run operator --" with its two dashes.',
+    `Name one service: --stack NAME or --service PARAMETER for a deployed one, or --local for the one on this machine, ${reminder}.`,
   );
 };
 
@@ -87,7 +91,7 @@ const addCommand = (program: Program, name: string, command: Command): void => {
     '--local [folder]',
     'the service on this machine, by its data folder (DATA_DIR or .local)',
   );
-  const lines = examples.map((example) => `\n  npm run operator -- ${example}`);
+  const lines = examples.map((example) => `\n  ${commandLine} ${example}`);
   own.addHelpText('after', lines.length > 0 ? `\nExamples:${lines.join('')}` : '');
   own.addHelpText(
     'after',
@@ -103,12 +107,12 @@ const addCommand = (program: Program, name: string, command: Command): void => {
 };
 
 const makeProgram = (): Program => {
-  const program = new Program('npm run operator --');
+  const program = new Program(commandLine);
   program
     .description(
       'Commands for the engineer who runs the accounts service. Each is for one service, --stack or --local, and leaves an entry in its audit trail.',
     )
-    .addHelpText('after', '\nExample:\n  npm run operator -- create-admin ada@example.com --local')
+    .addHelpText('after', `\nExample:\n  ${commandLine} create-admin ada@example.com --local`)
     .exitOverride()
     .showHelpAfterError('For help: add --help.');
   for (const [name, command] of Object.entries(commands)) addCommand(program, name, command);

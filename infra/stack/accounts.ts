@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CfnOutput, RemovalPolicy, Stack, type StackProps, Tags, Validations } from 'aws-cdk-lib';
 import type { HttpApi, IHttpRouteAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
@@ -21,11 +20,12 @@ import {
   readDeploymentSettings,
   tagsIn,
 } from '../deployment-settings.ts';
-import { auditPublisher, auditSealer, type FunctionDefinition, functionsInForce } from '../uses.ts';
+import { functionsInForce } from '../uses.ts';
 import { createAuditEvents } from './audit-events.ts';
 import { createAuditSeal } from './audit-seal.ts';
 import { createAuthorizer } from './authorizer.ts';
-import { bundleFunctions } from './bundling/bundle.ts';
+import { bundlesFolder } from './bundling/bundles.ts';
+import { temporaryFolder } from './bundling/temporary-folder.ts';
 import { createEdgeSecret } from './edge.ts';
 import { dataKeyOf, factorKeyOf } from './encryption.ts';
 import { ServiceFunction, type SharedFunctionProps } from './function.ts';
@@ -61,24 +61,21 @@ const createSigningSecret = (
   return secret;
 };
 
-/** The code of all functions, bundled at once; none where the CDK asks for a template alone. */
+/** The code of each function; none where the CDK asks for a template alone. */
 const bundlesOf = (
   scope: Construct,
   settings: DeploymentSettings,
 ): SharedFunctionProps['codeOf'] => {
   if (!Stack.of(scope).bundlingRequired) return () => Code.fromInline('// It is not bundled.');
-  const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
-  process.once('exit', () => rmSync(folder, { recursive: true }));
-  const definitions: readonly FunctionDefinition[] = [
-    ...functionsInForce(settings),
-    ...(settings.auditSeal === 'off' ? [] : [auditSealer]),
-    ...(settings.events === 'off' ? [] : [auditPublisher]),
-  ];
-  bundleFunctions(definitions, folder, settings.edge === 'none' ? 'lean' : 'behindEdge');
-  for (const { name } of definitions.filter(({ uses }) => uses.has('identities'))) {
-    writeFileSync(join(folder, name, providersFile), settings.identityProviders);
-  }
-  return ({ name }) => Code.fromAsset(join(folder, name));
+  return ({ name, uses }) => {
+    const folder = join(bundlesFolder(), name);
+    const { identityProviders } = settings;
+    if (identityProviders === '' || !uses.has('identities')) return Code.fromAsset(folder);
+    const own = temporaryFolder();
+    cpSync(folder, own, { recursive: true });
+    writeFileSync(join(own, providersFile), identityProviders);
+    return Code.fromAsset(own);
+  };
 };
 
 const pascalCase = (name: string) =>

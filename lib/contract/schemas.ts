@@ -122,6 +122,11 @@ export function pageFile(name: string): Success {
         schema: text(`${name}StyleSheet`, 'A style sheet.'),
         example: 'body {}',
       },
+      {
+        contentType: 'text/plain',
+        schema: text(`${name}Notices`, 'Notices of third parties.'),
+        example: 'Permission is hereby granted',
+      },
     ],
   };
 }

@@ -143,7 +143,7 @@ describe('a comment in the code', () => {
 
 describe('the top of the repository', () => {
   it('holds four folders, the files that tools look for there, and nothing else', () => {
-    const visible = readdirSync('.').filter((name) => !/^\.|^node_modules$/.test(name));
+    const visible = readdirSync('.').filter((name) => !/^\.|^node_modules$|\.tgz$/.test(name));
     const files = ['LICENSE', 'README.md', 'cdk.json', 'package-lock.json', 'package.json'];
     expect(visible.sort()).toEqual([...files, 'tsconfig.json', ...folders].sort());
   });

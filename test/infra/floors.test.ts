@@ -34,6 +34,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   'functions/console/web': ['functions/console/page-data.ts'],
   infra: ['infra/stack', 'cdk.json', ...definitions],
   'infra/stack': ['infra', ...definitions],
+  'infra/package': ['infra', 'infra/stack', ...definitions],
   'infra/local': ['infra', ...lib, 'lib/seal'],
   'infra/operator': ['infra', 'infra/local', ...lib, 'lib/seal'],
 };

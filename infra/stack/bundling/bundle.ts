@@ -28,16 +28,14 @@ const background: BuildOptions = {
   minify: true,
 };
 
-/** Node loads web streams when the SDK asks whether a stream is one, which is never the case. */
-const lacksStreams = { ReadableStream: 'undefined' };
-
 /**
  * For a function that clients wait for. `npm run bench -- cold` compares the result with the defaults,
  * and measured the milliseconds.
  */
 const lean: BuildOptions = {
   ...background,
-  define: { ...lacksStreams, 'process.env.EDGE_SECRET_ID': '""' },
+  // Node loads web streams when the SDK asks whether a stream is one, which is never the case.
+  define: { ReadableStream: 'undefined' },
   alias: {
     '@aws/lambda-invoke-store': './infra/stack/bundling/invoke-store.ts',
     '@aws-sdk/credential-provider-node': './infra/stack/bundling/environment-credentials.ts',
@@ -52,11 +50,8 @@ const lean: BuildOptions = {
   supported: { 'dynamic-import': false },
 };
 
-/** The same with what lib/http/edge.ts does, which a stack behind CloudFront needs. */
-const behindEdge: BuildOptions = { ...lean, define: lacksStreams };
-
 /** How esbuild bundles; `common` is what it does by itself. */
-export const bundlings = { common, background, lean, behindEdge } as const;
+export const bundlings = { common, background, lean } as const;
 
 /** A file to bundle, from the root of the repository, and a name. */
 export interface Source {
@@ -82,7 +77,6 @@ export const bundle = (
 export const bundleFunctions = (
   definitions: readonly FunctionDefinition[],
   outdir: string,
-  bundling: 'lean' | 'behindEdge' = 'lean',
 ): Metafile['outputs'] => {
   for (const { name } of definitions.filter(({ uses }) => uses.has('files'))) {
     const files = join(outdir, name, 'static', name);
@@ -93,7 +87,6 @@ export const bundleFunctions = (
     ...bundle(
       definitions.filter((each) => !seals(each)),
       outdir,
-      bundling,
     ),
     ...bundle(definitions.filter(seals), outdir, 'background'),
   };

@@ -22,9 +22,22 @@ describe('GET /console', () => {
     expect(links).toEqual([
       'data:,',
       expect.stringMatching(/^\/console\/style\.[0-9a-f]{16}\.css$/),
+      expect.stringMatching(/^\/console\/notices\.[0-9a-f]{16}\.txt$/),
       expect.stringMatching(/^\/console\/main\.[0-9a-f]{16}\.js$/),
     ]);
     for (const file of links.slice(1)) expect((await api('GET', file)).status).toBe(200);
+  });
+
+  it('has the notices of third parties beside it, as its bundle has no comments', async () => {
+    const [, path = ''] =
+      /<link rel="license" href="([^"]*)">/.exec((await api('GET', '/console')).text) ?? [];
+    const { headers, text: notices } = await api('GET', path);
+
+    expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    for (const name of ['preact', 'openapi-fetch', 'lean-qr']) {
+      expect(notices).toMatch(new RegExp(`^${name} \\d`, 'm'));
+    }
+    expect(notices).toContain('Permission is hereby granted');
   });
 
   it('forbids by its policy what comes from elsewhere, and scripts that write HTML', async () => {

@@ -35,7 +35,8 @@ describe('GET /docs', () => {
     const links = all(/ (?:href|src)="([^"]*)"/g);
     const files = links.filter((link) => link.startsWith('/docs/'));
 
-    expect(files).toHaveLength(4);
+    expect(files).toHaveLength(5);
+    expect(files).toContainEqual(expect.stringMatching(/^\/docs\/notices\.[0-9a-f]{16}\.txt$/));
     expect(links.filter((link) => !files.includes(link))).toEqual(['data:,', '/openapi.json']);
     for (const file of files) expect((await api('GET', file)).status).toBe(200);
     expect(page).not.toMatch(/<script(?! defer src=)|<style| style=| on\w+=/);

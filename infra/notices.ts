@@ -1,0 +1,53 @@
+/** The notices of third parties: bundles and pages have code of packages, whose licences ask for them. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+interface Package {
+  readonly folder: string;
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+  readonly texts: readonly string[];
+}
+
+/**
+ * The licences and notices of packages, each text once.
+ * @param files paths, of which those in packages count
+ * @throws {Error} where a package has none
+ */
+export function noticesOf(files: readonly string[]): string {
+  const folders = files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []);
+  const packages = [...new Set(folders)].map(packageIn);
+  const titled = packages.flatMap((one) => {
+    const texts = one.texts.length > 0 ? one.texts : [textOf(one, packages)];
+    return texts.map((text) => ({ text, title: `${one.name} ${one.version}` }));
+  });
+  return [...Map.groupBy(titled, ({ text }) => text)]
+    .map(([text, those]) => [...those.map(({ title }) => title), '', text].join('\n'))
+    .join(`\n\n${'-'.repeat(72)}\n\n`);
+}
+
+function packageIn(folder: string): Package {
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+  const texts = readdirSync(folder)
+    .filter((name) => /\b(?:licen[cs]e|notice|copying)\b/i.test(name))
+    .map((name) => read(name).replaceAll('\r', '').trim());
+  return { ...JSON.parse(read('package.json')), folder, texts };
+}
+
+/** How the texts of licences begin that are the same in all packages, but for who has the rights. */
+const beginnings: Readonly<Record<string, string>> = {
+  MIT: 'Permission is hereby granted',
+  'Apache-2.0': 'Apache License',
+};
+
+/** The text of a package without a file of it: its readme says who has the rights, others the rest. */
+function textOf({ folder, name, license }: Package, all: readonly Package[]): string {
+  const beginning = beginnings[license];
+  const same = all.filter((one) => one.license === license).flatMap(({ texts }) => texts);
+  const other = same.find((text) => beginning && text.includes(beginning));
+  if (!beginning || !other) throw new Error(`The package ${name} has no text of its licence`);
+  const readme = readFileSync(join(folder, 'README.md'), 'utf8');
+  const [, rights = ''] = readme.split(/^#+ licen[cs]e\s*$/im);
+  return `${rights}\n\n${other.slice(other.indexOf(beginning))}`.trim();
+}

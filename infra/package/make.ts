@@ -1,0 +1,140 @@
+/**
+ * `npm run package`: makes `accounts-service-VERSION.tgz`, which CDK applications install. It has the
+ * construct, the bundles of all functions, and the operator's commands.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { type BuildOptions, build, type Metafile } from 'esbuild';
+import { noticesOf } from '../notices.ts';
+import { bundleFunctions } from '../stack/bundling/bundle.ts';
+import { temporaryFolder } from '../stack/bundling/temporary-folder.ts';
+import { staticFilesFolder } from '../static-files.ts';
+import { auditPublisher, auditSealer, functions } from '../uses.ts';
+import { declarationOf } from './declaration.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const command = 'accounts-operator';
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+/** Makes the package in a folder. @returns its file */
+export async function makePackage(destination: string): Promise<string> {
+  const folder = temporaryFolder();
+  const outputs = [
+    await bundleConstruct(folder),
+    await bundleOperator(folder),
+    bundleFunctions([...functions, auditSealer, auditPublisher], join(folder, 'functions')),
+  ];
+  write(folder, 'index.d.ts', declarationOf(root, temporaryFolder()));
+  write(folder, 'package.json', JSON.stringify(manifestOfPackage(), null, 2));
+  write(folder, 'NOTICES.txt', noticesIn(outputs));
+  copyDocuments(folder);
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', destination], { cwd: folder });
+  return join(destination, `${manifest.name}-${manifest.version}.tgz`);
+}
+
+const common: BuildOptions = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: 'node',
+  target: 'node22',
+  metafile: true,
+  logLevel: 'warning',
+};
+
+/** CommonJS, which ES modules can import too; it finds the bundles beside itself. */
+async function bundleConstruct(folder: string): Promise<Metafile['outputs']> {
+  const made = { path: join(root, 'infra/package/bundles.ts') };
+  const { metafile } = await build({
+    ...common,
+    entryPoints: ['infra/stack/accounts.ts'],
+    outfile: join(folder, 'index.js'),
+    format: 'cjs',
+    external: Object.keys(peers()),
+    define: { 'import.meta.dirname': '__dirname' },
+    plugins: [
+      {
+        name: 'bundles',
+        setup: ({ onResolve }) => onResolve({ filter: /\/bundling\/bundles\.ts$/ }, () => made),
+      },
+    ],
+    metafile: true,
+  });
+  return metafile.outputs;
+}
+
+async function bundleOperator(folder: string): Promise<Metafile['outputs']> {
+  const forCommonJs =
+    "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
+  const { metafile } = await build({
+    ...common,
+    entryPoints: ['infra/operator/main.ts'],
+    outfile: join(folder, 'operator.mjs'),
+    format: 'esm',
+    mainFields: ['module', 'main'],
+    minify: true,
+    define: { 'process.env.OPERATOR_COMMAND': JSON.stringify(command) },
+    banner: { js: `#!/usr/bin/env node\n${forCommonJs}` },
+    metafile: true,
+  });
+  return metafile.outputs;
+}
+
+/** The packages that the application has, in the versions that the tests have or newer ones. */
+const peers = (): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    ['aws-cdk-lib', 'constructs'].map((name) => [name, `^${manifest.devDependencies[name]}`]),
+  );
+
+const manifestOfPackage = () => ({
+  name: manifest.name,
+  version: manifest.version,
+  description: manifest.description,
+  license: manifest.license,
+  private: true,
+  main: 'index.js',
+  types: 'index.d.ts',
+  exports: {
+    '.': { types: './index.d.ts', default: './index.js' },
+    './package.json': './package.json',
+  },
+  bin: { [command]: 'operator.mjs' },
+  engines: { node: '>=22' },
+  peerDependencies: peers(),
+});
+
+/** The notices of all packages of which there is code, those of the pages among them. */
+function noticesIn(outputs: readonly Metafile['outputs'][]): string {
+  const inputs = outputs.flatMap((each) =>
+    Object.values(each).flatMap((output) => Object.keys(output.inputs)),
+  );
+  const ofPages = ['docs', 'console'].map((page) => {
+    const folder = join(staticFilesFolder(), page);
+    const { 'notices.txt': name } = JSON.parse(readFileSync(join(folder, 'names.json'), 'utf8'));
+    return gunzipSync(readFileSync(join(folder, `${name}.gz`))).toString();
+  });
+  return [noticesOf(inputs.map((path) => join(root, path))), ...ofPages].join('\n\n');
+}
+
+/** The readme and the licence, and in `docs` the documents of the repository in its folders. */
+function copyDocuments(folder: string): void {
+  const readme = readFileSync(join(root, 'infra/package/README.md'), 'utf8');
+  write(folder, 'README.md', readme.replaceAll('](../', '](docs/infra/'));
+  cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+  const documents = globSync('{*,.github/*,{functions,infra,lib,test}/**/*}.md', {
+    cwd: root,
+    exclude: ['infra/package/*', '**/node_modules/**'],
+  });
+  for (const path of documents) write(folder, join('docs', path), readFileSync(join(root, path)));
+}
+
+function write(folder: string, path: string, content: string | Uint8Array): void {
+  const file = join(folder, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
+}
+
+if (import.meta.main) console.log(await makePackage(process.cwd()));

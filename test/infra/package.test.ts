@@ -1,0 +1,117 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { makePackage } from '../../infra/package/make.ts';
+import { applications, makeApplication, synthesiseApplication } from '../support/application.ts';
+import { folderForThisFile } from '../support/folder.ts';
+
+/** The Node that runs applications; the long run gives an older one. */
+const node = process.env.APPLICATION_NODE ?? process.execPath;
+const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
+
+const [folder, commonJs, esm] = [folderForThisFile(), folderForThisFile(), folderForThisFile()];
+const installed = join(commonJs, 'node_modules/accounts-service');
+const read = (name: string) => readFileSync(join(installed, name), 'utf8');
+let packed: string;
+
+beforeAll(async () => {
+  packed = await makePackage(folder);
+  makeApplication(commonJs, applications.commonJs, packed);
+  makeApplication(esm, applications.esm, packed);
+});
+
+/** What an application makes of two services in one stack, and what cdk-nag finds in it. */
+const synthesise = (application: string, file: string, flags = {}) => {
+  const { status, stderr, read, output } = synthesiseApplication(application, file, {
+    node,
+    flags,
+  });
+  expect([status, stderr]).toEqual([0, '']);
+  const { Resources } = read('Shop.template.json');
+  const ofType = (type: string) =>
+    Object.values<{ Type: string; Properties: Record<string, unknown> }>(Resources).filter(
+      ({ Type }) => Type === type,
+    );
+  const parameters = ofType('AWS::SSM::Parameter').map(({ Properties }) => Properties.Name);
+  const { pluginReports } = read('validation-report.json');
+  return { output, parameters, tables: ofType('AWS::DynamoDB::Table').length, pluginReports };
+};
+
+describe('The package', () => {
+  it('has at most 8 MB', () => {
+    expect(statSync(packed).size).toBeLessThanOrEqual(8_000_000);
+  });
+
+  it('has the notices of the packages whose code it has', () => {
+    const notices = read('NOTICES.txt');
+
+    for (const name of ['@aws-sdk/client-ssm', '@middy/core', 'bcryptjs', 'preact', 'valibot']) {
+      expect(notices).toMatch(new RegExp(`^${name} \\d`, 'm'));
+    }
+    expect(notices).toContain('Copyright (c) 2017-2026 [will Farrell]');
+    expect(notices).toContain('swagger-ui');
+  });
+
+  it('has a readme whose links lead to its documents', () => {
+    const links = [...read('README.md').matchAll(/\]\(([^)#]+)/g)].map(([, path]) => path ?? '');
+
+    expect(links).not.toEqual([]);
+    expect(links.filter((path) => !existsSync(join(installed, path)))).toEqual([]);
+  });
+
+  it("has the operator's commands", () => {
+    const command = join(commonJs, 'node_modules/.bin/accounts-operator');
+    const operate = (...args: string[]) =>
+      spawnSync(node, [command, ...args], { encoding: 'utf8', env: { HOME: folder } });
+
+    expect(operate('create-admin', '--help').stdout).toContain(
+      '\n  accounts-operator create-admin',
+    );
+    expect(operate('revoke-all', '--service', '/shop/staff').stderr).toBe(
+      'There is no AWS region: set AWS_REGION.\n',
+    );
+  });
+});
+
+describe('An application that installs the package', () => {
+  it('in CommonJS has two services in one stack, with all flags of the CDK, in which cdk-nag finds nothing', () => {
+    const file = join(modules, 'aws-cdk-lib/recommended-feature-flags.json');
+    const made = synthesise(commonJs, 'app.js', JSON.parse(readFileSync(file, 'utf8')));
+
+    expect(made.tables).toBe(4);
+    expect(made.parameters).toEqual(['/accounts/Shop/Customers', '/shop/staff']);
+    expect(made.pluginReports).toEqual([]);
+    expect(existsSync(join(commonJs, 'node_modules/esbuild'))).toBe(false);
+    const bundles = globSync('functions/*/index.js', { cwd: installed }).map(read);
+    const assets = globSync('asset.*/index.js', { cwd: made.output }).map((asset) =>
+      readFileSync(join(made.output, asset), 'utf8'),
+    );
+    expect(assets.length).toBeGreaterThan(10);
+    expect(new Set(assets).size).toBe(assets.length);
+    expect(assets.filter((asset) => !bundles.includes(asset))).toEqual([
+      // Empties the bucket of a service in stage development.
+      expect.stringContaining('autoDeleteHandler'),
+    ]);
+  });
+
+  it('as an ES module in TypeScript has two services in one stack, for an account, in which cdk-nag finds nothing', () => {
+    const made = synthesise(esm, 'app.ts');
+
+    expect(made.tables).toBe(4);
+    expect(made.parameters).toEqual(['/accounts/Shop/Customers', '/accounts/Shop/Staff']);
+    expect(made.pluginReports).toEqual([]);
+  });
+
+  it('has the types of settings and members', () => {
+    const compilerOptions = {
+      ...{ target: 'es2022', module: 'nodenext', strict: true, noEmit: true, skipLibCheck: true },
+      types: ['node'],
+    };
+    writeFileSync(join(esm, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+
+    const compiler = join(modules, 'typescript/bin/tsc');
+    expect(execFileSync(process.execPath, [compiler, '-p', esm], { encoding: 'utf8' })).toBe('');
+  });
+});

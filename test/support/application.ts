@@ -1,0 +1,118 @@
+/** CDK applications of others, which install the package and have nothing else of this repository. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
+
+/** Packages that an application has beside this one: those of the repository, which takes no network. */
+const others = ['aws-cdk-lib', 'constructs', 'cdk-nag', '@types/node'];
+
+/** In CommonJS, with two services in one stack. */
+const commonJs = `
+const { App, Stack, Validations } = require('aws-cdk-lib');
+const { AwsSolutionsChecks } = require('cdk-nag');
+const { Accounts } = require('accounts-service');
+
+const app = new App();
+const stack = new Stack(app, 'Shop');
+new Accounts(stack, 'Customers', { auditSeal: 'on' });
+new Accounts(stack, 'Staff', { v1Users: 'off', parameterName: '/shop/staff' });
+Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+`;
+
+/** In TypeScript, as an ES module; the compiler must refuse what is not allowed. */
+const esm = `
+import { App, Stack, Validations } from 'aws-cdk-lib';
+import { HttpApi, HttpMethod } from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpUrlIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { Rule } from 'aws-cdk-lib/aws-events';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { Accounts, type AccountsProps, AccountsStack } from 'accounts-service';
+
+const app = new App({ builtinCloudFormationValidation: false });
+const env = { account: '123456789012', region: 'eu-west-1' };
+const stack = new Stack(app, 'Shop', { env });
+const common: AccountsProps = { tags: { team: 'shop' } };
+const customers = new Accounts(stack, 'Customers', { ...common, events: 'on' });
+const staff = new Accounts(stack, 'Staff', { ...common, tokenSigning: 'RS256' });
+const orders = new HttpApi(stack, 'Orders', {
+  createDefaultStage: false,
+  defaultAuthorizer: staff.authorizer('StaffOnly'),
+});
+orders.addRoutes({
+  path: '/orders',
+  methods: [HttpMethod.GET],
+  integration: new HttpUrlIntegration('Backend', \`\${customers.url}/orders\`),
+});
+if (customers.bus) new Rule(stack, 'Deleted', { eventBus: customers.bus, eventPattern: { source: ['shop'] } });
+customers.users.tableArn satisfies string;
+staff.functions['auth-login']?.functionName satisfies string | undefined;
+new AccountsStack(app, 'Own', {
+  env,
+  settings: {
+    stage: 'production',
+    auditLockDays: 30,
+    tokenSigning: 'RS256',
+    identityProviders: [{ issuer: 'https://accounts.google.com', audiences: ['shop'] }],
+    mailFrom: 'Shop <no-reply@example.com>',
+    resetUrl: 'https://shop.example.com/reset',
+  },
+});
+Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+
+export const refused = () => {
+  // @ts-expect-error It is a number.
+  new Accounts(stack, 'A', { sessionDays: '90' });
+  // @ts-expect-error There is no such setting.
+  new Accounts(stack, 'B', { sesionDays: 90 });
+  // @ts-expect-error There is no such algorithm.
+  new Accounts(stack, 'C', { tokenSigning: 'RS512' });
+  // @ts-expect-error There is no such member.
+  staff.tables;
+};
+`;
+
+/** The file of each application, how it begins, and the type of its modules. */
+export const applications = {
+  commonJs: { file: 'app.js', source: commonJs, type: 'commonjs' },
+  esm: { file: 'app.ts', source: esm, type: 'module' },
+} as const;
+
+/** Makes an application in an empty folder, in which npm installs the package from its file. */
+export function makeApplication(
+  folder: string,
+  { file, source, type }: (typeof applications)[keyof typeof applications],
+  packed: string,
+): void {
+  writeFileSync(join(folder, file), source);
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify({ name: 'shop', private: true, type }),
+  );
+  // It would fetch the peers, which are linked below.
+  const quickly = ['--offline', '--legacy-peer-deps', '--no-audit', '--no-fund', '--silent'];
+  execFileSync('npm', ['install', ...quickly, packed], { cwd: folder });
+  for (const name of others) {
+    const path = join(folder, 'node_modules', name);
+    mkdirSync(dirname(path), { recursive: true });
+    symlinkSync(join(modules, name), path);
+  }
+}
+
+/** Runs an application as the command line of the CDK does. @param flags of the CDK */
+export function synthesiseApplication(
+  folder: string,
+  file: string,
+  { node = process.execPath, flags = {} }: { node?: string; flags?: object } = {},
+) {
+  const output = join(folder, 'cdk.out');
+  const ended = spawnSync(node, [file], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, CDK_OUTDIR: output, CDK_CONTEXT_JSON: JSON.stringify(flags) },
+  });
+  const read = (name: string) => JSON.parse(readFileSync(join(output, name), 'utf8'));
+  return { ...ended, output, read };
+}
