@@ -7,14 +7,14 @@ import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { makeUser, register, uniqueEmail } from '../support/client.ts';
 import { everySetting } from '../support/every-setting.ts';
+import { folderForThisFile } from '../support/folder.ts';
 import { identityServiceForThisFile, identitySettings, startIssuer } from '../support/issuer.ts';
-import { folderForThisFile } from '../support/operator.ts';
 import { codeOf } from '../support/second-factor.ts';
 import { outlived, signToken, signTokenWithKey } from '../support/tokens.ts';
 import { appForThisFile, browserCode } from './app.ts';
 import { browserForThisFile } from './browser.ts';
 
-const folder = await folderForThisFile();
+const folder = folderForThisFile();
 const issuer = await startIssuer();
 const plain = await serviceForThisFile();
 const full = await identityServiceForThisFile(issuer, {

@@ -13,14 +13,14 @@ import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { register } from '../support/client.ts';
 import { everySetting } from '../support/every-setting.ts';
+import { folderForThisFile } from '../support/folder.ts';
 import { mailingServiceForThisFile } from '../support/mailbox.ts';
-import { folderForThisFile } from '../support/operator.ts';
 import { pythonProgram } from '../support/python.ts';
 import { snippetWith } from '../support/snippets.ts';
 import { outlived, signToken, signTokenWithKey } from '../support/tokens.ts';
 
 const plain = await serviceForThisFile();
-const dataFolder = await folderForThisFile();
+const dataFolder = folderForThisFile();
 const service = await mailingServiceForThisFile({ ...everySetting, DATA_DIR: dataFolder });
 const account = await register(service.api);
 const caller = { id: account.id, role: 'user' };

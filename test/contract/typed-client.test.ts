@@ -6,8 +6,8 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeUser, register, uniqueEmail } from '../support/client.ts';
 import { everySetting } from '../support/every-setting.ts';
+import { folderForThisFile } from '../support/folder.ts';
 import { mailingServiceForThisFile } from '../support/mailbox.ts';
-import { folderForThisFile } from '../support/operator.ts';
 import { codeOf, enrol } from '../support/second-factor.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { snippets } from '../support/snippets.ts';
@@ -20,7 +20,7 @@ const folder = resolve('.contract/client');
 const failures = 2;
 const service = await startTestService({ LOGIN_FAILURES_PER_ACCOUNT: String(failures) });
 afterAll(() => service.stop());
-const strictFolder = await folderForThisFile();
+const strictFolder = folderForThisFile();
 const strict = await mailingServiceForThisFile({
   ...everySetting,
   EMAIL_VERIFICATION: 'required',

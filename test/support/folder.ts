@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, onTestFinished } from 'vitest';
 
-const makeFolder = (atEnd: (undo: () => void) => void): string => {
+/** Has something undone, last things first. */
+export type AtEnd = (undo: () => void | Promise<void>) => void;
+
+export const makeFolder = (atEnd: AtEnd): string => {
   const folder = mkdtempSync(join(tmpdir(), 'test-'));
   atEnd(() => rmSync(folder, { recursive: true, force: true }));
   return folder;

@@ -2,15 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { userInfo } from 'node:os';
 import { Readable } from 'node:stream';
 import { format } from 'node:util';
 import { afterAll, inject, onTestFinished, vi } from 'vitest';
 import type { AuditEntry } from '../../lib/audit/entry.ts';
-import type { AcceptanceService } from './acceptance.ts';
 import { logIn } from './client.ts';
+import { type AtEnd, makeFolder } from './folder.ts';
 import { startTestService } from './service.ts';
 import { scan, scanAudit, usersIn } from './stored-items.ts';
 
@@ -141,41 +139,11 @@ export const operate = (
 ): Promise<Ended> =>
   surroundings.output ? operateApart(args, surroundings) : operateHere(args, surroundings);
 
-/** Has something undone, last things first. */
-type AtEnd = (undo: () => Promise<void>) => void;
-
-const makeFolder = async (atEnd: AtEnd): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'operator-'));
-  atEnd(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-};
-
-/** A folder for the tests of one file. */
-export const folderForThisFile = (): Promise<string> => makeFolder(afterAll);
-
-export interface OperatedService extends AcceptanceService {
-  readonly folder: string;
-  /** Runs a command on this service. */
-  operate(
-    args: readonly string[],
-    input?: string,
-    surroundings?: Pick<Surroundings, 'output'>,
-  ): Promise<Ended>;
-  start(args: readonly string[]): Started;
-  users(): ReturnType<typeof usersInTable>;
-  /** What the operator's commands left in the audit trail, oldest first. */
-  entries(): Promise<readonly AuditEntry[]>;
-}
-
-const usersInTable = async (table: string) =>
-  [...usersIn(await scan(inject('engine'), table))].sort((a, b) => Number(a.id) - Number(b.id));
+type Environment = Readonly<Record<string, string>>;
 
 /** A service that keeps its signing secret in a folder, by which commands find it. */
-const operatedService = async (
-  atEnd: AtEnd,
-  environment: Readonly<Record<string, string>> = {},
-): Promise<OperatedService> => {
-  const folder = await makeFolder(atEnd);
+const operatedService = async (atEnd: AtEnd, environment: Environment = {}) => {
+  const folder = makeFolder(atEnd);
   const tables = { USERS_TABLE: `users-${randomUUID()}`, AUDIT_TABLE: `audit-${randomUUID()}` };
   const service = await startTestService({
     DATA_DIR: folder,
@@ -185,31 +153,35 @@ const operatedService = async (
   });
   atEnd(() => service.stop());
   const target = `--local=${folder}`;
-  const entries = async () =>
-    [...(await scanAudit(inject('engine'), tables.AUDIT_TABLE))]
-      .filter(({ user_agent }) => user_agent?.startsWith('operator '))
-      .sort((a, b) => a.id - b.id);
   return {
     ...service,
     adminToken: await logIn(service.api, service.admin),
     folder,
-    operate: (args, input = '', surroundings = {}) =>
+    /** Runs a command on this service. */
+    operate: (args: readonly string[], input = '', surroundings: Surroundings = {}) =>
       operate([...args, target], { input, ...surroundings }),
-    start: (args) => startOperator([...args, target]),
-    users: () => usersInTable(tables.USERS_TABLE),
-    entries,
+    start: (args: readonly string[]) => startOperator([...args, target]),
+    users: async () =>
+      [...usersIn(await scan(inject('engine'), tables.USERS_TABLE))].sort(
+        (a, b) => Number(a.id) - Number(b.id),
+      ),
+    /** What the operator's commands left in the audit trail, oldest first. */
+    entries: async () =>
+      [...(await scanAudit(inject('engine'), tables.AUDIT_TABLE))]
+        .filter(({ user_agent }) => user_agent?.startsWith('operator '))
+        .sort((a, b) => a.id - b.id),
   };
 };
 
+export type OperatedService = Awaited<ReturnType<typeof operatedService>>;
+
 /** A service for the tests of one file, which awaits it at its top. */
-export const operatedServiceForThisFile = (
-  environment?: Readonly<Record<string, string>>,
-): Promise<OperatedService> => operatedService(afterAll, environment);
+export const operatedServiceForThisFile = (environment?: Environment) =>
+  operatedService(afterAll, environment);
 
 /** A service for one test. */
-export const operatedServiceForThisTest = (
-  environment?: Readonly<Record<string, string>>,
-): Promise<OperatedService> => operatedService(onTestFinished, environment);
+export const operatedServiceForThisTest = (environment?: Environment) =>
+  operatedService(onTestFinished, environment);
 
 /**
  * An entry of a command, as far as it is not told from others by id and time.

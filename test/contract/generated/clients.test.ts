@@ -8,9 +8,9 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { type ApiClient, makeUser } from '../../support/client.ts';
 import { everySetting } from '../../support/every-setting.ts';
+import { folderForThisFile } from '../../support/folder.ts';
 import { identitySettings, startIssuer } from '../../support/issuer.ts';
 import { mailingServiceForThisFile } from '../../support/mailbox.ts';
-import { folderForThisFile } from '../../support/operator.ts';
 import { enrol } from '../../support/second-factor.ts';
 import { snippets } from '../../support/snippets.ts';
 import { throttlingGatewayForThisFile } from '../../support/throttling.ts';
@@ -27,7 +27,7 @@ const mavenCopy = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy';
 const issuer = await startIssuer();
 
 /** Its settings give it all endpoints and all schemas. */
-const dataFolder = await folderForThisFile();
+const dataFolder = folderForThisFile();
 const service = await mailingServiceForThisFile({
   ...everySetting,
   DATA_DIR: dataFolder,

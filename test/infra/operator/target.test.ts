@@ -10,16 +10,12 @@ import { createTables } from '../../../infra/local/create-tables.ts';
 import { startEngine } from '../../../infra/local/engine.ts';
 import { announceRunning, lockFolder } from '../../../infra/local/folder.ts';
 import { environmentDefaults } from '../../../infra/local/settings.ts';
+import { folderForThisFile } from '../../support/folder.ts';
 import { startLoopback } from '../../support/loopback.ts';
-import {
-  cleanEnvironment,
-  folderForThisFile,
-  operate,
-  operateApart,
-} from '../../support/operator.ts';
+import { cleanEnvironment, operate, operateApart } from '../../support/operator.ts';
 import { startTestService } from '../../support/service.ts';
 
-const parent = await folderForThisFile();
+const parent = folderForThisFile();
 const newFolder = () => mkdtemp(join(parent, 'data-'));
 
 /** A folder as a service leaves it that has kept its data there. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../../functions/console/web/contract.d.ts';
-import { localDay, localTime, utcTime } from '../../../../functions/console/web/format.ts';
+import { ago, localDay, localTime, utcTime } from '../../../../functions/console/web/format.ts';
 import { readableAgent } from '../../../../functions/console/web/trail/agent.ts';
 import { maxRows, merge, rereadFrom } from '../../../../functions/console/web/trail/follow.ts';
 import { groupsOf } from '../../../../functions/console/web/trail/groups.ts';
@@ -152,6 +152,16 @@ describe('Groups', () => {
     expect([first, ...rest].map((group) => [group?.value, group?.count])).toEqual(counts);
     expect(first).toMatchObject({ failures: 1, last: entries[2]?.created_at });
   });
+});
+
+it.each([
+  [-1, 'just now'],
+  [59_999, 'just now'],
+  [60_000, '1 minute ago'],
+  [7_199_999, '119 minutes ago'],
+  [7_200_000, '2 hours ago'],
+])('A time %i ms ago is shown as %s', (milliseconds, shown) => {
+  expect(ago(milliseconds)).toBe(shown);
 });
 
 describe('A time that an entry says', () => {
