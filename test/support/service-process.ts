@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { until } from './until.ts';
 
@@ -16,17 +15,20 @@ export interface ServiceProcess {
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 const waitForUrl = async (child: ChildProcess, output: () => string): Promise<string> => {
+  const closed = once(child, 'close');
+  const end = () => child.exitCode ?? child.signalCode;
   try {
     const url = await until(() => {
-      if (child.exitCode !== null) throw new Error(`It has ended with ${child.exitCode}`);
+      if (end() !== null) throw new Error('It has ended');
       return /Listening at (\S+)/.exec(output())?.[1];
     });
     return url.replace('localhost', '127.0.0.1');
-  } catch (cause) {
-    // Its last words may come after its end.
-    await sleep(100);
+  } catch {
+    const ended = end() ?? 'still starting';
     child.kill('SIGKILL');
-    throw new Error(`The service did not start:\n${output()}`, { cause });
+    // Its last words may come after its end.
+    await closed;
+    throw new Error(`The service did not start (${ended}):\n${output()}`);
   }
 };
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Times to look, and milliseconds in between: for what hangs, not for what is slow. */
 const maxLooks = 3000;
-const interval = 20;
+const interval = 50;
 
 type Found<T> = Exclude<T, undefined | false>;
 
