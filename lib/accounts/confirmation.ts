@@ -6,7 +6,7 @@
 import { DomainError, missingField } from '../ground/errors.ts';
 import { config, hasIdentities } from '../ground/settings.ts';
 import { useNonce } from '../keys/nonce.ts';
-import { verifyIdToken } from '../options/identities/id-token.ts';
+import { type TokenAndNonce, type Vouched, verifyIdToken } from '../options/identities/id-token.ts';
 import { identityOf } from '../options/identities/identities.ts';
 import {
   countedFailure,
@@ -91,6 +91,25 @@ export function requireVerified(user: StoredUser): void {
   if (isUnverified(user)) throw new DomainError('EMAIL_NOT_VERIFIED');
 }
 
+/**
+ * Whom an ID token vouches for. What is wrong counts as a failed login.
+ * @param user who must have the identity; absent: it may be anybody's
+ * @throws {DomainError} IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, TOO_MANY_ATTEMPTS
+ */
+export async function requireVouched(
+  token: TokenAndNonce,
+  sourceIp: string,
+  user?: StoredUser,
+): Promise<Vouched> {
+  const counters = await requireNoWait(sourceCounters(sourceIp));
+  const vouched = await verifyIdToken(token);
+  if (!vouched || (user && !identityOf(user, vouched))) {
+    throw await countedFailure(counters, 'IDENTITY_TOKEN_INVALID');
+  }
+  await requireNoWait(counters);
+  return vouched;
+}
+
 /** Requires all that a caller confirms by. @returns the caller without the code */
 async function confirm(given: OwnConfirmation): Promise<StoredUser> {
   const { caller } = given;
@@ -121,12 +140,7 @@ async function requireRightPassword(user: StoredUser, given: Confirmation): Prom
 async function requireLinkedIdentity(user: StoredUser, given: Confirmation): Promise<void> {
   const { idToken, nonce, sourceIp } = given;
   if (!idToken || !nonce) throw missingField('ID_TOKEN_REQUIRED', idToken ? 'nonce' : 'idToken');
-  const counters = await requireNoWait(sourceCounters(sourceIp));
-  const vouched = await verifyIdToken({ idToken, nonce });
-  if (!vouched || !identityOf(user, vouched)) {
-    throw await countedFailure(counters, 'IDENTITY_TOKEN_INVALID');
-  }
-  await requireNoWait(counters);
+  await requireVouched({ idToken, nonce }, sourceIp, user);
 }
 
 /** Requires a right code of a user who has a second factor. @returns the user without the code */

@@ -3,7 +3,7 @@ import { record, recordingFaults } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { usingNonce } from '../keys/nonce.ts';
-import { type TokenAndNonce, type Vouched, verifyIdToken } from '../options/identities/id-token.ts';
+import type { TokenAndNonce } from '../options/identities/id-token.ts';
 import {
   linking,
   makeIdentity,
@@ -11,12 +11,16 @@ import {
   unlinking,
 } from '../options/identities/identities.ts';
 import { tryToNotify } from '../options/mails/hand-over.ts';
-import { countedFailure, requireNoWait, sourceCounters } from '../options/protection/counters.ts';
 import { endedSessions, type Session } from '../options/sessions/sessions.ts';
 import type { StoredIdentity, StoredUser } from '../users/item.ts';
 import { isUnmatchable } from '../users/password.ts';
 import { type Change, rewriteUser, writeUser } from '../users/write.ts';
-import { type OwnConfirmation, requireVerified, rewriteConfirmed } from './confirmation.ts';
+import {
+  type OwnConfirmation,
+  requireVerified,
+  requireVouched,
+  rewriteConfirmed,
+} from './confirmation.ts';
 
 /**
  * Links an identity to a caller, and ends all other sessions and the permission of whoever made the caller.
@@ -32,7 +36,7 @@ export async function linkIdentity(
   const { caller } = given;
   requireLinkable(caller);
   const entry = entryOf(caller.id, caller.id, source);
-  const vouched = await recordingFaults(entry, requireVouched(token, source));
+  const vouched = await recordingFaults(entry, requireVouched(token, source.ip_address));
   const made = makeIdentity(vouched);
   const linked = entryOf(caller.id, caller.id, source, { linked: vouched.issuer });
   const rewriting = rewriteConfirmed(given, async (user) => {
@@ -90,15 +94,6 @@ export async function unlinkIdentity(
 function entryOf(user_id: number, resource_id: number, source: Source, said?: object) {
   const details = { fields: ['identities'], ...said };
   return { ...source, action: 'UPDATE', user_id, resource_id, details } as const;
-}
-
-/** Whom an ID token vouches for. What is wrong counts as a failed login. */
-async function requireVouched(token: TokenAndNonce, { ip_address }: Source): Promise<Vouched> {
-  const counters = await requireNoWait(sourceCounters(ip_address));
-  const vouched = await verifyIdToken(token);
-  if (!vouched) throw await countedFailure(counters, 'IDENTITY_TOKEN_INVALID');
-  await requireNoWait(counters);
-  return vouched;
 }
 
 function requireLinkable(user: StoredUser): void {

@@ -1,23 +1,12 @@
 /** How users log in, and register, by an ID token of another issuer (functions/README.md, Identities). */
-import { record, recordingFaults } from '../audit/record.ts';
 import { DomainError, type ErrorCode } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
-import { useNonce, usingNonce } from '../keys/nonce.ts';
+import { useNonce } from '../keys/nonce.ts';
 import type { Tokens } from '../keys/token.ts';
 import { type TokenAndNonce, type Vouched, verifyIdToken } from '../options/identities/id-token.ts';
-import { findUserByIdentity, linking, makeIdentity } from '../options/identities/identities.ts';
-import {
-  countRegistration,
-  loginCounters,
-  requireNoWait,
-  sourceCounters,
-} from '../options/protection/counters.ts';
-import { prepareFirstSession } from '../options/sessions/session-tokens.ts';
-import { verifiedAs } from '../options/verified-addresses/address.ts';
-import { requireVerifiable } from '../users/fields.ts';
+import { findUserByIdentity } from '../options/identities/identities.ts';
+import { loginCounters, requireNoWait, sourceCounters } from '../options/protection/counters.ts';
 import type { StoredUser } from '../users/item.ts';
-import { insertUser, prepareUser } from '../users/store.ts';
-import { creationDetails } from '../users/user.ts';
 import {
   attemptOf,
   conclude,
@@ -28,6 +17,7 @@ import {
   requireTokens,
   requireVerifiedAddress,
 } from './login-steps.ts';
+import { registerByIdentity } from './register.ts';
 
 /** The fields of a request to log in: the name is for a new user. */
 interface IdentityLogin extends TokenAndNonce {
@@ -54,12 +44,7 @@ export async function logInByIdentity(login: IdentityLogin, source: Source): Pro
     if (!vouched) throw invalidToken(source);
     const user = await findUserByIdentity(vouched);
     if (user) return logInLinked(user, login, vouched, source);
-    return register(login, vouched, source).catch((error) =>
-      // Another request has registered the user.
-      isRefusedFor(error, 'IDENTITY_LINKED')
-        ? logInSince(login, vouched, source)
-        : Promise.reject(error),
-    );
+    return register(login, vouched, source);
   });
 }
 
@@ -88,36 +73,15 @@ async function logInLinked(
   });
 }
 
-/**
- * Registers a user for an identity that is linked to nobody. It is never linked to a user because that user
- * has the same address.
- */
 async function register(login: IdentityLogin, vouched: Vouched, source: Source): Promise<Outcome> {
-  const { email } = vouched;
-  if (email === undefined) throw new DomainError('EMAIL_NOT_VERIFIED');
-  requireVerifiable(email); // verified addresses
-  await countRegistration(source.ip_address); // protection
-  const creation = { ...source, action: 'CREATE' } as const;
-  const name = login.name ?? vouched.name ?? nameIn(email);
-  const own = { name, email, password: undefined };
-  const prepared = await recordingFaults(creation, prepareUser(own, 'user'));
-  const user = { ...prepared, ...verifiedAs(true), identities: [makeIdentity(vouched)] };
-  const { tokens, writes } = await recordingFaults(creation, prepareFirstSession(user, source));
-  const details = { ...creationDetails(user), identity: vouched.issuer };
-  const created = { ...creation, user_id: user.id, resource_id: user.id, details };
-  const nonceUse = usingNonce(login.nonce, 'IDENTITY_TOKEN_INVALID');
-  const inserting = insertUser(user, [nonceUse, ...linking(user), ...writes]);
-  await recordingFaults(created, inserting).catch((error: unknown) => {
-    // Another request has used the nonce.
-    throw isRefusedFor(error, 'IDENTITY_TOKEN_INVALID') ? invalidToken(source) : error;
-  });
-  await record(created);
-  return { tokens, isNew: true };
-}
-
-/** The part of an address before the @, as a name. */
-function nameIn(email: string): string {
-  return [...email.replace(/@.*/, '')].slice(0, 100).join('');
+  try {
+    return { tokens: await registerByIdentity(login, vouched, source), isNew: true };
+  } catch (error) {
+    // Another request has used the nonce, or registered the user.
+    if (isRefusedFor(error, 'IDENTITY_TOKEN_INVALID')) throw invalidToken(source);
+    if (isRefusedFor(error, 'IDENTITY_LINKED')) return logInSince(login, vouched, source);
+    throw error;
+  }
 }
 
 function isRefusedFor(error: unknown, code: ErrorCode): boolean {

@@ -1,14 +1,18 @@
 /** How users register, and how others create them (functions/README.md, Callers). */
 import { record, recordingFaults } from '../audit/record.ts';
+import { DomainError } from '../ground/errors.ts';
 import { logAdminMade } from '../ground/log.ts';
 import { config, hidesAccounts } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
+import { usingNonce } from '../keys/nonce.ts';
 import type { Claims, Tokens } from '../keys/token.ts';
+import type { Vouched } from '../options/identities/id-token.ts';
+import { linking, makeIdentity } from '../options/identities/identities.ts';
 import { takenMessage, tryToMail, tryToRemind } from '../options/mails/hand-over.ts';
 import { countRegistration } from '../options/protection/counters.ts';
 import { prepareFirstSession } from '../options/sessions/session-tokens.ts';
 import { mustVerify, verifiedAs } from '../options/verified-addresses/address.ts';
-import type { NewUser } from '../users/fields.ts';
+import { type NewUser, requireVerifiable } from '../users/fields.ts';
 import type { StoredUser } from '../users/item.ts';
 import { insertIfFree, insertUser, prepareUser } from '../users/store.ts';
 import { creationDetails, type Role } from '../users/user.ts';
@@ -42,6 +46,38 @@ export async function register(own: NewUser, source: Source): Promise<Partial<To
 }
 
 /**
+ * Registers a user for an identity that is linked to nobody. It is never linked to a user because that user
+ * has the same address.
+ * @param login the nonce of the ID token, and the name, if one is given
+ * @returns the tokens of the first session
+ * @throws {DomainError} EMAIL_NOT_VERIFIED, FIELD_INVALID, TOO_MANY_ATTEMPTS, EMAIL_REGISTERED,
+ *   IDENTITY_LINKED, IDENTITY_TOKEN_INVALID for a nonce that was used, TOKEN_FAULT, STORAGE_FAULT
+ */
+export async function registerByIdentity(
+  login: { readonly nonce: string; readonly name?: string | undefined },
+  vouched: Vouched,
+  source: Source,
+): Promise<Tokens> {
+  const { email } = vouched;
+  if (email === undefined) throw new DomainError('EMAIL_NOT_VERIFIED');
+  requireVerifiable(email); // verified addresses
+  await countRegistration(source.ip_address); // protection
+  const creation = { ...source, action: 'CREATE' } as const;
+  const name = login.name ?? vouched.name ?? nameIn(email);
+  const own = { name, email, password: undefined };
+  const prepared = await recordingFaults(creation, prepareUser(own, 'user'));
+  const user = { ...prepared, ...verifiedAs(true), identities: [makeIdentity(vouched)] };
+  const { tokens, writes } = await recordingFaults(creation, prepareFirstSession(user, source)); // sessions
+  const details = { ...creationDetails(user), identity: vouched.issuer };
+  const created = { ...creation, user_id: user.id, resource_id: user.id, details };
+  const nonceUse = usingNonce(login.nonce, 'IDENTITY_TOKEN_INVALID');
+  const inserting = insertUser(user, [nonceUse, ...linking(user), ...writes]);
+  await recordingFaults(created, inserting);
+  await record(created);
+  return tokens;
+}
+
+/**
  * Creates a user for a caller, who may change that user until somebody else has.
  * @throws {DomainError} FORBIDDEN where the caller is no stored admin, and the user is to be one;
  *   EMAIL_REGISTERED, HASHING_FAULT, STORAGE_FAULT
@@ -62,6 +98,11 @@ export async function createUser(
   await record(created);
   if (role === 'admin') logAdminMade(user.id, { by, requestId: source.request_id });
   return user;
+}
+
+/** The part of an address before the @, as a name. */
+function nameIn(email: string): string {
+  return [...email.replace(/@.*/, '')].slice(0, 100).join('');
 }
 
 /** @returns false if the address is taken and nobody may know it: the rest goes on as if it were free */

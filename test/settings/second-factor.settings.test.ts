@@ -6,7 +6,7 @@ import {
   serviceForThisFile,
   uniqueAgent,
 } from '../support/acceptance.ts';
-import { logIn, makeUser, register, uniqueEmail } from '../support/client.ts';
+import { logIn, register, uniqueEmail } from '../support/client.ts';
 import {
   codeOf,
   enrol,
@@ -23,27 +23,6 @@ const none = refusal(404, 'Second factor not found');
 const invalidCode = refusal(401, 'Invalid code');
 
 describe('An enrolment', () => {
-  it('is void when a new one is begun', async () => {
-    const user = await register(api);
-    const json = { currentPassword: user.password };
-    const { secret: first } = (await post('', user.token, json)).body;
-    const { secret } = (await post('', user.token, json)).body;
-
-    expect(outcome(await confirm(user.token, codeOf(first)))).toEqual(refusal(403, 'Invalid code'));
-    expect((await confirm(user.token, codeOf(secret))).status).toBe(200);
-  });
-
-  it('wants the current password', async () => {
-    const user = await register(api);
-
-    expect(outcome(await post('', user.token, {}))).toEqual(
-      refusal(400, 'Current password is required'),
-    );
-    expect(outcome(await post('', user.token, { currentPassword: 'wrong' }))).toEqual(
-      refusal(403, 'Current password is wrong'),
-    );
-  });
-
   it('is confirmed by a code of its secret, which shows ten recovery codes and leaves entries', async () => {
     const user = await register(api);
     const agent = uniqueAgent();
@@ -65,51 +44,6 @@ describe('An enrolment', () => {
       token: adminToken,
     });
     for (const kept of [secret, ...confirmed.body.recoveryCodes]) expect(text).not.toContain(kept);
-  });
-
-  it('ends the permission of whoever made the user', async () => {
-    const { token: maker } = await register(api);
-    const made = await makeUser(api, maker);
-    const token = await logIn(api, made);
-    const change = () =>
-      api('PUT', `/api/users/${made.id}`, { token: maker, json: { password: made.password } });
-    const begun = await post('', token, { currentPassword: made.password });
-    const before = await change();
-    await confirm(await logIn(api, made), codeOf(begun.body.secret));
-
-    expect(before.status).toBe(200);
-    expect(outcome(await change())).toEqual(refusal(403, 'Forbidden'));
-  });
-
-  it('ends the other sessions of the user, and not the one that asked', async () => {
-    const user = await register(api);
-    const other = await logIn(api, user);
-    await enrol(api, user);
-
-    expect((await api('GET', '/api/profile', { token: user.token })).status).toBe(200);
-    expect((await api('GET', '/api/profile', { token: other })).status).toBe(401);
-  });
-
-  it('is void after ten minutes', async () => {
-    onTestFinished(() => {
-      vi.useRealTimers();
-    });
-    const now = Date.now();
-    vi.useFakeTimers({ toFake: ['Date'], now });
-    const { token, password } = await register(api);
-    const { secret } = (await post('', token, { currentPassword: password })).body;
-    vi.setSystemTime(now + 10 * 60_000);
-
-    expect(outcome(await confirm(token, codeOf(secret)))).toEqual(none);
-  });
-
-  it('counts wrong first codes like wrong passwords', async () => {
-    const user = await register(api);
-    const { secret } = (await post('', user.token, { currentPassword: user.password })).body;
-    for (let attempt = 0; attempt < 10; attempt += 1) await confirm(user.token, 'wrong');
-
-    expect((await confirm(user.token, codeOf(secret))).status).toBe(429);
-    expect((await tryLogin(user)).status).toBe(429);
   });
 });
 
@@ -205,15 +139,6 @@ describe('An admin', () => {
       }),
     ]);
     expect(outcome(await remove(user.id, admin.token))).toEqual(none);
-  });
-
-  it('does not remove its own so, nor without having one', async () => {
-    const [admin, user] = [await makeAdmin(), await registerWithFactor(api)];
-
-    expect(outcome(await remove(admin.id, admin.token))).toEqual(refusal(403, 'Forbidden'));
-    expect(outcome(await remove(user.id, adminToken))).toEqual(
-      refusal(403, 'Second factor required'),
-    );
   });
 });
 

@@ -12,7 +12,7 @@ import { invoke, stubSettings } from './invoke.ts';
 
 type Tokens = Readonly<Record<'token' | 'refreshToken', string>>;
 
-const sessions = { SESSION_DAYS: '1', TOKEN_MINUTES: '5' };
+const sessions = { SESSION_DAYS: '1', TOKEN_MINUTES: '60' };
 const { proxy, service: bySecret, admin } = await proxiedServiceForThisFile(sessions);
 const { api, url, admin: root } = await serviceForThisFile({ TOKEN_SIGNING: 'RS256', ...sessions });
 const issuer = url.replace('127.0.0.1', 'localhost');
@@ -33,7 +33,7 @@ describe('With TOKEN_SIGNING=RS256,', () => {
       const options = { issuer, audience: issuer, typ: 'at+jwt', algorithms: ['RS256'] };
       const { payload } = await jwtVerify(token, keys, options);
       expect(payload).toMatchObject({ id: account.id, role: 'user', sub: String(account.id) });
-      expect(Number(payload.exp) - Number(payload.iat)).toBe(300);
+      expect(Number(payload.exp) - Number(payload.iat)).toBe(3600);
       expect((await api('GET', '/api/profile', { token })).status).toBe(200);
     }
   });

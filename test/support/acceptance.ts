@@ -77,13 +77,15 @@ export const uniqueAgent = (): string => `test/${randomUUID()}`;
 /**
  * The audit entries that were left under a user agent, oldest first. They are among the newest
  * entries, even where other tests leave some at the same time.
+ * @param most how many pages are read
  */
 export const entriesOf = async (
   { api, adminToken }: AcceptanceService,
   agent: string,
+  { most = 3 } = {},
 ): Promise<readonly Record<string, unknown>[]> => {
   const path = '/api/admin/audit-logs';
-  const pages = await readPages(api, path, { token: adminToken, most: 3 });
+  const pages = await readPages(api, path, { token: adminToken, most });
   const entries: { user_agent: string | null }[] = pages.flatMap(({ answer }) => answer.body.data);
   return entries.filter(({ user_agent }) => user_agent === agent).reverse();
 };

@@ -195,7 +195,7 @@ export const describeEveryEndpoint = async ({ service, proxy }: ProxiedService):
   /** The entries of an agent, each with the id of the request that left it. */
   const keptEntries = async (agent: string): Promise<readonly Record<string, unknown>[]> => {
     // Of several queries of the trail, or requests for a check of the seal, the first alone leaves an entry.
-    const entries = (await entriesOf(service, agent)).filter(
+    const entries = (await entriesOf(service, agent, { most: isLocal ? 1 : 3 })).filter(
       ({ action, resource }) => action !== 'READ' && resource !== 'audit-seal',
     );
     if (!isLocal) return entries;

@@ -110,7 +110,7 @@ describe('A command for a copy of an archive', () => {
     ['verify-audit', [...archive, '--public-key', own], 'a key that you keep elsewhere'],
     ['verify-audit', [...archive, '--public-key', output], `${output} does not exist`],
     ['verify-audit', [...both, '--since=2026-02-31'], '--since must be a date'],
-    ['verify-audit', [...both, '--since=2026-02-02', '--until=2026-02-01'], 'must be before'],
+    ['verify-audit', [...both, '--since=2026-02-01', '--until=2026-02-01'], 'must be before'],
     ['verify-audit', both, 'Nothing was verified'],
     ['verify-audit', [`--local=${copy}`], 'There is no data in'],
   ];

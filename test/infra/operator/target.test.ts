@@ -68,43 +68,28 @@ describe('A command for a service on this machine', () => {
 });
 
 describe('A command for a deployed stack', () => {
-  it('says how to get credentials when there are none', async () => {
-    const { status, stderr } = await onStack(region);
+  const elsewhere = { ...credentials, ...region };
+  const unset =
+    /^AWS_ENDPOINT_URL_DYNAMODB is \S+, where a stack's tables cannot be: unset it\.\n$/;
+  it.each<[Readonly<Record<string, string>>, RegExp]>([
+    [region, /^There are no usable AWS credentials: set AWS_PROFILE/],
+    [credentials, /^There is no AWS region: set AWS_REGION\.\n$/],
+    [
+      { ...elsewhere, AWS_ENDPOINT_URL_SSM: 'http://127.0.0.1:1' },
+      /^Nothing responds at the address.*ECONNREFUSED/,
+    ],
+    // A stack's tables are not on this machine.
+    ...['localhost', '127.0.0.1', '127.83.12.9', '[::1]'].map(
+      (host): [Record<string, string>, RegExp] => [
+        { ...elsewhere, AWS_ENDPOINT_URL_DYNAMODB: `http://${host}:8000` },
+        unset,
+      ],
+    ),
+    [{ ...elsewhere, AWS_ENDPOINT_URL_DYNAMODB: 'nonsense' }, unset],
+  ])('says what is wrong with the environment %j', async (environment, expected) => {
+    const { status, stderr } = await onStack(environment);
 
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/^There are no usable AWS credentials: set AWS_PROFILE/);
-  });
-
-  it('says that no region is set', async () => {
-    const { status, stderr } = await onStack(credentials);
-
-    expect([status, stderr]).toEqual([1, 'There is no AWS region: set AWS_REGION.\n']);
-  });
-
-  it.each([
-    'http://localhost:8000',
-    'http://127.0.0.1:8000',
-    'http://127.83.12.9:8000',
-    'http://[::1]:8000',
-    'nonsense',
-  ])('refuses %s as the engine of its tables, because that is on this machine', async (engine) => {
-    const AWS_ENDPOINT_URL_DYNAMODB = engine;
-
-    const ended = await onStack({ ...credentials, ...region, AWS_ENDPOINT_URL_DYNAMODB });
-
-    expect([ended.status, ended.stderr]).toEqual([
-      1,
-      `AWS_ENDPOINT_URL_DYNAMODB is ${engine}, where a stack's tables cannot be: unset it.\n`,
-    ]);
-  });
-
-  it('says that nothing responds at the address', async () => {
-    const endpoint = { AWS_ENDPOINT_URL_SSM: 'http://127.0.0.1:1' };
-
-    const { status, stderr } = await onStack({ ...credentials, ...region, ...endpoint });
-
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/^Nothing responds at the address.*ECONNREFUSED/);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(expected)]);
   });
 
   const message = 'User x is not authorized to perform: ssm:GetParameter';

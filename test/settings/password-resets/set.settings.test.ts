@@ -1,7 +1,7 @@
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { mailsKey } from '../../../lib/options/mails/limits.ts';
-import { entriesOf, outcome, refusal, uniqueAgent } from '../../support/acceptance.ts';
+import { outcome, refusal } from '../../support/acceptance.ts';
 import { type Account, makeUser, register, uniqueEmail } from '../../support/client.ts';
 import { mailingServiceForThisFile } from '../../support/mailbox.ts';
 import { factorClient, factorSettings, registerWithFactor } from '../../support/second-factor.ts';
@@ -22,7 +22,7 @@ const mailingService = async (environment = {}) => {
   };
 };
 const service = await mailingService({ SESSION_DAYS: '90' });
-const { api, mailbox, requestToken, reset, opens } = service;
+const { api, requestToken, reset, opens } = service;
 
 describe('PUT /api/password-resets', () => {
   const engine = engineClient(inject('engine'));
@@ -88,44 +88,6 @@ describe('PUT /api/password-resets', () => {
     expect(answer.status).toBe(204);
     const login = await tryLogin({ ...user, ...json }, { code });
     expect(outcome(login)).toEqual(refusal(429, 'Too many attempts, please try again later'));
-  });
-
-  it('records an UPDATE entry of the user with the client’s address', async () => {
-    const user = await register(api);
-    const agent = uniqueAgent();
-    const token = await requestToken(user.email);
-
-    const { headers } = await reset(token, 'a new password', { 'user-agent': agent });
-    await reset(token, 'another password', { 'user-agent': agent });
-
-    expect(await entriesOf(service, agent)).toEqual([
-      expect.objectContaining({
-        action: 'UPDATE',
-        result: 'SUCCESS',
-        resource: 'users',
-        ip_address: '127.0.0.1',
-        user_id: user.id,
-        resource_id: String(user.id),
-        details: '{"fields":["password"],"by":"reset"}',
-      }),
-    ]);
-    expect(headers.get('x-request-id')).toBeTruthy();
-  });
-
-  it('mails the user that the password was changed', async () => {
-    const user = await register(api);
-
-    await reset(await requestToken(user.email));
-
-    const [, notice] = await mailbox.mailsTo(user.email, 2);
-    expect(notice).toMatchObject({
-      from: 'accounts@example.com',
-      to: [user.email],
-      subject: 'Your password was changed',
-    });
-    expect(notice?.text).toContain(`the account ${user.email} at app.example.com was changed on`);
-    expect(notice?.text).toContain('from the IP address 127.0.0.1');
-    expect(`${notice?.text}${notice?.html}`).not.toMatch(/token|href/);
   });
 
   it('sets the password of a user who was imported without one', async () => {
