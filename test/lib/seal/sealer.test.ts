@@ -92,6 +92,19 @@ describe('A run of the sealer', () => {
     await expectSound(trail);
   });
 
+  it('ends no file before it begins, also where late entries fill several', async () => {
+    const trail = Object.assign(makeTrail(), { size: 1 });
+    for (let late = 0; late < 3; late += 1) {
+      trail.source.lagging.set(trail.add(), trail.now + 7 * minute);
+    }
+    for (let run = 0; run < 5; run += 1) await trail.seal(2 * minute);
+
+    const ends = headersOf(trail).map(({ until }) => until);
+    expect(ends.toSorted()).toEqual(ends);
+    expect(counts(trail).filter((count) => count === 1)).toHaveLength(3);
+    await expectSound(trail);
+  });
+
   it('seals after 26 hours without a run what came meanwhile, once', async () => {
     const trail = await makeFive();
     for (let entry = 0; entry < 26; entry += 1) trail.add({}, trail.now + entry * hour);
