@@ -7,8 +7,11 @@ import { AccountsStack } from './stack/accounts.ts';
 
 try {
   const app = new App();
-  const { name, settings, notices } = readDeployment(app.node.getAllContext());
-  new AccountsStack(app, `accounts-${name}`, { settings });
+  // The CDK's command line says whose credentials it has.
+  const { CDK_DEFAULT_ACCOUNT: credentials } = process.env;
+  const deployment = readDeployment(app.node.getAllContext(), credentials);
+  const { name, place: env, settings, notices } = deployment;
+  new AccountsStack(app, `accounts-${name}`, { env, settings });
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   for (const line of notices) console.error(`${name}: ${line}`);
 } catch (error) {

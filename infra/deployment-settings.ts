@@ -118,7 +118,7 @@ export const deploymentSettings = {
   auditSeal: { allowed: ['off', 'paused', 'on'], default: 'off' },
   /** Whether stage production may go without the seal: its chain is then never continued. */
   abandonAuditSeal: { allowed: ['yes', 'no'], default: 'no' },
-  auditLockDays: { allowed: { from: 1, to: 36_500 } },
+  auditLockDays: { allowed: { from: 0, to: 36_500 } },
   /** Days after which entries leave the table, and sealed files the archive. 0: they stay. */
   auditRetentionDays: libSettings.auditRetentionDays,
   auditArchiveDays: libSettings.auditArchiveDays,
@@ -221,9 +221,10 @@ const requireKept = (settings: DeploymentSettings): void => {
     throw new SettingError('auditRetentionDays', message);
   }
   const orEver = (days: number) => days || Number.POSITIVE_INFINITY;
-  for (const [name, least] of Object.entries({ auditRetentionDays, auditLockDays })) {
-    if (orEver(auditArchiveDays) >= orEver(least)) continue;
-    const rule = `must not be below ${name}, which is ${least || '0, for ever'}`;
+  const leasts = { auditRetentionDays: orEver(auditRetentionDays), auditLockDays };
+  for (const [name, least] of Object.entries(leasts)) {
+    if (orEver(auditArchiveDays) >= least) continue;
+    const rule = `must not be below ${name}, which is ${Number.isFinite(least) ? least : '0, for ever'}`;
     throw new SettingError('auditArchiveDays', rule);
   }
 };

@@ -47,6 +47,8 @@ const leavesAfter = (days: number): LifecycleRule[] =>
         { id: 'RemoveMarks', prefix, expiredObjectDeleteMarker: true },
       ];
 
+const lockedFor = (days: number) => ObjectLockRetention.compliance(Duration.days(days));
+
 /**
  * The bucket of the sealed entries, where an object is written once.
  * @param keep whether it outlives the stack, with objects that nobody can delete
@@ -65,7 +67,7 @@ const createArchive = (
     lifecycleRules: leavesAfter(auditArchiveDays),
     ...(keep
       ? {
-          objectLockDefaultRetention: ObjectLockRetention.compliance(Duration.days(auditLockDays)),
+          ...(auditLockDays > 0 ? { objectLockDefaultRetention: lockedFor(auditLockDays) } : {}),
           removalPolicy: RemovalPolicy.RETAIN,
         }
       : { removalPolicy: RemovalPolicy.DESTROY, autoDeleteObjects: true }),

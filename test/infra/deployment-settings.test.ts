@@ -62,6 +62,7 @@ describe('readDeploymentSettings', () => {
     ],
     ['alarmEmail', 'operator@example.com', 'operator@example.com'],
     ['auditLockDays', '30', 30],
+    ['auditLockDays', '0', 0],
     [
       'tags',
       { team: 'identity', 'cost:center': '12 34/a' },
@@ -101,7 +102,7 @@ describe('readDeploymentSettings', () => {
     ['throttleRate', '0', aWholeNumber(1, 100_000)],
     ['throttleBurst', '100001', aWholeNumber(1, 100_000)],
     ['v1Users', true, 'must be one of on, off'],
-    ['auditLockDays', '0', aWholeNumber(1, 36_500)],
+    ['auditLockDays', '36501', aWholeNumber(0, 36_500)],
     ['v1ReservedConcurrency', '0', 'must be none, or a whole number from 1 to 999'],
     ['bcryptCost', '9', aWholeNumber(10, 14)],
     ['bcryptCost', '15', aWholeNumber(10, 14)],
@@ -234,6 +235,7 @@ describe('The time for which entries are kept', () => {
   it.each([
     [{ ...sealed, auditRetentionDays: 30 }],
     [{ ...sealed, auditRetentionDays: 90, auditArchiveDays: 90, auditLockDays: 90 }],
+    [{ ...sealed, auditRetentionDays: 30, auditArchiveDays: 30, auditLockDays: 0 }],
   ])('may be %o', (given) => {
     expect(readDeploymentSettings(given)).toMatchObject(given);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { notices, readDeployment } from '../../infra/deployment.ts';
+import { notices, placeIn, readDeployment } from '../../infra/deployment.ts';
 import { readDeploymentSettings, SettingError } from '../../infra/deployment-settings.ts';
 
 /** All that the settings of a public service leave open. */
@@ -13,7 +13,7 @@ const chosen = {
   emailVerification: 'required',
   verifyUrl: 'https://app.example.com/verify',
 };
-const file = { stage: 'production', ...chosen };
+const file = { stage: 'production', console: 'on', auditLockDays: 365, ...chosen };
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -24,6 +24,7 @@ describe('A deployment', () => {
   it('is development where none is named', () => {
     expect(readDeployment({})).toEqual({
       name: 'development',
+      place: {},
       settings: { stage: 'development' },
       notices: [],
     });
@@ -49,8 +50,33 @@ describe('A deployment', () => {
       'stage',
       'stands in infra/deployments/development.json; choose a file by -c name=…',
     ],
+    [
+      { account: '123456789012' },
+      'account',
+      'stands in infra/deployments/development.json; choose a file by -c name=…',
+    ],
   ])('is refused by %j', (context, name, rule) => {
     expect(() => readDeployment(context)).toThrow(new SettingError(name, rule));
+  });
+});
+
+describe('The file of a deployment', () => {
+  const place = { account: '123456789012', region: 'eu-west-1' };
+
+  it('says to which account and region its stack belongs, whatever the credentials of none say', () => {
+    expect(placeIn({ stage: 'production', ...place }, undefined)).toEqual(place);
+    expect(placeIn({ stage: 'production', ...place }, place.account)).toEqual(place);
+    expect(placeIn({ stage: 'production', region: 'us-gov-west-1' }, '1')).toEqual({
+      region: 'us-gov-west-1',
+    });
+  });
+
+  it.each([
+    [{ account: '12345' }, 'account', 'must be the 12 digits of an AWS account, as text'],
+    [{ region: 'Ireland' }, 'region', 'must be a region of AWS such as eu-west-1'],
+    [place, 'account', 'is 123456789012, but the credentials are of 210987654321'],
+  ])('is refused where it has %j', (file, name, rule) => {
+    expect(() => placeIn(file, '210987654321')).toThrow(new SettingError(name, rule));
   });
 });
 
@@ -62,11 +88,22 @@ describe('Before a deployment', () => {
       'domainName is not set: the API has no host name of its own',
       'mailFrom is not set: no mails are sent, and nobody can reset a password',
       'emailVerification is off: users do not verify their addresses',
+      'console is on: everybody can open its page, which shows nothing before a login',
+      'auditLockDays is 365: nobody can undo that what is sealed stays for 365 days, not even AWS; tables, keys and logs are protected, and outlive the stack; to try it, give auditLockDays=0',
+    ]);
+  });
+
+  it('it is said that entries are not locked', () => {
+    expect(said(file, { auditLockDays: '0' })).toEqual([
+      'auditLockDays is 0: whoever has the permission can delete entries from the archive',
+      'for this run only, by -c or cdk.json: auditLockDays=0',
     ]);
   });
 
   it('it is said that entries are locked for a shorter time than they are kept', () => {
-    expect(said({ ...file, auditArchiveDays: 2920, auditRetentionDays: 90 })).toEqual([
+    const days = { auditArchiveDays: 2920, auditLockDays: 2555, auditRetentionDays: 90 };
+
+    expect(said({ ...file, ...days })).toEqual([
       'auditArchiveDays=2920 is more than auditLockDays=2555: after 2555 days whoever has the permission can delete entries from the archive',
     ]);
   });

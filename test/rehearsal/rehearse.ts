@@ -7,6 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { register } from '../support/client.ts';
+import { rehearseApplication } from './application.ts';
 import { endAll } from './command.ts';
 import {
   type Admin,
@@ -157,6 +158,7 @@ const rehearseOn = async (
     (gone) => `${gone} resources were there, none is`,
   );
   if (isLong) await keepAndTakeOver(emulator, before);
+  await rehearseApplication(emulator);
 };
 
 const rehearse = async (): Promise<void> => {

@@ -15,7 +15,7 @@ export const runFolder = join(workspace, 'run');
  * Where functions are unpacked: outside the repository, or they would find its node_modules and
  * package.json. Removed when this process ends.
  */
-const temporaryFolder = mkdtempSync(join(tmpdir(), 'rehearsal-'));
+export const temporaryFolder = mkdtempSync(join(tmpdir(), 'rehearsal-'));
 process.once('exit', () => rmSync(temporaryFolder, { recursive: true, force: true }));
 
 export const emptyRunFolder = (): void => {

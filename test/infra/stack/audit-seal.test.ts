@@ -42,6 +42,14 @@ describe('The seal of the audit trail', () => {
 });
 
 describe('The archive', () => {
+  it('is not locked in production where that is given up, and outlives the stack', () => {
+    const open = bucket({ ...production, auditLockDays: 0 });
+
+    expect(open?.Properties.VersioningConfiguration).toEqual({ Status: 'Enabled' });
+    expect(open?.Properties).not.toHaveProperty('ObjectLockEnabled');
+    expect(open?.DeletionPolicy).toBe('Retain');
+  });
+
   it('is locked in production for as long as the settings say, and outlives the stack', () => {
     const locked = bucket({ ...production, auditLockDays: 30 });
 
