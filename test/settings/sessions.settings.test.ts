@@ -90,22 +90,6 @@ describe('With SESSION_DAYS=90', () => {
     expect(outcome(answer)).toEqual(refusal(403, 'Forbidden'));
   });
 
-  it('a logout ends the session of its token and no other one, and takes no parameter', async () => {
-    const user = await register(api);
-    const other = await logIn(api, user);
-    const logOut = (query = '') => api('POST', `/api/logout${query}`, { token: user.token });
-
-    expect(outcome(await logOut('?scope=all'))).toEqual(
-      refusal(400, 'scope is unknown; there are no parameters'),
-    );
-    const { status, text } = await logOut();
-
-    expect([status, text]).toEqual([204, '']);
-    expect(outcome(await profile(user.token))).toEqual(invalid);
-    expect(outcome(await logOut())).toEqual(invalid);
-    expect((await profile(other)).status).toBe(200);
-  });
-
   it('admins end all sessions of another user, and of nobody else; later ones are good', async () => {
     const [user, bystander] = [await register(api), await register(api)];
     const other = await logIn(api, user);
