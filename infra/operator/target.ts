@@ -11,8 +11,8 @@ import {
   wasLocked,
 } from '../local/folder.ts';
 import { environmentDefaults, secretFile, tokenKeysIn } from '../local/settings.ts';
+import type { SealedBucket } from './deployed-service.ts';
 import { Failure } from './failure.ts';
-import type { SealedBucket } from './stack.ts';
 
 /** The service that a command is for, as the command line names it. */
 export type TargetName =
@@ -69,7 +69,7 @@ const refuseLocalEngine = (): void => {
 const openDeployed = async (parameter: string): Promise<Target> => {
   refuseLocalEngine();
   // Loaded only here, because it takes long.
-  const { findCaller, findService } = await import('./stack.ts');
+  const { findCaller, findService } = await import('./deployed-service.ts');
   const {
     usersTable,
     auditTable,

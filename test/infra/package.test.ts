@@ -4,19 +4,31 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makePackage } from '../../infra/package/make.ts';
-import { applications, makeApplication, synthesiseApplication } from '../support/application.ts';
+import {
+  applications,
+  makeApplication,
+  quiet,
+  synthesiseApplication,
+} from '../support/application.ts';
 import { folderForThisFile } from '../support/folder.ts';
 
-/** The Node that runs applications; the long run gives an older one. */
-const node = process.env.APPLICATION_NODE ?? process.execPath;
+/** The version of the Node that runs applications; the long run gives an older one. */
+const { APPLICATION_NODE: version } = process.env;
 const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
 const [folder, commonJs, esm] = [folderForThisFile(), folderForThisFile(), folderForThisFile()];
 const installed = join(commonJs, 'node_modules/accounts-service');
 const read = (name: string) => readFileSync(join(installed, name), 'utf8');
 let packed: string;
+let node = process.execPath;
 
 beforeAll(async () => {
+  if (version) {
+    const name = `node-linux-${process.arch}`;
+    const quietly = ['--silent', '--no-audit', '--no-fund'];
+    execFileSync('npm', ['install', ...quietly, '--prefix', folder, `${name}@${version}`]);
+    node = join(folder, 'node_modules', name, 'bin/node');
+  }
   packed = await makePackage(folder);
   makeApplication(commonJs, applications.commonJs, packed);
   makeApplication(esm, applications.esm, packed);
@@ -64,7 +76,7 @@ describe('The package', () => {
   it("has the operator's commands", () => {
     const command = join(commonJs, 'node_modules/.bin/accounts-operator');
     const operate = (...args: string[]) =>
-      spawnSync(node, [command, ...args], { encoding: 'utf8', env: { HOME: folder } });
+      spawnSync(node, [command, ...args], { encoding: 'utf8', env: { HOME: folder, ...quiet } });
 
     expect(operate('create-admin', '--help').stdout).toContain(
       '\n  accounts-operator create-admin',

@@ -74,6 +74,9 @@ export const refused = () => {
 };
 `;
 
+/** Node 22 warns of what it knows since Node 24 for good, such as types that it strips. */
+export const quiet = { NODE_OPTIONS: '--disable-warning=ExperimentalWarning' };
+
 /** The file of each application, how it begins, and the type of its modules. */
 export const applications = {
   commonJs: { file: 'app.js', source: commonJs, type: 'commonjs' },
@@ -111,7 +114,12 @@ export function synthesiseApplication(
   const ended = spawnSync(node, [file], {
     cwd: folder,
     encoding: 'utf8',
-    env: { PATH: process.env.PATH, CDK_OUTDIR: output, CDK_CONTEXT_JSON: JSON.stringify(flags) },
+    env: {
+      PATH: process.env.PATH,
+      CDK_OUTDIR: output,
+      CDK_CONTEXT_JSON: JSON.stringify(flags),
+      ...quiet,
+    },
   });
   const read = (name: string) => JSON.parse(readFileSync(join(output, name), 'utf8'));
   return { ...ended, output, read };
