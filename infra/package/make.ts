@@ -36,20 +36,24 @@ export async function makePackage(destination: string): Promise<string> {
   return join(destination, `${manifest.name}-${manifest.version}.tgz`);
 }
 
-const common: BuildOptions = {
-  absWorkingDir: root,
-  bundle: true,
-  platform: 'node',
-  target: 'node22',
-  metafile: true,
-  logLevel: 'warning',
-};
+/** @returns what esbuild says of the bundles, by their paths */
+async function bundled(options: BuildOptions): Promise<Metafile['outputs']> {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    bundle: true,
+    platform: 'node',
+    target: 'node22',
+    logLevel: 'warning',
+    ...options,
+    metafile: true,
+  });
+  return metafile.outputs;
+}
 
 /** CommonJS, which ES modules can import too; it finds the bundles beside itself. */
-async function bundleConstruct(folder: string): Promise<Metafile['outputs']> {
+function bundleConstruct(folder: string): Promise<Metafile['outputs']> {
   const made = { path: join(root, 'infra/package/bundles.ts') };
-  const { metafile } = await build({
-    ...common,
+  return bundled({
     entryPoints: ['infra/stack/accounts.ts'],
     outfile: join(folder, 'index.js'),
     format: 'cjs',
@@ -61,16 +65,13 @@ async function bundleConstruct(folder: string): Promise<Metafile['outputs']> {
         setup: ({ onResolve }) => onResolve({ filter: /\/bundling\/bundles\.ts$/ }, () => made),
       },
     ],
-    metafile: true,
   });
-  return metafile.outputs;
 }
 
-async function bundleOperator(folder: string): Promise<Metafile['outputs']> {
+function bundleOperator(folder: string): Promise<Metafile['outputs']> {
   const forCommonJs =
     "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
-  const { metafile } = await build({
-    ...common,
+  return bundled({
     entryPoints: ['infra/operator/main.ts'],
     outfile: join(folder, 'operator.mjs'),
     format: 'esm',
@@ -78,9 +79,7 @@ async function bundleOperator(folder: string): Promise<Metafile['outputs']> {
     minify: true,
     define: { 'process.env.OPERATOR_COMMAND': JSON.stringify(command) },
     banner: { js: `#!/usr/bin/env node\n${forCommonJs}` },
-    metafile: true,
   });
-  return metafile.outputs;
 }
 
 /** The packages that the application has, in the versions that the tests have or newer ones. */

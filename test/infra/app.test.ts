@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const output = folderForThisFile();
 
 /** Runs the CDK application as the CDK's command line does. */
-const synth = (context: object, nodeOptions: string[] = [], cwd = root) =>
+const synth = (context: object, nodeOptions: string[] = [], cwd = root, env = {}) =>
   spawnSync(process.execPath, [...nodeOptions, 'infra/app.ts'], {
     cwd,
     encoding: 'utf8',
@@ -22,6 +22,7 @@ const synth = (context: object, nodeOptions: string[] = [], cwd = root) =>
       PATH: process.env.PATH,
       CDK_OUTDIR: output,
       CDK_CONTEXT_JSON: JSON.stringify({ ...context, ...withoutBundling }),
+      ...env,
     },
   });
 
@@ -74,6 +75,27 @@ describe('the CDK application', () => {
     const { status, stderr } = synth({}, [], folder);
 
     expect([status, stderr]).toEqual([0, '']);
+  });
+
+  it('makes a stack for the account and the region of its file, and with no other credentials', () => {
+    const { folder, remove } = installWithout();
+    onTestFinished(remove);
+    const place = { account: '123456789012', region: 'eu-west-1' };
+    const file = join(folder, 'infra/deployments/staging.json');
+    writeFileSync(file, JSON.stringify({ stage: 'development', ...place }));
+    const by = (account: string) =>
+      synth({ name: 'staging' }, [], folder, { CDK_DEFAULT_ACCOUNT: account });
+
+    const refused = by('210987654321');
+    const made = by(place.account);
+
+    expect([refused.status, refused.stderr]).toEqual([
+      1,
+      'Setting account is 123456789012, but the credentials are of 210987654321\n',
+    ]);
+    expect([made.status, made.stderr]).toEqual([0, '']);
+    const { artifacts } = JSON.parse(readFileSync(join(output, 'manifest.json'), 'utf8'));
+    expect(artifacts['accounts-staging'].environment).toBe('aws://123456789012/eu-west-1');
   });
 
   it('says where the file of a deployment is not JSON', () => {
