@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { everything, functionsOf, idOf, resourcesOf, synthesise, target } from './template.ts';
@@ -51,6 +51,7 @@ it('A stack that is not behind CloudFront knows nothing of it', () => {
 it('The distribution of the runbook adds the header, and passes on who the viewer is', () => {
   const runbooks = readFileSync('infra/runbooks.md', 'utf8');
   const [, code = ''] = /\n## CloudFront\n.*?```ts\n(.*?)```/s.exec(runbooks) ?? [];
+  mkdirSync('.reports', { recursive: true });
   const folder = mkdtempSync('.reports/edge-');
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'edge.ts'), code);
