@@ -20,7 +20,7 @@ const valuesInForce = /* @__PURE__ */ cached(readValues, {
 
 /**
  * Where the service is behind CloudFront, rejects with FORBIDDEN what has not come through it, and makes
- * the viewer's address the source of the request. Bundles for other stacks leave all of it out.
+ * the viewer's address the source of the request; elsewhere it does nothing.
  */
 export function fromEdge(): Middleware {
   const fromEdgeBefore: NonNullable<Middleware['before']> = async ({ event }) => {
