@@ -16,7 +16,7 @@ import { createPrivately } from './folder.ts';
 /** Milliseconds before each further attempt. Lambda waits for one and two minutes. */
 const pauses = [1000, 2000];
 
-type MailFunction = (message: MailMessage) => Promise<void>;
+export type MailFunction = (message: MailMessage) => Promise<void>;
 
 export interface LocalMail {
   /** The folder of the mails. */

@@ -1,15 +1,16 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { config, serviceNames, variableOf } from '../../lib/ground/settings.ts';
 import type { Handler } from '../../lib/http/request.ts';
 import { tokenKeys as readTokenKeys } from '../../lib/keys/signing-key.ts';
 import { signingKeys } from '../../lib/keys/signing-secret.ts';
 import { staticFilesFolder } from '../static-files.ts';
-import { functionsInForce, mailFunction } from '../uses.ts';
+import { type FunctionDefinition, functionsInForce, mailFunction } from '../uses.ts';
 import { ensureAdmin, type LocalAdmin } from './admin.ts';
 import { createTables } from './create-tables.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { announceRunning, forgetRunning, lockFolder, readRunning, watchFolder } from './folder.ts';
 import { createGateway, type Integration } from './gateway.ts';
-import { type LocalMail, startMail } from './mail.ts';
+import { type LocalMail, type MailFunction, startMail } from './mail.ts';
 import { archiveFolder, startSealing } from './sealing.ts';
 import {
   environmentDefaults,
@@ -41,13 +42,20 @@ const setEnvironment = (endpoint: string, given: Readonly<Record<string, string>
   process.env.STATIC_FILES = staticFilesFolder();
 };
 
-const load = (entry: string) => import(new URL(`../../${entry}`, import.meta.url).href);
+/** The function that runs, by which tests know whose permissions a request takes. */
+export const running = new AsyncLocalStorage<FunctionDefinition>();
+
+const load = async <Call extends unknown[], Result>(definition: FunctionDefinition) => {
+  const url = new URL(`../../${definition.entry}`, import.meta.url).href;
+  const { handler }: { handler: (...call: Call) => Result } = await import(url);
+  return (...call: Call) => running.run(definition, handler, ...call);
+};
 
 const loadIntegrations = async (): Promise<Integration[]> => {
   const loaded = await Promise.all(
-    functionsInForce(config).map(async ({ entry, routes }) => {
-      const { handler }: { handler: Handler } = await load(entry);
-      return routes.map((route) => ({ route, handler }));
+    functionsInForce(config).map(async (definition) => {
+      const handler = await load<Parameters<Handler>, ReturnType<Handler>>(definition);
+      return definition.routes.map((route) => ({ route, handler }));
     }),
   );
   return loaded.flat();
@@ -85,7 +93,9 @@ const announce = (settings: LocalSettings, endpoint: string, url: string): void 
 /** Starts to send mails, where the settings turn them on. */
 const openMail = async ({ folder }: LocalSettings): Promise<LocalMail | undefined> => {
   const definition = mailFunction(config);
-  return definition && startMail(folder, (await load(definition.entry)).handler);
+  return (
+    definition && startMail(folder, await load<Parameters<MailFunction>, Promise<void>>(definition))
+  );
 };
 
 /** Creates what handlers need: tables, signing secret, admin. */

@@ -113,15 +113,17 @@ const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
 };
 
 const ofTables = ({ definition, tables }: ServiceFunctionProps): PolicyStatement[] =>
-  definition.permissions.map(({ table, actions, indexes, keys }) => {
+  definition.permissions.map(({ table, action, indexes, keys }) => {
     const { tableArn } = tables[table];
     const resources = indexes?.map((index) => `${tableArn}/index/${index}`) ?? [tableArn];
     return new PolicyStatement({
-      actions: [...actions],
+      actions: [action],
       resources,
-      ...(keys
-        ? { conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [keys] } } }
-        : {}),
+      // Nothing refuses a request without the condition's keys, because nobody knows whether AWS supplies
+      // them in transactions.
+      ...(keys && {
+        conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } },
+      }),
     });
   });
 

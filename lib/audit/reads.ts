@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf } from '../dynamodb/client.ts';
+import { itemKey } from '../dynamodb/tables.ts';
 import { describeFault, logError } from '../ground/log.ts';
 import { config } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
@@ -76,5 +77,5 @@ const markingTimeout = () => patiently(1000);
 /** The key of the mark of a caller and a filter, without the times of the filter. */
 function markKey(caller: number, { since: _, until: __, ...filter }: AuditFilter) {
   const digest = createHash('sha256').update(JSON.stringify(filter)).digest('base64url');
-  return { pk: `audit-read#${caller}#${digest}` };
+  return itemKey('audit-read#*', caller, digest);
 }

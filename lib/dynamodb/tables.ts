@@ -63,11 +63,7 @@ export const usersIndexes = {
   admins: { ...byCreation('admins', 'admin_listing'), include: listed },
 } as const;
 
-/**
- * The items of users: themselves, their addresses, identities, sessions and links; the counter of ids; counts
- * of attempts and of mails; used nonces; marks of audit queries; what the console shows of the seal, and whether it
- * requests a check of it. The prefix of `pk` distinguishes them.
- */
+/** The users table has items of several kinds, whose keys are of one {@link KeyPattern} each. */
 export const usersTable = {
   name: 'users',
   variable: variableOf('usersTable'),
@@ -90,6 +86,9 @@ export const auditIndexes = {
   failures: byCreation('failures', 'failure_shard'),
 } as const;
 
+/** The key, in the index by resource, of the entries that list replayed ones. */
+export const replayId = 'replay';
+
 /** Audit entries. They have the attribute `expires_at` unless AUDIT_RETENTION_DAYS is 0. */
 export const auditTable = {
   name: 'audit',
@@ -98,5 +97,40 @@ export const auditTable = {
   indexes: Object.values(auditIndexes),
   timeToLive: 'expires_at',
 } as const satisfies TableDefinition;
+
+/**
+ * The keys of the users table. Each kind of items has a pattern, from which {@link itemKey} makes the keys of its
+ * items; permissions name the same patterns (infra/uses.ts), so that they allow what the code asks for.
+ */
+export type KeyPattern =
+  | 'user#*'
+  /** That a user has an address, or an identity, which nobody else can have then. */
+  | 'email#*'
+  | 'identity#*'
+  | 'sessions#*'
+  /** The newest link of a user that resets the password, and that verifies an address. */
+  | 'reset#*'
+  | 'address#*'
+  /** Counts, and what is written in place of a user whose address is taken. */
+  | 'attempts#login#*'
+  | 'attempts#register#*'
+  | 'attempts#mail#*'
+  | 'attempts#taken#*'
+  /** The mails that an address got. */
+  | 'mails#*'
+  /** Nonces that were used. */
+  | 'nonce#*'
+  /** Marks of audit queries. */
+  | 'audit-read#*'
+  /** The newest header of the seal, which the console shows, and whether an admin requests a check. */
+  | 'audit-seal'
+  | 'audit-seal-check'
+  /** The counter of ids. */
+  | 'counter';
+
+/** The key of an item: its pattern, with what distinguishes it in place of `*`. */
+export const itemKey = (pattern: KeyPattern, ...parts: readonly (string | number)[]) => ({
+  pk: pattern.replace('*', () => parts.join('#')),
+});
 
 export const tables: readonly TableDefinition[] = [usersTable, auditTable];

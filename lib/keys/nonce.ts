@@ -5,6 +5,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { conditionItem, isConditionFailure, type Step, send } from '../dynamodb/client.ts';
+import { itemKey } from '../dynamodb/tables.ts';
 import type { ErrorCode } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { hour, seconds } from '../ground/time.ts';
@@ -74,7 +75,7 @@ function putOf(nonce: string, use: string, now: Date) {
   return {
     TableName: config.usersTable,
     Item: {
-      pk: `nonce#${createHash('sha256').update(nonce).digest('base64url')}`,
+      ...itemKey('nonce#*', createHash('sha256').update(nonce).digest('base64url')),
       use,
       expires_at: seconds(now) + hour,
     },

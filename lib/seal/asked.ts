@@ -5,9 +5,10 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { send, sendIf } from '../dynamodb/client.ts';
+import { itemKey } from '../dynamodb/tables.ts';
 import { config } from '../ground/settings.ts';
 
-const key = { pk: 'audit-seal-check' };
+const key = itemKey('audit-seal-check');
 
 /**
  * Leaves the mark, unless there is one.

@@ -5,10 +5,11 @@
 import type { KeyObject } from 'node:crypto';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { send } from '../dynamodb/client.ts';
+import { itemKey } from '../dynamodb/tables.ts';
 import { config } from '../ground/settings.ts';
 import { isSigned, readHeader, type SignedHeader } from './header.ts';
 
-const key = { pk: 'audit-seal' };
+const key = itemKey('audit-seal');
 
 /** Shows the line of a header. @throws {DomainError} STORAGE_FAULT */
 export function write(line: string): Promise<unknown> {

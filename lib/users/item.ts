@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { readItems, send } from '../dynamodb/client.ts';
+import { itemKey } from '../dynamodb/tables.ts';
 import { config } from '../ground/settings.ts';
 import { emailKey } from './address.ts';
 import type { User } from './user.ts';
@@ -74,7 +75,7 @@ export function newVersion(): string {
 
 /** The key of a user item. */
 export function userKey(id: number) {
-  return { pk: `user#${id}` };
+  return itemKey('user#*', id);
 }
 
 /** Bytes: what DynamoDB allows a partition key. */
@@ -91,7 +92,7 @@ export function wantedEmailKey(email: string) {
 
 /** The key of the item that makes an address unique, in any spelling. */
 export function emailItemKey(email: string) {
-  return { pk: `email#${emailKey(email)}` };
+  return itemKey('email#*', emailKey(email));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Step, send, transact } from '../dynamodb/client.ts';
-import { createdAtKey } from '../dynamodb/tables.ts';
+import { createdAtKey, itemKey } from '../dynamodb/tables.ts';
 import { DomainError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { seconds } from '../ground/time.ts';
@@ -151,20 +151,18 @@ async function insertNobody(id: number, now: Date): Promise<void> {
   const puts = ['email', 'user'].map((part) => ({
     Put: {
       TableName: config.usersTable,
-      Item: { pk: `attempts#taken#${id}#${part}`, expires_at: seconds(now) },
+      Item: { ...itemKey('attempts#taken#*', id, part), expires_at: seconds(now) },
       ConditionExpression: 'attribute_not_exists(pk)',
     },
   }));
   await transact(puts.map((put) => [put]));
 }
 
-const counterKey = { pk: 'counter' };
-
 async function addToCounter(count: number): Promise<number> {
   const { Attributes } = await send(
     new UpdateCommand({
       TableName: config.usersTable,
-      Key: counterKey,
+      Key: itemKey('counter'),
       UpdateExpression: 'ADD last_id :count',
       ExpressionAttributeValues: { ':count': count },
       ReturnValues: 'UPDATED_NEW',

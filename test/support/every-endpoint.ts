@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeJwt } from 'jose';
 import { describe, expect, inject, it } from 'vitest';
-import { functionsInForce, mailFunction } from '../../infra/uses.ts';
+import { functionsInForce } from '../../infra/uses.ts';
 import { configFrom } from '../../lib/ground/settings.ts';
 import { entriesOf, isoTimestamp, outcome, refusal, uniqueAgent } from './acceptance.ts';
 import { type Account, type ApiAnswer, type ApiClient, logIn, register } from './client.ts';
@@ -18,7 +18,7 @@ import {
   tokenFor,
 } from './examples.ts';
 import { idSeen, seenIn } from './model.ts';
-import { allowedBy, takenBy } from './permissions.ts';
+import { takenBy } from './permissions.ts';
 import type { ProxiedService } from './proxied-service.ts';
 import { faults } from './proxy.ts';
 import { markVerified, registrationMailed } from './reset-tokens.ts';
@@ -176,20 +176,16 @@ export const describeEveryEndpoint = async ({ service, proxy }: ProxiedService):
     } satisfies Record<CallerName, string | null>;
   };
 
-  /** The permissions that the examples of a function took, by its name. */
+  /** The indexes that the examples of a function queried, by its name. */
   const taken = new Map<string, Set<string>>();
 
-  /** Notes the permissions that requests to the engine took, which the function must have. */
-  const notePermissions = ({ name, permissions, uses }: ExampleRequest['definition']): void => {
-    const asked = proxy.requests.flatMap((request) => takenBy(request, environment));
-    // What it hands over is mailed at the same time.
-    const mailing = uses.has('mail') ? mailFunction(settings)?.permissions : [];
-    const all = [...allowedBy(permissions), ...allowedBy(mailing)];
-    expect(
-      asked.filter((one) => !all.includes(one)),
-      `uses of ${name} in infra/uses.ts`,
-    ).toEqual([]);
-    taken.set(name, new Set([...(taken.get(name) ?? []), ...asked]));
+  /** Notes which indexes requests queried. */
+  const noteLists = ({ name }: ExampleRequest['definition']): void => {
+    const all = proxy.requests.flatMap(({ operation, content }) =>
+      takenBy(operation, JSON.parse(content.slice(operation.length)), environment),
+    );
+    const lists = all.map(({ table, index }) => `${table}/${index}`);
+    taken.set(name, new Set([...(taken.get(name) ?? []), ...lists]));
   };
 
   /** The entries of an agent, each with the id of the request that left it. */
@@ -214,7 +210,7 @@ export const describeEveryEndpoint = async ({ service, proxy }: ProxiedService):
     const headers = { 'user-agent': agent };
     const sent = sendExample(api, example, subject, { token, headers });
     const response = await sent.finally(() => proxy.impose());
-    notePermissions(example.definition);
+    noteLists(example.definition);
     return { response, entries: await keptEntries(agent) };
   };
 
@@ -347,9 +343,10 @@ export const describeEveryEndpoint = async ({ service, proxy }: ProxiedService):
 
   it('Each function queries each list that it may query', () => {
     const unused = functionsInForce(settings).flatMap(({ name, permissions }) =>
-      allowedBy(permissions.filter(({ indexes }) => indexes))
-        .filter((one) => isLocal && !taken.get(name)?.has(one))
-        .map((one) => `${name}: ${one}`),
+      permissions
+        .flatMap(({ table, indexes = [] }) => indexes.map((index) => `${table}/${index}`))
+        .filter((list) => isLocal && !taken.get(name)?.has(list))
+        .map((list) => `${name}: ${list}`),
     );
 
     expect(unused, 'uses in infra/uses.ts').toEqual([]);

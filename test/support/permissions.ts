@@ -1,37 +1,134 @@
-/** Permissions on tables, each as a text such as `dynamodb:Query on users/by-email`. */
-import type { TablePermission } from '../../infra/uses.ts';
-import type { EngineRequest } from './proxy.ts';
+/** What functions ask of the tables, judged by their permissions as IAM judges it. */
+import type { AsyncLocalStorage } from 'node:async_hooks';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { FunctionDefinition, TablePermission } from '../../infra/uses.ts';
+import { tables } from '../../lib/dynamodb/tables.ts';
 
 type Environment = Readonly<Record<string, string>>;
+type Item = Readonly<Record<string, AttributeValue>>;
 
-/** The permissions that some statements give. */
-export const allowedBy = (permissions: readonly TablePermission[] = []): readonly string[] =>
-  permissions.flatMap(({ table, actions, indexes = [undefined] }) =>
-    actions.flatMap((action) => indexes.map((index) => permissionTo(action, table, index))),
-  );
+/** An action on a table or an index, with the partition keys of all items that it is taken for. */
+export interface Taken {
+  readonly action: string;
+  readonly table: string;
+  readonly index: string | undefined;
+  readonly keys: readonly string[];
+}
 
-/** The permissions that a request to the engine takes; for a transaction, those of its items. */
+/** A request for items, or an item of a transaction. */
+interface Asking {
+  readonly TableName: string;
+  readonly IndexName?: string;
+  readonly Key?: Item;
+  readonly Item?: Item;
+  /** Of a query, where all code names the partition `:p`. */
+  readonly ExpressionAttributeValues?: Item;
+}
+
+/** What a request takes. A transaction takes an action for each kind of its items, with their keys. */
 export const takenBy = (
-  { operation, content }: EngineRequest,
-  { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' }: Environment,
-): readonly string[] => {
-  const { TableName, IndexName, TransactItems, RequestItems } = JSON.parse(
-    content.slice(operation.length),
+  operation: string,
+  request: object,
+  environment: Environment,
+): readonly Taken[] => {
+  const asked = Map.groupBy(
+    partsOfRequest(operation, request),
+    ([action, { TableName, IndexName }]) => JSON.stringify([action, TableName, IndexName]),
   );
-  const on = (action: string, table: string, index?: string) =>
-    permissionTo(
-      `dynamodb:${action}`,
-      { [users]: 'users', [audit]: 'audit' }[table] ?? table,
-      index,
-    );
-  if (TransactItems) {
-    return TransactItems.flatMap((item: Record<string, { TableName: string }>) =>
-      Object.entries(item).map(([kind, one]) => on(`${kind}Item`, one.TableName)),
-    );
-  }
-  const names: readonly string[] = TableName ? [TableName] : Object.keys(RequestItems);
-  return names.map((name) => on(operation, name, IndexName));
+  return [...asked].map(([on, parts]) => {
+    const [action, tableName, index] = JSON.parse(on);
+    const definition = tables.find(({ variable }) => environment[variable] === tableName);
+    const key = index ? ':p' : `${definition?.partitionKey.name}`;
+    return {
+      action: `dynamodb:${action}`,
+      table: definition?.name ?? tableName,
+      index: index ?? undefined,
+      keys: parts.map(([, { Key, Item, ExpressionAttributeValues }]) => {
+        const value = (Key ?? Item ?? ExpressionAttributeValues)?.[key];
+        return String(value?.S ?? value?.N);
+      }),
+    };
+  });
 };
 
-const permissionTo = (action: string, table: string, index?: string) =>
-  `${action} on ${table}${index ? `/${index}` : ''}`;
+/** Whether one of the permissions allows an action for all of its keys. */
+export const isAllowed = (taken: Taken, permissions: readonly TablePermission[]): boolean =>
+  permissions.some(
+    ({ table, action, indexes, keys }) =>
+      action === taken.action &&
+      table === taken.table &&
+      (taken.index === undefined ? !indexes : indexes?.includes(taken.index) === true) &&
+      taken.keys.every((key) => !keys || keys.some((pattern) => isLike(pattern, key))),
+  );
+
+/**
+ * Has requests to the engine judged until the end of this process's tests: what its function may not do, AWS
+ * would refuse.
+ * @param running the function of each request
+ * @returns what was refused
+ */
+export const judgeRequests = (
+  running: AsyncLocalStorage<FunctionDefinition>,
+  environment: Environment,
+): readonly string[] => {
+  const refused: string[] = [];
+  const judge: Judge = (operation, request) => {
+    const { name, permissions } = running.getStore() ?? {};
+    for (const taken of permissions ? takenBy(operation, request, environment) : []) {
+      if (isAllowed(taken, permissions ?? [])) continue;
+      refused.push(`${name}: ${JSON.stringify(taken)}`);
+      throw Object.assign(new Error(refused.at(-1)), { name: 'AccessDeniedException' });
+    }
+  };
+  judges().add(judge);
+  return refused;
+};
+
+type Judge = (operation: string, request: object) => void;
+
+const partsOfRequest = (
+  operation: string,
+  request: {
+    readonly TransactItems?: readonly Readonly<Record<string, Asking>>[];
+    readonly RequestItems?: Readonly<Record<string, { readonly Keys: readonly Item[] }>>;
+  },
+): readonly (readonly [action: string, Asking])[] => {
+  const { TransactItems, RequestItems } = request;
+  if (TransactItems) {
+    return TransactItems.flatMap((item) =>
+      Object.entries(item).map(([kind, asking]) => [`${kind}Item`, asking] as const),
+    );
+  }
+  if (!RequestItems) return [[operation, request as Asking]];
+  return Object.entries(RequestItems).flatMap(([TableName, { Keys }]) =>
+    Keys.map((Key) => [operation, { TableName, Key }] as const),
+  );
+};
+
+/** Whether a text is like a pattern of IAM's `StringLike`: all have their `*` at the end. */
+const isLike = (pattern: string, text: string): boolean =>
+  pattern.endsWith('*') ? text.startsWith(pattern.slice(0, -1)) : text === pattern;
+
+/** The judges of all services of this process, which test files share. */
+const judges = (): Set<Judge> => {
+  const shared = globalThis as { judges?: Set<Judge> };
+  if (shared.judges) return shared.judges;
+  const all = new Set<Judge>();
+  shared.judges = all;
+  const { send } = DynamoDBDocumentClient.prototype;
+  DynamoDBDocumentClient.prototype.send = function judged(this: unknown, ...call: unknown[]) {
+    const [{ middlewareStack }] = call as [Parameters<typeof send>[0]];
+    middlewareStack.add(
+      (next) => async (args) => {
+        const { headers, body } = args.request as { headers: Environment; body: string };
+        const operation = `${headers['x-amz-target']}`.replace(/.*\./, '');
+        for (const judge of all) judge(operation, JSON.parse(body));
+        return next(args);
+      },
+      { step: 'finalizeRequest', name: 'judged', override: true },
+    );
+    return Reflect.apply(send, this, call);
+  };
+  return all;
+};

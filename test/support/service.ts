@@ -1,8 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { inject, vi } from 'vitest';
+import { expect, inject, vi } from 'vitest';
 import { type ApiClient, apiClient } from './client.ts';
 import { checkUnder } from './contract.ts';
+import { judgeRequests } from './permissions.ts';
 import { startServiceProcess } from './service-process.ts';
 
 export interface TestService {
@@ -44,9 +45,10 @@ const withinThisProcess = async (
   vi.resetModules();
   const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password, JWT_SECRET: jwtSecret } = settings;
   try {
-    const { startService } = await import('../../infra/local/service.ts');
+    const { startService, running } = await import('../../infra/local/service.ts');
     const { readLocalSettings } = await import('../../infra/local/settings.ts');
     const { config } = await import('../../lib/ground/settings.ts');
+    const refused = judgeRequests(running, settings);
     const { url, stop } = await startService(readLocalSettings(process.env));
     Object.defineProperties(config, Object.getOwnPropertyDescriptors({ ...config }));
     return {
@@ -58,7 +60,10 @@ const withinThisProcess = async (
         throw new Error('Only a service in a process of its own has an output');
       },
       environment: settings,
-      stop,
+      stop: async () => {
+        await stop();
+        expect(refused, 'uses in infra/uses.ts').toEqual([]);
+      },
     };
   } finally {
     vi.resetModules();

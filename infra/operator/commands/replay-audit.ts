@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type AuditEntry, actions, results } from '../../../lib/audit/entry.ts';
 import { writeEntry } from '../../../lib/audit/record.ts';
+import { replayId } from '../../../lib/dynamodb/tables.ts';
 import { entryNotWritten } from '../../../lib/ground/log.ts';
 import { isTime } from '../../../lib/seal/line.ts';
 import { type Operator, recordIntention, recordOperation } from '../audit.ts';
@@ -132,7 +133,7 @@ const list = (operator: Operator, entries: readonly number[]): Promise<void> =>
     operator,
     action: 'CREATE',
     resource: 'audit-logs',
-    resource_id: 'replay',
+    resource_id: replayId,
     details: { entries },
   });
 

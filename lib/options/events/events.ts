@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { attributes, listEntries, shown } from '../../audit/query.ts';
 import { hasExpired } from '../../audit/retention.ts';
+import { replayId } from '../../dynamodb/tables.ts';
 import { auditTrailBroken, logError } from '../../ground/log.ts';
 
 type Image = Readonly<Record<string, AttributeValue>>;
@@ -74,7 +75,7 @@ async function listedAround(times: readonly number[]): Promise<ReadonlySet<unkno
   const [since, until] = [Math.min(...times) - tolerance, Math.max(...times) + tolerance].map(
     (time) => new Date(time * 1000).toISOString(),
   );
-  const filter = { resourceId: 'replay', action: 'CREATE', since, until } as const;
+  const filter = { resourceId: replayId, action: 'CREATE', since, until } as const;
   const { entries } = await listEntries(filter, { limit: 1000 });
   const replays = entries.filter(({ resource }) => resource === 'audit-logs');
   return new Set(replays.flatMap(({ details }) => idsIn(details)));

@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Step } from '../../dynamodb/client.ts';
+import { itemKey } from '../../dynamodb/tables.ts';
 import { config } from '../../ground/settings.ts';
 import {
   getItem,
@@ -93,7 +94,5 @@ export function unlinking(
 
 /** No issuer has a number sign. */
 function identityKey({ issuer, subject }: IdentityName) {
-  return {
-    pk: `identity#${issuer}#${subject}`,
-  };
+  return itemKey('identity#*', issuer, subject);
 }

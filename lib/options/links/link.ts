@@ -6,6 +6,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type Step, send } from '../../dynamodb/client.ts';
+import { itemKey } from '../../dynamodb/tables.ts';
 import { DomainError } from '../../ground/errors.ts';
 import { config } from '../../ground/settings.ts';
 import { hour, seconds } from '../../ground/time.ts';
@@ -155,7 +156,7 @@ export function voidLink(kind: LinkKind, id: number, now = new Date()) {
 
 /** The key of the item that holds a user's newest link of a kind. */
 function linkKey(kind: LinkKind, id: number): ItemKey {
-  return { pk: `${kind}#${id}` };
+  return itemKey(`${kind}#*`, id);
 }
 
 /** A token: the user's id, by which its item is found, and 32 random bytes. */

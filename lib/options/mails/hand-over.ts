@@ -1,5 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf } from '../../dynamodb/client.ts';
+import { itemKey } from '../../dynamodb/tables.ts';
 import { DomainError } from '../../ground/errors.ts';
 import { describeFault, logError, loggingFaults, noticeNotHandedOver } from '../../ground/log.ts';
 import { config } from '../../ground/settings.ts';
@@ -178,7 +179,7 @@ async function exceedsLimit({ ip_address }: Source, now = new Date()): Promise<b
   const quarter = Math.floor(seconds(now) / quarterOfAnHour);
   const command = new UpdateCommand({
     TableName: config.usersTable,
-    Key: { pk: `attempts#mail#address#${networkOf(ip_address)}#${quarter}` },
+    Key: itemKey('attempts#mail#*', 'address', networkOf(ip_address), quarter),
     UpdateExpression: 'SET expires_at = :end ADD mails :one',
     ConditionExpression: 'attribute_not_exists(pk) OR mails < :limit',
     ExpressionAttributeValues: {

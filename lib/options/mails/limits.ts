@@ -5,6 +5,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf } from '../../dynamodb/client.ts';
+import { itemKey } from '../../dynamodb/tables.ts';
 import { namedError } from '../../ground/errors.ts';
 import { config } from '../../ground/settings.ts';
 import { hour, seconds } from '../../ground/time.ts';
@@ -61,9 +62,8 @@ export async function claimMail(
 
 /** The key of the item of an address, in any spelling. */
 export function mailsKey({ kind, email }: Pick<Claim, 'kind' | 'email'>): ItemKey {
-  return {
-    pk: `mails#${kind}#${createHash('sha256').update(emailKey(email)).digest('base64url')}`,
-  };
+  const digest = createHash('sha256').update(emailKey(email)).digest('base64url');
+  return itemKey('mails#*', kind, digest);
 }
 
 /** Records that a request is done. @throws {DomainError} STORAGE_FAULT */

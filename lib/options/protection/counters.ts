@@ -6,6 +6,7 @@
 import { createHmac } from 'node:crypto';
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { conditionItem, isConditionFailure, send, sendIf } from '../../dynamodb/client.ts';
+import { itemKey } from '../../dynamodb/tables.ts';
 import { DomainError, type ErrorCode } from '../../ground/errors.ts';
 import { loggingFaults } from '../../ground/log.ts';
 import { config } from '../../ground/settings.ts';
@@ -158,8 +159,8 @@ export function countAfter(count: Count | undefined, limit: number, now: number)
 export async function countRegistration(sourceIp: string, now?: Date): Promise<void> {
   const limit = config.registrationsPerAddress;
   if (limit === 0) return;
-  const pk = `attempts#register#address#${networkOf(sourceIp)}`;
-  const { waitError } = await countAttempt([{ pk, limit }], now);
+  const key = itemKey('attempts#register#*', 'address', networkOf(sourceIp));
+  const { waitError } = await countAttempt([{ ...key, limit }], now);
   if (waitError) throw waitError;
 }
 
@@ -190,7 +191,7 @@ function failuresOf(email: string): Promise<Counter | undefined> {
 
 function sourceCounter(sourceIp: string): Counter {
   return {
-    pk: `attempts#login#address#${networkOf(sourceIp)}`,
+    ...itemKey('attempts#login#*', 'address', networkOf(sourceIp)),
     limit: config.loginFailuresPerAddress,
   };
 }
@@ -201,14 +202,14 @@ const isOn = ({ limit }: Counter): boolean => limit > 0;
 async function accountCounter(email: string): Promise<Counter> {
   const [{ keyObject }] = await signingKeys();
   const account = createHmac('sha256', keyObject).update(`login.v1:${emailKey(email)}`);
-  const pk = `attempts#login#account#${account.digest('base64url')}`;
-  return { pk, limit: config.loginFailuresPerAccount, ofAccount: true };
+  const key = itemKey('attempts#login#*', 'account', account.digest('base64url'));
+  return { ...key, limit: config.loginFailuresPerAccount, ofAccount: true };
 }
 
 /** The counter of a user: a change of the email address must not give further guesses at a code. */
 function userCounter({ id }: StoredUser): Counter {
   return {
-    pk: `attempts#login#user#${id}`,
+    ...itemKey('attempts#login#*', 'user', id),
     limit: config.loginFailuresPerAccount,
     ofAccount: true,
   };

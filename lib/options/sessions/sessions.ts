@@ -8,6 +8,7 @@
 import { randomBytes } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { Overtaken, type Step, sendIf, updateOnce } from '../../dynamodb/client.ts';
+import { itemKey } from '../../dynamodb/tables.ts';
 import { DomainError } from '../../ground/errors.ts';
 import { config, hasSessions } from '../../ground/settings.ts';
 import { day, seconds } from '../../ground/time.ts';
@@ -82,7 +83,7 @@ export async function readSessions(id: number): Promise<WithSessions | undefined
 }
 
 export function sessionsKey(id: number) {
-  return { pk: `sessions#${id}` };
+  return itemKey('sessions#*', id);
 }
 
 /** A user with the item of its sessions. */

@@ -1,7 +1,15 @@
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { auditPublisher, auditSealer, functions } from '../../../infra/uses.ts';
-import { everything, functionsOf, idOf, production, resourcesOf, synthesise } from './template.ts';
+import {
+  everything,
+  functionsOf,
+  idOf,
+  production,
+  resourcesOf,
+  synthesise,
+  target,
+} from './template.ts';
 
 type Settings = Readonly<Record<string, unknown>>;
 
@@ -66,6 +74,46 @@ describe('The in-memory variant', () => {
   });
 });
 
+describe('The roles of functions', () => {
+  /** What each role may do with the tables, an action on a resource a line, with the patterns of keys. */
+  const allowed = [...resourcesOf(synthesise(everything), 'AWS::IAM::Policy')].flatMap(
+    ([policy, { Properties }]) => {
+      const statements: readonly Readonly<Record<string, unknown>>[] =
+        Properties.PolicyDocument.Statement;
+      return statements.flatMap(({ Action, Resource, Condition = {} }) =>
+        [Action as string].flat().flatMap((action) =>
+          [Resource].flat().map((resource) => ({
+            what: `${policy.replace('RoleDefaultPolicy', '')}: ${action} on ${target(resource)}`,
+            keys: (Condition as Settings)['ForAllValues:StringLike'],
+          })),
+        ),
+      );
+    },
+  );
+  const ofTables = allowed.filter(({ what }) => /dynamodb:\w+ on \w+Table/.test(what));
+
+  it('have one statement for each action on a table, which nothing beside it widens', () => {
+    const all = ofTables.map(({ what }) => what);
+
+    expect(all.length).toBeGreaterThan(100);
+    expect(all.filter((what, at) => all.indexOf(what) !== at)).toEqual([]);
+  });
+
+  it('name the keys of the users table that each action is for', () => {
+    const wide = ofTables.filter(({ what, keys }) => what.endsWith(' on UsersTable') && !keys);
+
+    expect(wide).toEqual([]);
+  });
+
+  it('let nobody who registers change a user', () => {
+    expect(
+      ofTables.find(({ what }) => what === 'AuthRegister: dynamodb:UpdateItem on UsersTable')?.keys,
+    ).toEqual({
+      'dynamodb:LeadingKeys': ['attempts#register#*', 'counter', 'attempts#mail#*'],
+    });
+  });
+});
+
 const actionOf: Readonly<Record<string, string>> = {
   BatchGetItemCommand: 'dynamodb:BatchGetItem',
   DeleteCommand: 'dynamodb:DeleteItem',
@@ -115,15 +163,27 @@ const actionsOf = (code: string): string[] => {
   return [...new Set([...commands, ...items])].sort();
 };
 
+/**
+ * The patterns of keys that code makes, but for keys that are one item's. Of which kind a link is, its bundle
+ * does not say: then it is what is allowed.
+ */
+const patternsOf = (code: string, allowed: ReadonlySet<string>): Set<string> =>
+  new Set([
+    ...[...code.matchAll(/"([\w#-]+#\*)"/g)].map(([, pattern = '']) => pattern),
+    ...(code.includes('}#*`') ? ['reset#*', 'address#*'].filter((one) => allowed.has(one)) : []),
+  ]);
+
 describe('The code of a function', () => {
   it.each(functions)('$name does what its role allows, and nothing else', async (definition) => {
-    const allowed = definition.permissions.flatMap(({ actions }) => actions);
-    // Whoever may read one item may read several at once.
-    const kindsOf = (actions: readonly string[]) =>
-      new Set(actions.map((action) => action.replace('BatchGet', 'Get')));
+    const { permissions } = definition;
+    const actions = new Set(permissions.map(({ action }) => action));
+    const keys = new Set(
+      permissions.flatMap(({ keys = [] }) => keys.filter((key) => key.endsWith('#*'))),
+    );
 
-    const asked = actionsOf(await codeOf(definition.entry));
+    const code = await codeOf(definition.entry);
 
-    expect(kindsOf(asked), 'its uses in infra/uses.ts').toEqual(kindsOf(allowed));
+    expect(new Set(actionsOf(code)), 'its uses in infra/uses.ts').toEqual(actions);
+    expect(patternsOf(code, keys), 'its uses in infra/uses.ts').toEqual(keys);
   });
 });

@@ -1,0 +1,85 @@
+/** What judges the requests of all services within their tests: test/support/permissions.ts. */
+import { expect, it } from 'vitest';
+import type { TablePermission } from '../../infra/uses.ts';
+import { isAllowed, takenBy } from './permissions.ts';
+
+const environment = { USERS_TABLE: 'u', AUDIT_TABLE: 'a' };
+const pk = (key: string) => ({ pk: { S: key } });
+const item = (key: string) => ({ TableName: 'u', Key: pk(key) });
+const batch = { RequestItems: { u: { Keys: [pk('user#1'), pk('sessions#1')] } } };
+const transaction = {
+  TransactItems: [
+    { Update: item('user#1') },
+    { Delete: item('email#a') },
+    { Put: { TableName: 'u', Item: pk('email#b') } },
+    { Put: { TableName: 'u', Item: pk('nonce#c') } },
+  ],
+};
+const query = {
+  TableName: 'a',
+  IndexName: 'by_resource_id',
+  ExpressionAttributeValues: { ':p': { S: 'replay' } },
+};
+
+const may = (action: string, ...keys: readonly string[]): TablePermission => ({
+  table: 'users',
+  action: `dynamodb:${action}`,
+  keys,
+});
+const mayQuery = (index: string, key: string): TablePermission => ({
+  table: 'audit',
+  action: 'dynamodb:Query',
+  indexes: [index],
+  keys: [key],
+});
+const inTransaction = [may('UpdateItem', 'user#*'), may('DeleteItem', 'email#*')];
+
+it.each<[string, string, object, readonly TablePermission[], boolean]>([
+  ['one key', 'GetItem', item('user#1'), [may('GetItem', 'user#*')], true],
+  ['a key of another kind', 'GetItem', item('user#1'), [may('GetItem', 'users#*')], false],
+  ['the one key of its kind', 'UpdateItem', item('counter'), [may('UpdateItem', 'counter')], true],
+  ['a longer key', 'UpdateItem', item('counters'), [may('UpdateItem', 'counter')], false],
+  ['another action', 'GetItem', item('user#1'), [may('BatchGetItem', 'user#*')], false],
+  [
+    'a batch whose keys one permission names',
+    'BatchGetItem',
+    batch,
+    [may('BatchGetItem', 'user#*', 'sessions#*')],
+    true,
+  ],
+  [
+    'a batch whose keys two permissions name together',
+    'BatchGetItem',
+    batch,
+    [may('BatchGetItem', 'user#*'), may('BatchGetItem', 'sessions#*')],
+    false,
+  ],
+  [
+    'a transaction each of whose actions is allowed its own keys',
+    'TransactWriteItems',
+    transaction,
+    [...inTransaction, may('PutItem', 'email#*', 'nonce#*')],
+    true,
+  ],
+  [
+    'a transaction with a key that its action is not allowed',
+    'TransactWriteItems',
+    transaction,
+    [...inTransaction, may('PutItem', 'email#*')],
+    false,
+  ],
+  ['a partition of an index', 'Query', query, [mayQuery('by_resource_id', 'replay')], true],
+  ['another partition', 'Query', query, [mayQuery('by_resource_id', '1')], false],
+  ['another index', 'Query', query, [mayQuery('by_user_id', 'replay')], false],
+  [
+    'an item by a number, where all keys are allowed',
+    'PutItem',
+    { TableName: 'a', Item: { id: { N: '1' } } },
+    [{ table: 'audit', action: 'dynamodb:PutItem' }],
+    true,
+  ],
+])('IAM allows or refuses a request: %s', (_, operation, request, permissions, allowed) => {
+  const taken = takenBy(operation, request, environment);
+
+  expect(taken.every((one) => isAllowed(one, permissions))).toBe(allowed);
+});
