@@ -121,9 +121,10 @@ const judges = (): Set<Judge> => {
     const [{ middlewareStack }] = call as [Parameters<typeof send>[0]];
     middlewareStack.add(
       (next) => async (args) => {
-        const { headers, body } = args.request as { headers: Environment; body: string };
+        const { headers, body } = args.request as { headers: Environment; body: Uint8Array };
         const operation = `${headers['x-amz-target']}`.replace(/.*\./, '');
-        for (const judge of all) judge(operation, JSON.parse(body));
+        const request = JSON.parse(new TextDecoder().decode(body));
+        for (const judge of all) judge(operation, request);
         return next(args);
       },
       { step: 'finalizeRequest', name: 'judged', override: true },
