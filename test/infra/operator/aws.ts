@@ -25,7 +25,7 @@ export interface Aws {
 const queryAnswer = (action: string, result: string) =>
   `<${action}Response xmlns="urn:x"><${action}Result>${result}</${action}Result></${action}Response>`;
 
-type Outputs = Readonly<Record<string, string>>;
+type Outputs = Readonly<Record<string, unknown>>;
 
 const parameterOf = ({ environment }: OperatedService, more: Outputs) => {
   const known = {

@@ -37,7 +37,7 @@ const prepare = {
     const names = 'alias/accounts/token-signing-';
     const keys = { TOKEN_SIGNING: 'RS256', TOKEN_KEYS: names, TOKEN_SIGNING_KEY: kms.makeKey() };
     const settings = { ...keys, ...shortTokens };
-    const aws = await awsForThisTest(service, { Settings: JSON.stringify(settings) });
+    const aws = await awsForThisTest(service, { Settings: settings });
     const environment = { ...aws.environment, ...kms.environment };
     const age = (stage: string, minutes: number) => {
       kms.place(names + stage, kms.aliases.get(names + stage)?.key, Date.now() - minutes * 60_000);
