@@ -88,7 +88,8 @@ const serveObject = (
   const found = versions.find(({ id }) => id === wanted);
   if (found?.isEncrypted) return fail(response, 400, 'InvalidRequest');
   if (found?.content) return sendRange(found.content, incoming.headers.range, response);
-  return found ? fail(response, 405, 'MethodNotAllowed') : fail(response, 404, 'NoSuchVersion');
+  if (found) return fail(response, 405, 'MethodNotAllowed');
+  return fail(response, 404, versions.length > 0 ? 'NoSuchVersion' : 'NoSuchKey');
 };
 
 /** Which requests fail. */

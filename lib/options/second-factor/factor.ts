@@ -124,13 +124,13 @@ export async function useCode(user: StoredUser, proof: Proof): Promise<StoredUse
   return rewriteUser(user.id, use, user);
 }
 
-function totp(secret: string, { issuer, label }: { issuer?: string; label?: string } = {}) {
+function totp(secret: string, names?: { issuer: string; label: string }) {
   return new TOTP({
     secret: Secret.fromBase32(secret),
     algorithm: 'SHA1',
     digits: 6,
     period,
-    ...(issuer === undefined || label === undefined ? {} : { issuer, label }),
+    ...names,
   });
 }
 

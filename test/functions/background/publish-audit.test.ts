@@ -218,6 +218,32 @@ describe('What nobody may do to an entry', () => {
     expect(findings()).toEqual([]);
   });
 
+  it('is not that two replays, an hour apart, list old entries that arrive together', async () => {
+    const hourAgo = minutesAgo(60);
+    const items = [600, 500].map((age) =>
+      toItem(
+        makeEntry(
+          { action: 'LOGIN', resource: 'users', result: 'SUCCESS' },
+          { now: minutesAgo(age) },
+        ),
+        { writeId: 'replayed' },
+      ),
+    );
+    const [early, late] = items.map(({ id }) => id);
+    await replay(listing([early]), hourAgo);
+    await replay(listing([late]));
+    await nextRecords();
+    for (const item of items) await put(item);
+
+    await publish(({ dynamodb, ...change }) => {
+      const isEarly = dynamodb.NewImage?.id?.N === String(early);
+      const at = isEarly ? seconds(hourAgo) : dynamodb.ApproximateCreationDateTime;
+      return { ...change, dynamodb: { ...dynamodb, ApproximateCreationDateTime: at } };
+    });
+
+    expect(findings()).toEqual([]);
+  });
+
   it('is told of an old entry that a replay of another time lists, or none that can be read', async () => {
     const old = await write({}, minutesAgo(90));
     await nextRecords();
@@ -225,6 +251,7 @@ describe('What nobody may do to an entry', () => {
     await replay(listing([old.id]), minutesAgo(30));
     await replay(listing(old.id + 1));
     await replay('{');
+    await write({ action: 'CREATE', resource_id: 'replay', details: listing([old.id]) });
     await nextRecords();
     await put(old);
 

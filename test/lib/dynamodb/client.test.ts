@@ -6,13 +6,14 @@ import {
   QueryCommand,
   ScanCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   conditionItem,
   isConditionFailure,
   Overtaken,
   send,
   transact,
+  untilWritten,
 } from '../../../lib/dynamodb/client.ts';
 import { DomainError, faultName } from '../../../lib/ground/errors.ts';
 import { proxiedTablesForThisFile } from '../../support/own-tables.ts';
@@ -245,6 +246,32 @@ describe('transact', () => {
     const error = await outcomeOf(transact([[put(newItem())]]));
 
     expect(error).toEqual(storageFault('ResourceNotFoundException'));
+  });
+});
+
+describe('untilWritten', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** How often it writes before it succeeds or fails, when so many writes are overtaken. */
+  const attemptsAt = async (overtaken: number, milliseconds: number) => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    let attempts = 0;
+    const write = async () => {
+      attempts += 1;
+      vi.advanceTimersByTime(milliseconds);
+      if (attempts <= overtaken) throw new Overtaken();
+      return 'written';
+    };
+    return [await outcomeOf(untilWritten(async () => undefined, write)), attempts];
+  };
+
+  it('writes again as long as there is time, and three times at least', async () => {
+    const hour = 3_600_000;
+    expect(await attemptsAt(9, 0)).toEqual(['written', 10]);
+    expect(await attemptsAt(2, hour)).toEqual(['written', 3]);
+    expect(await attemptsAt(9, hour)).toEqual([storageFault('Contention'), 3]);
   });
 });
 

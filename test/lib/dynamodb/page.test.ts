@@ -199,6 +199,25 @@ describe('readPage', () => {
     });
   });
 
+  it('reads twice as many entries each time it has found too few', async () => {
+    const list = distributions.findIndex(({ name }) => name === 'all in one shard');
+    const deep = list * 1_000_000 + size - 14;
+
+    const page = await readPage({
+      table,
+      index: auditIndexes.byCreatedAt,
+      attributes: ['id'],
+      partitions: ['all in one shard#3'],
+      order: 'newest first',
+      limit: 1,
+      matches: ({ id }) => id === deep,
+      // Of 2, 4 and 8 entries.
+      mostRequests: 3,
+    });
+
+    expect(page.entries).toEqual([{ id: deep }]);
+  });
+
   it('returns where to go on after each of the entries', async () => {
     const [where] = spread;
     const partitions = where ? partitionsOf(where) : [];

@@ -204,6 +204,7 @@ describe('The setting of identity providers', () => {
   it.each([
     [[google]],
     [[google, { issuer: 'http://localhost:4000/a', audiences: ['x', 'y'] }]],
+    [[{ ...google, issuer: `https://a.example/${'a'.repeat(237)}` }]],
     [
       [
         {
@@ -234,7 +235,7 @@ describe('The setting of identity providers', () => {
     [{ ...google, issuer: 'accounts.google.com' }],
     [{ ...google, issuer: 'https://a.example/#b' }],
     [{ ...google, issuer: 'https://a.example/?b' }],
-    [{ ...google, issuer: `https://a.example/${'a'.repeat(240)}` }],
+    [{ ...google, issuer: `https://a.example/${'a'.repeat(238)}` }],
     [{ issuer: google.issuer }],
     [{ ...google, audiences: [] }],
     [{ ...google, audiences: 'app' }],

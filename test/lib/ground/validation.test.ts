@@ -114,6 +114,17 @@ describe('The faults of a body', () => {
     ]);
   });
 
+  it.each([v.optional, v.exactOptional, v.nullish])(
+    'never say that a field is required of which the schema is %o',
+    (optional) => {
+      const schema = v.object({ role: optional(oneOf(['user', 'admin'])) });
+
+      expect(errorOf(() => parseBody(schema, { role: '' }))?.faults).toEqual([
+        { field: 'role', code: 'UNKNOWN_VALUE', rule: 'must be one of user, admin' },
+      ]);
+    },
+  );
+
   it('include those of an optional field', () => {
     expect(faultsOf({ name: 'Ada', password: 'p', role: null })).toEqual([]);
     expect(faultsOf({ name: 'Ada', password: 'p', role: '', note: null })).toEqual([

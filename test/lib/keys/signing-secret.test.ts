@@ -35,6 +35,13 @@ describe('keysInForce', () => {
     expect(second.cryptoKey).toBe(first.cryptoKey);
   });
 
+  it('imports no key that can be exported again', () => {
+    expect(keysInForce(rotated, 0).map(({ cryptoKey }) => cryptoKey.extractable)).toEqual([
+      false,
+      false,
+    ]);
+  });
+
   it.each([
     ['right after the rotation', 0, ['old', 'new']],
     ['until everyone has read the new version', 119 * second, ['old', 'new']],

@@ -120,10 +120,22 @@ describe('A trail in a bucket, signed by a key of KMS', () => {
   });
 
   it('has no file any more whose first version has left since it was listed', async () => {
-    await sealedTrail(1);
+    await sealedTrail(2);
+    expect(await Readable.from(archive.list()).toArray()).toHaveLength(2);
     aws.objects.clear();
+    aws.overwrite(keyOf(2), Buffer.from('{}'));
 
     expect(await archive.read(fileName(1), 0, 9)).toBeUndefined();
+    expect(await archive.read(fileName(2), 0, 9)).toBeUndefined();
+  });
+
+  it('is read by ranges, as far as a file goes', async () => {
+    await archive.create(fileName(1), Buffer.from('0123456789'));
+    const read = async (start: number, end: number) =>
+      String(await archive.read(fileName(1), start, end));
+
+    expect(await read(2, 5)).toBe('234');
+    expect(await read(8, 99)).toBe('89');
   });
 
   it('misses no file that S3 fails to read', async () => {

@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import {
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -71,6 +73,20 @@ describe('In a folder', () => {
     expect(readFileSync(join(folder, 'a-file'), 'utf8')).toBe('content');
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     expect(statSync(join(folder, 'a-file')).mode & 0o777).toBe(0o600);
+  });
+
+  // Only Linux lists the files that a process has open.
+  it.runIf(process.platform === 'linux')('nothing stays open once a file is written', async () => {
+    const folder = makeFolder();
+
+    await folderArchive(folder).create('a-file', Buffer.from('content'));
+
+    const open = readdirSync('/proc/self/fd').map((name) => {
+      const path = `/proc/self/fd/${name}`;
+      // The list itself was open too.
+      return lstatSync(path, { throwIfNoEntry: false }) ? readlinkSync(path) : '';
+    });
+    expect(open.filter((path) => path.startsWith(folder))).toEqual([]);
   });
 
   it('a file stays as it is when it is written again', async () => {

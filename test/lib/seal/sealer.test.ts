@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { memberOf } from '../../../lib/seal/archive.ts';
 import { fileName } from '../../../lib/seal/header.ts';
 import { seal } from '../../../lib/seal/sealer.ts';
@@ -207,11 +207,12 @@ describe('Two sealers at once', () => {
 
   it('of which one always loses end with Contention', async () => {
     const trail = makeTrail();
-    const create = async () => false;
+    const create = vi.fn(async () => false);
 
     const sealed = seal({ ...trail, archive: { ...trail.archive, create } }, new Date(trail.now));
 
     await expect(sealed).rejects.toMatchObject({ name: 'Contention' });
+    expect(create).toHaveBeenCalledTimes(5);
   });
 });
 

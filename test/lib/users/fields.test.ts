@@ -56,6 +56,18 @@ describe('parseName', () => {
   ])('refuses %j', (given, message) => {
     expect(outcomeOf(() => parseName(given))).toBe(message);
   });
+
+  it.each([
+    ['x'.repeat(101), 'TOO_LONG'],
+    ['', 'EMPTY'],
+    ['line\nbreak', 'INVALID_FORMAT'],
+    ['\ud83d', 'NOT_WELL_FORMED'],
+    [7, 'WRONG_TYPE'],
+  ])('refuses %j by the code %s', (given, code) => {
+    const fault = expect.objectContaining({ field: 'name', code });
+
+    expect(() => parseName(given)).toThrow(expect.objectContaining({ faults: [fault] }));
+  });
 });
 
 describe('parseEmail', () => {

@@ -71,6 +71,11 @@ describe('emailKey', () => {
     ['the capitals of either', 'a@BÜCHER.Example', 'a@XN--BCHER-KVA.EXAMPLE'],
     ['an accent in a domain', 'a@bücher.example', 'a@bu\u0308cher.example'],
     ['wide letters and dots in a domain', 'a@bücher.example', 'a@bücher。ｅxample'],
+    [
+      'a domain and its punycode, no longer than an address can be',
+      `a@${longDomain.slice(1)}`,
+      `a@${domainToASCII(longDomain.slice(1))}`,
+    ],
     ['white space around it', ' a@b\t', 'A@B'],
   ])('does not distinguish %s', (_, one, other) => {
     expect(emailKey(one)).toBe(emailKey(other));
