@@ -6,7 +6,7 @@ import type { Belonging } from '../../../../lib/keys/token.ts';
 import { findBearer } from '../../../../lib/options/sessions/bearer.ts';
 import { endOpenSession, listSessions } from '../../../../lib/options/sessions/open-sessions.ts';
 import { beginSession } from '../../../../lib/options/sessions/session-tokens.ts';
-import { endSession, endSessions } from '../../../../lib/options/sessions/sessions.ts';
+import { endSession, endSessions, isSessionId } from '../../../../lib/options/sessions/sessions.ts';
 import type { StoredUser } from '../../../../lib/users/item.ts';
 import { allocateUserId, insertUser } from '../../../../lib/users/store.ts';
 import { useOwnTables } from '../../../support/own-tables.ts';
@@ -99,6 +99,17 @@ describe('A session', () => {
     await expect(ended).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
     expect(await stateOf(own)).toBe('open');
   });
+});
+
+it.each([
+  ['A'.repeat(22), true],
+  [`-_${'9'.repeat(20)}`, true],
+  ['A'.repeat(21), false],
+  ['A'.repeat(23), false],
+  [`${'A'.repeat(21)}+`, false],
+  [undefined, false],
+])('Whether %s is the id of a session: %s', (text, expected) => {
+  expect(isSessionId(text)).toBe(expected);
 });
 
 describe('The sessions of a user', () => {
