@@ -35,9 +35,8 @@ export function ownExample(
 
 /** The examples that endpoints share. */
 export function sharedExamples(): Readonly<Record<string, Json>> {
-  const shared = errorCodes.filter((code) => code !== 'STORAGE_FAULT' && code !== 'FIELD_INVALID');
   return Object.fromEntries(
-    shared.flatMap((code) =>
+    errorCodes.flatMap((code) =>
       Object.entries(sharedExample(code)).map(([form, value]) => [
         exampleName(code, form as ErrorForm),
         { value },

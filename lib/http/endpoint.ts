@@ -71,7 +71,7 @@ export function checkQuery(contract: Contract, event: IncomingEvent, permit?: Pe
   const given = refusesOtherParameters
     ? readKnown(Object.keys(entries), rawQueryString)
     : queryStringParameters;
-  if (!contract.body) permit?.(event, given);
+  permit?.(event, given);
   const validated = validate(v.object(entries), given);
   if ('output' in validated) return validated.output;
   const [{ field, rule }] = validated.faults as readonly [FieldFault];

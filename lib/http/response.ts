@@ -48,7 +48,7 @@ export function render(): Middleware {
       ...(body === undefined ? {} : { 'Content-Type': contentType ?? jsonType }),
       'X-Request-Id': requestId ?? '',
     },
-    ...(body === undefined ? {} : bodyOf(body, contentType)),
+    ...bodyOf(body, contentType),
   });
 
   const renderAfter: NonNullable<Middleware['after']> = (request) => {

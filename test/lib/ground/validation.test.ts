@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import type { DomainError } from '../../../lib/ground/errors.ts';
+import { DomainError } from '../../../lib/ground/errors.ts';
 import {
   atLeast,
   atMost,
@@ -147,6 +147,16 @@ describe('parseBody', () => {
       code: 'FIELD_INVALID',
       message: 'name must be at most 3 characters',
       faults: [{ field: 'name' }, { field: 'password' }],
+    });
+  });
+
+  it('names no field in the message where the body has an error of its own', () => {
+    const whenInvalid = 'CREDENTIALS_REQUIRED';
+    const { message } = new DomainError(whenInvalid);
+
+    expect(errorOf(() => parseBody(body, { name: 'long' }, { whenInvalid }))).toMatchObject({
+      code: whenInvalid,
+      message,
     });
   });
 

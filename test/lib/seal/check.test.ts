@@ -164,6 +164,18 @@ describe('The sealer’s own check', () => {
     expect(logged.at(-1)).toMatchObject({ faults: 21 });
   });
 
+  it('tells another finding while one stands that was told', async () => {
+    const trail = await makeDays(2);
+    const one = changeEntry(trail, -2);
+    await runAfter(trail, 1);
+    const other = changeEntry(trail, -4);
+
+    const check = (await runAfter(trail, 1))?.check;
+
+    expect(new Set(check?.named.map(({ subject }) => subject))).toEqual(new Set([one, other]));
+    expect(logged.map(({ faults }) => faults)).toEqual([1, 2]);
+  });
+
   it('names whatever an id is, so that nothing in an item stops the sealer', async () => {
     const trail = await makeDays(2);
     const id = { S: '\ud800"\n'.repeat(1000) };

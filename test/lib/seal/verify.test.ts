@@ -143,8 +143,8 @@ describe('Verification that hands out lines', () => {
     const read = async (part: Parameters<TestTrail['verify']>[0]) => {
       const lines: (readonly [number, unknown])[] = [];
       const seen: Verification['seen'] = ({ item }, number) => lines.push([number, item.id]);
-      const { findings } = await trail.verify({ ...part, seen });
-      return { lines, findings };
+      const { findings, files } = await trail.verify({ ...part, seen });
+      return { lines, findings, files };
     };
     return { trail, ids, replayed, read };
   };
@@ -163,12 +163,14 @@ describe('Verification that hands out lines', () => {
     const { trail, replayed, read } = await makeReplayed();
     const part = { since: at(2), until: at(4) };
 
-    const { lines } = await read(part);
+    const { lines, files } = await read(part);
     trail.archive.files.delete(fileName(5));
     const { findings } = await read(part);
     const elsewhere = await read({ until: at(1) });
 
     expect(lines.map(([number]) => number)).toEqual([2, 3, 7, 7]);
+    // From the second to the seventh.
+    expect(files).toBe(6);
     expect(lines.map(([, id]) => id)).toContain(replayed);
     expect(findings.map(({ subject }) => subject)).toEqual([`file 5 (${fileName(5)})`]);
     expect([elsewhere.findings, elsewhere.lines]).toEqual([[], [[1, expect.any(Number)]]]);
