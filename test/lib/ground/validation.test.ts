@@ -114,12 +114,11 @@ describe('The faults of a body', () => {
     ]);
   });
 
-  it.each([v.optional, v.exactOptional, v.nullish])(
-    'never say that a field is required of which the schema is %o',
-    (optional) => {
-      const schema = v.object({ role: optional(oneOf(['user', 'admin'])) });
-
-      expect(errorOf(() => parseBody(schema, { role: '' }))?.faults).toEqual([
+  const word = oneOf(['user', 'admin']);
+  it.each([v.optional(word), v.exactOptional(word), v.nullish(word)])(
+    'never say that a field is required which is $type',
+    (role) => {
+      expect(errorOf(() => parseBody(v.object({ role }), { role: '' }))?.faults).toEqual([
         { field: 'role', code: 'UNKNOWN_VALUE', rule: 'must be one of user, admin' },
       ]);
     },
