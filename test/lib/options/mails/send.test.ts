@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Language } from '../../../../lib/ground/settings.ts';
 import type { NoticeMessage } from '../../../../lib/options/mails/hand-over.ts';
 import {
@@ -16,9 +16,11 @@ const languages: readonly Language[] = ['en', 'de'];
 describe('send', () => {
   const requests: unknown[] = [];
   let refusal: { readonly type: string; readonly message: string } | undefined;
+  let isSilent = false;
   beforeAll(async () => {
     const { url, stop } = await startLoopback((request, body, response) => {
       requests.push({ url: request.url, body: JSON.parse(body) });
+      if (isSilent) return;
       const type = refusal ? { 'x-amzn-errortype': refusal.type } : {};
       response.writeHead(refusal ? 400 : 200, { 'content-type': 'application/json', ...type });
       response.end(JSON.stringify({ message: refusal?.message }));
@@ -68,6 +70,22 @@ describe('send', () => {
     vi.stubEnv('MAIL_FROM', 'accounts@example.com');
 
     expect(requests.at(-1)).toMatchObject({ body: { FromEmailAddress: header } });
+  });
+
+  it('fails where SES does not respond in time', async () => {
+    isSilent = true;
+    vi.stubGlobal('patience', 0.01);
+    onTestFinished(() => {
+      isSilent = false;
+      vi.unstubAllGlobals();
+    });
+    vi.resetModules();
+    const { send: sendImpatiently } = await import('../../../../lib/options/mails/send.ts');
+
+    const sent = sendImpatiently('ada@example.org', mail);
+
+    const name = expect.stringMatching(/^(?:TimeoutError|ETIMEDOUT)$/);
+    await expect(sent).rejects.toMatchObject({ name });
   });
 
   it.each([
