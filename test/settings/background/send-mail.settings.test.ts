@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { handler } from '../../../functions/background/send-mail.ts';
 import { readResetLink } from '../../../lib/options/links/link.ts';
 import type { MailMessage } from '../../../lib/options/mails/hand-over.ts';
@@ -77,6 +77,24 @@ describe('The function that mails', () => {
 
     expect(mailsTo(email)).toEqual([]);
     expect(await entriesAbout(user)).toEqual([]);
+  });
+
+  const waiting = { pending_email: 'newer@example.org', pending_until: 9_999_999_999 };
+  it.each([
+    ['it has, 1', {}, undefined, 1],
+    ['it has verified, 0', { email_verified: true }, undefined, 0],
+    ['it is about to give up, 0', waiting, undefined, 0],
+    ['it had, 0', {}, 'older@example.org', 0],
+  ])('mails an account so many links for an address that %s', async (_, fields, older, count) => {
+    vi.stubEnv('EMAIL_VERIFICATION', 'on');
+    vi.stubEnv('VERIFY_URL', 'https://app.example.com/verify');
+    onTestFinished(() => void vi.stubEnv('EMAIL_VERIFICATION', 'off'));
+    const user = await newUser(fields);
+    const { id: user_id, email } = { ...user, ...(older ? { email: older } : {}) };
+
+    await handler({ ...asked(email), kind: 'verification', user_id } as MailMessage);
+
+    expect(mailsTo(email)).toHaveLength(count);
   });
 
   it('mails an account at most once a minute, and records nothing of the other requests', async () => {

@@ -16,7 +16,7 @@ import {
 import { allocateUserId, insertUser, readUser } from '../../../../lib/users/store.ts';
 
 import { useOwnTables } from '../../../support/own-tables.ts';
-import { storedUser } from '../../../support/stored-user.ts';
+import { setFields, storedUser } from '../../../support/stored-user.ts';
 
 await useOwnTables();
 process.env.SECOND_FACTOR_LOCAL_KEY = randomBytes(32).toString('base64');
@@ -204,6 +204,15 @@ describe('A code', () => {
     for (const proof of proofs) users.push(proof && (await useCode(user, proof)));
 
     expect(users.map((one) => one !== undefined)).toEqual([true, false]);
+  });
+
+  it('that was found good does not count once the user has another secret', async () => {
+    const user = await makeUser();
+    const proof = await checkCode(user, appCode(0));
+    await setFields(user.id, { factor_secret: await encryptSecret(user.id, makeSecret()) });
+
+    expect(proof).toBeDefined();
+    expect(proof && (await useCode(user, proof))).toBeUndefined();
   });
 });
 
