@@ -12,7 +12,13 @@ import {
   replayId,
   usersIndexes,
 } from '../lib/dynamodb/tables.ts';
-import { type ServiceValues, sendsMail } from '../lib/ground/settings.ts';
+import {
+  hasIdentities,
+  hasSessions,
+  hidesAccounts,
+  type ServiceValues,
+  sendsMail,
+} from '../lib/ground/settings.ts';
 
 export interface Route {
   /** API Gateway's name of the route: `METHOD /path`. */
@@ -32,11 +38,32 @@ export interface TablePermission {
   readonly keys?: readonly string[];
 }
 
+type Condition = (settings: ServiceValues) => boolean;
+
+/** A permission of a use, and the settings with which the use needs it; absent: all. */
+interface UsePermission extends TablePermission {
+  readonly isNeeded?: Condition;
+}
+
+const where = (isNeeded: Condition, ...permissions: readonly TablePermission[]): UsePermission[] =>
+  permissions.map((permission) => ({ ...permission, isNeeded }));
+
 const users = (action: string, ...keys: readonly KeyPattern[]): TablePermission => ({
   table: 'users',
   action: `dynamodb:${action}`,
   keys,
 });
+
+/**
+ * The actions of a transaction, each with the keys of all its items: nobody knows whether AWS judges an action by
+ * the keys of its own items alone.
+ */
+const transaction = (actions: readonly string[], ...keys: readonly KeyPattern[]) =>
+  actions.map((action) => users(action, ...keys));
+
+/** All that a transaction does with items. */
+const anyWrite = ['UpdateItem', 'PutItem', 'DeleteItem', 'ConditionCheckItem'] as const;
+
 const audit = (action: string): TablePermission => ({
   table: 'audit',
   action: `dynamodb:${action}`,
@@ -54,15 +81,23 @@ const query = (
   ...(keys ? { keys } : {}),
 });
 
-const session = [
+const verifiesAddresses: Condition = ({ emailVerification }) => emailVerification !== 'off';
+
+const session = where(
+  hasSessions,
   users('BatchGetItem', 'user#*', 'sessions#*'),
   users('UpdateItem', 'sessions#*'),
+);
+
+const countingFailures = [
+  users('BatchGetItem', 'attempts#login#*'),
+  users('UpdateItem', 'attempts#login#*'),
 ] as const;
 
 /**
  * The uses that a handler can have, with the permissions on tables that they take; other permissions are
- * in stack/function.ts. Each names the keys of the users table that it is for. A transaction takes the actions
- * of all its items, each with the keys of its own items.
+ * in stack/function.ts. Each names the keys of the users table that it is for. What a user has by an option that is
+ * off may be stored still: deletion and new passwords remove identities under all settings.
  */
 const permissionsOf = {
   /** Reads a caller's session and user, and notes the first use of a token; so says the contract. */
@@ -74,53 +109,98 @@ const permissionsOf = {
   /** Finds by an address who logs in. */
   'login.find': [users('BatchGetItem', 'email#*'), users('GetItem', 'user#*')],
   /** Counts failed logins, and forgets those of an account. */
-  'failures.count': [
-    users('BatchGetItem', 'attempts#login#*'),
-    users('UpdateItem', 'attempts#login#*'),
-  ],
+  'failures.count': countingFailures,
   'failures.forget': [users('DeleteItem', 'attempts#login#*')],
-  'registrations.count': [users('UpdateItem', 'attempts#register#*')],
+  /** Counts as failed logins what users confirm their own changes by, where there are sessions. */
+  'failures.confirm': where(hasSessions, ...countingFailures),
+  'registrations.count': where(
+    ({ registrationsPerAddress }) => registrationsPerAddress > 0,
+    users('UpdateItem', 'attempts#register#*'),
+  ),
   /** Begins a session: that of a new user is written with the user. */
-  'sessions.begin': [users('GetItem', 'sessions#*'), users('UpdateItem', 'sessions#*')],
-  'sessions.first': [users('PutItem', 'sessions#*')],
+  'sessions.begin': where(
+    hasSessions,
+    users('GetItem', 'sessions#*'),
+    users('UpdateItem', 'sessions#*'),
+  ),
+  'sessions.first': where(hasSessions, users('PutItem', 'sessions#*')),
   /** Refreshes or ends one. */
   'sessions.change': session,
   'users.read': [users('GetItem', 'user#*')],
   /** Finds a user by an address. */
   'users.find': [users('GetItem', 'email#*', 'user#*')],
+  /** Looks who has an address for which a user asks, where that may be known. */
+  'users.holder': where(
+    (settings) => verifiesAddresses(settings) && !hidesAccounts(settings),
+    users('GetItem', 'email#*'),
+  ),
   'users.list': [query('users', Object.values(usersIndexes))],
   'users.create': [users('UpdateItem', 'counter'), users('PutItem', 'email#*', 'user#*')],
+  /** Makes admins too, and checks that the caller is one. */
+  'users.create-admin': [users('ConditionCheckItem', 'email#*', 'user#*')],
   /** Writes as much for an address that is taken, where nobody may know that it is. */
-  'users.conceal': [users('GetItem', 'email#*'), users('PutItem', 'attempts#taken#*')],
+  'users.conceal': where(
+    hidesAccounts,
+    users('GetItem', 'email#*'),
+    users('PutItem', 'attempts#taken#*'),
+  ),
   'users.change': [users('GetItem', 'user#*'), users('UpdateItem', 'user#*')],
-  /** Gives another address, at once or by a link, which makes other links void. */
-  'users.move': [
-    users('PutItem', 'email#*'),
-    users('DeleteItem', 'email#*'),
-    users('UpdateItem', 'reset#*', 'address#*'),
+  /**
+   * Changes all that a user has: gives another address, at once or by a link, which makes other links void, unlinks
+   * identities, and makes an admin, which is logged, after a check that the caller is one.
+   */
+  'users.rewrite': [
+    ...transaction(anyWrite, 'user#*', 'email#*', 'identity#*'),
+    ...where(sendsMail, ...transaction(anyWrite, 'reset#*')),
+    ...where(verifiesAddresses, users('UpdateItem', 'address#*')),
   ],
   'users.delete': [
     users('GetItem', 'user#*'),
-    users('DeleteItem', 'user#*', 'email#*', 'identity#*', 'sessions#*'),
+    users('DeleteItem', 'user#*', 'email#*', 'identity#*'),
+    ...where(hasSessions, users('DeleteItem', 'sessions#*')),
   ],
-  /** Makes users admins, which is logged, and checks that the caller is one. */
-  'admins.make': [users('ConditionCheckItem', 'user#*')],
+  /** Deletes the caller: an admin only if there is another one. */
+  'users.delete-own': [
+    ...transaction(
+      ['DeleteItem', 'ConditionCheckItem'],
+      'user#*',
+      'email#*',
+      'identity#*',
+      'sessions#*',
+    ),
+    query('users', [usersIndexes.admins]),
+  ],
   /** Checks that the caller is an admin. */
   'admins.check': [users('ConditionCheckItem', 'user#*')],
-  /** Deletes or suspends an admin only if there is another one. */
+  /** Suspends an admin only if there is another one. */
   'admins.other': [users('ConditionCheckItem', 'user#*'), query('users', [usersIndexes.admins])],
   /** Uses a link up, and changes its user. */
   'links.reset': [
     users('BatchGetItem', 'reset#*', 'user#*'),
-    users('UpdateItem', 'reset#*', 'user#*'),
+    ...transaction(
+      ['UpdateItem', 'DeleteItem'],
+      'reset#*',
+      'user#*',
+      'identity#*',
+      'attempts#login#*',
+    ),
   ],
   'links.address': [
     users('BatchGetItem', 'address#*', 'user#*', 'sessions#*'),
-    users('UpdateItem', 'address#*', 'user#*'),
+    ...transaction(
+      ['UpdateItem', 'PutItem', 'DeleteItem'],
+      'address#*',
+      'user#*',
+      'email#*',
+      'reset#*',
+    ),
   ],
   'audit.write': [audit('PutItem')],
   /** Queries leave marks, by which one an hour leaves an entry. */
-  'audit.read': [query('audit', Object.values(auditIndexes)), users('PutItem', 'audit-read#*')],
+  'audit.read': [
+    query('audit', Object.values(auditIndexes)),
+    ...where(({ auditDetail }) => auditDetail === 'full', users('PutItem', 'audit-read#*')),
+  ],
   'audit.seal': [
     query('audit', [auditIndexes.byCreatedAt]),
     audit('BatchGetItem'),
@@ -138,25 +218,25 @@ const permissionsOf = {
   /** Requests a check, by a mark that the sealer removes. */
   'seal.request': [users('PutItem', 'audit-seal-check')],
   /** Hands messages over to the function that sends mails, if there is one, and counts who asks. */
-  mail: [users('UpdateItem', 'attempts#mail#*')],
+  mail: where(sendsMail, users('UpdateItem', 'attempts#mail#*')),
   /** Makes links, and counts mails. */
   'mail.send': [
     users('GetItem', 'mails#*'),
     users('UpdateItem', 'mails#*'),
-    users('PutItem', 'reset#*', 'address#*'),
+    users('PutItem', 'reset#*'),
+    ...where(verifiesAddresses, users('PutItem', 'address#*')),
   ],
   /** Uses the key of second factors. */
   'factor.encrypt': [],
   'factor.decrypt': [],
   /** Verifies ID tokens, whose nonces it stores; the list of issuers is a file beside its code. */
-  identities: [users('PutItem', 'nonce#*')],
+  identities: where(hasIdentities, users('PutItem', 'nonce#*')),
   /** Finds, links and unlinks identities. */
   'identities.link': [
     users('GetItem', 'identity#*'),
-    users('PutItem', 'identity#*'),
-    users('DeleteItem', 'identity#*'),
+    ...transaction(['UpdateItem', 'PutItem'], 'user#*', 'identity#*', 'nonce#*'),
+    ...transaction(['UpdateItem', 'DeleteItem'], 'user#*', 'identity#*'),
   ],
-  'identities.unlink': [users('DeleteItem', 'identity#*')],
   /** Reads the public keys of tokens, as whoever has a caller does; and signs tokens by a key. */
   'keys.read': [],
   'keys.sign': [],
@@ -164,7 +244,7 @@ const permissionsOf = {
   files: [],
   /** Keeps its state in its process (functions/README.md, In-memory variant). */
   memory: [],
-} as const satisfies Readonly<Record<string, readonly TablePermission[]>>;
+} as const satisfies Readonly<Record<string, readonly UsePermission[]>>;
 
 export type Use = keyof typeof permissionsOf;
 
@@ -179,16 +259,16 @@ const usesOf = {
   'auth/refresh': ['secret', 'keys.read', 'keys.sign', 'sessions.change', 'audit.write'],
   'auth/logout': ['sessions.change', 'audit.write'],
   'identities/index': ['secret', 'keys.read', 'keys.sign', 'passwords', 'identities', 'identities.link', 'registrations.count', 'failures.count', 'failures.forget', 'users.create', 'users.change', 'sessions.first', 'sessions.begin', 'audit.write', 'mail', 'factor.decrypt'],
-  'account-deletions/create': ['passwords', 'identities', 'failures.count', 'users.change', 'users.delete', 'admins.other', 'audit.write', 'mail', 'factor.decrypt'],
+  'account-deletions/create': ['passwords', 'identities', 'failures.count', 'users.change', 'users.delete-own', 'audit.write', 'mail', 'factor.decrypt'],
   'password-resets/request': ['mail'],
-  'password-resets/set': ['secret', 'passwords', 'links.reset', 'failures.forget', 'identities.unlink', 'audit.write', 'mail'],
+  'password-resets/set': ['secret', 'passwords', 'links.reset', 'audit.write', 'mail'],
   'email-verifications/request': ['users.read', 'mail'],
-  'email-verifications/confirm': ['secret', 'passwords', 'identities', 'failures.count', 'links.address', 'users.move', 'audit.write', 'mail'],
+  'email-verifications/confirm': ['secret', 'passwords', 'identities', 'failures.count', 'links.address', 'audit.write', 'mail'],
   'profile/get': ['users.read'],
-  'users/create': ['passwords', 'users.create', 'admins.make', 'audit.write'],
+  'users/create': ['passwords', 'users.create', 'users.create-admin', 'audit.write'],
   'users/list': ['users.find', 'users.list'],
   'users/get': ['users.read'],
-  'users/update': ['passwords', 'identities', 'identities.unlink', 'failures.count', 'users.find', 'users.change', 'users.move', 'admins.make', 'audit.write', 'mail'],
+  'users/update': ['passwords', 'identities', 'failures.confirm', 'users.holder', 'users.read', 'users.rewrite', 'audit.write', 'mail'],
   'users/remove': ['users.delete', 'audit.write', 'mail'],
   'sessions/list': [],
   'sessions/end': ['sessions.change', 'audit.write'],
@@ -247,8 +327,9 @@ const handles = (file: string) => (endpoint: Endpoint) =>
 const hasCaller = ({ contract: { may, takesToken } }: Endpoint) =>
   may !== 'public' || takesToken === true;
 
-const functionOf = (file: HandlerFile): FunctionDefinition => {
-  const own = endpoints.filter(handles(file));
+/** @param settings absent: whatever they are */
+const functionOf = (file: HandlerFile, settings?: ServiceValues): FunctionDefinition => {
+  const own = (settings ? inForce(endpoints, settings) : endpoints).filter(handles(file));
   const uses: readonly Use[] = [
     ...(own.some(hasCaller) ? (['caller', 'secret', 'keys.read'] as const) : []),
     ...usesOf[file],
@@ -258,7 +339,12 @@ const functionOf = (file: HandlerFile): FunctionDefinition => {
     entry: `functions/${file}.ts`,
     routes: own.map(({ contract: { route } }) => routeOf(route)),
     uses: new Set(uses),
-    permissions: merge(uses.flatMap((use): readonly TablePermission[] => permissionsOf[use])),
+    permissions: merge(
+      uses
+        .flatMap((use): readonly UsePermission[] => permissionsOf[use])
+        .filter(({ isNeeded }) => !settings || !isNeeded || isNeeded(settings))
+        .map(({ isNeeded: _, ...permission }) => permission),
+    ),
   };
 };
 
@@ -268,25 +354,20 @@ export const auditSealer = functionOf('background/seal-audit');
 /** Takes the records of the audit table's stream where there are events. */
 export const auditPublisher = functionOf('background/publish-audit');
 
+const files = Object.keys(usesOf) as HandlerFile[];
+
 /** All others. */
-export const functions: readonly FunctionDefinition[] = (Object.keys(usesOf) as HandlerFile[])
-  .map(functionOf)
+export const functions: readonly FunctionDefinition[] = files
+  .map((file) => functionOf(file))
   .filter(({ name }) => name !== auditSealer.name && name !== auditPublisher.name);
 
-/** The functions that the settings turn on, each with the routes that it has by them. */
-export const functionsInForce = (settings: ServiceValues): readonly FunctionDefinition[] => {
-  const available = new Set<string>(
-    inForce(endpoints, settings).map(({ contract }) => contract.route),
-  );
-  return functions
-    .map((definition) => ({
-      ...definition,
-      routes: definition.routes.filter(({ key }) => available.has(key)),
-    }))
+/** The functions that the settings turn on, each with the routes and the permissions that it has by them. */
+export const functionsInForce = (settings: ServiceValues): readonly FunctionDefinition[] =>
+  files
+    .map((file) => functionOf(file, settings))
     .filter(({ routes, uses }) =>
       uses.has('mail.send') ? sendsMail(settings) : routes.length > 0,
     );
-};
 
 /** The function that sends mails, if the settings turn it on. */
 export const mailFunction = (settings: ServiceValues): FunctionDefinition | undefined =>

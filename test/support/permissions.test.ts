@@ -15,6 +15,7 @@ const transaction = {
     { Put: { TableName: 'u', Item: pk('nonce#c') } },
   ],
 };
+const entry = { id: { N: '1' } };
 const query = {
   TableName: 'a',
   IndexName: 'by_resource_id',
@@ -32,7 +33,8 @@ const mayQuery = (index: string, key: string): TablePermission => ({
   indexes: [index],
   keys: [key],
 });
-const inTransaction = [may('UpdateItem', 'user#*'), may('DeleteItem', 'email#*')];
+const inTransaction = (...keys: readonly string[]) =>
+  ['UpdateItem', 'DeleteItem', 'PutItem'].map((action) => may(action, ...keys));
 
 it.each<[string, string, object, readonly TablePermission[], boolean]>([
   ['one key', 'GetItem', item('user#1'), [may('GetItem', 'user#*')], true],
@@ -55,18 +57,25 @@ it.each<[string, string, object, readonly TablePermission[], boolean]>([
     false,
   ],
   [
-    'a transaction each of whose actions is allowed its own keys',
+    'a transaction each of whose actions is allowed all keys',
     'TransactWriteItems',
     transaction,
-    [...inTransaction, may('PutItem', 'email#*', 'nonce#*')],
+    inTransaction('user#*', 'email#*', 'nonce#*'),
     true,
   ],
   [
-    'a transaction with a key that its action is not allowed',
+    'a transaction one of whose actions is allowed the keys of its own items alone',
     'TransactWriteItems',
     transaction,
-    [...inTransaction, may('PutItem', 'email#*')],
+    [...inTransaction('user#*', 'email#*', 'nonce#*').slice(1), may('UpdateItem', 'user#*')],
     false,
+  ],
+  [
+    'a transaction with an item of another table, whose keys are for its own action',
+    'TransactWriteItems',
+    { TransactItems: [{ Update: item('user#1') }, { Put: { TableName: 'a', Item: entry } }] },
+    [may('UpdateItem', 'user#*'), { table: 'audit', action: 'dynamodb:PutItem', keys: ['1'] }],
+    true,
   ],
   ['a partition of an index', 'Query', query, [mayQuery('by_resource_id', 'replay')], true],
   ['another partition', 'Query', query, [mayQuery('by_resource_id', '1')], false],
@@ -74,7 +83,7 @@ it.each<[string, string, object, readonly TablePermission[], boolean]>([
   [
     'an item by a number, where all keys are allowed',
     'PutItem',
-    { TableName: 'a', Item: { id: { N: '1' } } },
+    { TableName: 'a', Item: entry },
     [{ table: 'audit', action: 'dynamodb:PutItem' }],
     true,
   ],

@@ -8,7 +8,7 @@ import { tables } from '../../lib/dynamodb/tables.ts';
 type Environment = Readonly<Record<string, string>>;
 type Item = Readonly<Record<string, AttributeValue>>;
 
-/** An action on a table or an index, with the partition keys of all items that it is taken for. */
+/** An action on a table or an index, with the partition keys by which it is judged. */
 export interface Taken {
   readonly action: string;
   readonly table: string;
@@ -26,17 +26,22 @@ interface Asking {
   readonly ExpressionAttributeValues?: Item;
 }
 
-/** What a request takes. A transaction takes an action for each kind of its items, with their keys. */
+/**
+ * What a request takes: a transaction takes an action for each kind of its items. Each has all keys of the request,
+ * because nobody knows whether AWS judges it by those of its own items alone.
+ */
 export const takenBy = (
   operation: string,
   request: object,
   environment: Environment,
 ): readonly Taken[] => {
-  const asked = Map.groupBy(
-    partsOfRequest(operation, request),
-    ([action, { TableName, IndexName }]) => JSON.stringify([action, TableName, IndexName]),
+  const parts = partsOfRequest(operation, request);
+  const asked = new Set(
+    parts.map(([action, { TableName, IndexName }]) =>
+      JSON.stringify([action, TableName, IndexName]),
+    ),
   );
-  return [...asked].map(([on, parts]) => {
+  return [...asked].map((on) => {
     const [action, tableName, index] = JSON.parse(on);
     const definition = tables.find(({ variable }) => environment[variable] === tableName);
     const key = index ? ':p' : `${definition?.partitionKey.name}`;
@@ -44,10 +49,12 @@ export const takenBy = (
       action: `dynamodb:${action}`,
       table: definition?.name ?? tableName,
       index: index ?? undefined,
-      keys: parts.map(([, { Key, Item, ExpressionAttributeValues }]) => {
-        const value = (Key ?? Item ?? ExpressionAttributeValues)?.[key];
-        return String(value?.S ?? value?.N);
-      }),
+      keys: parts
+        .filter(([, { TableName }]) => TableName === tableName)
+        .map(([, { Key, Item, ExpressionAttributeValues }]) => {
+          const value = (Key ?? Item ?? ExpressionAttributeValues)?.[key];
+          return String(value?.S ?? value?.N);
+        }),
     };
   });
 };

@@ -76,21 +76,25 @@ describe('The in-memory variant', () => {
 
 describe('The roles of functions', () => {
   /** What each role may do with the tables, an action on a resource a line, with the patterns of keys. */
-  const allowed = [...resourcesOf(synthesise(everything), 'AWS::IAM::Policy')].flatMap(
-    ([policy, { Properties }]) => {
-      const statements: readonly Readonly<Record<string, unknown>>[] =
-        Properties.PolicyDocument.Statement;
-      return statements.flatMap(({ Action, Resource, Condition = {} }) =>
-        [Action as string].flat().flatMap((action) =>
-          [Resource].flat().map((resource) => ({
-            what: `${policy.replace('RoleDefaultPolicy', '')}: ${action} on ${target(resource)}`,
-            keys: (Condition as Settings)['ForAllValues:StringLike'],
-          })),
-        ),
-      );
-    },
-  );
-  const ofTables = allowed.filter(({ what }) => /dynamodb:\w+ on \w+Table/.test(what));
+  const tablesFor = (context: Settings) =>
+    [...resourcesOf(synthesise(context), 'AWS::IAM::Policy')].flatMap(
+      ([policy, { Properties }]) => {
+        const statements: readonly Readonly<Record<string, unknown>>[] =
+          Properties.PolicyDocument.Statement;
+        return statements.flatMap(({ Action, Resource, Condition = {} }) =>
+          [Action as string].flat().flatMap((action) =>
+            [Resource]
+              .flat()
+              .map((resource) => ({
+                what: `${policy.replace('RoleDefaultPolicy', '')}: ${action} on ${target(resource)}`,
+                keys: (Condition as Settings)['ForAllValues:StringLike'],
+              }))
+              .filter(({ what }) => /dynamodb:\w+ on \w+Table/.test(what)),
+          ),
+        );
+      },
+    );
+  const ofTables = tablesFor(everything);
 
   it('have one statement for each action on a table, which nothing beside it widens', () => {
     const all = ofTables.map(({ what }) => what);
@@ -114,6 +118,33 @@ describe('The roles of functions', () => {
     expect(onUsers.map(({ what }) => what)).toEqual([
       'AuthRegister: dynamodb:PutItem on UsersTable',
     ]);
+  });
+
+  it('remove identities from before also where no issuers are set', () => {
+    const remove = tablesFor({}).filter(
+      ({ what, keys }) =>
+        what.includes('DeleteItem') && JSON.stringify(keys).includes('identity#*'),
+    );
+
+    expect(remove.map(({ what }) => what)).toEqual([
+      'UsersUpdate: dynamodb:DeleteItem on UsersTable',
+      'UsersRemove: dynamodb:DeleteItem on UsersTable',
+    ]);
+  });
+
+  it.each([
+    [
+      'by default',
+      {},
+      /sessions#|nonce#|reset#|address#|mails#|#mail#|taken#|register#|audit-read#/,
+    ],
+    [
+      'in production as shipped',
+      production,
+      /nonce#|reset#|address#|mails#|#mail#|taken#|audit-read#/,
+    ],
+  ])('name no keys of options that are off, %s', (_, context, off) => {
+    expect(tablesFor(context).filter(({ keys }) => off.test(JSON.stringify(keys)))).toEqual([]);
   });
 });
 
