@@ -1,0 +1,22 @@
+import { afterAll, expect, it, vi } from 'vitest';
+import { makeLinkToken } from '../../../../lib/options/links/link.ts';
+import { waitingForNone } from '../../../../lib/options/verified-addresses/address.ts';
+import { readAddressLink, waitingFor } from '../../../../lib/options/verified-addresses/link.ts';
+import { writeUser } from '../../../../lib/users/write.ts';
+import { newUser } from '../../../support/reset-items.ts';
+
+vi.stubEnv('EMAIL_VERIFICATION', 'on');
+afterAll(() => void vi.unstubAllEnvs());
+
+it('A link is void once another address is asked for, also when that is withdrawn', async () => {
+  const user = await newUser();
+  const token = await makeLinkToken({ kind: 'address', user, email: user.email });
+  expect((await readAddressLink(token)).email).toBe(user.email);
+
+  const waiting = await writeUser(user, waitingFor(user, 'new@example.org'));
+  await writeUser(waiting, { fields: waitingForNone });
+
+  await expect(readAddressLink(token)).rejects.toMatchObject({
+    code: 'VERIFICATION_TOKEN_INVALID',
+  });
+});
