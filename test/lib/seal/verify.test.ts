@@ -92,6 +92,21 @@ describe('Verification', () => {
     expect(await trail.verify()).toMatchObject({ unproven: 3, entries: 5, files: 9 });
   });
 
+  it('tells of junk under several names one after another once, by a hash of all of it', async () => {
+    const hashesOf = async (...junk: readonly string[]) => {
+      const { trail } = await sealedTrail(2);
+      for (const [i, text] of junk.entries()) {
+        trail.archive.files.set(fileName(3 + i), Buffer.from(text));
+      }
+      return (await trail.verify()).findings.map(({ sha256 }) => sha256);
+    };
+
+    const [one, other] = [await hashesOf('a', 'b'), await hashesOf('a', 'c')];
+
+    expect(one).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
+    expect(other).not.toEqual(one);
+  });
+
   it('counts what may have been in a file that is not there, and tells what cannot have been', async () => {
     const { trail } = await sealedTrail(8);
     await trail.seal(20 * minute);

@@ -165,6 +165,17 @@ describe.each(['without sessions', 'with sessions'] as const)('A request %s', (n
   });
 });
 
+it('A page of users is read with one more, and no further', async () => {
+  const { proxy, service } = services['without sessions'];
+  const { token } = await register(service.api);
+  proxy.forget();
+
+  await service.api('GET', '/api/users?limit=2', { token });
+
+  const [content = ''] = proxy.requests.map((request) => request.content);
+  expect(JSON.parse(content.replace('Query', '')).Limit).toBe(3);
+});
+
 describe('A session', () => {
   it('is read by one request for two items, as last written', async () => {
     const { proxy, service } = services['with sessions'];
