@@ -63,7 +63,7 @@ export const adminChange = async (
       ...(role === 'admin' ? [] : ['role']),
       ...(isUnverified(user) ? Object.keys(verified) : []),
       ...(user.factor_secret ? ['second_factor'] : []),
-      ...Object.keys(withoutOtherWays(user).fields),
+      ...withoutOtherWays(user).ways,
     ],
     ...(role === 'admin' ? {} : { role: { from: role, to: 'admin' } }),
     ...(user.factor_secret ? { second_factor: 'removed' } : {}),

@@ -12,7 +12,7 @@ import {
   tryToNotify,
 } from '../options/mails/hand-over.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
-import { endedSessions, requireOpen } from '../options/sessions/sessions.ts';
+import { requireOpen, withoutSessions } from '../options/sessions/sessions.ts';
 import { isWaiting } from '../options/verified-addresses/address.ts';
 import type { UserChanges } from '../users/fields.ts';
 import type { StoredUser } from '../users/item.ts';
@@ -38,9 +38,9 @@ export interface ChangeRequest {
 /**
  * Changes a user, records it and notifies the user.
  * @returns the user as changed
- * @throws {DomainError} USER_NOT_FOUND, FORBIDDEN, TOKEN_INVALID, CURRENT_PASSWORD_REQUIRED,
- *   CURRENT_PASSWORD_WRONG, TOO_MANY_ATTEMPTS, FIELD_INVALID, EMAIL_REGISTERED, HASHING_FAULT,
- *   STORAGE_FAULT, and for users without a password the errors of identities
+ * @throws {DomainError} USER_NOT_FOUND, FORBIDDEN, SECOND_FACTOR_REQUIRED, TOKEN_INVALID,
+ *   CURRENT_PASSWORD_REQUIRED, CURRENT_PASSWORD_WRONG, TOO_MANY_ATTEMPTS, FIELD_INVALID, EMAIL_REGISTERED,
+ *   HASHING_FAULT, STORAGE_FAULT, and for users without a password the errors of identities
  */
 export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
   const { id, changes, claims, bearer, source } = request;
@@ -49,40 +49,46 @@ export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
   let confirmedHash: string | undefined;
   let password_hash: string | undefined;
   const rewrite = async (before: StoredUser) => {
+    if (bearer?.id === id) requireOpen(before, bearer.session); // sessions
     requirePermission(before, request);
+    const steps = grantorSteps(before, request);
     confirmedHash = await requireConfirmation(before, request, confirmedHash); // sessions
     if (password !== undefined) password_hash ??= await hashPassword(password);
     const address = await newAddress(before, email, claims); // verified addresses
-    const isSetByOther = password !== undefined && id !== claims.id;
-    const otherWays = isSetByOther ? withoutOtherWays(before) : { fields: {} }; // identities
+    const otherWays = withoutOtherWaysFor(before, request); // identities
     const change = merged(
-      { fields: plain, steps: grantorSteps(before, request) },
+      { fields: plain, steps },
       { fields: password_hash ? { password_hash } : {} },
       address,
       otherWays,
       { fields: withoutMaker(before, request, address.fields) }, // users made by a caller
-      { fields: endedSessionsFor(before, request, address.fields) }, // sessions
+      { fields: withoutSessionsFor(before, request, address.fields) }, // sessions
     );
     const isUnchanged = Object.keys(change.fields).length === 0;
     const after = isUnchanged ? before : await writeUser(before, change);
-    return { before, after, otherWays, awaitsLink: isWaiting(address.fields) };
+    return { before, after, ways: otherWays.ways, awaitsLink: isWaiting(address.fields) };
   };
   const entry = { ...source, action: 'UPDATE', user_id: claims.id, resource_id: id } as const;
   const rewriting = rewriteUser(id, rewrite, bearer?.id === id ? bearer : undefined);
-  const { before, after, otherWays, awaitsLink } = await recordingFaults(entry, rewriting);
+  const { before, after, ways, awaitsLink } = await recordingFaults(entry, rewriting);
 
   // An address that waits for its link is only requested.
-  const applied = { ...(awaitsLink ? others : changes), ...otherWays.fields };
+  const applied = awaitsLink ? others : changes;
+  const { fields, ...values } = changeDetails(before, applied);
   const requested = awaitsLink ? { requested: ['email'] } : {};
-  await record({ ...entry, details: { ...changeDetails(before, applied), ...requested } });
+  await record({ ...entry, details: { fields: [...fields, ...ways], ...values, ...requested } });
   if (applied.role === 'admin' && before.role !== 'admin') {
     logAdminMade(id, { by: claims.id, requestId: source.request_id });
   }
-  await tryToNotify(before, changedParts(before, applied), source); // mails
+  await tryToNotify(before, [...changedParts(before, applied), ...ways], source); // mails
   if (awaitsLink) await tryToMail(pendingMessage(after, source, bearer?.session.id)); // verified addresses
   return after;
 }
 
+/**
+ * Asks the policy again, now that it is known who made the user. What the body asks for was checked before
+ * (lib/http/endpoint.ts).
+ */
 function requirePermission(user: StoredUser, { claims, bearer }: ChangeRequest): void {
   const asking = {
     role: claims.role,
@@ -94,7 +100,7 @@ function requirePermission(user: StoredUser, { claims, bearer }: ChangeRequest):
 }
 
 /**
- * Where there are sessions, that of the request must be open, and one's own credentials want a password.
+ * Where there are sessions, whoever changes their own password or address confirms it.
  * @param confirmed the hash for which the password was right already
  * @returns the hash for which it is right
  */
@@ -103,10 +109,9 @@ async function requireConfirmation(
   { changes, bearer, confirmation }: ChangeRequest,
   confirmed: string | undefined,
 ): Promise<string | undefined> {
-  if (bearer?.id !== user.id) return undefined;
-  requireOpen(user, bearer.session);
   const { password, email = user.email } = changes;
-  if (password === undefined && email === user.email) return confirmed;
+  const setsCredentials = password !== undefined || email !== user.email;
+  if (bearer?.id !== user.id || !setsCredentials) return confirmed;
   return confirmPassword(user, confirmation, confirmed);
 }
 
@@ -117,6 +122,12 @@ function grantorSteps(user: StoredUser, { changes, claims }: ChangeRequest): rea
   // The write requires that the user is as it was read.
   if (user.role !== 'admin') throw new DomainError('FORBIDDEN');
   return [];
+}
+
+/** A password that somebody else sets is the only way in. */
+function withoutOtherWaysFor(user: StoredUser, { changes, claims }: ChangeRequest) {
+  const isSetByOther = changes.password !== undefined && user.id !== claims.id;
+  return isSetByOther ? withoutOtherWays(user) : { fields: {}, ways: [] };
 }
 
 /**
@@ -137,11 +148,11 @@ function withoutMaker(
  * A new password, even the same one, a demotion and another address of one's own end the earlier sessions;
  * that of the request goes on, unless the role changes.
  */
-function endedSessionsFor(user: StoredUser, request: ChangeRequest, { email }: Fields): Fields {
+function withoutSessionsFor(user: StoredUser, request: ChangeRequest, { email }: Fields): Fields {
   const { changes, claims, bearer } = request;
   const { role = user.role, password } = changes;
   const isOwn = user.id === claims.id;
   const isDemoted = user.role === 'admin' && role === 'user';
   if (password === undefined && !(isOwn && email) && !isDemoted) return {};
-  return endedSessions(user, isOwn && role === user.role ? bearer?.session : undefined);
+  return withoutSessions(user, isOwn && role === user.role ? bearer?.session : undefined);
 }

@@ -16,7 +16,7 @@ import {
 } from '../options/second-factor/factor.ts';
 import { factorRemoved, hasFactor, withoutFactor } from '../options/second-factor/state.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
-import { endedSessions, requireOpen } from '../options/sessions/sessions.ts';
+import { requireOpen, withoutSessions } from '../options/sessions/sessions.ts';
 import type { StoredUser } from '../users/item.ts';
 import { type Fields, rewriteUser, writeUser } from '../users/write.ts';
 import {
@@ -104,7 +104,7 @@ export async function removeFactor(id: number, admin: Bearer, source: Source): P
   const removal = { ...source, action: 'UPDATE', ...by, details: factorRemoved } as const;
   const removing = rewriteUser(id, async (user) => {
     if (user.factor_secret === undefined) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
-    return writeUser(user, { fields: { ...withoutFactor, ...endedSessions(user) } });
+    return writeUser(user, { fields: { ...withoutFactor, ...withoutSessions(user) } });
   });
   const user = await recordingFaults(removal, removing);
   await record(removal);
@@ -171,7 +171,7 @@ async function enable(
     requireOpen(user, caller.session);
     requireEnrollable(user);
     if (pendingSecret(user, seconds(now)) !== factor_secret) throw new DomainError('CODE_WRONG');
-    const ended = endedSessions(user, caller.session);
+    const ended = withoutSessions(user, caller.session);
     await writeUser(user, { fields: { ...factor, ...ended, made_by: undefined } });
   };
   await rewriteUser(caller.id, write, caller);
@@ -199,6 +199,6 @@ async function changeFactor(request: FactorRequest, fields: Fields): Promise<voi
   if (caller.factor_secret === undefined) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
   await rewriteConfirmed(confirmationOf(request), async (user) => {
     if (user.factor_secret !== caller.factor_secret) throw new DomainError('CODE_WRONG');
-    await writeUser(user, { fields: { ...fields, ...endedSessions(user, caller.session) } });
+    await writeUser(user, { fields: { ...fields, ...withoutSessions(user, caller.session) } });
   });
 }

@@ -11,7 +11,7 @@ import {
   unlinking,
 } from '../options/identities/identities.ts';
 import { tryToNotify } from '../options/mails/hand-over.ts';
-import { endedSessions, type Session } from '../options/sessions/sessions.ts';
+import { type Session, withoutSessions } from '../options/sessions/sessions.ts';
 import type { StoredIdentity, StoredUser } from '../users/item.ts';
 import { isUnmatchable } from '../users/password.ts';
 import { type Change, rewriteUser, writeUser } from '../users/write.ts';
@@ -42,7 +42,7 @@ export async function linkIdentity(
   const rewriting = rewriteConfirmed(given, async (user) => {
     requireLinkable(user);
     const identities = [...(user.identities ?? []), made];
-    const ended = { ...endedSessions(user, caller.session), made_by: undefined };
+    const ended = { ...withoutSessions(user, caller.session), made_by: undefined };
     const steps = [usingNonce(token.nonce, 'IDENTITY_TOKEN_INVALID'), ...linking(user, [made])];
     await writeUser(user, { fields: { identities, ...ended }, steps });
   });
@@ -116,7 +116,7 @@ function unlinked(user: StoredUser, identityId: string | undefined, kept?: Sessi
   if (rest.length === 0 && isUnmatchable(user.password_hash)) throw new DomainError('LAST_LOGIN');
   const identities = rest.length > 0 ? rest : undefined;
   return {
-    fields: { identities, ...endedSessions(user, kept) },
+    fields: { identities, ...withoutSessions(user, kept) },
     steps: unlinking(user, [identity]),
   };
 }

@@ -10,11 +10,11 @@ import type { StoredUser } from '../users/item.ts';
 import {
   attemptOf,
   conclude,
+  issueTokens,
   Refused,
   recordingRefusals,
   requireActive,
   requireCode,
-  requireTokens,
   requireVerifiedAddress,
 } from './login-steps.ts';
 import { registerByIdentity } from './register.ts';
@@ -67,7 +67,7 @@ async function logInLinked(
     requireActive(user); // suspension
     await requireVerifiedAddress(user, source); // verified addresses
     if (!(await useNonce(nonce))) throw invalidToken(source);
-    const tokens = await requireTokens(user, source);
+    const tokens = await issueTokens(user, source);
     await conclude(attempt, user, counters, source);
     return { tokens, isNew: false };
   });

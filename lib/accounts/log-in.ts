@@ -13,12 +13,12 @@ import { rewriteUser, writeUser } from '../users/write.ts';
 import {
   attemptOf,
   conclude,
+  issueTokens,
   Refused,
   recheckWaits,
   recordingRefusals,
   requireActive,
   requireCode,
-  requireTokens,
   requireVerifiedAddress,
 } from './login-steps.ts';
 
@@ -40,7 +40,8 @@ interface Login {
  */
 export async function logIn({ email, password, code }: Login, source: Source): Promise<Tokens> {
   const { counters, items } = await readUnlessWaiting(email, source, [wantedEmailKey(email)]); // protection
-  const found = await findHolder(email, items[0]);
+  const [emailItem] = items;
+  const found = await findHolder(email, emailItem);
   const attempt = attemptOf(source, found);
   const isPrivate = config.accounts === 'private';
   return recordingRefusals(attempt, async () => {
@@ -51,7 +52,7 @@ export async function logIn({ email, password, code }: Login, source: Source): P
     await requireCode(user, code, seen); // second factor
     requireActive(user); // suspension
     await requireVerifiedAddress(user, source); // verified addresses
-    const tokens = await requireTokens(user, source); // with a session, where there are sessions
+    const tokens = await issueTokens(user, source); // with a session, where there are sessions
     await conclude(attempt, user, seen, source); // the audit entry, and what options do then
     await raiseHash(user, password); // the cost of hashes
     return tokens;
@@ -86,6 +87,7 @@ async function requirePasswordUnseen(
   const refused = (reason: string) => new Refused('INVALID_CREDENTIALS', reason, counters);
   if (!user) throw refused('unknown_email');
   if (!isRight) throw refused('wrong_password');
+  // verified addresses: refused here, so that it looks like a wrong password, and mails nothing
   if (mustVerify(user)) throw refused('email_not_verified');
   return user;
 }

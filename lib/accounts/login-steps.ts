@@ -65,7 +65,7 @@ export async function recordingRefusals<T>(attempt: Attempt, steps: () => Promis
 
 /**
  * Requires that others have not reached a limit while the password was compared.
- * @returns the counters of this login
+ * @returns the counters of this login, with the user's own where the user has a second factor
  */
 export async function recheckWaits(
   user: StoredUser,
@@ -104,7 +104,7 @@ export async function requireVerifiedAddress(user: StoredUser, source: Source): 
 }
 
 /** Issues the tokens of a login, with a session where there are sessions. */
-export async function requireTokens(user: StoredUser, source: Source): Promise<Tokens> {
+export async function issueTokens(user: StoredUser, source: Source): Promise<Tokens> {
   try {
     return await beginSession(user, source);
   } catch (error) {

@@ -26,7 +26,7 @@ type Rule = (given: Fields, asking: Asking) => boolean;
 
 const always: Rule = () => true;
 const whileOpen: Rule = () => config.accounts === 'open';
-const namesNoOtherRole: Rule = ({ role }) => (role ?? 'user') === 'user';
+const namesNoOtherRole: Rule = (given) => (given.role ?? 'user') === 'user';
 /** One's own role, sent back, is no change; but an admin who lacks a second factor may not name one. */
 const keepsRole: Rule = (given, asking) =>
   namesNoOtherRole(given, asking) && (given.role === undefined || !asking.lacksFactor);

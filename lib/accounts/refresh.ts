@@ -7,22 +7,24 @@ import { logWarning, refreshTokenReused } from '../ground/log.ts';
 import type { Source } from '../ground/source.ts';
 import { issueToken, type Tokens } from '../keys/token.ts';
 import {
+  endTimeOf,
   nextRefreshToken,
   type RefreshToken,
   readRefreshToken,
-  sessionEnd,
   standingOf,
 } from '../options/sessions/session-tokens.ts';
 import {
   endSession,
-  openSession,
+  findOpenSession,
   readSessions,
   type WithSessions,
   writeSession,
 } from '../options/sessions/sessions.ts';
 
 /**
- * Exchanges a refresh token for new tokens.
+ * Exchanges a refresh token for new tokens. The session is written before the access token is signed: if
+ * signing fails, the client sends the same refresh token again, and within a minute gets the same next one.
+ * No line asks for a suspension, which has ended all sessions. A success leaves no entry.
  * @throws {DomainError} REFRESH_TOKEN_INVALID, TOKEN_FAULT, STORAGE_FAULT
  */
 export async function refreshSession(refreshToken: string, source: Source): Promise<Tokens> {
@@ -53,7 +55,7 @@ async function exchange(
   source: Source,
   now: Date,
 ) {
-  const session = read && openSession(read, given.sessionId, now);
+  const session = read && findOpenSession(read, given.sessionId, now);
   if (!session) throw new DomainError('REFRESH_TOKEN_INVALID');
   const { user } = read;
 
@@ -67,7 +69,7 @@ async function exchange(
   }
 
   const { refreshToken, refresh } = nextRefreshToken(given, session.refresh);
-  const until = sessionEnd(session.created, now);
+  const until = endTimeOf(session.created, now);
   const fresh = { ...session, used: now.getTime(), until, refresh };
   await writeSession(read, fresh);
   return { user, refreshToken, pair: refresh.pair };

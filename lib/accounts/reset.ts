@@ -3,13 +3,13 @@ import { record, recordingFaults } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import type { Source } from '../ground/source.ts';
 import { type FoundLink, readResetLink, useResetLink } from '../options/links/link.ts';
-import { changedParts, tryToNotify } from '../options/mails/hand-over.ts';
+import { tryToNotify } from '../options/mails/hand-over.ts';
 import { forgottenFailures } from '../options/protection/counters.ts';
 import { verifiedAs } from '../options/verified-addresses/address.ts';
 import type { StoredUser } from '../users/item.ts';
 import { hashPassword } from '../users/password.ts';
 import { merged, writeUser } from '../users/write.ts';
-import { reclaimed, withoutOtherWays } from './ways-in.ts';
+import { reclaimed } from './ways-in.ts';
 
 /**
  * Sets a password by a token, which is valid once, ends all sessions and unlinks all identities. Whoever
@@ -26,21 +26,21 @@ export async function resetPassword(
   const password_hash = await hashPassword(password);
   const reset = async (link: FoundLink) => {
     const { user } = link;
+    const reclaiming = reclaimed(user, password_hash); // with the sessions and identities ended
     const change = merged(
-      { fields: verifiedAs(true), steps: [useResetLink(link)] }, // verified addresses
-      reclaimed(user, password_hash), // with the sessions and identities ended
+      { fields: {}, steps: [useResetLink(link)] }, // links
+      { fields: verifiedAs(true) }, // verified addresses
+      reclaiming,
       await forgottenFailures(user), // protection
     );
-    return { before: user, after: await writeUser(user, change) };
+    return { after: await writeUser(user, change), ways: reclaiming.ways };
   };
-  const entryOf = (user: StoredUser) => {
-    const fields = ['password', ...Object.keys(withoutOtherWays(user).fields)];
-    const details = { fields, by: 'reset' };
-    return { ...update, user_id: user.id, resource_id: user.id, details };
+  const entryOf = ({ id }: StoredUser, fields: readonly string[]) => {
+    return { ...update, user_id: id, resource_id: id, details: { fields, by: 'reset' } };
   };
-  const resetting = untilWritten(read, reset, found);
-  const { before, after } = await recordingFaults(entryOf(found.user), resetting);
-  await record(entryOf(before));
-  const changed = changedParts(after, { password, ...withoutOtherWays(before).fields });
-  await tryToNotify(after, changed, source); // mails
+  const ifFailed = entryOf(found.user, reclaimed(found.user, password_hash).ways);
+  const { after, ways } = await recordingFaults(ifFailed, untilWritten(read, reset, found));
+  await record(entryOf(after, ways));
+  // The reset has verified the address, and the limits of strangers' mails do not apply to this one.
+  await tryToNotify(after, ways, source); // mails
 }

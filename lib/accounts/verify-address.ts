@@ -4,7 +4,7 @@ import { untilWritten } from '../dynamodb/client.ts';
 import { missingField } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { changedParts, tryToNotify } from '../options/mails/hand-over.ts';
-import { endedSessions } from '../options/sessions/sessions.ts';
+import { withoutSessions } from '../options/sessions/sessions.ts';
 import { verified } from '../options/verified-addresses/address.ts';
 import {
   type AddressLink,
@@ -62,6 +62,6 @@ function verifying(link: AddressLink): Change {
   const { user, email, session } = link;
   const isMoved = email !== user.email;
   return merged({ fields: verified, steps: [useAddressLink(link)] }, movedTo(user, email), {
-    fields: isMoved ? { ...endedSessions(user, session), made_by: undefined } : {},
+    fields: isMoved ? { ...withoutSessions(user, session), made_by: undefined } : {},
   });
 }

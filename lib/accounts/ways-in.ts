@@ -1,27 +1,34 @@
 /** The ways into an account: the password, open sessions, and those that options give. */
 import type { Step } from '../dynamodb/client.ts';
 import { unlinkedAll, unlinking } from '../options/identities/identities.ts';
-import { endedSessions, forgottenSessions } from '../options/sessions/sessions.ts';
+import { forgottenSessions, withoutSessions } from '../options/sessions/sessions.ts';
 import type { StoredUser } from '../users/item.ts';
 import { type Change, merged } from '../users/write.ts';
+
+/** A change of ways in, which it names as entries and notices do. */
+interface WaysChange extends Change {
+  readonly ways: readonly ('password' | 'identities')[];
+}
 
 /**
  * The change after which a new password is the only way in, for whoever proves by the mailbox, or on the
  * machine, to be the one who may have it.
  */
-export function reclaimed(user: StoredUser, password_hash: string): Change {
-  return merged(
+export function reclaimed(user: StoredUser, password_hash: string): WaysChange {
+  const otherWays = withoutOtherWays(user);
+  const change = merged(
     { fields: { password_hash, made_by: undefined } }, // users made by a caller
-    withoutOtherWays(user),
-    { fields: endedSessions(user) }, // sessions
+    otherWays,
+    { fields: withoutSessions(user) }, // sessions
   );
+  return { ...change, ways: ['password', ...otherWays.ways] };
 }
 
 /**
  * The change after which nobody logs in without the password: for one that somebody else sets, because
  * whoever knew the one before may have added another way.
  */
-export function withoutOtherWays(user: StoredUser): Change {
+export function withoutOtherWays(user: StoredUser): WaysChange {
   return unlinkedAll(user); // identities
 }
 

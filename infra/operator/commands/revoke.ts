@@ -1,5 +1,5 @@
 import { config, hasSessions } from '../../../lib/ground/settings.ts';
-import { endSessions } from '../../../lib/options/sessions/sessions.ts';
+import { raiseSessionEpoch } from '../../../lib/options/sessions/sessions.ts';
 import { recordChange, recordIntention } from '../audit.ts';
 import { type Command, type Run, requireUser } from '../command.ts';
 import { Failure } from '../failure.ts';
@@ -17,7 +17,7 @@ const requireSessions = (): void => {
 };
 
 const end = async (id: number): Promise<void> => {
-  if (!(await endSessions(id))) throw new Failure('This user has just been deleted.');
+  if (!(await raiseSessionEpoch(id))) throw new Failure('This user has just been deleted.');
   console.log(`The sessions of user ${id} are ended; the user can log in again.`);
 };
 
@@ -41,7 +41,7 @@ const runForAll: Run = async ({ operator }) => {
   try {
     for await (const users of scanUsers()) {
       for (let from = 0; from < users.length; from += atOnce) {
-        await Promise.all(users.slice(from, from + atOnce).map(({ id }) => endSessions(id)));
+        await Promise.all(users.slice(from, from + atOnce).map(({ id }) => raiseSessionEpoch(id)));
       }
       count += users.length;
       progress.show(undefined, `${count.toLocaleString('en')} users`);

@@ -68,11 +68,14 @@ export function linking(
   ]);
 }
 
-/** The change after which a user has no identities. */
-export function unlinkedAll(user: StoredUser): Change {
+/**
+ * The change after which a user has no identities.
+ * @returns also `ways`: the ways in that this takes away, as entries and notices name them
+ */
+export function unlinkedAll(user: StoredUser): Change & { readonly ways: readonly 'identities'[] } {
   return user.identities
-    ? { fields: { identities: undefined }, steps: unlinking(user) }
-    : { fields: {} };
+    ? { fields: { identities: undefined }, steps: unlinking(user), ways: ['identities'] }
+    : { fields: {}, ways: [] };
 }
 
 /** The steps that unlink identities of a user. */

@@ -91,8 +91,8 @@ export async function makeLinkToken(
 
 /**
  * Reads the link of a token that resets a password, and its user.
- * @throws {DomainError} RESET_TOKEN_INVALID for a token that is unknown, altered, used, expired or void;
- *   STORAGE_FAULT
+ * @throws {DomainError} RESET_TOKEN_INVALID for a token that is unknown, altered, used, expired, void, or of a
+ *   suspended user; STORAGE_FAULT
  */
 export async function readResetLink(token: string, now = new Date()): Promise<FoundLink> {
   const link = await findLink('reset', token, now);
@@ -116,7 +116,8 @@ export async function findLink(
   const keys = [linkKey(kind, id), userKey(id), ...(otherOf ? [otherOf(id)] : [])];
   const [link, item, other] = await getItems(keys);
   const user = item as StoredUser | undefined;
-  if (!link || !user || isSuspended(user)) return undefined;
+  if (!link || !user) return undefined;
+  if (isSuspended(user)) return undefined; // suspension
   const stored: StoredLink = link;
   if ((stored.token_expires_at ?? 0) <= seconds(now)) return undefined;
   const tokenHash = digest(token);

@@ -110,14 +110,13 @@ export async function tryToNotify(
 /** The parts of an account that a notice of a change names. */
 export function changedParts(
   before: Recipient,
-  changes: Pick<Fields, 'email' | 'identities'> & { readonly password?: string | undefined },
+  changes: Pick<Fields, 'email'> & { readonly password?: string | undefined },
 ): Part[] {
   // A change of letter case counts: a mail system may take the result for another address.
   const isMoved = (changes.email ?? before.email) !== before.email;
   return [
     ...(changes.password === undefined ? [] : (['password'] as const)),
     ...(isMoved ? (['email'] as const) : []),
-    ...('identities' in changes ? (['identities'] as const) : []),
   ];
 }
 

@@ -6,7 +6,7 @@ import { patiently } from '../../ground/time.ts';
 import type { Belonging } from '../../keys/token.ts';
 import type { StoredUser } from '../../users/item.ts';
 import {
-  openSession,
+  findOpenSession,
   readSessions,
   type Session,
   type WithSessions,
@@ -26,7 +26,7 @@ export type Bearer = StoredUser & { readonly session: Session };
 export function findBearer(id: number, token: Partial<Belonging>): Promise<Bearer | undefined> {
   const use = async (read: WithSessions | undefined) => {
     if (!read) return undefined;
-    const session = openSession(read, token.session, new Date());
+    const session = findOpenSession(read, token.session, new Date());
     if (!session || Number(token.pair) < session.refresh.oldest) {
       throw new DomainError('TOKEN_INVALID');
     }

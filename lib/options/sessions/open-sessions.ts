@@ -4,13 +4,13 @@ import type { StoredUser } from '../../users/item.ts';
 import { rewriteUser, writeUser } from '../../users/write.ts';
 import type { Bearer } from './bearer.ts';
 import {
-  endedSessions,
   endSession,
-  endSessions,
   openSessions,
+  raiseSessionEpoch,
   readSessions,
   requireOpen,
   type Session,
+  withoutSessions,
 } from './sessions.ts';
 
 /**
@@ -50,14 +50,14 @@ export async function endOtherSessions(caller: Bearer): Promise<void> {
   const { id, session } = caller;
   const end = async (user: StoredUser) => {
     requireOpen(user, session);
-    await writeUser(user, { fields: endedSessions(user, session) });
+    await writeUser(user, { fields: withoutSessions(user, session) });
   };
   await rewriteUser(id, end, caller);
 }
 
 /** Ends all sessions of a user. @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT */
 export async function endAllSessions(id: number): Promise<void> {
-  if (!(await endSessions(id))) throw new DomainError('USER_NOT_FOUND');
+  if (!(await raiseSessionEpoch(id))) throw new DomainError('USER_NOT_FOUND');
 }
 
 async function readOpen(id: number): Promise<readonly Session[]> {

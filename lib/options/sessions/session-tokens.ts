@@ -112,7 +112,7 @@ export function firstRefreshToken(
  * @param created milliseconds since 1970
  * @returns seconds since 1970
  */
-export function sessionEnd(created: number, now: Date): number {
+export function endTimeOf(created: number, now: Date): number {
   return Math.min(
     seconds(now) + config.sessionIdleDays * day,
     Math.floor(created / 1000) + config.sessionDays * day,
@@ -163,7 +163,7 @@ async function prepare(user: StoredUser, { ip_address, user_agent }: Source) {
     epoch: user.session_epoch ?? 0,
     created,
     used: created,
-    until: sessionEnd(created, now),
+    until: endTimeOf(created, now),
     ip_address,
     user_agent: cut(user_agent, maxAgent),
     refresh,

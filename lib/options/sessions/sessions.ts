@@ -57,13 +57,17 @@ export function makeSessionId(): string {
   return randomBytes(16).toString('base64url');
 }
 
-/** @throws {DomainError} TOKEN_INVALID when the session was ended with all others of its user */
+/**
+ * Requires that the session of a request was not ended with all others of its user since it was read. One
+ * that was ended alone is refused from the next request on.
+ * @throws {DomainError} TOKEN_INVALID
+ */
 export function requireOpen(user: StoredUser, session: Session): void {
   if (isEnded(user, session)) throw new DomainError('TOKEN_INVALID');
 }
 
 /** The session with an id, unless it is not there or has ended. */
-export function openSession(read: WithSessions, id: unknown, now: Date): Session | undefined {
+export function findOpenSession(read: WithSessions, id: unknown, now: Date): Session | undefined {
   return openSessions(read, now).find((session) => session.id === id);
 }
 
@@ -113,10 +117,11 @@ export async function storeSession(user: StoredUser, session: Session): Promise<
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function writeSession(
-  { user, sessions }: WithSessions,
-  { id, version: read, ...session }: Session,
+  read: WithSessions,
+  { id, version: versionRead, ...session }: Session,
   limits: { timeout?: number } = {},
 ): Promise<void> {
+  const { user, sessions } = read;
   const now = new Date();
   const version = newVersion();
   const others = sessions.filter((other) => other.id !== id);
@@ -129,7 +134,7 @@ export async function writeSession(
       'SET #id = :session, expires_at = :end',
       ...(ended.length > 0 ? [`REMOVE ${ended.map((_, i) => `#ended${i}`).join(', ')}`] : []),
     ].join(' '),
-    ...(read ? { ConditionExpression: '#id.version = :read' } : {}),
+    ...(versionRead ? { ConditionExpression: '#id.version = :read' } : {}),
     ExpressionAttributeNames: {
       '#id': id,
       ...Object.fromEntries(ended.map((session, i) => [`#ended${i}`, session.id])),
@@ -137,7 +142,7 @@ export async function writeSession(
     ExpressionAttributeValues: {
       ':session': { ...session, version },
       ':end': Math.max(longest, ...sessions.map(({ until }) => until)),
-      ...(read ? { ':read': read } : {}),
+      ...(versionRead ? { ':read': versionRead } : {}),
     },
   };
   const isOurs = (item: object) =>
@@ -152,7 +157,7 @@ export function firstSession(user: StoredUser, { id, ...session }: Session): Ste
 }
 
 /** The fields that a write sets in a user item to end all sessions of the user, except one that goes on. */
-export function endedSessions(user: StoredUser, kept?: Session) {
+export function withoutSessions(user: StoredUser, kept?: Session) {
   if (!hasSessions(config)) return {};
   const session_epoch = (user.session_epoch ?? 0) + 1;
   return { session_epoch, kept_session: kept && keptMark(session_epoch, kept.id) };
@@ -165,11 +170,11 @@ export function forgottenSessions({ id }: StoredUser): readonly Step[] {
 }
 
 /**
- * Ends all sessions of a user, who is not read.
+ * Ends all sessions of a user, who is not read: all have the epoch before.
  * @returns false when there is no such user
  * @throws {DomainError} STORAGE_FAULT
  */
-export function endSessions(id: number): Promise<boolean> {
+export function raiseSessionEpoch(id: number): Promise<boolean> {
   return sendIf(
     new UpdateCommand({
       TableName: config.usersTable,

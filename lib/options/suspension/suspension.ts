@@ -2,7 +2,7 @@
 import { besideAnotherAdmin } from '../../users/admins.ts';
 import { isSuspended } from '../../users/user.ts';
 import { requireAdmin, rewriteUser, writeUser } from '../../users/write.ts';
-import { endedSessions } from '../sessions/sessions.ts';
+import { withoutSessions } from '../sessions/sessions.ts';
 
 /**
  * Suspends a user, and ends all sessions of the user, unless that is the last admin: when two admins
@@ -13,7 +13,7 @@ import { endedSessions } from '../sessions/sessions.ts';
 export function suspendUser(id: number, now = new Date()): Promise<boolean> {
   return rewriteUser(id, async (user) => {
     if (isSuspended(user)) return false;
-    const fields = { suspended_at: now.toISOString(), ...endedSessions(user) };
+    const fields = { suspended_at: now.toISOString(), ...withoutSessions(user) };
     if (user.role !== 'admin') await writeUser(user, { fields });
     else {
       await besideAnotherAdmin(id, 'LAST_ADMIN_SUSPENSION', (otherIsAdmin) =>

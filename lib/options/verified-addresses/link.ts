@@ -9,7 +9,7 @@ import { seconds } from '../../ground/time.ts';
 import type { StoredUser } from '../../users/item.ts';
 import type { Change } from '../../users/write.ts';
 import { type FoundLink, findLink, linkLifetime, useLink, voidLink } from '../links/link.ts';
-import { openSession, type Session, sessionsKey, withSessions } from '../sessions/sessions.ts';
+import { findOpenSession, type Session, sessionsKey, withSessions } from '../sessions/sessions.ts';
 import { isWaiting } from './address.ts';
 
 /** A link with a valid token. */
@@ -40,8 +40,8 @@ export function waitingFor(user: StoredUser, email: string, now = new Date()): C
 
 /**
  * Reads the link of a token, and its user.
- * @throws {DomainError} VERIFICATION_TOKEN_INVALID for a token that is unknown, altered, expired or void,
- *   and for a used one unless it has verified an address; STORAGE_FAULT
+ * @throws {DomainError} VERIFICATION_TOKEN_INVALID for a token that is unknown, altered, expired, void, or of a
+ *   suspended user, and for a used one unless it has verified an address; STORAGE_FAULT
  */
 export async function readAddressLink(token: string, now = new Date()): Promise<AddressLink> {
   const link = await findLink('address', token, now, sessionsKey);
@@ -51,7 +51,7 @@ export async function readAddressLink(token: string, now = new Date()): Promise<
   }
   const { user, stored, other } = link;
   const { email = '', session_id } = stored;
-  const session = openSession(withSessions(user, other), session_id, now);
+  const session = findOpenSession(withSessions(user, other), session_id, now);
   return { ...link, email, session, isUsed };
 }
 

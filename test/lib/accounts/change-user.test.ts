@@ -47,7 +47,17 @@ const [maker, admin, stranger] = [
   await newUser(),
 ];
 const callers = { 'the maker': maker, 'an admin': admin, 'a stranger': stranger } as const;
-type Caller = keyof typeof callers | 'itself' | 'itself, an admin' | 'an admin, of an admin';
+type Caller =
+  | keyof typeof callers
+  | 'itself'
+  | 'itself, an admin'
+  | 'itself, an admin until just now'
+  | 'an admin, of an admin';
+
+/** What the token of a caller says, and the store no longer. */
+const claimed: Partial<Record<Caller, Pick<StoredUser, 'role'>>> = {
+  'itself, an admin until just now': { role: 'admin' },
+};
 
 const fresh = ['another address', () => ({ email: uniqueEmail() })] as const;
 const capitals = ['capitals', ({ email }: StoredUser) => ({ email: email.toUpperCase() })] as const;
@@ -61,6 +71,10 @@ const both = ['password and address', () => ({ password: 'new', email: uniqueEma
 const takenOne = ['a taken address', () => ({ password: 'new', email: taken.email })] as const;
 const name = ['a name', () => ({ name: 'New' })] as const;
 const toAdmin = ['the role admin', () => ({ role: 'admin' as const })] as const;
+const toAdminAnew = [
+  'the role admin and a password',
+  () => ({ role: 'admin' as const, password: 'new' }),
+] as const;
 const toUser = ['the role user', () => ({ role: 'user' as const })] as const;
 
 type Row = readonly [
@@ -93,6 +107,7 @@ describe('A change of a user', () => {
     ['itself', ...name, undefined, 'done', 'both', 'stays'],
     ['itself', ...present, undefined, 'done', 'both', 'stays'],
     ['itself', ...toAdmin, 'right', 'FORBIDDEN', 'both', 'stays'],
+    ['itself, an admin until just now', ...toAdminAnew, undefined, 'FORBIDDEN', 'both', 'stays'],
     ['itself, an admin', ...another, undefined, required, 'both', 'stays'],
     ['itself, an admin', ...toUser, undefined, 'done', 'no', 'stays'],
     ['the maker', ...name, undefined, 'done', 'both', 'stays'],
@@ -127,7 +142,7 @@ describe('A change of a user', () => {
     const result = await changeUser({
       id: user.id,
       changes: changes(user),
-      claims: by,
+      claims: { ...by, ...claimed[caller] },
       bearer,
       confirmation: { currentPassword, sourceIp: source.ip_address },
       source,

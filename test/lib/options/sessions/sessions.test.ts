@@ -6,7 +6,11 @@ import type { Belonging } from '../../../../lib/keys/token.ts';
 import { findBearer } from '../../../../lib/options/sessions/bearer.ts';
 import { endOpenSession, listSessions } from '../../../../lib/options/sessions/open-sessions.ts';
 import { beginSession } from '../../../../lib/options/sessions/session-tokens.ts';
-import { endSession, endSessions, isSessionId } from '../../../../lib/options/sessions/sessions.ts';
+import {
+  endSession,
+  isSessionId,
+  raiseSessionEpoch,
+} from '../../../../lib/options/sessions/sessions.ts';
 import type { StoredUser } from '../../../../lib/users/item.ts';
 import { allocateUserId, insertUser } from '../../../../lib/users/store.ts';
 import { useOwnTables } from '../../../support/own-tables.ts';
@@ -130,7 +134,7 @@ describe('The sessions of a user', () => {
 
   it('that were all ended leave the item when the next one begins, and that one with its user', async () => {
     const before = [await enter(), await enter()];
-    await endSessions(user.id);
+    await raiseSessionEpoch(user.id);
     const fresh = await enter({ ...user, session_epoch: 1 });
 
     expect(await Promise.all([...before, fresh].map(stateOf))).toEqual([invalid, invalid, 'open']);
@@ -146,7 +150,7 @@ describe('The sessions of a user', () => {
   });
 
   it('that begin with what was read before all were ended open nothing', async () => {
-    await endSessions(user.id);
+    await raiseSessionEpoch(user.id);
 
     expect(await stateOf(await enter())).toBe(invalid);
   });
