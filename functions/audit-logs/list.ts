@@ -1,9 +1,9 @@
 import { writePage } from '../../lib/audit/formats.ts';
 import { listEntries, requireQueryable } from '../../lib/audit/query.ts';
-import { recordExport, recordRead } from '../../lib/audit/reads.ts';
+import { recordExport, recordRead } from '../../lib/audit/record-queries.ts';
 import { maxLimit } from '../../lib/contract/parameters.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
-import { nextPageLink, pageOf } from '../../lib/http/query.ts';
+import { nextPageLink, pageOf } from '../../lib/http/cursor.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { jsonType } from '../../lib/http/response.ts';
 import * as contract from './contract.ts';

@@ -1,7 +1,7 @@
 import { shownUser } from '../../lib/accounts/shown.ts';
 import { config } from '../../lib/ground/settings.ts';
 import { findStoredFor, protectedEndpoint } from '../../lib/http/access.ts';
-import { nextPageLink, pageOf } from '../../lib/http/query.ts';
+import { nextPageLink, pageOf } from '../../lib/http/cursor.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
 import { having, isListed, listUsers, requireListable } from '../../lib/users/list.ts';
 import { findUserByEmail } from '../../lib/users/store.ts';

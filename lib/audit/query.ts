@@ -56,7 +56,7 @@ type Plan = readonly [IndexDefinition, (filter: AuditFilter) => readonly string[
 
 /**
  * Which index serves which filter: the first one that does. It holds every entry of the filter and
- * few others. The time is part of its sort key; {@link matching} checks the other conditions.
+ * few others; for `about` only what was done to the user, to which {@link alsoDoneBy} adds the rest. The time is part of its sort key; {@link matching} checks the other conditions.
  */
 const plans: readonly Plan[] = [
   [auditIndexes.byResourceId, ({ resourceId }) => (resourceId ? [resourceId] : undefined)],
@@ -91,7 +91,7 @@ export const matching =
         (entry.user_id === about || entry.resource_id === String(about))));
 
 /** Of the entries about a user, what the user did to others: their `resource_id` differs. */
-const doneBy = ({ about, ...filter }: AuditFilter): Partial<Pick<PageRequest, 'also'>> => {
+const alsoDoneBy = ({ about, ...filter }: AuditFilter): Partial<Pick<PageRequest, 'also'>> => {
   if (about === undefined) return {};
   const partition = String(about);
   const isDone = matching({ ...filter, about });
@@ -102,7 +102,7 @@ const doneBy = ({ about, ...filter }: AuditFilter): Partial<Pick<PageRequest, 'a
 const planFor = (filter: AuditFilter) => {
   for (const [index, partitionsOf] of plans) {
     const partitions = partitionsOf(filter);
-    if (partitions) return { index, partitions, ...doneBy(filter) };
+    if (partitions) return { index, partitions, ...alsoDoneBy(filter) };
   }
   throw new Error('No index is for the filter');
 };
@@ -137,15 +137,11 @@ export interface AuditPage extends Omit<Page, 'entries'> {
  */
 export const listEntries = async (
   filter: AuditFilter,
-  {
-    order = 'desc',
-    ...request
-  }: { limit: number; after?: string | undefined; order?: 'asc' | 'desc' | undefined },
+  request: { limit: number; after?: string | undefined; order: 'asc' | 'desc' },
 ): Promise<AuditPage> => {
   const page = await readPage({
     table: config.auditTable,
     ...planFor(filter),
-    order: order === 'asc' ? 'oldest first' : 'newest first',
     // Every sort key begins with the time.
     from: filter.since,
     to: filter.until,

@@ -37,7 +37,7 @@ export async function listAdmins(): Promise<readonly ListedUser[]> {
   const admins: ListedUser[] = [];
   let after: string | undefined;
   do {
-    const { users, next } = await listUsers({ role: 'admin', after });
+    const { users, next } = await listUsers({ role: 'admin', order: 'asc', after });
     admins.push(...users.filter((user) => !isSuspended(user)));
     after = next;
   } while (after !== undefined);

@@ -36,7 +36,7 @@ export function having(part: string) {
 }
 
 /**
- * One page of all users, or of the admins, oldest first unless the order says otherwise. One request reads
+ * One page of all users, or of the admins, the oldest or the newest first. One request reads
  * it: 1 MB at most, which is thousands of users. As JSON within JSON they take less than the 6 MB that a
  * Lambda response may have. A search reads just as much, whatever its limit, so that a page may be empty.
  * @param matches whether a user is wanted; absent: all are
@@ -45,7 +45,7 @@ export function having(part: string) {
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function listUsers({
-  order = 'asc',
+  order,
   role,
   matches,
   limit,
@@ -53,7 +53,7 @@ export async function listUsers({
 }: {
   matches?: ((user: Pick<User, 'name' | 'email'>) => boolean) | undefined;
   limit?: number | undefined;
-  order?: 'asc' | 'desc' | undefined;
+  order: 'asc' | 'desc';
   role?: 'admin' | undefined;
   after?: string | undefined;
 }): Promise<{ users: readonly ListedUser[]; next: string | undefined }> {
@@ -62,7 +62,7 @@ export async function listUsers({
     ...(role
       ? { index: usersIndexes.admins, partitions: [adminListing] }
       : { index: usersIndexes.byCreatedAt, partitions: [listing] }),
-    order: order === 'asc' ? 'oldest first' : 'newest first',
+    order,
     attributes: usersIndexes.byCreatedAt.include,
     mostRequests: 1,
     after,

@@ -76,7 +76,7 @@ async function listedAround(times: readonly number[]): Promise<ReadonlySet<unkno
     (time) => new Date(time * 1000).toISOString(),
   );
   const filter = { resourceId: replayId, action: 'CREATE', since, until } as const;
-  const { entries } = await listEntries(filter, { limit: 1000 });
+  const { entries } = await listEntries(filter, { limit: 1000, order: 'desc' });
   const replays = entries.filter(({ resource }) => resource === 'audit-logs');
   return new Set(replays.flatMap(({ details }) => idsIn(details)));
 }

@@ -63,7 +63,7 @@ const byDynamoDB = { type: 'Service', principalId: 'dynamodb.amazonaws.com' };
 describe('A new entry', () => {
   it('is put on the bus as the API shows it, with the source and the type of the action', async () => {
     const { id } = await write({ details: '{"reason":"a \\"quoted\\" text"}' });
-    const [shown] = (await listEntries({ resourceId: '8' }, { limit: 1 })).entries;
+    const [shown] = (await listEntries({ resourceId: '8' }, { limit: 1, order: 'desc' })).entries;
 
     expect(await publish()).toEqual(done);
 
@@ -89,7 +89,7 @@ describe('A new entry', () => {
   it('that somebody wrote past the service is shown as the API shows it', async () => {
     const odd = { details: new Uint8Array([1, 2, 3]), ip_address: new Set([1, 2]), user_id: '7' };
     const { id } = await write(odd as never);
-    const { entries } = await listEntries({ resourceId: '8' }, { limit: 100 });
+    const { entries } = await listEntries({ resourceId: '8' }, { limit: 100, order: 'desc' });
 
     await publish();
 

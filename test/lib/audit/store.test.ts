@@ -19,7 +19,7 @@ const readAll = async (filter: AuditFilter, limit: number): Promise<readonly Aud
   const found: AuditEntry[] = [];
   let after: string | undefined;
   for (let pages = 0; pages < maxPages; pages += 1) {
-    const page = await listEntries(filter, { limit, after });
+    const page = await listEntries(filter, { limit, order: 'desc', after });
     found.push(...page.entries);
     after = page.next;
     if (after === undefined) return found;

@@ -75,7 +75,7 @@ describe('readPage', () => {
     const partitions = partitionsOf(where);
 
     it.each([17, 100])('yields each entry once, in order, in pages of %i', async (limit) => {
-      const { ids, sizes } = await walk({ partitions, order: 'newest first', limit });
+      const { ids, sizes } = await walk({ partitions, order: 'desc', limit });
 
       expect(ids).toEqual(newestFirst);
       // Every page is full but the last, which is empty only where there is nothing at all.
@@ -84,7 +84,7 @@ describe('readPage', () => {
     });
 
     it('yields the entries oldest first too', async () => {
-      const { ids } = await walk({ partitions, order: 'oldest first', limit: 16 });
+      const { ids } = await walk({ partitions, order: 'asc', limit: 16 });
 
       expect(ids).toEqual(oldestFirst);
     });
@@ -99,7 +99,7 @@ describe('readPage', () => {
     const expected = Array.from({ length: size }, (_, i) => newest - i);
 
     for (const limit of [1, 2, 3, 7, 10, 29, 30, 31, 59, 60, 61, 99, 100]) {
-      const { ids } = await walk({ partitions, order: 'newest first', limit });
+      const { ids } = await walk({ partitions, order: 'desc', limit });
       expect([limit, ids]).toEqual([limit, expected]);
     }
   });
@@ -116,16 +116,16 @@ describe('readPage', () => {
     it.each([8, 20, 1000])(
       'yields each entry that matches once, in order, with the bound %i',
       async (mostRead) => {
-        for (const order of ['newest first', 'oldest first'] as const) {
+        for (const order of ['desc', 'asc'] as const) {
           const { ids } = await walk({ partitions, order, limit: 2, matches, mostRead });
 
-          expect(ids).toEqual(order === 'oldest first' ? wanted : wanted.toReversed());
+          expect(ids).toEqual(order === 'asc' ? wanted : wanted.toReversed());
         }
       },
     );
 
     it('leads on from a page without entries', async () => {
-      const request = { partitions, order: 'newest first', limit: 5, mostRead: 16 } as const;
+      const request = { partitions, order: 'desc', limit: 5, mostRead: 16 } as const;
 
       const { ids, sizes } = await walk({ ...request, matches: () => false });
 
@@ -168,8 +168,8 @@ describe('readPage', () => {
 
     /** The keys of a list in both orders, as the keys sort. */
     const keysIn = async (request: Pick<PageRequest, 'limit'> & Partial<PageRequest>) => {
-      const oldest = await walk({ partitions, order: 'oldest first', ...request });
-      const newest = await walk({ partitions, order: 'newest first', ...request });
+      const oldest = await walk({ partitions, order: 'asc', ...request });
+      const newest = await walk({ partitions, order: 'desc', ...request });
       return [keysOf(oldest.ids), keysOf(newest.ids).toReversed()];
     };
 
@@ -208,7 +208,7 @@ describe('readPage', () => {
       index: auditIndexes.byCreatedAt,
       attributes: ['id'],
       partitions: ['all in one shard#3'],
-      order: 'newest first',
+      order: 'desc',
       limit: 1,
       matches: ({ id }) => id === deep,
       // Of 2, 4 and 8 entries.
@@ -222,7 +222,7 @@ describe('readPage', () => {
     const [where] = spread;
     const partitions = where ? partitionsOf(where) : [];
     const request = { table, index: auditIndexes.byCreatedAt, attributes: ['id'], partitions };
-    for (const order of ['newest first', 'oldest first'] as const) {
+    for (const order of ['desc', 'asc'] as const) {
       const page = await readPage({ ...request, order, limit: 20 });
       for (let count = 1; count < page.entries.length; count += 1) {
         const after = page.nextAfter(count);
@@ -242,7 +242,7 @@ describe('readPage', () => {
     });
     for (const item of items) await writeBatches(inject('engine'), table, [item]);
 
-    const { ids, sizes } = await walk({ partitions, order: 'oldest first', limit: 100 });
+    const { ids, sizes } = await walk({ partitions, order: 'asc', limit: 100 });
 
     expect(ids).toEqual(items.map(({ id }) => id));
     expect(sizes[0]).toBeLessThan(20);

@@ -12,7 +12,7 @@ const { api, adminToken: token, output } = await serviceForThisFile({}, {});
 const { proxy } = await proxiedTablesForThisFile();
 
 describe('listUsers', () => {
-  const walk = async (limit: number, order?: 'asc' | 'desc') => {
+  const walk = async (limit: number, order: 'asc' | 'desc' = 'asc') => {
     const ids: number[] = [];
     let after: string | undefined;
     for (let pages = 0; pages < 1000; pages += 1) {
@@ -50,8 +50,8 @@ describe('listUsers', () => {
     await writeBatches(inject('engine'), ownTable, items);
     proxy.forget();
 
-    const first = await listUsers({});
-    const second = await listUsers({ after: first.next });
+    const first = await listUsers({ order: 'asc' });
+    const second = await listUsers({ order: 'asc', after: first.next });
 
     expect(proxy.requests).toHaveLength(2);
     expect(first.users.length).toBeGreaterThan(1000);
@@ -110,7 +110,7 @@ describe('A search', () => {
       const pages: number[][] = [];
       let after: string | undefined;
       do {
-        const page = await listUsers({ matches: having('wanted'), limit, after });
+        const page = await listUsers({ matches: having('wanted'), order: 'asc', limit, after });
         pages.push(page.users.map(({ id }) => id));
         after = page.next;
       } while (after !== undefined && pages.length < 100);

@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { decodeCursor, encodeCursor } from '../../../lib/http/query.ts';
+import { decodeCursor, encodeCursor } from '../../../lib/http/cursor.ts';
 import { issueToken } from '../../../lib/keys/token.ts';
 
 const secret = randomUUID();

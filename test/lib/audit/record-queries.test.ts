@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import type { AuditFilter } from '../../../lib/audit/query.ts';
-import { recordRead } from '../../../lib/audit/reads.ts';
+import { recordRead } from '../../../lib/audit/record-queries.ts';
 import { config } from '../../../lib/ground/settings.ts';
 import { proxiedTablesForThisFile } from '../../support/own-tables.ts';
 import { faults } from '../../support/proxy.ts';
