@@ -20,7 +20,7 @@ import { mustVerify } from '../options/verified-addresses/address.ts';
 import type { StoredUser } from '../users/item.ts';
 import { isSuspended } from '../users/user.ts';
 
-/** A login that is refused after a password or an ID token was checked. */
+/** The refusal of a login that was checked, which a wait before the check is not. */
 export class Refused extends Error {
   override readonly name = 'Refused';
   readonly error: DomainError;

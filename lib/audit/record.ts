@@ -47,8 +47,8 @@ type RecordedAction = Omit<AuditedAction, 'resource' | 'result' | 'details'> &
   Partial<Pick<AuditedAction, 'resource' | 'result'>> & { readonly details?: object | undefined };
 
 /**
- * Waits for a change that is to be recorded. If the service fails, or the change may have been made despite
- * an error, this leaves its entry as a FAILURE; a refusal leaves none.
+ * Waits for a change that is to be recorded. If the store or the signing of a token fails, or the change may
+ * have been made despite an error, this leaves its entry as a FAILURE; any other error leaves none.
  * @returns what the change returns
  * @throws what the change throws
  */
@@ -180,7 +180,7 @@ function drawId(entry: AuditEntry, writeId: string, draw: number): AuditEntry {
 /** Milliseconds by which a slow audit store may delay a response. */
 const recordingTimeout = () => patiently(1000);
 
-/** Whether the service has failed, or a change may have been made despite an error. */
+/** Whether the store or the signing of a token has failed, or a change may have been made despite an error. */
 function isRecorded(error: unknown): error is DomainError {
   return (
     error instanceof DomainError &&

@@ -147,11 +147,11 @@ async function merge(streams: readonly Stream[], request: PageRequest) {
 type Compare = (a: { readonly key: string }, b: { readonly key: string }) => number;
 
 function orderOf(request: PageRequest): Compare {
-  const sign = isAscending(request) ? 1 : -1;
+  const sign = isForward(request) ? 1 : -1;
   return (a, b) => (a.key === b.key ? 0 : a.key < b.key ? -sign : sign);
 }
 
-const isAscending = ({ order }: Reading): boolean => order === 'asc';
+const isForward = ({ order }: Reading): boolean => order === 'asc';
 
 /**
  * Reads the next entries of a partition.
@@ -168,7 +168,7 @@ async function readOn(stream: Stream, count: number): Promise<{ read: number; is
     if (isFromOn(row.key) && isBeforeTo(row.key) && matches(row.entry)) stream.rows.push(row);
   }
   stream.at = start && { key: keyOf(start), start };
-  const mayGoOn = isAscending(stream.reading) ? isBeforeTo : isFromOn;
+  const mayGoOn = isForward(stream.reading) ? isBeforeTo : isFromOn;
   stream.open = stream.at !== undefined && mayGoOn(stream.at.key);
   return { read: Items.length, isFull: start !== undefined && Items.length < count };
 }
@@ -183,7 +183,7 @@ function query(stream: Stream, count: number) {
     KeyConditionExpression: `#p = :p${text}`,
     ExpressionAttributeNames: { '#p': partitionKey.name, ...(text ? { '#s': sortKey.name } : {}) },
     ExpressionAttributeValues: { ':p': { S: partition }, ...values },
-    ScanIndexForward: isAscending(reading),
+    ScanIndexForward: isForward(reading),
     ...(Number.isFinite(count) ? { Limit: count } : {}),
     ...(at ? { ExclusiveStartKey: at.start } : {}),
   });
@@ -197,7 +197,7 @@ function query(stream: Stream, count: number) {
 function conditionOf({ reading, after }: Stream) {
   const { from, to } = reading;
   if (after !== undefined) {
-    return { text: ` AND #s ${isAscending(reading) ? '>' : '<'} :a`, values: { ':a': { S: after } } };
+    return { text: ` AND #s ${isForward(reading) ? '>' : '<'} :a`, values: { ':a': { S: after } } };
   }
   if (from !== undefined && to !== undefined) {
     const values = { ':a': { S: from }, ':b': { S: to } };

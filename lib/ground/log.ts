@@ -7,7 +7,7 @@ export const logWarning = logAt('warn');
 // The events of log lines that other modules name; alarms look for most of them.
 
 /** A mail could not be handed to the function that mails. */
-export const noticeNotHandedOver = 'mail-not-handed-over';
+export const mailNotHandedOver = 'mail-not-handed-over';
 
 /**
  * A mail could not be sent. Lambda tries it again, and at last keeps it in the queue of failures.

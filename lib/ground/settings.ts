@@ -237,7 +237,7 @@ export const settings = {
   kmsUrl: optionalText,
   /** That key on one machine, 32 bytes in base64; '': it is in KMS. */
   secondFactorLocalKey: optionalText,
-  /** The first key of tokens, and how the names of those begin that follow it (auth/signing-key.ts). */
+  /** The first key of tokens, and how the names of those begin that follow it (lib/keys/signing-key.ts). */
   tokenSigningKey: optionalText,
   tokenKeys: optionalText,
   /** The address of the API. */

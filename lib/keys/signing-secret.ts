@@ -23,7 +23,7 @@ const refreshInterval = 60_000;
  */
 export const activationDelay = 2 * refreshInterval;
 
-/** Seconds for which a token is valid: one day (functions/README.md, Tokens). */
+/** The longest that a token is valid, in seconds: one day (functions/README.md, Tokens). */
 export const tokenLifetime = day;
 
 /**

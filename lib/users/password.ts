@@ -52,7 +52,7 @@ export const hashPassword = async (
 export const unmatchableHash = (cost: number = config.bcryptCost): string =>
   `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;
 
-/** Whether no password matches a hash, because the user was imported without a password. */
+/** Whether no password matches a hash: of users whom an import or an identity brought without one. */
 export const isUnmatchable = (stored: string): boolean => stored.endsWith(`$${'.'.repeat(53)}`);
 
 /**

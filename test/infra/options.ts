@@ -1,6 +1,6 @@
 /**
  * What each option touches outside its rooms (lib/options/README.md): the files that import it, and those
- * that name the fields which it stores of a user. The lists are exact, so that a new option shows its price.
+ * that name the fields which it stores of a user, or what asks for them. The lists are exact, so that a new option shows its price.
  */
 export interface Option {
   /** The folders and files of functions that are its own. */
@@ -161,7 +161,7 @@ export const options: Readonly<Record<string, Option>> = {
   },
   suspension: {
     handlers: ['suspension/'],
-    fields: /\bsuspended_at\b/,
+    fields: /\b(?:suspended_at|isSuspended)\b/,
     needs: ['sessions'],
     importedBy: [],
     namedBy: [
@@ -169,9 +169,14 @@ export const options: Readonly<Record<string, Option>> = {
       'infra/local/admin.ts',
       'infra/operator/commands/export-users.ts',
       'infra/operator/commands/import-users.ts',
+      'infra/operator/commands/reset-password.ts',
       'infra/operator/import-line.ts',
+      'lib/accounts/login-steps.ts',
       'lib/accounts/shown.ts',
       'lib/dynamodb/tables.ts',
+      'lib/options/links/link.ts',
+      'lib/options/mails/deliver.ts',
+      'lib/users/admins.ts',
       'lib/users/user.ts',
       'lib/users/write.ts',
     ],

@@ -13,8 +13,8 @@ import {
   adminMade,
   auditTrailBroken,
   entryNotWritten,
+  mailNotHandedOver,
   mailNotSent,
-  noticeNotHandedOver,
   refreshTokenReused,
 } from '../../../lib/ground/log.ts';
 import { nameOf } from '../name.ts';
@@ -196,7 +196,7 @@ const mailAlarms = ({ functions, logMetrics }: Watched): AlarmDefinition[] => {
   return [
     {
       name: 'UnsentMails',
-      description: `Mails were not sent: their messages are in the queue UnsentMailsQueueUrl, or are lost where a function could not hand them over to the function send-mail. See SES too. ${search(`${mailNotSent} and ${noticeNotHandedOver}`)}`,
+      description: `Mails were not sent: their messages are in the queue UnsentMailsQueueUrl, or are lost where a function could not hand them over to the function send-mail. See SES too. ${search(`${mailNotSent} and ${mailNotHandedOver}`)}`,
       metric: sum('Mails that were not sent', metrics),
       threshold: 1,
     },

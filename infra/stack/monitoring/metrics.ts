@@ -9,7 +9,7 @@ import {
   adminMade,
   auditTrailBroken,
   entryNotWritten,
-  noticeNotHandedOver,
+  mailNotHandedOver,
   refreshTokenReused,
 } from '../../../lib/ground/log.ts';
 import type { AuditEvents } from '../audit-events.ts';
@@ -128,7 +128,7 @@ const countedLines = ({ functions, sealer, events, logs, accessLogs }: Logged) =
     Crashes: { logGroup: logs, filterPattern: FilterPattern.anyTerm(...crashLines) },
     BrokenAuditTrails: sealer || events ? logged(auditTrailBroken) : undefined,
     /** Notices of changes that could not be handed over to the mail function. */
-    LostNotices: functions.some(({ unsent }) => unsent) ? logged(noticeNotHandedOver) : undefined,
+    LostNotices: functions.some(({ unsent }) => unsent) ? logged(mailNotHandedOver) : undefined,
   };
 };
 

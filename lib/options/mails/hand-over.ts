@@ -2,7 +2,7 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf } from '../../dynamodb/client.ts';
 import { itemKey } from '../../dynamodb/tables.ts';
 import { DomainError } from '../../ground/errors.ts';
-import { describeFault, logError, loggingFaults, noticeNotHandedOver } from '../../ground/log.ts';
+import { describeFault, logError, loggingFaults, mailNotHandedOver } from '../../ground/log.ts';
 import { config } from '../../ground/settings.ts';
 import { networkOf, type Source } from '../../ground/source.ts';
 import { patiently, seconds } from '../../ground/time.ts';
@@ -13,7 +13,8 @@ import type { Part } from './texts/en.ts';
 
 // Messages to the function that mails. They hold no token, password or hash. There are two ways to hand
 // one over, and a call says by its name whether it throws: `require…` does, `tryTo…` never does. Both
-// count the source that asks, and lib/options/mails/limits.ts counts the address that a mail goes to.
+// count the source that asks, except for a notice to a verified address, and limits.ts counts the address that a
+// mail goes to.
 
 /** The request that a message is for: where it came from, and when. */
 interface Asked extends Source {
@@ -68,7 +69,7 @@ export async function tryToMail(message: MailMessage): Promise<void> {
   try {
     await requireMail(message);
   } catch (error) {
-    logError(noticeNotHandedOver, { requestId: message.request_id, ...describeFault(error) });
+    logError(mailNotHandedOver, { requestId: message.request_id, ...describeFault(error) });
   }
 }
 
