@@ -121,7 +121,7 @@ export const placeIn = (file: Given, credentials: string | undefined): Place => 
   return place;
 };
 
-/** What stands in the file of a deployment alone. */
+/** The names that only the file of a deployment has; the construct takes no such props. */
 const ofFile = ['stage', 'account', 'region'];
 
 interface Deployment {

@@ -12,8 +12,8 @@ interface Package {
 
 /**
  * The licences and notices of packages, each text once.
- * @param files paths, of which those in packages count
- * @throws {Error} where a package has none
+ * @param files paths of bundled files; those outside node_modules are ignored
+ * @throws {Error} for a package that has no licence
  */
 export function noticesOf(files: readonly string[]): string {
   const folders = files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []);
@@ -35,7 +35,7 @@ function packageIn(folder: string): Package {
   return { ...JSON.parse(read('package.json')), folder, texts };
 }
 
-/** How the texts of licences begin that are the same in all packages, but for who has the rights. */
+/** The first words of the standard licences, whose texts differ between packages only in the copyright holder. */
 const beginnings: Readonly<Record<string, string>> = {
   MIT: 'Permission is hereby granted',
   'Apache-2.0': 'Apache License',

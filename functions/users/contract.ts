@@ -346,7 +346,7 @@ function exampleUnder(settings: ServiceValues) {
   return { ...exampleProfile(settings), created_at: '2026-11-21T09:05:00.000Z' };
 }
 
-/** The same user, as seen by itself. */
+/** The example of a profile: the same user, with the fields that users see of themselves. */
 export function exampleProfile({ emailVerification }: ServiceValues) {
   return {
     id: 17,

@@ -32,7 +32,7 @@ export function declarationOf(root: string, folder: string): string {
   return `${declared.replaceAll(own, '')}${settingsInterface(meanings)}`;
 }
 
-/** What the page of settings says of each. */
+/** The meaning of each setting, from the tables of the settings page. */
 function meaningsIn(page: string): ReadonlyMap<string, string> {
   const rows = page.matchAll(/^\| .*`(\w+)` \| .* \| .* \| (.*) \|$/gm);
   const plain = (text: string) => text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');

@@ -105,7 +105,7 @@ const manifestOfPackage = () => ({
   peerDependencies: peers(),
 });
 
-/** The notices of all packages of which there is code, those of the pages among them. */
+/** The notices of all packages whose code is in the bundles or in the pages. */
 function noticesIn(outputs: readonly Metafile['outputs'][]): string {
   const inputs = outputs.flatMap((each) =>
     Object.values(each).flatMap((output) => Object.keys(output.inputs)),

@@ -206,7 +206,7 @@ const watch = (
 const byName = (functions: readonly ServiceFunction[]): Readonly<Record<string, IFunction>> =>
   Object.fromEntries(functions.map(({ definition, lambda }) => [definition.name, lambda]));
 
-/** What is given to {@link Accounts}. */
+/** The props of {@link Accounts}. */
 export interface AccountsProps extends AccountsSettings {
   /**
    * The name of the parameter in AWS Systems Manager by which the operator's commands find the service.
@@ -235,7 +235,7 @@ export class Accounts extends Construct {
   readonly alarmTopic: ITopic | undefined;
   /** The bus of audit entries; absent unless `events` is `on`. */
   readonly bus: EventBus | undefined;
-  /** What operators and their commands need to know, by name. */
+  /** The names and addresses that operators and their commands need, such as `UsersTableName`. */
   readonly outputs: Readonly<Record<string, string>>;
   readonly #settings: DeploymentSettings;
   readonly #publishing: readonly IDependable[];
@@ -306,7 +306,7 @@ export class Accounts extends Construct {
   }
 }
 
-/** What is given to {@link AccountsStack}. */
+/** The props of {@link AccountsStack}. */
 export interface AccountsStackProps extends StackProps {
   readonly settings?: AccountsSettings;
 }

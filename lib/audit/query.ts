@@ -56,7 +56,8 @@ type Plan = readonly [IndexDefinition, (filter: AuditFilter) => readonly string[
 
 /**
  * Which index serves which filter: the first one that does. It holds every entry of the filter and
- * few others; for `about` only what was done to the user, to which {@link alsoDoneBy} adds the rest. The time is part of its sort key; {@link matching} checks the other conditions.
+ * few others; for `about` only what was done to the user, to which {@link alsoDoneBy} adds the rest. The
+ * time is part of its sort key; {@link matching} checks the other conditions.
  */
 const plans: readonly Plan[] = [
   [auditIndexes.byResourceId, ({ resourceId }) => (resourceId ? [resourceId] : undefined)],

@@ -3,7 +3,7 @@ import { remove } from '../../lib/accounts/delete-user.ts';
 import { movedTo } from '../../lib/accounts/new-address.ts';
 import { shownUser } from '../../lib/accounts/shown.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
-import { findStoredUser } from '../../lib/users/store.ts';
+import { allocateUserId, findStoredUser, insertUser } from '../../lib/users/store.ts';
 import { type Fields, merged, rewriteUser, writeUser } from '../../lib/users/write.ts';
 import { uniqueEmail } from './client.ts';
 
@@ -17,6 +17,17 @@ export const storedUser = (fields: Pick<StoredUser, 'id'> & Partial<StoredUser>)
   version: randomUUID(),
   ...fields,
 });
+
+/** A user that is not stored yet, with an id of its own. */
+export const newUser = async (fields: Partial<StoredUser> = {}): Promise<StoredUser> =>
+  storedUser({ id: await allocateUserId(), ...fields });
+
+/** A user that is stored. */
+export const insertedUser = async (): Promise<StoredUser> => {
+  const user = await newUser();
+  await insertUser(user);
+  return user;
+};
 
 /** The fields that responses show of the user with an id, or undefined. */
 export const findUser = async (id: number) => {

@@ -205,7 +205,7 @@ const mailAlarms = ({ functions, logMetrics }: Watched): AlarmDefinition[] => {
 
 /**
  * Creates the alarms of the service: on what is seen of it, not on each function.
- * @param inProduction whether throttled tables raise alarms, of which each metric costs
+ * @param inProduction whether throttled tables raise alarms too; each of those costs money
  */
 export const createAlarms = (
   scope: Construct,

@@ -11,19 +11,11 @@ import {
 import { proxiedTablesForThisFile } from '../../support/own-tables.ts';
 import { faults } from '../../support/proxy.ts';
 import { brokenItems, engineClient, scan } from '../../support/stored-items.ts';
-import { findUser, storedUser } from '../../support/stored-user.ts';
+import { findUser, insertedUser, newUser } from '../../support/stored-user.ts';
 
 const { proxy, users: table } = await proxiedTablesForThisFile();
 beforeEach(() => proxy.impose());
 
-const newUser = async (fields: Partial<StoredUser> = {}): Promise<StoredUser> =>
-  storedUser({ id: await allocateUserId(), ...fields });
-const inserted = async (): Promise<StoredUser> => {
-  const user = await newUser();
-  await insertUser(user);
-  return user;
-};
-const shown = shownUser;
 const code = (expected: string) => expect.objectContaining({ code: expected });
 const client = engineClient(inject('engine'));
 const setCounter = (last_id: number) =>
@@ -63,25 +55,25 @@ describe('allocateUserId', () => {
 
 describe('insertUser', () => {
   it('succeeds again for the same user, whose first insertion may not have been acknowledged', async () => {
-    const user = await inserted();
+    const user = await insertedUser();
 
     await insertUser(user);
 
-    expect(await findUser(user.id)).toEqual(shown(user));
+    expect(await findUser(user.id)).toEqual(shownUser(user));
   });
 
   it('fails when another user has the id, and does not change that user', async () => {
-    const present = await inserted();
+    const present = await insertedUser();
     const intruder = await newUser({ id: present.id });
 
     await expect(insertUser(intruder)).rejects.toEqual(code('STORAGE_FAULT'));
 
-    expect(await findUser(present.id)).toEqual(shown(present));
+    expect(await findUser(present.id)).toEqual(shownUser(present));
     expect(await findUserByEmail(intruder.email)).toBeUndefined();
   });
 
   it('does not confuse another user with the same id and address with the first', async () => {
-    const present = await inserted();
+    const present = await insertedUser();
     const intruder = await newUser({ id: present.id, email: present.email });
 
     await expect(insertUser(intruder)).rejects.toEqual(code('EMAIL_REGISTERED'));
@@ -90,12 +82,12 @@ describe('insertUser', () => {
   });
 
   it('uses no id of another user after the counter was set back', async () => {
-    const present = await inserted();
+    const present = await insertedUser();
     await setCounter(present.id - 1);
 
     await expect(insertUser(await newUser())).rejects.toEqual(code('STORAGE_FAULT'));
 
-    expect(await findUser(present.id)).toEqual(shown(present));
+    expect(await findUser(present.id)).toEqual(shownUser(present));
     expect(await allocateUserId()).toBe(present.id + 1);
   });
 });
@@ -117,7 +109,7 @@ describe('A user', () => {
     ['its id, with what nothing shows', ({ id }: StoredUser) => findStoredUser(id)],
     ['its address', ({ email }: StoredUser) => findUserByEmail(email)],
   ])('is read consistently by %s', async (_, find) => {
-    const user = await inserted();
+    const user = await insertedUser();
     proxy.forget();
 
     await find(user);

@@ -2,36 +2,25 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { shownUser } from '../../../lib/accounts/shown.ts';
 import { Overtaken } from '../../../lib/dynamodb/client.ts';
-import {
-  allocateUserId,
-  findStoredUser,
-  findUserByEmail,
-  insertUser,
-} from '../../../lib/users/store.ts';
+import { findStoredUser, findUserByEmail } from '../../../lib/users/store.ts';
 import { takeEmail, writeUser } from '../../../lib/users/write.ts';
 import { uniqueEmail } from '../../support/client.ts';
 import { proxiedTablesForThisFile } from '../../support/own-tables.ts';
 import { type Fault, faults } from '../../support/proxy.ts';
 import { brokenItems, engineClient, scan } from '../../support/stored-items.ts';
-import { findUser, removeUser, setFields, storedUser } from '../../support/stored-user.ts';
+import { findUser, insertedUser, removeUser, setFields } from '../../support/stored-user.ts';
 
 const { proxy, users: table } = await proxiedTablesForThisFile();
 beforeEach(() => proxy.impose());
 
 const client = engineClient(inject('engine'));
-const inserted = async () => {
-  const user = storedUser({ id: await allocateUserId() });
-  await insertUser(user);
-  return user;
-};
-const shown = shownUser;
 
 describe('A write whose response is lost', () => {
   const losing = (operation: 'TransactWriteItems' | 'UpdateItem') =>
     proxy.impose({ fault: faults.lose, operation, times: 1 });
 
   it('still deletes the user', async () => {
-    const { id } = await inserted();
+    const { id } = await insertedUser();
     losing('TransactWriteItems');
 
     await removeUser(id);
@@ -40,7 +29,7 @@ describe('A write whose response is lost', () => {
   });
 
   it('still gives the user another address', async () => {
-    const user = await inserted();
+    const user = await insertedUser();
     const email = uniqueEmail();
     losing('TransactWriteItems');
 
@@ -51,13 +40,13 @@ describe('A write whose response is lost', () => {
   });
 
   it('still changes the user', async () => {
-    const user = await inserted();
+    const user = await insertedUser();
     const change = { email: user.email.toUpperCase(), name: 'Changed', role: 'admin' } as const;
     losing('UpdateItem');
 
-    expect(shownUser(await setFields(user.id, change))).toEqual({ ...shown(user), ...change });
+    expect(shownUser(await setFields(user.id, change))).toEqual({ ...shownUser(user), ...change });
 
-    expect(await findUser(user.id)).toEqual({ ...shown(user), ...change });
+    expect(await findUser(user.id)).toEqual({ ...shownUser(user), ...change });
   });
 });
 
@@ -74,7 +63,7 @@ describe('A write of a user', () => {
     );
 
   it('gives the user a new version each time', async () => {
-    const user = await inserted();
+    const user = await insertedUser();
 
     const first = await setFields(user.id, { name: 'First' });
     const second = await setFields(user.id, { name: 'Second' });
@@ -84,7 +73,7 @@ describe('A write of a user', () => {
   });
 
   it('is refused when others have written since the user was read', async () => {
-    const user = await inserted();
+    const user = await insertedUser();
     await setFields(user.id, { name: 'Early' });
 
     const late = writeUser(user, { fields: { name: 'Late' } });
@@ -97,7 +86,7 @@ describe('A write of a user', () => {
   });
 
   it('fails if its response is lost and others write before it is tried again', async () => {
-    const user = await inserted();
+    const user = await insertedUser();
     const overwrite: Fault = async ({ forward, socket }) => {
       await forward();
       await setVersion(user.id, 'of another writer');
@@ -113,7 +102,7 @@ describe('A write of a user', () => {
 
 describe('A write to a user whom others change all the time', () => {
   it('ends in time with the fault Contention', async () => {
-    const { id } = await inserted();
+    const { id } = await insertedUser();
     vi.stubGlobal('patience', 2);
     proxy.impose(
       { fault: faults.conditionFails, operation: 'UpdateItem' },
