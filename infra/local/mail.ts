@@ -70,7 +70,8 @@ function keep(folder: string, mail: OutgoingMail): void {
   const name = `${date.toISOString().replaceAll(':', '')}-${randomUUID().slice(0, 8)}.eml`;
   const file = join(folder, name);
   createPrivately(file, toFile(mail, date));
-  console.log(`Mail to ${printable(mail.to)}: ${file}`);
+  const [link = ''] = /^https?:\S+$/m.exec(mail.text) ?? [];
+  console.log(`Mail to ${printable(mail.to)}: ${file} ${printable(link)}`.trimEnd());
 }
 
 /** A mail in the format that mail programs open (RFC 5322, RFC 2046), as readable text. */

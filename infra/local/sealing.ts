@@ -2,10 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { describeFault, logError } from '../../lib/ground/log.ts';
+import { auditTrailBroken, describeFault, logError } from '../../lib/ground/log.ts';
 import { localSigner, makeKey, publicKeyName, removeUnfinished } from '../../lib/seal/folder.ts';
+import type { NamedFinding } from '../../lib/seal/header.ts';
 import { makeRemoval } from './expiry.ts';
 import { createPrivately, writePrivately } from './folder.ts';
 
@@ -37,6 +39,14 @@ const showPublicKey = (folder: string, pem: string): void => {
   if (!isShown || readFileSync(file, 'utf8') !== pem) writePrivately(file, pem);
 };
 
+/** A line of the sealer's log, and below one that has findings a sentence for whoever reads the terminal. */
+const withSentence = (line: string): string => {
+  if (!line.includes(`"event":"${auditTrailBroken}"`)) return line;
+  const { faults, findings } = JSON.parse(line);
+  const named = findings.map(({ kind, subject }: NamedFinding) => `${subject} (${kind})`);
+  return `${line}\nThe audit trail, or the archive of its seal, is not as it was sealed: ${named.join(', ')}${faults > named.length ? ' and others' : ''}.`;
+};
+
 const program = fileURLToPath(new URL('seal.ts', import.meta.url));
 
 /**
@@ -50,8 +60,9 @@ const runSealer = async (
 ): Promise<void> => {
   const child = spawn(process.execPath, [program, folder, String(interval)], {
     env,
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
+  createInterface(child.stderr).on('line', (line) => console.error(withSentence(line)));
   const kill = () => child.kill();
   signal.addEventListener('abort', kill);
   const [code, killed] = await once(child, 'exit').finally(() =>

@@ -20,22 +20,34 @@ const passwordOf = ({ email, password }: LocalAdmin, settings: LocalSettings): s
   return password ?? `not shown again. ${another}`;
 };
 
-/** A command that logs the admin in, with a password that this run has made, or a word in its place. */
-const loginOf = ({ email, password = 'PASSWORD' }: LocalAdmin, url: string): string =>
-  `curl -sw '\\n' ${url}/api/login -H 'content-type: application/json' -d ${quote(JSON.stringify({ email, password }))}`;
+/**
+ * A command to paste: it logs in the admin that this run has made, and registers somebody where the password is
+ * not known.
+ */
+const commandOf = ({ email, password }: LocalAdmin, url: string): string => {
+  const longEnough = 'correct horse'.padEnd(config.passwordMinLength, '.');
+  const [path, body] = password
+    ? ['/api/login', { email, password }]
+    : ['/api/auth/register', { name: 'Ada', email: 'ada@example.com', password: longEnough }];
+  return `curl -sw '\\n' ${url}${path} -H 'content-type: application/json' -d ${quote(JSON.stringify(body))}`;
+};
 
 const announce = (settings: LocalSettings, service: LocalService): void => {
   const { url, admin, engine, mail } = service;
   const mailed = mail?.elsewhere ? `goes to ${mail.elsewhere}` : `is a file in ${mail?.folder}`;
-  const lines = [
-    ...(config.console === 'on' ? [`Console: ${url}/console`] : []),
-    `Listening at ${url} (DynamoDB: ${engine.name})`,
-    `Admin: ${admin.email}  password: ${passwordOf(admin, settings)}`,
-    ...(config.docs === 'on' ? [`Docs:  ${url}/docs`] : []),
-    `Try:   ${loginOf(admin, url)}`,
-    ...(mail ? [`Mail:  each one ${mailed}`] : []),
-  ];
-  console.log(lines.join('\n'));
+  const { folder, auditSealInterval: interval } = settings;
+  const sealed = `every ${interval} s the new entries of the audit trail are signed, and a later change of one is reported here`;
+  const lines = {
+    ...(config.console === 'on' && { Console: `${url}/console` }),
+    Service: `${url} (DynamoDB: ${engine.name})`,
+    ...(config.docs === 'on' && { Docs: `${url}/docs` }),
+    Admin: `${admin.email}  password: ${passwordOf(admin, settings)}`,
+    Try: commandOf(admin, url),
+    ...(mail && { Mail: `each one ${mailed}` }),
+    ...(folder && { Seal: sealed }),
+  };
+  const columns = Object.entries(lines).map(([name, line]) => `${`${name}:`.padEnd(10)}${line}`);
+  console.log(columns.join('\n'));
 };
 
 /** Warns of an engine that others than this machine may reach. */

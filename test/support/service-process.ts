@@ -20,7 +20,7 @@ const waitForUrl = async (child: ChildProcess, output: () => string): Promise<st
   try {
     const url = await until(() => {
       if (end() !== null) throw new Error('It has ended');
-      return /Listening at (\S+)/.exec(output())?.[1];
+      return /^Service: +(\S+)/m.exec(output())?.[1];
     });
     return url.replace('localhost', '127.0.0.1');
   } catch {

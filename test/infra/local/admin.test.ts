@@ -70,7 +70,7 @@ describe('The admin of a start', () => {
     await service.stop();
 
     expect(await addresses('admin')).toEqual(['first@example.org']);
-    expect(service.output()).toMatch(/^Admin: first@example\.org {2}password: not shown again/m);
+    expect(service.output()).toMatch(/^Admin: +first@example\.org {2}password: not shown again/m);
   });
 
   it('gets another address where a user who is not an admin has the usual one', async () => {

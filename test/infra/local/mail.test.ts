@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { folderForThisTest } from '../../support/folder.ts';
-import { mailSettings, startMailbox, tokenIn } from '../../support/mailbox.ts';
+import { mailSettings, resetUrl, startMailbox, tokenIn } from '../../support/mailbox.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 
 const start = async (environment: Readonly<Record<string, string>>): Promise<TestService> => {
@@ -34,11 +34,11 @@ describe('npm start with MAIL_FROM and RESET_URL', () => {
     const service = await start({ DATA_DIR: folder });
 
     await askForLink(service);
-    const file = await printed(service, /^Mail to root@example\.org: (.+\.eml)$/m);
+    const file = await printed(service, /^Mail to root@example\.org: (.+\.eml) /m);
 
     expect(dirname(file)).toBe(join(folder, 'mail'));
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(service.output()).toContain(`Mail:  each one is a file in ${join(folder, 'mail')}`);
+    expect(service.output()).toContain(`Mail:     each one is a file in ${join(folder, 'mail')}`);
     const mail = readFileSync(file, 'utf8');
     const [head = '', ...parts] = mail.split('\r\n\r\n');
     expect(head.split('\r\n')).toEqual([
@@ -52,6 +52,7 @@ describe('npm start with MAIL_FROM and RESET_URL', () => {
     ]);
     expect(mail.match(/^Content-Type: text\/(plain|html); charset=utf-8\r$/gm)).toHaveLength(2);
     const token = tokenIn({ text: mail, html: parts.join() });
+    expect(service.output()).toContain(`${file} ${resetUrl}#token=${token}\n`);
     const json = { token, password: 'a new password' };
     expect((await service.api('PUT', '/api/password-resets', { json })).status).toBe(204);
   });
@@ -59,7 +60,7 @@ describe('npm start with MAIL_FROM and RESET_URL', () => {
   it('keeps mails in a temporary folder until it ends when DATA_DIR is memory', async () => {
     const service = await start({});
     await askForLink(service);
-    const file = await printed(service, /^Mail to .+: (.+\.eml)$/m);
+    const file = await printed(service, /^Mail to .+: (.+\.eml) /m);
     expect(file.startsWith(tmpdir())).toBe(true);
 
     await service.stop();
@@ -88,7 +89,7 @@ describe('npm start with MAIL_FROM and RESET_URL', () => {
     expect(await mailbox.mailsTo('root@example.org')).toHaveLength(1);
     expect(service.output()).not.toMatch(/Mail to|is a file/);
     expect(service.output()).toContain(
-      `Mail:  each one goes to ${mailbox.environment.AWS_ENDPOINT_URL_SESV2}\n`,
+      `Mail:     each one goes to ${mailbox.environment.AWS_ENDPOINT_URL_SESV2}\n`,
     );
     expect(service.output()).toContain('mail-not-sent');
   });

@@ -84,7 +84,7 @@ export const ownEngineForThisFile = (): OwnEngine => {
       let [output, url] = ['', ''];
       for await (const text of npm.stdout.iterator({ destroyOnReturn: false })) {
         output += text;
-        url = /Listening at (\S+)/.exec(output)?.[1] ?? '';
+        url = /^Service: +(\S+)/m.exec(output)?.[1] ?? '';
         if (url) break;
       }
       return { npm, api: apiClient(url.replace('localhost', '127.0.0.1')) };

@@ -1,4 +1,4 @@
-import { existsSync, renameSync, statSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { register } from '../../support/client.ts';
@@ -65,6 +65,19 @@ describe('npm start', () => {
     renameSync(archive.folder, join(folder, 'taken-away'));
 
     await until(() => existsSync(join(archive.folder, 'public-key.pem')));
+  });
+
+  it('says in a sentence what it finds, below the line of its log', async () => {
+    const folder = folderForThisTest();
+    const archive = archiveIn(folder);
+    const service = await startSealed(folder);
+    await until(() => archive.files().length > 1);
+
+    rmSync(join(archive.folder, archive.files().at(-1)?.name ?? ''));
+
+    const sentence =
+      /audit-trail-broken.+\nThe audit trail, or the archive .+: file \d+ .+\(missing\)/;
+    await until(() => sentence.test(service.output()));
   });
 
   it('makes a key that only its owner may read, and shows its public half', async () => {

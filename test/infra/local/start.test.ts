@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readLocalSettings } from '../../../infra/local/settings.ts';
 import { logIn } from '../../support/client.ts';
+import { folderForThisTest } from '../../support/folder.ts';
+import { mailSettings } from '../../support/mailbox.ts';
 import { cleanEnvironment } from '../../support/operator.ts';
 import { startTestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
@@ -45,21 +47,33 @@ describe('The output of npm start', () => {
     expect(paste(said(service, 'Try'))).toMatch(/^\{"message":"Login successful",.+\}\n$/);
   });
 
-  it('shows a command that logs in with the password of the settings in place of a word', async () => {
-    const [email, password] = ["o'neil&co@example.org", 'a secret'];
-    const service = await start({ ADMIN_EMAIL: email, ADMIN_PASSWORD: password });
+  it('shows a command that registers a user where the password of the admin is not known, or not to be shown', async () => {
+    const [email, password] = ["o'neil&co@example.org", 'a secret that is long'];
+    const service = await start({
+      ADMIN_EMAIL: email,
+      ADMIN_PASSWORD: password,
+      PASSWORD_MIN_LENGTH: '20',
+    });
 
-    const printed = paste(said(service, 'Try').replace('PASSWORD', password));
+    const printed = paste(said(service, 'Try'));
 
     expect(said(service, 'Admin')).toBe(`${email}  password: the one in ADMIN_PASSWORD`);
-    expect(printed).toMatch(/^\{"message":"Login successful",.+\}\n$/);
+    expect(printed).toMatch(/^\{"message":"User registered successfully",.+\}\n$/);
     expect(service.output()).not.toContain('secret');
   });
 
-  it('names the console first', async () => {
-    const service = await start();
+  it('names the console first, and says in each line what it is about, all in one column', async () => {
+    const service = await start({ ...mailSettings, DATA_DIR: folderForThisTest() });
 
-    expect(service.output()).toMatch(/Console: http:.+\/console\nListening at/);
+    const lines = service.output().trimEnd().split('\n');
+    expect(
+      lines.map((line) => /^(\w+): +/.exec(line)).map((begin) => [begin?.[1], begin?.[0].length]),
+    ).toEqual(
+      ['Console', 'Service', 'Docs', 'Admin', 'Try', 'Mail', 'Seal'].map((name) => [name, 10]),
+    );
+    expect(said(service, 'Seal')).toMatch(
+      /^every \d+ s the new entries of the audit trail are signed/,
+    );
     expect((await fetch(said(service, 'Console'))).status).toBe(200);
   });
 
