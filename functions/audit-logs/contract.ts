@@ -107,7 +107,7 @@ export const preferredForm = (accept: string | undefined): keyof typeof textForm
 
 export const list = {
   route: 'GET /api/admin/audit-logs',
-  may: 'administer',
+  may: 'audit',
   query: (accept: string | undefined) => ({
     ...filters(),
     limit: v.optional(

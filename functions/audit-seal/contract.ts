@@ -6,14 +6,14 @@ import type { ServiceValues } from '../../lib/ground/settings.ts';
 export const get = {
   route: 'GET /api/admin/audit-seal',
   exists: ({ auditSeal }: ServiceValues) => auditSeal !== 'off',
-  may: 'administer',
+  may: 'audit',
   storageFault: ['Error reading audit seal', 'err'],
 } as const satisfies Contract;
 
 export const requestCheck = {
   route: 'POST /api/admin/audit-seal/checks',
   exists: ({ auditSeal }: ServiceValues) => auditSeal !== 'off',
-  may: 'administer',
+  may: 'audit',
   storageFault: ['Error requesting check', 'err'],
 } as const satisfies Contract;
 

@@ -13,6 +13,7 @@ import {
   timestamp,
 } from '../../lib/contract/schemas.ts';
 import {
+  config,
   hasIdentities,
   hasSecondFactors,
   hasSessions,
@@ -20,6 +21,7 @@ import {
 } from '../../lib/ground/settings.ts';
 import { oneOf, rule } from '../../lib/ground/validation.ts';
 import {
+  auditor,
   confirmation,
   email,
   name,
@@ -143,7 +145,9 @@ export const descriptions: Descriptions = {
       'Without `limit` a response has as many users as one read of 1 MB returns, which is thousands.',
       'As long as more remain, `Link` leads to the next page.',
       'A user who was just created may be missing for a moment.',
-      settings.accounts === 'private' && 'Callers who are not admins get only themselves.',
+      settings.accounts === 'private' &&
+        `Callers who are ${noReaders(settings)} get only themselves.`,
+      hasSessions(settings) && 'Auditors get what admins get, also by `search`.',
     ],
     success: {
       status: 200,
@@ -152,7 +156,7 @@ export const descriptions: Descriptions = {
       example: [exampleUnder(settings)],
       headers: ['Link'],
     },
-    // A search of callers who are not admins.
+    // A search of callers who may not search.
     errors: ['FORBIDDEN'],
   }),
 
@@ -160,9 +164,10 @@ export const descriptions: Descriptions = {
     id: 'getUser',
     summary: 'Show a user',
     text: [
-      settings.accounts === 'private' && 'Callers who are not admins may see only themselves.',
-      hasSecondFactors(settings) && 'Only admins see `second_factor`.',
-      hasIdentities(settings) && 'Only admins see `identities`.',
+      settings.accounts === 'private' &&
+        `Callers who are ${noReaders(settings)} may see only themselves.`,
+      hasSecondFactors(settings) && 'Only admins and auditors see `second_factor`.',
+      hasIdentities(settings) && 'Only admins and auditors see `identities`.',
     ],
     success: {
       status: 200,
@@ -185,6 +190,8 @@ export const descriptions: Descriptions = {
       settings.accounts === 'open'
         ? 'Whoever made a user by POST /api/users may change that user too, until somebody else sets a password or another address, or the user becomes an admin or enables a second factor.'
         : 'Callers who are not admins may change only themselves.',
+      hasSessions(settings) &&
+        'Only admins may say who is an auditor; to make somebody one, the caller must be stored as an admin at that moment, and whoever made the user may change the user no more.',
       hasSessions(settings) &&
         'Users who change their own password or address must send their current password too, and end their other sessions; an admin who sets a password, or demotes an admin, ends all the user’s.',
       refusesUnmailable(settings),
@@ -236,7 +243,7 @@ function userFields(settings: ServiceValues) {
       v.pipe(
         timestamp(),
         v.description(
-          'Since when the user is suspended. Absent when not, and for callers who are no admins.',
+          `Since when the user is suspended. Absent when not, and for callers who are ${noReaders(settings)}.`,
         ),
       ),
     ),
@@ -244,9 +251,10 @@ function userFields(settings: ServiceValues) {
 }
 
 /** The fields that users see of themselves. */
-export function profileFields({ emailVerification }: ServiceValues) {
-  const user = { id: id(), name: v.string(), email: v.string(), role: v.picklist(roles) };
-  if (emailVerification === 'off') return user;
+export function profileFields(settings: ServiceValues) {
+  const plain = { id: id(), name: v.string(), email: v.string(), role: v.picklist(roles) };
+  const user = hasSessions(settings) ? { ...plain, auditor: shownAuditor() } : plain;
+  if (settings.emailVerification === 'off') return user;
   return {
     ...user,
     email_verified: v.pipe(
@@ -257,11 +265,27 @@ export function profileFields({ emailVerification }: ServiceValues) {
       v.pipe(
         v.string(),
         v.description(
-          'Another address that the user has asked for, for as long as it waits for its mailed link. Absent when there is none, and for callers who are neither the user nor an admin.',
+          'Another address that the user has asked for, for as long as it waits for its mailed link. Absent when there is none, and for callers who are neither the user nor an admin or auditor.',
         ),
       ),
     ),
   };
+}
+
+function shownAuditor() {
+  return v.exactOptional(
+    v.pipe(
+      auditor,
+      v.description(
+        'Whether the user is an auditor. Absent for callers who are neither the user nor an admin or auditor.',
+      ),
+    ),
+  );
+}
+
+/** Callers who see no more of others than users do. */
+function noReaders(settings: ServiceValues) {
+  return hasSessions(settings) ? 'neither admins nor auditors' : 'no admins';
 }
 
 function newUserOfAdmins() {
@@ -277,32 +301,39 @@ function newUserOfAdmins() {
   );
 }
 
-function changes() {
+function changes(settings: ServiceValues) {
+  const flag = {
+    auditor: v.exactOptional(
+      v.pipe(auditor, v.description('Changed by admins only; others may send their own back.')),
+    ),
+  };
   return {
     ...userChanges(),
     role: v.exactOptional(
       v.pipe(role, v.description('Changed by admins only; others may send their own back.')),
     ),
+    // Where there are no sessions, it is an unknown field.
+    ...(hasSessions(settings) ? flag : ({} as typeof flag)),
   };
 }
 
 function changesByAdmins() {
-  const schema = v.object({ ...changes(), ...confirmation(), currentPassword: textIfAny() });
+  const schema = v.object({ ...changes(config), ...confirmation(), currentPassword: textIfAny() });
   return v.pipe(schema, ofSome<v.InferOutput<typeof schema>>());
 }
 
 function changesByOthers() {
   return v.pipe(
     changesByAdmins(),
-    v.transform(({ role: _, ...others }) => others),
+    v.transform(({ role: _role, auditor: _auditor, ...others }) => others),
   );
 }
 
 /** For the document: a change is confirmed only where there are sessions. */
 function changesUnder(settings: ServiceValues) {
   const fields = hasSessions(settings)
-    ? { ...changes(), ...confirmationUnder(settings), currentPassword: currentPassword() }
-    : changes();
+    ? { ...changes(settings), ...confirmationUnder(settings), currentPassword: currentPassword() }
+    : changes(settings);
   return named('UserChanges', v.pipe(v.object(fields), ofSome()));
 }
 
@@ -347,13 +378,14 @@ function exampleUnder(settings: ServiceValues) {
 }
 
 /** The example of a profile: the same user, with the fields that users see of themselves. */
-export function exampleProfile({ emailVerification }: ServiceValues) {
+export function exampleProfile(settings: ServiceValues) {
   return {
     id: 17,
     name: 'Ada Lovelace',
     email: 'ada@example.org',
     role: 'user',
-    ...(emailVerification !== 'off' && { email_verified: true }),
+    ...(hasSessions(settings) && { auditor: false }),
+    ...(settings.emailVerification !== 'off' && { email_verified: true }),
   };
 }
 

@@ -6,5 +6,5 @@ import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.create, async (request) => {
   const user = await createUser(request.body, request.claims, sourceOf(request));
-  return { statusCode: 201, body: shownUser(user) };
+  return { statusCode: 201, body: shownUser(user, request.claims) };
 });

@@ -1,3 +1,4 @@
+import { seesAll } from '../../lib/accounts/policy.ts';
 import { shownUser } from '../../lib/accounts/shown.ts';
 import { config } from '../../lib/ground/settings.ts';
 import { findStoredFor, protectedEndpoint } from '../../lib/http/access.ts';
@@ -18,7 +19,7 @@ export const handler = protectedEndpoint(contract.list, async (request) => {
     statusCode: 200,
     body: user && isListed(user, query) ? [shownUser(user, claims)] : [],
   });
-  if (config.accounts === 'private' && claims.role !== 'admin') {
+  if (config.accounts === 'private' && !seesAll(claims)) {
     return only(await findStoredFor(request, claims.id)); // private accounts
   }
   if (email !== undefined) return only(await findUserByEmail(email));

@@ -105,9 +105,10 @@ const refusals: Partial<Record<ErrorCode, string>> = {
   IDENTITY_LINKED: 'has an identity that is linked to another user',
 };
 
-/** Stores a user; an admin with an audit entry of its own. */
+/** Stores a user; an admin or auditor with an audit entry of its own. */
 const insert = async (candidate: Candidate, id: number, run: Import): Promise<void> => {
   const { user, line } = candidate;
+  const isMore = user.role === 'admin' || user.auditor;
   const mark = importMark(user.password_hash);
   const stored = { ...user, id, version: newVersion(), import_mark: mark };
   const store = () => repeatOnFault(() => insertUser(stored, linking(stored)));
@@ -115,7 +116,7 @@ const insert = async (candidate: Candidate, id: number, run: Import): Promise<vo
   const change = { operator: run.operator, action: 'CREATE', resource_id: id, details } as const;
   const check = 'Run the import again: it says whether the user is there.';
   try {
-    await (user.role === 'admin' ? recordChange(change, store, { check }) : store());
+    await (isMore ? recordChange(change, store, { check }) : store());
     run.stored(candidate, id, 'imported');
   } catch (error) {
     const reason = error instanceof DomainError ? refusals[error.code] : undefined;
@@ -130,7 +131,7 @@ const insert = async (candidate: Candidate, id: number, run: Import): Promise<vo
  * @param candidates at most 100
  * @throws {DomainError} STORAGE_FAULT, when the users that are being stored are done; of several, one
  *   after which a user may have been stored
- * @throws {Failure} the same of an admin; or when an entry of an admin could not be written
+ * @throws {Failure} the same of an admin or auditor; or when an entry of one could not be written
  */
 export const importBlock = async (candidates: readonly Candidate[], run: Import): Promise<void> => {
   const fresh = await findFresh(candidates, run);

@@ -21,15 +21,15 @@ import { changeDetails } from '../users/user.ts';
 import { type Fields, merged, requireAdmin, rewriteUser, writeUser } from '../users/write.ts';
 import { type Confirmation, confirmPassword } from './confirmation.ts';
 import { newAddress } from './new-address.ts';
-import { lacksFactor, requireAllowed } from './policy.ts';
+import { requireAllowed, type Standing } from './policy.ts';
 import { withoutOtherWays } from './ways-in.ts';
 
 /** A change, and who asks for it. */
 export interface ChangeRequest {
   readonly id: number;
   readonly changes: UserChanges;
-  /** The caller, by the token with the role in force and, where there are sessions, as stored. */
-  readonly claims: Pick<Claims, 'id' | 'role'>;
+  /** The caller, by the token with the standing and, where there are sessions, as stored. */
+  readonly claims: Pick<Claims, 'id' | 'role'> & Standing;
   readonly bearer: Bearer | undefined;
   readonly confirmation: Confirmation;
   readonly source: Source;
@@ -89,14 +89,9 @@ export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
  * Asks the policy again, now that it is known who made the user. What the body asks for was checked before
  * (lib/http/endpoint.ts).
  */
-function requirePermission(user: StoredUser, { claims, bearer }: ChangeRequest): void {
-  const asking = {
-    role: claims.role,
-    isSelf: user.id === claims.id,
-    mayBeMaker: user.made_by === claims.id,
-    lacksFactor: lacksFactor(bearer, claims.role),
-  };
-  requireAllowed('changeUser', asking);
+function requirePermission(user: StoredUser, { claims }: ChangeRequest): void {
+  const isSelf = user.id === claims.id;
+  requireAllowed('changeUser', { ...claims, isSelf, mayBeMaker: user.made_by === claims.id });
 }
 
 /**
@@ -115,13 +110,18 @@ async function requireConfirmation(
   return confirmPassword(user, confirmation, confirmed);
 }
 
-/** The steps by which whoever makes a user an admin must be one at the instant of the write. */
+/** The steps by which whoever makes a user an admin or auditor must be an admin at the instant of the write. */
 function grantorSteps(user: StoredUser, { changes, claims }: ChangeRequest): readonly Step[] {
-  if (changes.role !== 'admin') return [];
+  if (!promotes(changes)) return [];
   if (user.id !== claims.id) return [requireAdmin(claims.id)];
   // The write requires that the user is as it was read.
   if (user.role !== 'admin') throw new DomainError('FORBIDDEN');
   return [];
+}
+
+/** Whether a change makes a user more than a user. */
+function promotes({ role, auditor }: UserChanges): boolean {
+  return role === 'admin' || auditor === true;
 }
 
 /** A password that somebody else sets is the only way in. */
@@ -131,8 +131,8 @@ function withoutOtherWaysFor(user: StoredUser, { changes, claims }: ChangeReques
 }
 
 /**
- * Whoever made a user may no longer change that user when the user becomes an admin, and when anybody else
- * sets the password, even the same one, or the address.
+ * Whoever made a user may no longer change that user when the user becomes an admin or an auditor, and when
+ * anybody else sets the password, even the same one, or the address.
  */
 function withoutMaker(
   user: StoredUser,
@@ -141,7 +141,7 @@ function withoutMaker(
 ): Fields {
   const setsCredentials = changes.password !== undefined || email !== undefined;
   const isOfOther = setsCredentials && user.made_by !== claims.id;
-  return changes.role === 'admin' || isOfOther ? { made_by: undefined } : {};
+  return promotes(changes) || isOfOther ? { made_by: undefined } : {};
 }
 
 /**

@@ -3,22 +3,28 @@
  * ask again where it depends on the user who is asked for.
  */
 import { DomainError } from '../ground/errors.ts';
-import { config } from '../ground/settings.ts';
+import { config, hasSessions } from '../ground/settings.ts';
 import type { Fields } from '../ground/validation.ts';
 import { hasFactor } from '../options/second-factor/state.ts';
 import type { StoredUser } from '../users/item.ts';
 import type { Role } from '../users/user.ts';
 
-/** Who asks. */
-export interface Asking {
+/** What a caller is by its token or, where there are sessions, as stored. */
+export interface Standing {
   /** The role in force; absent: the caller has no token. */
   readonly role?: Role | undefined;
+  /** Whether the caller is an auditor in force. */
+  readonly isAuditor?: boolean;
+  /** The standing as stored of a caller who lacks a second factor for it. */
+  readonly withFactor?: Standing;
+}
+
+/** Who asks. */
+export interface Asking extends Standing {
   /** Whether the caller asks for itself. */
   readonly isSelf: boolean;
   /** Whether the caller may have made the user whom it asks for; nobody knows before that one is read. */
   readonly mayBeMaker: boolean;
-  /** Whether the caller is an admin who lacks a second factor, and so has the role `user`. */
-  readonly lacksFactor: boolean;
 }
 
 /** Whether a kind of caller may ask for what is in a body, or in the query of a GET. */
@@ -26,10 +32,14 @@ type Rule = (given: Fields, asking: Asking) => boolean;
 
 const always: Rule = () => true;
 const whileOpen: Rule = () => config.accounts === 'open';
-const namesNoOtherRole: Rule = (given) => (given.role ?? 'user') === 'user';
-/** One's own role, sent back, is no change; but an admin who lacks a second factor may not name one. */
-const keepsRole: Rule = (given, asking) =>
-  namesNoOtherRole(given, asking) && (given.role === undefined || !asking.lacksFactor);
+const namesNoOtherRole: Rule = ({ role }) => (role ?? 'user') === 'user';
+const namesNoAuditor: Rule = ({ auditor }) => !hasSessions(config) || auditor === undefined;
+/** What one is, sent back, is no change; but an admin who lacks a second factor may not name a role. */
+const keepsStanding: Rule = (given, asking) => {
+  const { role, isAuditor } = asking.withFactor ?? asking;
+  const keepsRole = role === 'user' ? namesNoOtherRole(given, asking) : given.role === undefined;
+  return keepsRole && (namesNoAuditor(given, asking) || given.auditor === isAuditor);
+};
 
 /** The kinds of callers of an operation. A caller may be of several: one that may is enough. */
 interface Row {
@@ -38,6 +48,7 @@ interface Row {
   readonly user?: Rule;
   readonly self?: Rule;
   readonly maker?: Rule;
+  readonly auditor?: Rule;
   readonly admin?: Rule;
 }
 
@@ -47,26 +58,31 @@ const table = {
   public:     { anyone: always },
   /** Operations about the caller alone: the profile, logout, factors, identities. */
   own:        { user: always },
-  listUsers:  { user: ({ search }) => search === undefined,                       admin: always },
+  listUsers:  { user: ({ search }) => search === undefined,      auditor: always, admin: always },
   createUser: { user: all(whileOpen, ({ role }) => role !== 'admin'),             admin: always },
-  readUser:   { user: whileOpen, self: always,                                    admin: always },
-  changeUser: { self: keepsRole, maker: all(whileOpen, namesNoOtherRole),         admin: always },
+  readUser:   { user: whileOpen, self: always,                   auditor: always, admin: always },
+  changeUser: { self: keepsStanding, maker: all(whileOpen, namesNoOtherRole, namesNoAuditor),
+                                                                                  admin: always },
   /** The sessions of a user. */
   sessionsOf: { self: always,                                                     admin: always },
-  /** Deleting, suspending, the audit trail. */
+  /** The audit trail, and its seal. */
+  audit:      {                                                  auditor: always, admin: always },
+  /** Deleting, suspending. */
   administer: {                                                                   admin: always },
   /** The same for what an admin cannot do to itself. */
   administerOthers: {                                        admin: (_, { isSelf }) => !isSelf },
 } as const satisfies Readonly<Record<string, Row>>;
 
-/** The role in force: where admins need a second factor, one without it is a `user`. */
-export function roleInForce(user: StoredUser): Role {
-  return config.secondFactor === 'admins' && !hasFactor(user) ? 'user' : user.role;
+/** The standing of a user: where admins need a second factor, who lacks one is a `user`, and no auditor. */
+export function standingOf(user: StoredUser): Standing & Pick<StoredUser, 'role'> {
+  const stored = { role: user.role, isAuditor: user.auditor === true };
+  const lacksFactor = config.secondFactor === 'admins' && !hasFactor(user);
+  return lacksFactor ? { role: 'user', isAuditor: false, withFactor: stored } : stored;
 }
 
-/** Whether a caller is an admin who lacks a second factor, and so has another role in force. */
-export function lacksFactor(caller: StoredUser | undefined, inForce: Role | undefined): boolean {
-  return caller !== undefined && caller.role !== inForce;
+/** Whether a caller sees all that is shown of any user. */
+export function seesAll({ role, isAuditor }: Standing): boolean {
+  return role === 'admin' || isAuditor === true;
 }
 
 /** A row of the table. */
@@ -75,19 +91,26 @@ export type Operation = keyof typeof table;
 /**
  * Requires that a caller may do something.
  * @param given the body, or the query of a GET
- * @throws {DomainError} FORBIDDEN, or SECOND_FACTOR_REQUIRED for an admin who may once there is a factor
+ * @throws {DomainError} FORBIDDEN, or SECOND_FACTOR_REQUIRED for a caller who may once there is a factor
  */
 export function requireAllowed(operation: Operation, asking: Asking, given: Fields = {}): void {
-  const { anyone, user, self, maker, admin } = table[operation] as Row;
+  if (isAllowed(operation, asking, given)) return;
+  const { withFactor } = asking;
+  const lacksFactor = withFactor && isAllowed(operation, { ...asking, ...withFactor }, given);
+  throw new DomainError(lacksFactor ? 'SECOND_FACTOR_REQUIRED' : 'FORBIDDEN');
+}
+
+function isAllowed(operation: Operation, asking: Asking, given: Fields): boolean {
+  const { anyone, user, self, maker, auditor, admin } = table[operation] as Row;
   const rules = [
     anyone,
     asking.role ? user : undefined,
     asking.isSelf ? self : undefined,
     asking.mayBeMaker ? maker : undefined,
+    asking.isAuditor ? auditor : undefined,
     asking.role === 'admin' ? admin : undefined,
   ];
-  if (rules.some((rule) => rule?.(given, asking))) return;
-  throw new DomainError(asking.lacksFactor ? 'SECOND_FACTOR_REQUIRED' : 'FORBIDDEN');
+  return rules.some((rule) => rule?.(given, asking));
 }
 
 function all(...rules: readonly Rule[]): Rule {

@@ -1,19 +1,34 @@
 /** How responses show a user (functions/README.md, Responses). */
 
-import { config, hasIdentities, hasSecondFactors } from '../ground/settings.ts';
+import { config, hasIdentities, hasSecondFactors, hasSessions } from '../ground/settings.ts';
 import { factorStanding } from '../options/second-factor/state.ts';
 import { isWaiting, verifiedAs } from '../options/verified-addresses/address.ts';
 import type { ListedUser, StoredIdentity, StoredUser } from '../users/item.ts';
 import type { User } from '../users/user.ts';
+import { type Standing, seesAll } from './policy.ts';
 
 /**
  * The fields of a user that responses show.
- * @param caller users themselves and admins also see the address that waits for its link, and admins
- *   whether the user is suspended
+ * @param caller users themselves, admins and auditors also see the address that waits for its link and
+ *   whether the user is an auditor; admins and auditors also see whether the user is suspended
  */
-export function shownUser(user: ListedUser, caller: Partial<Pick<User, 'id' | 'role'>> = {}): User {
-  const { id, name, email, role, created_at, email_verified, pending_email, suspended_at } = user;
-  const isForAdmin = caller.role === 'admin';
+export function shownUser(
+  user: ListedUser,
+  caller: Standing & { readonly id?: number } = {},
+): User {
+  const {
+    id,
+    name,
+    email,
+    role,
+    created_at,
+    email_verified,
+    pending_email,
+    suspended_at,
+    auditor,
+  } = user;
+  const isForAll = seesAll(caller);
+  const isForOwn = isForAll || caller.id === id;
   return {
     id,
     name,
@@ -21,12 +36,13 @@ export function shownUser(user: ListedUser, caller: Partial<Pick<User, 'id' | 'r
     role,
     created_at,
     ...verifiedAs(email_verified === true), // verified addresses
-    ...((isForAdmin || caller.id === id) && isWaiting(user) ? { pending_email } : {}),
-    ...(isForAdmin && suspended_at ? { suspended_at } : {}), // suspension
+    ...(isForOwn && isWaiting(user) ? { pending_email } : {}),
+    ...(isForAll && suspended_at ? { suspended_at } : {}), // suspension
+    ...(isForOwn && hasSessions(config) ? { auditor: auditor === true } : {}), // auditors
   };
 }
 
-/** The fields that admins see besides where only one user is shown, of the options that are on. */
+/** The fields that admins and auditors see besides where only one user is shown, of the options that are on. */
 export function shownDetails(user: StoredUser) {
   return {
     ...(hasSecondFactors(config) ? { second_factor: factorStanding(user) } : {}),

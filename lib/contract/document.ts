@@ -1,5 +1,5 @@
 import type { Operation } from '../accounts/policy.ts';
-import type { ServiceValues } from '../ground/settings.ts';
+import { hasSessions, type ServiceValues } from '../ground/settings.ts';
 import { components, pathParameter } from './components.ts';
 import {
   type Contract,
@@ -95,9 +95,14 @@ const callers: Readonly<Record<Operation, string>> = {
   readUser: 'For every user.',
   changeUser: 'For users about themselves, and for admins.',
   sessionsOf: 'For users about themselves, and for admins.',
+  audit: 'For admins.',
   administer: 'For admins.',
   administerOthers: 'For admins.',
 };
+
+function callersUnder(may: Operation, settings: ServiceValues): string {
+  return may === 'audit' && hasSessions(settings) ? 'For admins and auditors.' : callers[may];
+}
 
 function operationObject(
   { contract, tag, describe }: Endpoint,
@@ -112,7 +117,7 @@ function operationObject(
     operationId: id,
     tags: [tag],
     summary,
-    description: [callers[may], [text].flat(2).filter(Boolean).join(' ')]
+    description: [callersUnder(may, settings), [text].flat(2).filter(Boolean).join(' ')]
       .filter(Boolean)
       .join('\n\n'),
     security: [

@@ -47,6 +47,8 @@ const listed = [
   'pending_email',
   'pending_until',
   'suspended_at',
+  'auditor',
+  'invited_until',
 ] as const;
 
 /** An index by creation, whose partition a key has. */

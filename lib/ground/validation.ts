@@ -151,6 +151,7 @@ const characters = (count: number) => `${count} character${count > 1 ? 's' : ''}
 const codes: Readonly<Record<string, FieldFaultCode>> = {
   // An object that lacks the field.
   object: 'REQUIRED',
+  boolean: 'WRONG_TYPE',
   string: 'WRONG_TYPE',
   picklist: 'UNKNOWN_VALUE',
 };

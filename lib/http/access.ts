@@ -1,5 +1,5 @@
 /** Endpoints for callers with a token: the token is checked (401) before what the caller may do (403). */
-import { type Asking, lacksFactor, requireAllowed, roleInForce } from '../accounts/policy.ts';
+import { type Asking, requireAllowed, standingOf } from '../accounts/policy.ts';
 import type { Contract } from '../contract/contract.ts';
 import { DomainError, type ErrorCode } from '../ground/errors.ts';
 import { config, hasSessions } from '../ground/settings.ts';
@@ -68,10 +68,9 @@ export async function findStoredFor(
 }
 
 /** Who asks, as the policy looks at it before the user is read who is asked for. */
-function askingOf({ claims, bearer, pathParameters }: IncomingEvent): Asking {
+function askingOf({ claims, pathParameters }: IncomingEvent): Asking {
   const isSelf = pathParameters?.id === String(claims?.id);
-  const role = claims?.role;
-  return { role, isSelf, mayBeMaker: !isSelf, lacksFactor: lacksFactor(bearer, role) };
+  return { ...claims, isSelf, mayBeMaker: !isSelf };
 }
 
 /** Errors of a token that is missing or not valid. */
@@ -91,7 +90,7 @@ function recognize(): Middleware {
 }
 
 /**
- * Who asks, by the token of a request. Where there are sessions, it is the stored user whose role in force
+ * Who asks, by the token of a request. Where there are sessions, it is the stored user whose standing
  * is in the claims.
  * @throws {DomainError} NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, STORAGE_FAULT, and what
  *   {@link verifyToken} throws when no secret can be read
@@ -105,7 +104,7 @@ async function callerOf(
   if (!hasSessions(config)) return { claims };
   const bearer = await findBearer(claims.id, belongingOf(token));
   if (!bearer && !evenIfDeleted) throw new DomainError('TOKEN_INVALID');
-  return bearer ? { bearer, claims: { ...claims, role: roleInForce(bearer) } } : { claims };
+  return bearer ? { bearer, claims: { ...claims, ...standingOf(bearer) } } : { claims };
 }
 
 /** Puts who asks into the event, as {@link callerOf} finds it. */

@@ -3,6 +3,7 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type * as v from 'valibot';
+import type { Standing } from '../accounts/policy.ts';
 import type { Contract } from '../contract/contract.ts';
 import { languages } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
@@ -10,12 +11,15 @@ import type { Claims } from '../keys/token.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import type { Role } from '../users/user.ts';
 
+/** The claims of a token; where there are sessions, with the standing of the caller. */
+type Caller = Claims & Standing;
+
 /** The gateway's event (payload format 2.0) while the middlewares run. */
 export type IncomingEvent = Omit<APIGatewayProxyEventV2, 'body'> & {
   body?: unknown;
   query?: unknown;
   id?: number;
-  claims?: Claims;
+  claims?: Caller;
   bearer?: Bearer;
 };
 
@@ -23,14 +27,13 @@ export type Middleware = MiddlewareObj<IncomingEvent>;
 
 /** The argument of a handler: the event after the middlewares have run. */
 export type ApiRequest = Omit<APIGatewayProxyEventV2, 'body'> & {
-  /** The claims of the token; absent: there is no token. */
-  readonly claims?: Claims;
+  /** Absent: there is no token. */
+  readonly claims?: Caller;
 };
 
 /** A request to an endpoint that requires a token. */
 export type AuthenticatedRequest = ApiRequest & {
-  /** The claims of the token; where there are sessions, with the role in force. */
-  readonly claims: Claims;
+  readonly claims: Caller;
   /** The caller as stored, with the session of the token; absent where there are no sessions. */
   readonly bearer?: Bearer;
 };

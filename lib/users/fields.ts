@@ -81,13 +81,15 @@ export const password = v.pipe(
 
 export const role = oneOf(roles);
 
+export const auditor = v.boolean('must be true or false');
+
 export interface NewUser {
   readonly name: string;
   readonly email: string;
   readonly password: string;
 }
 
-export type UserChanges = Partial<NewUser & { readonly role: Role }>;
+export type UserChanges = Partial<NewUser & { readonly role: Role; readonly auditor: boolean }>;
 
 /**
  * Requires of a user's new address what {@link newEmail} does: where addresses are verified, that the

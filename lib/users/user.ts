@@ -20,8 +20,13 @@ export interface User {
    * is for somebody who may not see it.
    */
   readonly pending_email?: string | undefined;
-  /** Since when the user is suspended; absent: the user is not, or the response is for no admin. */
+  /** Since when the user is suspended; absent: the user is not, or the response is for neither admin nor auditor. */
   readonly suspended_at?: string | undefined;
+  /**
+   * Whether the user is an auditor; absent: there are no sessions, or the response is for somebody who may
+   * not see it. Stored: absent counts as false.
+   */
+  readonly auditor?: boolean | undefined;
 }
 
 /**
@@ -44,14 +49,16 @@ export function isSuspended({ suspended_at }: Pick<User, 'suspended_at'>): boole
   return suspended_at !== undefined;
 }
 
-type Recorded = Pick<User, 'name' | 'email' | 'role'>;
+type Recorded = Pick<User, 'name' | 'email' | 'role' | 'auditor'>;
 
 /**
- * The details of a creation. They always hold the role of an admin, so that the trail says who was
- * one when.
+ * The details of a creation. They always hold the role of an admin, and say who is an auditor, so that the
+ * trail says who was one when.
  */
 export function creationDetails(user: Recorded): object | undefined {
-  return deletionDetails(user) ?? (user.role === 'admin' ? { role: user.role } : undefined);
+  const { role, auditor } = user;
+  const details = deletionDetails(user) ?? (role === 'admin' ? { role } : undefined);
+  return auditor ? { ...details, auditor } : details;
 }
 
 /** The details of a deletion. */
@@ -59,11 +66,16 @@ export function deletionDetails({ name, email, role }: Recorded): object | undef
   return isFull() ? { name, email, role } : undefined;
 }
 
-/** The details of a change: the names of the fields, and the old and new role if it changed. */
+/** The details of a change: the names of the fields, and from and to of the role, and of who is an auditor. */
 export function changeDetails(before: Recorded, changes: Partial<Recorded>) {
-  const recorded = isFull() ? (['name', 'email', 'role'] as const) : (['role'] as const);
+  const always = ['role', 'auditor'] as const;
+  const recorded = isFull() ? (['name', 'email', ...always] as const) : always;
   const values = recorded
-    .map((field) => [field, { from: before[field], to: changes[field] ?? before[field] }] as const)
+    .map((field) => {
+      // Of these only `auditor` can be absent.
+      const from = before[field] ?? false;
+      return [field, { from, to: changes[field] ?? from }] as const;
+    })
     .filter(([, { from, to }]) => from !== to);
   return { fields: Object.keys(changes), ...Object.fromEntries(values) };
 }

@@ -53,7 +53,7 @@ const users: readonly User[] = [
   user(3, 'Hubert Blaine Wolfeschlegelsteinhausenbergerdorff and a long line of others', 'h@b.co', {
     suspended_at: timeBefore(3),
   }),
-  user(4, 'N'.repeat(100), 'somebody@accounts.example.com', { role: 'admin' }),
+  user(4, 'N'.repeat(100), 'somebody@accounts.example.com', { role: 'admin', auditor: true }),
   user(5, 'Bartholomew', `${'long.address.'.repeat(13)}@accounts.example.com`),
 ];
 
@@ -241,6 +241,7 @@ const screens: Readonly<Record<string, readonly [string, ((page: Page) => Promis
   'user-gone': ['/console#/users/404'],
   'user-suspended': ['/console#/users/3', press('Lift')],
   'user-role': ['/console#/users/2', press('Make an admin')],
+  'user-auditor': ['/console#/users/2', press('Make an auditor')],
   'user-factor': ['/console#/users/2', press('Remove')],
   'user-unlink': [
     '/console#/users/2',

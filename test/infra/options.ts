@@ -3,6 +3,8 @@
  * that name the fields which it stores of a user, or what asks for them. The lists are exact, so that a new option shows its price.
  */
 export interface Option {
+  /** Whether it has no room: it is a column of lib/accounts/policy.ts, and a field. */
+  readonly isInPolicy?: true;
   /** The folders and files of functions that are its own. */
   readonly handlers: readonly string[];
   /** The names of its stored fields. */
@@ -179,6 +181,26 @@ export const options: Readonly<Record<string, Option>> = {
       'lib/users/admins.ts',
       'lib/users/user.ts',
       'lib/users/write.ts',
+    ],
+  },
+  auditors: {
+    isInPolicy: true,
+    handlers: [],
+    fields: /(?<!\ban )\bauditor\b/,
+    needs: [],
+    importedBy: [],
+    namedBy: [
+      'functions/users/contract.ts',
+      'infra/operator/commands/export-users.ts',
+      'infra/operator/commands/import-users.ts',
+      'infra/operator/import-block.ts',
+      'infra/operator/import-line.ts',
+      'lib/accounts/change-user.ts',
+      'lib/accounts/policy.ts',
+      'lib/accounts/shown.ts',
+      'lib/dynamodb/tables.ts',
+      'lib/users/fields.ts',
+      'lib/users/user.ts',
     ],
   },
   events: {

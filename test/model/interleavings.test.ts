@@ -162,6 +162,11 @@ const requests = {
     () => ofUser('PUT', '', scene.grantor?.token ?? '', { role: 'admin' }),
     makeGrantor,
   ),
+  'rights of an auditor': plain(() => ofUser('PUT', '', admin(), { auditor: true })),
+  'rights of an auditor by another admin': plain(
+    () => ofUser('PUT', '', scene.grantor?.token ?? '', { auditor: true }),
+    makeGrantor,
+  ),
   'a demotion of that admin': plain(() => ofGrantor('PUT', '', { role: 'user' })),
   'a deletion of that admin': plain(() => ofGrantor('DELETE', '')),
   'a suspension of that admin': plain(() => ofGrantor('PUT', '/suspension')),
@@ -255,6 +260,7 @@ interface Standing {
   readonly address: string;
   readonly password: string;
   readonly role: string;
+  readonly isAuditor?: true;
   readonly isSuspended: boolean;
   readonly asking: string;
   readonly other: string;
@@ -314,6 +320,7 @@ const shownAs = async ({ name, email, role, ...more }: ApiAnswer['body']) => {
     address: spellings[email] ?? email.replace(`-${scene.email}`, ''),
     password,
     role,
+    ...(more.auditor ? ({ isAuditor: true } as const) : {}),
     isSuspended: suspended_at !== undefined,
     hasFactor,
     ...(scene.code && hasFactor ? { code: await codeState(email, right) } : {}),
@@ -514,6 +521,9 @@ describe('With sessions and links, when', () => {
     ['a change of the password', write, 'a suspension', ended, '204', suspended],
     ['a reset', transaction, 'a suspension', '400 Invalid or expired reset token', '204', suspended],
     ['the link', transaction, 'a suspension', noLink, '204', suspended],
+    ['rights of an auditor by another admin', transaction, 'a demotion of that admin', forbidden, '200', {}],
+    ['rights of an auditor', transaction, 'a suspension', '200', '204', { ...suspended, isAuditor: true }],
+    ['a suspension', write, 'rights of an auditor', '204', '200', { ...suspended, isAuditor: true }],
     ['a promotion', transaction, 'a suspension', '200', '204', { ...suspended, role: 'admin' }],
     ['a deletion', transaction, 'a suspension', '204', '204', gone],
     ['a deletion by oneself', transaction, 'a suspension', ended, '204', suspended],

@@ -78,7 +78,7 @@ describe('A suspension', () => {
     const user = await register(api);
     const other = await register(api);
     const before = (await shownTo(adminToken, user.id)).body;
-    const { second_factor: _, ...toOthers } = before;
+    const { second_factor: _, auditor, ...toOthers } = before;
 
     await suspend(user.id);
 
@@ -86,7 +86,7 @@ describe('A suspension', () => {
     expect(shown).toEqual({ ...before, suspended_at: isoTimestamp });
     expect((await shownTo(other.token, user.id)).body).toEqual(toOthers);
     const { suspended_at } = shown;
-    expect(await listUsers(api, adminToken)).toContainEqual({ ...toOthers, suspended_at });
+    expect(await listUsers(api, adminToken)).toContainEqual({ ...toOthers, auditor, suspended_at });
     expect(await listUsers(api, other.token)).toContainEqual(toOthers);
     await suspend(user.id);
     expect((await shownTo(adminToken, user.id)).body).toEqual(shown);

@@ -3,10 +3,11 @@ import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeJwt } from 'jose';
 import { describe, expect, inject, it } from 'vitest';
 import { functionsInForce } from '../../infra/uses.ts';
-import { configFrom } from '../../lib/ground/settings.ts';
+import { configFrom, hasSessions } from '../../lib/ground/settings.ts';
 import { entriesOf, isoTimestamp, outcome, refusal, uniqueAgent } from './acceptance.ts';
 import { type Account, type ApiAnswer, type ApiClient, logIn, register } from './client.ts';
 import {
+  appoint,
   type Caller,
   type ExampleRequest,
   endpointsIn,
@@ -68,8 +69,7 @@ const refusals = {
     admin: undefined,
   },
 } as const satisfies Record<string, Record<Caller, ReturnType<typeof refusal> | undefined>>;
-type CallerName = keyof typeof refusals;
-const callers = Object.keys(refusals) as CallerName[];
+type CallerName = keyof typeof refusals | 'an auditor';
 
 /** Those of a setting with which entries also have values that the examples do not say. */
 const someDetails = expect.toBeOneOf([null, expect.any(String)]);
@@ -163,6 +163,11 @@ export const describeEveryEndpoint = async ({ service, proxy }: ProxiedService):
     return logIn(api, admin);
   };
   const other = await newOther();
+  const callers = Object.keys(refusals) as CallerName[];
+  const newAuditor = async (password?: string) =>
+    appoint(api, adminToken, await newOther(password));
+  const auditor = hasSessions(settings) ? await newAuditor() : undefined;
+  if (auditor) callers.push('an auditor');
 
   /** The callers' tokens; callers whom an example changes, and who have its password, are made for it. */
   const tokensFor = async ({ path }: ExampleRequest, { account }: Subject) => {
@@ -172,6 +177,8 @@ export const describeEveryEndpoint = async ({ service, proxy }: ProxiedService):
       'nobody in particular': null,
       'another user': changesOwn ? (await newOther(password)).token : other.token,
       'the user itself': account.token,
+      'an auditor':
+        ((auditor && changesOwn && (await newAuditor(password))) || auditor)?.token ?? null,
       'an admin': changesOwn ? await newAdmin(password) : adminToken,
     } satisfies Record<CallerName, string | null>;
   };
@@ -258,11 +265,13 @@ export const describeEveryEndpoint = async ({ service, proxy }: ProxiedService):
   };
 
   /** The refusal of a caller, if the example refuses it. */
-  const refusalOf = (caller: CallerName, { caller: may, isSuspended }: ExampleRequest) =>
+  const refusalOf = (caller: CallerName, example: ExampleRequest) => {
+    const { caller: may, isSuspended, isForAuditors } = example;
     // Users who are suspended have no session left.
-    isSuspended && caller === 'the user itself'
-      ? refusal(401, 'Invalid token')
-      : refusals[caller][may];
+    if (isSuspended && caller === 'the user itself') return refusal(401, 'Invalid token');
+    if (caller !== 'an auditor') return refusals[caller][may];
+    return isForAuditors ? undefined : refusals['another user'][may];
+  };
 
   describe.each(requests)('$name', (example) => {
     /** What refused requests left as it was. */

@@ -86,6 +86,8 @@ interface Example {
   readonly isAtOnce?: true;
   /** What is different where there are sessions, beside the read of the session. */
   readonly withSessions?: Partial<Example>;
+  /** Whether auditors may call it, as well as the caller and admins. */
+  readonly isForAuditors?: true;
   /** Who may call it where accounts are private, if not the same. */
   readonly callerIfPrivate?: Caller;
 }
@@ -131,10 +133,11 @@ const lifting = {
 } as const;
 /** A change of a factor that the account does not have. */
 const missingFactor = { caller: 'user', status: 404, message: 'Second factor not found' } as const;
-const auditQuery = { caller: 'admin', operations: ['read audit'] } as const;
+const forReaders = { caller: 'admin', isForAuditors: true } as const;
+const auditQuery = { ...forReaders, operations: ['read audit'] } as const;
 /** The deployed service is sealed; the local one of tests keeps nothing. */
 const sealShown = {
-  caller: 'admin',
+  ...forReaders,
   ...(process.env.SERVICE_URL ? {} : { status: 404, message: 'The audit trail is not sealed' }),
 } as const;
 const forAnyone = { caller: 'anyone' } as const;
@@ -232,9 +235,14 @@ const examples: Readonly<Record<string, Example>> = {
     query: 'email=nobody@example.com',
     operations: ['read'],
   },
-  'GET /api/users, by a part': { caller: 'admin', query: 'search=nobody', operations: ['read'] },
+  'GET /api/users, by a part': { ...forReaders, query: 'search=nobody', operations: ['read'] },
   'GET /api/users, of the admins': { caller: 'user', query: 'role=admin', operations: ['read'] },
-  'GET /api/users/{id}': { caller: 'user', callerIfPrivate: 'self', operations: ['read'] },
+  'GET /api/users/{id}': {
+    caller: 'user',
+    callerIfPrivate: 'self',
+    isForAuditors: true,
+    operations: ['read'],
+  },
   'PUT /api/users/{id}': {
     ...update,
     json: ({ account: { password } }) => ({ name: 'Renamed', password, currentPassword: password }),
@@ -529,6 +537,13 @@ export const sendExample = (
 export const promote = async (api: ApiClient, token: string, user: Account): Promise<Account> => {
   await api('PUT', `/api/users/${user.id}`, { token, json: { role: 'admin' } });
   return { ...user, token: await logIn(api, user) };
+};
+
+/** Makes a user an auditor, which holds in the user's session at once. */
+export const appoint = async (api: ApiClient, token: string, user: Account): Promise<Account> => {
+  const { status } = await api('PUT', `/api/users/${user.id}`, { token, json: { auditor: true } });
+  if (status !== 200) throw new Error(`The appointment answered ${status}`);
+  return user;
 };
 
 /**

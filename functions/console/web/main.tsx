@@ -118,7 +118,7 @@ const Console = () => {
         <div key={session.id} hidden={isOver}>
           <Header session={session} />
           <main>
-            <FindingsBanner session={session} />
+            <FindingsBanner />
             <Current />
           </main>
         </div>

@@ -16,6 +16,9 @@ export interface Session {
 const key = 'accounts-console-token';
 const refreshKey = 'accounts-console-refresh-token';
 
+/** Whether whoever is signed in is an admin. All others are auditors, who change nobody but themselves. */
+export const isAdmin = (): boolean => signedIn.get().session?.role === 'admin';
+
 /** The session that a token describes. Only the service knows whether the token is valid. */
 export const sessionOf = ({
   token,

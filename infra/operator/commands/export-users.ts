@@ -38,10 +38,10 @@ export async function* scanUsers(): AsyncGenerator<readonly StoredUser[]> {
 
 const lineOf = (stored: StoredUser): string => {
   const { email_verified, ...user } = shownUser(stored);
-  const { suspended_at } = stored;
+  const { suspended_at, auditor } = stored;
   const password_hash = isUnmatchable(stored.password_hash) ? null : stored.password_hash;
   const identities = stored.identities?.map(({ id: _, ...identity }) => identity);
-  const line = { ...user, password_hash, email_verified, suspended_at, identities };
+  const line = { ...user, password_hash, email_verified, suspended_at, auditor, identities };
   return `${JSON.stringify(line)}\n`;
 };
 

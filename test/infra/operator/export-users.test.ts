@@ -30,7 +30,7 @@ describe('export-users', () => {
     const [{ password_hash }] = (await service.users()) as [{ password_hash: string }];
     const at = { created_at: '2026-02-28T09:05:00.000Z' };
     const identity = { issuer: 'https://a.example', subject: '1#2', email: null, ...at };
-    const linked = { ...suspended, email_verified: true, identities: [identity] };
+    const linked = { ...suspended, auditor: true, email_verified: true, identities: [identity] };
     await writeFile(out('one.ndjson'), JSON.stringify({ name: 'S', password_hash, ...linked }));
     await operate(['import-users', out('one.ndjson')]);
     const file = out('all.ndjson');
@@ -57,7 +57,7 @@ describe('export-users', () => {
     expect(admin).toMatchObject({ role: 'admin' });
     const identities = [expect.objectContaining(identity)];
     expect(await other.users()).toContainEqual(
-      expect.objectContaining({ ...suspended, email_verified: true, identities }),
+      expect.objectContaining({ ...suspended, auditor: true, email_verified: true, identities }),
     );
     const json = { email: suspended.email, password: service.admin.password };
     expect(outcome(await other.api('POST', '/api/login', { json }))).toEqual(
@@ -107,6 +107,7 @@ describe('export-users', () => {
         created_at,
         password_hash,
         email_verified: others.email_verified,
+        ...(others.auditor ? { auditor: true } : {}),
         ...(others.suspended_at ? { suspended_at: others.suspended_at } : {}),
         // The id of an identity is another one where it is imported.
         ...(others.identities ? { identities: [expect.not.objectContaining({ id: 0 })] } : {}),

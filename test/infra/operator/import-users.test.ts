@@ -29,34 +29,38 @@ const summary = (imported: number, present: number, rejected: number) =>
   `Imported: ${imported}. Imported before: ${present}. Lines rejected: ${rejected}.\n`;
 
 describe('import-users', () => {
-  it('imports users in the order of their lines, who can log in, and records an admin', async () => {
+  it('imports users in the order of their lines, who can log in, and records admins and auditors', async () => {
     const versions = ['$2a$', '$2b$', '$2y$'].map((version) => ({
       email: uniqueEmail(),
       password_hash: bcryptHash.replace('$2b$', version),
     }));
     const at = { created_at: '2020-02-29T10:00:00.000Z' };
     const admin = { name: 'Ada', email: `Ada.${uniqueEmail()}`, role: 'admin', ...at };
+    const auditor = { name: 'Eve', email: uniqueEmail(), role: 'user', auditor: true };
+    const all = [...versions, admin, auditor];
     const before = (await service.entries()).length;
 
-    const { status, stdout, stderr } = await importText([...versions, admin].map(line).join('\n'));
+    const { status, stdout, stderr } = await importText(all.map(line).join('\n'));
 
-    expect([status, stdout, stderr]).toEqual([0, summary(4, 0, 0), '']);
-    const stored = (await service.users()).slice(-4);
+    expect([status, stdout, stderr]).toEqual([0, summary(5, 0, 0), '']);
+    const stored = (await service.users()).slice(-5);
     const [{ id: first = 0 } = {}] = stored;
-    expect(stored).toMatchObject(
-      [...versions, admin].map((user, i) => ({ ...user, id: Number(first) + i })),
-    );
-    for (const { email } of [...versions, admin]) {
+    expect(stored).toMatchObject(all.map((user, i) => ({ ...user, id: Number(first) + i })));
+    for (const { email } of all) {
       expect(await logIn(api, { email, password })).toMatch(/^ey/);
     }
     const { body } = await api('GET', '/api/users?role=admin', { token: service.adminToken });
     expect(body.map(({ email }: { email: string }) => email)).toContain(admin.email);
     const { name, email, role } = admin;
-    expect((await service.entries()).slice(before)).toMatchObject(
+    const entries = (await service.entries()).slice(before);
+    // The users are stored at the same time.
+    entries.sort((a, b) => Number(a.resource_id ?? 0) - Number(b.resource_id ?? 0));
+    expect(entries).toMatchObject(
       [
         { details: { stage: 'begun' } },
+        { details: { stage: 'finished', imported: 5, present: 0, rejected: 0 } },
         { resource_id: String(Number(first) + 3), details: { name, email, role } },
-        { details: { stage: 'finished', imported: 4, present: 0, rejected: 0 } },
+        { resource_id: String(Number(first) + 4), details: auditor },
       ].map((entry) => operatorEntry('import-users', { action: 'CREATE', ...entry })),
     );
   });

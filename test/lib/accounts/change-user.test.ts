@@ -75,6 +75,7 @@ const toAdminAnew = [
   'the role admin and a password',
   () => ({ role: 'admin' as const, password: 'new' }),
 ] as const;
+const toAuditor = ['the rights of an auditor', () => ({ auditor: true })] as const;
 const toUser = ['the role user', () => ({ role: 'user' as const })] as const;
 
 type Row = readonly [
@@ -120,6 +121,9 @@ describe('A change of a user', () => {
     ['an admin', ...fresh, undefined, 'done', 'both', 'goes'],
     ['an admin', ...same, undefined, 'done', 'no', 'goes'],
     ['an admin', ...toAdmin, undefined, 'done', 'both', 'goes'],
+    ['an admin', ...toAuditor, undefined, 'done', 'both', 'goes'],
+    ['an admin', 'no such rights', () => ({ auditor: false }), undefined, 'done', 'both', 'stays'],
+    ['itself', ...toAuditor, 'right', 'FORBIDDEN', 'both', 'stays'],
     ['an admin, of an admin', ...toUser, undefined, 'done', 'no', 'stays'],
   ];
   const titled = rows.map((row) => {

@@ -1,18 +1,23 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Asking, type Operation, requireAllowed } from '../../../lib/accounts/policy.ts';
 import type { DomainError } from '../../../lib/ground/errors.ts';
 
+// Only where there are sessions, there are auditors.
+beforeEach(() => void vi.stubEnv('SESSION_DAYS', '90'));
 afterEach(() => vi.unstubAllEnvs());
 
-const nobody = { isSelf: false, mayBeMaker: false, lacksFactor: false };
-const user = { ...nobody, role: 'user' } as const;
-const admin = { ...nobody, role: 'admin' } as const;
+const nobody = { isSelf: false, mayBeMaker: false };
+const user = { ...nobody, role: 'user', isAuditor: false } as const;
+const auditor = { ...user, isAuditor: true } as const;
+const admin = { ...user, role: 'admin' } as const;
 /** The kinds of callers, as columns. */
 const callers = {
   'nobody known': nobody,
   'another user': user,
   'the user': { ...user, isSelf: true },
   'who made the user': { ...user, mayBeMaker: true },
+  'an auditor': auditor,
+  'the auditor': { ...auditor, isSelf: true },
   'an admin': admin,
   'the admin': { ...admin, isSelf: true },
 } satisfies Readonly<Record<string, Asking>>;
@@ -30,26 +35,33 @@ const who = (operation: Operation, given?: object) =>
   names.filter((name) => outcomeOf(operation, callers[name], given) === 'yes').join(', ');
 
 const admins = 'an admin, the admin';
-const everyUser = 'another user, the user, who made the user, an admin, the admin';
+const readers = `an auditor, the auditor, ${admins}`;
+const everyUser = `another user, the user, who made the user, ${readers}`;
 const everybody = `nobody known, ${everyUser}`;
-const selves = 'the user, an admin, the admin';
+const selves = `the user, the auditor, ${admins}`;
+const changers = `the user, who made the user, the auditor, ${admins}`;
 
 describe('Who may', () => {
   it.each<[Operation, object, string, string]>([
     ['public', {}, everybody, everybody],
     ['own', {}, everyUser, everyUser],
     ['listUsers', {}, everyUser, everyUser],
-    ['listUsers', { search: 'a' }, admins, admins],
+    ['listUsers', { search: 'a' }, readers, readers],
     ['createUser', {}, everyUser, admins],
     ['createUser', { role: 'user' }, everyUser, admins],
     ['createUser', { role: 'admin' }, admins, admins],
-    ['readUser', {}, everyUser, selves],
-    ['changeUser', { name: 'n' }, 'the user, who made the user, an admin, the admin', selves],
-    ['changeUser', { role: 'user' }, 'the user, who made the user, an admin, the admin', selves],
+    ['readUser', {}, everyUser, `the user, ${readers}`],
+    ['changeUser', { name: 'n' }, changers, selves],
+    ['changeUser', { role: 'user' }, changers, selves],
     ['changeUser', { role: 'admin' }, admins, admins],
     ['changeUser', { role: 'root' }, admins, admins],
     ['changeUser', { role: 7 }, admins, admins],
+    ['changeUser', { auditor: true }, `the auditor, ${admins}`, `the auditor, ${admins}`],
+    ['changeUser', { auditor: false }, `the user, ${admins}`, `the user, ${admins}`],
+    ['changeUser', { auditor: null }, admins, admins],
+    ['changeUser', { role: 'admin', auditor: true }, admins, admins],
     ['sessionsOf', {}, selves, selves],
+    ['audit', {}, readers, readers],
     ['administer', {}, admins, admins],
     ['administerOthers', {}, 'an admin', 'an admin'],
   ])('%s, asking for %o: while accounts are open %s; while they are private %s', (...row) => {
@@ -60,23 +72,38 @@ describe('Who may', () => {
 
     expect([found, who(operation, given)]).toEqual([open, closed]);
   });
+
+  it('ask for `auditor` where there are no sessions: everybody who may change the user', () => {
+    vi.stubEnv('SESSION_DAYS', '0');
+
+    expect(who('changeUser', { auditor: 7 })).toBe(changers);
+  });
 });
 
-describe('An admin who lacks a second factor', () => {
-  const lacking = { ...user, lacksFactor: true };
+describe('Where a second factor is lacking,', () => {
+  const withFactor = { role: 'admin', isAuditor: false } as const;
+  const lacking = { ...user, withFactor };
   const self = { ...lacking, isSelf: true };
+  const reader = { ...user, withFactor: { role: 'user', isAuditor: true } } as const;
+  const ownReader = { ...reader, isSelf: true };
 
   it.each<[string, Operation, Asking, object, string]>([
-    ['does what a user does', 'readUser', lacking, {}, 'yes'],
-    ['changes its own name', 'changeUser', self, { name: 'n' }, 'yes'],
-    ['names no role of its own', 'changeUser', self, { role: 'user' }, 'SECOND_FACTOR_REQUIRED'],
-    ['is told why it is no admin', 'administer', lacking, {}, 'SECOND_FACTOR_REQUIRED'],
-    ['changes nobody else', 'changeUser', lacking, {}, 'SECOND_FACTOR_REQUIRED'],
+    ['an admin does what a user does', 'readUser', lacking, {}, 'yes'],
+    ['an admin changes its own name', 'changeUser', self, { name: 'n' }, 'yes'],
+    ['an admin names no role', 'changeUser', self, { role: 'admin' }, 'SECOND_FACTOR_REQUIRED'],
+    ['an admin names no other', 'changeUser', self, { role: 'user' }, 'SECOND_FACTOR_REQUIRED'],
+    ['an admin keeps being no auditor', 'changeUser', self, { auditor: false }, 'yes'],
+    ['an admin is no auditor', 'changeUser', self, { auditor: true }, 'SECOND_FACTOR_REQUIRED'],
+    ['an admin is told why it is none', 'administer', lacking, {}, 'SECOND_FACTOR_REQUIRED'],
+    ['an admin changes nobody else', 'changeUser', lacking, {}, 'SECOND_FACTOR_REQUIRED'],
+    ['an auditor is told why it is none', 'audit', reader, {}, 'SECOND_FACTOR_REQUIRED'],
+    ['an auditor searches nobody', 'listUsers', reader, { search: 'a' }, 'SECOND_FACTOR_REQUIRED'],
+    ['an auditor keeps it', 'changeUser', ownReader, { role: 'user', auditor: true }, 'yes'],
+    ['an auditor changes nobody else', 'changeUser', reader, {}, 'FORBIDDEN'],
+    ['an auditor does not end it', 'changeUser', ownReader, { auditor: false }, 'FORBIDDEN'],
+    ['an auditor is no admin with one either', 'administer', reader, {}, 'FORBIDDEN'],
+    ['a user is told nothing of it', 'administer', { ...user, withFactor: user }, {}, 'FORBIDDEN'],
   ])('%s', (_, operation, asking, given, expected) => {
     expect(outcomeOf(operation, asking, given)).toBe(expected);
-  });
-
-  it('is told so, and a user is not', () => {
-    expect(outcomeOf('administer', user)).toBe('FORBIDDEN');
   });
 });

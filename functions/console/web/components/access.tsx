@@ -1,11 +1,11 @@
-/** The actions of admins on a user, each with its dialog. */
+/** The actions of admins on a user, each with its dialog; auditors see the states alone. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, Failure, send, settings } from '../api.ts';
 import type { UserDetails } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { goBackTo } from '../router.ts';
-import { forgetSession } from '../session.ts';
+import { forgetSession, isAdmin } from '../session.ts';
 import { Dialog } from './dialog.tsx';
 import { Cancel, Field, FormDialog } from './form.tsx';
 import { tell } from './notice.tsx';
@@ -29,10 +29,6 @@ interface DialogProps extends AccessProps {
   readonly close: () => void;
 }
 
-const roleEnds = settings.sessions
-  ? 'All sessions of the user end now.'
-  : 'A token that was given before keeps the role until it expires, within a day.';
-
 /** The consequence of a suspension, as the end of a sentence. */
 export const suspension =
   'cannot sign in until you lift the suspension, and is signed out everywhere now.';
@@ -44,52 +40,83 @@ const Whom = ({ user }: { user: UserDetails }) => (
   </>
 );
 
-const ChangeRole = ({ user, changed, close }: DialogProps) => {
-  const role = user.role === 'admin' ? 'user' : 'admin';
-  const texts = {
-    user: {
-      title: 'Take the role away',
-      text: 'will no longer be allowed to change other users, or to read the audit trail.',
-      done: 'is no longer an admin.',
-    },
-    admin: {
-      title: 'Make an admin',
-      text: 'will be allowed to change and delete all users, to make others admins, and to read the whole audit trail.',
-      done: 'is an admin.',
-    },
-  };
-  const { title, text, done } = texts[role];
+const atOnce = 'It holds at once, in open sessions too.';
+const untilExpiry = 'A token that was given before keeps the role until it expires, within a day.';
+
+/** The changes of what a user may do. */
+const standings = {
+  admin: {
+    body: { role: 'admin' },
+    title: 'Make an admin',
+    text: 'will be allowed to change and delete all users, to make others admins, and to read the whole audit trail.',
+    done: 'is an admin.',
+    note: settings.sessions ? atOnce : untilExpiry,
+  },
+  user: {
+    body: { role: 'user' },
+    title: 'Take the role away',
+    text: 'will no longer be allowed to change other users, or as an admin to read the audit trail.',
+    done: 'is no longer an admin.',
+    note: settings.sessions ? 'All sessions of the user end now.' : untilExpiry,
+  },
+  auditor: {
+    body: { auditor: true },
+    title: 'Make an auditor',
+    text: 'will be allowed to see all of every user but sessions, and to read the whole audit trail.',
+    done: 'is an auditor.',
+    note: atOnce,
+  },
+  none: {
+    body: { auditor: false },
+    title: 'End the auditor’s rights',
+    text: 'will no longer be allowed to read the audit trail as an auditor.',
+    done: 'is no longer an auditor.',
+    note: atOnce,
+  },
+} as const;
+
+const Change = ({
+  user,
+  changed,
+  close,
+  to,
+}: DialogProps & { readonly to: keyof typeof standings }) => {
+  // After the change, the dialog would be about the next one.
+  const [{ body, title, text, done, note }] = useState(standings[to]);
+  const isLeaving = to === 'user' && isOwn(user);
   const change = async () => {
-    await changeUser(user.id, { role });
+    await changeUser(user.id, body);
     tell(
       <>
         <Named user={user} /> {done}
       </>,
     );
-    if (isOwn(user)) return forgetSession('You are no longer an admin.');
+    if (isLeaving) return forgetSession('You are no longer an admin.');
     await changed();
     close();
   };
   return (
-    <FormDialog
-      title={title}
-      act={change}
-      failed="The role was not changed"
-      isDangerous
-      close={close}
-    >
+    <FormDialog title={title} act={change} failed="Nothing was changed" isDangerous close={close}>
       <p>
         <Whom user={user} /> {text}
       </p>
-      {isOwn(user) && (
+      {isLeaving && (
         <p>
           <strong>This is you.</strong> Only another admin can give you the role back.
         </p>
       )}
-      <p class="muted">{roleEnds}</p>
+      <p class="muted">{note}</p>
     </FormDialog>
   );
 };
+
+const ChangeRole = (props: DialogProps) => (
+  <Change {...props} to={props.user.role === 'admin' ? 'user' : 'admin'} />
+);
+
+const ChangeAuditor = (props: DialogProps) => (
+  <Change {...props} to={props.user.auditor ? 'none' : 'auditor'} />
+);
 
 const SetPassword = ({ user, changed, close }: DialogProps) => (
   <Dialog
@@ -237,6 +264,8 @@ interface Deed {
   readonly button?: string | undefined;
   readonly Open: (props: DialogProps) => ComponentChildren;
   readonly isOffered?: boolean;
+  /** Whether the text says how the user is. */
+  readonly isState?: boolean;
 }
 
 /** The state of a second factor, and whether it can be removed. */
@@ -255,6 +284,15 @@ const deedsFor = (user: UserDetails): readonly Deed[] => [
       ? { text: 'May do all that the API offers.', button: 'Take the role away' }
       : { text: 'May look at users, and change their own account.', button: 'Make an admin' }),
     Open: ChangeRole,
+    isState: true,
+  },
+  {
+    title: 'Auditor',
+    ...(user.auditor
+      ? { text: 'Reads all users and the audit trail.', button: 'End it' }
+      : { text: 'For a user who reads all users and the audit trail.', button: 'Make an auditor' }),
+    Open: ChangeAuditor,
+    isOffered: settings.sessions,
   },
   {
     title: 'Password',
@@ -274,6 +312,7 @@ const deedsFor = (user: UserDetails): readonly Deed[] => [
     ...factorOf(user),
     Open: RemoveFactor,
     isOffered: settings.secondFactor !== 'off' && !isOwn(user),
+    isState: true,
   },
   {
     title: 'Suspension',
@@ -293,14 +332,14 @@ export const Access = (props: AccessProps) => {
     <Card title="Access">
       <ul>
         {deedsFor(props.user)
-          .filter(({ isOffered = true }) => isOffered)
+          .filter(({ isOffered = true, isState }) => isOffered && (isState || isAdmin()))
           .map((deed) => (
             <li key={deed.title} class="row apart">
               <div>
                 <strong>{deed.title}</strong>
                 <p class="muted">{deed.text}</p>
               </div>
-              {deed.button && (
+              {deed.button && isAdmin() && (
                 <button
                   type="button"
                   class={deed.Open === DeleteUser ? 'danger' : undefined}

@@ -4,7 +4,7 @@ import type { AuditEntry } from '../contract.d.ts';
 import { type Finding, isOfEntry, lastCheck, placeOf, sayings } from '../findings.ts';
 import { counted } from '../format.ts';
 import { href } from '../router.ts';
-import { type Session, signedIn } from '../session.ts';
+import { signedIn } from '../session.ts';
 import { Badge, Time } from './text.tsx';
 
 /** Milliseconds from one look at the seal to the next, while the page is seen. */
@@ -42,8 +42,8 @@ const useLooks = (isOn: boolean): void => {
 const useCount = (): number => lastCheck.use()?.findings ?? 0;
 
 /** Says on every screen that findings stand, and shows a dot on the tab of the browser. */
-export const FindingsBanner = ({ session }: { session: Session }) => {
-  useLooks(settings.sealed && session.role === 'admin');
+export const FindingsBanner = () => {
+  useLooks(settings.sealed);
   const count = useCount();
   useEffect(() => {
     const link = document.querySelector<HTMLLinkElement>('link[rel=icon]');

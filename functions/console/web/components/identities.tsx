@@ -7,23 +7,27 @@ import { useLoad } from '../loading.ts';
 import { FormDialog } from './form.tsx';
 import { Loaded, tell } from './notice.tsx';
 import { Person } from './person.tsx';
-import { type Changed, isOwn } from './profile.tsx';
+import { type Changed, isOwn, mayChange } from './profile.tsx';
 import { CodeField, OwnPassword } from './second-factor.tsx';
 import { type Column, Table } from './table.tsx';
 import { Time } from './text.tsx';
 
-const columnsFor = (unlink: (identity: Identity) => void): readonly Column<Identity>[] => [
+const columnsFor = (unlink?: (identity: Identity) => void): readonly Column<Identity>[] => [
   { title: 'Issuer', cell: ({ issuer }) => <span class="whole">{issuer}</span>, class: 'name' },
   { title: 'Address', cell: ({ email }) => email ?? 'unknown' },
   { title: 'Linked', cell: ({ created_at }) => <Time at={created_at} /> },
-  {
-    title: 'Unlink',
-    cell: (identity) => (
-      <button type="button" class="small" onClick={() => unlink(identity)}>
-        Unlink
-      </button>
-    ),
-  },
+  ...(unlink
+    ? [
+        {
+          title: 'Unlink',
+          cell: (identity: Identity) => (
+            <button type="button" class="small" onClick={() => unlink(identity)}>
+              Unlink
+            </button>
+          ),
+        },
+      ]
+    : []),
 ];
 
 interface IdentitiesProps {
@@ -90,7 +94,7 @@ const List = ({ rows, Ask, ...props }: ListProps) => {
     <>
       <Table
         caption="Identities"
-        columns={columnsFor(setAsked)}
+        columns={columnsFor(mayChange(props.user) ? setAsked : undefined)}
         rows={rows}
         keyOf={({ id }) => id}
         empty="No identity of another issuer is linked to this account."

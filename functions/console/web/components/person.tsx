@@ -6,6 +6,7 @@ export interface Known {
   readonly id: number | string;
   readonly name?: string | undefined;
   readonly role?: 'user' | 'admin' | undefined;
+  readonly auditor?: boolean | undefined;
   readonly suspended_at?: string | undefined;
   readonly isDeleted?: boolean | undefined;
 }
@@ -34,11 +35,12 @@ export const Named = ({ user: { id, name }, isLink, onClick }: PersonProps) => {
 
 /** A user as all screens show one, with the badges that no name can imitate. */
 export const Person = (props: PersonProps) => {
-  const { role, suspended_at: suspendedAt, isDeleted } = props.user;
+  const { role, auditor, suspended_at: suspendedAt, isDeleted } = props.user;
   return (
     <span>
       <Named {...props} /> {isDeleted && <Badge kind="bad">Deleted</Badge>}
       {!isDeleted && role === 'admin' && <Badge kind="strong">Admin</Badge>}{' '}
+      {!isDeleted && auditor && <Badge kind="strong">Auditor</Badge>}{' '}
       {!isDeleted && suspendedAt && <Badge kind="bad">Suspended</Badge>}
     </span>
   );

@@ -6,7 +6,7 @@ import { now } from '../clock.ts';
 import type { User, UserChanges, UserDetails } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { useLoad } from '../loading.ts';
-import { renameSession, signedIn } from '../session.ts';
+import { isAdmin, renameSession, signedIn } from '../session.ts';
 import { AddressField, CurrentPassword, Field, Form, PasswordField, UserNameOf } from './form.tsx';
 import { tell } from './notice.tsx';
 import { Named } from './person.tsx';
@@ -40,6 +40,9 @@ export const setSuspended = async (user: User, isSuspended: boolean): Promise<Us
 };
 
 export const isOwn = ({ id }: Pick<User, 'id'>): boolean => signedIn.get().session?.id === id;
+
+/** Whether whoever is signed in may change a user. */
+export const mayChange = (user: Pick<User, 'id'>): boolean => isAdmin() || isOwn(user);
 
 /** Shows a user who was changed as the user is then. */
 export type Changed = () => Promise<void>;

@@ -121,7 +121,7 @@ const Begin = ({ done }: { done: (enrolment: SecondFactorEnrolment) => void }) =
   >
     <p>
       {settings.secondFactor === 'admins'
-        ? 'Admins need a second factor: until you have one, you may do only what a user may.'
+        ? 'Admins and auditors need a second factor: until you have one, you may do only what a user may.'
         : 'With a second factor, nobody signs in with your password alone.'}
     </p>
     <OwnPassword />

@@ -3,6 +3,7 @@ import type { User } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { usePages } from '../loading.ts';
 import { href } from '../router.ts';
+import { isAdmin } from '../session.ts';
 import { limit, readUsers, type UserQuery } from '../user-query.ts';
 import { Person } from './person.tsx';
 import { Address } from './profile.tsx';
@@ -32,7 +33,7 @@ export function UserList({ query }: { query: UserQuery }) {
   const isFull = q !== '' && rows.length >= limit;
   return (
     <>
-      <SelectionBar {...selection} pages={pages} />
+      {isAdmin() && <SelectionBar {...selection} pages={pages} />}
       <PagesTable
         pages={{ ...pages, more: isFull ? undefined : more }}
         things={['user', 'users']}
@@ -68,7 +69,8 @@ const columnsFor = (selection: Selection): readonly Column<User>[] => [
     title: 'Name',
     cell: (user) => (
       <>
-        <SelectionBox {...selection} user={user} /> <Person user={user} isLink onClick={leave} />
+        {isAdmin() && <SelectionBox {...selection} user={user} />}{' '}
+        <Person user={user} isLink onClick={leave} />
       </>
     ),
     class: 'name',

@@ -26,7 +26,14 @@ export const logOut = async ({ token }: Session): Promise<void> => {
   await send(api.POST('/api/logout', { headers }));
 };
 
-/** Begins a session. An admin who must have a second factor, and has none, is led to its form. */
+/** Whether somebody may use the console. */
+const mayEnter = async ({ role, token }: Session): Promise<boolean> => {
+  if (role === 'admin' || !settings.sessions) return role === 'admin';
+  const headers = { Authorization: `Bearer ${token}` };
+  return (await send(api.GET('/api/profile', { headers }))).data.auditor === true;
+};
+
+/** Begins a session. Whoever must have a second factor, and has none, is led to its form. */
 const enter = async (session: Session): Promise<void> => {
   const headers = { Authorization: `Bearer ${session.token}` };
   const isRequired = settings.secondFactor === 'admins';
@@ -48,9 +55,10 @@ export const SignIn = () => {
   const signIn = async (credentials: Credentials) => {
     const session = await logIn(credentials);
     if (!session) return setAsksCode(true);
-    if (session.role === 'admin') return enter(session);
+    if (await mayEnter(session)) return enter(session);
     await logOut(session).catch(() => undefined);
-    throw new Failure(`${session.email} is not an admin. The console is for admins.`, 403);
+    const need = settings.sessions ? 'neither an admin nor an auditor' : 'not an admin';
+    throw new Failure(`${session.email} is ${need}.`, 403);
   };
   return (
     <main class="sign-in">

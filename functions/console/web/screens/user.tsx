@@ -4,7 +4,7 @@ import { Entries } from '../components/entries.tsx';
 import { Identities } from '../components/identities.tsx';
 import { Loaded } from '../components/notice.tsx';
 import { Person } from '../components/person.tsx';
-import { ProfileForm, UserFacts, useUser } from '../components/profile.tsx';
+import { mayChange, ProfileForm, UserFacts, useUser } from '../components/profile.tsx';
 import { Card, Screen } from '../components/screen.tsx';
 import { Sessions } from '../components/sessions.tsx';
 import { forgetUsers, useKnown } from '../components/user-name.tsx';
@@ -35,7 +35,7 @@ const Newest = ({ id }: { id: number }) => {
   );
 };
 
-/** A user, with all that an admin can do there. */
+/** A user, with all that an admin can do there; an auditor sees the same of others, and changes nothing. */
 export const User = ({ id }: { id: number }) => {
   const { changes, changed, ...loaded } = useUser(id);
   const isMissing = loaded.failure?.status === 404;
@@ -54,12 +54,14 @@ export const User = ({ id }: { id: number }) => {
           {(user) => (
             <>
               <UserFacts user={user} />
-              <Card title="Profile">
-                <ProfileForm user={user} changed={changed} />
-              </Card>
+              {mayChange(user) && (
+                <Card title="Profile">
+                  <ProfileForm user={user} changed={changed} />
+                </Card>
+              )}
               <Access user={user} changed={changed} />
               <Identities user={user} changed={changed} />
-              <Sessions key={changes} id={id} />
+              {mayChange(user) && <Sessions key={changes} id={id} />}
             </>
           )}
         </Loaded>

@@ -4,13 +4,14 @@ import { Screen } from '../components/screen.tsx';
 import { UserFilters } from '../components/user-filters.tsx';
 import { UserList } from '../components/user-list.tsx';
 import { place } from '../router.ts';
+import { isAdmin } from '../session.ts';
 import { readUserQuery } from '../user-query.ts';
 
 /** All users, the admins, or those who are found. */
 export const Users = () => {
   const query = readUserQuery(place.use().query);
   const [isCreating, setCreating] = useState(false);
-  const create = (
+  const create = isAdmin() && (
     <button type="button" class="primary" onClick={() => setCreating(true)}>
       Create a user
     </button>
