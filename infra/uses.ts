@@ -14,6 +14,7 @@ import {
 } from '../lib/dynamodb/tables.ts';
 import {
   hasIdentities,
+  hasSecondFactors,
   hasSessions,
   hidesAccounts,
   type ServiceValues,
@@ -82,6 +83,11 @@ const query = (
 });
 
 const verifiesAddresses: Condition = ({ emailVerification }) => emailVerification !== 'off';
+/** Where there are sessions, callers were read with theirs. */
+const lacksSessions: Condition = (settings) => !hasSessions(settings);
+const signsBySecret: Condition = ({ tokenSigning }) => tokenSigning === 'HS256';
+/** Whether who registers gets a token, before the address is verified. */
+const logsInNewUsers: Condition = ({ emailVerification }) => emailVerification !== 'required';
 
 const session = where(
   hasSessions,
@@ -102,7 +108,7 @@ const countingFailures = [
 const permissionsOf = {
   /** Reads a caller's session and user, and notes the first use of a token; so says the contract. */
   caller: session,
-  /** Signs and verifies tokens, links or cursors; whoever has a caller does. */
+  /** Signs and verifies by the secret: nonces, cursors, keys of counts, and tokens unless a key signs these. */
   secret: [],
   /** Hashes passwords, which takes processor time: its routes have a throttle of their own. */
   passwords: [],
@@ -248,47 +254,58 @@ const permissionsOf = {
 
 export type Use = keyof typeof permissionsOf;
 
+/** Uses that a handler has with some settings only. */
+interface SomeUses {
+  readonly isNeeded: Condition;
+  readonly uses: readonly Use[];
+}
+
+const when = (isNeeded: Condition, ...uses: readonly Use[]): SomeUses => ({ isNeeded, uses });
+
+/** Of a handler that has a caller. */
+const usesOfCallers = ['caller', 'keys.read', when(signsBySecret, 'secret')] as const;
+
 /** By the file below `functions/` that exports `handler`. The first is created first. */
 // biome-ignore format: one line each
 const usesOf = {
   'background/send-mail': ['mail.send', 'users.find', 'audit.write'],
   'background/seal-audit': ['audit.seal'],
   'background/publish-audit': ['audit.publish'],
-  'auth/register': ['secret', 'keys.read', 'keys.sign', 'passwords', 'registrations.count', 'users.create', 'users.conceal', 'sessions.first', 'audit.write', 'mail'],
-  'auth/login': ['secret', 'keys.read', 'keys.sign', 'passwords', 'login.find', 'failures.count', 'failures.forget', 'users.change', 'sessions.begin', 'audit.write', 'mail', 'factor.decrypt'],
-  'auth/refresh': ['secret', 'keys.read', 'keys.sign', 'sessions.change', 'audit.write'],
+  'auth/register': ['passwords', 'registrations.count', 'users.create', 'users.conceal', 'audit.write', when(logsInNewUsers, 'keys.read', 'keys.sign', 'sessions.first'), when((settings) => logsInNewUsers(settings) && signsBySecret(settings), 'secret'), when(verifiesAddresses, 'mail')],
+  'auth/login': ['secret', 'keys.read', 'keys.sign', 'passwords', 'login.find', 'failures.count', 'failures.forget', 'users.change', 'sessions.begin', 'audit.write', 'factor.decrypt', when(verifiesAddresses, 'mail')],
+  'auth/refresh': ['keys.read', 'keys.sign', 'sessions.change', 'audit.write', when(signsBySecret, 'secret')],
   'auth/logout': ['sessions.change', 'audit.write'],
   'identities/index': ['secret', 'keys.read', 'keys.sign', 'passwords', 'identities', 'identities.link', 'registrations.count', 'failures.count', 'failures.forget', 'users.create', 'users.change', 'sessions.first', 'sessions.begin', 'audit.write', 'mail', 'factor.decrypt'],
-  'account-deletions/create': ['passwords', 'identities', 'failures.count', 'users.change', 'users.delete-own', 'audit.write', 'mail', 'factor.decrypt'],
+  'account-deletions/create': ['secret', 'passwords', 'identities', 'failures.count', 'users.read', 'users.delete-own', 'audit.write', 'mail', 'factor.decrypt', when(hasSecondFactors, 'users.change')],
   'password-resets/request': ['mail'],
   'password-resets/set': ['secret', 'passwords', 'links.reset', 'audit.write', 'mail'],
-  'email-verifications/request': ['users.read', 'mail'],
+  'email-verifications/request': ['mail', when(lacksSessions, 'users.read')],
   'email-verifications/confirm': ['secret', 'passwords', 'identities', 'failures.count', 'links.address', 'audit.write', 'mail'],
-  'profile/get': ['users.read'],
+  'profile/get': [when(lacksSessions, 'users.read')],
   'users/create': ['passwords', 'users.create', 'users.create-admin', 'audit.write'],
-  'users/list': ['users.find', 'users.list'],
+  'users/list': ['secret', 'users.find', 'users.list'],
   'users/get': ['users.read'],
-  'users/update': ['passwords', 'identities', 'failures.confirm', 'users.holder', 'users.read', 'users.rewrite', 'audit.write', 'mail'],
+  'users/update': ['passwords', 'identities', 'failures.confirm', 'users.holder', 'users.read', 'users.rewrite', 'audit.write', 'mail', when(hasSessions, 'secret')],
   'users/remove': ['users.delete', 'audit.write', 'mail'],
   'sessions/list': [],
   'sessions/end': ['sessions.change', 'audit.write'],
   'sessions/end-others': ['users.change', 'audit.write'],
   'second-factor/get': [],
-  'second-factor/enrol': ['passwords', 'identities', 'failures.count', 'users.change', 'audit.write', 'factor.encrypt'],
-  'second-factor/confirm': ['failures.count', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
-  'second-factor/renew-recovery-codes': ['passwords', 'identities', 'failures.count', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
-  'second-factor/remove': ['passwords', 'identities', 'failures.count', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
+  'second-factor/enrol': ['secret', 'passwords', 'identities', 'failures.count', 'users.change', 'audit.write', 'factor.encrypt'],
+  'second-factor/confirm': ['secret', 'failures.count', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
+  'second-factor/renew-recovery-codes': ['secret', 'passwords', 'identities', 'failures.count', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
+  'second-factor/remove': ['secret', 'passwords', 'identities', 'failures.count', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
   'users/remove-second-factor': ['users.change', 'audit.write', 'mail'],
   'suspension/suspend': ['users.change', 'admins.other', 'audit.write'],
   'suspension/lift': ['users.change', 'admins.check', 'audit.write'],
-  'audit-logs/list': ['audit.read', 'audit.write'],
+  'audit-logs/list': ['secret', 'audit.read', 'audit.write'],
   'audit-seal/get': ['seal'],
   'audit-seal/request-check': ['seal.told', 'seal.request', 'audit.write'],
   'well-known/index': ['keys.read'],
   'v1-users/index': ['memory'],
   'docs/index': ['files'],
   'console/index': ['seal.told', 'files'],
-} as const satisfies Readonly<Record<string, readonly Use[]>>;
+} as const satisfies Readonly<Record<string, readonly (Use | SomeUses)[]>>;
 
 type HandlerFile = keyof typeof usesOf;
 
@@ -330,10 +347,11 @@ const hasCaller = ({ contract: { may, takesToken } }: Endpoint) =>
 /** @param settings absent: whatever they are */
 const functionOf = (file: HandlerFile, settings?: ServiceValues): FunctionDefinition => {
   const own = (settings ? inForce(endpoints, settings) : endpoints).filter(handles(file));
-  const uses: readonly Use[] = [
-    ...(own.some(hasCaller) ? (['caller', 'secret', 'keys.read'] as const) : []),
-    ...usesOf[file],
-  ];
+  const isInForce = ({ isNeeded }: { readonly isNeeded?: Condition }) =>
+    !settings || !isNeeded || isNeeded(settings);
+  const uses = [...(own.some(hasCaller) ? usesOfCallers : []), ...usesOf[file]].flatMap(
+    (use: Use | SomeUses) => (typeof use === 'string' ? use : isInForce(use) ? use.uses : []),
+  );
   return {
     name: file.replace(/^background\/|\/index$/g, '').replace('/', '-'),
     entry: `functions/${file}.ts`,
@@ -342,7 +360,7 @@ const functionOf = (file: HandlerFile, settings?: ServiceValues): FunctionDefini
     permissions: merge(
       uses
         .flatMap((use): readonly UsePermission[] => permissionsOf[use])
-        .filter(({ isNeeded }) => !settings || !isNeeded || isNeeded(settings))
+        .filter(isInForce)
         .map(({ isNeeded: _, ...permission }) => permission),
     ),
   };

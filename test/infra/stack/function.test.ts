@@ -120,6 +120,16 @@ describe('The roles of functions', () => {
     ]);
   });
 
+  it('read no user again who was read with the sessions, and write no session of who must verify first', () => {
+    const all = tablesFor(production).map(({ what }) => what);
+
+    expect(all.filter((what) => what.startsWith('ProfileGet: dynamodb:GetItem'))).toEqual([]);
+    expect(all.filter((what) => what.startsWith('AuthLogin: dynamodb:GetItem'))).not.toEqual([]);
+    const required = tablesFor({ ...everything, emailVerification: 'required' });
+    const registering = required.filter(({ what }) => what.startsWith('AuthRegister:'));
+    expect(JSON.stringify(registering)).not.toContain('sessions#*');
+  });
+
   it('remove identities from before also where no issuers are set', () => {
     const remove = tablesFor({}).filter(
       ({ what, keys }) =>
@@ -217,6 +227,10 @@ describe('The code of a function', () => {
 
     const code = await codeOf(definition.entry);
 
+    const whereKeysSign = functionsOf(everything).find(({ name }) => name === definition.name);
+    expect(whereKeysSign?.uses.has('secret'), 'secret').toBe(
+      /(?:cursor|login|nonce)\.v1/.test(code),
+    );
     expect(new Set(actionsOf(code)), 'its uses in infra/uses.ts').toEqual(actions);
     expect(patternsOf(code, keys), 'its uses in infra/uses.ts').toEqual(keys);
   });
