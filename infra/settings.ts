@@ -53,19 +53,14 @@ export const placeOfFault = (name: string, text = ''): string => {
 
 type Catalogue = Readonly<Record<string, Setting>>;
 
-const requiredBy = (all: Catalogue, name: string): readonly string[] => {
-  const requires = all[name]?.requires ?? [];
-  return typeof requires === 'string' ? [requires] : requires;
-};
-
 /** A setting, and those that it requires, directly or through others. */
 const chainOf = (
-  all: Catalogue,
+  requiredBy: (name: string) => readonly string[],
   name: string,
   known: readonly string[] = [],
 ): readonly string[] => {
-  const join = (chain: readonly string[], next: string) => chainOf(all, next, chain);
-  return known.includes(name) ? known : requiredBy(all, name).reduce(join, [...known, name]);
+  const join = (chain: readonly string[], next: string) => chainOf(requiredBy, next, chain);
+  return known.includes(name) ? known : requiredBy(name).reduce(join, [...known, name]);
 };
 
 /**
@@ -86,9 +81,14 @@ export const lackOf = (
     const value = String(settingOf(each) ?? '');
     return value === '' || value === all[each]?.default;
   };
-  const direct = requiredBy(all, name).filter(isAtDefault);
+  const requiredBy = (each: string): readonly string[] => {
+    const { requires = [], requiresWith = {} } = all[each] ?? {};
+    const more = Object.entries(requiresWith).filter(([other]) => !isAtDefault(other));
+    return [requires, more.map(([, required]) => required)].flat();
+  };
+  const direct = requiredBy(name).filter(isAtDefault);
   if (direct.length === 0 || isAtDefault(name)) return undefined;
-  const missing = new Set(direct.flatMap((each) => chainOf(all, each).filter(isAtDefault)));
+  const missing = new Set(direct.flatMap((each) => chainOf(requiredBy, each).filter(isAtDefault)));
   const lacking = [...missing].map((each) => {
     const value = all[each]?.default;
     return value ? `that ${nameOf(each)} is not ${value}` : nameOf(each);

@@ -1,6 +1,7 @@
 import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
 import { page, pageFile } from '../../lib/contract/schemas.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';
+import { hasPage, type LinkPage } from '../../lib/options/links/page.ts';
 
 const exists = ({ console }: ServiceValues) => console === 'on';
 const forAnyone = { exists, may: 'public' } as const;
@@ -9,7 +10,16 @@ export const openRoot = { route: 'GET /', ...forAnyone } as const satisfies Cont
 
 export const getPage = { route: 'GET /console', ...forAnyone } as const satisfies Contract;
 
-export const getFile = { route: 'GET /console/{file}', ...forAnyone } as const satisfies Contract;
+export const getResetPage = linkPage('reset');
+export const getVerifyPage = linkPage('verify');
+export const getInvitationPage = linkPage('invitation');
+
+export const getFile = {
+  route: 'GET /console/{file}',
+  exists: (settings: ServiceValues) =>
+    [getPage, getResetPage, getVerifyPage].some((one) => one.exists(settings)),
+  may: 'public',
+} as const satisfies Contract;
 
 export const tag = 'Console';
 
@@ -27,6 +37,10 @@ export const descriptions: Descriptions = {
     success: page('Console'),
   }),
 
+  getResetPage: linkPageOf('getResetPage', 'Open the page that resets a password'),
+  getVerifyPage: linkPageOf('getVerifyPage', 'Open the page that verifies an address'),
+  getInvitationPage: linkPageOf('getInvitationPage', 'Open the page that sets the first password'),
+
   getFile: () => ({
     id: 'getConsoleFile',
     summary: 'Get a file that the console loads',
@@ -34,3 +48,14 @@ export const descriptions: Descriptions = {
     success: pageFile('Console'),
   }),
 };
+
+// @__NO_SIDE_EFFECTS__
+function linkPage(name: LinkPage) {
+  const exists = (settings: ServiceValues) => hasPage(name, settings);
+  return { route: `GET /account/${name}`, exists, may: 'public' } as const satisfies Contract;
+}
+
+// @__NO_SIDE_EFFECTS__
+function linkPageOf(id: string, summary: string): Descriptions[string] {
+  return () => ({ id, summary, text: 'Mailed links lead to it.', success: page('Link') });
+}

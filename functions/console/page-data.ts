@@ -18,3 +18,11 @@ export interface PageData {
   readonly sealed: boolean;
   readonly docs: 'on' | 'off';
 }
+
+/** What the script of a page of mailed links reads. */
+export interface LinkPageData {
+  /** Where the token and the password are sent. */
+  readonly path: string;
+  /** The sentences of the page, by what has happened, or by the code of an error. */
+  readonly said: Readonly<Record<string, string>> & { readonly failed: string };
+}

@@ -1,4 +1,4 @@
-/** The page of the console. Its script makes all that it shows (functions/console/web). */
+/** The page of the console, whose script makes all that it shows (functions/console/web). */
 
 import {
   type Config,
@@ -12,19 +12,22 @@ import type { FileNames } from '../../lib/http/kept.ts';
 import { emailPattern } from '../../lib/users/fields.ts';
 import type { PageData } from './page-data.ts';
 
-/** The Content-Security-Policy of the page. No script of it turns text into HTML or code. */
-export const pagePolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
+/** The headers of a page, whose scripts turn no text into HTML or code, and which no other page leads. */
+export const pageHeaders = {
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; '),
+  'Cross-Origin-Opener-Policy': 'same-origin',
+};
 
 const productOf = ({ productName }: ServiceValues): string => productName || 'Accounts';
 
@@ -41,26 +44,45 @@ const dataOf = (settings: Config): PageData => ({
   passwordReset: sendsMail(settings),
 });
 
-/** JSON that ends no element, whatever it holds. */
-const json = (data: PageData): string => JSON.stringify(data).replaceAll('<', '\\u003c');
+/** Text in HTML, or in an attribute in quotation marks. */
+export const html = (text: string): string =>
+  text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
 
-/** The page, as HTML. It must be sent with {@link pagePolicy}. */
-export const renderPage = (settings: Config, files: FileNames): string => `<!doctype html>
-<html lang="en">
+/** JSON that ends no element, whatever it holds. */
+const json = (data: object): string => JSON.stringify(data).replaceAll('<', '\\u003c');
+
+/**
+ * A page, as HTML, with the style sheet of the console. It must be sent with {@link pageHeaders}.
+ * @param page its body is HTML; its script reads its data
+ */
+export const renderDocument = (
+  files: FileNames,
+  script: string,
+  page: Readonly<Record<'language' | 'title' | 'body', string>> & { readonly data: object },
+): string => `<!doctype html>
+<html lang="${page.language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${productOf(settings).replaceAll('&', '&amp;')} console</title>
+<title>${html(page.title)}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/console/${files['style.css']}">
 <link rel="license" href="/console/${files['notices.txt']}">
-<script defer src="/console/${files['main.js']}"></script>
-<script type="application/json" id="settings">${json(dataOf(settings))}</script>
+<script defer src="/console/${files[script]}"></script>
+<script type="application/json" id="settings">${json(page.data)}</script>
 </head>
 <body>
-<noscript><p>The console needs JavaScript.</p></noscript>
-<div id="console"></div>
+${page.body}
 </body>
 </html>
 `;
+
+/** The page of the console, as HTML. */
+export const renderPage = (settings: Config, files: FileNames): string =>
+  renderDocument(files, 'main.js', {
+    language: 'en',
+    title: `${productOf(settings)} console`,
+    data: dataOf(settings),
+    body: '<noscript><p>The console needs JavaScript.</p></noscript>\n<div id="console"></div>',
+  });

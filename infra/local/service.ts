@@ -76,7 +76,7 @@ const takeFolder = (folder: string): (() => void) => {
 /** Tells the operator's commands where to find the service, which needs a data folder for that. */
 const announce = (settings: LocalSettings, endpoint: string, url: string): void => {
   const { folder, jwtSecret, auditSealInterval: sealInterval } = settings;
-  const names = [...serviceNames, 'tokenKeys', 'tokenSigningKey'] as const;
+  const names = [...serviceNames, 'tokenKeys', 'tokenSigningKey', 'apiUrl'] as const;
   if (!folder) return;
   const { USERS_TABLE: usersTable = '', AUDIT_TABLE: auditTable = '' } = process.env;
   announceRunning(folder, {

@@ -153,6 +153,12 @@ const sharedBy = (
   };
 };
 
+/** Tells the mail function the address of the API, to whose pages links may lead. */
+const tellMail = (functions: readonly ServiceFunction[], url: string) =>
+  functions
+    .find(({ definition }) => definition.uses.has('mail.send'))
+    ?.lambda.addEnvironment('API_URL', url);
+
 /** The queue of messages on which the mail function has failed. */
 const unsentMailsOf = (functions: readonly ServiceFunction[]): Readonly<Record<string, string>> => {
   const queue = functions.find(({ unsent }) => unsent)?.unsent;
@@ -256,6 +262,7 @@ export class Accounts extends Construct {
     const accessLogs = new LogGroup(this, 'AccessLogs', logsOf(settings, { keep, dataKey }));
     const { api, outputs, publishing } = createHttpApi(this, settings, { functions, accessLogs });
     const keys = createSigningKey(this, settings, { functions, keep, url: outputs.ApiUrl });
+    tellMail(functions, outputs.ApiUrl);
 
     const logged = { functions, sealer: seal?.sealer, events, logs, accessLogs };
     const { topics, dashboard } = watch(this, settings, { api, dataKey, tables, ...logged });
@@ -281,7 +288,7 @@ export class Accounts extends Construct {
     };
     createParameter(this, parameterName, {
       ...this.outputs,
-      Settings: { ...shared.variables, ...keys },
+      Settings: { ...shared.variables, ...keys, API_URL: outputs.ApiUrl },
     });
   }
 

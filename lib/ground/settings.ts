@@ -22,6 +22,8 @@ export interface Setting {
   readonly default?: string;
   /** The names of other settings that must not be at their defaults unless this one is. */
   readonly requires?: string | readonly string[];
+  /** The same where a further setting, which is the key, is not at its default. */
+  readonly requiresWith?: Readonly<Record<string, string>>;
 }
 
 type Catalogue = Readonly<Record<string, Setting>>;
@@ -108,6 +110,14 @@ const pageUrl = {
   isAllowed: isPageUrl,
 } as const satisfies Allowed;
 
+/** A URL whose scheme is an app's own, and none by which browsers run or show something themselves. */
+const appUrl =
+  /^(?!(?:https?|javascript|data|vbscript|blob|file|about):)[a-z][a-z\d+.-]*:\/\/[!-~]*$/i;
+
+/** Where a link may lead: to a page, with a fragment too, or to an app. */
+const isReturnUrl = (text: string): boolean =>
+  appUrl.test(text) || isPageUrl(text.replace(/#[!-~]*$/, ''));
+
 /** How often something may be tried; 0 sets no limit. */
 const limit = { from: 0, to: 1_000_000 } as const;
 
@@ -153,7 +163,7 @@ export const serviceSettings = {
     default: 'off',
     requires: 'sessionDays',
   },
-  /** The sender of mails. With it and the next setting, passwords can be reset. */
+  /** The sender of mails. With it passwords can be reset. */
   mailFrom: {
     allowed: {
       rule: 'an email address, or a name and one as in My App <no-reply@example.com>',
@@ -164,18 +174,28 @@ export const serviceSettings = {
       },
     },
     default: '',
-    requires: 'resetUrl',
   },
-  /** The page to which reset links lead: their host comes from this setting alone. */
+  /** The page to which reset links lead; '': the service's own. No request has a say in it. */
   resetUrl: { allowed: pageUrl, default: '', requires: 'mailFrom' },
   /** Whether users verify their addresses by a mailed link, and whether they log in only then. */
   emailVerification: {
     allowed: ['off', 'on', 'required'],
     default: 'off',
-    requires: 'verifyUrl',
+    requires: 'mailFrom',
+    // Users without a password confirm by an ID token, which only the app can get.
+    requiresWith: { identityProviders: 'verifyUrl' },
   },
-  /** The page to which links lead that verify addresses. */
-  verifyUrl: { allowed: pageUrl, default: '', requires: 'resetUrl' },
+  /** The page to which links lead that verify addresses; '': the service's own. */
+  verifyUrl: { allowed: pageUrl, default: '', requires: 'mailFrom' },
+  /** The place to which the service's own pages link when they are done. */
+  returnUrl: {
+    allowed: {
+      rule: 'an https URL, an http one of localhost, or one of an app as in my-app://login',
+      isAllowed: isReturnUrl,
+    },
+    default: '',
+    requires: 'mailFrom',
+  },
   /** The language of mails whose request names none of {@link languages}. */
   mailLanguage: { allowed: languages, default: 'en', requires: 'mailFrom' },
   /** The name of the product in mails, authenticator apps and the console; '': the host. */
@@ -281,8 +301,7 @@ export const keepsSeal = ({
   auditArchiveFolder !== '' || auditSealKey !== '';
 
 /** Whether the service sends mails, and so has password reset. */
-export const sendsMail = ({ mailFrom, resetUrl }: Pick<ServiceValues, 'mailFrom' | 'resetUrl'>) =>
-  mailFrom !== '' && resetUrl !== '';
+export const sendsMail = ({ mailFrom }: Pick<ServiceValues, 'mailFrom'>) => mailFrom !== '';
 
 /** Whether there are sessions (functions/README.md, Sessions). */
 export const hasSessions = ({ sessionDays }: Pick<ServiceValues, 'sessionDays'>) => sessionDays > 0;

@@ -42,7 +42,6 @@ describe('readDeploymentSettings', () => {
         selfDeletion: 'on',
         // Mails are left to whoever deploys.
         mailFrom: '',
-        resetUrl: '',
       });
     },
   );
@@ -201,7 +200,6 @@ describe('readDeploymentSettings', () => {
   it.each([
     [{ domainName: 'accounts.example.com', certificateArn }],
     [{ usersTableName: 'users-restored', auditTableName: 'audit-restored' }],
-    [{ mailFrom: 'accounts@example.com', resetUrl: 'https://app.example.com/reset' }],
   ])('takes %o together only', (pair) => {
     expect(readDeploymentSettings(pair)).toMatchObject(pair);
     for (const [given, value] of Object.entries(pair)) {
@@ -214,9 +212,34 @@ describe('readDeploymentSettings', () => {
 });
 
 it('All settings are named that one requires, directly or through others', () => {
-  expect(() => readDeploymentSettings({ emailVerification: 'on' })).toThrow(
-    'Setting emailVerification requires verifyUrl, resetUrl and mailFrom',
+  expect(() => readDeploymentSettings({ edge: 'cloudfront' })).toThrow(
+    'Setting edge requires domainName and certificateArn',
   );
+});
+
+describe('Mails', () => {
+  const mailFrom = 'accounts@example.com';
+  const identityProviders = [{ issuer: 'https://accounts.google.com', audiences: ['app'] }];
+
+  it.each([
+    { mailFrom },
+    { mailFrom, emailVerification: 'required', returnUrl: 'my-app://login' },
+    { mailFrom, resetUrl: 'https://app.example.com/reset' },
+  ])('need no page of the app: %o', (settings) => {
+    expect(readDeploymentSettings(settings)).toMatchObject(settings);
+  });
+
+  it.each([
+    [{ resetUrl: 'https://app.example.com/reset' }, 'resetUrl requires mailFrom'],
+    [{ returnUrl: 'my-app://login' }, 'returnUrl requires mailFrom'],
+    [{ mailFrom, returnUrl: 'javascript://x/%0aalert(1)' }, 'returnUrl must be an https URL'],
+    [
+      { mailFrom, identityProviders, sessionDays: 90, emailVerification: 'on' },
+      'emailVerification requires verifyUrl',
+    ],
+  ])('are not set up by %o', (settings, message) => {
+    expect(() => readDeploymentSettings(settings)).toThrow(`Setting ${message}`);
+  });
 });
 
 describe('The time for which entries are kept', () => {

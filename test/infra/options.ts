@@ -71,9 +71,11 @@ export const options: Readonly<Record<string, Option>> = {
     namedBy: [],
   },
   links: {
-    handlers: ['password-resets/'],
+    handlers: ['password-resets/', 'console/link-page.ts', 'console/link-texts.ts'],
     needs: [],
     importedBy: [
+      'functions/console/contract.ts',
+      'functions/console/index.ts',
       'infra/operator/commands/reset-password.ts',
       'lib/accounts/new-address.ts',
       'lib/accounts/reset.ts',

@@ -4,14 +4,17 @@ import { serviceSettings, valuesIn } from '../../lib/ground/settings.ts';
 
 describe('The settings of a whole service', () => {
   const [MAIL_FROM, RESET_URL] = ['accounts@example.com', 'https://app.example.com/reset'];
+  const IDENTITY_PROVIDERS = '[{"issuer":"https://a.example","audiences":["app"]}]';
 
   it.each([
     [{}, []],
     [{ MAIL_FROM, RESET_URL }, []],
     [{ SESSION_DAYS: '0', EMAIL_VERIFICATION: '' }, []],
-    [{ MAIL_FROM }, ['MAIL_FROM requires RESET_URL']],
+    [{ MAIL_FROM }, []],
+    [{ MAIL_FROM, EMAIL_VERIFICATION: 'required', RETURN_URL: 'my-app://login' }, []],
     [{ RESET_URL }, ['RESET_URL requires MAIL_FROM']],
-    [{ VERIFY_URL: RESET_URL }, ['VERIFY_URL requires RESET_URL and MAIL_FROM']],
+    [{ VERIFY_URL: RESET_URL }, ['VERIFY_URL requires MAIL_FROM']],
+    [{ RETURN_URL: RESET_URL }, ['RETURN_URL requires MAIL_FROM']],
     [{ SESSION_DAYS: '90' }, []],
     [{ SELF_DELETION: 'on' }, ['SELF_DELETION requires that SESSION_DAYS is not 0']],
     [{ TOKEN_MINUTES: '60' }, ['TOKEN_MINUTES requires that SESSION_DAYS is not 0']],
@@ -23,21 +26,21 @@ describe('The settings of a whole service', () => {
         'TOKEN_AUDIENCE must be text without spaces',
       ],
     ],
+    [{ EMAIL_VERIFICATION: 'on' }, ['EMAIL_VERIFICATION requires MAIL_FROM']],
+    // Who logs in by an identity confirms in the app, and not on the service's own page.
     [
-      { EMAIL_VERIFICATION: 'on' },
-      ['EMAIL_VERIFICATION requires VERIFY_URL, RESET_URL and MAIL_FROM'],
-    ],
-    // What one of them lacks is not said again of those that require it.
-    [
-      { EMAIL_VERIFICATION: 'on', VERIFY_URL: RESET_URL },
-      ['VERIFY_URL requires RESET_URL and MAIL_FROM'],
+      { IDENTITY_PROVIDERS, SESSION_DAYS: '90', MAIL_FROM, EMAIL_VERIFICATION: 'on' },
+      ['EMAIL_VERIFICATION requires VERIFY_URL'],
     ],
     [
-      { EMAIL_VERIFICATION: 'on', MAIL_FROM },
-      ['MAIL_FROM requires RESET_URL', 'EMAIL_VERIFICATION requires VERIFY_URL and RESET_URL'],
+      { IDENTITY_PROVIDERS, SESSION_DAYS: '90', EMAIL_VERIFICATION: 'on' },
+      [
+        'EMAIL_VERIFICATION requires MAIL_FROM and VERIFY_URL',
+        'IDENTITY_PROVIDERS requires MAIL_FROM',
+      ],
     ],
     [
-      { IDENTITY_PROVIDERS: '[{"issuer":"https://a.example","audiences":["app"]}]', RESET_URL },
+      { IDENTITY_PROVIDERS, RESET_URL },
       [
         'RESET_URL requires MAIL_FROM',
         'IDENTITY_PROVIDERS requires that SESSION_DAYS is not 0 and MAIL_FROM',
@@ -46,12 +49,7 @@ describe('The settings of a whole service', () => {
     // Values come first.
     [
       { MAIL_FROM, EMAIL_VERIFICATION: 'true', DOCS: 'no' },
-      [
-        'EMAIL_VERIFICATION must be one of off, on, required',
-        'DOCS must be one of on, off',
-        'MAIL_FROM requires RESET_URL',
-        'EMAIL_VERIFICATION requires VERIFY_URL and RESET_URL',
-      ],
+      ['EMAIL_VERIFICATION must be one of off, on, required', 'DOCS must be one of on, off'],
     ],
   ])('are refused with everything that is wrong with them: %o', (env, faults) => {
     expect(faultsIn(env, serviceSettings)).toEqual(

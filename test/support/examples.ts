@@ -377,6 +377,9 @@ const examples: Readonly<Record<string, Example>> = {
   'GET /docs/{file}': { ...forAnyone, file: 'page.js' },
   'GET /': forAnyone,
   'GET /console': forAnyone,
+  'GET /account/reset': forAnyone,
+  'GET /account/verify': forAnyone,
+  'GET /account/invitation': forAnyone,
   'GET /console/{file}': { ...forAnyone, file: 'main.js' },
 };
 

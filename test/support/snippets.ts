@@ -9,11 +9,11 @@ export const snippets = (language: string): readonly string[] => {
 };
 
 /**
- * The block that has a text.
+ * The block that has a text, but for whole pages.
  * @param url of the service that it calls
  */
 export const snippetWith = (text: string, url: string): string => {
-  const block = snippets('\\w+').find((each) => each.includes(text));
+  const block = snippets('(?!html)\\w+').find((each) => each.includes(text));
   if (!block) throw new Error(`functions/CLIENTS.md has no code with ${text}`);
   return block.replace('http://localhost:3000', url);
 };

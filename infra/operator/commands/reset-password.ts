@@ -1,18 +1,18 @@
 import { resetRequested } from '../../../lib/audit/entry.ts';
-import { config } from '../../../lib/ground/settings.ts';
+import { config, sendsMail } from '../../../lib/ground/settings.ts';
 import { makeLinkToken, resetLink } from '../../../lib/options/links/link.ts';
+import { urlOf } from '../../../lib/options/links/page.ts';
 import { isSuspended } from '../../../lib/users/user.ts';
 import { recordChange } from '../audit.ts';
 import { type Command, type Run, requireUser } from '../command.ts';
 import { Failure } from '../failure.ts';
 
 const run: Run = async ({ operator, operands: [email = ''] }) => {
-  const { resetUrl } = config;
-  if (resetUrl === '') {
-    throw new Failure(
-      'This service has no page on which users reset their passwords: it needs the settings mailFrom and resetUrl.',
-    );
+  if (!sendsMail(config)) {
+    throw new Failure('This service resets no passwords: it needs the setting mailFrom.');
   }
+  const page = urlOf('reset');
+  if (!URL.canParse(page)) throw new Failure('Start the service: only then its address is known.');
   const user = await requireUser(email);
   const { id } = user;
   if (isSuspended(user)) {
@@ -27,7 +27,7 @@ const run: Run = async ({ operator, operands: [email = ''] }) => {
     },
     async () => {
       const token = await makeLinkToken(resetLink(user));
-      console.log(`${resetUrl}#token=${token}`);
+      console.log(`${page}#token=${token}`);
       console.error(`This link for user ${id} is valid for 30 minutes, and only once.`);
     },
     { check: 'Run the command again: only the newest link is valid.' },
@@ -39,6 +39,6 @@ export const resetPassword: Command = {
   operands: ['email'],
   help: `For a user whose mails do not arrive: send the link in a way that you trust, to this user
 alone. It is valid for 30 minutes, and only once; links that were mailed before become invalid. This
-needs a service that sends mails (mailFrom, resetUrl). Nothing is mailed until the link is used.`,
+needs a service that sends mails (mailFrom). Nothing is mailed until the link is used.`,
   run,
 };

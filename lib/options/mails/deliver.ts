@@ -6,12 +6,12 @@ import { resetRequested } from '../../audit/entry.ts';
 import { record } from '../../audit/record.ts';
 import { faultName } from '../../ground/errors.ts';
 import { describeFault, logError, mailNotSent } from '../../ground/log.ts';
-import { config } from '../../ground/settings.ts';
 import { mailedAs } from '../../users/address.ts';
 import type { StoredUser } from '../../users/item.ts';
 import { findStoredUser, findUserByEmail } from '../../users/store.ts';
 import { isSuspended } from '../../users/user.ts';
 import { makeLinkToken, resetLink } from '../links/link.ts';
+import { urlOf } from '../links/page.ts';
 import { isWaiting } from '../verified-addresses/address.ts';
 import type { MailMessage, NoticeMessage, ResetMessage, VerificationMessage } from './hand-over.ts';
 import { claimMail, markMailed, releaseMail } from './limits.ts';
@@ -28,7 +28,7 @@ export function mail(message: MailMessage): Promise<void> {
 
 async function mailNotice(message: NoticeMessage): Promise<void> {
   await mailOnce(message, message.email, async () =>
-    noticeMail(message, { resetUrl: config.resetUrl }),
+    noticeMail(message, { resetUrl: urlOf('reset') }),
   );
 }
 
@@ -83,7 +83,7 @@ async function mailReset(message: ResetMessage): Promise<void> {
   const { id, email } = user;
   const write = async () => {
     const token = await makeLinkToken(resetLink(user));
-    return resetMail(message, { email, resetUrl: config.resetUrl, token });
+    return resetMail(message, { email, resetUrl: urlOf('reset'), token });
   };
   if (!(await mailOnce(message, email, write))) return;
   const { ip_address, user_agent, request_id, asked_by } = message;
@@ -111,7 +111,7 @@ async function mailVerification(message: VerificationMessage): Promise<void> {
   }
   await mailOnce(message, email, async () => {
     const token = await makeLinkToken({ kind: 'address', user, email, sessionId, pendingId });
-    return verificationMail(message, { email, verifyUrl: config.verifyUrl, token });
+    return verificationMail(message, { email, verifyUrl: urlOf('verify'), token });
   });
 }
 

@@ -51,7 +51,7 @@ describe('GET /console', () => {
   it('has the name of the product in its title', () => {
     const page = renderPage(configFrom({ PRODUCT_NAME: 'A & B' }), {});
 
-    expect(page).toContain('<title>A &amp; B console</title>');
+    expect(page).toContain('<title>A &#38; B console</title>');
     expect(dataIn(page).product).toBe('A & B');
     expect(renderPage(configFrom({}), {})).toContain('<title>Accounts console</title>');
   });

@@ -150,7 +150,7 @@ describe('The settings of one machine', () => {
       { EMAIL_VERIFICATION: 'true', ADMIN_EMAIL: 'a@example.com' },
       `Environment variable EMAIL_VERIFICATION must be one of off, on, required
 Environment variable ADMIN_EMAIL requires ADMIN_PASSWORD
-Environment variable EMAIL_VERIFICATION requires VERIFY_URL, RESET_URL and MAIL_FROM`,
+Environment variable EMAIL_VERIFICATION requires MAIL_FROM`,
     ],
     [{ ADMIN_PASSWORD: 'a secret' }, 'Environment variable ADMIN_PASSWORD requires ADMIN_EMAIL'],
     [{ AUDIT_RETENTION_DAYS: '30' }, 'AUDIT_RETENTION_DAYS must be 0 on one machine'],

@@ -339,7 +339,7 @@ describe('A command that is refused changes nothing and records nothing:', () =>
     const messages = [
       [['revoke', email], noSessions],
       [['revoke-all'], noSessions],
-      [['reset-password', email], 'it needs the settings mailFrom and resetUrl.\n'],
+      [['reset-password', email], 'it needs the setting mailFrom.\n'],
       [['verify-email', email], 'This service verifies no addresses: '],
     ] as const;
 
@@ -348,6 +348,31 @@ describe('A command that is refused changes nothing and records nothing:', () =>
       expect(await without.operate(args)).toEqual({ status: 1, stdout: '', stderr });
     }
     expect([await without.users(), await without.entries()]).toEqual([before, []]);
+  });
+});
+
+it('The link of reset-password leads to the page of the service itself, which must run, where there is no other', async () => {
+  const MAIL_FROM = 'accounts@example.com';
+  const own = await operatedServiceForThisTest({ MAIL_FROM });
+  const { email } = await register(own.api);
+
+  const running = await own.operate(['reset-password', email]);
+  await own.stop();
+  const { USERS_TABLE = '', AUDIT_TABLE = '' } = own.environment;
+  const tables = { USERS_TABLE, AUDIT_TABLE, AWS_ENDPOINT_URL_DYNAMODB: inject('engine') };
+  const environment = { ...tables, MAIL_FROM };
+  const stopped = await operateIn(['reset-password', email, `--local=${own.folder}`], {
+    environment,
+  });
+
+  const { port } = new URL(own.url);
+  const [page, token = ''] = running.stdout.split('#token=');
+  expect(page).toBe(`http://localhost:${port}/account/reset`);
+  expect(token).toMatch(/^\d+\.[\w-]{43}\n$/);
+  expect(stopped).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: 'Start the service: only then its address is known.\n',
   });
 });
 

@@ -31,6 +31,31 @@ describe('the stack', () => {
     expect(outputs(mailing)).toContain('UnsentMailsQueueUrl');
   });
 
+  it('tells the function that mails, and the operator, its address, to whose pages links lead', () => {
+    const mailing = { mailFrom: 'a@example.com', console: 'off' };
+    const addressIn = (context: object) => {
+      const template = synthesise({ ...mailing, ...context });
+      const mail = resourcesOf(template, 'AWS::Lambda::Function').get('SendMailFunction');
+      const [parameter] = resourcesOf(template, 'AWS::SSM::Parameter').values();
+      const [, told] = /"API_URL":"(.*?)"/.exec(String(target(parameter?.Properties.Value))) ?? [];
+      return [target(mail?.Properties.Environment.Variables.API_URL), told];
+    };
+    const routes = [...resourcesOf(synthesise(mailing), 'AWS::ApiGatewayV2::Route').values()];
+    const pages = routes.filter(({ Properties: { RouteKey } }) =>
+      /account\/|console/.test(RouteKey),
+    );
+
+    expect(addressIn({})).toEqual(['Api', 'Api']);
+    expect(addressIn({ ...production, edge: 'cloudfront' })).toEqual(
+      Array(2).fill('https://Domain'),
+    );
+    expect(pages.map(({ Properties: { RouteKey } }) => RouteKey).sort()).toEqual([
+      'GET /account/invitation',
+      'GET /account/reset',
+      'GET /console/{file+}',
+    ]);
+  });
+
   it('is the same each time it is made from the same settings', () => {
     for (const context of [{}, production]) {
       const first = Template.fromStack(stackOf(context)).toJSON();

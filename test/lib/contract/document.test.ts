@@ -58,6 +58,9 @@ const every = { ...everySetting, REGISTRATIONS_PER_ADDRESS: '1' };
 const without = (lines: readonly string[], others: readonly string[]) =>
   lines.filter((line) => !others.includes(line));
 
+/** By these, mailed links lead to pages of the service itself. */
+const ownPages = { RESET_URL: '', VERIFY_URL: '' };
+
 /** What settings change for a reader: the texts of operations, and the codes that come and go. */
 const changesBy = (added: Environment, before: Environment = {}): string => {
   const old = readingOf(before);
@@ -87,6 +90,7 @@ describe('The document of a service with settings of its own', () => {
       changesBy({ ACCOUNTS: 'private' }, on),
       changesBy({ REGISTRATIONS_PER_ADDRESS: '1' }),
       changesBy({ SESSION_DAYS: '90' }, on),
+      changesBy(ownPages, on),
       changesBy({ SECOND_FACTOR: 'optional' }, { SESSION_DAYS: '90', SELF_DELETION: 'on' }),
       changesBy(every),
       `# Errors\n\n${errors.join('\n')}\n`,
@@ -132,6 +136,7 @@ const partsOf = (value: Parts, key = ''): readonly (readonly [key: string, part:
 describe.each([
   ['the default settings', {}],
   ['every setting on', every],
+  ['pages for mailed links', { ...every, IDENTITY_PROVIDERS: '', ...ownPages }],
 ])('For generators of clients, the document with %s', (_, environment) => {
   const parts: Parts = JSON.parse(
     JSON.stringify(documentFor(configFrom(environment as Environment), '/')),

@@ -188,13 +188,38 @@ describe('A setting of mails', () => {
     },
   );
 
+  it('turns mails on by the sender alone', () => {
+    expect([sendsMail({ mailFrom: 'a@example.com' }), sendsMail({ mailFrom: '' })]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
   it.each([
-    ['a@example.com', 'https://app.example.com', true],
-    ['a@example.com', '', false],
-    ['', 'https://app.example.com', false],
-    ['', '', false],
-  ])('turns mails on only together with the other one: %j, %j: %s', (mailFrom, resetUrl, sent) => {
-    expect(sendsMail({ mailFrom, resetUrl })).toBe(sent);
+    ...['https://app.example.com', 'https://app.example.com/a?b=c#/log-in', 'https://b/#'],
+    ...['http://localhost:5173/', 'http://127.0.0.1/#a', 'http://[::1]:8080/'],
+    ...['my-app://', 'com.example.app://login?a=b#c', 'MyApp://x', 'blobs://x', 'datax://x'],
+  ])('is taken as RETURN_URL: %j', (url) => {
+    expect(configFrom({ RETURN_URL: url }).returnUrl).toBe(url);
+  });
+
+  it.each([
+    ...[
+      'javascript://x/%0aalert(1)',
+      'JavaScript://x',
+      'javascript:alert(1)',
+      'data://text/html,x',
+    ],
+    ...['data:text/html,x', 'vbscript://x', 'blob://x', 'blob:https://a.example/x', 'file:///etc'],
+    ...['about://blank', 'ABOUT:blank', 'my-app:login', 'my-app:/login', '//app.example.com', '/x'],
+    ...['app.example.com', 'http://app.example.com/', 'http://localhost.example.com/', 'https://'],
+    ...['https:app.example.com', 'https://u:p@app.example.com/', 'https://#a', 'https:\\\\x.org'],
+    ...[' javascript://x', '\tjavascript://x', 'java\nscript://x', '\u0001javascript://x'],
+    ...['my-app://a b', 'my-app://a\nb', 'my-app://\u202ex', 'https://x.org/#\u202e', '1app://x'],
+  ])('is refused as RETURN_URL: %j', (url) => {
+    expect(refusal('returnUrl', { ...sound, RETURN_URL: url })).toBe(
+      'Environment variable RETURN_URL must be an https URL, an http one of localhost, or one of an app as in my-app://login',
+    );
   });
 });
 

@@ -1,0 +1,58 @@
+/**
+ * The pages to which mailed links lead where the app has none: one form each, which
+ * functions/console/web/link.ts sends with the token of the link.
+ */
+import type { Config, Language } from '../../lib/ground/settings.ts';
+import type { FileNames } from '../../lib/http/kept.ts';
+import type { LinkPage } from '../../lib/options/links/page.ts';
+import { linkTexts } from './link-texts.ts';
+import { html, renderDocument } from './page.ts';
+import type { LinkPageData } from './page-data.ts';
+
+/** A page, as HTML, which ends with a link to RETURN_URL where that is set. */
+export function renderLinkPage(
+  page: LinkPage,
+  language: Language,
+  { productName, returnUrl, passwordMinLength }: Config,
+  files: FileNames,
+): string {
+  const texts = linkTexts[language];
+  const { title, done, invalid } = texts[page];
+  const hint = passwordMinLength > 1 ? texts.atLeast(passwordMinLength) : '';
+  const fields =
+    page === 'verify'
+      ? field('password', texts.ownPassword, 'current-password')
+      : field('password', texts.newPassword, 'new-password', hint) +
+        field('again', texts.again, 'new-password');
+  const goBack = `<a href="${html(returnUrl)}">${html(texts.goBack(productName))}</a>`;
+  const data: LinkPageData = {
+    path: page === 'verify' ? '/api/email-verifications' : '/api/password-resets',
+    said: { ...texts.said, done, invalid, TOO_SHORT: hint },
+  };
+  return renderDocument(files, 'link.js', {
+    language,
+    title: productName ? `${title} · ${productName}` : title,
+    data,
+    body: `<main class="sign-in">
+<div class="card stack">
+${productName && `<p class="brand">${html(productName)}</p>\n`}<h1>${title}</h1>
+<noscript><p>${texts.noScript}</p></noscript>
+<div id="ask" hidden>
+<form>
+${fields}<div class="row"><button id="send" class="primary">${texts.submit[page]}</button></div>
+</form>
+</div>
+<p id="said" role="status" tabindex="-1"></p>
+${returnUrl && `<p id="return" hidden>${goBack}</p>\n`}</div>
+</main>`,
+  });
+}
+
+function field(name: string, label: string, autocomplete: string, hint = ''): string {
+  return `<div class="field">
+<label for="${name}">${label}</label>
+<input id="${name}" type="password" required autocomplete="${autocomplete}" aria-describedby="${name}-hint said">
+<p class="muted" id="${name}-hint">${hint}</p>
+</div>
+`;
+}

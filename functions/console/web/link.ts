@@ -1,0 +1,64 @@
+/** A page to which a mailed link leads: it sends the token of the link with the password that is typed. */
+import type { LinkPageData } from '../page-data.ts';
+
+/** It leaves the address, and the history of the tab, before anything else happens. */
+const token = new URLSearchParams(location.hash.slice(1)).get('token');
+history.replaceState(null, '', location.pathname);
+// Another link that is opened in this tab changes nothing but the fragment.
+addEventListener('hashchange', () => location.reload());
+
+const find = <E extends HTMLElement = HTMLElement>(id: string) => document.getElementById(id) as E;
+
+const { path, said }: LinkPageData = JSON.parse(find('settings').textContent);
+const [form, sentence, button] = [find('ask'), find('said'), find('send')];
+const password = find<HTMLInputElement>('password');
+/** Absent where the account has a password already. */
+const again = document.querySelector<HTMLInputElement>('#again');
+
+/** Says what has happened, at the input in which it can be mended, or at the end of the page. */
+const say = (what: string, wait = ''): void => {
+  const wrong = /^(TOO_SHORT|TOO_LONG|CURRENT_PASSWORD_WRONG)$/.test(what) ? password : undefined;
+  const input = what === 'differ' ? again : wrong;
+  sentence.textContent = (said[what] || said.failed).replace('{wait}', wait);
+  sentence.className = what === 'done' ? 'good' : 'bad';
+  for (const each of [password, again]) each?.removeAttribute('aria-invalid');
+  input?.setAttribute('aria-invalid', 'true');
+  input?.focus();
+  if (!/^(done|invalid|noToken|EMAIL_REGISTERED)$/.test(what)) return;
+  form.remove();
+  document.getElementById('return')?.removeAttribute('hidden');
+  sentence.focus();
+};
+
+/** @throws {Error} when no response comes */
+const send = async (): Promise<void> => {
+  const response = await fetch(path, {
+    method: 'PUT',
+    headers: { 'Content-Type': 'application/json', Accept: 'application/problem+json' },
+    body: JSON.stringify({ token, password: password.value }),
+    // Longer than the gateway waits for a function.
+    signal: AbortSignal.timeout(35_000),
+  });
+  if (response.status === 204) return say('done');
+  const problem = await response.json().catch(() => ({}));
+  const code = problem.errors?.[0]?.code ?? problem.code ?? `HTTP_${response.status}`;
+  const what = code
+    .replace(/^\w+_TOKEN_INVALID$/, 'invalid')
+    .replace('HTTP_429', 'TOO_MANY_ATTEMPTS');
+  say(what, response.headers.get('Retry-After') ?? '10');
+};
+
+form.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  if (button.ariaBusy) return;
+  if (again && again.value !== password.value) return say('differ');
+  button.ariaBusy = 'true';
+  sentence.textContent = '';
+  await send().catch(() => say('failed'));
+  button.ariaBusy = null;
+});
+
+if (token) {
+  form.hidden = false;
+  password.focus();
+} else say('noToken');

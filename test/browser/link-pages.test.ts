@@ -1,0 +1,271 @@
+/** The pages to which mailed links lead where the app has none, as users and attackers meet them. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, describe, expect, it } from 'vitest';
+import { logIn, register } from '../support/client.ts';
+import { type MailingService, mailingServiceForThisFile } from '../support/mailbox.ts';
+import { browserForThisFile } from './browser.ts';
+import { button, openPage, title, violationsIn } from './page.ts';
+
+const returnUrl = 'http://localhost:9/#/log-in';
+
+const bare = await mailingServiceForThisFile({ RESET_URL: '', LOG_REQUESTS: 'on' });
+const full = await mailingServiceForThisFile({
+  RESET_URL: '',
+  EMAIL_VERIFICATION: 'on',
+  RETURN_URL: returnUrl,
+  PRODUCT_NAME: "Ada's & Söhne",
+  PASSWORD_MIN_LENGTH: '8',
+  CONSOLE: 'off',
+});
+const browser = await browserForThisFile();
+
+const password = 'a new long password';
+
+/** The link in the newest of a number of mails to an address. */
+const mailedLink = async ({ mailbox }: MailingService, email: string, count = 1) => {
+  const mail = (await mailbox.mailsTo(email, count)).at(-1);
+  return /http\S+#token=\S+/.exec(mail?.text ?? '')?.[0] ?? '';
+};
+
+/** Somebody who has asked for a new password. */
+const forgetful = async () => {
+  const user = await register(bare.api);
+  await bare.requestToken(user.email);
+  const link = await mailedLink(bare, user.email);
+  return { ...user, link, token: link.replace(/.*=/, '') };
+};
+
+const open = (link: string, locale = 'en-GB') => openPage(browser, link, { locale });
+
+/** Chromium advises a field with the name of the user, whom the page does not know. */
+const withoutAdvice = (complaints: readonly string[]) =>
+  complaints.filter((each) => !each.startsWith('[DOM]'));
+
+const said = (page: Page) => page.getByRole('status');
+
+const choose = async (page: Page, first: string, second = first): Promise<void> => {
+  await page.getByLabel('New password', { exact: true }).fill(first);
+  await page.getByLabel('once more').fill(second);
+  await button(page, 'Set password').click();
+};
+
+const confirm = async (page: Page, given: string): Promise<void> => {
+  await page.getByLabel('Password of your account').fill(given);
+  await button(page, 'Confirm').click();
+};
+
+describe('With MAIL_FROM alone a mailed link', () => {
+  it('leads to a page on which its user sets a new password', async () => {
+    const { email, link } = await forgetful();
+
+    const { page, complaints } = await open(link);
+    await choose(page, password);
+    await said(page).getByText('Your new password is set.').waitFor();
+
+    expect(await logIn(bare.api, { email, password })).toMatch(/^ey/);
+    expect(await page.locator('form, a').count()).toBe(0);
+    expect(withoutAdvice(complaints)).toEqual([]);
+  });
+
+  it('leaves its token nowhere but in the request that sets the password', async () => {
+    const { link, token } = await forgetful();
+    const { page } = await open('about:blank');
+    const seen: string[] = [];
+    page.on('request', async (request) => {
+      seen.push(request.url(), JSON.stringify(await request.allHeaders()));
+    });
+
+    await page.goto(link);
+    const [address, length] = [page.url(), await page.evaluate('history.length')];
+    await choose(page, password);
+    await said(page).getByText('is set').waitFor();
+    await page.goto('about:blank');
+    await page.goBack();
+    await said(page).getByText('Open the link in your mail').waitFor();
+
+    expect([address, page.url()]).toEqual(Array(2).fill(link.replace(/#.*/, '')));
+    expect(length).toBe(2);
+    expect(seen.join()).not.toContain(token);
+    expect(bare.output()).toContain('/account/reset');
+    expect(bare.output()).not.toContain(token);
+  });
+
+  it('says what is wrong with what was typed, where the focus then is, and goes on', async () => {
+    const { link } = await forgetful();
+    const { page } = await open(link);
+    const focused = () => page.evaluate('document.activeElement.id');
+
+    await choose(page, password, 'another');
+    const differing = [await said(page).innerText(), await focused()];
+    await choose(page, 'x'.repeat(256));
+    await said(page).getByText('At most 255 characters.').waitFor();
+    const tooLong = [await focused(), await page.locator('[aria-invalid=true]').count()];
+    await choose(page, password);
+    await said(page).getByText('is set').waitFor();
+
+    expect(differing).toEqual(['The two passwords are not the same.', 'again']);
+    expect(tooLong).toEqual(['password', 1]);
+    expect(await focused()).toBe('said');
+  });
+
+  it('says so when it was used, and gives way to a good one that is opened in the same tab', async () => {
+    const { link } = await forgetful();
+    const used = await open(link);
+    await choose(used.page, password);
+    await said(used.page).getByText('is set').waitFor();
+
+    const { page } = await open(link);
+    await choose(page, 'another password');
+    await said(page).getByText('This link was used, has expired').waitFor();
+    const inputs = await page.locator('input').count();
+    const { email, link: good } = await forgetful();
+    await page.goto(good);
+    await choose(page, 'another password');
+    await said(page).getByText('is set').waitFor();
+
+    expect(inputs).toBe(0);
+    expect(page.url()).not.toContain('#');
+    expect(await logIn(bare.api, { email, password: 'another password' })).toMatch(/^ey/);
+  });
+
+  it('sends one request, however often the button is pressed, and another after no response', async () => {
+    const { link } = await forgetful();
+    const { page } = await open(link);
+    let requests = 0;
+    const answer = Promise.withResolvers<void>();
+    await page.route('**/api/password-resets', async (route) => {
+      requests += 1;
+      await answer.promise;
+      await route.abort();
+    });
+
+    await choose(page, password);
+    await button(page, 'Set password').click();
+    await page.getByLabel('once more').press('Enter');
+    answer.resolve();
+    await said(page).getByText('The service did not respond').waitFor();
+    const during = requests;
+    await page.unrouteAll();
+    await button(page, 'Set password').click();
+    await said(page).getByText('is set').waitFor();
+
+    expect(during).toBe(1);
+  });
+
+  it.each([
+    [
+      { status: 429, json: { code: 'TOO_MANY_ATTEMPTS' }, headers: { 'Retry-After': '30' } },
+      '30 s',
+    ],
+    [{ status: 429, json: { message: 'Too Many Requests' } }, 'Try again in 10 seconds.'],
+    [{ status: 500, json: { code: 'STORAGE_FAULT' } }, 'but may have done it. Try again.'],
+    [{ status: 200, contentType: 'text/html', body: '<p>A proxy' }, 'but may have done it.'],
+    [{ status: 502, contentType: 'text/html', body: '<p>A proxy' }, 'but may have done it.'],
+  ])('says what the service, or what stands before it, responded: %j', async (response, text) => {
+    const { page } = await open(`${bare.url}/account/reset#token=1.a`);
+    await page.route('**/api/password-resets', (route) => route.fulfill(response));
+
+    await choose(page, password);
+
+    await said(page).getByText(text).waitFor();
+  });
+
+  it('leads to nothing that another page can frame', async () => {
+    const { link } = await forgetful();
+    const app = createServer((_, response) => {
+      response.setHeader('content-type', 'text/html').end(`<iframe src="${link}"></iframe>`);
+    });
+    app.listen(0, '127.0.0.1');
+    await once(app, 'listening');
+    afterAll(() => app.close());
+    const page = await browser.newPage();
+    const refusals: string[] = [];
+    page.on('console', (message) => refusals.push(message.text()));
+
+    await page.goto(`http://127.0.0.1:${(app.address() as AddressInfo).port}/`);
+    await expect.poll(() => refusals.join()).toContain("frame-ancestors 'none'");
+
+    expect(await page.frames()[1]?.locator('form').count()).toBe(0);
+  });
+});
+
+describe('The link that verifies an address', () => {
+  it('leads to a page that asks for the password, and on to RETURN_URL, but only by a link', async () => {
+    const { email, password: own } = await register(full.api);
+    const link = await mailedLink(full, email);
+    const { page, complaints } = await open(link);
+
+    await confirm(page, 'wrong');
+    await said(page).getByText('This is not the password of the account.').waitFor();
+    const early = await page.getByRole('link').count();
+    await confirm(page, own);
+    await said(page).getByText('Your email address is confirmed.').waitFor();
+    const goBack = page.getByRole('link', { name: "Go to Ada's & Söhne" });
+
+    expect(link).toMatch(/^http:\/\/localhost:\d+\/account\/verify#token=/);
+    expect([early, await goBack.getAttribute('href')]).toEqual([0, returnUrl]);
+    expect(page.url()).toBe(link.replace(/#.*/, ''));
+    expect((await full.api('POST', '/api/login', { json: { email, password: own } })).status).toBe(
+      200,
+    );
+    // The browser itself reports the response that was no success.
+    expect(withoutAdvice(complaints)).toEqual([expect.stringContaining('403')]);
+  });
+
+  it('takes a password that keeps no rule of new ones', async () => {
+    const { email } = await register(full.api);
+    const { page } = await open(await mailedLink(full, email));
+
+    expect(await page.getByText('At least').count()).toBe(0);
+  });
+});
+
+describe.each([
+  ['en-GB', 'en', 'Choose a new password', 'Confirm your email address', 'Choose a password'],
+  ['de-AT', 'de', 'Neues Passwort wählen', 'E-Mail-Adresse bestätigen', 'Passwort für Ihr Konto'],
+  ['fr', 'en', 'Choose a new password', 'Confirm your email address', 'Choose a password'],
+])('In a browser whose language is %s', (locale, language, reset, verify, invitation) => {
+  it.each([
+    ['reset', reset],
+    ['verify', verify],
+    ['invitation', invitation],
+  ])('the page %s can be read and used by everybody', async (name, heading) => {
+    const { page } = await open(`${full.url}/account/${name}#token=1.a`, locale);
+    const look = async (state: string) => {
+      for (const width of process.env.SCREENS ? [360, 1440] : []) {
+        await page.setViewportSize({ width, height: 700 });
+        const file = `${name}-${state}-${language}-${width}.png`;
+        await page.screenshot({ path: join('.reports/screens', process.env.SCREENS ?? '', file) });
+      }
+      return violationsIn(page);
+    };
+
+    await title(page, heading).waitFor();
+    const before = await look('form');
+    for (const input of await page.locator('input').all()) await input.fill('short');
+    await page.locator('button').click();
+    await page.locator('#said:not(:empty)').waitFor();
+    const after = await look('end');
+
+    expect([...before, ...after]).toEqual([]);
+    expect(await page.locator('html').getAttribute('lang')).toBe(language);
+  });
+});
+
+it('A page of a link weighs 12 KB at most, with all that it loads', async () => {
+  const page = await browser.newPage();
+  const sizes: Promise<number>[] = [];
+  page.on('requestfinished', (request) => {
+    sizes.push(request.sizes().then((size) => size.responseBodySize + size.responseHeadersSize));
+  });
+
+  await page.goto(`${full.url}/account/reset#token=1.a`, { waitUntil: 'networkidle' });
+
+  const all = await Promise.all(sizes);
+  expect(all).toHaveLength(3);
+  expect(all.reduce((sum, size) => sum + size)).toBeLessThan(12 * 1024);
+});

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { renderLinkPage } from '../../../functions/console/link-page.ts';
+import { linkTexts } from '../../../functions/console/link-texts.ts';
+import { configFrom } from '../../../lib/ground/settings.ts';
+import type { LinkPage } from '../../../lib/options/links/page.ts';
+
+const pages: readonly LinkPage[] = ['reset', 'verify', 'invitation'];
+const files = { 'style.css': 's.css', 'link.js': 'l.js', 'notices.txt': 'n.txt' };
+
+const render = (env: Readonly<Record<string, string>>, page: LinkPage = 'reset') =>
+  renderLinkPage(page, 'en', configFrom(env), files);
+
+describe('The page of a mailed link', () => {
+  it('holds names and URLs as text, whatever is in them', () => {
+    const hostile = `my-app://x"'><script>alert(1)</script>&amp;`;
+    const page = render({ PRODUCT_NAME: "Ada's & Söhne", RETURN_URL: hostile });
+    const [, link = ''] = /<a href="([^"]*)">/.exec(page) ?? [];
+
+    expect(page.match(/<script/g)).toHaveLength(2);
+    expect(page).toContain('<title>Choose a new password · Ada&#39;s &#38; Söhne</title>');
+    expect(page).toContain('>Go to Ada&#39;s &#38; Söhne</a>');
+    expect(link.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(code))).toBe(hostile);
+  });
+
+  it.each(pages)('has one form with inputs that are no part of any URL: %s', (page) => {
+    const html = render({}, page);
+
+    expect(html.match(/<form>/g)).toHaveLength(1);
+    expect(html.match(/<input /g)).toHaveLength(page === 'verify' ? 1 : 2);
+    expect(html).not.toMatch(/<input[^>]* name=/);
+  });
+
+  it('has neither a link nor a name where the settings have none', () => {
+    expect(render({})).not.toMatch(/<a |id="return"|class="brand"|undefined/);
+  });
+
+  it('has each text in each language', () => {
+    const shape = (value: unknown): unknown =>
+      typeof value === 'object' && value
+        ? Object.entries(value).map(([name, inner]) => [name, shape(inner)])
+        : typeof value;
+    const [english, german] = Object.values(linkTexts);
+
+    expect(shape(german)).toEqual(shape(english));
+    expect(JSON.stringify(linkTexts)).not.toContain('""');
+  });
+});
