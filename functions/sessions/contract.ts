@@ -33,7 +33,7 @@ const sessionOfUser = () =>
       last_used_at: v.pipe(timestamp(), v.description('When it last got a new token.')),
       expires_at: timestamp(),
       ip_address: v.nullable(v.string()),
-      user_agent: v.pipe(v.nullable(v.string()), v.description('Its first 120 bytes.')),
+      user_agent: v.pipe(v.nullable(v.string()), v.description('Its first 160 bytes.')),
       current: v.pipe(v.boolean(), v.description('Whether it is that of the request.')),
     }),
   );

@@ -1,5 +1,6 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { describe, expect, it } from 'vitest';
+import { readableAgent } from '../../functions/console/web/trail/agent.ts';
 import {
   isoTimestamp,
   outcome,
@@ -37,6 +38,20 @@ describe('With SESSION_DAYS=90', () => {
     });
     expect(Object.keys(decodeJwt(one)).sort()).toEqual(['email', 'exp', 'iat', 'id', 'role']);
     expect(one).not.toBe(other);
+  });
+
+  it('a session keeps enough of a user agent to name the browser of a telephone', async () => {
+    const user = await register(api);
+    const agent =
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1';
+    const headers = { 'user-agent': agent };
+    const { body } = await api('POST', '/api/login', { json: user, headers });
+    const { token } = body;
+
+    const sessions = (await api('GET', `/api/users/${user.id}/sessions`, { token })).body.data;
+
+    const own = sessions.find(({ current }: { current: boolean }) => current);
+    expect(readableAgent(own.user_agent)).toBe('Safari 17 on iOS');
   });
 
   it('users change their password with the current one, which ends their other sessions', async () => {

@@ -151,7 +151,7 @@ function tagOf(secret: string, key: string): string {
 const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
 
 /** Bytes of a user agent that a session keeps. */
-const maxAgent = 120;
+const maxAgent = 160;
 
 async function prepare(user: StoredUser, { ip_address, user_agent }: Source) {
   const now = new Date();
