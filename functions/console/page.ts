@@ -10,6 +10,7 @@ import {
 } from '../../lib/ground/settings.ts';
 import type { FileNames } from '../../lib/http/kept.ts';
 import { emailPattern } from '../../lib/users/fields.ts';
+import { mark } from './mark.ts';
 import type { PageData } from './page-data.ts';
 
 /** The headers of a page, whose scripts turn no text into HTML or code, and which no other page leads. */
@@ -66,7 +67,7 @@ export const renderDocument = (
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${html(page.title)}</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="${mark()}">
 <link rel="stylesheet" href="/console/${files['style.css']}">
 <link rel="license" href="/console/${files['notices.txt']}">
 <script defer src="/console/${files[script]}"></script>

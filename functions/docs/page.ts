@@ -6,6 +6,7 @@ import { codesOf } from '../../lib/contract/errors.ts';
 import { httpErrors } from '../../lib/ground/errors.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';
 import type { FileNames } from '../../lib/http/kept.ts';
+import { mark } from '../console/mark.ts';
 import { endpoints } from '../contracts.ts';
 
 /** The Content-Security-Policy of the page. Swagger UI sets inline styles. */
@@ -46,7 +47,7 @@ export const renderPage = (settings: ServiceValues, files: FileNames): string =>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${info.title}</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="${mark()}">
 <link rel="stylesheet" href="/docs/${files['swagger-ui.css']}">
 <link rel="stylesheet" href="/docs/${files['page.css']}">
 <link rel="license" href="/docs/${files['notices.txt']}">
@@ -54,11 +55,14 @@ export const renderPage = (settings: ServiceValues, files: FileNames): string =>
 <script defer src="/docs/${files['page.js']}"></script>
 </head>
 <body>
-<main>
+<header>
+${settings.console === 'on' ? '<a href="/console">To the console</a>' : ''}
+<a href="#errors">Error codes</a>
+</header>
 <noscript><p>This page needs JavaScript. <a href="/openapi.json">The document itself</a> does not.</p></noscript>
 <div id="swagger"></div>
-<section id="errors">
-<h2>Error codes</h2>
+<section id="errors" aria-labelledby="errors-title">
+<h2 id="errors-title">Error codes</h2>
 <table>
 <thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">Meaning</th></tr></thead>
 <tbody>
@@ -66,7 +70,6 @@ ${errorRows(settings)}
 </tbody>
 </table>
 </section>
-</main>
 </body>
 </html>
 `;

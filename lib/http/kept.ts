@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { DomainError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { type ApiRequest, type ApiResponse, accepts } from './request.ts';
@@ -14,21 +14,29 @@ export type FileNames = Readonly<Record<string, string>>;
 
 /**
  * The response to GET or HEAD of a text that clients may cache, if they ask each time whether it has
- * changed (RFC 9111, section 5.2.2.4).
+ * changed (RFC 9111, section 5.2.2.4). It is compressed where the client accepts that, and has another tag then.
  */
 export function revalidated(
   { headers, requestContext: { http } }: ApiRequest,
   text: { readonly body: string; readonly contentType: string },
   ownHeaders: Readonly<Record<string, string>> = {},
 ) {
-  const tag = `"${createHash('sha256').update(text.body).digest('base64url')}"`;
+  const coding = accepts(headers['accept-encoding'], 'gzip') ? 'gzip' : '';
+  const tag = `"${createHash('sha256').update(coding).update(text.body).digest('base64url')}"`;
   const isKnown = names(headers['if-none-match'], tag);
+  const isEmpty = isKnown || http.method === 'HEAD';
   return {
     statusCode: isKnown ? 304 : 200,
-    headers: { 'Cache-Control': 'no-cache', ETag: tag, ...ownHeaders },
+    headers: {
+      'Cache-Control': 'no-cache',
+      ETag: tag,
+      Vary: 'Accept-Encoding',
+      ...(coding && !isKnown && { 'Content-Encoding': coding }),
+      ...ownHeaders,
+    },
     // It is set without a body too, because a gateway would add a type of its own.
     contentType: text.contentType,
-    body: isKnown || http.method === 'HEAD' ? '' : text.body,
+    body: isEmpty ? '' : coding ? gzipSync(text.body) : text.body,
   };
 }
 

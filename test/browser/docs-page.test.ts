@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { browserForThisFile } from './browser.ts';
-import { type OpenPage, openPage } from './page.ts';
+import { type OpenPage, openPage, violationsIn } from './page.ts';
 
 const { url, admin } = await serviceForThisFile();
 const browser = await browserForThisFile();
@@ -37,6 +37,22 @@ describe('The page of the document', () => {
 
     expect(profile).toContain(`"email": "${admin.email}"`);
     expect(complaints).toEqual([]);
+  });
+
+  it('has no violations of accessibility but the colours of Swagger UI', async () => {
+    const { page } = await open('/docs');
+    const folded = await violationsIn(page);
+    await page.locator('#operations-Users-listUsers .opblock-summary-control').click();
+    await page.locator('.responses-table').waitFor();
+    await page
+      .locator('#operations-Users-listUsers')
+      .getByRole('button', { name: 'Try it out' })
+      .click();
+    const unfolded = await violationsIn(page);
+
+    // Swagger UI itself has the colours of JSON and of parameters.
+    const others = [...folded, ...unfolded].filter((each) => !each.includes('color-contrast'));
+    expect(others).toEqual([]);
   });
 
   it('shows the error code to which problem details lead', async () => {

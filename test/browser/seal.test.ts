@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
+import { mark } from '../../functions/console/mark.ts';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { browserForThisFile } from './browser.ts';
 import { openConsole } from './console.ts';
@@ -83,7 +84,7 @@ describe('The screen of the seal', () => {
     expect(await badge.getAttribute('class')).toBe(`badge ${isGood ? 'good' : 'muted'}`);
     expect(await page.getByText('Not checked lately.').count()).toBe(isGood ? 0 : 1);
     expect(await page.locator('.card.broken, .notice.bad').count()).toBe(0);
-    expect(await page.locator('link[rel=icon]').getAttribute('href')).toBe('data:,');
+    expect(await page.locator('link[rel=icon]').getAttribute('href')).toBe(mark());
     expect(await violationsIn(page)).toEqual([]);
   });
 

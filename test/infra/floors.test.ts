@@ -31,7 +31,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   functions: [...lib, 'functions/audit-seal/contract.ts'],
   'functions/audit-seal': [...lib, 'lib/seal'],
   'functions/background': [...lib, 'lib/seal'],
-  'functions/console/web': ['functions/console/page-data.ts'],
+  'functions/console/web': ['functions/console/page-data.ts', 'functions/console/mark.ts'],
   infra: ['infra/stack', 'cdk.json', ...definitions],
   'infra/stack': ['infra', ...definitions],
   'infra/package': ['infra', 'infra/stack', ...definitions],

@@ -4,7 +4,7 @@ import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { settings } from './api.ts';
 import { FindingsBanner, FindingsDot } from './components/findings.tsx';
 import { Announcer, FailureNotice } from './components/notice.tsx';
-import { Screen } from './components/screen.tsx';
+import { Brand, Screen } from './components/screen.tsx';
 import { failureOf } from './loading.ts';
 import { href, path } from './router.ts';
 import { Account } from './screens/account.tsx';
@@ -49,7 +49,7 @@ const Header = ({ session }: { session: Session }) => {
       <button type="button" class="unseen" onClick={skip}>
         Skip to the content
       </button>
-      <p class="brand">{settings.product}</p>
+      <Brand />
       <nav aria-label="Screens">
         {screens.map((screen) => (
           <a

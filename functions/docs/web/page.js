@@ -6,6 +6,24 @@ const followScheme = () => document.documentElement.classList.toggle('dark-mode'
 dark.addEventListener('change', followScheme);
 followScheme();
 
+/** Levels of headings, landmarks, and names of controls, which Swagger UI lacks. */
+const label = () => {
+  const levels = { 'h3.opblock-tag, .models h4': '2', '.opblock h4': '3', '.opblock h5': '4' };
+  for (const [selector, level] of Object.entries(levels)) {
+    for (const heading of document.querySelectorAll(selector)) heading.ariaLevel = level;
+  }
+  const landmarks = { '.information-container': 'About', '.scheme-container': 'Server and token' };
+  for (const [selector, name] of Object.entries(landmarks)) {
+    const landmark = document.querySelector(selector);
+    if (landmark) Object.assign(landmark, { role: 'region', ariaLabel: name });
+  }
+  for (const select of document.querySelectorAll('#swagger select:not([aria-label])')) {
+    const row = select.closest('tr')?.querySelector('.parameter__name, .response-col_status');
+    select.ariaLabel = row?.textContent ?? 'Choice';
+  }
+};
+new MutationObserver(label).observe(document.body, { childList: true, subtree: true });
+
 globalThis.SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#swagger',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { mark } from '../../../functions/console/mark.ts';
 import { renderPage } from '../../../functions/console/page.ts';
 import { configFrom } from '../../../lib/ground/settings.ts';
 import { serviceForThisFile } from '../../support/acceptance.ts';
@@ -20,7 +21,7 @@ describe('GET /console', () => {
     const links = [...text.matchAll(/ (?:href|src)="([^"]*)"/g)].map(([, link = '']) => link);
 
     expect(links).toEqual([
-      'data:,',
+      mark(),
       expect.stringMatching(/^\/console\/style\.[0-9a-f]{16}\.css$/),
       expect.stringMatching(/^\/console\/notices\.[0-9a-f]{16}\.txt$/),
       expect.stringMatching(/^\/console\/main\.[0-9a-f]{16}\.js$/),

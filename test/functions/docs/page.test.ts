@@ -3,6 +3,7 @@ import { get as getSecurely } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { mark } from '../../../functions/console/mark.ts';
 import { renderPage } from '../../../functions/docs/page.ts';
 import { errorCodes } from '../../../lib/ground/errors.ts';
 import { configFrom } from '../../../lib/ground/settings.ts';
@@ -37,7 +38,12 @@ describe('GET /docs', () => {
 
     expect(files).toHaveLength(5);
     expect(files).toContainEqual(expect.stringMatching(/^\/docs\/notices\.[0-9a-f]{16}\.txt$/));
-    expect(links.filter((link) => !files.includes(link))).toEqual(['data:,', '/openapi.json']);
+    expect(links.filter((link) => !files.includes(link))).toEqual([
+      mark(),
+      '/console',
+      '#errors',
+      '/openapi.json',
+    ]);
     for (const file of files) expect((await api('GET', file)).status).toBe(200);
     expect(page).not.toMatch(/<script(?! defer src=)|<style| style=| on\w+=/);
   });
@@ -56,6 +62,19 @@ describe('GET /docs', () => {
     const whole = renderPage(configFrom({ ...everySetting, EMAIL_VERIFICATION: 'required' }), {});
     expect(all(/<tr id="([^"]*)"/g, whole).toSorted()).toEqual(errorCodes.toSorted());
     expect(whole).toContain('<code>Bearer</code> and a space');
+  });
+});
+
+describe('The document', () => {
+  it.each([
+    ['gzip, deflate, br', 'gzip'],
+    [undefined, undefined],
+  ])('goes to a client that accepts %s in the coding %s', async (accepts, coding) => {
+    const { headers, bytes } = await rawGet('/openapi.json', accepts);
+
+    expect(headers['content-encoding']).toBe(coding);
+    const text = (coding ? gunzipSync(bytes) : bytes).toString();
+    expect(JSON.parse(text).openapi).toMatch(/^3\.1/);
   });
 });
 

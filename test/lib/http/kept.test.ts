@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { revalidated } from '../../../lib/http/kept.ts';
 import type { ApiRequest } from '../../../lib/http/request.ts';
@@ -29,10 +30,36 @@ describe('A text that a client may keep', () => {
 
       expect(revalidated(request, text, { 'X-Own': 'x' })).toEqual({
         statusCode,
-        headers: { 'Cache-Control': 'no-cache', ETag: tag, 'X-Own': 'x' },
+        headers: { 'Cache-Control': 'no-cache', ETag: tag, Vary: 'Accept-Encoding', 'X-Own': 'x' },
         contentType: 'text/html',
         body,
       });
+    },
+  );
+
+  it.each([
+    ['gzip, br', '"other"', 200, 'gzip'],
+    ['gzip', tag, 200, 'gzip'],
+    ['gzip;q=0', tag, 304, undefined],
+    ['br', undefined, 200, undefined],
+  ])(
+    'is compressed for a client that accepts %s, and has another tag then: with %s %i',
+    (coding, known, statusCode, encoding) => {
+      const headers = { 'accept-encoding': coding, ...(known && { 'if-none-match': known }) };
+      const request = gatewayEvent({ headers }) as unknown as ApiRequest;
+
+      const response = revalidated(request, text);
+      const again = revalidated(
+        { ...request, headers: { ...headers, 'if-none-match': response.headers.ETag } },
+        text,
+      );
+
+      expect([response.statusCode, response.headers['Content-Encoding']]).toEqual([
+        statusCode,
+        encoding,
+      ]);
+      if (encoding) expect(gunzipSync(response.body).toString()).toBe('<p>');
+      expect([again.statusCode, again.body]).toEqual([304, '']);
     },
   );
 });

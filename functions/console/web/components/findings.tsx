@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { mark } from '../../mark.ts';
 import { api, send, settings } from '../api.ts';
 import type { AuditEntry } from '../contract.d.ts';
 import { type Finding, isOfEntry, lastCheck, placeOf, sayings } from '../findings.ts';
@@ -10,10 +11,8 @@ import { Badge, Time } from './text.tsx';
 /** Milliseconds from one look at the seal to the next, while the page is seen. */
 const pause = 300_000;
 
-/** The icon of the tab: nothing, or a dot. */
-const icon = 'data:,';
-const dot =
-  "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'><circle cx='4' cy='4' r='4' fill='%23d22'/></svg>";
+/** A dot on the icon of the tab. */
+const dot = "<circle cx='12' cy='4' r='4' fill='%23d22'/>";
 
 const useLooks = (isOn: boolean): void => {
   const newest = useRef(0);
@@ -47,7 +46,7 @@ export const FindingsBanner = () => {
   const count = useCount();
   useEffect(() => {
     const link = document.querySelector<HTMLLinkElement>('link[rel=icon]');
-    if (link) link.href = count ? dot : icon;
+    if (link) link.href = mark(count ? dot : '');
   }, [count]);
   if (!count) return null;
   return (

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { mark } from '../../mark.ts';
 import { settings } from '../api.ts';
 
 let isFirst = true;
@@ -35,6 +36,13 @@ export const Screen = ({ title, heading: shown = title, actions, children }: Scr
     </>
   );
 };
+
+/** The mark, and the name of the product. */
+export const Brand = () => (
+  <p class="brand">
+    <img src={mark()} alt="" /> {settings.product}
+  </p>
+);
 
 /** A part of a screen, with its title. */
 export const Card = ({ title, children }: { title: string; children: ComponentChildren }) => {

@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { api, Failure, send, settings } from '../api.ts';
 import { AddressField, Form, PasswordField } from '../components/form.tsx';
+import { Brand } from '../components/screen.tsx';
 import { CodeField } from '../components/second-factor.tsx';
 import type { Credentials } from '../contract.d.ts';
 import { go } from '../router.ts';
@@ -63,7 +64,7 @@ export const SignIn = () => {
   return (
     <main class="sign-in">
       <div class="card stack" ref={card}>
-        <p class="brand">{settings.product}</p>
+        <Brand />
         <h1>Sign in</h1>
         {notice && (
           <p class="notice" role="status">
