@@ -8,6 +8,7 @@ import { closeSync, constants, lstatSync, mkdirSync, openSync, rmSync } from 'no
 import { get as getByHttp } from 'node:http';
 import { get as getByHttps } from 'node:https';
 import { join } from 'node:path';
+import { patiently } from '../../lib/ground/time.ts';
 
 /** The command that starts an engine. */
 export interface Launch {
@@ -79,7 +80,7 @@ const spawnTied = ({ command, args }: Launch, hold: number | undefined): ChildPr
   return child;
 };
 
-/** Milliseconds within which an engine must respond: a Java virtual machine starts slowly. */
+/** Milliseconds within which an engine must respond where there is no other work: Java starts slowly. */
 const startTimeout = 30_000;
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
@@ -103,7 +104,7 @@ export const waitUntilAnswering = async (
   child: ChildProcess,
   folder: string | undefined,
 ): Promise<void> => {
-  const deadline = Date.now() + startTimeout;
+  const deadline = Date.now() + patiently(startTimeout);
   while (Date.now() < deadline && !hasEnded(child)) {
     try {
       await awaitResponse(endpoint, 1000);

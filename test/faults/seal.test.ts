@@ -34,7 +34,6 @@ let written = 0;
 interface Round {
   readonly isSealed: boolean;
   readonly fault: string | undefined;
-  readonly milliseconds: number;
 }
 
 /** Leaves an entry, and has the sealer run while something is wrong, a minute later. */
@@ -45,15 +44,10 @@ const roundUnder = async (begin: () => void, end: () => void): Promise<Round> =>
   now += 2 * minute;
   const before = await countFiles();
   begin();
-  const begun = performance.now();
   const fault = await runSealer(sealing, new Date(now)).then(() => undefined, faultName);
-  const milliseconds = performance.now() - begun;
   end();
-  return { isSealed: (await countFiles()) > before, fault, milliseconds };
+  return { isSealed: (await countFiles()) > before, fault };
 };
-
-/** Milliseconds: of a run with all its attempts. */
-const longestRun = 60_000;
 
 interface Wrong {
   readonly once: () => void;
@@ -93,10 +87,8 @@ describe('The sealer', () => {
       }
       expect(always.isSealed).toBe(!isHit);
       expect([afterwards.isSealed, afterwards.fault]).toEqual([true, undefined]);
-      expect(Math.max(once.milliseconds, always.milliseconds)).toBeLessThan(longestRun);
       await expectSound();
     },
-    3 * longestRun,
   );
 
   it.each(awsFaults)(
@@ -115,6 +107,5 @@ describe('The sealer', () => {
       expect([afterwards.isSealed, afterwards.fault]).toEqual([true, undefined]);
       await expectSound();
     },
-    3 * longestRun,
   );
 });

@@ -6,7 +6,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler as sendMail } from '../../functions/background/send-mail.ts';
 import { type FunctionDefinition, functions } from '../../infra/uses.ts';
 import type { Handler } from '../../lib/http/request.ts';
@@ -407,10 +407,17 @@ it('There is a row for each way to have something mailed, and for each route tha
   expect(new Set(rows.map(({ route }) => route))).toEqual(new Set(routes));
 });
 
+/** Codes of an app, and the minutes of limits, end at no moment of the tests. */
+const now = Date.now();
+const usedUp = newSource();
+beforeAll(async () => {
+  vi.setSystemTime(now);
+  await useUp(usedUp);
+});
+
 describe.each(rows)('$route, by $way: a $kind', ({ route, kind, settings, prepare }) => {
   beforeEach(() => {
-    // Codes of an app, and the minute of a limit, end at no moment of the test.
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+    vi.useFakeTimers({ toFake: ['Date'], now });
     for (const [name, value] of Object.entries({ ...usual, ...settings })) {
       vi.stubEnv(name, value);
     }
@@ -432,8 +439,7 @@ describe.each(rows)('$route, by $way: a $kind', ({ route, kind, settings, prepar
   });
 
   it('is not mailed when its source has asked for 20 mails in a quarter of an hour, with the same response', async () => {
-    const [email, usedUp] = [uniqueEmail(), newSource()];
-    await useUp(usedUp);
+    const email = uniqueEmail();
 
     const refused = await send(route, usedUp, await prepare(email));
     const delivered = await deliver(email);

@@ -10,7 +10,7 @@ const mishaps = {
     response.end = () => response.destroy();
   },
   'internal error': (response: ServerResponse) => response.writeHead(500).end(),
-  slow: () => sleep(500),
+  slow: () => sleep(100),
 };
 export type Mishap = keyof typeof mishaps;
 

@@ -26,6 +26,7 @@ export const chosenEngine = (): EngineName => {
 /** Runs one engine for all test files; each of them has tables of its own. */
 export default async ({ provide }: TestProject): Promise<() => Promise<void>> => {
   const engineName = chosenEngine();
+  globalThis.patience = 10;
   // Once, and not by each of the services that the tests start at the same time.
   staticFilesFolder();
   const engine = await startEngine({ only: engineName });

@@ -168,14 +168,22 @@ export const sealedTrail = async (files: number, settings?: Parameters<typeof ma
   return { trail, ids };
 };
 
+/** The signed headers of an archive, newest first, each read when it is asked for. */
+function* newestFirst({ archive, signer }: TestTrail) {
+  for (const [, file] of [...archive.files].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (file.length <= 15) continue;
+    const header = readHeader(file.subarray(15, 15 + file.readUInt16LE(11)), signer.publicKey);
+    if (isSigned(header)) yield header;
+  }
+}
+
 /** The signed headers of an archive, in the order of their numbers. */
-export const headersOf = ({ archive, signer }: TestTrail): readonly SignedHeader[] =>
-  [...archive.files]
-    .sort(([a], [b]) => (a < b ? 1 : -1))
-    .filter(([, file]) => file.length > 15)
-    .map(([, file]) => file.subarray(15, 15 + file.readUInt16LE(11)))
-    .map((line) => readHeader(line, signer.publicKey))
-    .filter(isSigned);
+export const headersOf = (trail: TestTrail): readonly SignedHeader[] =>
+  [...newestFirst(trail)].reverse();
+
+/** The newest signed header of an archive, without a look at the others. */
+export const newestHeader = (trail: TestTrail): SignedHeader | undefined =>
+  newestFirst(trail).next().value ?? undefined;
 
 /** A trail with the same files and entries, and those of another to come. */
 export const copyOf = (trail: TestTrail): TestTrail => {

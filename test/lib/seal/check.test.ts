@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { logFailure, runSealer } from '../../../lib/seal/check.ts';
 import { fileName, isSigned, readHeader, type SignedHeader } from '../../../lib/seal/header.ts';
-import { headersOf, makeTrail, type TestTrail } from '../../support/sealed-trail.ts';
+import { headersOf, makeTrail, newestHeader, type TestTrail } from '../../support/sealed-trail.ts';
 
 const day = 86_400_000;
 
@@ -28,7 +28,7 @@ const runAfter = async (trail: TestTrail, hours: number): Promise<SignedHeader |
   trail.add();
   trail.now += hours * 3_600_000;
   await runSealer(trail, new Date(trail.now));
-  return headersOf(trail).at(-1);
+  return newestHeader(trail);
 };
 
 /** A trail of some days, with a run each twelve hours. */
@@ -59,7 +59,7 @@ describe('The sealer’s own check', () => {
 
     const at = (hours: number) => new Date(Date.UTC(2026, 10, 22, 12 + hours)).toISOString();
     expect(checks).toEqual([undefined, at(1), at(1), at(2), at(2)]);
-    const last = headersOf(trail).at(-1);
+    const last = newestHeader(trail);
     expect(last?.check).toMatchObject({ findings: 0, named: [], found: null });
     expect(logged).toEqual([]);
   });
@@ -125,7 +125,7 @@ describe('The sealer’s own check', () => {
     for (let days = 0; days < 30; days += 1) await runAfter(trail, 24);
 
     expect(logged[0]?.findings).toMatchObject([{ kind: 'changed', subject: id }]);
-    expect(headersOf(trail).at(-1)?.check).toMatchObject({
+    expect(newestHeader(trail)?.check).toMatchObject({
       findings: 1,
       named: [{ kind: 'changed', subject: id }],
       found: expect.any(String),
@@ -142,7 +142,7 @@ describe('The sealer’s own check', () => {
     trail.source.items.set(id, { ...trail.source.items.get(id), ip_address: null });
     for (let days = 0; days < 35; days += 1) await runAfter(trail, 24);
 
-    const { check } = headersOf(trail).at(-1) ?? {};
+    const { check } = newestHeader(trail) ?? {};
     expect(check).toMatchObject({ findings: 0, named: [], found: expect.any(String) });
   });
 
@@ -258,14 +258,14 @@ describe('The sealer’s own check', () => {
       return left;
     };
     trail.now += day;
-    const before = headersOf(trail).at(-1)?.check?.part?.last ?? 0;
+    const before = newestHeader(trail)?.check?.part?.last ?? 0;
 
     await expect(
       runSealer(trail, new Date(trail.now), { remaining: () => 100_000 }),
     ).resolves.toBeUndefined();
     await runSealer(trail, new Date(trail.now), { remaining });
 
-    const { check } = headersOf(trail).at(-1) ?? {};
+    const { check } = newestHeader(trail) ?? {};
     expect(check?.part?.first).toBeGreaterThan(before);
     expect(check?.at).toBe(new Date(trail.now).toISOString());
   });
@@ -300,7 +300,7 @@ describe('A run of the sealer', () => {
     };
     const trail = Object.assign(makeTrail(), { shown });
     for (let run = 0; run < 3; run += 1) await runAfter(trail, 0.2);
-    const newest = headersOf(trail).at(-1)?.number ?? 0;
+    const newest = newestHeader(trail)?.number ?? 0;
     trail.archive.files.delete(fileName(newest));
 
     const header = await runAfter(trail, 0.2);
