@@ -48,7 +48,7 @@ export function atMost(maximum: number) {
 export function rule<Value = string>({
   code,
   holds,
-  message = () => '',
+  message,
   keywords = () => ({}),
 }: RuleOptions<Value>) {
   return {

@@ -33,15 +33,15 @@ const requestHandler = {
 export function bucketArchive(bucket: string): Archive {
   const client = new S3Client({ requestHandler });
   /** The first versions of the files that were listed: a first version never changes. */
-  const versions = new Map<string, string>();
+  const versions = new Map<string, string | undefined>();
   async function* list() {
     for await (const file of filesOf(listVersions(client, bucket))) {
-      if (file.version !== undefined) versions.set(file.name, file.version);
+      versions.set(file.name, file.version);
       yield file;
     }
   }
   const firstVersion = async (name: string): Promise<string | undefined> => {
-    if (!versions.has(name)) for await (const file of list()) if (file.name >= name) break;
+    if (!versions.get(name)) for await (const file of list()) if (file.name >= name) break;
     return versions.get(name);
   };
   const objectOf = (name: string) => ({ Bucket: bucket, Key: archivePrefix + name });

@@ -1,6 +1,6 @@
 /** The fields of users in bodies, each with its rule (functions/README.md, Input). */
 import * as v from 'valibot';
-import { invalidField } from '../ground/errors.ts';
+import { type FieldFault, invalidField } from '../ground/errors.ts';
 import { config, hasIdentities } from '../ground/settings.ts';
 import { atLeast, atMost, oneOf, rule, text, validate } from '../ground/validation.ts';
 import { isAddress, isVerifiable, uniqueness } from './address.ts';
@@ -216,6 +216,6 @@ function parseField<Field extends v.GenericSchema>(
 ): v.InferOutput<Field> {
   const validated = validate(v.object({ [field]: schema }), { [field]: value });
   if ('output' in validated) return validated.output[field] as v.InferOutput<Field>;
-  const [fault] = validated.faults;
-  throw invalidField(field, fault?.rule ?? 'is invalid', fault?.code);
+  const [{ rule, code }] = validated.faults as readonly [FieldFault];
+  throw invalidField(field, rule, code);
 }

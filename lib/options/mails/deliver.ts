@@ -104,7 +104,7 @@ async function mailVerification(message: VerificationMessage): Promise<void> {
   const { user_id, email, pending_id: pendingId, session_id: sessionId } = message;
   const user = await findStoredUser(user_id);
   if (!user || isSuspended(user) || !isNeeded(user, message)) return;
-  const holder = pendingId === undefined ? user : await findUserByEmail(email);
+  const holder = await findUserByEmail(email);
   // Whoever has the address learns it, and whoever asked for it does not.
   if (holder && holder.id !== user_id) {
     return mailReset({ ...message, kind: 'reset', isTaken: true, asked_by: user_id });

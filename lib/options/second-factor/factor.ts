@@ -156,7 +156,7 @@ function isGood(user: StoredUser, proof: Proof): boolean {
     user.factor_secret === proof.secret &&
     ('step' in proof
       ? proof.step > (user.factor_step ?? 0)
-      : (user.recovery_codes?.has(proof.hash) ?? false))
+      : user.recovery_codes?.has(proof.hash) === true)
   );
 }
 

@@ -32,12 +32,8 @@ export function isUnverified({ email_verified }: Pick<User, 'email_verified'>): 
 
 /** Whether another address of a user waits for its link. */
 export function isWaiting(
-  { pending_email, pending_until = 0 }: Pick<StoredUser, 'pending_email' | 'pending_until'>,
+  { pending_until = 0 }: Pick<StoredUser, 'pending_until'>,
   now = new Date(),
 ): boolean {
-  return (
-    config.emailVerification !== 'off' &&
-    pending_email !== undefined &&
-    pending_until > seconds(now)
-  );
+  return config.emailVerification !== 'off' && pending_until > seconds(now);
 }
