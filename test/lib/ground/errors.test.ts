@@ -4,6 +4,7 @@ import {
   faultName,
   invalidField,
   invalidParameter,
+  missingField,
   namedError,
 } from '../../../lib/ground/errors.ts';
 
@@ -41,6 +42,10 @@ describe('DomainError', () => {
     expect(invalidParameter('limit', 'must be a number')).toMatchObject({
       code: 'PARAMETER_INVALID',
       message: 'limit must be a number',
+    });
+    expect(missingField('CODE_REQUIRED', 'code')).toMatchObject({
+      code: 'CODE_REQUIRED',
+      faults: [{ field: 'code', code: 'REQUIRED', rule: 'is required' }],
     });
   });
 });

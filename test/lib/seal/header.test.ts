@@ -77,6 +77,7 @@ describe('The header of a file', () => {
     ['an interval of 10⁹', { interval: 1e9 }],
     ['a format of before', { format: 2 }],
     ['a time of another form', { at: '2026-11-22T12:00:00Z' }],
+    ['a time of a longer form', { at: '+010000-01-01T00:00:00.000Z' }],
     ['a number of no file', { number: 0 }],
     ['a member more', { more: 1 }],
     ['more than 16,384 bytes', { from: 'x'.repeat(16_384) }],

@@ -52,6 +52,13 @@ describe('The line of an entry', () => {
   ])('is not read when it is written otherwise: %s', (line) => {
     expect(() => readLine(line)).toThrow(SyntaxError);
   });
+
+  it('has objects and lists within each other, a hundred with itself', () => {
+    const nested = (depth: number) => `{"id":7,"x":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+
+    expect(lineOf(readLine(nested(99)))).toBe(nested(99));
+    expect(() => readLine(nested(100))).toThrow(SyntaxError);
+  });
 });
 
 it.each([

@@ -270,6 +270,7 @@ describe('A file whose name is taken', () => {
     junk(trail, ...Array.from({ length: 1001 }, (_, i) => 6 + i));
 
     await expect(trail.seal()).rejects.toMatchObject({ name: 'BrokenTrail' });
+    expect((await trail.verify()).findings).toMatchObject([{ kind: 'foreign', count: 1001 }]);
   });
 
   it('is its own where the response to the write was lost', async () => {

@@ -89,7 +89,8 @@ describe('Verification', () => {
     }
 
     expect(await kinds(trail)).toEqual(['altered files 3 to 5']);
-    expect(await trail.verify()).toMatchObject({ unproven: 3, entries: 5, files: 9 });
+    const findings = [{ before: 'Its lines are not those of its header' }];
+    expect(await trail.verify()).toMatchObject({ unproven: 3, entries: 5, files: 9, findings });
   });
 
   it('tells of junk under several names one after another once, by a hash of all of it', async () => {

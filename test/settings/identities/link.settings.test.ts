@@ -202,6 +202,12 @@ describe('An admin', () => {
     expect(await entriesOf(service, agent)).toMatchObject([entry]);
     await expect.poll(() => mailed(user.email, subject)).toBe(2);
     expect(outcome(await unlinkOf(user.id, id))).toEqual(unknown);
+    // No identity is left that an admin who sets a password would unlink.
+    const password = 'a password of the admin';
+    const set = { token: adminToken, json: { password }, headers: { 'user-agent': uniqueAgent() } };
+    await api('PUT', `/api/users/${user.id}`, set);
+    const [changed] = await entriesOf(service, set.headers['user-agent']);
+    expect(changed?.details).toBe(JSON.stringify({ fields: ['password'] }));
   });
 
   it('unlinks neither an identity of somebody else, nor the last way in, nor one of the admin', async () => {
@@ -276,7 +282,7 @@ describe('A user without a password', () => {
     expect(outcome(again)).toEqual(refusal(400, 'Current password is required'));
   });
 
-  it('links another identity by one that is linked', async () => {
+  it('links another identity by one that is linked, whose token confirms once', async () => {
     const { token, person } = await newcomer();
     const { idToken: currentIdToken, nonce: currentNonce } = await proofOf(person);
 
@@ -284,6 +290,8 @@ describe('A user without a password', () => {
     const linked = await link(token, newPerson(), { currentIdToken, currentNonce });
     expect(linked.status).toBe(201);
     expect(await identitiesOf(token)).toHaveLength(2);
+    const again = await link(token, newPerson(), { currentIdToken, currentNonce });
+    expect(outcome(again)).toEqual(invalid);
   });
 
   it('changes the address by its link and an ID token', async () => {

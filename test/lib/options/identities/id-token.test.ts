@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { exportSPKI, importJWK, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { providersFile } from '../../../../lib/ground/settings.ts';
 import {
   audience,
   type Claims,
@@ -265,6 +269,21 @@ describe('An ID token', () => {
     const make: Make = (nonce) => issuer.issue({ nonce, ...claims });
 
     expect(await verify(make)).toEqual({ issuer: issuer.url, ...vouched });
+  });
+
+  it('is verified by the list in a file too, where the setting names it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'providers-'));
+    writeFileSync(join(folder, providersFile), providers);
+    const before = process.cwd();
+    process.chdir(folder);
+    vi.stubEnv('IDENTITY_PROVIDERS', providersFile);
+    onTestFinished(() => {
+      vi.stubEnv('IDENTITY_PROVIDERS', providers);
+      process.chdir(before);
+      rmSync(folder, { recursive: true });
+    });
+
+    expect(await verify(issue())).toMatchObject({ subject: person.sub });
   });
 
   it('of Google may leave https:// out of the name of its issuer', async () => {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, inject, it, vi } from 'vitest';
 import type { DomainError } from '../../../../lib/ground/errors.ts';
 import { settings } from '../../../../lib/ground/settings.ts';
+import { patiently } from '../../../../lib/ground/time.ts';
 import {
   type Counter,
   countAfter,
@@ -178,6 +179,16 @@ describe('Attempts one after the other', () => {
     expect(await attempt(0)).toEqual(tooMany(1));
 
     expect(proxy.requests).toHaveLength(8);
+  });
+
+  it('hold up a response for a second at most when they are read, and when they are counted', async () => {
+    const limits = vi.spyOn(AbortSignal, 'timeout');
+    const counter = { pk: `attempts#test#${randomUUID()}`, limit: 2 };
+
+    await countAttempt(await readCounts([counter]));
+
+    expect(limits.mock.calls).toEqual([[patiently(1000)], [patiently(1000)]]);
+    limits.mockRestore();
   });
 
   it('are let through while they cannot be counted, which is logged', async () => {
