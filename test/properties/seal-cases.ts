@@ -489,6 +489,7 @@ export const keyCases: readonly SealCase[] = [
   }),
   withKey('lines that are not compressed', altered5, { gzip: (lines) => gunzipSync(lines) }),
   withKey('a last line that is not ended', altered5, { lines: (text) => text.trimEnd() }),
+  withKey('text behind the last line', altered5, { gzip: () => gzipSync(`${fifth}x`) }),
   withKey('an empty line', altered5, { lines: (text) => `${text}\n` }),
   withKey('a byte order mark', altered5, { lines: (text) => `\ufeff${text}` }),
   withKey('CR at the ends of lines', altered5, { lines: (text) => text.replaceAll('\n', '\r\n') }),

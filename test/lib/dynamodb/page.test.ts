@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { type PageRequest, readPage } from '../../../lib/dynamodb/page.ts';
 import { auditIndexes, createdAtKey } from '../../../lib/dynamodb/tables.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
@@ -216,6 +216,25 @@ describe('readPage', () => {
     });
 
     expect(page.entries).toEqual([{ id: deep }]);
+  });
+
+  it('reads no more than before of what is behind once a page is complete', async () => {
+    const where = 'in two shards, one far behind';
+    const matches = vi.fn(() => true);
+
+    const page = await readPage({
+      table,
+      index: auditIndexes.byCreatedAt,
+      attributes: ['id'],
+      partitions: [`${where}#0`, `${where}#7`],
+      order: 'asc',
+      limit: 16,
+      matches,
+    });
+
+    expect(page.entries).toHaveLength(16);
+    // 13 and all 5, of which the page is complete; then 13 that come before the 5.
+    expect(matches).toHaveBeenCalledTimes(31);
   });
 
   it('returns where to go on after each of the entries', async () => {

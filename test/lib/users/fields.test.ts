@@ -2,7 +2,14 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { documentFor } from '../../../functions/docs/document.ts';
 import { configFrom } from '../../../lib/ground/settings.ts';
-import { parseEmail, parseName, parsePassword, textIfAny } from '../../../lib/users/fields.ts';
+import { validateObject } from '../../../lib/ground/validation.ts';
+import {
+  credentials,
+  parseEmail,
+  parseName,
+  parsePassword,
+  textIfAny,
+} from '../../../lib/users/fields.ts';
 import { parseUserId } from '../../../lib/users/user.ts';
 
 const outcomeOf = (parse: () => unknown): unknown => {
@@ -238,6 +245,17 @@ describe('parseUserId', () => {
     "1' OR '1'='1",
   ])('refuses %j as an id that no user has', (text) => {
     expect(outcomeOf(() => parseUserId(text))).toBe('USER_NOT_FOUND');
+  });
+});
+
+it('Credentials without an address, and with a password that is no text, have a fault of each', () => {
+  const validated = validateObject(v.object(credentials()), { email: ' ', password: 7 });
+
+  expect(validated).toEqual({
+    faults: [
+      { field: 'email', code: 'REQUIRED', rule: 'is required' },
+      { field: 'password', code: 'WRONG_TYPE', rule: 'must be a string' },
+    ],
   });
 });
 

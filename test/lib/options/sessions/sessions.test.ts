@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { Overtaken } from '../../../../lib/dynamodb/client.ts';
 import type { DomainError } from '../../../../lib/ground/errors.ts';
 import type { Belonging } from '../../../../lib/keys/token.ts';
 import { findBearer } from '../../../../lib/options/sessions/bearer.ts';
@@ -8,8 +9,11 @@ import { endOpenSession, listSessions } from '../../../../lib/options/sessions/o
 import { beginSession } from '../../../../lib/options/sessions/session-tokens.ts';
 import {
   endSession,
+  findOpenSession,
   isSessionId,
   raiseSessionEpoch,
+  readSessions,
+  writeSession,
 } from '../../../../lib/options/sessions/sessions.ts';
 import type { StoredUser } from '../../../../lib/users/item.ts';
 import { allocateUserId, insertUser } from '../../../../lib/users/store.ts';
@@ -88,6 +92,15 @@ describe('A session', () => {
       [other.session, 'expires_at', 'pk'].toSorted(),
     );
     expect(await endSession(user.id, String(one.session))).toBe(false);
+  });
+
+  it('is not written once others have ended it since it was read', async () => {
+    const { session: id } = await enter();
+    const read = (await readSessions(user.id)) ?? expect.unreachable();
+    const session = findOpenSession(read, id, new Date()) ?? expect.unreachable();
+    await endOpenSession(user.id, id);
+
+    await expect(writeSession(read, session)).rejects.toThrow(Overtaken);
   });
 
   it.each([
