@@ -68,16 +68,8 @@ describe('the CDK application', () => {
     expect(status).toBe(0);
   });
 
-  it('makes its stack in a folder whose name has a space and an umlaut', () => {
-    const { folder, remove } = installWithout();
-    onTestFinished(remove);
-
-    const { status, stderr } = synth({}, [], folder);
-
-    expect([status, stderr]).toEqual([0, '']);
-  });
-
-  it('makes a stack for the account and the region of its file, and with no other credentials', () => {
+  it('makes a stack for the account and the region of its file, in any folder, and with no other credentials', () => {
+    // Its name has a space and an umlaut.
     const { folder, remove } = installWithout();
     onTestFinished(remove);
     const place = { account: '123456789012', region: 'eu-west-1' };

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { operate, operatedServiceForThisTest, operatorEntry } from '../../support/operator.ts';
+import { operate, operatedServiceForThisFile, operatorEntry } from '../../support/operator.ts';
 import { arn, awsForThisTest } from './aws.ts';
+
+const service = await operatedServiceForThisFile();
 
 describe('edge-header', () => {
   it('prints the value alone that counts longest, and leaves an entry', async () => {
-    const service = await operatedServiceForThisTest();
     const { environment } = await awsForThisTest(service, { EdgeSecretArn: 'arn:edge' });
 
     const { status, stdout } = await operate(['edge-header', '--stack', 'a'], { environment });
@@ -21,8 +22,6 @@ describe('edge-header', () => {
   });
 
   it('says so where a service is not behind CloudFront', async () => {
-    const service = await operatedServiceForThisTest();
-
     const { status, stderr } = await service.operate(['edge-header']);
 
     expect([status, stderr]).toEqual([

@@ -1,13 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { scanUsers } from '../../../infra/operator/commands/export-users.ts';
 import { findHolders, importMark } from '../../../infra/operator/import-block.ts';
-import type { StoredUser } from '../../../lib/users/item.ts';
-import { allocateUserId, insertUser } from '../../../lib/users/store.ts';
+import { emailItemKey, type StoredUser } from '../../../lib/users/item.ts';
+import { allocateUserId, insertUser, userItem } from '../../../lib/users/store.ts';
 import { uniqueEmail } from '../../support/client.ts';
 import { proxiedTablesForThisFile } from '../../support/own-tables.ts';
 import { storedUser } from '../../support/stored-user.ts';
+import { writeBatches } from '../../support/write-batches.ts';
 
-const { proxy } = await proxiedTablesForThisFile();
+const { proxy, users: table } = await proxiedTablesForThisFile();
 
 const insert = async (): Promise<StoredUser> => {
   const user = storedUser({ id: await allocateUserId() });
@@ -24,10 +25,12 @@ const scanned = async (): Promise<StoredUser[]> => {
 describe('scanUsers', () => {
   it('yields every user once with its hash, over more than a page', async () => {
     // Each is two items of the table, of which 500 are read at a time.
-    const users: StoredUser[] = [];
-    for (let i = 0; i < 300; i += 1) users.push(await insert());
-
-    proxy.forget();
+    const users = Array.from({ length: 300 }, (_, index) => storedUser({ id: 1000 + index }));
+    const items = users.flatMap((user) => [
+      userItem(user),
+      { ...emailItemKey(user.email), user_id: user.id },
+    ]);
+    await writeBatches(inject('engine'), table, items);
 
     expect(await scanned()).toMatchObject(users);
     expect(proxy.requests.length).toBeGreaterThan(1);

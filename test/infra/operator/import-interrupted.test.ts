@@ -6,7 +6,7 @@ import { type OperatedService, operatedServiceForThisTest } from '../../support/
 import { type EngineProxy, type Fault, faults, holdBack, startProxy } from '../../support/proxy.ts';
 import { brokenItems, scan } from '../../support/stored-items.ts';
 
-const count = 600;
+const count = 300;
 const password_hash = await hash('p', 4);
 
 const writeUsers = async ({ folder }: OperatedService): Promise<string> => {

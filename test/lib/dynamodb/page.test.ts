@@ -98,7 +98,7 @@ describe('readPage', () => {
     const newest = distributions.findIndex(({ name }) => name === where) * 1_000_000 + size - 1;
     const expected = Array.from({ length: size }, (_, i) => newest - i);
 
-    for (const limit of [1, 2, 3, 7, 10, 29, 30, 31, 59, 60, 61, 99, 100]) {
+    for (const limit of [1, 3, 10, 29, 30, 31, 60, 99]) {
       const { ids } = await walk({ partitions, order: 'desc', limit });
       expect([limit, ids]).toEqual([limit, expected]);
     }
@@ -113,7 +113,7 @@ describe('readPage', () => {
     const wanted = [3, 57, 58, 110].map((i) => idOf(where, i));
     const matches = ({ id }: Readonly<Record<string, unknown>>) => wanted.includes(Number(id));
 
-    it.each([8, 20, 1000])(
+    it.each([8, 1000])(
       'yields each entry that matches once, in order, with the bound %i',
       async (mostRead) => {
         for (const order of ['desc', 'asc'] as const) {
@@ -242,10 +242,10 @@ describe('readPage', () => {
     const partitions = where ? partitionsOf(where) : [];
     const request = { table, index: auditIndexes.byCreatedAt, attributes: ['id'], partitions };
     for (const order of ['desc', 'asc'] as const) {
-      const page = await readPage({ ...request, order, limit: 20 });
+      const page = await readPage({ ...request, order, limit: 10 });
       for (let count = 1; count < page.entries.length; count += 1) {
         const after = page.nextAfter(count);
-        const rest = await readPage({ ...request, order, limit: 20 - count, after });
+        const rest = await readPage({ ...request, order, limit: 10 - count, after });
         expect(rest.entries).toEqual(page.entries.slice(count));
       }
     }
