@@ -2,13 +2,19 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import { StartingPosition } from 'aws-cdk-lib/aws-lambda';
-import { DynamoEventSource, SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { DynamoEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { variableOf } from '../../lib/ground/settings.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import { auditPublisher } from '../uses.ts';
-import { createUnsent, ServiceFunction, type SharedFunctionProps, withoutKey } from './function.ts';
+import {
+  createUnsent,
+  destinationOf,
+  ServiceFunction,
+  type SharedFunctionProps,
+  sendingTo,
+} from './function.ts';
 import { nameOf } from './name.ts';
 
 export interface AuditEvents {
@@ -36,6 +42,7 @@ export const createAuditEvents = (
   lambda.addEnvironment(variableOf('eventSource'), nameOf(scope));
   lambda.addEnvironment(variableOf('refusedEventsQueueUrl'), refused.queueUrl);
   bus.grantPutEventsTo(lambda);
+  lambda.addToRolePolicy(sendingTo(refused));
   lambda.addEventSource(
     new DynamoEventSource(shared.tables.audit as ITable, {
       startingPosition: StartingPosition.TRIM_HORIZON,
@@ -43,7 +50,7 @@ export const createAuditEvents = (
       bisectBatchOnError: true,
       // As long as a stream keeps its records.
       maxRecordAge: Duration.hours(24),
-      onFailure: new SqsDlq(withoutKey(refused)),
+      onFailure: destinationOf(refused),
     }),
   );
   const outputs = { EventBusName: bus.eventBusName, RefusedEventsQueueUrl: refused.queueUrl };

@@ -1,10 +1,8 @@
 import { RemovalPolicy, Validations } from 'aws-cdk-lib';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import type { DeploymentSettings } from '../deployment-settings.ts';
-import type { FunctionDefinition } from '../uses.ts';
 
 /**
  * Creates the secret with the value of the header by which functions know that a request has come
@@ -30,26 +28,3 @@ export const createEdgeSecret = (
   });
   return secret;
 };
-
-/** Whether clients call a function, through the gateway. */
-const hasRoutes = ({ routes }: FunctionDefinition) => routes.length > 0;
-
-/** Where a function finds that secret. */
-export const edgeVariables = (
-  definition: FunctionDefinition,
-  secret: Secret | undefined,
-): Readonly<Record<string, string>> =>
-  secret && hasRoutes(definition) ? { EDGE_SECRET_ID: secret.secretArn } : {};
-
-export const readingEdgeSecret = (
-  definition: FunctionDefinition,
-  secret: Secret | undefined,
-): PolicyStatement[] =>
-  secret && hasRoutes(definition)
-    ? [
-        new PolicyStatement({
-          actions: ['secretsmanager:GetSecretValue'],
-          resources: [secret.secretArn],
-        }),
-      ]
-    : [];

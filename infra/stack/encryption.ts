@@ -81,27 +81,34 @@ export const dataKeyOf = (
   return key;
 };
 
-/** A service of AWS that uses the key on behalf of a function. */
-export type ServiceWithKey = 'dynamodb' | 'secretsmanager' | 'sqs';
+/** What services of AWS do with the key on behalf of a function; DynamoDB as its documentation has it. */
+const actionsOf = {
+  dynamodb: [
+    'kms:Encrypt',
+    'kms:Decrypt',
+    'kms:ReEncryptFrom',
+    'kms:ReEncryptTo',
+    'kms:GenerateDataKey',
+    'kms:GenerateDataKeyWithoutPlaintext',
+    'kms:DescribeKey',
+  ],
+  secretsmanager: ['kms:Decrypt'],
+  sqs: ['kms:Decrypt', 'kms:GenerateDataKey'],
+} as const;
+
+export type ServiceWithKey = keyof typeof actionsOf;
 
 /** Lets a function read and write what services encrypt by the key, through these services only. */
-export const usingKey = (key: IKey, services: readonly ServiceWithKey[]): PolicyStatement => {
+export const usingKey = (key: IKey, services: readonly ServiceWithKey[]): PolicyStatement[] => {
   const { region } = Stack.of(key);
-  return new PolicyStatement({
-    actions: [
-      'kms:Encrypt',
-      'kms:Decrypt',
-      'kms:ReEncryptFrom',
-      'kms:ReEncryptTo',
-      'kms:GenerateDataKey',
-      'kms:GenerateDataKeyWithoutPlaintext',
-      'kms:DescribeKey',
-    ],
-    resources: [key.keyArn],
-    conditions: {
-      StringEquals: {
-        'kms:ViaService': services.map((service) => `${service}.${region}.amazonaws.com`),
-      },
-    },
-  });
+  return services.map(
+    (service) =>
+      new PolicyStatement({
+        actions: [...actionsOf[service]],
+        resources: [key.keyArn],
+        conditions: {
+          StringEquals: { 'kms:ViaService': `${service}.${region}.amazonaws.com` },
+        },
+      }),
+  );
 };

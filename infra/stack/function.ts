@@ -8,15 +8,13 @@ import {
   Runtime,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
-import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
-import { type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { tables as tableDefinitions } from '../../lib/dynamodb/tables.ts';
 import { senderIn } from '../../lib/ground/settings.ts';
 import type { FunctionDefinition, Use } from '../uses.ts';
-import { edgeVariables, readingEdgeSecret } from './edge.ts';
 import { type ServiceWithKey, usingKey } from './encryption.ts';
 import type { Tables } from './table.ts';
 
@@ -87,9 +85,12 @@ const factorVariables = ({ definition, factorKey }: ServiceFunctionProps) => {
   return { SECOND_FACTOR_KEY: factorKey.keyArn, KMS_URL: kmsUrl(factorKey.stack) };
 };
 
+/** Whether clients call a function, through the gateway. */
+const hasRoutes = ({ routes }: FunctionDefinition) => routes.length > 0;
+
 /** Whether a function reads the signing secret, or that of CloudFront. */
-const readsSecrets = ({ definition: { uses, routes }, edgeSecret }: ServiceFunctionProps) =>
-  uses.has('secret') || (edgeSecret !== undefined && routes.length > 0);
+const readsSecrets = ({ definition, edgeSecret }: ServiceFunctionProps) =>
+  definition.uses.has('secret') || (edgeSecret !== undefined && hasRoutes(definition));
 
 /** All settings of the service, and where the function finds the resources that it uses. */
 const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
@@ -106,7 +107,9 @@ const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
     // Lambda runs a function in the folder of its code.
     ...(definition.uses.has('files') ? { STATIC_FILES: 'static' } : {}),
     ...factorVariables(props),
-    ...edgeVariables(definition, props.edgeSecret),
+    ...(props.edgeSecret && hasRoutes(definition)
+      ? { EDGE_SECRET_ID: props.edgeSecret.secretArn }
+      : {}),
     ...props.scheduled?.environment,
     ...(definition.uses.has('mail') && mail ? { MAIL_FUNCTION_URL: invocationUrl(mail) } : {}),
   };
@@ -127,10 +130,24 @@ const ofTables = ({ definition, tables }: ServiceFunctionProps): PolicyStatement
     });
   });
 
-const readingSecret = ({ signingSecret }: ServiceFunctionProps) =>
+/** Lets a function read the versions of a secret that it asks for, by their stages. */
+const readingSecret = ({ secretArn }: Secret, ...stages: readonly string[]) =>
   new PolicyStatement({
     actions: ['secretsmanager:GetSecretValue'],
-    resources: [signingSecret.secretArn],
+    resources: [secretArn],
+    conditions: { 'ForAnyValue:StringEquals': { 'secretsmanager:VersionStage': stages } },
+  });
+
+/** Every request has the context that binds a secret to its user, and nothing else (lib/keys/factor-key.ts). */
+const usingFactorKey = (action: string, { keyArn }: IKey) =>
+  new PolicyStatement({
+    actions: [action],
+    resources: [keyArn],
+    conditions: {
+      'ForAllValues:StringEquals': { 'kms:EncryptionContextKeys': 'user' },
+      // Of no keys at all, all are allowed ones.
+      Null: { 'kms:EncryptionContextKeys': 'false' },
+    },
   });
 
 const invoking = ({ lambda }: ServiceFunction) =>
@@ -160,19 +177,18 @@ const servicesWithKey = (props: ServiceFunctionProps): readonly ServiceWithKey[]
 /** The permissions of a definition: named actions on the ARNs of the resources that it uses. */
 const statementsOf = (stack: Stack, props: ServiceFunctionProps): PolicyStatement[] => {
   const { definition, variables, mail, factorKey, edgeSecret, dataKey } = props;
-  const services = servicesWithKey(props);
   return [
     ...ofTables(props),
-    ...(definition.uses.has('secret') ? [readingSecret(props)] : []),
+    ...(definition.uses.has('secret')
+      ? [readingSecret(props.signingSecret, 'AWSCURRENT', 'AWSPREVIOUS')]
+      : []),
     ...(definition.uses.has('mail') && mail ? [invoking(mail)] : []),
     ...(factorKey
-      ? factorActionsOf(definition).map(
-          (action) => new PolicyStatement({ actions: [action], resources: [factorKey.keyArn] }),
-        )
+      ? factorActionsOf(definition).map((action) => usingFactorKey(action, factorKey))
       : []),
     ...(definition.uses.has('mail.send') ? [sendingMail(stack, variables.MAIL_FROM ?? '')] : []),
-    ...readingEdgeSecret(definition, edgeSecret),
-    ...(dataKey && services.length > 0 ? [usingKey(dataKey, services)] : []),
+    ...(edgeSecret && hasRoutes(definition) ? [readingSecret(edgeSecret, 'AWSCURRENT')] : []),
+    ...(dataKey ? usingKey(dataKey, servicesWithKey(props)) : []),
   ];
 };
 
@@ -192,16 +208,18 @@ export const createUnsent = (scope: Construct, dataKey: IKey | undefined): Queue
   return queue;
 };
 
-/** A queue to which the CDK grants sending, but not the use of its key, which `usingKey` grants. */
-export const withoutKey = (queue: Queue): IQueue =>
-  Queue.fromQueueArn(queue, 'WithoutKey', queue.queueArn);
+/** Names a queue to Lambda. The CDK's own destinations allow a function more than to send to it. */
+export const destinationOf = ({ queueArn }: Queue) => ({ bind: () => ({ destination: queueArn }) });
+
+export const sendingTo = ({ queueArn }: Queue) =>
+  new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [queueArn] });
 
 /** How Lambda repeats asynchronous invocations that have failed. */
 const retrying = (unsent: Queue) => ({
   retryAttempts: 2,
   // After an hour the user has asked for another mail.
   maxEventAge: Duration.hours(1),
-  onFailure: new SqsDestination(withoutKey(unsent)),
+  onFailure: destinationOf(unsent),
 });
 
 /** A function of the service: every default that functions share is set here. */
@@ -237,6 +255,7 @@ export class ServiceFunction extends Construct {
       ...(this.unsent ? retrying(this.unsent) : {}),
     });
     const statements = statementsOf(Stack.of(this), props);
+    if (this.unsent) statements.push(sendingTo(this.unsent));
     for (const statement of statements) this.lambda.addToRolePolicy(statement);
     Validations.of(role).acknowledge({
       id: 'AwsSolutions-IAM5[Resource::*]',

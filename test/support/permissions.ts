@@ -69,6 +69,27 @@ export const isAllowed = (taken: Taken, permissions: readonly TablePermission[])
       taken.keys.every((key) => !keys || keys.some((pattern) => isLike(pattern, key))),
   );
 
+/** The condition of a statement: by operator and key, what is allowed. */
+export type Condition = Readonly<
+  Record<string, Readonly<Record<string, string | readonly string[]>>>
+>;
+
+/** Whether a request meets a condition as IAM judges it. @param request the values of its keys */
+export const meets = (
+  condition: Condition,
+  request: Readonly<Record<string, readonly string[]>>,
+): boolean =>
+  Object.entries(condition).every(([operator, keys]) =>
+    Object.entries(keys).every(([key, allowed]) => {
+      const given = request[key] ?? [];
+      const isAllowedValue = (value: string) => [allowed].flat().includes(value);
+      if (operator === 'Null') return isAllowedValue(String(given.length === 0));
+      if (operator === 'ForAllValues:StringEquals') return given.every(isAllowedValue);
+      if (operator === 'ForAnyValue:StringEquals') return given.some(isAllowedValue);
+      throw new Error(`No test knows how IAM judges ${operator}`);
+    }),
+  );
+
 /**
  * Has requests to the engine judged until the end of this process's tests: what its function may not do, AWS
  * would refuse.
