@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { everything, resourcesOf, synthesise } from './stack/template.ts';
+import { everything, production, resourcesOf, synthesise } from './stack/template.ts';
 
 type Settings = Readonly<Record<string, unknown>>;
 
@@ -14,7 +14,7 @@ const deployments: readonly (readonly [
   { resources: number; dollars: number },
 ])[] = [
   ['development', {}, { resources: 110, dollars: 2.5 }],
-  ['production', { stage: 'production' }, { resources: 215, dollars: 11 }],
+  ['production', production, { resources: 215, dollars: 11 }],
   ['production, all on', everything, { resources: 330, dollars: 15 }],
 ];
 
@@ -47,6 +47,12 @@ const rows: readonly (readonly [string, number, (settings: Settings) => number])
       ).size,
   ],
   ['Keys', 1, (settings) => propertiesOf(settings, 'AWS::KMS::Key').length],
+  // The signing secret costs as the requests do, which read it.
+  [
+    'Secret of CloudFront',
+    0.4,
+    (settings) => propertiesOf(settings, 'AWS::SecretsManager::Secret').length - 1,
+  ],
   ['Dashboard', 3, (settings) => propertiesOf(settings, 'AWS::CloudWatch::Dashboard').length],
 ];
 
@@ -58,11 +64,17 @@ const totalOf = (settings: Settings) =>
 
 const cost = readFileSync('infra/cost.md', 'utf8');
 
-/** The dollars in the cells of a row, whose first cell begins with a text. */
+/** The dollars in the cells of a row of a table, but for the first one, its name. */
+const numbersIn = (line: string): readonly number[] =>
+  line
+    .split(' | ')
+    .slice(1)
+    .map((cell) => Number(cell.replaceAll(/[* |,]/g, '')));
+
+/** The same, of the row whose first cell begins with a text. */
 const row = (begin: string): readonly number[] => {
-  const lines = cost.replaceAll('*', '').split('\n');
-  const [, ...cells] = lines.find((one) => one.startsWith(`| ${begin}`))?.split(' | ') ?? [];
-  return cells.map((cell) => Number(cell.replaceAll(/[ |,]/g, '')));
+  const lines = cost.split('\n');
+  return numbersIn(lines.find((one) => one.replaceAll('*', '').startsWith(`| ${begin}`)) ?? '');
 };
 
 describe('A deployment', () => {
@@ -86,24 +98,43 @@ describe('infra/cost.md', () => {
   );
 
   it('adds up', () => {
+    const requests =
+      cost.slice(0, cost.indexOf('Other costs')).match(/^\| (?!Per|Requests|---).*/gm) ?? [];
+    const sums = [1, 2, 3].map((column) =>
+      requests
+        .filter((line) => !line.includes('**'))
+        .reduce((sum, line) => sum + (numbersIn(line)[column - 1] ?? 0), 0),
+    );
+
+    expect(requests.length).toBeGreaterThan(9);
+    expect(row('Total for the requests')).toEqual(sums.map(cents));
     expect(row('Total for any number')).toEqual(deployments.map(([, each]) => totalOf(each)));
   });
 
   it('says from where on a development and a production deployment cost, as README.md does', () => {
-    const [requests = 0] = row('Total for the requests');
-    const [seal = 0] = row('Seal');
+    const first = (begin: string) => row(begin)[0] ?? 0;
+    const requests = first('Total for the requests');
     const [development = 0, inProduction = 0] = row('Total for any number');
-    const sessions = [...cost.matchAll(/at most \$([\d.]+),|adds \$([\d.]+),/g)];
-    const [ofSessions, ofRefreshes] = sessions.map(([, one, other]) => Number(one ?? other));
 
     const least = [
-      development + requests - seal,
-      inProduction + requests + Number(ofSessions) + Number(ofRefreshes),
+      development + requests - first('Seal') - first('Sessions'),
+      inProduction + requests,
     ].map(Math.round);
 
     const said = /about (\d+)\s+dollars a month.*?in development and (\d+) in production/s;
     for (const text of [cost, readFileSync('README.md', 'utf8')]) {
       expect(said.exec(text)?.slice(1).map(Number)).toEqual(least);
     }
+  });
+
+  it('has in its table what it says of sessions and refreshes', () => {
+    const [ofSessions = [], ofRefreshes = []] = [
+      /at most\s+(\$.*?) a month/,
+      /user adds (\$.*?) a month/s,
+    ].map((said) =>
+      (said.exec(cost)?.[1]?.match(/[\d.,]*\d/g) ?? []).map((one) => Number(one.replace(',', ''))),
+    );
+
+    expect(row('Sessions')).toEqual(ofSessions.map((one, i) => cents(one + (ofRefreshes[i] ?? 0))));
   });
 });

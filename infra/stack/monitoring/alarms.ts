@@ -8,7 +8,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { Construct } from 'constructs';
-import { tables as tableDefinitions } from '../../../lib/dynamodb/tables.ts';
+import { auditTable, usersTable } from '../../../lib/dynamodb/tables.ts';
 import {
   adminMade,
   auditTrailBroken,
@@ -29,7 +29,6 @@ import {
   serverErrorRate,
   sum,
   tableThrottles,
-  tableUses,
   unsentMails,
 } from './metrics.ts';
 
@@ -87,17 +86,25 @@ const crashAlarms = ({ logMetrics }: Watched): AlarmDefinition[] => [
   },
 ];
 
+/**
+ * Reads of the audit table have none: only admins and the sealer make any, and where they fail there are
+ * alarms of the API and of the seal. Reads and writes have separate alarms, because an alarm takes at most ten
+ * metrics.
+ */
+const throttled = [
+  ['UsersTable', usersTable, 'Read'],
+  ['UsersTable', usersTable, 'Write'],
+  ['AuditTable', auditTable, 'Write'],
+] as const;
+
 const tableAlarms = ({ tables }: Watched): AlarmDefinition[] =>
-  tableDefinitions.flatMap((definition) =>
-    // Reads and writes have separate alarms, because an alarm takes at most ten metrics.
-    tableUses.map((use) => ({
-      name: `${definition.name === 'users' ? 'UsersTable' : 'AuditTable'}${use}Throttles`,
-      description: `DynamoDB throttles ${use.toLowerCase()}s of the ${definition.name} table or one of its indexes: a key is used too often, or traffic grows faster than on-demand capacity.`,
-      metric: sum(`Throttled ${use.toLowerCase()}s`, tableThrottles(tables, definition, use)),
-      // The SDK retries a few, which no user notices.
-      threshold: 10,
-    })),
-  );
+  throttled.map(([name, table, use]) => ({
+    name: `${name}${use}Throttles`,
+    description: `DynamoDB throttles ${use.toLowerCase()}s of the ${table.name} table or one of its indexes: a key is used too often, or traffic grows faster than on-demand capacity.`,
+    metric: sum(`Throttled ${use.toLowerCase()}s`, tableThrottles(tables, table, use)),
+    // The SDK retries a few, which no user notices.
+    threshold: 10,
+  }));
 
 const refusedLogins = 'IF(failed >= 50, 100 * failed / logins, 0)';
 
@@ -127,7 +134,7 @@ const securityAlarms = (watched: Watched): AlarmDefinition[] => [
   },
   {
     name: 'FailedLogins',
-    description: `At least 50 logins in five minutes were refused (401, 404, 429), and no fewer than succeeded (200): someone is guessing passwords. Other responses are not counted. See the source addresses in the access log. Where sessions are refreshed, a refresh token that came again after its use raises the alarm too. ${search(refreshTokenReused)}`,
+    description: `At least 50 logins in five minutes, by password or ID token, were refused (401, 404, 429), and no fewer than succeeded: someone is guessing. Other responses are not counted. See the source addresses in the access log. Where sessions are refreshed, a refresh token that came again after its use raises the alarm too. ${search(refreshTokenReused)}`,
     metric: new MathExpression({
       label: 'Refused logins, percent of refused and successful ones, if 50 or more',
       period,
@@ -154,7 +161,7 @@ const sealAlarms = ({ sealer }: Watched): AlarmDefinition[] =>
     ? [
         {
           name: 'AuditSealBehind',
-          description: `Two runs of the sealer, the function seal-audit, in a row have failed: changes of newer entries in the table cannot be detected. ${search('audit-seal-failed')}`,
+          description: `For 15 minutes, which is three runs, the function seal-audit has not sealed anything: changes of newer entries in the table cannot be detected. ${search('audit-seal-failed')}`,
           metric: new MathExpression({
             label: 'Runs that sealed nothing',
             period,

@@ -77,15 +77,19 @@ export const tableThrottles = (
     }),
   );
 
-const status = (values: readonly string[]) =>
-  FilterPattern.any(...values.map((value) => FilterPattern.stringValue('$.status', '=', value)));
+/** Lines whose field has one of some values. */
+const having = (field: string, values: readonly string[]) =>
+  FilterPattern.any(...values.map((value) => FilterPattern.stringValue(field, '=', value)));
+
+/** The routes by which users log in, with a password or an ID token. */
+const loginRoute = /^POST \/api\/login(?:\/identity)?$/;
 
 /**
- * Wrong password, unknown email, too many attempts. A 400 is a malformed request and does not count:
+ * Wrong password or ID token, unknown email, too many attempts. A 400 is a malformed request and does not count:
  * otherwise an attacker could lower the percentage of refusals by sending many of them.
  */
 const refusals = ['401', '404', '429'];
-const outcomes = ['200', ...refusals];
+const outcomes = ['200', '201', ...refusals];
 
 export interface Logged {
   readonly functions: readonly ServiceFunction[];
@@ -106,11 +110,16 @@ export const hasRefreshes = (functions: readonly ServiceFunction[]): boolean =>
 
 /** The lines that each metric counts, by its name; nothing for lines that no function writes. */
 const countedLines = ({ functions, sealer, events, logs, accessLogs }: Logged) => {
+  const routes = functions.flatMap(({ definition }) => definition.routes.map(({ key }) => key));
+  const isLogin = having(
+    '$.routeKey',
+    routes.filter((key) => loginRoute.test(key)),
+  );
   /** Responses to logins with some statuses, in the access log. */
-  const logins = (statuses: readonly string[]) => {
-    const isLogin = FilterPattern.stringValue('$.routeKey', '=', 'POST /api/login');
-    return { logGroup: accessLogs, filterPattern: FilterPattern.all(isLogin, status(statuses)) };
-  };
+  const logins = (statuses: readonly string[]) => ({
+    logGroup: accessLogs,
+    filterPattern: FilterPattern.all(isLogin, having('$.status', statuses)),
+  });
   /**
    * The lines of an event. The filter searches for text: a JSON pattern would not match, because
    * Lambda puts a prefix before the JSON of a line.

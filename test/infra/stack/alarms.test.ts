@@ -32,7 +32,29 @@ it('Throttled tables raise alarms, and there is a dashboard, in production alone
     [...alarms(context).keys()].filter((id) => id.includes('Throttles')).length +
     resourcesOf(synthesise({ ...context }), 'AWS::CloudWatch::Dashboard').size;
 
-  expect([watchers({}), watchers(production)]).toEqual([0, 5]);
+  expect([watchers({}), watchers(production)]).toEqual([0, 4]);
+});
+
+it.each([
+  [{}, ['POST /api/login']],
+  [everything, ['POST /api/login', 'POST /api/login/identity']],
+])('Failed logins are counted on each route that logs in', (settings, routes) => {
+  const filters = resourcesOf(synthesise(settings), 'AWS::Logs::MetricFilter');
+
+  for (const id of ['AccessLogsLogins', 'AccessLogsFailedLogins']) {
+    const { FilterPattern } = filters.get(id)?.Properties ?? {};
+    expect([...FilterPattern.matchAll(/routeKey = "(.*?)"/g)].map(([, key]) => key)).toEqual(
+      routes,
+    );
+  }
+});
+
+it('The alarm of a sealer that is behind says for how long it waits', () => {
+  const { Properties } = alarms(production).get('AuditSealBehindAlarm') ?? {};
+  const { DatapointsToAlarm, Metrics, AlarmDescription } = Properties ?? {};
+
+  const minutes = (DatapointsToAlarm * Metrics[1].MetricStat.Period) / 60;
+  expect(AlarmDescription).toMatch(new RegExp(`^For ${minutes} minutes`));
 });
 
 describe('Every alarm', () => {
