@@ -60,6 +60,6 @@ function digest(text: string): Buffer {
 
 async function readValues(): Promise<readonly Buffer[]> {
   const { EDGE_SECRET_ID = '' } = process.env;
-  const { SecretString: text = '' } = await readSecretValue(EDGE_SECRET_ID);
+  const { SecretString: text = '' } = await readSecretValue(EDGE_SECRET_ID, 'AWSCURRENT');
   return text.split(/\s+/).filter(Boolean).map(digest);
 }

@@ -55,12 +55,12 @@ interface SecretValue {
 /**
  * Reads a secret of Secrets Manager, which SECRETS_URL leads to.
  * @param SecretId its name or ARN
- * @param VersionStage absent: Secrets Manager gives the current version
+ * @param VersionStage which of its versions; permissions name it
  * @throws as {@link call}
  */
 export async function readSecretValue(
   SecretId: string,
-  VersionStage?: 'AWSCURRENT' | 'AWSPREVIOUS',
+  VersionStage: 'AWSCURRENT' | 'AWSPREVIOUS',
 ): Promise<SecretValue> {
   const { SECRETS_URL = '' } = process.env;
   const target = 'secretsmanager.GetSecretValue';

@@ -1,8 +1,9 @@
 /** What functions send to KMS and Secrets Manager, judged by the conditions of their roles. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { fromEdge } from '../../../lib/http/edge.ts';
+import type { IncomingEvent } from '../../../lib/http/request.ts';
 import { decryptSecret, encryptSecret } from '../../../lib/keys/factor-key.ts';
 import { readSecret } from '../../../lib/keys/secret-source.ts';
-import { readSecretValue } from '../../../lib/keys/signed-request.ts';
 import { startLoopback } from '../../support/loopback.ts';
 import { type Condition, meets } from '../../support/permissions.ts';
 import { everything, resourcesOf, synthesise, target } from './template.ts';
@@ -42,8 +43,13 @@ beforeAll(async () => {
   });
   stop = loopback.stop;
   const keys = { SECOND_FACTOR_KEY: 'key', SECOND_FACTOR_LOCAL_KEY: '', KMS_URL: loopback.url };
-  const secrets = { JWT_SECRET: '', JWT_SECRET_ID: 'signing', SECRETS_URL: loopback.url };
-  for (const [name, value] of Object.entries({ ...keys, ...secrets, AWS_REGION: 'eu-west-1' })) {
+  const secrets = { JWT_SECRET: '', JWT_SECRET_ID: 'signing', EDGE_SECRET_ID: 'edge' };
+  for (const [name, value] of Object.entries({
+    ...keys,
+    ...secrets,
+    SECRETS_URL: loopback.url,
+    AWS_REGION: 'a',
+  })) {
     vi.stubEnv(name, value);
   }
 });
@@ -52,11 +58,17 @@ afterAll(async () => {
   await stop();
 });
 
+/** A request that has come round CloudFront is refused, by what the secret says. */
+const readEdgeSecret = () => {
+  const event = { headers: {} } as IncomingEvent;
+  return expect(fromEdge().before?.({ event } as never)).rejects.toThrow();
+};
+
 describe.each<[string, string, () => Promise<unknown>, number]>([
   ['kms:Encrypt', 'SecondFactorKey', () => encryptSecret(17, 'A SECRET'), 1],
   ['kms:Decrypt', 'SecondFactorKey', () => decryptSecret(17, 'QQ=='), 1],
   ['secretsmanager:GetSecretValue', 'SigningSecret', () => readSecret(), 2],
-  ['secretsmanager:GetSecretValue', 'EdgeSecret', () => readSecretValue('edge'), 1],
+  ['secretsmanager:GetSecretValue', 'EdgeSecret', readEdgeSecret, 1],
 ])('%s of %s', (action, resource, send, count) => {
   it('is allowed as the code asks for it', async () => {
     sent.length = 0;
