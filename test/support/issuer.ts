@@ -24,7 +24,9 @@ export const makeKey = async (alg: string) => {
 type Key = Awaited<ReturnType<typeof makeKey>>;
 
 export interface Issuer {
+  /** Its name, which is the address of its server unless another one is given. */
   readonly url: string;
+  readonly server: string;
   /** The paths that were asked for. */
   readonly asked: string[];
   /** The keys, of which the first signs. */
@@ -39,8 +41,8 @@ export interface Issuer {
   rotate(alg?: string): Promise<void>;
 }
 
-export const startIssuer = async (): Promise<Issuer> => {
-  const { url, stop } = await startLoopback((request, _, response) => {
+export const startIssuer = async (name?: string): Promise<Issuer> => {
+  const { url: server, stop } = await startLoopback((request, _, response) => {
     issuer.asked.push(request.url ?? '');
     if (issuer.isDown) return response.writeHead(503).end();
     const { pathname, searchParams } = new URL(request.url ?? '/', url);
@@ -58,8 +60,10 @@ export const startIssuer = async (): Promise<Issuer> => {
       .end(JSON.stringify(body));
   });
   afterAll(stop);
+  const url = name ?? server;
   const issuer: Issuer = {
     url,
+    server,
     asked: [],
     keys: [await makeKey('RS256')],
     isDown: false,

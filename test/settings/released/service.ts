@@ -1,0 +1,95 @@
+/** A service that keeps what it stores: it is stopped, and started again on the same data, at a time of its own. */
+import { randomUUID } from 'node:crypto';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { afterAll, inject, vi } from 'vitest';
+import { createTables } from '../../../infra/local/create-tables.ts';
+import { environmentDefaults } from '../../../infra/local/settings.ts';
+import { type ApiClient, logIn } from '../../support/client.ts';
+import { everySetting } from '../../support/every-setting.ts';
+import { audience, identityClient, startIssuer } from '../../support/issuer.ts';
+import { startMailbox } from '../../support/mailbox.ts';
+import { operate } from '../../support/operator.ts';
+import { startTestService } from '../../support/service.ts';
+
+/** When users begin to do what is stored. */
+export const begin = Date.UTC(2026, 11, 1, 12);
+
+/** Lets the clock of this process stand still at a time, until the file ends. */
+export const setClock = (time: number): void => void vi.setSystemTime(time);
+
+/** Each request comes a second after the one before, so that entries have an order. */
+const ticking =
+  (api: ApiClient): ApiClient =>
+  (...request) => {
+    setClock(Date.now() + 1000);
+    return api(...request);
+  };
+
+const issuerName = 'https://issuer.example.com';
+
+/** The settings of whoever turns every option on. */
+const allOn = {
+  ...everySetting,
+  // By default it is the address, and the port is another one each time.
+  TOKEN_ISSUER: 'https://accounts.example.com',
+  IDENTITY_PROVIDERS: JSON.stringify([{ issuer: issuerName, audiences: [audience] }]),
+  AUDIT_DETAIL: 'full',
+  LOGIN_FAILURES_PER_ADDRESS: '1000',
+  REGISTRATIONS_PER_ADDRESS: '1000',
+} as const;
+
+/** A place for data: two tables, and a data folder. */
+export interface Place {
+  readonly folder: string;
+  readonly tables: Readonly<Record<'USERS_TABLE' | 'AUDIT_TABLE', string>>;
+}
+
+/** Makes tables. lib reads where they are when it is first used, which is after this. */
+export const makePlace = async (folder: string): Promise<Place> => {
+  const tables = { USERS_TABLE: `users-${randomUUID()}`, AUDIT_TABLE: `audit-${randomUUID()}` };
+  const engine = { AWS_ENDPOINT_URL_DYNAMODB: inject('engine') };
+  Object.assign(process.env, environmentDefaults, engine, tables);
+  await createTables(inject('engine'), { users: tables.USERS_TABLE, audit: tables.AUDIT_TABLE });
+  return { folder, tables };
+};
+
+const mailbox = await startMailbox();
+afterAll(mailbox.stop);
+const issuer = await startIssuer(issuerName);
+
+/** Has the host of the issuer's name lead to its server. */
+const { handle } = NodeHttpHandler.prototype;
+vi.spyOn(NodeHttpHandler.prototype, 'handle').mockImplementation(function (
+  this: NodeHttpHandler,
+  request,
+  ...options
+) {
+  const { protocol, hostname, port } = new URL(issuer.server);
+  const isIssuer = request.hostname === new URL(issuerName).hostname;
+  if (isIssuer) Object.assign(request, { protocol, hostname, port: Number(port) });
+  return handle.call(this, request, ...options);
+});
+
+/** Starts a service on a place, with every option on, or with the settings as they are by default. */
+export const startOn = async ({ folder, tables }: Place, options: 'on' | 'off' = 'on') => {
+  const service = await startTestService({
+    DATA_DIR: folder,
+    JWT_SECRET: '',
+    ADMIN_EMAIL: 'root@example.org',
+    ADMIN_PASSWORD: 'the password of the admin',
+    ...tables,
+    ...(options === 'on' ? { ...allOn, ...mailbox.environment } : {}),
+  });
+  const api = ticking(service.api);
+  return {
+    ...service,
+    api,
+    adminToken: await logIn(api, service.admin),
+    mailbox,
+    ...identityClient(api, issuer),
+    operate: (args: readonly string[], input = '') =>
+      operate([...args, `--local=${folder}`], { input }),
+  };
+};
+
+export type Kept = Awaited<ReturnType<typeof startOn>>;
