@@ -8,6 +8,7 @@ import * as console from './console/contract.ts';
 import * as docs from './docs/contract.ts';
 import * as emailVerifications from './email-verifications/contract.ts';
 import * as identities from './identities/contract.ts';
+import * as invitations from './invitations/contract.ts';
 import * as passwordResets from './password-resets/contract.ts';
 import * as profile from './profile/contract.ts';
 import * as secondFactor from './second-factor/contract.ts';
@@ -28,6 +29,7 @@ const folders = {
   'second-factor': secondFactor,
   users,
   suspension,
+  invitations,
   'audit-logs': auditLogs,
   'audit-seal': auditSeal,
   'v1-users': v1Users,

@@ -268,7 +268,7 @@ const usesOfCallers = ['caller', 'keys.read', when(signsBySecret, 'secret')] as 
 /** By the file below `functions/` that exports `handler`. The first is created first. */
 // biome-ignore format: one line each
 const usesOf = {
-  'background/send-mail': ['mail.send', 'users.find', 'audit.write'],
+  'background/send-mail': ['mail.send', 'users.find', 'users.change', 'audit.write'],
   'background/seal-audit': ['audit.seal'],
   'background/publish-audit': ['audit.publish'],
   'auth/register': ['passwords', 'registrations.count', 'users.create', 'users.conceal', 'audit.write', when(logsInNewUsers, 'keys.read', 'keys.sign', 'sessions.first'), when((settings) => logsInNewUsers(settings) && signsBySecret(settings), 'secret'), when(verifiesAddresses, 'mail')],
@@ -282,7 +282,7 @@ const usesOf = {
   'email-verifications/request': ['mail', when(lacksSessions, 'users.read')],
   'email-verifications/confirm': ['secret', 'passwords', 'identities', 'failures.count', 'links.address', 'audit.write', 'mail'],
   'profile/get': [when(lacksSessions, 'users.read')],
-  'users/create': ['passwords', 'users.create', 'users.create-admin', 'audit.write'],
+  'users/create': ['passwords', 'users.create', 'users.create-admin', 'audit.write', 'mail'],
   'users/list': ['secret', 'users.find', 'users.list'],
   'users/get': ['users.read'],
   'users/update': ['passwords', 'identities', 'failures.confirm', 'users.holder', 'users.read', 'users.rewrite', 'audit.write', 'mail', when(hasSessions, 'secret')],
@@ -298,6 +298,7 @@ const usesOf = {
   'users/remove-second-factor': ['users.change', 'audit.write', 'mail'],
   'suspension/suspend': ['users.change', 'admins.other', 'audit.write'],
   'suspension/lift': ['users.change', 'admins.check', 'audit.write'],
+  'invitations/create': ['users.read', 'audit.write', 'mail'],
   'audit-logs/list': ['secret', 'audit.read', 'audit.write'],
   'audit-seal/get': ['seal'],
   'audit-seal/request-check': ['seal.told', 'seal.request', 'audit.write'],

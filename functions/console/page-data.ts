@@ -12,6 +12,8 @@ export interface PageData {
   readonly emailPattern: string;
   /** Whether links that reset passwords are mailed. */
   readonly passwordReset: boolean;
+  /** The language of mails, unless somebody chooses another one. */
+  readonly mailLanguage: string;
   /** Whether the trail is sealed; 'paused': what was sealed before can be read. */
   readonly auditSeal: 'on' | 'paused' | 'off';
   /** Whether there is a sealed trail to show, which a service that keeps nothing has not. */

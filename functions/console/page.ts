@@ -43,6 +43,7 @@ const dataOf = (settings: Config): PageData => ({
   sealed: settings.auditSeal !== 'off' && keepsSeal(settings),
   docs: settings.docs,
   passwordReset: sendsMail(settings),
+  mailLanguage: settings.mailLanguage,
 });
 
 /** Text in HTML, or in an attribute in quotation marks. */

@@ -18,12 +18,14 @@ import {
   hasSecondFactors,
   hasSessions,
   type ServiceValues,
+  sendsMail,
 } from '../../lib/ground/settings.ts';
-import { oneOf, rule } from '../../lib/ground/validation.ts';
+import { type Fields, oneOf, rule, trueOrFalse } from '../../lib/ground/validation.ts';
 import {
   auditor,
   confirmation,
   email,
+  mailLanguage,
   name,
   newEmail,
   password,
@@ -38,7 +40,12 @@ const newUser = { name, email: newEmail, password };
 export const create = {
   route: 'POST /api/users',
   may: 'createUser',
-  body: (of: Role) => (of === 'admin' ? newUserOfAdmins() : v.object(newUser)),
+  body: (of: Role, given: Fields) => {
+    if (of !== 'admin') return v.object(newUser);
+    if (given.invite !== true || !sendsMail(config)) return newUserOfAdmins(config, {});
+    // Any password is refused by createUser.
+    return newUserOfAdmins(config, { password: v.optional(v.custom<string>(() => true)) });
+  },
   whenMissing: 'FIELDS_REQUIRED',
   storageFault: ['Error creating user', 'insertErr'],
 } as const satisfies Contract;
@@ -120,8 +127,14 @@ export const descriptions: Descriptions = {
       settings.accounts === 'private'
         ? 'For admins only, because the response says whether somebody has the address. The role `admin` needs a caller who is stored as an admin at that moment.'
         : 'Only admins may ask for the role `admin`; the caller must be stored as an admin at that moment.',
+      sendsMail(settings) &&
+        'Admins may send `invite` instead of a password: the user has no way in before the mailed link, which is valid for seven days, is used to set one.',
       refusesUnmailable(settings),
     ],
+    body: newUserOfAdmins(
+      settings,
+      sendsMail(settings) ? { password: v.exactOptional(password) } : {},
+    ),
     bodyExample: { ...exampleNewUser, password: 'a long password' },
     success: {
       status: 201,
@@ -134,7 +147,11 @@ export const descriptions: Descriptions = {
         created_at: '2026-11-21T09:06:00.000Z',
       },
     },
-    errors: ['EMAIL_REGISTERED', 'HASHING_FAULT'],
+    errors: [
+      'EMAIL_REGISTERED',
+      'HASHING_FAULT',
+      sendsMail(settings) && ['PASSWORD_OR_INVITATION', 'ADMIN_INVITED'],
+    ],
   }),
 
   list: (settings) => ({
@@ -215,6 +232,7 @@ export const descriptions: Descriptions = {
         'CURRENT_PASSWORD_WRONG',
         'TOO_MANY_ATTEMPTS',
       ],
+      sendsMail(settings) && 'INVITATION_NOT_ACCEPTED',
       confirmationErrors(settings),
     ],
   }),
@@ -247,7 +265,14 @@ function userFields(settings: ServiceValues) {
         ),
       ),
     ),
+    ...invitedUntil(settings),
   };
+}
+
+function invitedUntil(settings: ServiceValues): v.ObjectEntries {
+  const text = `Until when the newest link of the invitation is or was valid. Absent once the user has a password, and for callers who are ${noReaders(settings)}.`;
+  const field = v.exactOptional(v.pipe(timestamp(), v.description(text)));
+  return sendsMail(settings) ? { invited_until: field } : {};
 }
 
 /** The fields that users see of themselves. */
@@ -285,10 +310,20 @@ function shownAuditor() {
 
 /** Callers who see no more of others than users do. */
 function noReaders(settings: ServiceValues) {
-  return hasSessions(settings) ? 'neither admins nor auditors' : 'no admins';
+  return hasSessions(settings) ? 'neither admins nor auditors' : 'not admins';
 }
 
-function newUserOfAdmins() {
+/** @param others the fields that are different for whoever is invited, or may be */
+function newUserOfAdmins<Others extends v.ObjectEntries>(settings: ServiceValues, others: Others) {
+  const invitation = {
+    invite: v.exactOptional(
+      v.pipe(
+        trueOrFalse,
+        v.description('Whether to mail an invitation; then without a password. Of admins only.'),
+      ),
+    ),
+    language: mailLanguage,
+  };
   return named(
     'NewUserWithRole',
     v.object({
@@ -296,7 +331,10 @@ function newUserOfAdmins() {
         v.nullish(role),
         v.description('Only admins may ask for `admin`; other callers always make a `user`.'),
       ),
+      // Where there are no mails, these fields are unknown.
+      ...(sendsMail(settings) ? invitation : ({} as typeof invitation)),
       ...newUser,
+      ...others,
     }),
   );
 }

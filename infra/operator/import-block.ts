@@ -10,9 +10,8 @@ import {
   type StoredUser,
   userKey,
 } from '../../lib/users/item.ts';
-import { isUnmatchable } from '../../lib/users/password.ts';
 import { allocateUserIds, insertUser } from '../../lib/users/store.ts';
-import { creationDetails } from '../../lib/users/user.ts';
+import { creationDetails, isUnmatchable } from '../../lib/users/user.ts';
 import { mayHaveHappened, type Operator, recordChange } from './audit.ts';
 import type { Candidate } from './import-line.ts';
 

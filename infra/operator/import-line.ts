@@ -7,8 +7,8 @@ import { makeIdentity, mostIdentities } from '../../lib/options/identities/ident
 import { verifiedAs } from '../../lib/options/verified-addresses/address.ts';
 import { auditor, email, name, newEmail } from '../../lib/users/fields.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
-import { hashCost, isPasswordHash, unmatchableHash } from '../../lib/users/password.ts';
-import { roles } from '../../lib/users/user.ts';
+import { hashCost, isPasswordHash } from '../../lib/users/password.ts';
+import { roles, unmatchableHash } from '../../lib/users/user.ts';
 
 /** A time as PostgreSQL prints it has a space for the T, and may have an offset without minutes. */
 const toInstant = (value: string): string | undefined => {

@@ -5,6 +5,7 @@ import { DomainError } from '../ground/errors.ts';
 import { logAdminMade } from '../ground/log.ts';
 import type { Source } from '../ground/source.ts';
 import type { Claims } from '../keys/token.ts';
+import { isInvited, notInvited } from '../options/invitations/invitation.ts';
 import {
   changedParts,
   pendingMessage,
@@ -39,7 +40,8 @@ export interface ChangeRequest {
  * Changes a user, records it and notifies the user.
  * @returns the user as changed
  * @throws {DomainError} USER_NOT_FOUND, FORBIDDEN, SECOND_FACTOR_REQUIRED, TOKEN_INVALID,
- *   CURRENT_PASSWORD_REQUIRED, CURRENT_PASSWORD_WRONG, TOO_MANY_ATTEMPTS, FIELD_INVALID, EMAIL_REGISTERED,
+ *   CURRENT_PASSWORD_REQUIRED, CURRENT_PASSWORD_WRONG, TOO_MANY_ATTEMPTS, INVITATION_NOT_ACCEPTED,
+ *   FIELD_INVALID, EMAIL_REGISTERED,
  *   HASHING_FAULT, STORAGE_FAULT, and for users without a password the errors of identities
  */
 export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
@@ -58,7 +60,7 @@ export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
     const otherWays = withoutOtherWaysFor(before, request); // identities
     const change = merged(
       { fields: plain, steps },
-      { fields: password_hash ? { password_hash } : {} },
+      { fields: password_hash ? { password_hash, ...notInvited } : {} },
       address,
       otherWays,
       { fields: withoutMaker(before, request, address.fields) }, // users made by a caller
@@ -113,6 +115,7 @@ async function requireConfirmation(
 /** The steps by which whoever makes a user an admin or auditor must be an admin at the instant of the write. */
 function grantorSteps(user: StoredUser, { changes, claims }: ChangeRequest): readonly Step[] {
   if (!promotes(changes)) return [];
+  if (isInvited(user)) throw new DomainError('INVITATION_NOT_ACCEPTED'); // invitations
   if (user.id !== claims.id) return [requireAdmin(claims.id)];
   // The write requires that the user is as it was read.
   if (user.role !== 'admin') throw new DomainError('FORBIDDEN');

@@ -20,7 +20,8 @@ import type { Bearer } from '../options/sessions/bearer.ts';
 import { requireOpen } from '../options/sessions/sessions.ts';
 import { isUnverified } from '../options/verified-addresses/address.ts';
 import type { StoredUser } from '../users/item.ts';
-import { isUnmatchable, matchesHash } from '../users/password.ts';
+import { matchesHash } from '../users/password.ts';
+import { isUnmatchable } from '../users/user.ts';
 import { rewriteUser } from '../users/write.ts';
 
 /** By what a user confirms a request, and where that comes from. */

@@ -13,7 +13,7 @@ import {
 import { tryToNotify } from '../options/mails/hand-over.ts';
 import { type Session, withoutSessions } from '../options/sessions/sessions.ts';
 import type { StoredIdentity, StoredUser } from '../users/item.ts';
-import { isUnmatchable } from '../users/password.ts';
+import { isUnmatchable } from '../users/user.ts';
 import { type Change, rewriteUser, writeUser } from '../users/write.ts';
 import {
   type OwnConfirmation,

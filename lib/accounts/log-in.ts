@@ -7,8 +7,9 @@ import type { Tokens } from '../keys/token.ts';
 import { type Counter, readUnlessWaiting } from '../options/protection/counters.ts';
 import { mustVerify } from '../options/verified-addresses/address.ts';
 import { type StoredUser, wantedEmailKey } from '../users/item.ts';
-import { hashPassword, matchesHash, needsRehash, unmatchableHash } from '../users/password.ts';
+import { hashPassword, matchesHash, needsRehash } from '../users/password.ts';
 import { findHolder } from '../users/store.ts';
+import { unmatchableHash } from '../users/user.ts';
 import { rewriteUser, writeUser } from '../users/write.ts';
 import {
   attemptOf,

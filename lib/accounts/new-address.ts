@@ -2,6 +2,7 @@
 import { DomainError } from '../ground/errors.ts';
 import { config, hidesAccounts } from '../ground/settings.ts';
 import type { Claims } from '../keys/token.ts';
+import { isInvited, withoutInvitationLink } from '../options/invitations/invitation.ts';
 import { voidLink } from '../options/links/link.ts';
 import { isWaiting, verifiedAs, waitingForNone } from '../options/verified-addresses/address.ts';
 import { waitingFor } from '../options/verified-addresses/link.ts';
@@ -24,7 +25,7 @@ export async function newAddress(
   if (email === undefined) return { fields: {} };
   if (email === user.email) return { fields: isOwn && isWaiting(user) ? waitingForNone : {} };
   requireVerifiable(email);
-  if (!isOwn) return merged(movedTo(user, email), { fields: verifiedAs(by.role === 'admin') });
+  if (!isOwn) return merged(movedTo(user, email), { fields: verifiedBy(by, user) });
   if (config.emailVerification === 'off') return movedTo(user, email);
   const holder = hidesAccounts(config) ? undefined : await findUserByEmail(email);
   if (holder && holder.id !== user.id) throw new DomainError('EMAIL_REGISTERED');
@@ -38,7 +39,7 @@ export async function newAddress(
 export function movedTo(user: StoredUser, email: string): Change {
   if (email === user.email) return { fields: {} };
   return {
-    fields: { email, ...waitingForNone },
+    fields: { email, ...waitingForNone, ...withoutInvitationLink(user) },
     steps: [
       ...takeEmail(user, email),
       ...(config.mailFunctionUrl === ''
@@ -46,4 +47,9 @@ export function movedTo(user: StoredUser, email: string): Change {
         : ([[{ Update: voidLink('reset', user.id) }]] as const)),
     ],
   };
+}
+
+/** Whether an address that somebody else gives counts as verified: by an admin, but not of who is invited. */
+function verifiedBy({ role }: Pick<Claims, 'role'>, user: StoredUser) {
+  return verifiedAs(role === 'admin' && !isInvited(user)); // invitations
 }

@@ -3,7 +3,7 @@
  * ask again where it depends on the user who is asked for.
  */
 import { DomainError } from '../ground/errors.ts';
-import { config, hasSessions } from '../ground/settings.ts';
+import { config, hasSessions, sendsMail } from '../ground/settings.ts';
 import type { Fields } from '../ground/validation.ts';
 import { hasFactor } from '../options/second-factor/state.ts';
 import type { StoredUser } from '../users/item.ts';
@@ -34,6 +34,9 @@ const always: Rule = () => true;
 const whileOpen: Rule = () => config.accounts === 'open';
 const namesNoOtherRole: Rule = ({ role }) => (role ?? 'user') === 'user';
 const namesNoAuditor: Rule = ({ auditor }) => !hasSessions(config) || auditor === undefined;
+const asksForNoAdmin: Rule = ({ role }) => role !== 'admin';
+/** Where there are no mails, the field is unknown. */
+const invitesNobody: Rule = ({ invite = false }) => invite === false || !sendsMail(config);
 /** What one is, sent back, is no change; but an admin who lacks a second factor may not name a role. */
 const keepsStanding: Rule = (given, asking) => {
   const { role, isAuditor } = asking.withFactor ?? asking;
@@ -59,7 +62,7 @@ const table = {
   /** Operations about the caller alone: the profile, logout, factors, identities. */
   own:        { user: always },
   listUsers:  { user: ({ search }) => search === undefined,      auditor: always, admin: always },
-  createUser: { user: all(whileOpen, ({ role }) => role !== 'admin'),             admin: always },
+  createUser: { user: all(whileOpen, invitesNobody, asksForNoAdmin),              admin: always },
   readUser:   { user: whileOpen, self: always,                   auditor: always, admin: always },
   changeUser: { self: keepsStanding, maker: all(whileOpen, namesNoOtherRole, namesNoAuditor),
                                                                                   admin: always },

@@ -2,17 +2,23 @@
 import { record, recordingFaults } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import { logAdminMade } from '../ground/log.ts';
-import { config, hidesAccounts } from '../ground/settings.ts';
+import { config, hidesAccounts, type Language } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
 import { usingNonce } from '../keys/nonce.ts';
 import type { Claims, Tokens } from '../keys/token.ts';
 import type { Vouched } from '../options/identities/id-token.ts';
 import { linking, makeIdentity } from '../options/identities/identities.ts';
-import { takenMessage, tryToMail, tryToRemind } from '../options/mails/hand-over.ts';
+import { invitedFrom } from '../options/invitations/invitation.ts';
+import {
+  invitationMessage,
+  takenMessage,
+  tryToMail,
+  tryToRemind,
+} from '../options/mails/hand-over.ts';
 import { countRegistration } from '../options/protection/counters.ts';
 import { prepareFirstSession } from '../options/sessions/session-tokens.ts';
 import { mustVerify, verifiedAs } from '../options/verified-addresses/address.ts';
-import { type NewUser, requireVerifiable } from '../users/fields.ts';
+import { type NewUser, requireMailable, requireVerifiable } from '../users/fields.ts';
 import type { StoredUser } from '../users/item.ts';
 import { insertIfFree, insertUser, prepareUser } from '../users/store.ts';
 import { creationDetails, type Role } from '../users/user.ts';
@@ -77,27 +83,53 @@ export async function registerByIdentity(
   return tokens;
 }
 
+/** A user whom a caller creates, or invites to choose the password. */
+interface CreatedUser extends Omit<NewUser, 'password'> {
+  readonly password?: string | undefined;
+  readonly role?: Role | null | undefined;
+  readonly invite?: boolean;
+  /** That of the mail. */
+  readonly language?: Language;
+}
+
 /**
  * Creates a user for a caller, who may change that user until somebody else has.
  * @throws {DomainError} FORBIDDEN where the caller is no stored admin, and the user is to be one;
- *   EMAIL_REGISTERED, HASHING_FAULT, STORAGE_FAULT
+ *   PASSWORD_OR_INVITATION, ADMIN_INVITED, FIELD_INVALID, EMAIL_REGISTERED, HASHING_FAULT, STORAGE_FAULT
  */
 export async function createUser(
-  body: NewUser & { readonly role?: Role | null | undefined },
+  body: CreatedUser,
   { id: by, role: ofCaller }: Pick<Claims, 'id' | 'role'>,
   source: Source,
 ): Promise<StoredUser> {
   const role = body.role ?? 'user';
+  const isInvited = invites(body);
   const creation = { ...source, action: 'CREATE', user_id: by } as const;
-  const prepared = await recordingFaults(creation, prepareUser(body, role));
-  const user = { ...prepared, ...verifiedAs(ofCaller === 'admin') }; // verified addresses
-  const created = { ...creation, resource_id: user.id, details: creationDetails(user) };
+  const own = { ...body, password: isInvited ? undefined : body.password };
+  const prepared = await recordingFaults(creation, prepareUser(own, role));
+  const user = {
+    ...prepared,
+    ...verifiedAs(ofCaller === 'admin' && !isInvited), // verified addresses
+    ...(isInvited ? invitedFrom() : {}), // invitations
+  };
+  const details = isInvited ? { ...creationDetails(user), invited: true } : creationDetails(user);
+  const created = { ...creation, resource_id: user.id, details };
   const inserting =
     role === 'admin' ? insertUser(user, [requireAdmin(by)]) : insertUser({ ...user, made_by: by });
   await recordingFaults(created, inserting);
   await record(created);
   if (role === 'admin') logAdminMade(user.id, { by, requestId: source.request_id });
+  if (isInvited) await tryToMail(invitationMessage(user, source, body.language)); // invitations
   return user;
+}
+
+/** Whether a user is to be invited, which goes neither with a password nor with a role. */
+function invites({ invite = false, password, role, email }: CreatedUser): boolean {
+  if (!invite) return false;
+  if ((password ?? '') !== '') throw new DomainError('PASSWORD_OR_INVITATION');
+  if (role === 'admin') throw new DomainError('ADMIN_INVITED');
+  requireMailable(email);
+  return true;
 }
 
 /** The part of an address before the @, as a name. */

@@ -1,7 +1,8 @@
-/** Password resets, for users who forgot their password (functions/README.md, Password reset). */
+/** Passwords that users set by a mailed link (functions/README.md, Password reset, Invitations). */
 import { record, recordingFaults } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import type { Source } from '../ground/source.ts';
+import { isInvited } from '../options/invitations/invitation.ts';
 import { type FoundLink, readResetLink, useResetLink } from '../options/links/link.ts';
 import { tryToNotify } from '../options/mails/hand-over.ts';
 import { forgottenFailures } from '../options/protection/counters.ts';
@@ -13,7 +14,7 @@ import { reclaimed } from './ways-in.ts';
 
 /**
  * Sets a password by a token, which is valid once, ends all sessions and unlinks all identities. Whoever
- * has the mail has the address, which is then verified.
+ * has the mail has the address, which is then verified. By an invitation it is the first password.
  * @throws {DomainError} RESET_TOKEN_INVALID, HASHING_FAULT, STORAGE_FAULT
  */
 export async function resetPassword(
@@ -35,12 +36,14 @@ export async function resetPassword(
     );
     return { after: await writeUser(user, change), ways: reclaiming.ways };
   };
-  const entryOf = ({ id }: StoredUser, fields: readonly string[]) => {
-    return { ...update, user_id: id, resource_id: id, details: { fields, by: 'reset' } };
+  const entryOf = ({ id }: StoredUser, by: string, fields: readonly string[]) => {
+    return { ...update, user_id: id, resource_id: id, details: { fields, by } };
   };
-  const ifFailed = entryOf(found.user, reclaimed(found.user, password_hash).ways);
+  const by = isInvited(found.user) ? 'invitation' : 'reset'; // invitations
+  const ifFailed = entryOf(found.user, by, reclaimed(found.user, password_hash).ways);
   const { after, ways } = await recordingFaults(ifFailed, untilWritten(read, reset, found));
-  await record(entryOf(after, ways));
+  await record(entryOf(after, by, ways));
+  if (by === 'invitation') return; // invitations
   // The reset has verified the address, and the limits of strangers' mails do not apply to this one.
   await tryToNotify(after, ways, source); // mails
 }

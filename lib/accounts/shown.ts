@@ -1,6 +1,12 @@
 /** How responses show a user (functions/README.md, Responses). */
 
-import { config, hasIdentities, hasSecondFactors, hasSessions } from '../ground/settings.ts';
+import {
+  config,
+  hasIdentities,
+  hasSecondFactors,
+  hasSessions,
+  sendsMail,
+} from '../ground/settings.ts';
 import { factorStanding } from '../options/second-factor/state.ts';
 import { isWaiting, verifiedAs } from '../options/verified-addresses/address.ts';
 import type { ListedUser, StoredIdentity, StoredUser } from '../users/item.ts';
@@ -10,23 +16,14 @@ import { type Standing, seesAll } from './policy.ts';
 /**
  * The fields of a user that responses show.
  * @param caller users themselves, admins and auditors also see the address that waits for its link and
- *   whether the user is an auditor; admins and auditors also see whether the user is suspended
+ *   whether the user is an auditor; admins and auditors also see whether the user is suspended or invited
  */
 export function shownUser(
   user: ListedUser,
   caller: Standing & { readonly id?: number } = {},
 ): User {
-  const {
-    id,
-    name,
-    email,
-    role,
-    created_at,
-    email_verified,
-    pending_email,
-    suspended_at,
-    auditor,
-  } = user;
+  const { id, name, email, role, created_at, email_verified, pending_email } = user;
+  const { suspended_at, invited_until, auditor } = user;
   const isForAll = seesAll(caller);
   const isForOwn = isForAll || caller.id === id;
   return {
@@ -38,6 +35,7 @@ export function shownUser(
     ...verifiedAs(email_verified === true), // verified addresses
     ...(isForOwn && isWaiting(user) ? { pending_email } : {}),
     ...(isForAll && suspended_at ? { suspended_at } : {}), // suspension
+    ...(isForAll && invited_until && sendsMail(config) ? { invited_until } : {}), // invitations
     ...(isForOwn && hasSessions(config) ? { auditor: auditor === true } : {}), // auditors
   };
 }

@@ -1,6 +1,7 @@
 /** The ways into an account: the password, open sessions, and those that options give. */
 import type { Step } from '../dynamodb/client.ts';
 import { unlinkedAll, unlinking } from '../options/identities/identities.ts';
+import { notInvited } from '../options/invitations/invitation.ts';
 import { forgottenSessions, withoutSessions } from '../options/sessions/sessions.ts';
 import type { StoredUser } from '../users/item.ts';
 import { type Change, merged } from '../users/write.ts';
@@ -18,6 +19,7 @@ export function reclaimed(user: StoredUser, password_hash: string): WaysChange {
   const otherWays = withoutOtherWays(user);
   const change = merged(
     { fields: { password_hash, made_by: undefined } }, // users made by a caller
+    { fields: notInvited }, // invitations
     otherWays,
     { fields: withoutSessions(user) }, // sessions
   );

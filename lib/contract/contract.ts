@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import type { Operation } from '../accounts/policy.ts';
 import type { ErrorCode, StorageFault } from '../ground/errors.ts';
 import type { ServiceValues } from '../ground/settings.ts';
+import type { Fields } from '../ground/validation.ts';
 import type { Role } from '../users/user.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
@@ -24,8 +25,8 @@ export interface Contract {
   readonly takesToken?: true;
   /** A token is good even if its user was deleted. */
   readonly evenIfDeleted?: true;
-  /** The JSON body, which may depend on the caller's role. */
-  readonly body?: (role: Role) => BodySchema;
+  /** The JSON body, which may depend on the caller's role, and on its own fields. */
+  readonly body?: (role: Role, given: Fields) => BodySchema;
   /** The error when a field of the body is missing or empty; absent: FIELD_INVALID. */
   readonly whenMissing?: ErrorCode;
   /** The error when a field of the body breaks a rule, or by the field; absent: FIELD_INVALID. */

@@ -78,6 +78,8 @@ export function oneOf<const Words extends readonly string[]>(words: Words) {
   return v.picklist(words, `must be one of ${words.join(', ')}`);
 }
 
+export const trueOrFalse = v.boolean('must be true or false');
+
 type BodySchema = v.GenericSchema & { readonly entries: v.ObjectEntries };
 
 /** The codes of errors of a body; absent: FIELD_INVALID. See lib/contract/contract.ts. */

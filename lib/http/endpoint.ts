@@ -55,7 +55,8 @@ export function checkBody(
   permit?: Permit,
 ): unknown {
   permit?.(event, fields);
-  return contract.body && parseBody(contract.body(event.claims?.role ?? 'user'), fields, contract);
+  const schema = contract.body?.(event.claims?.role ?? 'user', fields);
+  return schema && parseBody(schema, fields, contract);
 }
 
 /**

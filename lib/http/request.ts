@@ -7,6 +7,7 @@ import type { Standing } from '../accounts/policy.ts';
 import type { Contract } from '../contract/contract.ts';
 import { languages } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
+import type { Fields } from '../ground/validation.ts';
 import type { Claims } from '../keys/token.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import type { Role } from '../users/user.ts';
@@ -38,7 +39,9 @@ export type AuthenticatedRequest = ApiRequest & {
   readonly bearer?: Bearer;
 };
 
-type BodyOf<C> = C extends { readonly body: (role: Role) => infer Schema extends v.GenericSchema }
+type BodyOf<C> = C extends {
+  readonly body: (role: Role, given: Fields) => infer Schema extends v.GenericSchema;
+}
   ? { readonly body: v.InferOutput<Schema> }
   : unknown;
 

@@ -1,9 +1,9 @@
 /** The fields of users in bodies, each with its rule (functions/README.md, Input). */
 import * as v from 'valibot';
 import { type FieldFault, invalidField } from '../ground/errors.ts';
-import { config, hasIdentities } from '../ground/settings.ts';
-import { atLeast, atMost, oneOf, rule, text, validate } from '../ground/validation.ts';
-import { isAddress, isVerifiable, uniqueness } from './address.ts';
+import { config, hasIdentities, languages } from '../ground/settings.ts';
+import { atLeast, atMost, oneOf, rule, text, trueOrFalse, validate } from '../ground/validation.ts';
+import { isAddress, isVerifiable, mailedAs, uniqueness } from './address.ts';
 import { type Role, roles } from './user.ts';
 
 /** Ranges of a pattern in the document: not every reader of JSON Schema supports `\p{}`. */
@@ -81,7 +81,7 @@ export const password = v.pipe(
 
 export const role = oneOf(roles);
 
-export const auditor = v.boolean('must be true or false');
+export const auditor = trueOrFalse;
 
 export interface NewUser {
   readonly name: string;
@@ -99,6 +99,14 @@ export type UserChanges = Partial<NewUser & { readonly role: Role; readonly audi
 export function requireVerifiable(email: string): void {
   if (!isVerifiable(email)) throw invalidField('email', verifiableRule);
 }
+
+/** Requires an address that the service can mail to, whether it verifies it or not. @throws {DomainError} FIELD_INVALID */
+export function requireMailable(email: string): void {
+  if (mailedAs(email) === undefined) throw invalidField('email', verifiableRule);
+}
+
+/** The language of a mail that somebody else causes; absent: that of MAIL_LANGUAGE. */
+export const mailLanguage = v.exactOptional(oneOf(languages));
 
 export function linkToken() {
   return v.pipe(

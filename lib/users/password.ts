@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { compare, hash } from 'bcryptjs';
 import { DomainError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
+import { unmatchableHash } from './user.ts';
 
 /**
  * Marks a hash whose input was reduced first: bcrypt of the base64 of the password's SHA-256. A
@@ -47,13 +48,6 @@ export const hashPassword = async (
     throw new DomainError('HASHING_FAULT', { cause });
   }
 };
-
-/** A hash that no password matches, by default at the current cost. */
-export const unmatchableHash = (cost: number = config.bcryptCost): string =>
-  `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;
-
-/** Whether no password matches a hash: of users whom an import or an identity brought without one. */
-export const isUnmatchable = (stored: string): boolean => stored.endsWith(`$${'.'.repeat(53)}`);
 
 /**
  * The last characters of salt and digest hold fewer than six bits, so that only some characters are

@@ -16,8 +16,9 @@ import {
   userKey,
   wantedEmailKey,
 } from './item.ts';
-import { hashPassword, unmatchableHash } from './password.ts';
+import { hashPassword } from './password.ts';
 import type { Role } from './user.ts';
+import { unmatchableHash } from './user.ts';
 
 /**
  * Stores a new user as {@link insertUser} does, unless somebody has the address; the work is the same.

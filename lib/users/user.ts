@@ -22,6 +22,8 @@ export interface User {
   readonly pending_email?: string | undefined;
   /** Since when the user is suspended; absent: the user is not, or the response is for neither admin nor auditor. */
   readonly suspended_at?: string | undefined;
+  /** Until when the newest link of an invitation is or was valid; absent: it was used, or there is none, or as above. */
+  readonly invited_until?: string | undefined;
   /**
    * Whether the user is an auditor; absent: there are no sessions, or the response is for somebody who may
    * not see it. Stored: absent counts as false.
@@ -47,6 +49,18 @@ export function isUserId(value: unknown): value is number {
 /** Whether a user may not log in before an admin lifts the suspension. */
 export function isSuspended({ suspended_at }: Pick<User, 'suspended_at'>): boolean {
   return suspended_at !== undefined;
+}
+
+const unmatchable = `$${'.'.repeat(53)}`;
+
+/** A hash that no password matches, by default at the current cost. */
+export function unmatchableHash(cost: number = config.bcryptCost): string {
+  return `$2b$${String(cost).padStart(2, '0')}${unmatchable}`;
+}
+
+/** Whether no password matches a hash, because the user has none. */
+export function isUnmatchable(hash: string): boolean {
+  return hash.endsWith(unmatchable);
 }
 
 type Recorded = Pick<User, 'name' | 'email' | 'role' | 'auditor'>;

@@ -10,7 +10,7 @@ import { type Account, type ApiAnswer, logIn, makeUser, register } from '../supp
 import { promote, sessionIn } from '../support/examples.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
 import { type EngineProxy, faults, overtake } from '../support/proxy.ts';
-import { plantLinkToken } from '../support/reset-tokens.ts';
+import { linkMailed, plantInvitation, plantLinkToken } from '../support/reset-tokens.ts';
 import { codeOf, enrol } from '../support/second-factor.ts';
 import { ageSessions } from '../support/stored-items.ts';
 import { expectSoundTable, sessionsItem, userItems } from '../support/users-table.ts';
@@ -47,6 +47,8 @@ interface Scene extends Omit<Account, 'token'>, Proxied {
   /** A link for another address that was asked for in the one session, and one for a new password. */
   readonly link: string;
   readonly reset: string;
+  /** The link of an invitation, of a user who has no password yet. */
+  readonly invitation?: string;
   /** Another admin. */
   grantor?: Account;
   /** A code that nobody has used, and another one. */
@@ -77,6 +79,15 @@ const begin = async ({ proxy, service }: Proxied, maker: string, user: Omit<Acco
   const asked = { email: `link-${user.email}`, sessionId: sessionIn({ token: asking() }) };
   const link = await plantLinkToken(environment, user.id, { kind: 'address', ...asked });
   scene = { ...scene, link, reset: await plantLinkToken(environment, user.id) };
+};
+
+/** A user who is invited. */
+const beginInvited = async () => {
+  const { api, adminToken, environment } = withOptions.service;
+  const user = await makeUser(api, adminToken);
+  const invitation = await plantInvitation(environment, user.id);
+  const none = { maker: adminToken, asking: [], other: [], link: '', reset: '' };
+  scene = { ...withOptions, ...user, ...none, invitation };
 };
 
 type Tag = 'early' | 'late';
@@ -139,6 +150,15 @@ const failing = (send: Request['send']): Request =>
     scene.proxy.impose();
     return answer;
   });
+
+/** A request that is done when its link is mailed, or cannot be. */
+function mailing(send: () => Promise<ApiAnswer>): Request {
+  return plain(async () => {
+    const answer = await send();
+    await linkMailed(scene.service.environment, scene.email);
+    return answer;
+  });
+}
 
 const requests = {
   'a change of the name': put(tagged.name, asking),
@@ -207,6 +227,16 @@ const requests = {
   'a reset': plain((tag) =>
     call('PUT', '/api/password-resets', undefined, { token: scene.reset, password: tag }),
   ),
+  'the invitation': plain((tag) =>
+    call('PUT', '/api/password-resets', undefined, { token: scene.invitation, password: tag }),
+  ),
+  'another invitation': mailing(() => ofUser('POST', '/invitations', admin(), {})),
+  'a request for a reset': mailing(() =>
+    call('POST', '/api/password-resets', undefined, { email: scene.email }),
+  ),
+  'a registration with the address': plain(() =>
+    sendRegistration(scene.service.api, newAccount({ email: scene.email })),
+  ),
   'a suspension': plain(() => ofUser('PUT', '/suspension', admin())),
   'a suspension of the first admin': plain(
     () => call('PUT', '/api/users/1/suspension', asking()),
@@ -268,6 +298,9 @@ interface Standing {
   readonly fresh?: string;
   readonly hasFactor: boolean;
   readonly code?: string | undefined;
+  /** Of a user who was invited, whether an invitation stands, and whether its first link still works. */
+  readonly isInvited?: boolean;
+  readonly invitation?: string;
 }
 
 /** Whether tokens open anything: the newest ones, if a session is open. */
@@ -300,7 +333,9 @@ const codeState = async (email: string, password: string): Promise<string> => {
 
 const sessionsOf = async (answers: readonly ApiAnswer[]) => {
   const begun = answers.flatMap(({ body }) => (body?.refreshToken && body.token ? [body] : []));
-  const known = [scene.asking, scene.other].map(([tokens]) => sessionIn(tokens as Tokens));
+  const known = [scene.asking, scene.other].flatMap(([tokens]) =>
+    tokens ? sessionIn(tokens) : [],
+  );
   const fresh = begun.filter((tokens) => !known.includes(sessionIn(tokens)));
   return {
     asking: await stateOf(scene.asking),
@@ -323,6 +358,7 @@ const shownAs = async ({ name, email, role, ...more }: ApiAnswer['body']) => {
     ...(more.auditor ? ({ isAuditor: true } as const) : {}),
     isSuspended: suspended_at !== undefined,
     hasFactor,
+    ...(scene.invitation ? { isInvited: more.invited_until !== undefined } : {}),
     ...(scene.code && hasFactor ? { code: await codeState(email, right) } : {}),
   };
 };
@@ -344,7 +380,14 @@ const standingAfter = async (answers: readonly ApiAnswer[]): Promise<Standing> =
     await ofUser('DELETE', '/suspension', admin());
     expect(await sessionsOf(answers)).toEqual(sessions);
   }
-  return { ...before, ...sessions, ...shown };
+  return { ...before, ...sessions, ...shown, ...(await invitationState()) };
+};
+
+/** Whether the first link of an invitation still sets a password. */
+const invitationState = async () => {
+  if (!scene.invitation) return {};
+  const { status } = await requests['the invitation'].send('late');
+  return { invitation: status === 204 ? 'good' : 'void' };
 };
 
 const before: Standing = {
@@ -556,6 +599,59 @@ describe('With sessions and links, when', () => {
       .split('\n')
       .filter((line) => line.includes(refreshTokenReused));
     expect(logged.filter((line) => JSON.parse(line).user_id === scene.id)).toHaveLength(1);
+  });
+});
+
+const invited = { ...over, isInvited: true, invitation: 'void', password: 'another one' } as const;
+const accepted = { ...invited, isInvited: false } as const;
+const noReset = '400 Invalid or expired reset token';
+const taken = '409 Email already registered';
+
+describe('Of a user who is invited, when', () => {
+  beforeEach(beginInvited);
+
+  // biome-ignore format: a table
+  it.each<Row>([
+    ['the invitation', transaction, 'a login', '204', '401 Invalid credentials', { ...accepted, password: 'late' }],
+    ['the invitation', transaction, 'a registration with the address', '204', taken, { ...accepted, password: 'late' }],
+    ['the invitation', transaction, 'a name by an admin', '204', '200', { ...accepted, password: 'late', name: 'early' }],
+    ['the invitation', transaction, 'a promotion', '204', '409 Invitation not accepted', { ...accepted, password: 'late' }],
+    ['the invitation', transaction, 'the invitation', noReset, '204', { ...accepted, password: 'early' }],
+    ['the invitation', transaction, 'another invitation', noReset, '204', invited],
+    ['the invitation', transaction, 'a request for a reset', noReset, '202', invited],
+    ['the invitation', transaction, 'a password by an admin', noReset, '200', { ...accepted, password: 'early' }],
+    ['the invitation', transaction, 'an address by an admin', noReset, '200', { ...invited, address: 'early' }],
+    ['the invitation', transaction, 'a suspension', noReset, '204', { ...invited, isSuspended: true }],
+    ['the invitation', transaction, 'a deletion', noReset, '204', gone],
+
+    ['a login with the other’s password', get, 'the invitation', '200', '204', { ...accepted, password: 'early', fresh: 'open' }],
+    ['a registration with the address', transaction, 'the invitation', taken, '204', { ...accepted, password: 'early' }],
+    ['a promotion', get, 'the invitation', '200', '204', { ...accepted, password: 'early', role: 'admin' }],
+    ['a password by an admin', write, 'the invitation', '200', '204', { ...accepted, password: 'late' }],
+    ['an address by an admin', transaction, 'the invitation', '200', '204', { ...accepted, password: 'early', address: 'late' }],
+    ['a suspension', write, 'the invitation', '204', '204', { ...accepted, password: 'early', isSuspended: true }],
+    ['a deletion', transaction, 'the invitation', '204', '204', gone],
+
+    ['another invitation', '2nd UpdateItem', 'the invitation', '204', '204', { ...accepted, password: 'early' }],
+    ['another invitation', '2nd UpdateItem', 'a password by an admin', '204', '200', { ...accepted, password: 'early' }],
+    ['another invitation', '2nd UpdateItem', 'an address by an admin', '204', '200', { ...invited, address: 'early' }],
+    ['another invitation', '2nd UpdateItem', 'a suspension', '204', '204', { ...invited, isSuspended: true }],
+    ['another invitation', '2nd UpdateItem', 'a deletion', '204', '204', gone],
+    ['a request for a reset', '2nd UpdateItem', 'the invitation', '202', '204', { ...accepted, password: 'early' }],
+    ['a request for a reset', '2nd UpdateItem', 'a suspension', '202', '204', { ...invited, isSuspended: true }],
+    ['a password by an admin', write, 'another invitation', '200', '204', { ...accepted, password: 'late' }],
+    ['an address by an admin', transaction, 'another invitation', '200', '204', { ...invited, address: 'late' }],
+    ['a suspension', write, 'another invitation', '204', '204', { ...invited, isSuspended: true }],
+    ['a deletion', transaction, 'another invitation', '204', '204', gone],
+  ])('%s is held back at its %s, and %s overtakes it, the outcomes are %s and %s, and then %o', expectRow);
+
+  it('twenty requests use the link, one sets the password', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => requests['the invitation'].send('early')),
+    );
+
+    expect(answers.map(outcomeOf).sort()).toEqual(['204', ...Array(19).fill(noReset)]);
+    expect(await standingAfter([])).toEqual({ ...before, ...accepted, password: 'early' });
   });
 });
 

@@ -7,8 +7,11 @@ import fc from 'fast-check';
 import { decodeJwt } from 'jose';
 import { afterAll, expect, it, vi } from 'vitest';
 import { handler as sendMail } from '../../functions/background/send-mail.ts';
+import { invitedFrom } from '../../lib/options/invitations/invitation.ts';
+import { unmatchableHash } from '../../lib/users/user.ts';
 import { mailSettings, startMailbox, tokenIn, verifyUrl } from '../support/mailbox.ts';
 import { counted, holds } from '../support/runs.ts';
+import { setFields } from '../support/stored-user.ts';
 import { type Answer, type Call, startHandlers } from './handlers.ts';
 
 const mailbox = await startMailbox();
@@ -166,15 +169,25 @@ const begin: readonly Action[] = [
   { kind: 'log in', address: 'first', isRight: true },
 ];
 
-it('Nobody learns whether an address has an account', async () => {
+/** The fields of a user who is invited, and has no password. */
+const invited = () => ({
+  ...invitedFrom(),
+  password_hash: unmatchableHash(),
+  email_verified: false,
+});
+
+it('Nobody learns whether an address has an account, or is invited', async () => {
   await holds(
     40,
     fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 25, size: 'max' }),
-      async (steps) => {
+      // Whether the holder of the address has only been invited.
+      fc.constantFrom({}, invited()),
+      async (steps, holderFields) => {
         const [holder, ofFree, ofTaken] = [new Asker('holder'), new Asker(), new Asker()];
         holder.emails[0] = ofTaken.emails[2] ?? '';
         for (const one of begin) await holder.take(one);
+        await setFields(Number(holder.id), holderFields);
         for (const one of [...begin, ...steps]) {
           if (one.kind === 'wait') vi.setSystemTime(Date.now() + one.seconds * 1000);
           else expect(await ofTaken.take(one), one.kind).toBe(await ofFree.take(one));

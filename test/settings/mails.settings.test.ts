@@ -22,6 +22,7 @@ import { waitingFor } from '../../lib/options/verified-addresses/link.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
 import { hashPassword } from '../../lib/users/password.ts';
 import { allocateUserId, findUserByEmail, insertUser, readUser } from '../../lib/users/store.ts';
+import { unmatchableHash } from '../../lib/users/user.ts';
 import { writeUser } from '../../lib/users/write.ts';
 import { uniqueEmail } from '../support/client.ts';
 import { gatewayEvent } from '../support/event.ts';
@@ -218,6 +219,26 @@ const rows: readonly Row[] = [
     way: 'requireMail(verificationMessage)',
     kind: 'verification',
     prepare: async (email) => ({ token: await tokenOf(await userWith(email)) }),
+  },
+  {
+    route: 'POST /api/users',
+    way: 'tryToMail(invitationMessage)',
+    kind: 'reset',
+    prepare: async (email) => {
+      const holder = await findUserByEmail(email);
+      if (holder) await removeUser(holder.id);
+      const { token } = await anybody({ role: 'admin' });
+      return { token, json: { name: 'Ada', email, invite: true } };
+    },
+  },
+  {
+    route: 'POST /api/users/{id}/invitations',
+    way: 'requireMail(invitationMessage)',
+    kind: 'reset',
+    prepare: async (email) => {
+      const { id } = await userWith(email, { password_hash: unmatchableHash() });
+      return { id, token: (await anybody({ role: 'admin' })).token, json: {} };
+    },
   },
   {
     route: 'PUT /api/users/{id}',
@@ -434,7 +455,9 @@ describe.each(rows)('$route, by $way: a $kind', ({ route, kind, settings, prepar
 
     expect(status).toBeLessThan(300);
     expect([again, delivered, await deliver(email)]).toEqual([status, [1, 1], [1, 1]]);
-    const subject = { reset: 'Choose', verification: 'Confirm', notice: 'Your' }[kind];
+    const subject = { reset: '(?:Choose|Your account)', verification: 'Confirm', notice: 'Your' }[
+      kind
+    ];
     expect(mailbox.mails.at(-1)?.subject).toMatch(new RegExp(`^${subject} `));
   });
 

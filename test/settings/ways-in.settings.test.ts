@@ -8,7 +8,7 @@ import { sessionIn } from '../support/examples.ts';
 import { identityClient, identitySettings, newPerson, startIssuer } from '../support/issuer.ts';
 import { mailSettings } from '../support/mailbox.ts';
 import { type OperatedService, operatedServiceForThisFile } from '../support/operator.ts';
-import { markVerified, plantLinkToken } from '../support/reset-tokens.ts';
+import { markVerified, plantInvitation, plantLinkToken } from '../support/reset-tokens.ts';
 import { enrol } from '../support/second-factor.ts';
 import { scan } from '../support/stored-items.ts';
 import { verificationSettings } from '../support/verification.ts';
@@ -51,8 +51,24 @@ const newSubject = async () => {
 };
 type Subject = Awaited<ReturnType<typeof newSubject>>;
 
+/** A user who is invited: nothing but the link opens the account. */
+const newInvited = async (): Promise<Subject> => {
+  const { token, ...user } = await register(api);
+  const reset = await plantInvitation(environment, user.id);
+  const nothing = { token: '', refreshToken: '' };
+  const others = { person: newPerson(), code: '', another: '', session: nothing, pending: '' };
+  return { ...user, token, ...others, reset, current: user.password };
+};
+
 const logIn = ({ email }: Subject, password: string, fields: object = {}) =>
   api('POST', '/api/login', { json: { email, password, ...fields } });
+
+const useLink = async (subject: Subject): Promise<boolean> => {
+  const json = { token: subject.reset, password: 'a password by the link' };
+  const isOpen = (await api('PUT', '/api/password-resets', { json })).status === 204;
+  if (isOpen) subject.current = json.password;
+  return isOpen;
+};
 
 /**
  * Whether each way still opens the account or, of the second factor, whether it is asked for. They are tried
@@ -73,12 +89,7 @@ const ways: Readonly<Record<string, (subject: Subject) => Promise<boolean>>> = {
     const { status, body } = await signIn(person, { code: another });
     return status === 200 && decodeJwt(body.token).id === id;
   },
-  'a mailed reset link': async (subject) => {
-    const json = { token: subject.reset, password: 'a password by the link' };
-    const isOpen = (await api('PUT', '/api/password-resets', { json })).status === 204;
-    if (isOpen) subject.current = json.password;
-    return isOpen;
-  },
+  'a mailed reset link': useLink,
   'the link of a pending address': async ({ pending, current }) => {
     const json = { token: pending, password: current };
     return (await api('PUT', '/api/email-verifications', { json })).status === 204;
@@ -140,6 +151,9 @@ const outcomes: readonly (readonly ('ends' | 'stays')[])[] = [
   ['ends', 'ends', 'ends', 'ends', 'stays', 'ends', 'ends', 'stays'],
   ['stays', 'stays', 'stays', 'ends', 'stays', 'ends', 'stays', 'stays'],
 ];
+/** The same for the link of an invitation, whose user cannot log in before. */
+// biome-ignore format: a table
+const ofInvitation = ['ends', 'ends', 'cannot', 'ends', 'ends', 'ends', 'ends', 'stays'];
 const names = Object.keys(ways);
 
 /** What each way comes to. */
@@ -164,6 +178,23 @@ describe('Each way into an account', () => {
 
   it('is open before any of them', async () => {
     expect(await tryWays(await newSubject())).toEqual(names.map((way) => [way, 'stays']));
+  });
+});
+
+describe('The link of an invitation', () => {
+  const possible = Object.entries(events)
+    .map(([event, happen], column) => ({ event, happen, expected: ofInvitation[column] }))
+    .filter(({ expected }) => expected !== 'cannot');
+  it.each(possible)('$expected with $event', async ({ happen, expected }) => {
+    const subject = await newInvited();
+
+    await happen(subject);
+
+    expect((await useLink(subject)) ? 'stays' : 'ends').toBe(expected);
+  });
+
+  it('is open before any of them', async () => {
+    expect(await useLink(await newInvited())).toBe(true);
   });
 });
 

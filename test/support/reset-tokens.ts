@@ -1,9 +1,11 @@
 import { inject } from 'vitest';
+import { makeInvitationToken } from '../../lib/options/invitations/invitation.ts';
 import { type Link, makeLinkToken } from '../../lib/options/links/link.ts';
 import { mailsKey } from '../../lib/options/mails/limits.ts';
 import { waitingFor } from '../../lib/options/verified-addresses/link.ts';
 import { getItem } from '../../lib/users/item.ts';
 import { findStoredUser } from '../../lib/users/store.ts';
+import { unmatchableHash } from '../../lib/users/user.ts';
 import { setFields } from './stored-user.ts';
 import { until } from './until.ts';
 
@@ -45,12 +47,35 @@ export const plantLinkToken = (
     return makeLinkToken({ kind: 'reset', user, ...link, email, pendingId: waiting?.pending_id });
   });
 
+/** Sets fields of a stored user of a service. */
+export const setFieldsOf = (
+  environment: Environment,
+  ...change: Parameters<typeof setFields>
+): Promise<unknown> => inTurn(environment, () => setFields(...change));
+
 /** Marks the address of a user of a service as verified, or as not. */
 export const markVerified = (
   environment: Environment,
   id: number,
   { email_verified = true } = {},
-): Promise<unknown> => inTurn(environment, () => setFields(id, { email_verified }));
+): Promise<unknown> => setFieldsOf(environment, id, { email_verified });
+
+/** Makes a user one who is invited, without a password and without a mail. @returns the token of the link */
+export const plantInvitation = (environment: Environment, id: number): Promise<string> =>
+  inTurn(environment, async () =>
+    makeInvitationToken(
+      await setFields(id, { password_hash: unmatchableHash(4), email_verified: false }),
+    ),
+  );
+
+/** Waits until a link for a password is mailed to an address, or given up. */
+export const linkMailed = async (environment: Environment, email: string): Promise<void> => {
+  const isOver = async () => {
+    const item = await getItem(mailsKey({ kind: 'reset', email }));
+    return item && (item.sent || item.claimed_until === undefined);
+  };
+  await until(async () => inTurn(environment, isOver), `${email} has no mail`);
+};
 
 /** Waits until the mail to a user who has registered is sent, where addresses are verified. */
 export const registrationMailed = async (environment: Environment, id: number): Promise<void> => {

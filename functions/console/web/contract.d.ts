@@ -25,11 +25,12 @@ export type SecondFactorEnrolment = { secret: string; uri: string };
 export type CodeConfirmation = { code: string };
 export type RecoveryCodes = { recoveryCodes: Array<string> };
 export type PasswordAndCode = { code: string; currentPassword?: string; idToken?: string; nonce?: string };
-export type NewUserWithRole = { role?: "user" | "admin" | null; name: string; email: string; password: string };
-export type User = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean; email_verified: boolean; pending_email?: string; created_at: string; suspended_at?: string };
+export type NewUserWithRole = { role?: "user" | "admin" | null; invite?: boolean; language?: "en" | "de"; name: string; email: string; password?: string };
+export type User = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean; email_verified: boolean; pending_email?: string; created_at: string; suspended_at?: string; invited_until?: string };
 export type Users = Array<User>;
-export type UserDetails = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean; email_verified: boolean; pending_email?: string; created_at: string; suspended_at?: string; second_factor?: SecondFactor; identities?: Array<Identity> };
+export type UserDetails = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean; email_verified: boolean; pending_email?: string; created_at: string; suspended_at?: string; invited_until?: string; second_factor?: SecondFactor; identities?: Array<Identity> };
 export type UserChanges = { name?: string; email?: string; password?: string; role?: "user" | "admin"; auditor?: boolean; currentPassword?: string; idToken?: string; nonce?: string };
+export type Invitation = { language?: "en" | "de" };
 export type AuditEntries = { data: Array<AuditEntry> };
 export type AuditEntry = { id: number; user_id: number | null; action: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT"; resource: string; resource_id: string | null; ip_address: string | null; user_agent: string | null; result: "SUCCESS" | "FAILURE"; details: string | null; created_at: string };
 export type AuditEntriesAsNdjson = string;
@@ -123,6 +124,9 @@ export interface paths {
   "/api/users/{id}/suspension": {
     put: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
     delete: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/users/{id}/invitations": {
+    post: { parameters: { path: { id: number } }; requestBody?: { content: { "application/json": Invitation } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/admin/audit-logs": {
     get: { parameters: { query?: { userId?: number; action?: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT"; result?: "SUCCESS" | "FAILURE"; resourceId?: string; about?: number; ipAddress?: string; since?: string; until?: string; order?: "desc" | "asc"; limit?: number; cursor?: string } }; responses: { 200: { content: { "application/json": AuditEntries; "application/x-ndjson": AuditEntriesAsNdjson; "text/csv": AuditEntriesAsCsv } }; default: { content: { "application/problem+json": Problem } } } };

@@ -3,7 +3,7 @@ import { shownUser } from '../../../lib/accounts/shown.ts';
 import { send } from '../../../lib/dynamodb/client.ts';
 import { config } from '../../../lib/ground/settings.ts';
 import type { StoredUser } from '../../../lib/users/item.ts';
-import { isUnmatchable } from '../../../lib/users/password.ts';
+import { isUnmatchable } from '../../../lib/users/user.ts';
 import { type Operator, recordIntention } from '../audit.ts';
 import type { Command, Run } from '../command.ts';
 import { Failure } from '../failure.ts';

@@ -29,6 +29,8 @@ export interface Link {
   readonly sessionId?: string | undefined;
   /** The `pending_id` of the user, for another address. */
   readonly pendingId?: string | undefined;
+  /** Seconds for which it is valid, if not {@link linkLifetime}. */
+  readonly lifetime?: number;
 }
 
 /** Times are seconds since 1970. */
@@ -70,16 +72,16 @@ export function resetLink(user: StoredUser): Link {
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function makeLinkToken(
-  { kind, user, email, sessionId, pendingId }: Link,
+  { kind, user, email, sessionId, pendingId, lifetime = linkLifetime }: Link,
   now = new Date(),
 ): Promise<string> {
   const token = makeToken(user.id);
   const link: StoredLink & { expires_at: number } = {
     token_hash: digest(token),
-    token_expires_at: seconds(now) + linkLifetime,
+    token_expires_at: seconds(now) + lifetime,
     user_state: stateOf(kind, user),
     email,
-    expires_at: seconds(now) + hour,
+    expires_at: seconds(now) + lifetime + linkLifetime,
     ...(sessionId === undefined ? {} : { session_id: sessionId }),
     ...(pendingId === undefined ? {} : { pending_id: pendingId }),
   };
@@ -167,11 +169,12 @@ const digest = (text: string) => createHash('sha256').update(text).digest('base6
 
 /**
  * A digest of the state of a user to which a link is bound. A change of the address makes a link void;
- * a change of the password makes a link for a password reset void too. The digest includes the salt of
- * the hash, so that no password can be tried on it.
+ * a change of the password, or of an invitation, makes a link for a password void too. The digest includes the
+ * salt of the hash, so that no password can be tried on it.
  */
-function stateOf(kind: LinkKind, { email, password_hash }: StoredUser): string {
-  return digest(JSON.stringify(kind === 'reset' ? [email, password_hash] : [email]));
+function stateOf(kind: LinkKind, { email, password_hash, invited_until }: StoredUser): string {
+  const ofPassword = kind === 'reset' ? [password_hash, invited_until] : [];
+  return digest(JSON.stringify([email, ...ofPassword]));
 }
 
 const tokenForm = /^([1-9]\d{0,15})\.[\w-]{43}$/;

@@ -10,6 +10,7 @@ import { mailedAs } from '../../users/address.ts';
 import type { StoredUser } from '../../users/item.ts';
 import { findStoredUser, findUserByEmail } from '../../users/store.ts';
 import { isSuspended } from '../../users/user.ts';
+import { isInvited, makeInvitationToken, whyNotInvitable } from '../invitations/invitation.ts';
 import { makeLinkToken, resetLink } from '../links/link.ts';
 import { urlOf } from '../links/page.ts';
 import { isWaiting } from '../verified-addresses/address.ts';
@@ -79,13 +80,14 @@ async function deliver(address: string, mail: Mail, { request_id }: MailMessage)
 
 async function mailReset(message: ResetMessage): Promise<void> {
   const user = await findUserByEmail(message.email);
-  if (!user || isSuspended(user)) return;
+  const text = user && textFor(user, message);
+  if (!text) return;
   const { id, email } = user;
-  const write = async () => {
-    const token = await makeLinkToken(resetLink(user));
-    return resetMail(message, { email, resetUrl: urlOf('reset'), token });
-  };
-  if (!(await mailOnce(message, email, write))) return;
+  const makeToken = () =>
+    text === 'invitation' ? makeInvitationToken(user) : makeLinkToken(resetLink(user));
+  const resetUrl = urlOf(text === 'invitation' ? 'invitation' : 'reset');
+  const write = async () => resetMail(message, text, { email, resetUrl, token: await makeToken() });
+  if (!(await mailOnce(message, email, write)) || message.invites) return;
   const { ip_address, user_agent, request_id, asked_by } = message;
   await record({
     ip_address,
@@ -97,6 +99,17 @@ async function mailReset(message: ResetMessage): Promise<void> {
     result: 'SUCCESS',
     details: resetRequested,
   });
+}
+
+/**
+ * The text for a user who is to set a password; undefined: nothing is mailed. Whoever was invited and asks for
+ * a reset, or registers once more, gets the invitation again.
+ */
+function textFor(user: StoredUser, { invites, isTaken }: ResetMessage) {
+  if (isSuspended(user)) return undefined;
+  if (invites) return invites === user.id && !whyNotInvitable(user) ? 'invitation' : undefined;
+  if (isInvited(user)) return 'invitation';
+  return isTaken ? 'taken' : 'reset';
 }
 
 /** A link that verifies an address can do nothing without the password: only its use is recorded. */

@@ -28,6 +28,8 @@ export interface ResetMessage extends Asked {
   readonly email: string;
   /** Somebody tried to register the address; nobody asked for a new password. */
   readonly isTaken?: true;
+  /** The id of the user whom an admin invites; nobody asked for a new password. */
+  readonly invites?: number;
   /** The user who asked; absent: nobody knows who it was. */
   readonly asked_by?: number | undefined;
 }
@@ -137,6 +139,15 @@ export function resetMessage(
 /** A link for whoever has an address with which somebody registers. */
 export function takenMessage(email: string, source: Source): ResetMessage {
   return { kind: 'reset', email, isTaken: true, ...asked(source) };
+}
+
+/** The link by which a user who is invited sets a first password, in a language that is not the admin's. */
+export function invitationMessage(
+  { id: invites, email }: Recipient,
+  source: Source,
+  language = config.mailLanguage,
+): ResetMessage {
+  return { ...resetMessage(email, source), invites, language };
 }
 
 /** A link by which a user verifies the address of the account. */

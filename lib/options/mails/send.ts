@@ -47,19 +47,19 @@ export interface OutgoingMail extends Mail {
 let deliver = bySes;
 
 /**
- * The mail with the link.
+ * The mail with the link by which a user sets a password.
+ * @param text that of the reason
  * @param email the address of the account
  * @param resetUrl the page that sets passwords. The token is added as a fragment, which browsers
  *   send to no server and in no referrer
  */
 export function resetMail(
   message: ResetMessage,
+  text: 'reset' | 'taken' | 'invitation',
   { email, resetUrl, token }: { email: string; resetUrl: string; token: string },
 ): Mail {
   const link = `${resetUrl}#token=${token}`;
-  return write(message, { email, url: resetUrl, link }, (texts, facts) =>
-    message.isTaken ? texts.taken(facts, link) : texts.reset(facts, link),
-  );
+  return write(message, { email, url: resetUrl, link }, (texts, facts) => texts[text](facts, link));
 }
 
 /**

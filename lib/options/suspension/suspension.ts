@@ -2,6 +2,7 @@
 import { besideAnotherAdmin } from '../../users/admins.ts';
 import { isSuspended } from '../../users/user.ts';
 import { requireAdmin, rewriteUser, writeUser } from '../../users/write.ts';
+import { withoutInvitationLink } from '../invitations/invitation.ts';
 import { withoutSessions } from '../sessions/sessions.ts';
 
 /**
@@ -13,7 +14,8 @@ import { withoutSessions } from '../sessions/sessions.ts';
 export function suspendUser(id: number, now = new Date()): Promise<boolean> {
   return rewriteUser(id, async (user) => {
     if (isSuspended(user)) return false;
-    const fields = { suspended_at: now.toISOString(), ...withoutSessions(user) };
+    const suspended = { suspended_at: now.toISOString(), ...withoutSessions(user) };
+    const fields = { ...suspended, ...withoutInvitationLink(user, now) }; // invitations
     if (user.role !== 'admin') await writeUser(user, { fields });
     else {
       await besideAnotherAdmin(id, 'LAST_ADMIN_SUSPENSION', (otherIsAdmin) =>

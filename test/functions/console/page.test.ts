@@ -68,6 +68,7 @@ describe('GET /console', () => {
       passwordMinLength: 1,
       emailPattern: document.components.schemas.NewUser.properties.email.pattern,
       passwordReset: false,
+      mailLanguage: 'en',
       auditSeal: 'on',
       sealed: false,
       docs: 'on',

@@ -80,6 +80,25 @@ describe('Who may', () => {
   });
 });
 
+describe('Who may create a user by an invitation', () => {
+  it.each<[unknown, string, string]>([
+    [true, admins, everyUser],
+    ['yes', admins, everyUser],
+    [null, admins, everyUser],
+    [false, everyUser, everyUser],
+  ])(
+    'by invite: %o is, where mails are sent, %s; elsewhere, where it means nothing, %s',
+    (...row) => {
+      const [invite, withMails, without] = row;
+
+      const found = who('createUser', { invite });
+      vi.stubEnv('MAIL_FROM', 'accounts@example.com');
+
+      expect([who('createUser', { invite }), found]).toEqual([withMails, without]);
+    },
+  );
+});
+
 describe('Where a second factor is lacking,', () => {
   const withFactor = { role: 'admin', isAuditor: false } as const;
   const lacking = { ...user, withFactor };

@@ -253,7 +253,7 @@ describe('The document of a service with every setting on', () => {
 
   it.each(
     inForce(endpoints, configFrom(every)).map(({ contract, describe: describing }) => {
-      const { body = contract.body?.('admin'), ...rest } = describing(configFrom(every));
+      const { body = contract.body?.('admin', {}), ...rest } = describing(configFrom(every));
       return { route: contract.route, body, ...rest };
     }),
   )('has examples for $route that keep their schemas', ({ body, bodyExample, success }) => {

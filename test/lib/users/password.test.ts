@@ -4,11 +4,10 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   hashPassword,
   isPasswordHash,
-  isUnmatchable,
   matchesHash,
   needsRehash,
-  unmatchableHash,
 } from '../../../lib/users/password.ts';
+import { isUnmatchable, unmatchableHash } from '../../../lib/users/user.ts';
 
 const marker = '$bcrypt-sha256$v=1';
 const plain = /^\$2b\$04\$[./\w]{53}$/;

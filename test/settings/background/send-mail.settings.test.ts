@@ -2,11 +2,13 @@ import { beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vi
 import { handler } from '../../../functions/background/send-mail.ts';
 import { readResetLink } from '../../../lib/options/links/link.ts';
 import type { MailMessage } from '../../../lib/options/mails/hand-over.ts';
+import type { StoredUser } from '../../../lib/users/item.ts';
 import { insertUser } from '../../../lib/users/store.ts';
+import { unmatchableHash } from '../../../lib/users/user.ts';
 import { mailingFunctionForThisFile, mailSettings, tokenIn } from '../../support/mailbox.ts';
-import { faults } from '../../support/proxy.ts';
+import { faults, overtake } from '../../support/proxy.ts';
 import { scanAudit } from '../../support/stored-items.ts';
-import { storedUser } from '../../support/stored-user.ts';
+import { setFields, storedUser } from '../../support/stored-user.ts';
 
 const { proxy, mailbox, tables, logged } = await mailingFunctionForThisFile(({ environment }) => ({
   ...mailSettings,
@@ -28,6 +30,8 @@ const asked = (email: string, request_id: string = crypto.randomUUID()): MailMes
   request_id,
   ...source,
 });
+/** The fields of a user without a way in. */
+const nobody = { password_hash: unmatchableHash(4) };
 const changed = (email: string, request_id: string = crypto.randomUUID()) =>
   ({
     kind: 'notice',
@@ -95,6 +99,43 @@ describe('The function that mails', () => {
     await handler({ ...asked(email), kind: 'verification', user_id } as MailMessage);
 
     expect(mailsTo(email)).toHaveLength(count);
+  });
+
+  it.each<[string, Partial<StoredUser>, number, boolean]>([
+    ['who has no way in', nobody, 0, true],
+    ['who has a password by now', {}, 0, false],
+    ['who is an admin by now', { ...nobody, role: 'admin' }, 0, false],
+    ['who is suspended by now', { ...nobody, suspended_at: source.time }, 0, false],
+    ['who has the address in place of the invited one', nobody, 1, false],
+  ])('mails an invitation to a user %s, or nothing, and records nothing', async (...row) => {
+    const [, fields, later, isMailed] = row;
+    const user = await newUser(fields);
+    const message = { ...asked(user.email), invites: user.id + later };
+
+    await handler(message);
+
+    expect(mailsTo(user.email).map(({ subject }) => subject)).toEqual(
+      isMailed ? ['Your account at app.example.com'] : [],
+    );
+    expect(await entriesAbout(user)).toEqual([]);
+  });
+
+  it('mails no invitation to a user whom others change meanwhile, before it is tried again', async () => {
+    const user = await newUser(nobody);
+    const message = { ...asked(user.email), invites: user.id };
+    const setPassword = () => setFields(user.id, { password_hash: 'a hash' });
+
+    const [outcome] = await overtake(
+      proxy,
+      'UpdateItem',
+      () => handler(message).catch(({ message: said }: Error) => said),
+      setPassword,
+      { after: 1 },
+    );
+    await handler(message);
+
+    expect(outcome).toBe('No mail was sent: Overtaken');
+    expect(mailsTo(user.email)).toEqual([]);
   });
 
   it('mails an account at most once a minute, and records nothing of the other requests', async () => {

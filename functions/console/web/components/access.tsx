@@ -2,12 +2,12 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, Failure, send, settings } from '../api.ts';
-import type { UserDetails } from '../contract.d.ts';
+import type { Invitation, UserDetails } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { goBackTo } from '../router.ts';
 import { forgetSession, isAdmin } from '../session.ts';
 import { Dialog } from './dialog.tsx';
-import { Cancel, Field, FormDialog } from './form.tsx';
+import { Cancel, Field, FormDialog, MailLanguage } from './form.tsx';
 import { tell } from './notice.tsx';
 import { Named, Person } from './person.tsx';
 import {
@@ -138,25 +138,32 @@ const SetPassword = ({ user, changed, close }: DialogProps) => (
   </Dialog>
 );
 
-const SendLink = ({ user, close }: DialogProps) => {
-  const { email } = user;
-  const mail = async () => {
-    await send(api.POST('/api/password-resets', { body: { email } }));
+/** Mails the link by which a user sets a password: a first one, or a new one. */
+const SendLink = ({ user, changed, close }: DialogProps) => {
+  const { id, email, invited_until: isInvited } = user;
+  const mail = async (body: Invitation) => {
+    const params = { path: { id } };
+    if (isInvited) await send(api.POST('/api/users/{id}/invitations', { params, body }));
+    else await send(api.POST('/api/password-resets', { body: { email } }));
+    await changed();
     tell(`A link goes to ${email}.`);
     close();
   };
   return (
     <FormDialog
-      title="Mail a reset link"
+      title={isInvited ? 'Send the invitation again' : 'Mail a reset link'}
       act={mail}
       failed="No link was mailed"
       submit="Mail the link"
       close={close}
     >
       <p>
-        {email} gets a mail with a link by which <Person user={user} /> sets a new password. The
-        password of today is valid until then.
+        {email} gets a mail with a link by which <Person user={user} /> sets a new password.{' '}
+        {isInvited
+          ? 'It is valid for seven days; the one before no longer works.'
+          : 'The password of today is valid until then.'}
       </p>
+      {isInvited && <MailLanguage />}
     </FormDialog>
   );
 };
@@ -285,6 +292,7 @@ const deedsFor = (user: UserDetails): readonly Deed[] => [
       : { text: 'May look at users, and change their own account.', button: 'Make an admin' }),
     Open: ChangeRole,
     isState: true,
+    isOffered: !user.invited_until,
   },
   {
     title: 'Auditor',
@@ -292,7 +300,7 @@ const deedsFor = (user: UserDetails): readonly Deed[] => [
       ? { text: 'Reads all users and the audit trail.', button: 'End it' }
       : { text: 'For a user who reads all users and the audit trail.', button: 'Make an auditor' }),
     Open: ChangeAuditor,
-    isOffered: settings.sessions,
+    isOffered: settings.sessions && !user.invited_until,
   },
   {
     title: 'Password',
@@ -301,9 +309,13 @@ const deedsFor = (user: UserDetails): readonly Deed[] => [
     Open: SetPassword,
   },
   {
-    title: 'Forgotten password',
-    text: 'The user chooses one, by a link in a mail.',
-    button: 'Mail a link',
+    ...(user.invited_until
+      ? { title: 'Invitation', text: 'The user has no password yet.', button: 'Send again' }
+      : {
+          title: 'Forgotten password',
+          text: 'The user chooses one, by a link in a mail.',
+          button: 'Mail a link',
+        }),
     Open: SendLink,
     isOffered: settings.passwordReset,
   },

@@ -7,7 +7,7 @@ import {
   type PartialSelectHTMLAttributes,
 } from 'preact';
 import { useContext, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { Failure } from '../api.ts';
+import { type Failure, settings } from '../api.ts';
 import { useAction } from '../loading.ts';
 import { Dialog } from './dialog.tsx';
 import { FailureNotice, useCountdown } from './notice.tsx';
@@ -133,6 +133,16 @@ export const Select = ({ label, defaultValue, options, ...select }: SelectProps)
     </div>
   );
 };
+
+/** The language of a mail to somebody else. */
+export const MailLanguage = () => (
+  <Select
+    label="Language of the mail"
+    name="language"
+    defaultValue={settings.mailLanguage}
+    options={{ en: 'English', de: 'German' }}
+  />
+);
 
 interface FormProps<Values> {
   /** Does what the form is for, with the values of its fields by their names. */

@@ -1,13 +1,15 @@
+import { useState } from 'preact/hooks';
 import { api, send, settings } from '../api.ts';
 import type { NewUserWithRole } from '../contract.d.ts';
 import { go } from '../router.ts';
-import { AddressField, Field, FormDialog, PasswordField, Select } from './form.tsx';
+import { AddressField, Field, FormDialog, MailLanguage, PasswordField, Select } from './form.tsx';
 import { tell } from './notice.tsx';
 import { Named } from './person.tsx';
 import { passwordRule } from './profile.tsx';
 
-/** Asks for a new user, and goes to it when it is created. */
+/** Asks for a new user, who is invited unless the admin chooses a password, and goes to it when it is created. */
 export function NewUser({ close }: { close: () => void }) {
+  const [isInvited, setInvited] = useState(settings.passwordReset);
   return (
     <FormDialog
       title="Create a user"
@@ -18,26 +20,43 @@ export function NewUser({ close }: { close: () => void }) {
     >
       <Field label="Name" name="name" required autoComplete="off" />
       <AddressField autoComplete="off" pattern={settings.emailPattern} />
-      <PasswordField
-        label="Password"
-        name="password"
-        autoComplete="new-password"
-        hint={passwordRule}
-      />
-      <Select
-        label="Role"
-        name="role"
-        options={{ user: 'User', admin: 'Admin: may do everything' }}
-      />
+      {settings.passwordReset && (
+        <Select
+          label="First password"
+          name="invite"
+          options={{ yes: 'The user chooses it, by a link in a mail', no: 'I choose it' }}
+          onChange={({ currentTarget }) => setInvited(currentTarget.value === 'yes')}
+        />
+      )}
+      {isInvited ? (
+        <MailLanguage />
+      ) : (
+        <>
+          <PasswordField
+            label="Password"
+            name="password"
+            autoComplete="new-password"
+            hint={passwordRule}
+          />
+          <Select
+            label="Role"
+            name="role"
+            options={{ user: 'User', admin: 'Admin: may do everything' }}
+          />
+        </>
+      )}
     </FormDialog>
   );
 }
 
-async function create(body: NewUserWithRole): Promise<void> {
+type Values = Omit<NewUserWithRole, 'invite'> & { readonly invite?: string };
+
+async function create({ invite, ...values }: Values): Promise<void> {
+  const body = { ...values, ...(invite === 'yes' ? { invite: true } : {}) };
   const user = await send(api.POST('/api/users', { body }));
   tell(
     <>
-      <Named user={user} /> was created.
+      <Named user={user} /> was created{invite === 'yes' && `, and a link goes to ${user.email}`}.
     </>,
   );
   go(`/users/${user.id}`);

@@ -87,6 +87,11 @@ export const UserFacts = ({ user }: UserProps) => (
     <span>
       Created <Time at={user.created_at} />
     </span>
+    {user.invited_until && (
+      <span>
+        Invited, with a link until <Time at={user.invited_until} />
+      </span>
+    )}
     {user.suspended_at && (
       <span>
         Suspended <Time at={user.suspended_at} />

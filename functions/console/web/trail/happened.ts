@@ -64,6 +64,7 @@ const sayings: Readonly<Record<string, (value: unknown, all: Details) => string>
   scope: (scope) => String(scopes[String(scope)] ?? scope),
   session: () => 'one session',
   second_factor: (state) => `second factor ${state}`,
+  invited: () => 'invited',
   suspended: (isSuspended) => (isSuspended ? 'suspended' : 'suspension lifted'),
   entries: (count) => (typeof count === 'number' ? `${count} entries` : ''),
   format: (format) => String(format),

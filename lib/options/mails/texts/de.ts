@@ -39,6 +39,16 @@ export const de: Texts = {
     ],
   }),
 
+  invitation: (facts, link) => ({
+    subject: `Ihr Konto bei ${facts.site}`,
+    paragraphs: [
+      `Die Betreiber von ${facts.site} haben dort für ${facts.email} ein Konto angelegt.`,
+      `Um es zu benutzen, öffnen Sie innerhalb von sieben Tagen diesen Link und wählen Sie ein Passwort. ${once}`,
+      link,
+      `Wollen Sie das Konto nicht, müssen Sie nichts tun: Ohne diesen Link kann es niemand benutzen. ${keepSecret}`,
+    ],
+  }),
+
   verification: (facts, link) => ({
     subject: 'E-Mail-Adresse bestätigen',
     paragraphs: [

@@ -26,6 +26,8 @@ export interface Texts {
   reset(facts: Facts, link: string): Text;
   /** The same link, where somebody asked for another account with the address. */
   taken(facts: Facts, link: string): Text;
+  /** The link by which a first password is chosen. */
+  invitation(facts: Facts, link: string): Text;
   /** The link that verifies an address. */
   verification(facts: Facts, link: string): Text;
   changed(facts: Facts, parts: readonly Part[]): Text;
@@ -66,6 +68,16 @@ export const en: Texts = {
       `If it was you, log in as usual, or open this link within 30 minutes and choose a new password. That also finishes a registration whose address is not confirmed yet. ${once}`,
       link,
       noReset,
+    ],
+  }),
+
+  invitation: (facts, link) => ({
+    subject: `Your account at ${facts.site}`,
+    paragraphs: [
+      `Those who run ${facts.site} have made an account there for ${facts.email}.`,
+      `To use it, open this link within seven days and choose a password. ${once}`,
+      link,
+      `If you do not want the account, there is nothing to do: nobody can use it without this link. Give it to nobody. ${nobody}`,
     ],
   }),
 

@@ -134,8 +134,9 @@ const notices: readonly Changed[] = [
 
 /** Every mail in a language, by what it is for. */
 const mailsIn = (language: Language): readonly (readonly [string, Mail])[] => [
-  ['a reset', resetMail({ ...reset, language }, link)],
-  ['a registration with a taken address', resetMail({ ...reset, isTaken: true, language }, link)],
+  ['a reset', resetMail({ ...reset, language }, 'reset', link)],
+  ['a registration with a taken address', resetMail({ ...reset, language }, 'taken', link)],
+  ['an invitation', resetMail({ ...reset, language }, 'invitation', link)],
   [
     'a verification',
     verificationMail(
@@ -183,7 +184,7 @@ describe('A mail', () => {
   it('has its link as one, and what was entered escaped', () => {
     const email = `<img src=x onerror="alert('1')">&@example.org`;
 
-    const { html } = resetMail(reset, { ...link, email });
+    const { html } = resetMail(reset, 'reset', { ...link, email });
 
     expect(html).toContain(
       '<a href="https://app.example.com/x?a=1&#38;b=2#token=1.t">https://app.example.com/x?a=1&#38;b=2#token=1.t</a>',
@@ -200,7 +201,7 @@ describe('A mail', () => {
   it('is in the language of the request, or else in that of MAIL_LANGUAGE', () => {
     vi.stubEnv('MAIL_LANGUAGE', 'de');
     const subjects = [reset, { ...reset, language: 'en' } as const].map(
-      (message) => resetMail(message, link).subject,
+      (message) => resetMail(message, 'reset', link).subject,
     );
     vi.unstubAllEnvs();
 
@@ -209,7 +210,7 @@ describe('A mail', () => {
 
   it('has the name of the product in place of the host', () => {
     vi.stubEnv('PRODUCT_NAME', 'My App');
-    const { text } = resetMail(reset, link);
+    const { text } = resetMail(reset, 'reset', link);
     vi.unstubAllEnvs();
 
     expect(text).toMatch(/^Somebody asked for a new password for the account \S+ at My App, on /);

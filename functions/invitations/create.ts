@@ -1,0 +1,29 @@
+import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { DomainError } from '../../lib/ground/errors.ts';
+import { protectedEndpoint } from '../../lib/http/access.ts';
+import { sourceOf } from '../../lib/http/request.ts';
+import { whyNotInvitable } from '../../lib/options/invitations/invitation.ts';
+import { invitationMessage, requireMail } from '../../lib/options/mails/hand-over.ts';
+import { requireMailable } from '../../lib/users/fields.ts';
+import { readUser } from '../../lib/users/store.ts';
+import * as contract from './contract.ts';
+
+export const handler = protectedEndpoint(contract.create, async (request) => {
+  const { body, claims, id } = request;
+  const source = sourceOf(request);
+  const details = { invited: true };
+  const entry = {
+    ...source,
+    action: 'UPDATE',
+    user_id: claims.id,
+    resource_id: id,
+    details,
+  } as const;
+  const user = await recordingFaults(entry, readUser(id));
+  const refusal = whyNotInvitable(user);
+  if (refusal) throw new DomainError(refusal);
+  requireMailable(user.email);
+  await requireMail(invitationMessage(user, source, body.language));
+  await record(entry);
+  return { statusCode: 204 };
+});

@@ -1,0 +1,52 @@
+/**
+ * Users whom an admin invites to choose their first password by a mailed link (functions/README.md,
+ * Invitations). It is the link of a reset, valid for longer, and void as soon as `invited_until` changes.
+ */
+import type { ErrorCode } from '../../ground/errors.ts';
+import { config, hasIdentities, sendsMail } from '../../ground/settings.ts';
+import { day } from '../../ground/time.ts';
+import type { StoredUser } from '../../users/item.ts';
+import { isSuspended, isUnmatchable } from '../../users/user.ts';
+import { type Fields, writeUser } from '../../users/write.ts';
+import { makeLinkToken, resetLink } from '../links/link.ts';
+
+/** The field of a user who has a password. */
+export const notInvited = { invited_until: undefined } as const satisfies Fields;
+
+/** Seconds for which the link of an invitation is valid. */
+const lifetime = 7 * day;
+
+/** The field of a user who is invited now. */
+export function invitedFrom(now = new Date()) {
+  return { invited_until: new Date(now.getTime() + lifetime * 1000).toISOString() };
+}
+
+/** The field by which the link of an invitation is void from now on; the user can be invited again. */
+export function withoutInvitationLink({ invited_until }: StoredUser, now = new Date()): Fields {
+  const time = now.toISOString();
+  return invited_until && invited_until > time ? { invited_until: time } : {};
+}
+
+/** Why a user cannot be invited, who may have been before; undefined: it is possible. */
+export function whyNotInvitable(user: StoredUser): ErrorCode | undefined {
+  const hasIdentity = hasIdentities(config) && user.identities !== undefined;
+  if (!isUnmatchable(user.password_hash) || hasIdentity) return 'WAY_IN_EXISTS';
+  if (user.role === 'admin') return 'ADMIN_INVITED';
+  return isSuspended(user) ? 'INVITED_SUSPENDED' : undefined;
+}
+
+/** Whether a user has an invitation that was not used, be its link valid or not. */
+export function isInvited(user: StoredUser): boolean {
+  const isOpen = [undefined, 'INVITED_SUSPENDED'].includes(whyNotInvitable(user));
+  return user.invited_until !== undefined && sendsMail(config) && isOpen;
+}
+
+/**
+ * Makes the token of an invitation, which makes earlier ones void.
+ * @throws {Overtaken} when others have changed the user since the user was read
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export async function makeInvitationToken(user: StoredUser, now = new Date()): Promise<string> {
+  const invited = await writeUser(user, { fields: invitedFrom(now) });
+  return makeLinkToken({ ...resetLink(invited), lifetime }, now);
+}

@@ -1,0 +1,76 @@
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, inject, it } from 'vitest';
+import { mailsKey } from '../../../lib/options/mails/limits.ts';
+import { uniqueEmail } from '../../support/client.ts';
+import { mailingServiceForThisFile, tokenIn } from '../../support/mailbox.ts';
+import { engineClient } from '../../support/stored-items.ts';
+import { browserForThisFile } from '../browser.ts';
+import { openConsole } from '../console.ts';
+import { button, title, violationsIn } from '../page.ts';
+
+const service = await mailingServiceForThisFile({ SESSION_DAYS: '30', MAIL_LANGUAGE: 'de' });
+const { api, adminToken: token, mailbox } = service;
+const browser = await browserForThisFile();
+const TableName = service.environment.USERS_TABLE;
+
+describe('The form for a new user, where mails are sent,', () => {
+  it('invites by default, and the screen of the user sends the invitation again until it is used', async () => {
+    const email = uniqueEmail();
+    const { page, complaints } = await openConsole(browser, service, '#/users');
+    const buttonsIn = async () => (await page.getByRole('listitem').allInnerTexts()).join(' ');
+
+    await button(page, 'Create a user').click();
+    await page.getByLabel('Name', { exact: true }).fill('Ada');
+    await page.getByLabel('Email address').fill(email);
+    expect(await page.getByLabel('Password', { exact: true }).count()).toBe(0);
+    expect(await page.getByLabel('Language of the mail').inputValue()).toBe('de');
+    expect(await violationsIn(page)).toEqual([]);
+    await page.getByLabel('Language of the mail').selectOption('English');
+    await button(page, 'Create the user').click();
+    await title(page, 'Ada').waitFor();
+    await page.getByText('Invited, with a link until').waitFor();
+    const [first] = await mailbox.mailsTo(email);
+    const invited = await buttonsIn();
+
+    const Key = mailsKey({ kind: 'reset', email });
+    await engineClient(inject('engine')).send(new DeleteCommand({ TableName, Key }));
+    await button(page, 'Send again').click();
+    await page.getByRole('dialog').waitFor();
+    expect(await violationsIn(page)).toEqual([]);
+    await button(page, 'Mail the link').click();
+    await page.getByText(`A link goes to ${email}.`).waitFor();
+    const mail = (await mailbox.mailsTo(email, 2)).at(-1) ?? expect.unreachable();
+    const json = { token: tokenIn(mail), password: 'a password of my own' };
+    expect((await api('PUT', '/api/password-resets', { json })).status).toBe(204);
+    await page.reload();
+    await button(page, 'Make an admin').waitFor();
+    await page.getByText('password, by invitation').waitFor();
+
+    expect([first?.subject, mail.subject]).toEqual([
+      'Your account at app.example.com',
+      'Ihr Konto bei app.example.com',
+    ]);
+    expect(invited).toContain('Invitation');
+    expect(invited).not.toMatch(/Make an admin|Forgotten password/);
+    expect(await buttonsIn()).toContain('Forgotten password');
+    expect(await page.getByText('invited', { exact: true }).count()).toBe(2);
+    expect(complaints).toEqual([]);
+  });
+
+  it('lets the admin choose a password, and a role', async () => {
+    const email = uniqueEmail();
+    const { page } = await openConsole(browser, service, '#/users');
+
+    await button(page, 'Create a user').click();
+    await page.getByLabel('First password').selectOption('I choose it');
+    await page.getByLabel('Name', { exact: true }).fill('Grace');
+    await page.getByLabel('Email address').fill(email);
+    await page.getByLabel('Password', { exact: true }).fill('a long password');
+    await page.getByLabel('Role').selectOption('admin');
+    await button(page, 'Create the user').click();
+    await title(page, 'Grace').waitFor();
+
+    const { body } = await api('GET', `/api/users?email=${email}`, { token });
+    expect(body).toMatchObject([{ role: 'admin', email }]);
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, it, vi } from 'vitest';
+import {
+  isInvited,
+  makeInvitationToken,
+  whyNotInvitable,
+  withoutInvitationLink,
+} from '../../../../lib/options/invitations/invitation.ts';
+import { makeLinkToken, readResetLink, resetLink } from '../../../../lib/options/links/link.ts';
+import { unmatchableHash } from '../../../../lib/users/user.ts';
+import { at, itemOf, newUser, start } from '../../../support/reset-items.ts';
+import { setFields, storedUser } from '../../../support/stored-user.ts';
+
+const day = 24 * 60 * 60;
+const invitable = async () => {
+  const { id } = await newUser();
+  return setFields(id, { password_hash: unmatchableHash() });
+};
+const isValid = (token: string, now: Date) =>
+  readResetLink(token, now).then(
+    () => true,
+    () => false,
+  );
+
+describe('The token of an invitation', () => {
+  it('is valid for exactly seven days, as the user says, and its item is kept for longer', async () => {
+    const user = await invitable();
+
+    const token = await makeInvitationToken(user, at(0));
+
+    expect(await isValid(token, at(7 * day - 1))).toBe(true);
+    expect(await isValid(token, at(7 * day))).toBe(false);
+    const { user: stored } = await readResetLink(token, at(0));
+    expect(stored.invited_until).toBe(at(7 * day).toISOString());
+    expect(Number((await itemOf(user))?.expires_at)).toBeGreaterThan(
+      start.getTime() / 1000 + 7 * day,
+    );
+  });
+
+  it('is void when the time of the invitation changes, and when a link for a reset is made', async () => {
+    const first = await invitable();
+    const token = await makeInvitationToken(first, at(0));
+    const { user } = await readResetLink(token, at(1));
+    await setFields(user.id, withoutInvitationLink(user, at(1)));
+    const second = await invitable();
+    const another = await makeInvitationToken(second, at(0));
+    const stored = (await readResetLink(another, at(1))).user;
+    const reset = await makeLinkToken(resetLink(stored), at(1));
+
+    expect(await isValid(token, at(2))).toBe(false);
+    expect(await isValid(another, at(2))).toBe(false);
+    expect(await isValid(reset, at(2))).toBe(true);
+  });
+});
+
+const nobody = storedUser({ id: 1, password_hash: unmatchableHash(4) });
+const identity = { id: 'i', issuer: 'https://a', subject: 's', email: null, created_at: '' };
+const issuers = '[{"issuer":"https://accounts.google.com","audiences":["app"]}]';
+const invited_until = new Date().toISOString();
+
+describe('A user', () => {
+  it.each([
+    ['has neither password nor identity', nobody, undefined],
+    ['has a password', storedUser({ id: 1 }), 'WAY_IN_EXISTS'],
+    ['has an identity', { ...nobody, identities: [identity] }, 'WAY_IN_EXISTS'],
+    ['is an admin', { ...nobody, role: 'admin' } as const, 'ADMIN_INVITED'],
+    ['is suspended', { ...nobody, suspended_at: invited_until }, 'INVITED_SUSPENDED'],
+  ])('who %s is invited, or not because of the code in the table', (...row) => {
+    const [, user, code] = row;
+    vi.stubEnv('IDENTITY_PROVIDERS', issuers);
+
+    const found = whyNotInvitable(user);
+    vi.unstubAllEnvs();
+
+    expect(found).toBe(code);
+  });
+
+  it('whose identities count for nothing, because the option is off, can be invited', () => {
+    expect(whyNotInvitable({ ...nobody, identities: [identity] })).toBeUndefined();
+  });
+
+  it.each([
+    ['while mails are sent', nobody, true],
+    ['while suspended', { ...nobody, suspended_at: invited_until }, true],
+    ['not with a password', storedUser({ id: 1 }), false],
+    ['not as an admin', { ...nobody, role: 'admin' } as const, false],
+  ])('counts as invited %s', (...row) => {
+    const [, user, expected] = row;
+    const withoutMails = isInvited({ ...user, invited_until });
+    vi.stubEnv('MAIL_FROM', 'accounts@example.com');
+    vi.stubEnv('RESET_URL', 'https://app.example.com/reset');
+
+    const found = [isInvited({ ...user, invited_until }), isInvited(user)];
+    vi.unstubAllEnvs();
+
+    expect([withoutMails, ...found]).toEqual([false, expected, false]);
+  });
+});
