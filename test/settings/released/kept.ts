@@ -273,6 +273,21 @@ export const kept = {
       await logIn(api, { ...user, password: newPassword });
     },
   }),
+  'an invitation': row({
+    store: async (service) => {
+      const json = { name: 'Invited', email: uniqueEmail(), invite: true };
+      const token = service.adminToken;
+      const { id } = (await service.api('POST', '/api/users', { token, json })).body;
+      return { id, email: json.email, link: await mailedToken(service, json.email) };
+    },
+    find: async (service, { id, email, link }) => {
+      expect(await shown(service, id)).toHaveProperty('invited_until');
+      const json = { token: link, password };
+      expect(await status(service.api('PUT', '/api/password-resets', { json }))).toBe(204);
+      await logIn(service.api, { email, password });
+      expect(await shown(service, id)).not.toHaveProperty('invited_until');
+    },
+  }),
   'links that verify an address, used and not': row({
     store: async (service) => {
       const registered = async () => {
