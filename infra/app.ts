@@ -10,10 +10,10 @@ try {
   // The CDK's command line says whose credentials it has.
   const { CDK_DEFAULT_ACCOUNT: credentials } = process.env;
   const deployment = readDeployment(app.node.getAllContext(), credentials);
-  const { name, place: env, settings, notices } = deployment;
+  const { name, place: env, settings, notice } = deployment;
   new AccountsStack(app, `accounts-${name}`, { env, settings });
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  for (const line of notices) console.error(`${name}: ${line}`);
+  if (notice) console.error(`${name}: ${notice}`);
 } catch (error) {
   if (!(error instanceof SettingError)) throw error;
   console.error(error.message);

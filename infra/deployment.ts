@@ -5,10 +5,8 @@ import {
   type AccountsSettings,
   type DeploymentSettings,
   type Given,
-  type Name,
   names,
   readDeploymentSettings,
-  readSetting,
   SettingError,
 } from './deployment-settings.ts';
 import { faultInJson } from './json.ts';
@@ -38,56 +36,12 @@ const readFile = (name: string): Given => {
   throw new SettingError('name', `is ${name}, but ${fileOf(name)} is not a JSON object`);
 };
 
-/** The consequences of settings that a public service has, unless its file says otherwise. */
-const consequences = {
-  alarmEmail: 'nobody will be notified of alarms',
-  corsOrigins: 'every page may call the API',
-  domainName: 'the API has no host name of its own',
-  mailFrom: 'no mails are sent, and nobody can reset a password',
-  emailVerification: 'users do not verify their addresses',
-  console: 'everybody can open its page, which shows nothing before a login',
-} as const satisfies Partial<Record<Name, string>>;
-
-const missingFrom = (file: Given, settings: DeploymentSettings): readonly string[] =>
-  (Object.keys(consequences) as (keyof typeof consequences)[])
-    .filter((name) => settings[name] === readSetting(name, {}) && !Object.hasOwn(file, name))
-    .filter((name) => name !== 'alarmEmail' || !settings.alarmTopicArn)
-    .map((name) => `${name} is ${settings[name] || 'not set'}: ${consequences[name]}`);
-
-/** Says that the archive is locked, which nobody can undo, and when it is not. */
-const locks = (
-  file: Given,
-  { auditSeal, auditArchiveDays, auditLockDays: days }: DeploymentSettings,
-): readonly string[] => {
-  if (auditSeal === 'off') return [];
-  const isGiven = Object.hasOwn(file, 'auditLockDays') || days === 0;
-  const open = 'whoever has the permission can delete entries from the archive';
-  const undone = `auditLockDays is ${days}: nobody can undo that what is sealed stays for ${days} days, not even AWS; tables, keys and logs are protected, and outlive the stack; to try it, give auditLockDays=0`;
-  return [
-    ...(isGiven ? [] : [undone]),
-    ...(days === 0 ? [`auditLockDays is 0: ${open}`] : []),
-    ...(days > 0 && auditArchiveDays > days
-      ? [
-          `auditArchiveDays=${auditArchiveDays} is more than auditLockDays=${days}: after ${days} days ${open}`,
-        ]
-      : []),
-  ];
-};
-
-/**
- * The notices that whoever makes a deployment should read before.
- * @param file its settings in its file
- * @param context those that the command line gives for one run
- */
-export const notices = (settings: DeploymentSettings, file: Given, context: Given): string[] => {
+/** Says which settings the command line gives for one run, or the CDK's file. */
+const noticeOf = (settings: DeploymentSettings, context: Given): string | undefined => {
   const given = names
     .filter((name) => Object.hasOwn(context, name))
     .map((name) => `${name}=${settings[name]}`);
-  return [
-    ...(settings.stage === 'production' ? missingFrom(file, settings) : []),
-    ...(settings.stage === 'production' ? locks(file, settings) : []),
-    ...(given.length > 0 ? [`for this run only, by -c or cdk.json: ${given.join(', ')}`] : []),
-  ];
+  return given.length > 0 ? `for this run only, by -c or cdk.json: ${given.join(', ')}` : undefined;
 };
 
 /** Where a stack belongs. A file that does not say it may be deployed anywhere. */
@@ -128,8 +82,8 @@ interface Deployment {
   readonly name: string;
   readonly place: Place;
   readonly settings: AccountsSettings;
-  /** A line for each thing that whoever makes the deployment should know. */
-  readonly notices: readonly string[];
+  /** What of its settings is not in its file. */
+  readonly notice: string | undefined;
 }
 
 /**
@@ -150,6 +104,6 @@ export const readDeployment = (
   const place = placeIn(whole, credentials);
   const { account, region, ...file } = whole;
   const settings: AccountsSettings = { ...file, ...context };
-  const read = readDeploymentSettings(settings);
-  return { name, place, settings, notices: notices(read, file, context) };
+  const notice = noticeOf(readDeploymentSettings(settings), context);
+  return { name, place, settings, notice };
 };

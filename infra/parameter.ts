@@ -5,5 +5,5 @@
  */
 export function parameterOf(stack: string, path = ''): string {
   const place = path.split('/').filter((part) => part !== '' && part !== 'Default');
-  return ['/accounts', stack, ...place].join('/').replaceAll(/[^\w./-]/g, '-');
+  return ['/accounts', stack, ...place].join('/');
 }

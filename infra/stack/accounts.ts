@@ -26,6 +26,7 @@ import { createAuditSeal } from './audit-seal.ts';
 import { createAuthorizer } from './authorizer.ts';
 import { bundlesFolder } from './bundling/bundles.ts';
 import { temporaryFolder } from './bundling/temporary-folder.ts';
+import { annotate } from './consequences.ts';
 import { createEdgeSecret } from './edge.ts';
 import { dataKeyOf, factorKeyOf } from './encryption.ts';
 import { ServiceFunction, type SharedFunctionProps } from './function.ts';
@@ -252,9 +253,10 @@ export class Accounts extends Construct {
     const { parameterName = parameterNameOf(this), ...given } = props;
     const settings = readDeploymentSettings(given);
     const keep = settings.stage === 'production';
+    annotate(this, settings, given);
     addTags(this, settings);
     const shared = sharedBy(this, settings, { keep });
-    const { tables, logs, dataKey } = shared;
+    const { tables, logs, dataKey, variables } = shared;
     const functions = createFunctions(this, settings, shared);
     const seal = createAuditSeal(this, settings, { shared, functions, keep });
     const events = createAuditEvents(this, settings, shared);
@@ -286,10 +288,7 @@ export class Accounts extends Construct {
       ...events?.outputs,
       ...unsentMailsOf(functions),
     };
-    createParameter(this, parameterName, {
-      ...this.outputs,
-      Settings: { ...shared.variables, ...keys, API_URL: outputs.ApiUrl },
-    });
+    createParameter(this, parameterName, { ...this.outputs, Settings: { ...variables, ...keys } });
   }
 
   /**
@@ -314,7 +313,7 @@ export class Accounts extends Construct {
 }
 
 /** The props of {@link AccountsStack}. */
-export interface AccountsStackProps extends StackProps {
+export interface AccountsStackProps extends StackProps, Pick<AccountsProps, 'parameterName'> {
   readonly settings?: AccountsSettings;
 }
 
@@ -323,7 +322,11 @@ export class AccountsStack extends Stack {
   readonly accounts: Accounts;
 
   /** @throws {SettingError} on the first setting that is unknown or not allowed */
-  constructor(scope: Construct, id: string, { settings = {}, ...props }: AccountsStackProps = {}) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { settings = {}, parameterName, ...props }: AccountsStackProps = {},
+  ) {
     const { stage, tags } = readDeploymentSettings(settings);
     super(scope, id, {
       description: 'User accounts, authentication and audit logging',
@@ -332,7 +335,7 @@ export class AccountsStack extends Stack {
       tags: { ...tagsIn(tags), ...props.tags },
     });
     // The CDK leaves this id out of the ids of resources.
-    this.accounts = new Accounts(this, 'Default', settings);
+    this.accounts = new Accounts(this, 'Default', { ...settings, parameterName });
     for (const [name, value] of Object.entries(this.accounts.outputs)) {
       new CfnOutput(this, name, { value });
     }

@@ -1,5 +1,6 @@
 import { Names, Stack, Token } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
+import { SettingError } from '../deployment-settings.ts';
 import { parameterOf } from '../parameter.ts';
 
 /**
@@ -15,10 +16,16 @@ export function nameOf(service: Construct): string {
   });
 }
 
-/** The name of the parameter of a service, unless its props give another one. */
+/**
+ * The name of the parameter of a service, unless its props give another one.
+ * @throws {SettingError} where the path has characters that no such name has: replaced, they could be those of
+ *   another service
+ */
 export function parameterNameOf(service: Construct): string {
   const isTop = (each: unknown): each is Stack =>
     Stack.isStack(each) && !Token.isUnresolved(each.stackName);
   const { stackName } = service.node.scopes.findLast(isTop) ?? Stack.of(service);
-  return parameterOf(stackName, Names.stackRelativeConstructPath(service));
+  const name = parameterOf(stackName, Names.stackRelativeConstructPath(service));
+  if (/^[\w./-]+$/.test(name)) return name;
+  throw new SettingError('parameterName', `is required, because no parameter is called ${name}`);
 }

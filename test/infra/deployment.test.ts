@@ -1,24 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { notices, placeIn, readDeployment } from '../../infra/deployment.ts';
-import { readDeploymentSettings, SettingError } from '../../infra/deployment-settings.ts';
-
-/** All that the settings of a public service leave open. */
-const chosen = {
-  alarmEmail: 'operator@example.com',
-  corsOrigins: 'https://app.example.com',
-  domainName: 'accounts.example.com',
-  certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d',
-  mailFrom: 'accounts@example.com',
-  resetUrl: 'https://app.example.com/reset',
-  emailVerification: 'required',
-  verifyUrl: 'https://app.example.com/verify',
-};
-const file = { stage: 'production', console: 'on', auditLockDays: 365, ...chosen };
-
-type Given = Readonly<Record<string, unknown>>;
-
-const said = (given: Given, context: Given = {}) =>
-  notices(readDeploymentSettings({ ...given, ...context }), given, context);
+import { placeIn, readDeployment } from '../../infra/deployment.ts';
+import { SettingError } from '../../infra/deployment-settings.ts';
 
 describe('A deployment', () => {
   it('is development where none is named', () => {
@@ -26,15 +8,22 @@ describe('A deployment', () => {
       name: 'development',
       place: {},
       settings: { stage: 'development' },
-      notices: [],
+      notice: undefined,
     });
   });
 
   it('has the settings of the file that -c name= chooses, and single ones of -c before them', () => {
-    const { name, settings } = readDeployment({ name: 'production', passwordMinLength: '20' });
+    const context = {
+      name: 'production',
+      passwordMinLength: '20',
+      docs: 'on',
+      'cli-telemetry': false,
+    };
+    const { name, settings, notice } = readDeployment(context);
 
     expect(name).toBe('production');
-    expect(settings).toEqual({ stage: 'production', passwordMinLength: '20' });
+    expect(settings).toMatchObject({ stage: 'production', passwordMinLength: '20' });
+    expect(notice).toBe('for this run only, by -c or cdk.json: passwordMinLength=20, docs=on');
   });
 
   it.each([
@@ -77,59 +66,5 @@ describe('The file of a deployment', () => {
     [place, 'account', 'is 123456789012, but the credentials are of 210987654321'],
   ])('is refused where it has %j', (file, name, rule) => {
     expect(() => placeIn(file, '210987654321')).toThrow(new SettingError(name, rule));
-  });
-});
-
-describe('Before a deployment', () => {
-  it('of stage production it is said what its file leaves open', () => {
-    expect(said({ stage: 'production' })).toEqual([
-      'alarmEmail is not set: nobody will be notified of alarms',
-      'corsOrigins is *: every page may call the API',
-      'domainName is not set: the API has no host name of its own',
-      'mailFrom is not set: no mails are sent, and nobody can reset a password',
-      'emailVerification is off: users do not verify their addresses',
-      'console is on: everybody can open its page, which shows nothing before a login',
-      'auditLockDays is 365: nobody can undo that what is sealed stays for 365 days, not even AWS; tables, keys and logs are protected, and outlive the stack; to try it, give auditLockDays=0',
-    ]);
-  });
-
-  it('it is said that entries are not locked', () => {
-    expect(said(file, { auditLockDays: '0' })).toEqual([
-      'auditLockDays is 0: whoever has the permission can delete entries from the archive',
-      'for this run only, by -c or cdk.json: auditLockDays=0',
-    ]);
-  });
-
-  it('it is said that entries are locked for a shorter time than they are kept', () => {
-    const days = { auditArchiveDays: 2920, auditLockDays: 2555, auditRetentionDays: 90 };
-
-    expect(said({ ...file, ...days })).toEqual([
-      'auditArchiveDays=2920 is more than auditLockDays=2555: after 2555 days whoever has the permission can delete entries from the archive',
-    ]);
-  });
-
-  it('it is said which settings are not in its file', () => {
-    expect(said(file, { docs: 'on', throttleRate: '2000', 'cli-telemetry': false })).toEqual([
-      'for this run only, by -c or cdk.json: throttleRate=2000, docs=on',
-    ]);
-  });
-
-  it.each([
-    ['what the file says', file],
-    [
-      'alarms that go to a topic',
-      {
-        ...file,
-        alarmEmail: undefined,
-        alarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:alarms',
-      },
-    ],
-    [
-      'what the file does without',
-      { ...file, mailFrom: '', resetUrl: '', verifyUrl: '', emailVerification: 'off' },
-    ],
-    ['stage development', { passwordMinLength: 1, auditSeal: 'on', auditRetentionDays: 30 }],
-  ])('nothing is said of %s', (_, given) => {
-    expect(said(given)).toEqual([]);
   });
 });

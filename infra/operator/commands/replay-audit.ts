@@ -223,7 +223,9 @@ are not changed.
 
 From a deployed service, whose output FunctionLogGroupName is GROUP:
   aws logs filter-log-events --log-group-name GROUP --filter-pattern '"${entryNotWritten}"' \\
-    --query 'events[].[message]' --output text > lines.log`,
+    --query 'events[].[logStreamName, message]' --output text > lines.log
+Look at the lines before: each function may write any line to that log. The name of the stream has the
+function, and the access log, to which none writes, has the route of each requestId.`,
   examples: [
     'replay-audit lines.log --stack accounts-production',
     'replay-audit service.log --local',

@@ -6,7 +6,7 @@ import { Distribution } from 'aws-cdk-lib/aws-cloudfront';
 import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { Construct } from 'constructs';
 import { describe, expect, it } from 'vitest';
-import { Accounts, type AccountsProps } from '../../../infra/stack/accounts.ts';
+import { Accounts, type AccountsProps, AccountsStack } from '../../../infra/stack/accounts.ts';
 import { everything, production, withoutBundling } from './template.ts';
 
 const stackOfOthers = (stackName = 'Shop') =>
@@ -55,6 +55,24 @@ describe('Services in a stack of others', () => {
 
     expect(namesIn(Template.fromStack(stack).toJSON().Resources)).toContain(
       'AWS::SSM::Parameter "/shop/accounts"',
+    );
+  });
+
+  it('require another parameter where their path has characters that no parameter has', () => {
+    const place = new Construct(stackOfOthers(), 'Our staff');
+
+    expect(() => new Accounts(place, 'Accounts')).toThrow(
+      'Setting parameterName is required, because no parameter is called /accounts/Shop/Our staff/Accounts',
+    );
+    expect(new Accounts(place, 'Others', { parameterName: '/staff' }).outputs).not.toEqual({});
+  });
+
+  it('may have a stack of their own with another parameter', () => {
+    const app = new App({ context: withoutBundling, builtinCloudFormationValidation: false });
+    const stack = new AccountsStack(app, 'Own', { parameterName: '/shop/own' });
+
+    expect(namesIn(Template.fromStack(stack).toJSON().Resources)).toContain(
+      'AWS::SSM::Parameter "/shop/own"',
     );
   });
 

@@ -1,0 +1,65 @@
+import { Annotations } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import {
+  type AccountsSettings,
+  type DeploymentSettings,
+  type Name,
+  readSetting,
+} from '../deployment-settings.ts';
+
+/**
+ * Annotates a service of stage production with what its settings leave open, and with what cannot be undone: the
+ * CDK's command line shows it.
+ * @param given the settings that were chosen: nothing is said of those
+ */
+export function annotate(
+  scope: Construct,
+  settings: DeploymentSettings,
+  given: AccountsSettings,
+): void {
+  if (settings.stage !== 'production') return;
+  const annotations = Annotations.of(scope);
+  for (const [name, message] of leftOpen(settings, given)) {
+    annotations.addInfoV2(`accounts-service:${name}`, message);
+  }
+  for (const message of locks(settings, given)) {
+    annotations.addWarningV2('accounts-service:auditLockDays', message);
+  }
+}
+
+/** The consequences of settings that a public service has, unless it chooses otherwise. */
+const consequences = {
+  alarmEmail: 'nobody will be notified of alarms',
+  corsOrigins: 'every page may call the API',
+  domainName: 'the API has no host name of its own',
+  mailFrom: 'no mails are sent, and nobody can reset a password',
+  emailVerification: 'users do not verify their addresses',
+  console: 'everybody can open its page, which shows nothing before a login',
+} as const satisfies Partial<Record<Name, string>>;
+
+const leftOpen = (settings: DeploymentSettings, given: AccountsSettings) =>
+  (Object.keys(consequences) as (keyof typeof consequences)[])
+    .filter((name) => settings[name] === readSetting(name, {}) && given[name] === undefined)
+    .filter((name) => name !== 'alarmEmail' || !settings.alarmTopicArn)
+    .map(
+      (name) => [name, `${name} is ${settings[name] || 'not set'}: ${consequences[name]}`] as const,
+    );
+
+/** Says that the archive is locked, which nobody can undo, and when it is not. */
+const locks = (
+  { auditSeal, auditArchiveDays, auditLockDays: days }: DeploymentSettings,
+  given: AccountsSettings,
+): readonly string[] => {
+  if (auditSeal === 'off') return [];
+  const open = 'whoever has the permission can delete entries from the archive';
+  if (days === 0) return [`auditLockDays is 0: ${open}`];
+  const undone = `auditLockDays is ${days}: nobody can undo that what is sealed stays for ${days} days, not even AWS; tables, keys and logs are protected, stay in their region, and outlive the stack; to try it, give auditLockDays=0`;
+  return [
+    ...(given.auditLockDays === undefined ? [undone] : []),
+    ...(auditArchiveDays > days
+      ? [
+          `auditArchiveDays=${auditArchiveDays} is more than auditLockDays=${days}: after ${days} days ${open}`,
+        ]
+      : []),
+  ];
+};

@@ -1,0 +1,68 @@
+import { Annotations, Match } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { stackOf } from './template.ts';
+
+/** All that the settings of a public service leave open. */
+const chosen = {
+  alarmEmail: 'operator@example.com',
+  corsOrigins: 'https://app.example.com',
+  domainName: 'accounts.example.com',
+  certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d',
+  mailFrom: 'accounts@example.com',
+  resetUrl: 'https://app.example.com/reset',
+  emailVerification: 'required',
+  verifyUrl: 'https://app.example.com/verify',
+};
+const all = { stage: 'production', console: 'on', auditLockDays: 365, ...chosen };
+
+/** What the construct says of settings, each with the id by which it is acknowledged. */
+const said = (settings: Readonly<Record<string, unknown>>) => {
+  const annotations = Annotations.fromStack(stackOf(settings));
+  return [
+    ...annotations.findInfo('*', Match.anyValue()),
+    ...annotations.findWarning('*', Match.anyValue()),
+  ].map(({ entry }) => String(entry.data).replace(/ \[ack: accounts-service:\w+\]$/, ''));
+};
+
+describe('A service of stage production', () => {
+  it('says what its settings leave open, and what cannot be undone', () => {
+    expect(said({ stage: 'production' })).toEqual([
+      'alarmEmail is not set: nobody will be notified of alarms',
+      'corsOrigins is *: every page may call the API',
+      'domainName is not set: the API has no host name of its own',
+      'mailFrom is not set: no mails are sent, and nobody can reset a password',
+      'emailVerification is off: users do not verify their addresses',
+      'console is on: everybody can open its page, which shows nothing before a login',
+      'auditLockDays is 365: nobody can undo that what is sealed stays for 365 days, not even AWS; tables, keys and logs are protected, stay in their region, and outlive the stack; to try it, give auditLockDays=0',
+    ]);
+  });
+
+  it('says that entries are not locked', () => {
+    expect(said({ ...all, auditLockDays: 0 })).toEqual([
+      'auditLockDays is 0: whoever has the permission can delete entries from the archive',
+    ]);
+  });
+
+  it('says that entries are locked for a shorter time than they are kept', () => {
+    const days = { auditArchiveDays: 2920, auditLockDays: 2555, auditRetentionDays: 90 };
+
+    expect(said({ ...all, ...days })).toEqual([
+      'auditArchiveDays=2920 is more than auditLockDays=2555: after 2555 days whoever has the permission can delete entries from the archive',
+    ]);
+  });
+});
+
+it.each([
+  ['what was chosen', all],
+  [
+    'alarms that go to a topic',
+    { ...all, alarmEmail: undefined, alarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:alarms' },
+  ],
+  [
+    'what the service does without',
+    { ...all, mailFrom: '', resetUrl: '', verifyUrl: '', emailVerification: 'off' },
+  ],
+  ['stage development', { passwordMinLength: 1, auditSeal: 'on', auditRetentionDays: 30 }],
+])('Nothing is said of %s', (_, settings) => {
+  expect(said(settings)).toEqual([]);
+});
