@@ -256,7 +256,7 @@ export class Accounts extends Construct {
     annotate(this, settings, given);
     addTags(this, settings);
     const shared = sharedBy(this, settings, { keep });
-    const { tables, logs, dataKey, variables } = shared;
+    const { tables, logs, dataKey } = shared;
     const functions = createFunctions(this, settings, shared);
     const seal = createAuditSeal(this, settings, { shared, functions, keep });
     const events = createAuditEvents(this, settings, shared);
@@ -288,7 +288,8 @@ export class Accounts extends Construct {
       ...events?.outputs,
       ...unsentMailsOf(functions),
     };
-    createParameter(this, parameterName, { ...this.outputs, Settings: { ...variables, ...keys } });
+    const known = { ...shared.variables, ...keys, API_URL: outputs.ApiUrl };
+    createParameter(this, parameterName, { ...this.outputs, Settings: known });
   }
 
   /**
