@@ -2,11 +2,19 @@ import { readdirSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startKms } from '../../support/kms.ts';
-import { operate, operatedServiceForThisTest, operatorEntry } from '../../support/operator.ts';
+import {
+  operate,
+  operatedServiceForThisFile,
+  operatedServiceForThisTest,
+  operatorEntry,
+} from '../../support/operator.ts';
 import { arn, awsForThisTest } from './aws.ts';
 
 /** They may have been valid for a day while the key before signed. */
 const shortTokens = { TOKEN_MINUTES: '5', SESSION_DAYS: '1' };
+
+/** Its tables are those of each service on AWS, and a secret signs its own tokens. */
+const tables = await operatedServiceForThisFile();
 
 /** A service on this machine, or what there is of one on AWS, and the stages of its keys. */
 const prepare = {
@@ -31,20 +39,20 @@ const prepare = {
     return { run, entries, age, stages, refuse: (_: string) => {}, operator: {} };
   },
   stack: async () => {
-    const service = await operatedServiceForThisTest();
+    const before = (await tables.entries()).length;
     const kms = await startKms();
     onTestFinished(kms.stop);
     const names = 'alias/accounts/token-signing-';
     const keys = { TOKEN_SIGNING: 'RS256', TOKEN_KEYS: names, TOKEN_SIGNING_KEY: kms.makeKey() };
     const settings = { ...keys, ...shortTokens };
-    const aws = await awsForThisTest(service, { Settings: settings });
+    const aws = await awsForThisTest(tables, { Settings: settings });
     const environment = { ...aws.environment, ...kms.environment };
     const age = (stage: string, minutes: number) => {
       kms.place(names + stage, kms.aliases.get(names + stage)?.key, Date.now() - minutes * 60_000);
     };
     return {
       run: (args: readonly string[]) => operate([...args, '--stack=accounts'], { environment }),
-      entries: service.entries,
+      entries: async () => (await tables.entries()).slice(before),
       age,
       stages: () => {
         // The first key is the stack's; one that the command made goes with its last alias.
@@ -182,7 +190,7 @@ it('rotate-signing-key publishes one key, where two operators make one at the sa
 });
 
 it('rotate-signing-key is refused where a secret signs, and with two steps at once', async () => {
-  const { operate: run } = await operatedServiceForThisTest();
+  const { operate: run } = tables;
 
   expect(await rotate(run)).toMatch(/^1 A secret signs the tokens of this service/);
   expect(await rotate(run, '--sign', '--retire')).toMatch(/^2 Give --sign or --retire, not both/);
