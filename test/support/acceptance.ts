@@ -78,13 +78,14 @@ export const uniqueAgent = (): string => `test/${randomUUID()}`;
  * The audit entries that were left under a user agent, oldest first. They are among the newest
  * entries, even where other tests leave some at the same time.
  * @param most how many pages are read
+ * @param limit entries of a page
  */
 export const entriesOf = async (
   { api, adminToken }: AcceptanceService,
   agent: string,
-  { most = 3 } = {},
+  { most = 3, limit = 100 } = {},
 ): Promise<readonly Record<string, unknown>[]> => {
-  const path = '/api/admin/audit-logs';
+  const path = `/api/admin/audit-logs?limit=${limit}`;
   const pages = await readPages(api, path, { token: adminToken, most });
   const entries: { user_agent: string | null }[] = pages.flatMap(({ answer }) => answer.body.data);
   return entries.filter(({ user_agent }) => user_agent === agent).reverse();
