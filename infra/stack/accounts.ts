@@ -27,7 +27,6 @@ import { createAuthorizer } from './authorizer.ts';
 import { bundlesFolder } from './bundling/bundles.ts';
 import { temporaryFolder } from './bundling/temporary-folder.ts';
 import { annotate } from './consequences.ts';
-import { createEdgeSecret } from './edge.ts';
 import { dataKeyOf, factorKeyOf } from './encryption.ts';
 import { ServiceFunction, type SharedFunctionProps } from './function.ts';
 import { createHttpApi } from './http-api.ts';
@@ -40,26 +39,47 @@ import { createSigningKey } from './signing-key.ts';
 import { createTable, type Tables, takeOverTable } from './table.ts';
 
 /**
- * Creates the secret that signs tokens and cursors, with a random value.
+ * Creates a secret with a random value.
+ * @param reason why nothing rotates it by itself
  * @param keep whether it is kept when the stack is deleted
  */
-const createSigningSecret = (
+const createSecret = (
   scope: Construct,
-  { keep, dataKey }: { keep: boolean; dataKey: IKey | undefined },
+  id: string,
+  {
+    description,
+    reason,
+    keep,
+    dataKey,
+  }: { description: string; reason: string; keep: boolean; dataKey: IKey | undefined },
 ): Secret => {
-  const secret = new Secret(scope, 'SigningSecret', {
-    description: 'Signs the tokens of the service; rotated by an operator',
+  const secret = new Secret(scope, id, {
+    description,
     // 64 letters and digits have 381 bits of entropy; HS256 requires 256.
     generateSecretString: { passwordLength: 64, excludePunctuation: true },
     removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     ...(dataKey ? { encryptionKey: dataKey } : {}),
   });
-  Validations.of(secret).acknowledge({
-    id: 'AwsSolutions-SMG4',
-    reason:
-      'An operator command rotates it; both versions verify tokens for a day. A rotation function would need the permission to write the secret, which no function has.',
-  });
+  Validations.of(secret).acknowledge({ id: 'AwsSolutions-SMG4', reason });
   return secret;
+};
+
+/** The secret that signs tokens and cursors. */
+const signingSecret = {
+  description: 'Signs the tokens of the service; rotated by an operator',
+  reason:
+    'An operator command rotates it; both versions verify tokens for a day. A rotation function would need the permission to write the secret, which no function has.',
+};
+
+/**
+ * The secret with the value of the header by which functions know that a request has come through CloudFront
+ * (lib/http/edge.ts). It is not the signing secret, because functions that neither sign nor verify read it too.
+ */
+const edgeSecret = {
+  description: 'The value of the header x-origin-verify, which CloudFront adds to requests',
+  reason:
+    'Whoever replaces the value also replaces it in the distribution, which is not of this stack.',
+  keep: false,
 };
 
 /** The code of each function; none where the CDK asks for a template alone. */
@@ -146,8 +166,11 @@ const sharedBy = (
     dataKey,
     logs: new LogGroup(scope, 'Logs', logsOf(settings, { keep, dataKey })),
     tables: tablesOf(scope, settings, { keep, dataKey }),
-    signingSecret: createSigningSecret(scope, { keep, dataKey }),
-    edgeSecret: createEdgeSecret(scope, settings, dataKey),
+    signingSecret: createSecret(scope, 'SigningSecret', { ...signingSecret, keep, dataKey }),
+    edgeSecret:
+      settings.edge === 'none'
+        ? undefined
+        : createSecret(scope, 'EdgeSecret', { ...edgeSecret, dataKey }),
     factorKey: factorKeyOf(scope, settings, { keep }),
     variables: functionVariables(settings),
     codeOf: bundlesOf(scope, settings),

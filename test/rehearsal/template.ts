@@ -107,14 +107,23 @@ const leaveOutEmptying = (template: Template): void => {
   );
 };
 
-/** Of what a request says to S3 and KMS the emulator knows no conditions, and refuses all of them. */
+/** Statements on what a request says to KMS and Secrets Manager. */
+const ofRequests = [
+  'kms:Sign',
+  'kms:GetPublicKey',
+  'kms:Encrypt',
+  'kms:Decrypt',
+  'secretsmanager:GetSecretValue',
+];
+
+/** Of what a request says to these and to S3 the emulator knows no conditions, and refuses all of them. */
 const dropConditions = (template: Template): void => {
   changeStatements(template, 'AWS::S3::BucketPolicy', (statements) =>
     statements.filter(({ Sid }) => Sid !== 'WriteOnce'),
   );
   changeStatements(template, 'AWS::IAM::Policy', (statements) =>
     statements.map(({ Condition, ...statement }) =>
-      Condition && !['kms:Sign', 'kms:GetPublicKey'].includes(String(statement.Action))
+      Condition && !ofRequests.includes(String(statement.Action))
         ? { ...statement, Condition }
         : statement,
     ),
