@@ -95,3 +95,19 @@ export const violationsIn = async (page: Page): Promise<readonly string[]> => {
   await page.setViewportSize({ width: Math.max(...widths), height: 800 });
   return found;
 };
+
+/** @returns what counts the nodes of a page, after collections until they free nothing more */
+export const nodesIn = async (page: Page): Promise<() => Promise<number>> => {
+  const debugging = await page.context().newCDPSession(page);
+  await debugging.send('Performance.enable');
+  return async () => {
+    let [before, nodes] = [Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER];
+    while (nodes < before) {
+      before = nodes;
+      await debugging.send('HeapProfiler.collectGarbage');
+      const { metrics } = await debugging.send('Performance.getMetrics');
+      nodes = metrics.find(({ name }) => name === 'Nodes')?.value ?? 0;
+    }
+    return nodes;
+  };
+};

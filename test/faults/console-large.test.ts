@@ -1,5 +1,5 @@
 /** The console with as many users, and as long a trail, as some years leave. */
-import type { CDPSession, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { makeEntry } from '../../lib/audit/entry.ts';
 import { toItem } from '../../lib/audit/record.ts';
@@ -7,6 +7,7 @@ import { emailItemKey } from '../../lib/users/item.ts';
 import { userItem } from '../../lib/users/store.ts';
 import { browserForThisFile } from '../browser/browser.ts';
 import { openConsole } from '../browser/console.ts';
+import { nodesIn } from '../browser/page.ts';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { storedUser } from '../support/stored-user.ts';
 import { writeBatches } from '../support/write-batches.ts';
@@ -111,14 +112,6 @@ const timeClicks = async (): Promise<Readonly<Record<string, number>>> => {
   return times;
 };
 
-/** Bytes that the page's script holds, and its nodes. */
-const memoryOf = async (debugging: CDPSession) => {
-  for (let times = 0; times < 3; times += 1) await debugging.send('HeapProfiler.collectGarbage');
-  const { usedSize } = await debugging.send('Runtime.getHeapUsage');
-  const { nodes } = await debugging.send('Memory.getDOMCounters');
-  return { usedSize, nodes };
-};
-
 /** Entries that the page keeps, and those that are left in each round of following. */
 const kept = 2000;
 const perRound = 25;
@@ -146,11 +139,11 @@ describe('With 10,000 users and 100,000 entries, the console', () => {
   );
 
   it(
-    'takes no more memory when following has replaced all rows twice than when it has once',
+    'keeps no more nodes when following has replaced all rows twice than when it has once',
     async () => {
       const { page } = await openConsole(browser, service, '#/audit');
       await page.clock.install();
-      const debugging = await page.context().newCDPSession(page);
+      const countNodes = await nodesIn(page);
       for (let rows = await rowsOf(page); rows < kept; rows = await rowsOf(page)) {
         await page.evaluate('scrollTo(0, document.body.scrollHeight)');
         await expect.poll(() => rowsOf(page), { timeout: minutes }).toBeGreaterThan(rows);
@@ -168,7 +161,7 @@ describe('With 10,000 users and 100,000 entries, the console', () => {
           await looked;
         }
         await page.waitForTimeout(1000);
-        return memoryOf(debugging);
+        return countNodes();
       };
 
       // Preact keeps the rows of one earlier drawing too.
@@ -176,9 +169,7 @@ describe('With 10,000 users and 100,000 entries, the console', () => {
       const late = await replaceRows();
 
       expect(await rowsOf(page)).toBe(kept);
-      const said = `first ${JSON.stringify(early)}, then ${JSON.stringify(late)}`;
-      expect(late.usedSize / early.usedSize, said).toBeLessThan(1.2);
-      expect(late.nodes / early.nodes, said).toBeLessThan(1.2);
+      expect(late, `after ${early}`).toBeLessThan(1.2 * early);
     },
     10 * minutes,
   );

@@ -1,8 +1,9 @@
-import type { CDPSession, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { browserForThisFile } from '../browser.ts';
 import { openConsole } from '../console.ts';
+import { nodesIn } from '../page.ts';
 
 const service = await serviceForThisFile();
 const browser = await browserForThisFile();
@@ -48,18 +49,6 @@ const list = (
     },
   );
 
-/** The nodes of a page, after collections until they free nothing more. */
-const nodesOf = async (debugging: CDPSession): Promise<number> => {
-  let [before, nodes] = [Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER];
-  while (nodes < before) {
-    before = nodes;
-    await debugging.send('HeapProfiler.collectGarbage');
-    const { metrics } = await debugging.send('Performance.getMetrics');
-    nodes = metrics.find(({ name }) => name === 'Nodes')?.value ?? 0;
-  }
-  return nodes;
-};
-
 const goTo = async (page: Page, screen: string, rows: number) => {
   await page.getByRole('link', { name: screen, exact: true }).click();
   await page.getByRole('heading', { level: 1, name: screen }).waitFor();
@@ -77,16 +66,15 @@ it.each(['Users', 'Audit'])(
     const { page } = await openConsole(browser, service, '#/account');
     await list(page, '/api/users', (data) => data, users);
     await list(page, '/api/admin/audit-logs', (data) => ({ data }), entries);
-    const debugging = await page.context().newCDPSession(page);
-    await debugging.send('Performance.enable');
+    const countNodes = await nodesIn(page);
     await page.getByLabel('Name', { exact: true }).waitFor();
-    const nodes: Record<string, number> = { before: await nodesOf(debugging) };
+    const nodes: Record<string, number> = { before: await countNodes() };
     for (const time of ['first', 'second', 'third']) {
       await goTo(page, screen, count);
-      nodes[`${time} list`] = await nodesOf(debugging);
+      nodes[`${time} list`] = await countNodes();
       await goTo(page, 'My account', 0);
       await page.getByLabel('Name', { exact: true }).waitFor();
-      nodes[time] = await nodesOf(debugging);
+      nodes[time] = await countNodes();
     }
 
     const { before = 0, first = 0, third = 0 } = nodes;
