@@ -177,15 +177,17 @@ describe('POST /api/users with an invitation', () => {
 });
 
 describe('A user who is invited', () => {
-  it('is made an admin by nobody before the link is used', async () => {
+  it('is made neither an admin nor an auditor before the link is used', async () => {
     const { id, link } = await invited();
     const refused = refusal(409, 'Invitation not accepted');
 
     expect(outcome(await change(id, { role: 'admin' }))).toEqual(refused);
     expect(outcome(await change(id, { role: 'admin', password }))).toEqual(refused);
+    expect(outcome(await change(id, { auditor: true }))).toEqual(refused);
+    expect((await change(id, { auditor: false })).status).toBe(200);
     await use(link);
 
-    expect((await change(id, { role: 'admin' })).status).toBe(200);
+    expect((await change(id, { role: 'admin', auditor: true })).status).toBe(200);
   });
 
   it('is told what any user is told, and nobody learns of the invitation', async () => {
