@@ -11,19 +11,12 @@ import * as contract from './contract.ts';
 export const handler = protectedEndpoint(contract.create, async (request) => {
   const { body, claims, id } = request;
   const source = sourceOf(request);
-  const details = { invited: true };
-  const entry = {
-    ...source,
-    action: 'UPDATE',
-    user_id: claims.id,
-    resource_id: id,
-    details,
-  } as const;
+  const entry = { ...source, action: 'UPDATE', user_id: claims.id, resource_id: id } as const;
   const user = await recordingFaults(entry, readUser(id));
   const refusal = whyNotInvitable(user);
   if (refusal) throw new DomainError(refusal);
   requireMailable(user.email);
   await requireMail(invitationMessage(user, source, body.language));
-  await record(entry);
+  await record({ ...entry, details: { invited: true } });
   return { statusCode: 204 };
 });

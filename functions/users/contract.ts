@@ -22,7 +22,6 @@ import {
 } from '../../lib/ground/settings.ts';
 import { type Fields, oneOf, rule, trueOrFalse } from '../../lib/ground/validation.ts';
 import {
-  auditor,
   confirmation,
   email,
   mailLanguage,
@@ -278,7 +277,10 @@ function invitedUntil(settings: ServiceValues): v.ObjectEntries {
 /** The fields that users see of themselves. */
 export function profileFields(settings: ServiceValues) {
   const plain = { id: id(), name: v.string(), email: v.string(), role: v.picklist(roles) };
-  const user = hasSessions(settings) ? { ...plain, auditor: shownAuditor() } : plain;
+  const ofAuditor =
+    'Whether the user is an auditor. Absent for callers who are neither the user nor an admin or auditor.';
+  const auditor = v.exactOptional(v.pipe(trueOrFalse, v.description(ofAuditor)));
+  const user = hasSessions(settings) ? { ...plain, auditor } : plain;
   if (settings.emailVerification === 'off') return user;
   return {
     ...user,
@@ -295,17 +297,6 @@ export function profileFields(settings: ServiceValues) {
       ),
     ),
   };
-}
-
-function shownAuditor() {
-  return v.exactOptional(
-    v.pipe(
-      auditor,
-      v.description(
-        'Whether the user is an auditor. Absent for callers who are neither the user nor an admin or auditor.',
-      ),
-    ),
-  );
 }
 
 /** Callers who see no more of others than users do. */
@@ -342,7 +333,7 @@ function newUserOfAdmins<Others extends v.ObjectEntries>(settings: ServiceValues
 function changes(settings: ServiceValues) {
   const flag = {
     auditor: v.exactOptional(
-      v.pipe(auditor, v.description('Changed by admins only; others may send their own back.')),
+      v.pipe(trueOrFalse, v.description('Changed by admins only; others may send their own back.')),
     ),
   };
   return {

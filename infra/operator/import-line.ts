@@ -2,10 +2,10 @@
 import * as v from 'valibot';
 import { instant } from '../../lib/contract/parameters.ts';
 import { config } from '../../lib/ground/settings.ts';
-import { oneOf, rule, text, validateObject } from '../../lib/ground/validation.ts';
+import { oneOf, rule, text, trueOrFalse, validateObject } from '../../lib/ground/validation.ts';
 import { makeIdentity, mostIdentities } from '../../lib/options/identities/identities.ts';
 import { verifiedAs } from '../../lib/options/verified-addresses/address.ts';
-import { auditor, email, name, newEmail } from '../../lib/users/fields.ts';
+import { email, name, newEmail } from '../../lib/users/fields.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
 import { hashCost, isPasswordHash } from '../../lib/users/password.ts';
 import { roles, unmatchableHash } from '../../lib/users/user.ts';
@@ -63,7 +63,7 @@ const importedUser = v.object({
   name,
   email: newEmail,
   role: v.nullish(oneOf(roles), 'user'),
-  auditor: v.optional(auditor),
+  auditor: v.optional(trueOrFalse),
   created_at: time(),
   suspended_at: time(),
   // Null: the user sets a password by a reset.

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { type FieldFault, invalidField } from '../ground/errors.ts';
 import { config, hasIdentities, languages } from '../ground/settings.ts';
-import { atLeast, atMost, oneOf, rule, text, trueOrFalse, validate } from '../ground/validation.ts';
+import { atLeast, atMost, oneOf, rule, text, validate } from '../ground/validation.ts';
 import { isAddress, isVerifiable, mailedAs, uniqueness } from './address.ts';
 import { type Role, roles } from './user.ts';
 
@@ -80,8 +80,6 @@ export const password = v.pipe(
 );
 
 export const role = oneOf(roles);
-
-export const auditor = trueOrFalse;
 
 export interface NewUser {
   readonly name: string;
