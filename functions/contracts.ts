@@ -13,6 +13,7 @@ import * as passwordResets from './password-resets/contract.ts';
 import * as profile from './profile/contract.ts';
 import * as secondFactor from './second-factor/contract.ts';
 import * as sessions from './sessions/contract.ts';
+import * as settings from './settings/contract.ts';
 import * as suspension from './suspension/contract.ts';
 import * as users from './users/contract.ts';
 import * as v1Users from './v1-users/contract.ts';
@@ -32,6 +33,7 @@ const folders = {
   invitations,
   'audit-logs': auditLogs,
   'audit-seal': auditSeal,
+  settings,
   'v1-users': v1Users,
   'well-known': wellKnown,
   docs,

@@ -221,6 +221,8 @@ const permissionsOf = {
   seal: [users('GetItem', 'audit-seal')],
   /** Knows whether there is a sealed trail. */
   'seal.told': [],
+  /** Knows how long entries are kept. */
+  'settings.told': [],
   /** Requests a check, by a mark that the sealer removes. */
   'seal.request': [users('PutItem', 'audit-seal-check')],
   /** Hands messages over to the function that sends mails, if there is one, and counts who asks. */
@@ -300,8 +302,9 @@ const usesOf = {
   'suspension/lift': ['users.change', 'admins.check', 'audit.write'],
   'invitations/create': ['users.read', 'audit.write', 'mail'],
   'audit-logs/list': ['secret', 'audit.read', 'audit.write'],
-  'audit-seal/get': ['seal'],
+  'audit-seal/get': ['seal', 'settings.told'],
   'audit-seal/request-check': ['seal.told', 'seal.request', 'audit.write'],
+  'settings/get': ['settings.told'],
   'well-known/index': ['keys.read'],
   'v1-users/index': ['memory'],
   'docs/index': ['files'],

@@ -136,12 +136,7 @@ const sealingStatements = ({ bucket, key }: Kept): PolicyStatement[] => [
 ];
 
 /** Lets a function show how the seal stands. */
-const grantShowing = (
-  { lambda }: ServiceFunction,
-  { kept, archiveDays, lockDays }: { kept: Kept; archiveDays: number; lockDays: number },
-): void => {
-  lambda.addEnvironment(variableOf('auditArchiveDays'), String(archiveDays));
-  lambda.addEnvironment(variableOf('auditLockDays'), String(lockDays));
+const grantShowing = ({ lambda }: ServiceFunction, kept: Kept): void => {
   lambda.addEnvironment(variableOf('auditSealKey'), kept.key.keyArn);
   lambda.addEnvironment(variableOf('kmsUrl'), kmsUrl(kept.key.stack));
   lambda.addToRolePolicy(readingKey(kept));
@@ -198,13 +193,13 @@ export const createAuditSeal = (
   const bucket = createArchive(scope, settings, { keep });
   const key = createKey(scope, { keep });
   const kept = { bucket, key };
-  const shown = {
-    kept,
-    archiveDays: settings.auditArchiveDays,
-    lockDays: keep ? settings.auditLockDays : 0,
-  };
+  const lockDays = keep ? settings.auditLockDays : 0;
   for (const each of functions) {
-    if (each.definition.uses.has('seal')) grantShowing(each, shown);
+    if (each.definition.uses.has('settings.told')) {
+      each.lambda.addEnvironment(variableOf('auditArchiveDays'), String(settings.auditArchiveDays));
+      each.lambda.addEnvironment(variableOf('auditLockDays'), String(lockDays));
+    }
+    if (each.definition.uses.has('seal')) grantShowing(each, kept);
     // It tells that there is a sealed trail; the function may not use the key.
     if (each.definition.uses.has('seal.told')) {
       each.lambda.addEnvironment(variableOf('auditSealKey'), key.keyArn);

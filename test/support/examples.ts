@@ -370,6 +370,7 @@ const examples: Readonly<Record<string, Example>> = {
   },
   'GET /api/admin/audit-seal': sealShown,
   'POST /api/admin/audit-seal/checks': sealShown,
+  'GET /api/admin/settings': forReaders,
   'GET /api/v1/users': forAnyone,
   'POST /api/v1/users': { ...forAnyone, json: nameAndEmail },
   'GET /api/v1/users/{id}': forAnyone,

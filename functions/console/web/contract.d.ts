@@ -40,6 +40,8 @@ export type SealedFile = { number: number; at: string; until: string; count: num
 export type SealCheck = { at: string; until: string; entries: number; total: number; next: string; recent: boolean; findings: number; named: Array<SealFinding>; found: string | null };
 export type SealFinding = { kind: string; subject: string; at: string };
 export type AuditDays = { table: number; lock: number; archive: number };
+export type Settings = { data: Array<Setting> };
+export type Setting = { name: string; value: string | number; default: string | number };
 export type TokenIssuer = { issuer: string; jwks_uri: string; id_token_signing_alg_values_supported: Array<string>; subject_types_supported: Array<string>; response_types_supported: Array<string> };
 export type TokenKeySet = { keys: Array<TokenKey> };
 export type TokenKey = Record<string, unknown>;
@@ -136,6 +138,9 @@ export interface paths {
   };
   "/api/admin/audit-seal/checks": {
     post: { parameters: {}; responses: { 202: { content: { "application/json": Message } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/admin/settings": {
+    get: { parameters: {}; responses: { 200: { content: { "application/json": Settings } }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/.well-known/openid-configuration": {
     get: { parameters: {}; responses: { 200: { content: { "application/json": TokenIssuer } }; default: { content: { "application/problem+json": Problem } } } };

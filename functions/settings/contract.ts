@@ -1,0 +1,37 @@
+import * as v from 'valibot';
+import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
+
+export const get = {
+  route: 'GET /api/admin/settings',
+  may: 'audit',
+  storageFault: ['Error reading settings', 'err'],
+} as const satisfies Contract;
+
+const value = (description: string) =>
+  v.pipe(v.union([v.string(), v.number()]), v.description(description));
+
+const setting = () =>
+  named(
+    'Setting',
+    v.object({
+      name: v.pipe(v.string(), v.description('As in infra/settings.md.')),
+      value: value('The value in force; an empty text: there is none.'),
+      default: value('The value of a development deployment that does not set it.'),
+    }),
+  );
+
+export const tag = 'Audit trail';
+
+export const descriptions: Descriptions = {
+  get: () => ({
+    id: 'getSettings',
+    summary: 'Get the settings in force',
+    text: 'All that change what the service responds or keeps. None is a secret, or names a resource.',
+    success: {
+      status: 200,
+      description: 'The settings.',
+      schema: named('Settings', v.object({ data: v.array(setting()) })),
+      example: { data: [{ name: 'sessionDays', value: 90, default: 0 }] },
+    },
+  }),
+};

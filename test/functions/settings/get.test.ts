@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { serviceNames } from '../../../lib/ground/settings.ts';
+import { serviceForThisFile } from '../../support/acceptance.ts';
+
+const { api, adminToken: token } = await serviceForThisFile();
+
+it('GET /api/admin/settings names every setting of the service with its value and its default, and nothing else', async () => {
+  const { status, body } = await api('GET', '/api/admin/settings', { token });
+
+  const names = body.data.map(({ name }: { name: string }) => name);
+  const kept = ['auditSeal', 'auditRetentionDays', 'auditArchiveDays', 'auditLockDays'];
+  expect([status, names]).toEqual([200, [...serviceNames, ...kept]]);
+  expect(body.data).toContainEqual({ name: 'accounts', value: 'open', default: 'open' });
+  expect(body.data).toContainEqual({ name: 'sessionDays', value: 0, default: 0 });
+  expect(body.data).toContainEqual({ name: 'mailFrom', value: '', default: '' });
+});
