@@ -25,6 +25,19 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const swagger = dirname(require.resolve('swagger-ui-dist/package.json'));
 const web = join(root, 'functions/console/web');
 
+/** The meanings of settings, which the console shows, are a column of its tables. */
+const settingsDocument = join(root, 'infra/settings.md');
+
+const meanings = (): Readonly<Record<string, string>> => {
+  const rows = /^\| (?:`[A-Z\d_]+`, )?`([a-z]\w*)` \|.*\| ([^|]+) \|$/gm;
+  return Object.fromEntries(
+    [...readFileSync(settingsDocument, 'utf8').matchAll(rows)].map(([, name, meaning = '']) => [
+      name,
+      meaning.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1').replaceAll('`', ''),
+    ]),
+  );
+};
+
 interface Page {
   readonly files: readonly string[];
   /** The files that they import: esbuild bundles them. Absent: they are served as they are. */
@@ -51,6 +64,7 @@ const pages: Readonly<Record<string, Page>> = {
       join(root, 'package.json'),
       fileURLToPath(import.meta.url),
       join(root, 'infra/notices.ts'),
+      settingsDocument,
     ],
   },
 };
@@ -76,6 +90,7 @@ const bundle = (entryPoints: readonly string[]): readonly File[] => {
     outdir: '/',
     target: 'es2024',
     legalComments: 'none',
+    define: { MEANINGS: JSON.stringify(meanings()) },
     logLevel: 'warning',
   });
   const inputs = Object.keys(metafile.inputs).map((path) => join(root, path));

@@ -19,6 +19,8 @@ export interface PageData {
   /** Whether there is a sealed trail to show, which a service that keeps nothing has not. */
   readonly sealed: boolean;
   readonly docs: 'on' | 'off';
+  /** Whether the trail has the names of those who are deleted. */
+  readonly auditDetail: 'standard' | 'full';
 }
 
 /** What the script of a page of mailed links reads. */

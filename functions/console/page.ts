@@ -42,6 +42,7 @@ const dataOf = (settings: Config): PageData => ({
   auditSeal: settings.auditSeal,
   sealed: settings.auditSeal !== 'off' && keepsSeal(settings),
   docs: settings.docs,
+  auditDetail: settings.auditDetail,
   passwordReset: sendsMail(settings),
   mailLanguage: settings.mailLanguage,
 });

@@ -85,7 +85,7 @@ describe('Sessions in the console', () => {
     const gone = `**/api/users/${users[1].id}/suspension`;
     await page.route(gone, (route) => route.fulfill({ status: 404, json: { title: 'Not there' } }));
 
-    await button(page, 'Select all shown').click();
+    await page.getByRole('button', { name: /^Select all \d+ shown$/ }).click();
     await button(page, 'Suspend').click();
     await page.getByText('cannot sign in until you lift the suspension').waitFor();
     await button(page, 'Suspend 2 users').click();

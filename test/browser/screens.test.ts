@@ -115,6 +115,39 @@ const entries: readonly AuditEntry[] = [
   }),
 ];
 
+const attacker = { ip_address: '203.0.113.66', user_agent: 'python-requests/2.32.3' };
+
+/** What the newest entries are after an attack, which begins before them. */
+const after: readonly Partial<AuditEntry>[] = [
+  {
+    user_id: 1,
+    action: 'EXPORT',
+    resource: 'audit-logs',
+    resource_id: null,
+    details: '{"format":"csv","entries":58}',
+  },
+  { user_id: 1, action: 'UPDATE', details: '{"suspended":true}' },
+  { user_id: 1, resource_id: '1' },
+  { ...attacker, details: null },
+];
+
+/** The trail after an attack of an hour, newest first. */
+const attack: readonly AuditEntry[] = Array.from({ length: 90 }, (_, index) => {
+  const created_at = timeBefore(index / 45);
+  const isQuiet = index >= 62 && index % 3 > 0;
+  const reasons = ['wrong_password', 'unknown_email', 'wrong_password","waits_until":"2026'];
+  const user_id = index % 3 === 1 ? null : 2;
+  const failure = {
+    ...attacker,
+    user_id,
+    resource_id: user_id === null ? null : '2',
+    result: 'FAILURE',
+    details: `{"reason":"${reasons[index % 3]}"}`,
+  } as const;
+  const quiet = { user_id: 5, resource_id: '5' };
+  return entry(index, { ...(after[index] ?? (isQuiet ? quiet : failure)), created_at });
+});
+
 /** Entries of which one field holds what the service never writes, as the API shows it. */
 const junk: readonly object[] = Object.keys(entry(0)).flatMap((name, field) =>
   [null, 'not a time', '', 7].map((value, index) => ({
@@ -156,6 +189,7 @@ const seal: AuditSealSummary = {
 const list = (query: URLSearchParams): readonly object[] => {
   const [by, about] = [query.get('userId'), query.get('about')];
   if ([by, about].includes('666')) return junk;
+  if (query.has('since') && by === null) return attack;
   return entries.filter(
     ({ user_id, resource_id }) =>
       (by === null || String(user_id) === by) &&
@@ -190,6 +224,14 @@ const bodies: Readonly<Record<string, (query: URLSearchParams) => unknown>> = {
   '/api/users/666/sessions': () => ({ data: [session('a', { expires_at: 'not a time' })] }),
   '/api/admin/audit-logs': (query) => ({ data: list(query) }),
   '/api/admin/audit-seal': () => seal,
+  '/api/admin/settings': () => ({
+    data: [
+      { name: 'accounts', value: 'private', default: 'open' },
+      { name: 'sessionDays', value: 90, default: 0 },
+      { name: 'mailFrom', value: `My App <${'n'.repeat(50)}@accounts.example.com>`, default: '' },
+      { name: 'auditDetail', value: 'standard', default: 'standard' },
+    ],
+  }),
   '/api/second-factor': () => ({ enabled: true, recovery_codes_left: 8 }),
   '/api/identities': () => ({ data: details(admin).identities }),
   ...Object.fromEntries(users.map((each) => [`/api/users/${each.id}`, () => details(each)])),
@@ -217,11 +259,12 @@ const screens: Readonly<Record<string, readonly [string, ((page: Page) => Promis
   'sign-in': ['/console', press('Sign out')],
   users: ['/console#/users'],
   'users-none': ['/console#/users?q=nobody'],
-  'users-selected': ['/console#/users', press('Select all shown')],
+  'users-selected': ['/console#/users', press('Select all 4 shown')],
   'users-delete': [
     '/console#/users',
     async (page) => {
-      for (const name of ['Select all shown', 'Delete', 'Delete 4 users']) await press(name)(page);
+      for (const name of ['Select all 4 shown', 'Delete', 'Delete 4 users'])
+        await press(name)(page);
       await page.getByText('Who they are').click();
     },
   ],
@@ -229,7 +272,7 @@ const screens: Readonly<Record<string, readonly [string, ((page: Page) => Promis
     '/console#/users',
     async (page) => {
       await page.route('**/api/users/*', (route) => route.abort());
-      for (const name of ['Select all shown', 'Delete']) await press(name)(page);
+      for (const name of ['Select all 4 shown', 'Delete']) await press(name)(page);
       await page.getByLabel('Type 4 to confirm').fill('4');
       await press('Delete 4 users')(page);
       await page.getByText('0 of 4').waitFor();
@@ -251,6 +294,9 @@ const screens: Readonly<Record<string, readonly [string, ((page: Page) => Promis
   'user-end': ['/console#/users/2', press('End all')],
   audit: ['/console#/audit'],
   'audit-filtered': [`/console#/audit?userId=2&since=${timeBefore(100)}&order=asc`],
+  'audit-attack': [`/console#/audit?since=${timeBefore(2)}&until=${timeBefore(0)}`],
+  overview: ['/console#/overview'],
+  settings: ['/console#/settings'],
   'audit-groups': ['/console#/audit?group=userId'],
   'audit-reasons': ['/console#/audit?group=reason&result=FAILURE'],
   'audit-entry': ['/console#/audit', (page) => page.locator('tbody button').first().click()],
@@ -342,6 +388,9 @@ const highest = 16_000;
 
 const takePicture = async (page: Page, name: string, width: number): Promise<void> => {
   const path = join('.reports/screens', process.env.SCREENS ?? '', `${name}.png`);
+  const [, scheme] = /^audit-attack-1280-(\w+)$/.exec(name) ?? [];
+  // The pictures of README.md.
+  if (scheme) await page.screenshot({ path: `.github/images/console-${scheme}.png` });
   const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
   const clip = { x: 0, y: 0, width, height: Math.min(height, highest) };
   await page.screenshot({ path, fullPage: true, clip, animations: 'disabled' });

@@ -9,7 +9,9 @@ import { failureOf } from './loading.ts';
 import { href, path } from './router.ts';
 import { Account } from './screens/account.tsx';
 import { Audit } from './screens/audit.tsx';
+import { Overview } from './screens/overview.tsx';
 import { Seal } from './screens/seal.tsx';
+import { Settings } from './screens/settings.tsx';
 import { logOut, SignIn } from './screens/sign-in.tsx';
 import { User } from './screens/user.tsx';
 import { Users } from './screens/users.tsx';
@@ -21,9 +23,11 @@ const screens: readonly {
   readonly title: string;
   readonly Screen: ComponentType;
 }[] = [
+  { path: '/overview', title: 'Overview', Screen: Overview },
   { path: '/users', title: 'Users', Screen: Users },
   { path: '/audit', title: 'Audit', Screen: Audit },
   ...(settings.auditSeal === 'off' ? [] : [{ path: '/seal', title: 'Seal', Screen: Seal }]),
+  { path: '/settings', title: 'Settings', Screen: Settings },
   { path: '/account', title: 'My account', Screen: Account },
 ];
 

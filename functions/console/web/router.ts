@@ -15,7 +15,7 @@ interface Place {
 
 const readPlace = (): Place => {
   const [path = '', query = ''] = location.hash.slice(1).split('?');
-  return { path: path || '/users', query: Object.fromEntries(new URLSearchParams(query)) };
+  return { path: path || '/overview', query: Object.fromEntries(new URLSearchParams(query)) };
 };
 
 /** Where the user is. */

@@ -47,7 +47,7 @@ describe('The screen of the audit trail', () => {
     await page.keyboard.press('Enter');
     await page.getByLabel('Result').selectOption('Failure');
     expect(await page.getByLabel('Since').isVisible()).toBe(false);
-    await page.getByRole('button', { name: 'Last hour' }).click();
+    await page.getByRole('button', { name: 'Last hour', exact: true }).click();
     await expect.poll(() => rowsOf(page).count()).toBe(1);
     const { hash } = new URL(page.url());
     const colleague = await open(hash);
@@ -140,7 +140,7 @@ describe('The screen of the audit trail', () => {
     await page.keyboard.press('Enter');
 
     expect(await page.getByRole('alert').innerText()).toBe(
-      'The filters were not applied. No user has the address nobody@example.org.',
+      'The filters were not applied. No user has nobody@example.org in the name or the address. The trail does not keep the names of those who are deleted: type the id.',
     );
   });
 
@@ -242,7 +242,7 @@ describe('The screen of the audit trail', () => {
       return route.continue({ url: asked.href });
     });
 
-    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('button', { name: 'Export', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Export' }).click();
     await page.getByText('A page could not be loaded.').waitFor();
     await page.getByText('1 page so far').waitFor();

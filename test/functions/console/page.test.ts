@@ -72,6 +72,7 @@ describe('GET /console', () => {
       auditSeal: 'on',
       sealed: false,
       docs: 'on',
+      auditDetail: 'standard',
     });
     expect(dataIn(renderPage(configFrom({ ...settings, ...mailSettings }), {}))).toMatchObject({
       sessions: true,

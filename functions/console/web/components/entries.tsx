@@ -8,8 +8,8 @@ import { readableAgent } from '../trail/agent.ts';
 import { happened } from '../trail/happened.ts';
 import { Dialog } from './dialog.tsx';
 import { FindingMark } from './findings.tsx';
-import { type Column, PagesTable } from './table.tsx';
-import { Badge, CopyButton, Time } from './text.tsx';
+import { type Column, PagesTable, Table } from './table.tsx';
+import { Badge, CopyButton, Time, Whole } from './text.tsx';
 import { UserName } from './user-name.tsx';
 
 const Result = ({ result }: Pick<AuditEntry, 'result'>) =>
@@ -119,7 +119,7 @@ const columnsFor = (open: (entry: AuditEntry) => void): readonly Column<AuditEnt
   { title: 'Result', cell: Result },
   { title: 'Who', cell: ({ user_id: id }) => <UserName id={id} />, class: 'name' },
   { title: 'To whom', cell: Target, class: 'name' },
-  { title: 'Source', cell: ({ ip_address: ip }) => <span class="whole">{ip}</span> },
+  { title: 'Source', cell: ({ ip_address: ip }) => <Whole text={String(ip ?? '')} /> },
   {
     title: 'Agent',
     cell: ({ user_agent: agent }) => <span>{readableAgent(agent ?? '')}</span>,
@@ -128,22 +128,24 @@ const columnsFor = (open: (entry: AuditEntry) => void): readonly Column<AuditEnt
 ];
 
 interface EntriesProps {
-  readonly pages: Pages<AuditEntry>;
+  /** Entries that are loaded page by page, or those that are here. */
+  readonly pages: Pages<AuditEntry> | readonly AuditEntry[];
   readonly caption: string;
   readonly empty: string;
 }
 
 /** A table of entries of the trail, each of which opens its details. */
-export const Entries = (table: EntriesProps) => {
+export const Entries = ({ pages, ...texts }: EntriesProps) => {
   const [entry, setEntry] = useState<AuditEntry>();
+  const keyOf = ({ id }: AuditEntry) => id;
+  const table = { ...texts, columns: columnsFor(setEntry), keyOf };
   return (
     <>
-      <PagesTable
-        {...table}
-        things={['entry', 'entries']}
-        columns={columnsFor(setEntry)}
-        keyOf={({ id }) => id}
-      />
+      {'rows' in pages ? (
+        <PagesTable {...table} pages={pages} things={['entry', 'entries']} />
+      ) : (
+        <Table {...table} rows={pages} />
+      )}
       {entry && <EntryDetails entry={entry} close={() => setEntry(undefined)} />}
     </>
   );

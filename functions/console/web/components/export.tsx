@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { now } from '../clock.ts';
 import { counted } from '../format.ts';
+import { keepPassing } from '../trail/keep.ts';
 import type { TrailState } from '../trail/query.ts';
 import { type ExportForm, exportForms, readText } from '../trail/read.ts';
 import { FormDialog, Select } from './form.tsx';
@@ -33,8 +34,9 @@ export const Export = ({ state, close }: { state: TrailState; close: () => void 
     do {
       const page = await readText(all, state, abort.current.signal);
       // One header is enough.
-      const rest = all.next && all.form === 'csv' ? page.data.indexOf('\r\n') + 2 : 0;
-      const parts = [...all.parts, new Blob([page.data.slice(rest)])];
+      const text = keepPassing(page.data, all.form, state);
+      const rest = all.next && all.form === 'csv' ? text.indexOf('\r\n') + 2 : 0;
+      const parts = [...all.parts, new Blob([text.slice(rest)])];
       all = { form: all.form, parts, ...(page.next && { next: page.next }) };
       setRead(all);
     } while (all.next);

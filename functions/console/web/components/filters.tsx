@@ -2,17 +2,19 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { now } from '../clock.ts';
 import { utcTime } from '../format.ts';
 import { go, href } from '../router.ts';
+import { findId, Several } from '../trail/find.ts';
 import {
   fromLocal,
   groupings,
   presets,
+  readState,
   secondsBefore,
   type TrailState,
   toLocal,
   withChanges,
 } from '../trail/query.ts';
-import { findId } from '../trail/read.ts';
 import { Field, Form, Select } from './form.tsx';
+import { Person } from './person.tsx';
 import { UserName } from './user-name.tsx';
 
 const actions = {
@@ -46,7 +48,7 @@ const UserFilter = ({ label, name, state, ...input }: FilterProps & { type?: 'se
     name={name}
     defaultValue={state[name]}
     hint={state[name] && <UserName key={state[name]} id={state[name]} isLink />}
-    placeholder="Address or id"
+    placeholder="Name, address or id"
     autoComplete="off"
   />
 );
@@ -78,14 +80,48 @@ interface Values extends Partial<TrailState> {
   readonly preset?: string;
 }
 
+/** Questions that are asked often. */
+const questions = [
+  ['Failed logins, last hour', { action: 'LOGIN', result: 'FAILURE' }, presets['Last hour']],
+  ['Changes of users, last day', { action: 'UPDATE' }, presets['Last day']],
+  ['Exports, last week', { action: 'EXPORT' }, presets['Last week']],
+] as const;
+
+const Questions = () => (
+  <>
+    {questions.map(([title, query, seconds]) => (
+      <button
+        key={title}
+        type="button"
+        class="small"
+        onClick={() => showTrail(readState({ ...query, since: secondsBefore(now(), seconds) }))}
+      >
+        {title}
+      </button>
+    ))}
+  </>
+);
+
+/** Asks for one of several users. It is sent in place of the text that means all of them. */
+const Whom = ({ field, people }: Several) => (
+  <p class="row notice" role="status">
+    Whom do you mean?
+    {people.map((user) => (
+      <button key={user.id} type="submit" name={field} value={user.id}>
+        <Person user={user} />
+      </button>
+    ))}
+  </p>
+);
+
 /** The query that the controls show. */
 const queryOf = async (state: TrailState, { preset, ...values }: Values): Promise<TrailState> => {
   const { userId, resourceId, about, since, until, ipAddress } = { ...state, ...values };
   return withChanges(state, {
     ...values,
-    userId: await findId(userId),
-    resourceId: await findId(resourceId),
-    about: await findId(about),
+    userId: await findId('userId', userId),
+    resourceId: await findId('resourceId', resourceId),
+    about: await findId('about', about),
     ipAddress: ipAddress.trim(),
     since: preset ? secondsBefore(now(), Number(preset)) : fromLocal(since),
     until: preset ? '' : fromLocal(until),
@@ -101,7 +137,16 @@ export const Filters = ({ state }: { state: TrailState }) => {
     if (isSet) setOpen(true);
   }, [isSet]);
   const sent = useRef<Values>({});
-  const apply = async () => {
+  const [several, setSeveral] = useState<Several>();
+  const apply = () =>
+    applyAll().then(
+      () => setSeveral(undefined),
+      (error) => {
+        if (!(error instanceof Several)) throw error;
+        setSeveral(error);
+      },
+    );
+  const applyAll = async () => {
     // Filters that are chosen while an address is looked up count too.
     for (let values: Values | undefined; values !== sent.current; ) {
       values = sent.current;
@@ -119,6 +164,7 @@ export const Filters = ({ state }: { state: TrailState }) => {
           {title}
         </button>
       ))}
+      <Questions />
       {isOpen && <a href={href('/audit')}>Clear all</a>}
     </>
   );
@@ -160,6 +206,7 @@ export const Filters = ({ state }: { state: TrailState }) => {
         {isOpen && <TimeFilter label="Until" name="until" state={state} />}
         {isOpen && <Choice label="Order" name="order" state={state} options={orders} />}
       </div>
+      {several && <Whom {...several} />}
     </Form>
   );
 };

@@ -1,9 +1,9 @@
-import type { TargetedKeyboardEvent } from 'preact';
+import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { AuditEntry } from '../contract.d.ts';
 import { counted, timeOf } from '../format.ts';
-import { type Bar, barsOf } from '../trail/histogram.ts';
-import { Badge, Time } from './text.tsx';
+import { type Bar, type Bounds, barsOf } from '../trail/histogram.ts';
+import { Time } from './text.tsx';
 
 const range = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
@@ -20,16 +20,20 @@ const move = ({ key, currentTarget }: TargetedKeyboardEvent<HTMLDivElement>): vo
 
 interface HistogramProps {
   readonly entries: readonly AuditEntry[];
+  /** Its title, and what its colours mean. */
+  readonly caption: ComponentChildren;
+  /** Absent: from the first entry until the last one. */
+  readonly bounds?: Bounds;
   readonly narrow: (time: Pick<Bar, 'from' | 'until'>) => void;
 }
 
-/** The loaded entries by time and result. A bar narrows the query to its time. */
-export const Histogram = ({ entries, narrow }: HistogramProps) => {
+/** Entries by time and result. A bar narrows the query to its time. */
+export const Histogram = ({ entries, caption, bounds, narrow }: HistogramProps) => {
   const bars = useMemo(() => {
-    const newest = timeOf(entries[0]?.created_at ?? '') || 0;
-    return barsOf(entries, new Date(newest).getTimezoneOffset() * 60);
-  }, [entries]);
-  const most = Math.max(...bars.map(({ success, failure }) => success + failure));
+    const newest = bounds?.until ?? (timeOf(entries[0]?.created_at ?? '') || 0);
+    return barsOf(entries, new Date(newest).getTimezoneOffset() * 60, bounds);
+  }, [entries, bounds]);
+  const most = Math.max(1, ...bars.map(({ success, failure }) => success + failure));
   const [oldest, newest] = [bars[0], bars.at(-1)];
   const first = bars.find(({ success, failure }) => success + failure > 0);
   if (!oldest || !newest) return null;
@@ -38,12 +42,8 @@ export const Histogram = ({ entries, narrow }: HistogramProps) => {
   );
   return (
     <figure style={{ maxWidth: `max(24rem, ${3 * bars.length}rem)` }}>
-      <figcaption class="row muted">
-        By time, of {counted(entries.length, 'loaded entry', 'loaded entries')}
-        <Badge kind="good">Success</Badge>
-        <Badge kind="bad">Failure</Badge>
-      </figcaption>
-      <div role="toolbar" aria-label="Entries by time" class="bars" onKeyDown={move}>
+      <figcaption class="row muted">{caption}</figcaption>
+      <div role="toolbar" aria-label="By time" class="bars" onKeyDown={move}>
         {bars.map((bar) =>
           bar.success + bar.failure > 0 ? (
             <button

@@ -10,10 +10,10 @@ import { Person } from './person.tsx';
 import { type Changed, isOwn, mayChange } from './profile.tsx';
 import { CodeField, OwnPassword } from './second-factor.tsx';
 import { type Column, Table } from './table.tsx';
-import { Time } from './text.tsx';
+import { Time, Whole } from './text.tsx';
 
 const columnsFor = (unlink?: (identity: Identity) => void): readonly Column<Identity>[] => [
-  { title: 'Issuer', cell: ({ issuer }) => <span class="whole">{issuer}</span>, class: 'name' },
+  { title: 'Issuer', cell: ({ issuer }) => <Whole text={issuer} />, class: 'name' },
   { title: 'Address', cell: ({ email }) => email ?? 'unknown' },
   { title: 'Linked', cell: ({ created_at }) => <Time at={created_at} /> },
   ...(unlink

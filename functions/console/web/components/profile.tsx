@@ -10,7 +10,7 @@ import { isAdmin, renameSession, signedIn } from '../session.ts';
 import { AddressField, CurrentPassword, Field, Form, PasswordField, UserNameOf } from './form.tsx';
 import { tell } from './notice.tsx';
 import { Named } from './person.tsx';
-import { Badge, CopyButton, Time } from './text.tsx';
+import { Badge, CopyButton, Time, Whole } from './text.tsx';
 import { tellUser } from './user-name.tsx';
 
 /** @throws {Failure} */
@@ -69,7 +69,7 @@ export const useUser = (id: number) => {
 /** An address; where addresses are verified, it says of one that is not. */
 export const Address = ({ email, email_verified: isVerified }: User) => (
   <span>
-    <span class="whole">{email}</span> {isVerified === false && <Badge>Not verified</Badge>}
+    <Whole text={email} /> {isVerified === false && <Badge>Not verified</Badge>}
   </span>
 );
 

@@ -49,6 +49,8 @@ interface SelectionBarProps extends Selection {
 export function SelectionBar({ selected, toggle, select, pages }: SelectionBarProps) {
   const [deed, setDeed] = useState<ManyDeed>();
   const { rows = [] } = pages;
+  const others = rows.filter((user) => !isOwn(user));
+  const all = others.slice(0, mostSelected);
   const onDone = (user: User, left: User | undefined) => {
     toggle(user);
     pages.update(({ data, ...page }) => ({
@@ -58,13 +60,9 @@ export function SelectionBar({ selected, toggle, select, pages }: SelectionBarPr
   };
   return (
     <div class="row">
-      {rows.length > 0 && (
-        <button
-          type="button"
-          class="small"
-          onClick={() => select(rows.filter((user) => !isOwn(user)).slice(0, mostSelected))}
-        >
-          Select all shown
+      {all.length > 0 && (
+        <button type="button" class="small" onClick={() => select(all)}>
+          Select {all.length < others.length ? 'the first' : 'all'} {all.length} shown
         </button>
       )}
       {selected.length > 0 && (

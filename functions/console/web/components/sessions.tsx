@@ -6,7 +6,7 @@ import { readableAgent } from '../trail/agent.ts';
 import { FormDialog } from './form.tsx';
 import { Loaded, tell } from './notice.tsx';
 import { type Column, Table } from './table.tsx';
-import { Badge, Time } from './text.tsx';
+import { Badge, Time, Whole } from './text.tsx';
 
 const agentOf = ({ user_agent: agent }: SessionOfUser) => readableAgent(agent ?? 'Unknown');
 const sourceOf = ({ ip_address: source }: SessionOfUser) => source ?? 'unknown';
@@ -17,7 +17,7 @@ const columnsFor = (end: (session: SessionOfUser) => void): readonly Column<Sess
     cell: (session) => <span title={session.user_agent ?? undefined}>{agentOf(session)}</span>,
     class: 'name',
   },
-  { title: 'Source', cell: (session) => <span class="whole">{sourceOf(session)}</span> },
+  { title: 'Source', cell: (session) => <Whole text={sourceOf(session)} /> },
   { title: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
   { title: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} /> },
   {

@@ -22,35 +22,38 @@ interface TableProps<Row> {
 }
 
 /**
- * A table. In a narrow window each row is a card of its own, whose cells carry the titles of their
+ * A table. Where it has too little room each row is a card of its own, whose cells carry the titles of their
  * columns; the roles, which that would take away, are named.
  */
 export const Table = <Row,>({ caption, columns, rows, keyOf, empty }: TableProps<Row>) => {
   if (rows.length === 0) return <div class="empty">{empty}</div>;
+  const width = columns.length > 5 ? 'wide' : '';
   return (
-    <table role="table">
-      <caption class="unseen">{caption}</caption>
-      <thead role="rowgroup">
-        <tr role="row">
-          {columns.map((column) => (
-            <th key={column.title} role="columnheader" scope="col" class={column.class}>
-              {column.title}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody role="rowgroup">
-        {rows.map((row) => (
-          <tr key={keyOf(row)} role="row">
+    <div class={`table ${width}`}>
+      <table role="table">
+        <caption class="unseen">{caption}</caption>
+        <thead role="rowgroup">
+          <tr role="row">
             {columns.map((column) => (
-              <td key={column.title} role="cell" class={column.class} data-title={column.title}>
-                {column.cell(row)}
-              </td>
+              <th key={column.title} role="columnheader" scope="col" class={column.class}>
+                {column.title}
+              </th>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody role="rowgroup">
+          {rows.map((row) => (
+            <tr key={keyOf(row)} role="row">
+              {columns.map((column) => (
+                <td key={column.title} role="cell" class={column.class} data-title={column.title}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 };
 

@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { localDay, localTime, utcTime } from '../format.ts';
 import { announce } from './notice.tsx';
@@ -7,6 +8,18 @@ export const Time = ({ at, isDay = false }: { at: string; isDay?: boolean }) => 
   <time dateTime={at} title={`${localTime(at)} · ${utcTime(at)}`}>
     {isDay ? localDay(at) : localTime(at)}
   </time>
+);
+
+/** An address or the like, which breaks where its parts end. */
+export const Whole = ({ text }: { text: string }) => (
+  <span class="whole">
+    {text.split(/(?<=[@.:/])/).map((part, index) => (
+      <Fragment key={String(index)}>
+        {index > 0 && <wbr />}
+        {part}
+      </Fragment>
+    ))}
+  </span>
 );
 
 /** A word that is one of few, such as a role, in a colour of its kind. */

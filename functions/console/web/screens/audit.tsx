@@ -1,19 +1,23 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Entries } from '../components/entries.tsx';
 import { Export } from '../components/export.tsx';
+import { Extent } from '../components/extent.tsx';
 import { Filters, showTrail } from '../components/filters.tsx';
 import { Groups } from '../components/groups.tsx';
 import { Histogram } from '../components/histogram.tsx';
 import { FailureNotice } from '../components/notice.tsx';
 import { Screen } from '../components/screen.tsx';
+import { Badge } from '../components/text.tsx';
 import { forgetUsers } from '../components/user-name.tsx';
+import type { AuditEntry } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { usePages } from '../loading.ts';
 import { place } from '../router.ts';
-import { maxRows } from '../trail/follow.ts';
+import { maxRows, newOf } from '../trail/follow.ts';
 import { useFollowing } from '../trail/following.ts';
 import { ownFilters, readState, type TrailState, withChanges } from '../trail/query.ts';
 import { readPage } from '../trail/read.ts';
+import { useWhole, type Whole } from '../trail/whole.ts';
 
 interface QueryProps {
   readonly state: TrailState;
@@ -23,9 +27,32 @@ interface QueryProps {
 /** The noun for each filter, in a sentence. */
 const said = { userId: 'user', ipAddress: 'source', action: 'action', reason: 'reason' } as const;
 
+/** The whole query by time, also what following has found since. */
+const Chart = ({
+  data = [],
+  rows,
+  change,
+  ...whole
+}: Whole & Pick<QueryProps, 'change'> & { readonly rows: readonly AuditEntry[] }) => {
+  const entries = [...newOf(data, rows), ...data];
+  return (
+    <Histogram
+      entries={entries}
+      caption={
+        <>
+          <Extent {...whole} data={entries} />
+          <Badge kind="good">Success</Badge>
+          <Badge kind="bad">Failure</Badge>
+        </>
+      }
+      narrow={({ from, until }) => change({ since: from, until })}
+    />
+  );
+};
+
 /** The entries of a query, newest first unless it says otherwise. */
-const List = ({ state, change }: QueryProps) => {
-  const { follow, ...filters } = state;
+const List = ({ state, change, whole }: QueryProps & { readonly whole: Whole }) => {
+  const { follow, group: _, ...filters } = state;
   const pages = usePages(JSON.stringify(filters), (next) => readPage(state, next));
   const { waiting, failure, show } = useFollowing(state, pages);
   const { rows = [] } = pages;
@@ -40,21 +67,15 @@ const List = ({ state, change }: QueryProps) => {
           </button>
         </p>
       ))}
-      {follow && (
-        <p class="row muted">
-          Following: looks for new entries every five seconds.
-          {waiting > 0 && (
-            <button type="button" class="small" onClick={() => show()}>
-              Show {counted(waiting, 'new entry', 'new entries')}
-            </button>
-          )}
-        </p>
+      {follow && <p class="muted">Following: looks for new entries every five seconds.</p>}
+      {follow && waiting > 0 && (
+        <button type="button" class="primary floating" onClick={() => show()}>
+          Show {counted(waiting, 'new entry', 'new entries')}
+        </button>
       )}
-      <FailureNotice what="New entries could not be loaded" failure={failure} />
+      {!pages.failure && <FailureNotice what="New entries could not be loaded" failure={failure} />}
+      {rows.length > 0 && <Chart {...whole} rows={rows} change={change} />}
       <div class="trail stack">
-        {rows.length > 0 && (
-          <Histogram entries={rows} narrow={({ from, until }) => change({ since: from, until })} />
-        )}
         <Entries
           pages={{ ...pages, more: isFull ? undefined : pages.more }}
           caption="Entries of the audit trail"
@@ -74,6 +95,7 @@ const List = ({ state, change }: QueryProps) => {
 export const Audit = () => {
   const state = readState(place.use().query);
   const { follow, group } = state;
+  const whole = useWhole(state);
   const [isExporting, setExporting] = useState(false);
   useEffect(() => forgetUsers, []);
   const change = (changes: Partial<TrailState>) => showTrail(withChanges(state, changes));
@@ -89,19 +111,18 @@ export const Audit = () => {
           >
             Follow
           </button>
-          {ownFilters(state).length === 0 && (
-            <button type="button" onClick={() => setExporting(true)}>
-              Export
-            </button>
-          )}
+          <button type="button" onClick={() => setExporting(true)}>
+            Export
+          </button>
         </>
       }
     >
       <Filters state={state} />
+      {group && <Extent {...whole} />}
       {group ? (
-        <Groups state={state} by={group} change={change} />
+        <Groups state={state} by={group} whole={whole} change={change} />
       ) : (
-        <List state={state} change={change} />
+        <List state={state} whole={whole} change={change} />
       )}
       {isExporting && <Export state={state} close={() => setExporting(false)} />}
     </Screen>

@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks';
+import { settings } from '../api.ts';
 import { Access } from '../components/access.tsx';
 import { Entries } from '../components/entries.tsx';
 import { Identities } from '../components/identities.tsx';
@@ -7,30 +8,76 @@ import { Person } from '../components/person.tsx';
 import { mayChange, ProfileForm, UserFacts, useUser } from '../components/profile.tsx';
 import { Card, Screen } from '../components/screen.tsx';
 import { Sessions } from '../components/sessions.tsx';
-import { forgetUsers, useKnown } from '../components/user-name.tsx';
-import { usePages } from '../loading.ts';
+import { type Column, Table } from '../components/table.tsx';
+import { Time, Whole } from '../components/text.tsx';
+import { forgetUsers, UserName, useKnown } from '../components/user-name.tsx';
+import type { UserDetails } from '../contract.d.ts';
 import { href } from '../router.ts';
 import { readState } from '../trail/query.ts';
-import { readPage } from '../trail/read.ts';
+import { type Standing, standingsOf } from '../trail/standing.ts';
+import { useWhole } from '../trail/whole.ts';
 
 /** Entries of a user that are shown. */
 const shown = 10;
 
-/** The newest entries by and about a user, and a link to all. */
-const Newest = ({ id }: { id: number }) => {
+interface HistoryProps {
+  readonly id: number;
+  /** The user as stored; absent: deleted, or not known yet. */
+  readonly user: UserDetails | undefined;
+}
+
+const standingColumns: readonly Column<Standing>[] = [
+  { title: 'From', cell: ({ from }) => (from ? <Time at={from} /> : 'before the trail') },
+  { title: 'Until', cell: ({ until }) => (until ? <Time at={until} /> : 'now') },
+  {
+    title: 'Role',
+    cell: ({ values: { role = 'unknown', auditor } }) => (
+      <span>
+        {String(role)}
+        {auditor === true && ', auditor'}
+      </span>
+    ),
+  },
+  ...(settings.auditDetail === 'full'
+    ? [
+        {
+          title: 'Address',
+          cell: ({ values: { email = 'unknown' } }: Standing) => <Whole text={String(email)} />,
+        },
+      ]
+    : []),
+  { title: 'By', cell: ({ by }) => <UserName id={by} />, class: 'name' },
+];
+
+/** What the user was and when, the newest entries by and about the user, and a link to all. */
+const History = ({ id, user }: HistoryProps) => {
   const query = { about: String(id) };
-  const pages = usePages(`about ${id}`, () => readPage(readState(query)));
+  const whole = useWhole(readState(query));
   return (
     <section class="trail stack">
-      <div class="row apart">
-        <h2>What happened</h2>
-        <a href={href('/audit', query)}>All entries</a>
-      </div>
-      <Entries
-        pages={{ ...pages, rows: pages.rows?.slice(0, shown), more: undefined }}
-        caption="What this user did, and what was done to this user"
-        empty="Nothing yet."
-      />
+      <h2>Role over time</h2>
+      <Loaded what="The entries" from={whole}>
+        {(entries) => (
+          <>
+            <Table
+              caption="What the user was, newest first"
+              columns={standingColumns}
+              rows={standingsOf(id, entries, user)}
+              keyOf={({ until }) => until}
+              empty="The trail has no entry that says so."
+            />
+            <div class="row apart">
+              <h2>What happened</h2>
+              <a href={href('/audit', query)}>All entries</a>
+            </div>
+            <Entries
+              pages={entries.slice(0, shown)}
+              caption="What this user did, and what was done to this user"
+              empty="Nothing yet."
+            />
+          </>
+        )}
+      </Loaded>
     </section>
   );
 };
@@ -44,29 +91,33 @@ export const User = ({ id }: { id: number }) => {
   useEffect(() => forgetUsers, []);
   return (
     <Screen
-      title={`#${id} ${name}`}
+      title={`#${id} ${name}${isMissing ? ' (deleted)' : ''}`}
       heading={<Person user={isMissing ? { ...known, isDeleted: true } : known} />}
     >
-      {isMissing ? (
-        <p class="empty">No user has the id {id} now. The trail says what was.</p>
-      ) : (
-        <Loaded what="The user" from={loaded}>
-          {(user) => (
-            <>
-              <UserFacts user={user} />
-              {mayChange(user) && (
-                <Card title="Profile">
-                  <ProfileForm user={user} changed={changed} />
-                </Card>
+      <div class="halves">
+        {isMissing ? (
+          <p class="empty">No user has the id {id} now. The trail says what was.</p>
+        ) : (
+          <div class="stack">
+            <Loaded what="The user" from={loaded}>
+              {(user) => (
+                <>
+                  <UserFacts user={user} />
+                  {mayChange(user) && (
+                    <Card title="Profile">
+                      <ProfileForm user={user} changed={changed} />
+                    </Card>
+                  )}
+                  <Access user={user} changed={changed} />
+                  <Identities user={user} changed={changed} />
+                  {mayChange(user) && <Sessions key={changes} id={id} />}
+                </>
               )}
-              <Access user={user} changed={changed} />
-              <Identities user={user} changed={changed} />
-              {mayChange(user) && <Sessions key={changes} id={id} />}
-            </>
-          )}
-        </Loaded>
-      )}
-      <Newest id={id} />
+            </Loaded>
+          </div>
+        )}
+        <History key={changes} id={id} user={loaded.data} />
+      </div>
     </Screen>
   );
 };

@@ -17,21 +17,32 @@ const day = 86_400;
 /** Seconds that a bar may cover, so that bars begin at round times; past a day, whole days. */
 const widths = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 10_800, 21_600, 43_200, day];
 
+const boundsOf = (seconds: readonly number[]) =>
+  [Math.min(...seconds), Math.max(...seconds)] as const;
+
+/** The bounds of a chart, in milliseconds since 1970. */
+export interface Bounds {
+  readonly from: number;
+  readonly until: number;
+}
+
 /**
- * Bars of equal width, oldest first, from the first entry until the last one.
+ * Bars of equal width, oldest first, from the first entry until the last one, or between bounds.
  * @param behind seconds by which the clock of this machine is behind UTC, so that days begin at
  *   midnight
  */
 export const barsOf = (
   entries: readonly Pick<AuditEntry, 'created_at' | 'result'>[],
   behind = 0,
+  bounds?: Bounds,
 ): readonly Bar[] => {
   const secondsOf = ({ created_at }: Pick<AuditEntry, 'created_at'>) =>
     timeOf(created_at) / 1000 - behind;
   const timed = entries.filter((entry) => !Number.isNaN(secondsOf(entry)));
-  if (timed.length === 0) return [];
-  const oldest = Math.min(...timed.map(secondsOf));
-  const newest = Math.max(...timed.map(secondsOf));
+  if (timed.length === 0 && !bounds) return [];
+  const [oldest, newest] = bounds
+    ? [bounds.from / 1000 - behind, bounds.until / 1000 - behind]
+    : boundsOf(timed.map(secondsOf));
   const countFor = (width: number) => Math.floor(newest / width) - Math.floor(oldest / width) + 1;
   const wide = Math.ceil((newest - oldest) / (maxBars - 1) / day) * day;
   const width = widths.find((each) => countFor(each) <= maxBars) ?? wide;

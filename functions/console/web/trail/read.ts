@@ -1,5 +1,5 @@
 /** Requests for the audit trail. */
-import { api, Failure, type Page, send, sendForPage } from '../api.ts';
+import { api, Failure, type Page, sendForPage } from '../api.ts';
 import { tellNames } from '../components/user-name.tsx';
 import type { AuditEntries, AuditEntry } from '../contract.d.ts';
 import { maxRows } from './follow.ts';
@@ -13,6 +13,8 @@ export const readPage = async (
   state: TrailState,
   next?: string,
 ): Promise<Page<readonly AuditEntry[]>> => {
+  const odd = [state.userId, state.about].find((id) => !/^(?:\d*|none)$/.test(id));
+  if (odd) throw new Failure(`${odd} is not the id of a user: type a name or an address above.`);
   const page = await sendForPage(
     next ? api.GET(next as typeof path) : api.GET(path, { params: { query: parametersOf(state) } }),
   );
@@ -26,18 +28,18 @@ export const readPage = async (
 
 /**
  * All entries of a query, up to a number.
- * @param onRead gets how many entries were read so far; nothing more is read when it returns false
+ * @param onRead gets the entries that were read so far; nothing more is read when it returns false
  */
 export const readAll = async (
   state: TrailState,
   most = maxRows,
-  onRead: (count: number) => boolean = () => true,
+  onRead: (entries: readonly AuditEntry[]) => boolean = () => true,
 ): Promise<Page<readonly AuditEntry[]>> => {
   let page = await readPage(state);
-  const data = [...page.data];
-  while (page.next && data.length < most && onRead(data.length)) {
+  let { data } = page;
+  while (page.next && data.length < most && onRead(data)) {
     page = await readPage(state, page.next);
-    data.push(...page.data);
+    data = [...data, ...page.data];
   }
   return { ...page, data };
 };
@@ -60,13 +62,4 @@ export const readText = async (
       : api.GET(path, { ...options, params: { query: parametersOf(state) } }),
   );
   return { ...page, data: String(page.data) };
-};
-
-/** The id of the user with an address; other text as it is. @throws {Failure} nobody has it */
-export const findId = async (text: string): Promise<string> => {
-  const sought = text.trim().replace(/^#(?=\d)/, '');
-  if (!sought.includes('@')) return sought;
-  const users = await send(api.GET('/api/users', { params: { query: { email: sought } } }));
-  if (!users[0]) throw new Failure(`No user has the address ${sought}.`);
-  return String(users[0].id);
 };

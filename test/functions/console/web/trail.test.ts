@@ -6,6 +6,7 @@ import { maxRows, merge, rereadFrom } from '../../../../functions/console/web/tr
 import { groupsOf } from '../../../../functions/console/web/trail/groups.ts';
 import { happened } from '../../../../functions/console/web/trail/happened.ts';
 import { barsOf } from '../../../../functions/console/web/trail/histogram.ts';
+import { keepPassing } from '../../../../functions/console/web/trail/keep.ts';
 import {
   fromLocal,
   parametersOf,
@@ -14,6 +15,7 @@ import {
   toLocal,
   withChanges,
 } from '../../../../functions/console/web/trail/query.ts';
+import { standingsOf } from '../../../../functions/console/web/trail/standing.ts';
 
 const noon = Date.UTC(2026, 10, 22, 12);
 const entry = (id: number, seconds = 0, result: AuditEntry['result'] = 'SUCCESS') =>
@@ -112,12 +114,92 @@ describe('The histogram', () => {
     expect(bars.reduce((sum, { success }) => sum + success, 0)).toBe(entries.length);
   });
 
+  it('has bars between bounds also where there is no entry', () => {
+    const bars = barsOf([], 0, { from: noon - 7 * 86_400_000, until: noon });
+
+    expect(bars).toHaveLength(29);
+    expect(bars.every(({ success, failure }) => success + failure === 0)).toBe(true);
+  });
+
   it('counts by result, and begins days at midnight of this machine', () => {
     const entries = [entry(1), entry(2, 40 * 86_400, 'FAILURE'), entry(3, 1)];
     const bars = barsOf(entries, -5.5 * 3600);
 
     expect(bars[0]).toMatchObject({ from: '2026-11-20T18:30:00.000Z', success: 2 });
     expect(bars.at(-1)).toMatchObject({ success: 0, failure: 1 });
+  });
+});
+
+describe('An export', () => {
+  const state = readState({ reason: 'wrong_code' });
+  const other = { ...entry(1), details: '{"reason":"no_token"}', user_agent: 'a "b", c\r\nd' };
+  const kept = { ...other, id: 2, details: '{"reason":"wrong_code","odd":"\\"\\n"}' };
+  const lines = [other, kept].map((each) => `${JSON.stringify(each)}\n`);
+  const quote = (value: unknown) => `"${String(value).replaceAll('"', '""')}"`;
+  const record = (each: typeof other) =>
+    `${each.id},${quote(each.user_agent)},${quote(each.details)},\r\n`;
+  const head = 'id,user_agent,details,user_id\r\n';
+
+  it.each([
+    ['ndjson', lines.join(''), lines[1]],
+    ['csv', head + record(other) + record(kept), head + record(kept)],
+  ] as const)(
+    'keeps as %s the entries alone that pass the filters which the service does not know',
+    (form, all, some) => {
+      expect(keepPassing(all, form, state)).toBe(some);
+      expect(keepPassing(all, form, readState({ userId: 'none', reason: 'wrong_code' }))).toBe(
+        form === 'csv' ? some : keepPassing(all, form, state),
+      );
+      expect(keepPassing(all, form, readState({ action: 'LOGIN' }))).toBe(all);
+    },
+  );
+});
+
+describe('What a user was', () => {
+  const about = (id: number, action: string, details?: object) =>
+    ({
+      ...entry(id, id),
+      action,
+      user_id: id,
+      resource: 'users',
+      resource_id: '7',
+      details: details ? JSON.stringify(details) : null,
+    }) as AuditEntry;
+  const change = (from: string, to: string) => ({ from, to });
+  const said = (entries: readonly AuditEntry[], user?: { role: 'user' | 'admin'; email: string }) =>
+    standingsOf(7, entries, user).map(({ values, from, until, by }) => [
+      values.role,
+      values.email,
+      from.slice(17, 19),
+      until.slice(17, 19),
+      by,
+    ]);
+
+  it('is read off the entries about the user, newest first', () => {
+    const entries = [
+      about(5, 'UPDATE', { fields: ['email'], email: change('a', 'b') }),
+      about(4, 'LOGIN'),
+      about(3, 'UPDATE', { fields: ['role'], role: change('user', 'admin') }),
+      about(2, 'UPDATE', { fields: ['name'] }),
+      about(1, 'CREATE', { email: 'a' }),
+    ];
+
+    expect(said(entries)).toEqual([
+      ['admin', 'b', '05', '', 5],
+      ['admin', 'a', '03', '05', 3],
+      ['user', 'a', '01', '03', 1],
+    ]);
+    expect(said([about(9, 'DELETE'), ...entries])[0]).toEqual(['admin', 'b', '05', '09', 5]);
+  });
+
+  it('is before the first entry what that has changed, and else what it is now', () => {
+    const promoted = about(3, 'UPDATE', { role: change('user', 'admin') });
+
+    expect(said([promoted], { role: 'admin', email: 'c' })).toEqual([
+      ['admin', 'c', '03', '', 3],
+      ['user', 'c', '', '03', null],
+    ]);
+    expect(said([], { role: 'user', email: 'c' })).toEqual([['user', 'c', '', '', null]]);
   });
 });
 

@@ -1,0 +1,148 @@
+import type { ComponentChildren } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { settings } from '../api.ts';
+import { now } from '../clock.ts';
+import { Entries } from '../components/entries.tsx';
+import { Extent } from '../components/extent.tsx';
+import { showTrail } from '../components/filters.tsx';
+import { GroupTable } from '../components/groups.tsx';
+import { Histogram } from '../components/histogram.tsx';
+import { Loaded } from '../components/notice.tsx';
+import { Card, Screen } from '../components/screen.tsx';
+import type { AuditEntry } from '../contract.d.ts';
+import { lastCheck } from '../findings.ts';
+import { ago, counted, grouped } from '../format.ts';
+import { href } from '../router.ts';
+import { type Group, groupsOf } from '../trail/groups.ts';
+import { changesRights, isLogin, isRegistration, usersSince } from '../trail/overview.ts';
+import { presets, readState, secondsBefore, type TrailState } from '../trail/query.ts';
+import { useWhole } from '../trail/whole.ts';
+
+/** The queries to which charts and groups lead. */
+const queries = {
+  registrations: { action: 'CREATE', result: 'SUCCESS' },
+  logins: { action: 'LOGIN', result: 'SUCCESS' },
+  failures: { action: 'LOGIN', result: 'FAILURE' },
+} as const;
+
+/** Groups that are shown of each kind. */
+const most = 5;
+
+interface CountsProps {
+  readonly entries: readonly AuditEntry[];
+  readonly since: string;
+  /** When the screen was opened, in milliseconds since 1970. */
+  readonly time: number;
+}
+
+interface ChartProps extends CountsProps {
+  readonly title: string;
+  readonly query: Partial<TrailState>;
+  readonly children?: ComponentChildren;
+}
+
+/** Entries of a kind by time, and how many they are. */
+const Chart = ({ title, entries, query, since, time, children }: ChartProps) => {
+  const bounds = useMemo(() => ({ from: Date.parse(since), until: time }), [since, time]);
+  return (
+    <Card title={title}>
+      <Histogram
+        entries={entries}
+        bounds={bounds}
+        caption={<a href={href('/audit', { ...query, since })}>{grouped(entries.length)} in all</a>}
+        narrow={({ from, until }) => showTrail(readState({ ...query, since: from, until }))}
+      />
+      {children}
+    </Card>
+  );
+};
+
+const Counts = (props: CountsProps) => {
+  const { entries, since, time } = props;
+  const failures = entries.filter((entry) => isLogin(entry, 'FAILURE'));
+  const day = secondsBefore(time, presets['Last day']);
+  const users = (
+    [
+      ['day', day],
+      ['week', since],
+    ] as const
+  ).map(([title, from]) => (
+    <a key={title} href={href('/audit', { ...queries.logins, since: from, group: 'userId' })}>
+      {counted(usersSince(entries, Date.parse(from)), 'user')} in the last {title}
+    </a>
+  ));
+  const failed = (by: 'ipAddress' | 'userId') => (
+    <GroupTable
+      by={by}
+      groups={groupsOf(failures, by).slice(0, most)}
+      narrow={(value: Group['value']) =>
+        showTrail(readState({ ...queries.failures, since, [by]: value }))
+      }
+    />
+  );
+  return (
+    <>
+      <div class="columns">
+        <Chart
+          {...props}
+          title="Registrations"
+          entries={entries.filter(isRegistration)}
+          query={queries.registrations}
+        />
+        <Chart
+          {...props}
+          title="Logins"
+          entries={entries.filter((entry) => isLogin(entry, 'SUCCESS'))}
+          query={queries.logins}
+        >
+          <p class="row">{users}</p>
+        </Chart>
+        <Chart {...props} title="Failed logins" entries={failures} query={queries.failures} />
+        <Card title="Seal">
+          <Seal />
+        </Card>
+        <Card title="Most failed logins, by source">{failed('ipAddress')}</Card>
+        <Card title="Most failed logins, by account">{failed('userId')}</Card>
+      </div>
+      <section class="trail stack">
+        <h2>New admins, other changes of rights, suspensions</h2>
+        <Entries
+          pages={entries.filter(changesRights)}
+          caption="Changes of what users may do"
+          empty="There were none."
+        />
+      </section>
+    </>
+  );
+};
+
+/** How the trail stands by the last look at its seal (components/findings.tsx). */
+const Seal = () => {
+  const check = lastCheck.use();
+  const said = check
+    ? `${check.findings ? counted(check.findings, 'finding') : 'Nothing was found'}, checked ${ago(now() - Date.parse(check.at))}`
+    : 'Not checked yet';
+  if (!settings.sealed) return <p>The trail is not sealed.</p>;
+  return (
+    <p class={check?.findings ? 'bad' : ''}>
+      {said}. <a href={href('/seal')}>How the seal stands</a>
+    </p>
+  );
+};
+
+/** The last seven days of the trail, at a glance. */
+export const Overview = () => {
+  const [time] = useState(now);
+  const since = secondsBefore(time, presets['Last week']);
+  const whole = useWhole(readState({ since }));
+  return (
+    <Screen title="Overview">
+      <p class="muted">
+        The last seven days: <Extent {...whole} />.
+      </p>
+      <Loaded what="The entries" from={whole}>
+        {(entries) => <Counts entries={entries} since={since} time={time} />}
+      </Loaded>
+    </Screen>
+  );
+};

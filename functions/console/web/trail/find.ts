@@ -1,0 +1,63 @@
+/** Whom a text in a filter means. */
+import { Failure, settings } from '../api.ts';
+import type { Known } from '../components/person.tsx';
+import type { AuditEntry } from '../contract.d.ts';
+import { readUsers } from '../user-query.ts';
+import { detailsOf } from './happened.ts';
+import { none, readState } from './query.ts';
+import { readAll } from './read.ts';
+import { mostEntries } from './whole.ts';
+
+/** Several users whom a text means, of whom one must be chosen. */
+export class Several extends Error {
+  readonly field: string;
+  readonly people: readonly Known[];
+
+  constructor(field: string, people: readonly Known[]) {
+    super();
+    this.field = field;
+    this.people = people;
+  }
+}
+
+/** Users that are offered at most. */
+const mostOffered = 10;
+
+const fold = (text: unknown): string => String(text).normalize().toLowerCase();
+
+/** Those who are deleted, where the trail has their names. */
+const findDeleted = async (sought: string): Promise<readonly Known[]> => {
+  if (settings.auditDetail !== 'full') return [];
+  const { data } = await readAll(readState({ action: 'DELETE', result: 'SUCCESS' }), mostEntries);
+  const knownOf = ({ resource_id, ...entry }: AuditEntry) => {
+    const { name, email } = detailsOf(entry);
+    return { id: resource_id ?? '', name: String(name), email, isDeleted: true };
+  };
+  return data
+    .map(knownOf)
+    .filter(({ name, email }) => [name, email].some((each) => fold(each).includes(fold(sought))));
+};
+
+/** Those who are stored; of a long list page after page, until there is one. */
+const findStored = async (sought: string): Promise<readonly Known[]> => {
+  const query = { q: sought, role: '', order: '' } as const;
+  let page = await readUsers(query);
+  while (page.data.length === 0 && page.next) page = await readUsers(query, page.next);
+  return page.data;
+};
+
+/**
+ * The id of the user whom a text means: an id, an address, or a part of it or of a name.
+ * @throws {Several} where it means several @throws {Failure} where it means nobody
+ */
+export const findId = async (field: string, text: string): Promise<string> => {
+  const sought = text.trim().replace(/^#(?=\d)/, '');
+  if (/^\d*$/.test(sought) || sought === none) return sought;
+  const people = [...(await findStored(sought)), ...(await findDeleted(sought))];
+  if (people.length > 1) throw new Several(field, people.slice(0, mostOffered));
+  if (people[0]) return String(people[0].id);
+  const unkept = 'The trail does not keep the names of those who are deleted: type the id.';
+  throw new Failure(
+    `No user has ${sought} in the name or the address.${settings.auditDetail === 'full' ? '' : ` ${unkept}`}`,
+  );
+};

@@ -1,0 +1,33 @@
+/** What the overview counts. */
+import type { AuditEntry } from '../contract.d.ts';
+import { timeOf } from '../format.ts';
+import { detailsOf } from './happened.ts';
+
+type Entries = readonly AuditEntry[];
+
+/** A user who has made the own account. */
+export const isRegistration = ({ action, result, resource, user_id, resource_id }: AuditEntry) =>
+  `${action} ${resource} ${result}` === 'CREATE users SUCCESS' && String(user_id) === resource_id;
+
+/** Whether an entry is of a login with a result. */
+export const isLogin = (entry: AuditEntry, result: AuditEntry['result']): boolean =>
+  entry.action === 'LOGIN' && entry.result === result;
+
+/** Whether somebody became an admin or an auditor, or ceased to be one, or was suspended. */
+export const changesRights = (entry: AuditEntry): boolean => {
+  const { role, auditor, suspended } = detailsOf(entry);
+  const isChange = entry.action === 'CREATE' || entry.action === 'UPDATE';
+  return (
+    isChange &&
+    entry.result === 'SUCCESS' &&
+    [role, auditor, suspended].some((each) => each !== undefined)
+  );
+};
+
+/** How many different users logged in since a time, in milliseconds since 1970. */
+export const usersSince = (entries: Entries, time: number): number =>
+  new Set(
+    entries
+      .filter((entry) => isLogin(entry, 'SUCCESS') && timeOf(entry.created_at) >= time)
+      .map(({ user_id: id }) => id),
+  ).size;

@@ -1,0 +1,75 @@
+/** What a user was, and when. */
+import type { AuditEntry, User } from '../contract.d.ts';
+import { detailsOf } from './happened.ts';
+
+/** What a user is: what it may do, and its address, where the trail has that. */
+type Values = Partial<Readonly<Record<'role' | 'auditor' | 'email', unknown>>>;
+
+/** A time in which nothing of that changed. */
+export interface Standing {
+  readonly values: Values;
+  /** Empty: since before the entries that there are. */
+  readonly from: string;
+  /** Empty: until now. */
+  readonly until: string;
+  /** The id of whoever made it so. */
+  readonly by: number | null;
+}
+
+const deeds: readonly string[] = ['CREATE', 'UPDATE', 'DELETE'];
+
+/**
+ * The standings of a user, newest first.
+ * @param entries of the trail, those about the user among them
+ * @param user as stored now; absent: deleted
+ */
+export const standingsOf = (
+  id: number,
+  entries: readonly AuditEntry[],
+  user?: Pick<User, 'role' | 'auditor' | 'email'>,
+): readonly Standing[] => {
+  const own = entries
+    .filter(({ resource, resource_id, result, action }) => {
+      const isDone = result === 'SUCCESS' && deeds.includes(action);
+      return isDone && resource === 'users' && resource_id === String(id);
+    })
+    .toSorted((a, b) => a.id - b.id);
+  const changes = own.filter(
+    (entry) => entry.action === 'DELETE' || Object.keys(madeBy(entry)).length > 0,
+  );
+  let values = own[0]?.action === 'CREATE' ? undefined : valuesBefore(own, user);
+  const standings: Standing[] = values
+    ? [{ values, from: '', until: changes[0]?.created_at ?? '', by: null }]
+    : [];
+  for (const [index, entry] of changes.entries()) {
+    if (entry.action === 'DELETE') break;
+    values = { ...values, ...madeBy(entry) };
+    const until = changes[index + 1]?.created_at ?? '';
+    standings.unshift({ values, from: entry.created_at, until, by: entry.user_id });
+  }
+  return standings;
+};
+
+/** What an entry says that the user became. */
+const madeBy = (entry: AuditEntry): Values => {
+  const details = detailsOf(entry);
+  if (entry.action === 'CREATE') return defined({ ...details, role: details.role ?? 'user' });
+  return defined(sides(details, 'to'));
+};
+
+/** What the user was before the first change of each value, which is as now where there was none. */
+const valuesBefore = (own: readonly AuditEntry[], user: Values = {}): Values => {
+  const earliestLast = own.map((entry) => defined(sides(detailsOf(entry), 'from'))).reverse();
+  return Object.assign({}, user, ...earliestLast);
+};
+
+const sides = (details: Readonly<Record<string, unknown>>, side: 'from' | 'to'): Values => ({
+  role: Object(details.role)[side],
+  auditor: Object(details.auditor)[side],
+  email: Object(details.email)[side],
+});
+
+const defined = ({ role, auditor, email }: Values): Values =>
+  Object.fromEntries(
+    Object.entries({ role, auditor, email }).filter(([, value]) => value !== undefined),
+  );

@@ -1,0 +1,121 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { serviceForThisFile } from '../../support/acceptance.ts';
+import { register, uniqueEmail } from '../../support/client.ts';
+import { browserForThisFile } from '../browser.ts';
+import { openConsole } from '../console.ts';
+import { violationsIn } from '../page.ts';
+
+const standard = await serviceForThisFile();
+const full = await serviceForThisFile({ AUDIT_DETAIL: 'full', SESSION_DAYS: '90' });
+const { api, adminToken: token } = full;
+const browser = await browserForThisFile();
+
+const open = (place: string) => openConsole(browser, full, place);
+
+const ask = async (page: Page, text: string) => {
+  await page.getByLabel('To whom', { exact: true }).fill(text);
+  await page.keyboard.press('Enter');
+};
+
+describe('The filters of the trail', () => {
+  it('take a part of a name, ask which of several is meant, and know those who are deleted', async () => {
+    const one = await register(api, { name: 'Grace Hopper' });
+    const gone = await register(api, { name: 'Admiral Grace' });
+    const only = await register(api, { name: 'Only Gone' });
+    for (const { id } of [gone, only]) await api('DELETE', `/api/users/${id}`, { token });
+    const { page, complaints } = await open('#/audit');
+
+    await ask(page, 'only go');
+    await page.waitForURL(`**/console#/audit?resourceId=${only.id}`);
+    await ask(page, 'grace');
+    await page.getByText('Whom do you mean?').waitFor();
+    expect(await violationsIn(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Admiral Grace' }).click();
+    await page.waitForURL(`**/console#/audit?resourceId=${gone.id}`);
+    await ask(page, 'hopper');
+
+    await page.waitForURL(`**/console#/audit?resourceId=${one.id}`);
+    expect(complaints).toEqual([]);
+  });
+
+  it('say that names of the deleted are not kept where they are not, and nothing of integers', async () => {
+    const { page } = await openConsole(browser, standard, '#/audit');
+    await ask(page, 'no such name');
+    expect(await page.getByRole('alert').innerText()).toBe(
+      'The filters were not applied. No user has no such name in the name or the address. The trail does not keep the names of those who are deleted: type the id.',
+    );
+
+    await page.goto(`${standard.url}/console#/audit?userId=ada`);
+
+    await page.getByText('ada is not the id of a user').waitFor();
+    expect(await page.locator('body').innerText()).not.toContain('integer');
+  });
+});
+
+describe('The page of a user', () => {
+  it('shows the role and the address at every instant, beside what is known now', async () => {
+    const user = await register(api, { name: 'Ada' });
+    const email = uniqueEmail();
+    for (const json of [{ role: 'admin' }, { email }, { role: 'user', auditor: true }]) {
+      await api('PUT', `/api/users/${user.id}`, { token, json });
+    }
+    const { page, complaints } = await open(`#/users/${user.id}`);
+
+    const rows = page.getByRole('table', { name: 'What the user was' }).locator('tbody tr');
+    await expect.poll(() => rows.count()).toBe(4);
+    const texts = (await rows.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+
+    expect(texts.map((text) => /(user|admin)(, auditor)?/.exec(text)?.[0])).toEqual([
+      'user, auditor',
+      'admin',
+      'admin',
+      'user',
+    ]);
+    expect(
+      texts.map((text) => [email, user.email].findIndex((each) => text.includes(each))),
+    ).toEqual([0, 0, 1, 1]);
+    expect(texts[0]).toContain('now');
+    expect(await violationsIn(page)).toEqual([]);
+    for (const [width, isBeside] of [
+      [1100, true],
+      [1099, false],
+    ] as const) {
+      await page.setViewportSize({ width, height: 800 });
+      const [profile, history] = await Promise.all(
+        ['Access', 'Role over time'].map((name) =>
+          page.getByRole('heading', { name, exact: true }).boundingBox(),
+        ),
+      );
+      expect((history?.x ?? 0) > (profile?.x ?? 0) + 300).toBe(isBeside);
+    }
+    expect(complaints).toEqual([]);
+  });
+
+  it('has a deleted user’s name in its title, however one comes', async () => {
+    const user = await register(api, { name: 'Alan Turing' });
+    await api('DELETE', `/api/users/${user.id}`, { token });
+    const { page } = await open(`#/users/${user.id}`);
+
+    await expect.poll(() => page.title()).toContain(`#${user.id} Alan Turing (deleted)`);
+    await page.getByRole('link', { name: 'Audit' }).click();
+    await page.goto(`${full.url}/console#/users/${user.id}`);
+
+    await expect.poll(() => page.title()).toContain(`#${user.id} Alan Turing (deleted)`);
+    await page.getByText('before the trail').waitFor({ state: 'detached' });
+  });
+});
+
+it('The screen of the settings has each value beside its default, and what it means', async () => {
+  const { page, complaints } = await open('#/settings');
+
+  const row = page.getByRole('row', { name: /^sessionDays/ });
+  await row.getByText('Changed').waitFor();
+
+  expect((await row.innerText()).replace(/\s+/g, ' ')).toMatch(
+    /^sessionDays 90 Changed 0 Days after which a session ends/,
+  );
+  expect(await page.getByText('secret', { exact: true }).count()).toBe(0);
+  expect(await violationsIn(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+});

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { serviceForThisFile } from '../../support/acceptance.ts';
+import { logIn, register } from '../../support/client.ts';
+import { browserForThisFile } from '../browser.ts';
+import { openConsole } from '../console.ts';
+import { title, violationsIn } from '../page.ts';
+
+const service = await serviceForThisFile();
+const { api, adminToken: token } = service;
+const browser = await browserForThisFile();
+
+describe('The overview', () => {
+  it('is the first screen, counts the last seven days by one query, and leads to its parts', async () => {
+    const [ada, eve] = [await register(api, { name: 'Ada' }), await register(api, { name: 'Eve' })];
+    await logIn(api, ada);
+    await logIn(api, ada);
+    for (const each of [ada, ada, eve]) {
+      await api('POST', '/api/login', { json: { email: each.email, password: 'wrong' } });
+    }
+    await api('PUT', `/api/users/${eve.id}`, { token, json: { role: 'admin' } });
+    const { page, complaints } = await openConsole(browser, service);
+    const card = (name: string) => page.getByRole('region', { name, exact: true });
+
+    await title(page, 'Overview').waitFor();
+    await card('Registrations').getByText('2 in all').waitFor();
+    await card('Failed logins').getByText('3 in all').waitFor();
+    // The admin logs in by the tests, and at the console.
+    await card('Logins').getByText('2 users in the last day').waitFor();
+    await card('Most failed logins, by account').getByRole('button', { name: 'Ada' }).waitFor();
+    const groups = card('Most failed logins, by account').locator('tbody tr');
+    expect(
+      (await groups.allInnerTexts()).map((text) =>
+        /#(\d+)(?: Admin)?\s+(\d+)/.exec(text)?.slice(1),
+      ),
+    ).toEqual([
+      [String(ada.id), '2'],
+      [String(eve.id), '1'],
+    ]);
+    await page.getByText('role: user → admin').waitFor();
+    await card('Seal').getByText('The trail is not sealed.').waitFor();
+    const reads = (await api('GET', '/api/admin/audit-logs?action=EXPORT', { token })).body.data;
+    expect(reads).toEqual([]);
+    expect(await violationsIn(page)).toEqual([]);
+    await card('Failed logins').getByRole('toolbar').getByRole('button').last().click();
+    await page.waitForURL(/action=LOGIN&result=FAILURE&since=.+&until=/);
+
+    await expect.poll(() => page.locator('main tbody tr').count()).toBe(3);
+    expect(complaints).toEqual([]);
+  });
+
+  it('draws what is read page by page, up to 10,000 entries, and says from when on that is', async () => {
+    const { page } = await openConsole(browser, service, '#/account');
+    const asked: string[] = [];
+    const { promise: held, resolve: goOn } = Promise.withResolvers<void>();
+    await page.route('**/api/admin/audit-logs*', async (route) => {
+      asked.push(route.request().url());
+      if (asked.length === 3) await held;
+      const data = Array.from({ length: 100 }, (_, index) => {
+        const id = 1_000_000 - asked.length * 100 - index;
+        const created_at = new Date(Date.now() - (1_000_000 - id) * 1000).toISOString();
+        return {
+          id,
+          user_id: 1,
+          action: 'LOGIN',
+          resource: 'users',
+          resource_id: '1',
+          ip_address: '192.0.2.1',
+          user_agent: 'x',
+          result: 'SUCCESS',
+          details: null,
+          created_at,
+        };
+      });
+      await route.fulfill({
+        json: { data },
+        headers: { Link: '</api/admin/audit-logs?cursor=x>; rel="next"' },
+      });
+    });
+
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByText('200 entries read so far…').waitFor();
+    await page
+      .getByRole('region', { name: 'Logins', exact: true })
+      .getByText('200 in all')
+      .waitFor();
+    goOn();
+    await page.getByText('10,000 entries, from').waitFor();
+
+    expect(asked).toHaveLength(100);
+    expect(new URL(asked[0] ?? '').searchParams.has('since')).toBe(true);
+  });
+});
+
+describe('The chart of the trail', () => {
+  it('covers the whole query, not the entries that are listed', async () => {
+    const user = await register(api);
+    for (let made = 0; made < 3; made += 1) await logIn(api, user);
+    const { page } = await openConsole(browser, service, '#/account');
+    // Pages of one entry, of which the list shows few while nobody scrolls.
+    await page.route('**/audit-logs?*', (route) => {
+      const asked = new URL(route.request().url());
+      asked.searchParams.set('limit', '1');
+      return route.continue({ url: asked.href });
+    });
+    await page.setViewportSize({ width: 1280, height: 300 });
+
+    await page.evaluate(`location.hash = '#/audit?userId=${user.id}'`);
+    await page.locator('figcaption').getByText('4 entries', { exact: true }).waitFor();
+
+    expect(await page.locator('main tbody tr').count()).toBeLessThan(4);
+  });
+
+  it('is one click away for questions that are asked often', async () => {
+    const { page } = await openConsole(browser, service, '#/audit');
+
+    await page.getByRole('button', { name: 'Failed logins, last hour' }).click();
+    await page.waitForURL(/#\/audit\?action=LOGIN&result=FAILURE&since=/);
+    await page.getByRole('button', { name: 'Exports, last week' }).click();
+
+    await page.waitForURL(/#\/audit\?action=EXPORT&since=/);
+  });
+});
