@@ -5,6 +5,6 @@ import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.request, async (request) => {
   const { body, claims } = request;
-  await requireMail(resetMessage(body.email, sourceOf(request), { askedBy: claims?.id }));
+  await requireMail(resetMessage(body.email, sourceOf(request), claims));
   return { statusCode: 202, body: { message: contract.requested } };
 });

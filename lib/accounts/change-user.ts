@@ -82,7 +82,8 @@ export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
   if (applied.role === 'admin' && before.role !== 'admin') {
     logAdminMade(id, { by: claims.id, requestId: source.request_id });
   }
-  await tryToNotify(before, [...changedParts(before, applied), ...ways], source); // mails
+  const byAdmin = claims.id !== id && claims.role === 'admin';
+  await tryToNotify(before, [...changedParts(before, applied), ...ways], source, { byAdmin }); // mails
   if (awaitsLink) await tryToMail(pendingMessage(after, source, bearer?.session.id)); // verified addresses
   return after;
 }

@@ -21,7 +21,7 @@ export async function deleteUser(id: number, by: number, source: Source): Promis
   const removing = rewriteUser(id, (user) => remove(user));
   const deleted = await recordingFaults(deletion, removing);
   await record({ ...deletion, details: deletionDetails(deleted) });
-  await tryToNotify(deleted, ['account'], source); // mails
+  await tryToNotify(deleted, ['account'], source, { byAdmin: by !== id }); // mails
 }
 
 /**

@@ -108,7 +108,7 @@ export async function removeFactor(id: number, admin: Bearer, source: Source): P
   });
   const user = await recordingFaults(removal, removing);
   await record(removal);
-  await tryToNotify(user, ['secondFactor'], source); // mails
+  await tryToNotify(user, ['secondFactor'], source, { byAdmin: true }); // mails
 }
 
 function confirmationOf({ caller, source, body }: FactorRequest): OwnConfirmation {

@@ -88,7 +88,7 @@ export async function unlinkIdentity(
   });
   const { issuer, user } = await recordingFaults(entryOf(admin, id, source), rewriting);
   await record(entryOf(admin, id, source, { unlinked: issuer }));
-  await tryToNotify(user, ['identities'], source);
+  await tryToNotify(user, ['identities'], source, { byAdmin: true });
 }
 
 function entryOf(user_id: number, resource_id: number, source: Source, said?: object) {

@@ -105,11 +105,12 @@ async function mailReset(message: ResetMessage): Promise<void> {
  * The text for a user who is to set a password; undefined: nothing is mailed. Whoever was invited and asks for
  * a reset, or registers once more, gets the invitation again.
  */
-function textFor(user: StoredUser, { invites, isTaken }: ResetMessage) {
+function textFor(user: StoredUser, { invites, isTaken, byAdmin, asked_by }: ResetMessage) {
   if (isSuspended(user)) return undefined;
   if (invites) return invites === user.id && !whyNotInvitable(user) ? 'invitation' : undefined;
   if (isInvited(user)) return 'invitation';
-  return isTaken ? 'taken' : 'reset';
+  if (isTaken) return 'taken';
+  return byAdmin && asked_by !== user.id ? 'resetByAdmin' : 'reset';
 }
 
 /** A link that verifies an address can do nothing without the password: only its use is recorded. */

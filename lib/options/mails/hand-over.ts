@@ -6,6 +6,7 @@ import { describeFault, logError, loggingFaults, mailNotHandedOver } from '../..
 import { config } from '../../ground/settings.ts';
 import { networkOf, type Source } from '../../ground/source.ts';
 import { patiently, seconds } from '../../ground/time.ts';
+import type { Claims } from '../../keys/token.ts';
 import type { StoredUser } from '../../users/item.ts';
 import type { Fields } from '../../users/write.ts';
 import { invoke } from './invoke.ts';
@@ -32,6 +33,8 @@ export interface ResetMessage extends Asked {
   readonly invites?: number;
   /** The user who asked; absent: nobody knows who it was. */
   readonly asked_by?: number | undefined;
+  /** Whether that is an admin. */
+  readonly byAdmin?: true;
 }
 
 /** A link by which a user verifies an address. */
@@ -52,6 +55,8 @@ export interface NoticeMessage extends Asked {
   readonly email: string;
   /** Whether the address is verified: then only its account causes notices. */
   readonly isVerified?: true;
+  /** Whether an admin did it to the user. */
+  readonly byAdmin?: true;
   readonly changed: readonly (Part | 'account')[];
 }
 
@@ -99,7 +104,7 @@ export async function tryToNotify(
   { email, email_verified }: Recipient,
   changed: NoticeMessage['changed'],
   source: Source,
-  { now }: { now?: Date } = {},
+  { now, byAdmin = false }: { now?: Date; byAdmin?: boolean } = {},
 ): Promise<void> {
   if (config.mailFunctionUrl === '' || changed.length === 0) return;
   const verifies = config.emailVerification !== 'off';
@@ -107,7 +112,15 @@ export async function tryToNotify(
   // The address of a deleted account may be that of a stranger, unless it is verified.
   if (changed.includes('account') && verifies && !isVerified) return;
   const verified = isVerified ? ({ isVerified } as const) : {};
-  await tryToMail({ kind: 'notice', email, ...verified, changed, ...asked(source, now) });
+  const admins = byAdmin ? ({ byAdmin } as const) : {};
+  await tryToMail({
+    kind: 'notice',
+    email,
+    ...verified,
+    ...admins,
+    changed,
+    ...asked(source, now),
+  });
 }
 
 /** The parts of an account that a notice of a change names. */
@@ -126,14 +139,15 @@ export function changedParts(
 /**
  * A link for the account of an address, if there is one. The account is looked up later, so that the
  * time does not tell whether there is one.
- * @param askedBy the id of the caller, if it is known
+ * @param asker the caller, if it is known
  */
 export function resetMessage(
   email: string,
   source: Source,
-  { askedBy }: { askedBy?: number | undefined } = {},
+  asker?: Pick<Claims, 'id' | 'role'>,
 ): ResetMessage {
-  return { kind: 'reset', email, asked_by: askedBy, ...asked(source) };
+  const byAdmin = asker?.role === 'admin' ? ({ byAdmin: true } as const) : {};
+  return { kind: 'reset', email, asked_by: asker?.id, ...byAdmin, ...asked(source) };
 }
 
 /** A link for whoever has an address with which somebody registers. */

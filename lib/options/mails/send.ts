@@ -55,7 +55,7 @@ let deliver = bySes;
  */
 export function resetMail(
   message: ResetMessage,
-  text: 'reset' | 'taken' | 'invitation',
+  text: 'reset' | 'resetByAdmin' | 'taken' | 'invitation',
   { email, resetUrl, token }: { email: string; resetUrl: string; token: string },
 ): Mail {
   const link = `${resetUrl}#token=${token}`;
@@ -78,10 +78,12 @@ export function verificationMail(
 
 /** The notice of a change, or of a deletion. */
 export function noticeMail(message: NoticeMessage, { resetUrl: url }: { resetUrl: string }): Mail {
-  const { email, changed } = message;
+  const { email, changed, byAdmin = false } = message;
   const parts = changed.filter((each) => each !== 'account');
   return write(message, { email, url }, (texts, facts) =>
-    changed.includes('account') ? texts.deleted(facts) : texts.changed(facts, parts),
+    changed.includes('account')
+      ? texts.deleted(facts, byAdmin)
+      : texts.changed(facts, parts, byAdmin),
   );
 }
 

@@ -133,8 +133,8 @@ describe('The notice of a changed password or address', async () => {
     await change(user.id, { email });
 
     const [mail] = await mailbox.mailsTo(user.email);
-    expect(mail?.subject).toBe('Your email address was changed');
-    expect(mail?.text).toContain(`The email address of the account ${user.email}`);
+    expect(mail?.subject).toBe('Your email address was changed by an admin');
+    expect(mail?.text).toContain(`changed the email address of your account ${user.email}`);
     expect(JSON.stringify(mailbox.mails)).not.toContain(email);
   });
 });

@@ -30,13 +30,16 @@ interface GroupTableProps {
   readonly by: Grouping;
   readonly groups: readonly Group[];
   readonly narrow: (value: string) => void;
+  /** Whether it shows how many entries there are, and no more. */
+  readonly isShort?: boolean;
 }
 
 /** Groups of entries, each of which leads to its entries. */
-export const GroupTable = ({ by, groups, narrow }: GroupTableProps) => (
+export const GroupTable = ({ by, groups, narrow, isShort = false }: GroupTableProps) => (
   <Table
     caption={`Entries by ${groupings[by]}`}
-    columns={columnsFor(by, narrow)}
+    room={isShort ? 0 : 47}
+    columns={columnsFor(by, narrow).slice(0, isShort ? 2 : 5)}
     rows={groups}
     keyOf={({ value }) => value}
     empty="No entry matches the filters. Widen the time, or clear a filter."

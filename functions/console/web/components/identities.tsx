@@ -94,6 +94,7 @@ const List = ({ rows, Ask, ...props }: ListProps) => {
     <>
       <Table
         caption="Identities"
+        room={64}
         columns={columnsFor(mayChange(props.user) ? setAsked : undefined)}
         rows={rows}
         keyOf={({ id }) => id}

@@ -17,19 +17,30 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string | number;
+  /** The rem that its columns need beside each other. */
+  readonly room?: number;
   /** The content in the place of rows where there are none: it says what to do. */
   readonly empty: ComponentChildren;
 }
+
+/** The em of its room at which style.css makes cards of rows. */
+const unit = 37;
 
 /**
  * A table. Where it has too little room each row is a card of its own, whose cells carry the titles of their
  * columns; the roles, which that would take away, are named.
  */
-export const Table = <Row,>({ caption, columns, rows, keyOf, empty }: TableProps<Row>) => {
+export const Table = <Row,>({
+  caption,
+  columns,
+  rows,
+  keyOf,
+  empty,
+  room = unit,
+}: TableProps<Row>) => {
   if (rows.length === 0) return <div class="empty">{empty}</div>;
-  const width = columns.length > 5 ? 'wide' : '';
   return (
-    <div class={`table ${width}`}>
+    <div class="table" style={{ fontSize: `${room / unit}rem` }}>
       <table role="table">
         <caption class="unseen">{caption}</caption>
         <thead role="rowgroup">

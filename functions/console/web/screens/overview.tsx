@@ -73,6 +73,7 @@ const Counts = (props: CountsProps) => {
   ));
   const failed = (by: 'ipAddress' | 'userId') => (
     <GroupTable
+      isShort
       by={by}
       groups={groupsOf(failures, by).slice(0, most)}
       narrow={(value: Group['value']) =>

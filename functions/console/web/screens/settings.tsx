@@ -10,7 +10,7 @@ import { useLoad } from '../loading.ts';
 declare const MEANINGS: Readonly<Record<string, string>>;
 
 const shown = (value: Setting['value']) =>
-  value === '' ? <span class="muted">none</span> : <code class="whole">{value}</code>;
+  value === '' ? <span class="muted">none</span> : <code>{value}</code>;
 
 /** The settings in force, which nobody changes here. */
 export const Settings = () => {
@@ -25,10 +25,12 @@ export const Settings = () => {
         {(rows) => (
           <Table
             caption="Settings in force"
+            room={50}
             columns={[
-              { title: 'Setting', cell: ({ name }) => <code class="whole">{name}</code> },
+              { title: 'Setting', cell: ({ name }) => <code>{name}</code>, class: 'name' },
               {
                 title: 'Value',
+                class: 'name',
                 cell: ({ value, ...row }) => (
                   <span>
                     {shown(value)} {value !== row.default && <Badge kind="strong">Changed</Badge>}
@@ -36,7 +38,11 @@ export const Settings = () => {
                 ),
               },
               { title: 'Default', cell: (row) => shown(row.default) },
-              { title: 'Meaning', cell: ({ name }) => <span>{MEANINGS[name]}</span> },
+              {
+                title: 'Meaning',
+                cell: ({ name }) => <span>{MEANINGS[name]}</span>,
+                class: 'name',
+              },
             ]}
             rows={rows}
             keyOf={({ name }) => name}

@@ -1,8 +1,20 @@
 /** The texts of mails in German. */
 import type { Facts, Part, Texts } from './en.ts';
 
-const origin = ({ date, time, ip_address }: Facts): string =>
-  `am ${date.split('-').reverse().join('.')} um ${time} Uhr (UTC) von der IP-Adresse ${ip_address} aus`;
+const at = ({ date, time }: Facts): string =>
+  `am ${date.split('-').reverse().join('.')} um ${time} Uhr (UTC)`;
+
+const origin = (facts: Facts): string => `${at(facts)} von der IP-Adresse ${facts.ip_address} aus`;
+
+/** Those of a notice of what an admin did. */
+const byAnAdmin = (done: string, facts: Facts): readonly string[] => [
+  done,
+  'Haben Sie darum gebeten, oder kennen Sie den Grund, müssen Sie nichts tun.',
+  `Wenn nicht, wenden Sie sich an die Betreiber von ${facts.site}.`,
+];
+
+/** What an admin takes away, and never sets. */
+const removable: readonly Part[] = ['secondFactor', 'identities'];
 
 const choosePassword = 'Neues Passwort wählen';
 const once = 'Der Link gilt nur einmal, und nur der jeweils neueste.';
@@ -26,6 +38,16 @@ export const de: Texts = {
       `Waren Sie das, öffnen Sie innerhalb von 30 Minuten diesen Link und wählen Sie ein neues Passwort. ${once}`,
       link,
       noReset,
+    ],
+  }),
+
+  resetByAdmin: (facts, link) => ({
+    subject: choosePassword,
+    paragraphs: [
+      `Ein Administrator von ${facts.site} hat ${at(facts)} für Ihr Konto ${facts.email} ein neues Passwort angefordert.`,
+      `Öffnen Sie innerhalb von 30 Minuten diesen Link und wählen Sie es. ${once} Bis dahin bleibt Ihr Passwort, wie es ist.`,
+      link,
+      keepSecret,
     ],
   }),
 
@@ -59,8 +81,14 @@ export const de: Texts = {
     ],
   }),
 
-  changed: (facts, parts) => {
+  changed: (facts, parts, byAdmin) => {
     const things = parts.map((part) => names[part]).join(' und ');
+    if (byAdmin) {
+      const done = parts.every((part) => removable.includes(part)) ? 'entfernt' : 'geändert';
+      const said = `An Ihrem Konto ${facts.email} hat ein Administrator von ${facts.site} ${at(facts)} etwas ${done}: ${things}.`;
+      const subject = `${capitalised(things)} von einem Administrator ${done}`;
+      return { subject, paragraphs: byAnAdmin(said, facts) };
+    }
     const advice = parts.includes('email')
       ? `Waren Sie das nicht, wenden Sie sich sofort an die Betreiber von ${facts.site}: Über diese Adresse erreichen Sie das Konto womöglich nicht mehr.`
       : `Waren Sie das nicht, fordern Sie bei ${facts.site} sofort ein neues Passwort an.`;
@@ -74,12 +102,17 @@ export const de: Texts = {
     };
   },
 
-  deleted: (facts) => ({
+  deleted: (facts, byAdmin) => ({
     subject: 'Ihr Konto wurde gelöscht',
-    paragraphs: [
-      `Das Konto ${facts.email} bei ${facts.site} wurde ${origin(facts)} gelöscht.`,
-      'Haben Sie das veranlasst, müssen Sie nichts tun.',
-      `Wenn nicht, wenden Sie sich sofort an die Betreiber von ${facts.site}.`,
-    ],
+    paragraphs: byAdmin
+      ? byAnAdmin(
+          `Ein Administrator von ${facts.site} hat ${at(facts)} Ihr Konto ${facts.email} gelöscht.`,
+          facts,
+        )
+      : [
+          `Das Konto ${facts.email} bei ${facts.site} wurde ${origin(facts)} gelöscht.`,
+          'Haben Sie das veranlasst, müssen Sie nichts tun.',
+          `Wenn nicht, wenden Sie sich sofort an die Betreiber von ${facts.site}.`,
+        ],
   }),
 };

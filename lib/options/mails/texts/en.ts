@@ -24,18 +24,31 @@ export interface Text {
 export interface Texts {
   /** The link by which a new password is chosen. */
   reset(facts: Facts, link: string): Text;
+  /** The same, where an admin asked for it. */
+  resetByAdmin(facts: Facts, link: string): Text;
   /** The same link, where somebody asked for another account with the address. */
   taken(facts: Facts, link: string): Text;
   /** The link by which a first password is chosen. */
   invitation(facts: Facts, link: string): Text;
   /** The link that verifies an address. */
   verification(facts: Facts, link: string): Text;
-  changed(facts: Facts, parts: readonly Part[]): Text;
-  deleted(facts: Facts): Text;
+  changed(facts: Facts, parts: readonly Part[], byAdmin: boolean): Text;
+  deleted(facts: Facts, byAdmin: boolean): Text;
 }
 
-const origin = ({ date, time, ip_address }: Facts): string =>
-  `on ${date} at ${time} UTC, from the IP address ${ip_address}`;
+const at = ({ date, time }: Facts): string => `on ${date} at ${time} UTC`;
+
+const origin = (facts: Facts): string => `${at(facts)}, from the IP address ${facts.ip_address}`;
+
+/** Those of a notice of what an admin did. */
+const byAnAdmin = (done: string, facts: Facts): readonly string[] => [
+  `An admin of ${facts.site} ${done} ${at(facts)}.`,
+  'If you asked for it, or know why, there is nothing to do.',
+  `If not, write to those who run ${facts.site}.`,
+];
+
+/** What an admin takes away, and never sets. */
+const removable: readonly Part[] = ['secondFactor', 'identities'];
 
 const choosePassword = 'Choose a new password';
 const once = 'It works once, and only the newest link does.';
@@ -57,6 +70,16 @@ export const en: Texts = {
       `If it was you, open this link within 30 minutes and choose a new password. ${once}`,
       link,
       noReset,
+    ],
+  }),
+
+  resetByAdmin: (facts, link) => ({
+    subject: choosePassword,
+    paragraphs: [
+      `An admin of ${facts.site} asked for a new password for your account ${facts.email} ${at(facts)}.`,
+      `Open this link within 30 minutes and choose it. ${once} Until then your password stays as it is.`,
+      link,
+      `Give the link to nobody. ${nobody}`,
     ],
   }),
 
@@ -91,9 +114,16 @@ export const en: Texts = {
     ],
   }),
 
-  changed: (facts, parts) => {
+  changed: (facts, parts, byAdmin) => {
     const things = parts.map((part) => names[part]).join(' and the ');
     const verb = parts.length > 1 ? 'were' : 'was';
+    if (byAdmin) {
+      const done = parts.every((part) => removable.includes(part)) ? 'removed' : 'changed';
+      return {
+        subject: `Your ${things} ${verb} ${done} by an admin`,
+        paragraphs: byAnAdmin(`${done} the ${things} of your account ${facts.email}`, facts),
+      };
+    }
     const advice = parts.includes('email')
       ? `If it was not you, write to those who run ${facts.site} at once: this address may not lead to the account any more.`
       : `If it was not you, ask for a new password at ${facts.site} at once.`;
@@ -107,12 +137,14 @@ export const en: Texts = {
     };
   },
 
-  deleted: (facts) => ({
+  deleted: (facts, byAdmin) => ({
     subject: 'Your account was deleted',
-    paragraphs: [
-      `The account ${facts.email} at ${facts.site} was deleted ${origin(facts)}.`,
-      'If you asked for it, there is nothing to do.',
-      `If you did not, write to those who run ${facts.site} at once.`,
-    ],
+    paragraphs: byAdmin
+      ? byAnAdmin(`deleted your account ${facts.email}`, facts)
+      : [
+          `The account ${facts.email} at ${facts.site} was deleted ${origin(facts)}.`,
+          'If you asked for it, there is nothing to do.',
+          `If you did not, write to those who run ${facts.site} at once.`,
+        ],
   }),
 };

@@ -135,6 +135,7 @@ const notices: readonly Changed[] = [
 /** Every mail in a language, by what it is for. */
 const mailsIn = (language: Language): readonly (readonly [string, Mail])[] => [
   ['a reset', resetMail({ ...reset, language }, 'reset', link)],
+  ['a reset that an admin asks for', resetMail({ ...reset, language }, 'resetByAdmin', link)],
   ['a registration with a taken address', resetMail({ ...reset, language }, 'taken', link)],
   ['an invitation', resetMail({ ...reset, language }, 'invitation', link)],
   [
@@ -144,9 +145,13 @@ const mailsIn = (language: Language): readonly (readonly [string, Mail])[] => [
       { email: source.email, verifyUrl: 'https://app.example.com/verify', token: '1.t' },
     ),
   ],
-  ...notices.map((changed) => {
+  ...notices.flatMap((changed) => {
     const message = { kind: 'notice', user_id: 1, ...source, changed, language } as const;
-    return [`a change of ${changed.join(' and ')}`, noticeMail(message, { resetUrl })] as const;
+    const title = `a change of ${changed.join(' and ')}`;
+    return [
+      [title, noticeMail(message, { resetUrl })],
+      [`${title} by an admin`, noticeMail({ ...message, byAdmin: true }, { resetUrl })],
+    ] as const;
   }),
 ];
 
