@@ -16,6 +16,16 @@ afterEach(() => proxy.impose());
 const usersWith = async (email: string) =>
   (await api('GET', `/api/users?email=${email}`, { token })).body.length;
 
+/** Fills in the form that creates a user. */
+const fillIn = async (email: string) => {
+  const { page } = await openConsole(browser, service);
+  await button(page, 'Create a user').click();
+  await page.getByLabel('Name').fill('Ada');
+  await page.getByLabel('Email address').fill(email);
+  await page.getByLabel('Password').fill('a long password');
+  return page;
+};
+
 /** Faults of every request to the store, after which nothing is known, or something was done. */
 const hostile = Object.entries({
   fails: faults.internalError,
@@ -47,11 +57,7 @@ describe.each(hostile)('When the store %s, the console', (_, fault) => {
 
   it('says that a user was not created, keeps what was typed, and creates one user', async () => {
     const email = uniqueEmail();
-    const { page } = await openConsole(browser, service);
-    await button(page, 'Create a user').click();
-    await page.getByLabel('Name').fill('Ada');
-    await page.getByLabel('Email address').fill(email);
-    await page.getByLabel('Password').fill('a long password');
+    const page = await fillIn(email);
 
     proxy.impose({ fault });
     await button(page, 'Create the user').click();
@@ -102,11 +108,7 @@ describe.each(hostile)('When the store %s, the console', (_, fault) => {
 describe('The console on a slow store', () => {
   it('shows that it waits, and sends a form that is clicked twice once', async () => {
     const email = uniqueEmail();
-    const { page } = await openConsole(browser, service);
-    await button(page, 'Create a user').click();
-    await page.getByLabel('Name').fill('Ada');
-    await page.getByLabel('Email address').fill(email);
-    await page.getByLabel('Password').fill('a long password');
+    const page = await fillIn(email);
     const sent: string[] = [];
     page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
 

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { register } from '../support/client.ts';
-import { createMemoryUser } from '../support/memory-users.ts';
 
 const { api, adminToken } = await serviceForThisFile();
-const memoryUser = await createMemoryUser(api);
 const media = 'application/problem+json';
 const ask = (method: string, path: string, options: Parameters<typeof api>[2] = {}) =>
   api(method, path, { ...options, headers: { accept: media, ...options.headers } });
@@ -41,41 +39,6 @@ describe('A client that asks for problem details', () => {
         { pointer: '#/password', code: 'WRONG_TYPE', detail: 'password must be a string' },
       ],
     });
-  });
-
-  it.each([
-    ['POST', '/api/login', { email: 'a@b' }, ['#/password REQUIRED']],
-    [
-      'POST',
-      '/api/auth/register',
-      { name: 'n', password: 'p', email: 'x'.repeat(192) },
-      ['#/email TOO_LONG', '#/email INVALID_FORMAT'],
-    ],
-    [
-      'POST',
-      '/api/users',
-      { role: 'root' },
-      ['#/role UNKNOWN_VALUE', '#/name REQUIRED', '#/email REQUIRED', '#/password REQUIRED'],
-    ],
-    [
-      'PUT',
-      '/api/users/1',
-      { name: ' ', email: null, role: '' },
-      ['#/name EMPTY', '#/email WRONG_TYPE', '#/role UNKNOWN_VALUE'],
-    ],
-    ['POST', '/api/v1/users', { name: '\ud800' }, ['#/name NOT_WELL_FORMED', '#/email REQUIRED']],
-    [
-      'PATCH',
-      `/api/v1/users/${memoryUser.id}`,
-      { name: 1, email: 'x'.repeat(192) },
-      ['#/name WRONG_TYPE', '#/email TOO_LONG'],
-    ],
-  ])('is told by %s %s of %j: %j', async (method, path, json, expected) => {
-    const { status, body } = await ask(method, path, { json, token: adminToken });
-
-    const errors: { pointer: string; code: string }[] = body.errors;
-    expect(status).toBe(400);
-    expect(errors.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual(expected);
   });
 
   it('is told of a parameter by the title alone', async () => {

@@ -177,7 +177,6 @@ describe('npm start', () => {
     },
   );
 
-  const nothing = 'names a file without a';
   it.each<[string, (folder: string) => Readonly<Record<string, string>>, string, string[]?]>([
     [
       'an argument',
@@ -196,17 +195,12 @@ describe('npm start', () => {
       'ADMIN_EMAIL must be a valid email address',
     ],
     [
-      'a truncated file of its signing secret',
-      (folder) => ({ DATA_DIR: fileIn(folder, 'jwt-secret.json', '[{"id":') }),
-      `${nothing} secret, FOLDER/jwt-secret.json`,
-    ],
-    [
       'a truncated file of its signing key',
       (folder) => ({
         DATA_DIR: fileIn(folder, 'token-key-current', '-----BEGIN PRIVATE'),
         TOKEN_SIGNING: 'RS256',
       }),
-      `${nothing} key, FOLDER/token-key-current`,
+      'names a file without a key, FOLDER/token-key-current',
     ],
     [
       'a data folder that is a file',

@@ -45,7 +45,8 @@ export const startInVain = async (
 ): Promise<{ code: number | null; output: string }> => {
   const child = spawn(process.execPath, ['infra/local/start.js', ...args], {
     cwd: folder,
-    env: environment,
+    // Node compiles the code once for all starts.
+    env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: endTimeout,
   });

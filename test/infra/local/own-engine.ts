@@ -28,8 +28,6 @@ type Environment = Readonly<Record<string, string>>;
 /** What a test does with services that keep engine, data and secret in one folder. */
 export interface OwnEngine {
   readonly data: string;
-  /** Where the code is. */
-  readonly installation: string;
   start(environment?: Environment): Promise<TestService>;
   startInVain(environment?: Environment): ReturnType<typeof startInVain>;
   /** Starts the service as an engineer types it, and waits until it is ready. */
@@ -45,9 +43,11 @@ export interface OwnEngine {
 /** A folder for the services of one test file, on the engine that is tested. */
 export const ownEngineForThisFile = (): OwnEngine => {
   const data = mkdtempSync(join(tmpdir(), 'data-'));
-  // The second choice of engine is taken where the first is not installed.
-  const left = inject('engineName') === 'dynoxide' ? [] : ['@dynoxide'];
-  const { folder: installation, remove } = installWithout(...left);
+  // The second choice of engine is taken where the first is not installed; Node has not compiled a copy.
+  const { folder: installation, remove } =
+    inject('engineName') === 'dynoxide'
+      ? { folder: process.cwd(), remove: () => undefined }
+      : installWithout('@dynoxide');
   const started: (ChildProcess | undefined)[] = [];
   afterEach(() => {
     for (const child of started.splice(0)) child?.kill('SIGKILL');
@@ -61,7 +61,6 @@ export const ownEngineForThisFile = (): OwnEngine => {
   const engines = () => processesWith(data).filter((pid) => !commandLine(pid).includes('umask'));
   return {
     data,
-    installation,
     start: async (environment = {}) => {
       const settings = { ...settingsFor(data), ...environment };
       const service = await startTestService(settings, { folder: installation, ownGroup: true });

@@ -56,11 +56,13 @@ describe('npm start', () => {
     expect(sealers()).toEqual([]);
   });
 
-  it('shows the public key again where its archive was taken away', async () => {
+  it('makes a key that only its owner may read, and shows its public half, again where its archive was taken away', async () => {
     const folder = folderForThisTest();
     const archive = archiveIn(folder);
     await startSealed(folder);
     await until(() => archive.files().length > 1);
+    expect(archive.publicKey().asymmetricKeyType).toBe('ed25519');
+    expect(statSync(join(folder, 'audit-seal-key.pem')).mode & 0o777).toBe(0o600);
 
     renameSync(archive.folder, join(folder, 'taken-away'));
 
@@ -78,13 +80,5 @@ describe('npm start', () => {
     const sentence =
       /audit-trail-broken.+\nThe audit trail, or the archive .+: file \d+ .+\(missing\)/;
     await until(() => sentence.test(service.output()));
-  });
-
-  it('makes a key that only its owner may read, and shows its public half', async () => {
-    const folder = folderForThisTest();
-    await startSealed(folder);
-
-    expect(archiveIn(folder).publicKey().asymmetricKeyType).toBe('ed25519');
-    expect(statSync(join(folder, 'audit-seal-key.pem')).mode & 0o777).toBe(0o600);
   });
 });
