@@ -116,7 +116,7 @@ const entriesDue = (
 /** How long responses may be kept that are not errors, by the beginning of their path. */
 const kept: readonly (readonly [path: RegExp, control: string])[] = [
   [/^\/(docs|console)\/./, 'public, max-age=31536000, immutable'],
-  [/^\/(openapi\.json|docs|console)/, 'no-cache'],
+  [/^\/(openapi\.json|docs|console|account\/)/, 'no-cache'],
   [/^\/\.well-known/, 'public, max-age=300'],
 ];
 
