@@ -107,9 +107,9 @@ export function parseBody<Schema extends BodySchema>(
   if (whenMissing && isMissed && isRequired(schema.entries[first.field] as never)) {
     throw new DomainError(whenMissing, { faults });
   }
-  const code = typeof whenInvalid === 'string' ? whenInvalid : whenInvalid[first.field];
-  const message = code === 'FIELD_INVALID' ? { message: `${first.field} ${first.rule}` } : {};
-  throw new DomainError(code ?? 'FIELD_INVALID', { ...message, faults });
+  const own = typeof whenInvalid === 'string' ? whenInvalid : whenInvalid[first.field];
+  if (own && own !== 'FIELD_INVALID') throw new DomainError(own, { faults });
+  throw new DomainError('FIELD_INVALID', { message: `${first.field} ${first.rule}`, faults });
 }
 
 /**

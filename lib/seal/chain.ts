@@ -59,7 +59,7 @@ export class Chain {
   }
 
   /** Takes the next file. @param isAltered whether there is more than its first version */
-  step({ number, header, hash }: ReadFile, isAltered = false): void {
+  step({ number, header, hash }: ReadFile, isAltered: boolean): void {
     this.reached = number;
     if (!isSigned(header)) {
       const why = header.key && `It names the key ${header.key}`;
@@ -101,7 +101,7 @@ export class Chain {
 
   /** The findings about the files. */
   findings(): readonly Finding[] {
-    const isFault = ({ excusedAt = '' }: Fault) => excusedAt === '' || excusedAt > this.left;
+    const isFault = ({ excusedAt }: Fault) => !excusedAt || excusedAt > this.left;
     return joined([...this.faults, ...this.between].filter(isFault)).map(findingOf);
   }
 }

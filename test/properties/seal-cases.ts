@@ -399,6 +399,7 @@ export const keyCases: readonly SealCase[] = [
   withKey('an entry cut out, in a chain that follows', [`inserted ${inFifth}`], {
     lines: (text) => text.replace(/^.*\n/, ''),
   }),
+  withKey('a wrong length', altered5, { header: { length: header(5).length + 1 } }),
   withKey('a wrong count', altered5, { header: { count: 9 } }),
   withKey('a wrong oldest', altered5, { header: { oldest: null } }),
   withKey('a wrong newest', altered5, { header: { newest: null } }),
@@ -467,7 +468,7 @@ export const keyCases: readonly SealCase[] = [
   ...Object.entries({
     'eleven findings': { named: Array(11).fill(finding) },
     'a subject of 65 characters': { named: [{ ...finding, subject: 'x'.repeat(65) }] },
-    'a subject beyond ASCII': { named: [{ ...finding, subject: 'ü' }] },
+    'a subject beyond ASCII': { named: [{ ...finding, subject: 'xüx' }] },
     'a kind that is none': { named: [{ ...finding, kind: 'Changed' }] },
     'a finding of no time': { named: [{ ...finding, at: '2026-02-30T00:00:00.000Z' }] },
     'an end that is no time': { until: `${at5}#7` },

@@ -35,10 +35,13 @@ describe('An enrolment', () => {
     expect(begun.status).toBe(201);
     expect(new URL(uri).searchParams.get('secret')).toBe(secret);
     expect(new Set(confirmed.body.recoveryCodes).size).toBe(10);
+    const proof = { ...json, code: confirmed.body.recoveryCodes[0] };
+    await post('/recovery-codes', user.token, proof, { 'user-agent': agent });
     const entries = await entriesOf(service, agent);
     expect(entries.map(({ action, details }) => [action, details])).toEqual([
       ['UPDATE', '{"fields":["second_factor"],"second_factor":"begun"}'],
       ['UPDATE', '{"fields":["second_factor"],"second_factor":"enabled"}'],
+      ['UPDATE', '{"fields":["recovery_codes"]}'],
     ]);
     const { text } = await api('GET', `/api/admin/audit-logs?resourceId=${user.id}`, {
       token: adminToken,

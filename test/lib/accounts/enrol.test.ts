@@ -13,6 +13,7 @@ import type { DomainError } from '../../../lib/ground/errors.ts';
 import type { Belonging } from '../../../lib/keys/token.ts';
 import { type Bearer, findBearer } from '../../../lib/options/sessions/bearer.ts';
 import { beginSession } from '../../../lib/options/sessions/session-tokens.ts';
+import { raiseSessionEpoch } from '../../../lib/options/sessions/sessions.ts';
 import type { StoredUser } from '../../../lib/users/item.ts';
 import { hashPassword } from '../../../lib/users/password.ts';
 import { allocateUserId, findStoredUser, insertUser } from '../../../lib/users/store.ts';
@@ -100,6 +101,13 @@ describe('An enrolment', () => {
     expect(await outcomeOf(begin(password))).toBe(code);
 
     expect((await stored())?.enrolment).toBeUndefined();
+  });
+
+  it('is not begun once all sessions of the user were ended', async () => {
+    const caller = await asking();
+    await raiseSessionEpoch(user.id);
+
+    expect(await outcomeOf(begin('right', async () => caller))).toBe('TOKEN_INVALID');
   });
 
   it('is neither begun nor confirmed where there is a factor', async () => {

@@ -230,6 +230,7 @@ describe('The setting of identity providers', () => {
     [[google]],
     [[google, { issuer: 'http://localhost:4000/a', audiences: ['x', 'y'] }]],
     [[{ ...google, issuer: `https://a.example/${'a'.repeat(237)}` }]],
+    [[{ ...google, issuer: 'https://a.example/common/v2.0/b' }]],
     [
       [
         {

@@ -149,6 +149,15 @@ describe('parseBody', () => {
     });
   });
 
+  it('names the field in the message where only other fields have an error of their own', () => {
+    const whenInvalid = { password: 'CREDENTIALS_REQUIRED' } as const;
+
+    expect(errorOf(() => parseBody(body, { name: 'long' }, { whenInvalid }))).toMatchObject({
+      code: 'FIELD_INVALID',
+      message: 'name must be at most 3 characters',
+    });
+  });
+
   it('names no field in the message where the body has an error of its own', () => {
     const whenInvalid = 'CREDENTIALS_REQUIRED';
     const { message } = new DomainError(whenInvalid);

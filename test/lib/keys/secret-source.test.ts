@@ -53,6 +53,12 @@ describe('The signing keys of a secret in Secrets Manager', () => {
     expect(stages()).toEqual(['AWSCURRENT', 'AWSPREVIOUS']);
   });
 
+  it('are both versions, of which the older signs, right after a rotation', async () => {
+    const keys = await readKeys({ value: newer, age: 0 }, { value: older, age: 1000 });
+
+    expect(keys).toEqual([older, newer]);
+  });
+
   it('are the new version alone after a day, for one request', async () => {
     const keys = await readKeys({ value: newer, age: 25 }, { value: older, age: 1000 });
 

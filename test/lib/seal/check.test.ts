@@ -316,12 +316,10 @@ describe('A run of the sealer', () => {
 
   it('checks where somebody asks for it, and removes the mark once the outcome is in a header', async () => {
     let mark: string | undefined = 'a';
-    const asked = {
-      read: async () => mark,
-      remove: async (given: string) => {
-        if (mark === given) mark = undefined;
-      },
-    };
+    const remove = vi.fn(async (_: string) => {
+      mark = undefined;
+    });
+    const asked = { read: async () => mark, remove };
     const trail = Object.assign(makeTrail(), { asked });
     const { byIds } = trail.source;
     const fail = async () => {
@@ -340,7 +338,7 @@ describe('A run of the sealer', () => {
     Object.assign(trail.source, { byIds });
 
     expect(await checkedAt()).not.toBe(before);
-    expect(mark).toBeUndefined();
+    expect(remove.mock.calls).toEqual([['a'], ['b']]);
   });
 
   it('shows the newest header, and does not fail where it cannot be shown or read', async () => {

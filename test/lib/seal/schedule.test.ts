@@ -37,7 +37,7 @@ describe('A check is due and is recent', () => {
     ['and not before that', 300, many, 1429, false, true],
     ['and is not recent after a day', 300, many, 1440, true, false],
     ['in each run where these are rare', 3600, few, 0, true, true],
-    ['in each run, and is recent while sealing keeps up', 3600, few, 179, true, true],
+    ['in each run, and is recent while sealing keeps up', 3600, few, 180, true, true],
     ['in each run, and is not recent where sealing does not keep up', 3600, few, 181, true, false],
     ['whenever its time is ahead', 300, few, -50, true, true],
   ] as const)('%s', (_, interval, counts, minutes, isDue, recent) => {

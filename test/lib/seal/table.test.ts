@@ -90,6 +90,8 @@ describe('The entries of the audit table', () => {
       created_at: 7,
       details: new Set(['x']),
       extra: { deep: [1] },
+      // In the order of their base64, which is not theirs.
+      bytes: new Set([Uint8Array.of(0), Uint8Array.of(0xf8)]),
     };
     const table = process.env.AUDIT_TABLE ?? '';
     const engine = engineClient(inject('engine'));
@@ -98,7 +100,7 @@ describe('The entries of the audit table', () => {
     const [found] = await auditEntries.byIds([String(id)]);
 
     expect(lineOf(found ?? {})).toBe(
-      `{"created_at":7,"details":{"SS":["x"]},"extra":{"M":{"deep":{"L":[{"N":"1"}]}}},"id":${id},"user_id":{"N":"1.5"}}`,
+      `{"bytes":{"BS":["+A==","AA=="]},"created_at":7,"details":{"SS":["x"]},"extra":{"M":{"deep":{"L":[{"N":"1"}]}}},"id":${id},"user_id":{"N":"1.5"}}`,
     );
   });
 

@@ -6,6 +6,7 @@ import {
   allocateUserId,
   findStoredUser,
   findUserByEmail,
+  insertIfFree,
   insertUser,
 } from '../../../lib/users/store.ts';
 import { proxiedTablesForThisFile } from '../../support/own-tables.ts';
@@ -50,6 +51,15 @@ describe('allocateUserId', () => {
 
     expect(id).toBeGreaterThanOrEqual(before + 2);
     expect(id).toBeLessThanOrEqual(before + proxy.requests.length);
+  });
+});
+
+describe('insertIfFree', () => {
+  it('fails where nothing can be stored, and does not say that somebody has the address', async () => {
+    const user = await newUser();
+    proxy.impose({ fault: faults.missingTable, operation: 'TransactWriteItems' });
+
+    await expect(insertIfFree(user)).rejects.toThrow(code('STORAGE_FAULT'));
   });
 });
 

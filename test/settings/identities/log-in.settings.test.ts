@@ -60,6 +60,12 @@ describe('POST /api/login/identity', () => {
     expect((await send({ idToken, nonce })).status).toBe(201);
   });
 
+  it('refuses a token for another nonce', async () => {
+    const proof = { ...(await proofOf(newPerson())), nonce: await newNonce() };
+
+    expect(outcome(await send(proof))).toEqual(refusal(401, 'Invalid identity token'));
+  });
+
   it('refuses a name that no user may have', async () => {
     const refused = refusal(400, 'name must be a string');
     expect(outcome(await signIn(newPerson(), { name: 7 }))).toEqual(refused);
