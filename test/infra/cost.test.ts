@@ -13,8 +13,8 @@ const deployments: readonly (readonly [
   Settings,
   { resources: number; dollars: number },
 ])[] = [
-  ['development', {}, { resources: 115, dollars: 2.5 }],
-  ['production', production, { resources: 215, dollars: 11 }],
+  ['development', {}, { resources: 115, dollars: 2.9 }],
+  ['production', production, { resources: 215, dollars: 11.4 }],
   ['production, all on', everything, { resources: 330, dollars: 15 }],
 ];
 
@@ -47,12 +47,7 @@ const rows: readonly (readonly [string, number, (settings: Settings) => number])
       ).size,
   ],
   ['Keys', 1, (settings) => propertiesOf(settings, 'AWS::KMS::Key').length],
-  // The signing secret costs as the requests do, which read it.
-  [
-    'Secret of CloudFront',
-    0.4,
-    (settings) => propertiesOf(settings, 'AWS::SecretsManager::Secret').length - 1,
-  ],
+  ['Secrets', 0.4, (settings) => propertiesOf(settings, 'AWS::SecretsManager::Secret').length],
   ['Dashboard', 3, (settings) => propertiesOf(settings, 'AWS::CloudWatch::Dashboard').length],
 ];
 
@@ -125,6 +120,19 @@ describe('infra/cost.md', () => {
     for (const text of [cost, readFileSync('README.md', 'utf8')]) {
       expect(said.exec(text)?.slice(1).map(Number)).toEqual(least);
     }
+  });
+
+  it('has the prices that README.md says for nobody, and for 10 million', () => {
+    const readme = readFileSync('README.md', 'utf8');
+    const [development = 0, inProduction = 0] = row('Total for any number');
+    const [seal = 0] = row('Seal');
+    const most = inProduction + (row('Total for the requests')[2] ?? 0);
+
+    const idle = /\| \$(\d+), production \$(\d+) \|/.exec(readme)?.slice(1).map(Number);
+    const [, ofMost = ''] = /10 million about ([\d,]+)/.exec(readme) ?? [];
+
+    expect(idle).toEqual([development, inProduction + seal].map(Math.round));
+    expect(Number(ofMost.replace(',', ''))).toBe(Math.round(most / 100) * 100);
   });
 
   it('has in its table what it says of sessions and refreshes', () => {
