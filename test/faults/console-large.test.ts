@@ -15,8 +15,6 @@ import { writeBatches } from '../support/write-batches.ts';
 const service = await serviceForThisFile();
 const browser = await browserForThisFile();
 
-const minutes = 60_000;
-
 const userCount = 10_000;
 
 let made = 0;
@@ -122,55 +120,47 @@ describe('With 10,000 users and 100,000 entries, the console', () => {
   beforeAll(async () => {
     await leaveUsers();
     await leave(100_000, Date.now() - 100_000 * 1000);
-  }, 4 * minutes);
+  });
 
-  it(
-    'answers each click within twice the time of its requests',
-    async () => {
-      const rounds = [await timeClicks(), await timeClicks(), await timeClicks()];
+  it('answers each click within twice the time of its requests', async () => {
+    const rounds = [await timeClicks(), await timeClicks(), await timeClicks()];
 
-      // A machine that is busy takes longer in some of them.
-      const slow = Object.keys(rounds[0] ?? {}).filter(
-        (click) => !rounds.some(({ [click]: time = Number.NaN }) => time < 2),
-      );
-      expect(slow, JSON.stringify(rounds)).toEqual([]);
-    },
-    2 * minutes,
-  );
+    // A machine that is busy takes longer in some of them.
+    const slow = Object.keys(rounds[0] ?? {}).filter(
+      (click) => !rounds.some(({ [click]: time = Number.NaN }) => time < 2),
+    );
+    expect(slow, JSON.stringify(rounds)).toEqual([]);
+  });
 
-  it(
-    'keeps no more nodes when following has replaced all rows twice than when it has once',
-    async () => {
-      const { page } = await openConsole(browser, service, '#/audit');
-      await page.clock.install();
-      const countNodes = await nodesIn(page);
-      for (let rows = await rowsOf(page); rows < kept; rows = await rowsOf(page)) {
-        await page.evaluate('scrollTo(0, document.body.scrollHeight)');
-        await expect.poll(() => rowsOf(page), { timeout: minutes }).toBeGreaterThan(rows);
+  it('keeps no more nodes when following has replaced all rows twice than when it has once', async () => {
+    const { page } = await openConsole(browser, service, '#/audit');
+    await page.clock.install();
+    const countNodes = await nodesIn(page);
+    for (let rows = await rowsOf(page); rows < kept; rows = await rowsOf(page)) {
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+      await expect.poll(() => rowsOf(page)).toBeGreaterThan(rows);
+    }
+    await page.getByRole('button', { name: 'Follow' }).click();
+    await page.mouse.move(0, 0);
+    // The page's clock is moved on, and entries are left by that clock, one each second.
+    let now = Date.now();
+    const replaceRows = async () => {
+      for (let left = 0; left < kept; left += perRound) {
+        await leave(perRound, now);
+        now += perRound * 1000;
+        const looked = page.waitForResponse(/audit-logs\?since=/);
+        await page.clock.fastForward(perRound * 1000);
+        await looked;
       }
-      await page.getByRole('button', { name: 'Follow' }).click();
-      await page.mouse.move(0, 0);
-      // The page's clock is moved on, and entries are left by that clock, one each second.
-      let now = Date.now();
-      const replaceRows = async () => {
-        for (let left = 0; left < kept; left += perRound) {
-          await leave(perRound, now);
-          now += perRound * 1000;
-          const looked = page.waitForResponse(/audit-logs\?since=/);
-          await page.clock.fastForward(perRound * 1000);
-          await looked;
-        }
-        await page.waitForTimeout(1000);
-        return countNodes();
-      };
+      await page.waitForTimeout(1000);
+      return countNodes();
+    };
 
-      // Preact keeps the rows of one earlier drawing too.
-      const early = await replaceRows();
-      const late = await replaceRows();
+    // Preact keeps the rows of one earlier drawing too.
+    const early = await replaceRows();
+    const late = await replaceRows();
 
-      expect(await rowsOf(page)).toBe(kept);
-      expect(late, `after ${early}`).toBeLessThan(1.2 * early);
-    },
-    10 * minutes,
-  );
+    expect(await rowsOf(page)).toBe(kept);
+    expect(late, `after ${early}`).toBeLessThan(1.2 * early);
+  });
 });

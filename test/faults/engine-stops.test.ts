@@ -9,7 +9,7 @@ describe('An endpoint whose engine stops at work', () => {
   let stopped: Awaited<ReturnType<typeof stopEngineUnderLoad>>;
   beforeAll(async () => {
     stopped = await stopEngineUnderLoad();
-  }, 120_000);
+  });
 
   it.each(['hangs', 'killed'] as const)(
     'responds with its 500 within 5 s to an engine in the state “%s”',

@@ -18,7 +18,7 @@ describe.each([
   let runs: ReadonlyMap<string, ProxiedRun>;
   beforeAll(async () => {
     runs = await tryAllFaults(environment);
-  }, 360_000);
+  });
 
   describe.each(groups.flat())('because of: $name', ({ name, hits, isRetried }) => {
     it('succeeds after a first attempt that fails, or answers its 500', () => {

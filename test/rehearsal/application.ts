@@ -41,7 +41,7 @@ const useService = async (emulator: Emulator, folder: string): Promise<void> => 
   const command = join(folder, 'node_modules/.bin/accounts-operator');
   const input = `${admin.password}\n`;
   const args = ['create-admin', admin.email, '--service', parameter];
-  await run(command, args, { env: emulator.env, input, timeout: 300_000 });
+  await run(command, args, { env: emulator.env, input });
   await requireData({ api } as Deployment, admin, user);
   edge.stop();
 };

@@ -9,8 +9,6 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Given on standard input. */
   readonly input?: string;
-  /** Milliseconds. */
-  readonly timeout: number;
 }
 
 /** The processes that a rehearsal has started and that have not ended. */
@@ -62,12 +60,12 @@ const quotedLines = 40;
 /**
  * Runs a command in the repository's folder and returns its standard output; the whole of its
  * output goes to `commands.log` of the run's folder.
- * @throws {Error} quoting the end of its output, when it fails or takes too long
+ * @throws {Error} quoting the end of its output, when it fails
  */
 export const run = async (
   command: string,
   args: readonly string[],
-  { env, input = '', timeout }: CommandOptions,
+  { env, input = '' }: CommandOptions = {},
 ): Promise<string> => {
   const child = start(command, args, env);
   const written = { output: '', everything: '' };
@@ -78,8 +76,7 @@ export const run = async (
   child.stderr?.on('data', (chunk) => (written.everything += chunk));
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(input);
-  const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), timeout);
-  const [code, signal] = await once(child, 'close').finally(() => clearTimeout(timer));
+  const [code, signal] = await once(child, 'close');
   const line = [command, ...args].join(' ');
   appendFileSync(join(runFolder, 'commands.log'), `\n$ ${line}\n${written.everything}`);
   if (code === 0) return written.output;

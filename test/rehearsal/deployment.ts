@@ -47,7 +47,6 @@ export const operate = (
   return run('npm', command, {
     env: { ...env, ...state, ...patienceOf(10) },
     input,
-    timeout: 300_000,
   });
 };
 
@@ -86,5 +85,5 @@ export const requireData = async (
 /** The name of everything in the account that a stack can leave behind. */
 export const takeInventory = async ({ env }: Emulator): Promise<readonly string[]> => {
   const script = 'test/rehearsal/inventory.py';
-  return JSON.parse(await run(pythonProgram('python'), [script], { env, timeout: 60_000 }));
+  return JSON.parse(await run(pythonProgram('python'), [script], { env }));
 };

@@ -39,7 +39,7 @@ export const makeCertificate = (): Promise<string> => {
   const files = ['-keyout', keyFile, '-out', certificateFile];
   const subject = ['-subj', '/CN=rehearsal', '-addext', 'subjectAltName=IP:127.0.0.1'];
   const args = ['req', '-x509', '-days', '2', ...key, ...files, ...subject];
-  return run('openssl', args, { timeout: 30_000 });
+  return run('openssl', args);
 };
 
 /** Bytes: more than any gateway takes, so that the gateway's own limit is what refuses. */

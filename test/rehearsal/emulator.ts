@@ -25,7 +25,7 @@ export const pythonProgram = (name: string): string => join(python, 'bin', name)
 
 const requirePython = async (): Promise<void> => {
   const check = 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))';
-  await run('python3', ['-c', check], { timeout: 30_000 }).catch((cause) => {
+  await run('python3', ['-c', check]).catch((cause) => {
     const needs = 'The rehearsal needs Python 3.10 or later with venv (Debian: python3-venv)';
     throw new Error(needs, { cause });
   });
@@ -38,10 +38,10 @@ export const installEmulator = async (): Promise<string> => {
   if (existsSync(installed) && readFileSync(installed, 'utf8') === wanted) return emulator;
   await requirePython();
   rmSync(python, { recursive: true, force: true });
-  await run('python3', ['-m', 'venv', python], { timeout: 120_000 });
+  await run('python3', ['-m', 'venv', python]);
   const quiet = ['--quiet', '--disable-pip-version-check'];
   const args = ['install', ...quiet, '-r', requirements];
-  await run(pythonProgram('pip'), args, { timeout: 300_000 });
+  await run(pythonProgram('pip'), args);
   writeFileSync(installed, wanted);
   return emulator;
 };

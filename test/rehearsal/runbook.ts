@@ -24,5 +24,5 @@ export const linesWith = (section: string, text: string): string => {
 export const follow = (lines: string, { env }: Emulator): Promise<string> => {
   const path = [dirname(pythonProgram('aws')), environment.PATH].join(delimiter);
   const args = ['-e', '-c', `cd "$0"\n${lines}`, runFolder];
-  return run('sh', args, { env: { ...env, PATH: path }, timeout: 120_000 });
+  return run('sh', args, { env: { ...env, PATH: path } });
 };

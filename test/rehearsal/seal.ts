@@ -14,7 +14,7 @@ import { runFolder } from './workspace.ts';
 /** Runs the command line of AWS. @returns what it prints, parsed */
 export const aws = async ({ emulator: { env } }: Deployment, ...args: readonly string[]) => {
   const all = [...args, '--output', 'json'];
-  const printed = await run(pythonProgram('aws'), all, { env, timeout: 300_000 });
+  const printed = await run(pythonProgram('aws'), all, { env });
   return printed && JSON.parse(printed);
 };
 

@@ -18,8 +18,8 @@ type Env = Readonly<Record<string, string>>;
 /** What the stack prints, by name. */
 export type Outputs = Readonly<Record<string, string>>;
 
-const cdk = (args: readonly string[], { env, timeout }: { env?: Env; timeout: number }) =>
-  run('cdk', [...args, '--no-notices'], { ...(env ? { env } : {}), timeout });
+const cdk = (args: readonly string[], env: Env = {}) =>
+  run('cdk', [...args, '--no-notices'], { env });
 
 /**
  * Synthesises the stack and bundles its functions, all for themselves in a folder of their own.
@@ -32,7 +32,7 @@ export const synthesise = async (
   const folder = join(runFolder, name);
   const stackName = `accounts-${settings.name ?? 'development'}`;
   const given = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
-  await cdk(['synth', '--quiet', '--output', folder, ...given], { timeout: 180_000 });
+  await cdk(['synth', '--quiet', '--output', folder, ...given]);
   changeTemplate(folder, stackName, adaptToEmulator);
   return { folder, stackName };
 };
@@ -51,7 +51,7 @@ export const variant = (
 
 /** Prepares the account for deployments with the CDK. */
 export const bootstrap = ({ folder }: Assembly, env: Env): Promise<string> =>
-  cdk(['bootstrap', `aws://${account}/${region}`, '--app', folder], { env, timeout: 120_000 });
+  cdk(['bootstrap', `aws://${account}/${region}`, '--app', folder], env);
 
 /** Deploys, and returns the stack's outputs and what the command printed. */
 export const deploy = async (
@@ -61,13 +61,13 @@ export const deploy = async (
   const file = join(runFolder, 'outputs.json');
   const quietly = ['--require-approval', 'never', '--progress', 'events', '--ci'];
   const args = ['deploy', '--app', folder, '--outputs-file', file, ...quietly];
-  const printed = await cdk(args, { env, timeout: 300_000 });
+  const printed = await cdk(args, env);
   return { outputs: JSON.parse(readFileSync(file, 'utf8'))[stackName], printed };
 };
 
 /** @throws {Error} with the difference, when what is deployed is not what was synthesised */
 export const requireNoDifference = ({ folder }: Assembly, env: Env): Promise<string> =>
-  cdk(['diff', '--app', folder, '--fail'], { env, timeout: 120_000 });
+  cdk(['diff', '--app', folder, '--fail'], env);
 
 export const destroy = ({ folder }: Assembly, env: Env): Promise<string> =>
-  cdk(['destroy', '--app', folder, '--force'], { env, timeout: 180_000 });
+  cdk(['destroy', '--app', folder, '--force'], env);

@@ -27,7 +27,7 @@ const filesAtOnce = 3;
 const consoleTests = `test/browser/console/${isLong ? '' : 'sign-in.test.ts'}`;
 
 const vitest = (args: readonly string[], env: Readonly<Record<string, string>>) =>
-  run('vitest', ['run', '--config', 'test/vitest.config.ts', ...args], { env, timeout: 600_000 });
+  run('vitest', ['run', '--config', 'test/vitest.config.ts', ...args], { env });
 
 /**
  * What a report says of the acceptance tests.

@@ -17,7 +17,7 @@ const rivals = 3;
 const refusalToRivals =
   /\(1\):\n(A service is already running on|A command or another service is using) the data in [^\n]+\.\n$/;
 
-describe('A data folder', { timeout: 180_000 }, () => {
+describe('A data folder', () => {
   const own = ownEngineForThisFile();
   const { data } = own;
 

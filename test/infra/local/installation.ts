@@ -34,8 +34,8 @@ export const installWithout = (...left: readonly string[]) => {
   return { folder, remove: () => rmSync(folder, { recursive: true }) };
 };
 
-/** Milliseconds for a service that does not come up to say so. */
-const endTimeout = 60_000;
+/** Milliseconds after which a service that does start, which is a fault, is ended. */
+const endTimeout = 150_000;
 
 /** Starts the service where it cannot start, and waits for its end. */
 export const startInVain = async (

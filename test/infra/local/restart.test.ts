@@ -14,7 +14,7 @@ import { endGroup, ownEngineForThisFile, tables } from './own-engine.ts';
 const few = 10;
 
 /** What the service would keep of its own accord: engine, data, secret, in one folder. */
-describe('A service with an engine and a data folder of its own', { timeout: 180_000 }, () => {
+describe('A service with an engine and a data folder of its own', () => {
   const { start, running, isVacated } = ownEngineForThisFile();
 
   it.each([
@@ -65,7 +65,7 @@ describe('A service with an engine and a data folder of its own', { timeout: 180
   });
 });
 
-describe('A service whose engine ends by itself', { timeout: 180_000 }, () => {
+describe('A service whose engine ends by itself', () => {
   const own = ownEngineForThisFile();
 
   it('responds to requests under way, says in one line that its engine has ended, and ends with 1', async () => {
@@ -88,7 +88,7 @@ describe('A service whose engine ends by itself', { timeout: 180_000 }, () => {
   });
 });
 
-describe('A service that is told to end', { timeout: 90_000 }, () => {
+describe('A service that is told to end', () => {
   it.concurrent.each(['SIGINT', 'SIGTERM'] as const)(
     'responds to requests under way (%s)',
     async (signal) => {
@@ -180,7 +180,7 @@ describe('A service that is told to end', { timeout: 90_000 }, () => {
   });
 });
 
-describe('npm start', { timeout: 180_000 }, () => {
+describe('npm start', () => {
   const own = ownEngineForThisFile();
 
   it.each([

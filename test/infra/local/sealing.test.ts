@@ -73,12 +73,14 @@ describe('npm start', () => {
     const folder = folderForThisTest();
     const archive = archiveIn(folder);
     const service = await startSealed(folder);
-    await until(() => archive.files().length > 1);
-
-    rmSync(join(archive.folder, archive.files().at(-1)?.name ?? ''));
-
     const sentence =
       /audit-trail-broken.+\nThe audit trail, or the archive .+: file \d+ .+\(missing\)/;
-    await until(() => sentence.test(service.output()));
+
+    await until(() => {
+      const [, newest] = archive.files().slice(-2);
+      // A run that is under way has read the newest file already, and goes on from it.
+      if (newest) rmSync(join(archive.folder, newest.name));
+      return sentence.test(service.output());
+    });
   });
 });
