@@ -315,7 +315,7 @@ describe('The screen of a user', () => {
     await button(page, 'Set a password').click();
     await page.getByLabel('New password').fill('another password');
     await button(page, 'Set the password').click();
-    await page.getByText(`The password of Ada King #${user.id} is set.`).waitFor();
+    await page.getByText(`Ada King #${user.id} has a new password.`).waitFor();
     await button(page, 'Make an admin').click();
     await page.getByText('will be allowed to change and delete all users').waitFor();
     expect(await violationsIn(page)).toEqual([]);
@@ -402,7 +402,7 @@ describe('The screen of one’s own account', () => {
     expect(await page.getByLabel('New password').getAttribute('type')).toBe('text');
 
     await button(page, 'Set the password').click();
-    await page.getByText('is set.').waitFor();
+    await page.getByText('has a new password.').waitFor();
 
     await logIn(api, { ...own, password: 'another password' });
     expect(await violationsIn(page)).toEqual([]);

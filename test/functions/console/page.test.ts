@@ -29,6 +29,21 @@ describe('GET /console', () => {
     for (const file of links.slice(1)) expect((await api('GET', file)).status).toBe(200);
   });
 
+  it('sends at most 40 KB before it is shown', async () => {
+    const headers = { 'accept-encoding': 'gzip, br' };
+    const page = await api('GET', '/console', { headers });
+    const files = [...page.text.matchAll(/ (?:src|rel="stylesheet" href)="([^"]*)"/g)];
+
+    const responses = await Promise.all(
+      files.map(([, file = '']) => api('GET', file, { headers })),
+    );
+
+    const sizes = [page, ...responses].map((each) => Number(each.headers.get('content-length')));
+    expect(sizes).toHaveLength(3);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(40_000);
+    expect(Math.min(...sizes)).toBeGreaterThan(0);
+  });
+
   it('has the notices of third parties beside it, as its bundle has no comments', async () => {
     const [, path = ''] =
       /<link rel="license" href="([^"]*)">/.exec((await api('GET', '/console')).text) ?? [];

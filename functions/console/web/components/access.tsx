@@ -9,7 +9,7 @@ import { forgetSession, isAdmin } from '../session.ts';
 import { Dialog } from './dialog.tsx';
 import { Cancel, Field, FormDialog, MailLanguage } from './form.tsx';
 import { tell } from './notice.tsx';
-import { Named, Person } from './person.tsx';
+import { Person, tellOf } from './person.tsx';
 import {
   type Changed,
   changeUser,
@@ -86,14 +86,9 @@ const Change = ({
   const isLeaving = to === 'user' && isOwn(user);
   const change = async () => {
     await changeUser(user.id, body);
-    tell(
-      <>
-        <Named user={user} /> {done}
-      </>,
-    );
+    tellOf(user, done);
     if (isLeaving) return forgetSession('You are no longer an admin.');
     await changed();
-    close();
   };
   return (
     <FormDialog title={title} act={change} failed="Nothing was changed" isDangerous close={close}>
@@ -147,7 +142,6 @@ const SendLink = ({ user, changed, close }: DialogProps) => {
     else await send(api.POST('/api/password-resets', { body: { email } }));
     await changed();
     tell(`A link goes to ${email}.`);
-    close();
   };
   return (
     <FormDialog
@@ -178,11 +172,7 @@ const DeleteUser = ({ user, close }: DialogProps) => {
     }
     await deleteUser(user);
     if (isOwn(user)) return forgetSession('Your account is deleted.');
-    tell(
-      <>
-        <Named user={user} /> is deleted.
-      </>,
-    );
+    tellOf(user, 'is deleted.');
     goBackTo('/users');
   };
   return (
@@ -219,12 +209,7 @@ const Suspend = ({ user, changed, close }: DialogProps) => {
   const change = async () => {
     await setSuspended(user, !isSuspended);
     await changed();
-    tell(
-      <>
-        <Named user={user} /> is {isSuspended ? 'no longer suspended' : 'suspended'}.
-      </>,
-    );
-    close();
+    tellOf(user, isSuspended ? 'is no longer suspended.' : 'is suspended.');
   };
   return (
     <FormDialog title={title} act={change} failed="Nothing was changed" isDangerous close={close}>
@@ -240,12 +225,7 @@ const RemoveFactor = ({ user, changed, close }: DialogProps) => {
     const params = { path: { id: user.id } };
     await send(api.DELETE('/api/users/{id}/second-factor', { params }));
     await changed();
-    tell(
-      <>
-        <Named user={user} /> signs in without a code.
-      </>,
-    );
-    close();
+    tellOf(user, 'signs in without a code.');
   };
   return (
     <FormDialog

@@ -42,7 +42,6 @@ export const Export = ({ state, close }: { state: TrailState; close: () => void 
     } while (all.next);
     download(all.form, [...all.parts]);
     tell('The entries are downloaded.');
-    close();
   };
   return (
     <FormDialog

@@ -210,9 +210,15 @@ interface FormDialogProps<Values> extends Omit<FormProps<Values>, 'beside' | 'su
   readonly close: () => void;
 }
 
-/** A dialog that asks something before it is done. */
-export const FormDialog = <Values,>({ title, close, ...form }: FormDialogProps<Values>) => (
-  <Dialog title={title} close={close}>
-    <Form submit={String(title)} {...form} beside={<Cancel close={close} />} />
-  </Dialog>
-);
+/** A dialog that asks something before it is done, and closes then. */
+export const FormDialog = <Values,>({ title, close, act, ...form }: FormDialogProps<Values>) => {
+  const actAndClose = async (values: Values) => {
+    await act(values);
+    close();
+  };
+  return (
+    <Dialog title={title} close={close}>
+      <Form submit={String(title)} {...form} act={actAndClose} beside={<Cancel close={close} />} />
+    </Dialog>
+  );
+};

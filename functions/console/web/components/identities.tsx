@@ -54,7 +54,6 @@ const Unlink = ({ user, identity: { id: identity, issuer }, changed, close }: Un
     await send(api.DELETE('/api/users/{id}/identities/{identity}', { params }));
     await changed();
     tell('The identity is unlinked.');
-    close();
   };
   return (
     <FormDialog {...unlinking} act={act} close={close}>
@@ -72,7 +71,6 @@ const UnlinkOwn = ({ user, identity: { id: identity, issuer }, changed, close }:
     await send(api.POST('/api/identities/{identity}/removals', { params, body }));
     await changed();
     tell('The identity is unlinked.');
-    close();
   };
   return (
     <FormDialog {...unlinking} act={act} close={close}>

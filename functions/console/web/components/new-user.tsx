@@ -3,8 +3,7 @@ import { api, send, settings } from '../api.ts';
 import type { NewUserWithRole } from '../contract.d.ts';
 import { go } from '../router.ts';
 import { AddressField, Field, FormDialog, MailLanguage, PasswordField, Select } from './form.tsx';
-import { tell } from './notice.tsx';
-import { Named } from './person.tsx';
+import { tellOf } from './person.tsx';
 import { passwordRule } from './profile.tsx';
 
 /** Asks for a new user, who is invited unless the admin chooses a password, and goes to it when it is created. */
@@ -54,10 +53,7 @@ type Values = Omit<NewUserWithRole, 'invite'> & { readonly invite?: string };
 async function create({ invite, ...values }: Values): Promise<void> {
   const body = { ...values, ...(invite === 'yes' ? { invite: true } : {}) };
   const user = await send(api.POST('/api/users', { body }));
-  tell(
-    <>
-      <Named user={user} /> was created{invite === 'yes' && `, and a link goes to ${user.email}`}.
-    </>,
-  );
+  const link = invite === 'yes' ? `, and a link goes to ${user.email}` : '';
+  tellOf(user, `was created${link}.`);
   go(`/users/${user.id}`);
 }

@@ -1,4 +1,5 @@
 import { href } from '../router.ts';
+import { tell } from './notice.tsx';
 import { Badge } from './text.tsx';
 
 /** The known fields of a user. */
@@ -45,3 +46,11 @@ export const Person = (props: PersonProps) => {
     </span>
   );
 };
+
+/** Tells everybody what was just done to a user, as the end of a sentence. */
+export const tellOf = (user: Known, done: string): void =>
+  tell(
+    <>
+      <Named user={user} /> {done}
+    </>,
+  );

@@ -9,7 +9,7 @@ import { useLoad } from '../loading.ts';
 import { isAdmin, renameSession, signedIn } from '../session.ts';
 import { AddressField, CurrentPassword, Field, Form, PasswordField, UserNameOf } from './form.tsx';
 import { tell } from './notice.tsx';
-import { Named } from './person.tsx';
+import { tellOf } from './person.tsx';
 import { Badge, CopyButton, Time, Whole } from './text.tsx';
 import { tellUser } from './user-name.tsx';
 
@@ -162,11 +162,7 @@ export const PasswordForm = ({ user, changed, beside }: PasswordFormProps) => {
   const set = async (body: UserChanges) => {
     await changeUser(user.id, body);
     await changed();
-    tell(
-      <>
-        The password of <Named user={user} /> is set.
-      </>,
-    );
+    tellOf(user, 'has a new password.');
   };
   return (
     <Form

@@ -172,7 +172,6 @@ const Enabled = ({ left, done }: EnabledProps) => {
           title={change.title}
           act={async (body: PasswordAndCode) => {
             const renewed = await change.send(body);
-            close();
             done(renewed);
           }}
           failed="Nothing was changed"

@@ -57,7 +57,6 @@ const End = ({ session, title, id, close }: EndProps) => {
   const act = async () => {
     await end(id, session?.id);
     tell(session ? 'The session is ended.' : 'The sessions are ended.');
-    close();
   };
   return (
     <FormDialog title={title} act={act} failed="Nothing was ended" isDangerous close={close}>
