@@ -18,7 +18,7 @@ const usersWith = async (email: string) =>
 
 /** Fills in the form that creates a user. */
 const fillIn = async (email: string) => {
-  const { page } = await openConsole(browser, service);
+  const { page } = await openConsole(browser, service, '#/users');
   await button(page, 'Create a user').click();
   await page.getByLabel('Name').fill('Ada');
   await page.getByLabel('Email address').fill(email);

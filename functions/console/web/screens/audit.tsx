@@ -36,17 +36,24 @@ const Chart = ({
 }: Whole & Pick<QueryProps, 'change'> & { readonly rows: readonly AuditEntry[] }) => {
   const entries = [...newOf(data, rows), ...data];
   return (
-    <Histogram
-      entries={entries}
-      caption={
-        <>
-          <Extent {...whole} data={entries} />
-          <Badge kind="good">Success</Badge>
-          <Badge kind="bad">Failure</Badge>
-        </>
-      }
-      narrow={({ from, until }) => change({ since: from, until })}
-    />
+    <>
+      <FailureNotice
+        what="Not all entries could be counted"
+        failure={whole.failure}
+        retry={whole.reload}
+      />
+      <Histogram
+        entries={entries}
+        caption={
+          <>
+            <Extent {...whole} data={entries} />
+            <Badge kind="good">Success</Badge>
+            <Badge kind="bad">Failure</Badge>
+          </>
+        }
+        narrow={({ from, until }) => change({ since: from, until })}
+      />
+    </>
   );
 };
 
@@ -56,6 +63,9 @@ const List = ({ state, change, whole }: QueryProps & { readonly whole: Whole }) 
   const pages = usePages(JSON.stringify(filters), (next) => readPage(state, next));
   const { waiting, failure, show } = useFollowing(state, pages);
   const { rows = [] } = pages;
+  const reload = async () => {
+    await Promise.all([pages.reload(), whole.failure && whole.reload()]);
+  };
   const isFull = rows.length >= maxRows;
   return (
     <>
@@ -77,7 +87,7 @@ const List = ({ state, change, whole }: QueryProps & { readonly whole: Whole }) 
       {rows.length > 0 && <Chart {...whole} rows={rows} change={change} />}
       <div class="trail stack">
         <Entries
-          pages={{ ...pages, more: isFull ? undefined : pages.more }}
+          pages={{ ...pages, more: isFull ? undefined : pages.more, reload }}
           caption="Entries of the audit trail"
           empty="No entry matches the filters. Widen the time, or clear a filter."
         />

@@ -117,7 +117,8 @@ export const User = ({ id }: { id: number }) => {
             </Loaded>
           </div>
         )}
-        <History key={changes} id={id} user={loaded.data} />
+        {/* A fault of both is told once. */}
+        {(loaded.data || isMissing) && <History key={changes} id={id} user={loaded.data} />}
       </div>
     </Screen>
   );
