@@ -64,17 +64,16 @@ describe('A trail in a bucket, signed by a key of KMS', () => {
   it('goes on behind marks of deletion on its newest files and junk under the next names', async () => {
     const { run, verify } = await sealedTrail(12);
     for (let number = 3; number <= 12; number += 1) aws.overwrite(keyOf(number));
-    for (let number = 13; number <= 112; number += 1)
-      aws.overwrite(keyOf(number), Buffer.from('x'));
+    for (let number = 13; number <= 32; number += 1) aws.overwrite(keyOf(number), Buffer.from('x'));
     aws.overwrite(keyOf(9_999_999_999), Buffer.of());
 
-    expect(await run()).toMatchObject({ number: 113, count: 1 });
-    expect(await run()).toMatchObject({ number: 114, count: 1 });
+    expect(await run()).toMatchObject({ number: 33, count: 1 });
+    expect(await run()).toMatchObject({ number: 34, count: 1 });
 
     const { findings, entries } = await verify();
     expect(findings.map(({ kind, subject }) => `${kind} ${subject}`)).toEqual([
       'altered files 3 to 12',
-      'foreign files 13 to 112',
+      'foreign files 13 to 32',
       'foreign file 9999999999 (0000000000.ndjson.gz)',
     ]);
     expect(entries).toBe(14);
