@@ -69,5 +69,5 @@ export async function listUsers({
     ...(matches ? { matches: (entry) => matches(entry as unknown as ListedUser) } : { limit }),
   });
   const users = entries.slice(0, limit).map((entry) => entry as unknown as ListedUser);
-  return { users, next: limit && entries.length > limit ? nextAfter(limit) : next };
+  return { users, next: limit ? nextAfter(limit) : next };
 }

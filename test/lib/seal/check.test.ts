@@ -338,6 +338,7 @@ describe('A run of the sealer', () => {
     Object.assign(trail.source, { byIds });
 
     expect(await checkedAt()).not.toBe(before);
+    await runAfter(trail, 2);
     expect(remove.mock.calls).toEqual([['a'], ['b']]);
   });
 

@@ -84,6 +84,7 @@ describe('emailKey', () => {
   it.each([
     ['wide letters before the @', 'ａ@b', 'a@b'],
     ['a letter with and without its accent', 'zoë@b', 'zoe@b'],
+    ['a word with and without a final sigma', 'σας@b', 'σα@b'],
     ['two domains of which one is a URL that begins with the other', 'a@ü/x', 'a@ü'],
     ['a domain and its percent-encoding', 'a@üA', 'a@ü%41'],
     ['a domain with and without a port', 'a@ü:1', 'a@ü'],

@@ -13,6 +13,7 @@ import {
   isSessionId,
   raiseSessionEpoch,
   readSessions,
+  type Session,
   writeSession,
 } from '../../../../lib/options/sessions/sessions.ts';
 import type { StoredUser } from '../../../../lib/users/item.ts';
@@ -67,6 +68,8 @@ describe('A session', () => {
 
     expect(await stateOf(other)).toBe(invalid);
     expect(await findBearer(999_999, other)).toBeUndefined();
+    const listed = listSessions(999_999, {} as Session);
+    await expect(listed).rejects.toMatchObject({ code: 'USER_NOT_FOUND' });
   });
 
   it.each([

@@ -20,3 +20,15 @@ it('A link is void once another address is asked for, also when that is withdraw
     code: 'VERIFICATION_TOKEN_INVALID',
   });
 });
+
+it('A link stays valid when its address is asked for again', async () => {
+  const email = 'new@example.org';
+  const asking = await newUser();
+  const user = await writeUser(asking, waitingFor(asking, email));
+  const { pending_id: pendingId } = user;
+  const token = await makeLinkToken({ kind: 'address', user, email, pendingId });
+
+  await writeUser(user, waitingFor(user, email));
+
+  expect((await readAddressLink(token)).email).toBe(email);
+});
