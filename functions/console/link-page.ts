@@ -17,13 +17,14 @@ export function renderLinkPage(
   files: FileNames,
 ): string {
   const texts = linkTexts[language];
-  const { title, done, invalid } = texts[page];
+  const asked = texts[page];
+  const { title, password, done, invalid } = asked;
   const hint = passwordMinLength > 1 ? texts.atLeast(passwordMinLength) : '';
   const fields =
-    page === 'verify'
-      ? field('password', texts.ownPassword, 'current-password')
-      : field('password', texts.newPassword, 'new-password', hint) +
-        field('again', texts.again, 'new-password');
+    'again' in asked
+      ? field('password', password, 'new-password', hint) +
+        field('again', asked.again, 'new-password')
+      : field('password', password, 'current-password');
   const goBack = `<a href="${html(returnUrl)}">${html(texts.goBack(productName))}</a>`;
   const data: LinkPageData = {
     path: page === 'verify' ? '/api/email-verifications' : '/api/password-resets',

@@ -30,6 +30,17 @@ describe('The page of a mailed link', () => {
     expect(html).not.toMatch(/<input[^>]* name=/);
   });
 
+  it.each([
+    ['reset', ['New password', 'New password, once more']],
+    ['verify', ['Password of your account']],
+    // Whoever is invited has none yet.
+    ['invitation', ['Password', 'Password, once more']],
+  ] as const)('names the passwords that it asks for: %s', (page, labels) => {
+    const found = [...render({}, page).matchAll(/<label [^>]*>([^<]*)/g)].map(([, label]) => label);
+
+    expect(found).toEqual(labels);
+  });
+
   it('has neither a link nor a name where the settings have none', () => {
     expect(render({})).not.toMatch(/<a |id="return"|class="brand"|undefined/);
   });
