@@ -83,7 +83,9 @@ export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
     logAdminMade(id, { by: claims.id, requestId: source.request_id });
   }
   const byAdmin = claims.id !== id && claims.role === 'admin';
-  await tryToNotify(before, [...changedParts(before, applied), ...ways], source, { byAdmin }); // mails
+  // Nobody has an invited user's account yet, and its address may be that of a stranger.
+  const told = isInvited(before) ? [] : [...changedParts(before, applied), ...ways]; // invitations
+  await tryToNotify(before, told, source, { byAdmin }); // mails
   if (awaitsLink) await tryToMail(pendingMessage(after, source, bearer?.session.id)); // verified addresses
   return after;
 }

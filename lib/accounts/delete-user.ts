@@ -3,6 +3,7 @@ import { record, recordingFaults } from '../audit/record.ts';
 import { type Step, transact } from '../dynamodb/client.ts';
 import { config } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
+import { isInvited } from '../options/invitations/invitation.ts';
 import { tryToNotify } from '../options/mails/hand-over.ts';
 import { besideAnotherAdmin } from '../users/admins.ts';
 import { type StoredUser, userKey } from '../users/item.ts';
@@ -21,6 +22,7 @@ export async function deleteUser(id: number, by: number, source: Source): Promis
   const removing = rewriteUser(id, (user) => remove(user));
   const deleted = await recordingFaults(deletion, removing);
   await record({ ...deletion, details: deletionDetails(deleted) });
+  if (isInvited(deleted)) return; // invitations
   await tryToNotify(deleted, ['account'], source, { byAdmin: by !== id }); // mails
 }
 

@@ -92,6 +92,7 @@ export const options: Readonly<Record<string, Option>> = {
     needs: ['links'],
     importedBy: [
       'lib/accounts/change-user.ts',
+      'lib/accounts/delete-user.ts',
       'lib/accounts/new-address.ts',
       'lib/accounts/register.ts',
       'lib/accounts/reset.ts',

@@ -11,6 +11,7 @@ import {
   uniqueAgent,
 } from '../support/acceptance.ts';
 import { logIn, register, uniqueEmail } from '../support/client.ts';
+import { appoint } from '../support/examples.ts';
 import { mailingServiceForThisFile, tokenIn } from '../support/mailbox.ts';
 import { setFieldsOf } from '../support/reset-tokens.ts';
 import { engineClient } from '../support/stored-items.ts';
@@ -38,6 +39,8 @@ const linkTo = async (email: string, count = 1) => {
   const mail = (await mailbox.mailsTo(email, count)).at(-1);
   return mail ? tokenIn(mail) : '';
 };
+const subjectsTo = (email: string) =>
+  mailbox.mails.filter(({ to }) => to.includes(email)).map(({ subject }) => subject);
 /** An address gets one mail in a minute; this lets it have another one. */
 const anotherMinute = (email: string) =>
   engine.send(
@@ -211,12 +214,17 @@ describe('A user who is invited', () => {
     expect(listed.filter((user) => 'invited_until' in user)).toEqual([]);
   });
 
-  it('is shown to admins in the list too', async () => {
+  it('is shown to admins and auditors, in the list too', async () => {
     const { id } = await invited();
+    const auditor = await appoint(api, token, await register(api));
 
-    await expect
-      .poll(async () => (await listUsers(api, token)).find((user) => user.id === id))
-      .toMatchObject({ invited_until: isoTimestamp });
+    for (const reader of [token, auditor.token]) {
+      const { body } = await api('GET', `/api/users/${id}`, { token: reader });
+      expect(body).toHaveProperty('invited_until', isoTimestamp);
+      await expect
+        .poll(async () => (await listUsers(api, reader)).find((user) => user.id === id))
+        .toMatchObject({ invited_until: body.invited_until });
+    }
   });
 
   it('gets the invitation again by asking for a reset, and only the newest link works', async () => {
@@ -250,6 +258,19 @@ describe('A user who is invited', () => {
 
     expect(mailbox.mails.filter(({ to }) => to.includes(email))).toHaveLength(1);
     expect((await use(link)).status).toBe(204);
+  });
+
+  it('gets no notice of what an admin does before there is a password', async () => {
+    const [moved, given] = [await invited(), await invited()];
+
+    await change(moved.id, { email: uniqueEmail() });
+    await change(given.id, { password });
+    await invited();
+
+    expect([moved, given].map(({ email }) => subjectsTo(email))).toEqual([
+      ['Your account at app.example.com'],
+      ['Your account at app.example.com'],
+    ]);
   });
 
   it('keeps the link when a password is refused', async () => {
@@ -406,6 +427,19 @@ describe('Where addresses are not verified', async () => {
     expect(body).toHaveProperty('invited_until');
     expect(body).not.toHaveProperty('email_verified');
     expect(await logIn(unverified.api, { email, password })).toBeTypeOf('string');
+  });
+
+  it('a deletion before there is a password is no news to the address', async () => {
+    const [email, next] = [uniqueEmail(), uniqueEmail()];
+    const { body } = await invite(email);
+    const { api: call, adminToken: by } = unverified;
+
+    await linkTo(email);
+    await call('DELETE', `/api/users/${body.id}`, { token: by });
+    await invite(next);
+    await linkTo(next);
+
+    expect(subjectsTo(email)).toEqual(['Your account at app.example.com']);
   });
 
   it('nobody is invited whom no mail can reach', async () => {
