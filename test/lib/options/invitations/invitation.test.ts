@@ -31,6 +31,7 @@ describe('The token of an invitation', () => {
     expect(await isValid(token, at(7 * day))).toBe(false);
     const { user: stored } = await readResetLink(token, at(0));
     expect(stored.invited_until).toBe(at(7 * day).toISOString());
+    expect(withoutInvitationLink(stored, at(7 * day))).toEqual({});
     expect(Number((await itemOf(user))?.expires_at)).toBeGreaterThan(
       start.getTime() / 1000 + 7 * day,
     );
