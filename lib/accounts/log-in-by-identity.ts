@@ -63,11 +63,11 @@ async function logInLinked(
   const counters = await requireNoWait(await loginCounters(user.email, ip_address, user)); // protection
   const attempt = attemptOf(source, user, { identity: issuer });
   return recordingRefusals(attempt, async () => {
-    await requireCode(user, code, counters); // second factor
+    const began = await requireCode(user, code, counters); // second factor
     requireActive(user); // suspension
     await requireVerifiedAddress(user, source); // verified addresses
     if (!(await useNonce(nonce))) throw invalidToken(source);
-    const tokens = await issueTokens(user, source);
+    const tokens = await issueTokens(user, source, began);
     await conclude(attempt, user, counters, source);
     return { tokens, isNew: false };
   });

@@ -50,10 +50,10 @@ export async function logIn({ email, password, code }: Login, source: Source): P
       ? await requirePasswordUnseen(found, password, counters) // private accounts
       : await requirePassword(found, password, counters);
     const seen = await recheckWaits(user, source); // protection
-    await requireCode(user, code, seen); // second factor
+    const began = await requireCode(user, code, seen); // second factor
     requireActive(user); // suspension
     await requireVerifiedAddress(user, source); // verified addresses
-    const tokens = await issueTokens(user, source); // with a session, where there are sessions
+    const tokens = await issueTokens(user, source, began); // with a session, where there are sessions
     await conclude(attempt, user, seen, source); // the audit entry, and what options do then
     await raiseHash(user, password); // the cost of hashes
     return tokens;

@@ -16,6 +16,7 @@ import {
 import { checkCode, useCode } from '../options/second-factor/factor.ts';
 import { hasFactor } from '../options/second-factor/state.ts';
 import { beginSession } from '../options/sessions/session-tokens.ts';
+import type { Beginning } from '../options/sessions/sessions.ts';
 import { mustVerify } from '../options/verified-addresses/address.ts';
 import type { StoredUser } from '../users/item.ts';
 import { isSuspended } from '../users/user.ts';
@@ -77,18 +78,19 @@ export async function recheckWaits(
   return counters;
 }
 
-/** Requires a code of a user who has a second factor, and uses it up. */
+/** Requires a code of a user who has a second factor, and uses it up. @returns by what the session begins then */
 export async function requireCode(
   user: StoredUser,
   code: string | undefined,
   counters: readonly Counter[],
-): Promise<void> {
-  if (!hasFactor(user)) return;
+): Promise<Beginning | undefined> {
+  if (!hasFactor(user)) return undefined;
   if (!code) throw new Refused('LOGIN_CODE_REQUIRED');
   const proof = await checkCode(user, code);
   if (!proof || !(await useCode(user, proof))) {
     throw new Refused('LOGIN_CODE_WRONG', 'wrong_code', counters);
   }
+  return 'code';
 }
 
 /** Requires that a user is not suspended. */
@@ -104,9 +106,13 @@ export async function requireVerifiedAddress(user: StoredUser, source: Source): 
 }
 
 /** Issues the tokens of a login, with a session where there are sessions. */
-export async function issueTokens(user: StoredUser, source: Source): Promise<Tokens> {
+export async function issueTokens(
+  user: StoredUser,
+  source: Source,
+  began?: Beginning,
+): Promise<Tokens> {
   try {
-    return await beginSession(user, source);
+    return await beginSession(user, source, began);
   } catch (error) {
     // TOKEN_FAULT, or STORAGE_FAULT of the session: either way the client gets no token.
     throw error instanceof DomainError ? new Refused(error, 'no_token') : error;

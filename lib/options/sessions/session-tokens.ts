@@ -15,6 +15,7 @@ import { issueToken, type Tokens } from '../../keys/token.ts';
 import type { StoredUser } from '../../users/item.ts';
 import { isUserId } from '../../users/user.ts';
 import {
+  type Beginning,
   firstSession,
   makeSessionId,
   type RefreshState,
@@ -89,9 +90,13 @@ export function standingOf(
  * @param user as read before the password was checked, so that no later change is missed
  * @throws {DomainError} TOKEN_FAULT, STORAGE_FAULT
  */
-export async function beginSession(user: StoredUser, source: Source): Promise<Tokens> {
+export async function beginSession(
+  user: StoredUser,
+  source: Source,
+  began?: Beginning,
+): Promise<Tokens> {
   if (!hasSessions(config)) return { token: await issueToken(user) };
-  const { session, tokens } = await prepare(user, source);
+  const { session, tokens } = await prepare(user, source, began);
   await storeSession(user, session);
   return tokens;
 }
@@ -153,7 +158,7 @@ const hashOf = (secret: string): string => createHash('sha256').update(secret).d
 /** Bytes of a user agent that a session keeps. */
 const maxAgent = 160;
 
-async function prepare(user: StoredUser, { ip_address, user_agent }: Source) {
+async function prepare(user: StoredUser, { ip_address, user_agent }: Source, began?: Beginning) {
   const now = new Date();
   const [id, created] = [makeSessionId(), now.getTime()];
   const { refreshToken, refresh } = firstRefreshToken(user.id, id);
@@ -161,6 +166,7 @@ async function prepare(user: StoredUser, { ip_address, user_agent }: Source) {
   const session = {
     id,
     epoch: user.session_epoch ?? 0,
+    ...(began ? { began } : {}),
     created,
     used: created,
     until: endTimeOf(created, now),

@@ -32,9 +32,14 @@ export interface RefreshState {
   readonly isUsed?: true;
 }
 
+/** The second factor by which a session began: a code, or a passkey, by its id. */
+export type Beginning = 'code' | { readonly passkey: string };
+
 export interface Session {
   readonly id: string;
   readonly epoch: number;
+  /** Absent: it began by a password or an identity alone. */
+  readonly began?: Beginning;
   /** When it began, and when it was last used for a new token, in milliseconds since 1970. */
   readonly created: number;
   readonly used: number;
