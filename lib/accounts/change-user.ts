@@ -133,7 +133,7 @@ function promotes({ role, auditor }: UserChanges): boolean {
 /** A password that somebody else sets is the only way in. */
 function withoutOtherWaysFor(user: StoredUser, { changes, claims }: ChangeRequest) {
   const isSetByOther = changes.password !== undefined && user.id !== claims.id;
-  return isSetByOther ? withoutOtherWays(user) : { fields: {}, ways: [] };
+  return isSetByOther ? withoutOtherWays(user) : merged();
 }
 
 /**

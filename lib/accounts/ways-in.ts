@@ -6,32 +6,25 @@ import { forgottenSessions, withoutSessions } from '../options/sessions/sessions
 import type { StoredUser } from '../users/item.ts';
 import { type Change, merged } from '../users/write.ts';
 
-/** A change of ways in, which it names as entries and notices do. */
-interface WaysChange extends Change {
-  readonly ways: readonly ('password' | 'identities')[];
-}
-
 /**
  * The change after which a new password is the only way in, for whoever proves by the mailbox, or on the
  * machine, to be the one who may have it.
  */
-export function reclaimed(user: StoredUser, password_hash: string): WaysChange {
-  const otherWays = withoutOtherWays(user);
-  const change = merged(
-    { fields: { password_hash, made_by: undefined } }, // users made by a caller
+export function reclaimed(user: StoredUser, password_hash: string): Required<Change> {
+  return merged(
+    { fields: { password_hash, made_by: undefined }, ways: ['password'] }, // users made by a caller
     { fields: notInvited }, // invitations
-    otherWays,
+    withoutOtherWays(user),
     { fields: withoutSessions(user) }, // sessions
   );
-  return { ...change, ways: ['password', ...otherWays.ways] };
 }
 
 /**
  * The change after which nobody logs in without the password: for one that somebody else sets, because
  * whoever knew the one before may have added another way.
  */
-export function withoutOtherWays(user: StoredUser): WaysChange {
-  return unlinkedAll(user); // identities
+export function withoutOtherWays(user: StoredUser): Required<Change> {
+  return merged(unlinkedAll(user)); // identities
 }
 
 /** The steps by which the ways in go with a user who is deleted. */

@@ -68,14 +68,11 @@ export function linking(
   ]);
 }
 
-/**
- * The change after which a user has no identities.
- * @returns also `ways`: the ways in that this takes away, as entries and notices name them
- */
-export function unlinkedAll(user: StoredUser): Change & { readonly ways: readonly 'identities'[] } {
+/** The change after which a user has no identities. */
+export function unlinkedAll(user: StoredUser): Change {
   return user.identities
     ? { fields: { identities: undefined }, steps: unlinking(user), ways: ['identities'] }
-    : { fields: {}, ways: [] };
+    : { fields: {} };
 }
 
 /** The steps that unlink identities of a user. */
