@@ -9,6 +9,7 @@ import * as docs from './docs/contract.ts';
 import * as emailVerifications from './email-verifications/contract.ts';
 import * as identities from './identities/contract.ts';
 import * as invitations from './invitations/contract.ts';
+import * as passkeys from './passkeys/contract.ts';
 import * as passwordResets from './password-resets/contract.ts';
 import * as profile from './profile/contract.ts';
 import * as secondFactor from './second-factor/contract.ts';
@@ -26,6 +27,7 @@ const folders = {
   'password-resets': passwordResets,
   'email-verifications': emailVerifications,
   identities,
+  passkeys,
   sessions,
   'second-factor': secondFactor,
   users,

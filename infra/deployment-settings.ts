@@ -3,6 +3,7 @@ import {
   type Allowed,
   type IdentityProvider,
   settings as libSettings,
+  type PasskeySettings,
   parseSetting,
   providersFile,
   ruleOf,
@@ -166,6 +167,7 @@ export type AccountsSettings = {
 } & {
   readonly tags?: Readonly<Record<string, string>> | undefined;
   readonly identityProviders?: readonly IdentityProvider[] | undefined;
+  readonly passkeys?: PasskeySettings | undefined;
 };
 
 export const names = Object.keys(deploymentSettings) as Name[];

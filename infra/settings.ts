@@ -41,7 +41,7 @@ export const cors = {
 } as const;
 
 /** The settings whose text is JSON. */
-export const jsonSettings = ['identityProviders', 'tags'] as const;
+export const jsonSettings = ['identityProviders', 'passkeys', 'tags'] as const;
 export type JsonName = (typeof jsonSettings)[number];
 export const isJson = (name: string): boolean => (jsonSettings as readonly string[]).includes(name);
 

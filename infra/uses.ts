@@ -14,6 +14,7 @@ import {
 } from '../lib/dynamodb/tables.ts';
 import {
   hasIdentities,
+  hasPasskeys,
   hasSecondFactors,
   hasSessions,
   hidesAccounts,
@@ -103,7 +104,7 @@ const countingFailures = [
 /**
  * The uses that a handler can have, with the permissions on tables that they take; other permissions are
  * in stack/function.ts. Each names the keys of the users table that it is for. What a user has by an option that is
- * off may be stored still: deletion and new passwords remove identities under all settings.
+ * off may be stored still: deletion and new passwords remove identities and passkeys under all settings.
  */
 const permissionsOf = {
   /** Reads a caller's session and user, and notes the first use of a token; so says the contract. */
@@ -153,16 +154,16 @@ const permissionsOf = {
   'users.change': [users('GetItem', 'user#*'), users('UpdateItem', 'user#*')],
   /**
    * Changes all that a user has: gives another address, at once or by a link, which makes other links void, unlinks
-   * identities, and makes an admin, which is logged, after a check that the caller is one.
+   * identities, removes passkeys, and makes an admin, which is logged, after a check that the caller is one.
    */
   'users.rewrite': [
-    ...transaction(anyWrite, 'user#*', 'email#*', 'identity#*'),
+    ...transaction(anyWrite, 'user#*', 'email#*', 'identity#*', 'passkey#*'),
     ...where(sendsMail, ...transaction(anyWrite, 'reset#*')),
     ...where(verifiesAddresses, users('UpdateItem', 'address#*')),
   ],
   'users.delete': [
     users('GetItem', 'user#*'),
-    users('DeleteItem', 'user#*', 'email#*', 'identity#*'),
+    users('DeleteItem', 'user#*', 'email#*', 'identity#*', 'passkey#*'),
     ...where(hasSessions, users('DeleteItem', 'sessions#*')),
   ],
   /** Deletes the caller: an admin only if there is another one. */
@@ -172,6 +173,7 @@ const permissionsOf = {
       'user#*',
       'email#*',
       'identity#*',
+      'passkey#*',
       'sessions#*',
     ),
     query('users', [usersIndexes.admins]),
@@ -188,6 +190,7 @@ const permissionsOf = {
       'reset#*',
       'user#*',
       'identity#*',
+      'passkey#*',
       'attempts#login#*',
     ),
   ],
@@ -245,6 +248,20 @@ const permissionsOf = {
     ...transaction(['UpdateItem', 'PutItem'], 'user#*', 'identity#*', 'nonce#*'),
     ...transaction(['UpdateItem', 'DeleteItem'], 'user#*', 'identity#*'),
   ],
+  /** Finds, adds, lists, uses and removes passkeys, by challenges that it stores when they are used. */
+  passkeys: [
+    users('PutItem', 'nonce#*'),
+    users('GetItem', 'passkey#*'),
+    users('BatchGetItem', 'passkey#*'),
+    users('UpdateItem', 'passkey#*'),
+    ...transaction(['UpdateItem', 'PutItem'], 'user#*', 'passkey#*', 'nonce#*'),
+    ...transaction(['UpdateItem', 'DeleteItem'], 'user#*', 'passkey#*'),
+  ],
+  /** Removes those of another user. */
+  'passkeys.remove': where(
+    hasPasskeys,
+    ...transaction(['UpdateItem', 'DeleteItem'], 'user#*', 'passkey#*'),
+  ),
   /** Reads the public keys of tokens, as whoever has a caller does; and signs tokens by a key. */
   'keys.read': [],
   'keys.sign': [],
@@ -278,6 +295,7 @@ const usesOf = {
   'auth/refresh': ['keys.read', 'keys.sign', 'sessions.change', 'audit.write', when(signsBySecret, 'secret')],
   'auth/logout': ['sessions.change', 'audit.write'],
   'identities/index': ['secret', 'keys.read', 'keys.sign', 'passwords', 'identities', 'identities.link', 'registrations.count', 'failures.count', 'failures.forget', 'users.create', 'users.change', 'sessions.first', 'sessions.begin', 'audit.write', 'mail', 'factor.decrypt'],
+  'passkeys/index': ['secret', 'keys.read', 'keys.sign', 'passwords', 'identities', 'passkeys', 'failures.count', 'failures.forget', 'users.change', 'sessions.begin', 'audit.write', 'mail', 'factor.decrypt'],
   'account-deletions/create': ['secret', 'passwords', 'identities', 'failures.count', 'users.read', 'users.delete-own', 'audit.write', 'mail', 'factor.decrypt', when(hasSecondFactors, 'users.change')],
   'password-resets/request': ['mail'],
   'password-resets/set': ['secret', 'passwords', 'links.reset', 'audit.write', 'mail'],
@@ -297,7 +315,7 @@ const usesOf = {
   'second-factor/confirm': ['secret', 'failures.count', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
   'second-factor/renew-recovery-codes': ['secret', 'passwords', 'identities', 'failures.count', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
   'second-factor/remove': ['secret', 'passwords', 'identities', 'failures.count', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
-  'users/remove-second-factor': ['users.change', 'audit.write', 'mail'],
+  'users/remove-second-factor': ['users.change', 'passkeys.remove', 'audit.write', 'mail'],
   'suspension/suspend': ['users.change', 'admins.other', 'audit.write'],
   'suspension/lift': ['users.change', 'admins.check', 'audit.write'],
   'invitations/create': ['users.read', 'audit.write', 'mail'],

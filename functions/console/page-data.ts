@@ -6,6 +6,8 @@ export interface PageData {
   readonly sessions: boolean;
   /** Whether users can log in by identities of other issuers. */
   readonly identities: boolean;
+  /** The origins whose pages use passkeys; absent: there are no passkeys. */
+  readonly passkeys?: readonly string[];
   readonly secondFactor: 'off' | 'optional' | 'admins';
   readonly passwordMinLength: number;
   /** The pattern of addresses, as the contract has it. */

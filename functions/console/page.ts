@@ -3,6 +3,7 @@
 import {
   type Config,
   hasIdentities,
+  hasPasskeys,
   hasSessions,
   keepsSeal,
   type ServiceValues,
@@ -36,6 +37,7 @@ const dataOf = (settings: Config): PageData => ({
   product: productOf(settings),
   sessions: hasSessions(settings),
   identities: hasIdentities(settings),
+  ...(hasPasskeys(settings) && { passkeys: JSON.parse(settings.passkeys).origins }),
   secondFactor: settings.secondFactor,
   passwordMinLength: settings.passwordMinLength,
   emailPattern,

@@ -6,7 +6,7 @@ import {
   exampleSecondFactor,
   secondFactor,
 } from '../../lib/contract/schemas.ts';
-import { hasSecondFactors, type ServiceValues } from '../../lib/ground/settings.ts';
+import { hasPasskeys, hasSecondFactors, type ServiceValues } from '../../lib/ground/settings.ts';
 import { code, confirmation } from '../../lib/users/fields.ts';
 
 const passwordAndCode = {
@@ -94,6 +94,7 @@ export const descriptions: Descriptions = {
       passwordErrors,
       confirmationErrors(settings),
       'SECOND_FACTOR_ENABLED',
+      requiredUnder(settings),
       unverifiedUnder(settings),
     ],
   }),
@@ -109,6 +110,7 @@ export const descriptions: Descriptions = {
       'TOO_MANY_ATTEMPTS',
       'USER_NOT_FOUND',
       'SECOND_FACTOR_ENABLED',
+      requiredUnder(settings),
       unverifiedUnder(settings),
     ],
   }),
@@ -150,6 +152,12 @@ function recoveryCodes() {
 }
 
 /** Where addresses are verified, that of a user with a factor is. */
+/** Of a caller who needs a factor and has a passkey, by which the session did not begin. */
+function requiredUnder(settings: ServiceValues) {
+  const isRequired = settings.secondFactor === 'admins' && hasPasskeys(settings);
+  return isRequired && 'SECOND_FACTOR_REQUIRED';
+}
+
 function unverifiedUnder({ emailVerification }: ServiceValues) {
   return emailVerification !== 'off' && 'EMAIL_NOT_VERIFIED';
 }

@@ -15,6 +15,7 @@ import {
 import {
   config,
   hasIdentities,
+  hasPasskeys,
   hasSecondFactors,
   hasSessions,
   type ServiceValues,
@@ -111,7 +112,7 @@ export const remove = {
 
 export const removeSecondFactor = {
   route: 'DELETE /api/users/{id}/second-factor',
-  exists: hasSecondFactors,
+  exists: (settings) => hasSecondFactors(settings) || hasPasskeys(settings),
   may: 'administerOthers',
   storageFault: ['Error removing second factor', 'err'],
 } as const satisfies Contract;
@@ -184,6 +185,7 @@ export const descriptions: Descriptions = {
         `Callers who are ${noReaders(settings)} may see only themselves.`,
       hasSecondFactors(settings) && 'Only admins and auditors see `second_factor`.',
       hasIdentities(settings) && 'Only admins and auditors see `identities`.',
+      hasPasskeys(settings) && 'Only admins and auditors see `passkeys`.',
     ],
     success: {
       status: 200,
@@ -193,6 +195,7 @@ export const descriptions: Descriptions = {
         ...exampleUnder(settings),
         ...(hasSecondFactors(settings) && { second_factor: exampleSecondFactor }),
         ...(hasIdentities(settings) && { identities: [exampleIdentity] }),
+        ...(hasPasskeys(settings) && { passkeys: [examplePasskey] }),
       },
     },
   }),
@@ -242,10 +245,14 @@ export const descriptions: Descriptions = {
     success: { status: 204, description: 'The user is deleted.' },
   }),
 
-  removeSecondFactor: () => ({
+  removeSecondFactor: (settings) => ({
     id: 'removeSecondFactor',
     summary: 'Remove the second factor of a user',
-    text: 'For a user who has lost the app and the recovery codes. The admin must have a second factor, and cannot remove it so. All sessions of the user are ended.',
+    text: [
+      'For a user who has lost the app and the recovery codes. The admin must have a second factor, and cannot remove it so. All sessions of the user are ended.',
+      hasPasskeys(settings) &&
+        'All passkeys of the user are removed too; an admin whose session began by a passkey has a second factor.',
+    ],
     success: { status: 204, description: 'The second factor is removed.' },
     errors: ['SECOND_FACTOR_NOT_FOUND', 'SECOND_FACTOR_REQUIRED'],
   }),
@@ -398,8 +405,23 @@ function detailFields(settings: ServiceValues): v.ObjectEntries {
   return {
     ...(hasSecondFactors(settings) && { second_factor: v.exactOptional(secondFactor()) }),
     ...(hasIdentities(settings) && { identities: v.exactOptional(v.array(identity())) }),
+    ...(hasPasskeys(settings) && { passkeys: v.exactOptional(v.array(listedPasskey())) }),
   };
 }
+
+/** A passkey of another user. */
+function listedPasskey() {
+  return named(
+    'PasskeySummary',
+    v.object({ id: v.string(), name: v.string(), created_at: timestamp() }),
+  );
+}
+
+const examplePasskey = {
+  id: 'R0h2kQ9mT4yWcXbZ',
+  name: 'Passkey',
+  created_at: '2026-11-20T09:00:00.000Z',
+};
 
 /** A user in examples. */
 function exampleUnder(settings: ServiceValues) {

@@ -37,7 +37,7 @@ const reinstate = ({ id, email }: StoredUser, password_hash: string) =>
       ...withoutFactor,
       suspended_at: undefined,
     } as const;
-    return writeUser(user, merged({ fields: admin }, reclaimed(user, password_hash)));
+    return writeUser(user, merged({ fields: admin }, reclaimed(user, password_hash, 'machine')));
   });
 
 /**

@@ -60,6 +60,7 @@ const jsonTypes: Readonly<Record<JsonName, string>> = {
   tags: 'Readonly<Record<string, string>>',
   identityProviders:
     'readonly { readonly issuer: string; readonly audiences: readonly string[] }[]',
+  passkeys: '{ readonly rpId: string; readonly origins: readonly string[] }',
 };
 
 function typeOf({ allowed }: Setting): string {

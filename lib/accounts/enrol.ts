@@ -5,6 +5,7 @@ import type { Source } from '../ground/source.ts';
 import { seconds } from '../ground/time.ts';
 import { decryptSecret, encryptSecret } from '../keys/factor-key.ts';
 import { tryToNotify } from '../options/mails/hand-over.ts';
+import { beganByPasskey } from '../options/passkeys/passkeys.ts';
 import { countedFailure, loginCounters, requireNoWait } from '../options/protection/counters.ts';
 import {
   enrolmentUri,
@@ -18,13 +19,15 @@ import { factorRemoved, hasFactor, withoutFactor } from '../options/second-facto
 import type { Bearer } from '../options/sessions/bearer.ts';
 import { requireOpen, withoutSessions } from '../options/sessions/sessions.ts';
 import type { StoredUser } from '../users/item.ts';
-import { type Fields, rewriteUser, writeUser } from '../users/write.ts';
+import { type Fields, merged, rewriteUser, writeUser } from '../users/write.ts';
 import {
   confirmPassword,
   type OwnConfirmation,
   requireVerified,
   rewriteConfirmed,
 } from './confirmation.ts';
+import { requireFactorSession } from './policy.ts';
+import { factorsGone } from './ways-in.ts';
 
 /** The user who asks, as authentication has read it, and where the request comes from. */
 export interface FactorRequest extends Pick<OwnConfirmation, 'caller'> {
@@ -95,20 +98,27 @@ export function removeOwnFactor(request: FactorRequest): Promise<void> {
 }
 
 /**
- * Removes the second factor of a user for an admin, who has one, and ends all sessions of the user.
+ * Removes the second factor of a user, and all passkeys, for an admin who has one, or whose session began by a
+ * passkey; and ends all sessions of the user.
  * @throws {DomainError} SECOND_FACTOR_REQUIRED, USER_NOT_FOUND, SECOND_FACTOR_NOT_FOUND, STORAGE_FAULT
  */
 export async function removeFactor(id: number, admin: Bearer, source: Source): Promise<void> {
-  if (!hasFactor(admin)) throw new DomainError('SECOND_FACTOR_REQUIRED');
+  const hasAny = hasFactor(admin) || beganByPasskey(admin, admin.session); // passkeys
+  if (!hasAny) throw new DomainError('SECOND_FACTOR_REQUIRED');
   const by = { user_id: admin.id, resource_id: id };
   const removal = { ...source, action: 'UPDATE', ...by, details: factorRemoved } as const;
   const removing = rewriteUser(id, async (user) => {
-    if (user.factor_secret === undefined) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
-    return writeUser(user, { fields: { ...withoutFactor, ...withoutSessions(user) } });
+    const gone = factorsGone(user);
+    if (Object.keys(gone.fields).length === 0) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
+    await writeUser(user, merged(gone, { fields: withoutSessions(user) }));
+    return { user, ways: gone.ways };
   });
-  const user = await recordingFaults(removal, removing);
-  await record(removal);
-  await tryToNotify(user, ['secondFactor'], source, { byAdmin: true }); // mails
+  const { user, ways } = await recordingFaults(removal, removing);
+  const had = hasFactor(user);
+  const fields = [...(had ? factorRemoved.fields : []), ...ways];
+  await record({ ...removal, details: { ...(had ? factorRemoved : {}), fields } });
+  const parts = [...(had ? (['secondFactor'] as const) : []), ...ways];
+  await tryToNotify(user, parts, source, { byAdmin: true }); // mails
 }
 
 function confirmationOf({ caller, source, body }: FactorRequest): OwnConfirmation {
@@ -119,8 +129,9 @@ function entryOf({ caller: { id }, source }: FactorRequest, details: object) {
   return { ...source, action: 'UPDATE', user_id: id, resource_id: id, details } as const;
 }
 
-/** Requires that a user may get a factor. */
-function requireEnrollable(user: StoredUser): void {
+/** Requires that a user may get a factor in a session. */
+function requireEnrollable(user: StoredUser, caller: Bearer): void {
+  requireFactorSession(user, caller); // passkeys
   if (user.factor_secret !== undefined) throw new DomainError('SECOND_FACTOR_ENABLED');
   requireVerified(user);
 }
@@ -140,13 +151,13 @@ async function storeEnrolment(request: FactorRequest, secret: string): Promise<v
   const given = confirmationOf(request);
   requireOpen(caller, caller.session);
   const confirmed = await confirmPassword(caller, given);
-  requireEnrollable(caller);
+  requireEnrollable(caller, caller);
   const encrypted = await encryptSecret(caller.id, secret);
   const enrolment = { secret: encrypted, until: seconds(now) + enrolmentTime };
   const store = async (user: StoredUser) => {
     requireOpen(user, caller.session);
     await confirmPassword(user, given, confirmed);
-    requireEnrollable(user);
+    requireEnrollable(user, caller);
     await writeUser(user, { fields: { enrolment } });
   };
   await rewriteUser(caller.id, store, caller);
@@ -158,7 +169,7 @@ async function enable(
   codes: readonly string[],
 ): Promise<void> {
   const now = new Date();
-  requireEnrollable(caller);
+  requireEnrollable(caller, caller);
   const factor_secret = pendingSecret(caller, seconds(now));
   const counters = await loginCounters(caller.email, source.ip_address, caller);
   const seen = await requireNoWait(counters);
@@ -169,7 +180,7 @@ async function enable(
   const factor = { factor_secret, factor_step, recovery_codes, enrolment: undefined };
   const write = async (user: StoredUser) => {
     requireOpen(user, caller.session);
-    requireEnrollable(user);
+    requireEnrollable(user, caller);
     if (pendingSecret(user, seconds(now)) !== factor_secret) throw new DomainError('CODE_WRONG');
     const ended = withoutSessions(user, caller.session);
     await writeUser(user, { fields: { ...factor, ...ended, made_by: undefined } });

@@ -5,7 +5,9 @@
 import { DomainError } from '../ground/errors.ts';
 import { config, hasSessions, sendsMail } from '../ground/settings.ts';
 import type { Fields } from '../ground/validation.ts';
+import { beganByPasskey, hasPasskey } from '../options/passkeys/passkeys.ts';
 import { hasFactor } from '../options/second-factor/state.ts';
+import type { Bearer } from '../options/sessions/bearer.ts';
 import type { StoredUser } from '../users/item.ts';
 import type { Role } from '../users/user.ts';
 
@@ -76,11 +78,32 @@ const table = {
   administerOthers: {                                        admin: (_, { isSelf }) => !isSelf },
 } as const satisfies Readonly<Record<string, Row>>;
 
-/** The standing of a user: where admins need a second factor, who lacks one is a `user`, and no auditor. */
-export function standingOf(user: StoredUser): Standing & Pick<StoredUser, 'role'> {
-  const stored = { role: user.role, isAuditor: user.auditor === true };
-  const lacksFactor = config.secondFactor === 'admins' && !hasFactor(user);
+/**
+ * The standing of a caller: where admins need a second factor, who has none, and did not log in by a passkey, is a
+ * `user`, and no auditor.
+ */
+export function standingOf(caller: Bearer): Standing & Pick<StoredUser, 'role'> {
+  const stored = { role: caller.role, isAuditor: caller.auditor === true };
+  const hasAny = hasFactor(caller) || beganByPasskey(caller, caller.session);
+  const lacksFactor = config.secondFactor === 'admins' && !hasAny;
   return lacksFactor ? { role: 'user', isAuditor: false, withFactor: stored } : stored;
+}
+
+/** Whether a user needs a second factor to be more than a user. */
+export function mustHaveFactor({ role, auditor }: StoredUser): boolean {
+  return config.secondFactor === 'admins' && (role === 'admin' || auditor === true);
+}
+
+/**
+ * Requires, of a user who needs a second factor and has a passkey, a session that began by one, or with a code:
+ * whoever has only the mailbox, and so the password, must not get a factor of their own.
+ * @param user the caller as last read
+ * @throws {DomainError} SECOND_FACTOR_REQUIRED
+ */
+export function requireFactorSession(user: StoredUser, { session }: Bearer): void {
+  const beganByFactor = session.began === 'code' || beganByPasskey(user, session);
+  if (!mustHaveFactor(user) || !hasPasskey(user) || beganByFactor) return;
+  throw new DomainError('SECOND_FACTOR_REQUIRED');
 }
 
 /** Whether a caller sees all that is shown of any user. */

@@ -27,7 +27,7 @@ export async function resetPassword(
   const password_hash = await hashPassword(password);
   const reset = async (link: FoundLink) => {
     const { user } = link;
-    const reclaiming = reclaimed(user, password_hash); // with the sessions and identities ended
+    const reclaiming = reclaimed(user, password_hash, 'mailbox'); // with the sessions and identities ended
     const change = merged(
       { fields: {}, steps: [useResetLink(link)] }, // links
       { fields: verifiedAs(true) }, // verified addresses
@@ -40,7 +40,7 @@ export async function resetPassword(
     return { ...update, user_id: id, resource_id: id, details: { fields, by } };
   };
   const by = isInvited(found.user) ? 'invitation' : 'reset'; // invitations
-  const ifFailed = entryOf(found.user, by, reclaimed(found.user, password_hash).ways);
+  const ifFailed = entryOf(found.user, by, reclaimed(found.user, password_hash, 'mailbox').ways);
   const { after, ways } = await recordingFaults(ifFailed, untilWritten(read, reset, found));
   await record(entryOf(after, by, ways));
   if (by === 'invitation') return; // invitations

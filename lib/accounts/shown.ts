@@ -3,13 +3,14 @@
 import {
   config,
   hasIdentities,
+  hasPasskeys,
   hasSecondFactors,
   hasSessions,
   sendsMail,
 } from '../ground/settings.ts';
 import { factorStanding } from '../options/second-factor/state.ts';
 import { isWaiting, verifiedAs } from '../options/verified-addresses/address.ts';
-import type { ListedUser, StoredIdentity, StoredUser } from '../users/item.ts';
+import type { ListedUser, StoredIdentity, StoredPasskey, StoredUser } from '../users/item.ts';
 import type { User } from '../users/user.ts';
 import { type Standing, seesAll } from './policy.ts';
 
@@ -45,10 +46,16 @@ export function shownDetails(user: StoredUser) {
   return {
     ...(hasSecondFactors(config) ? { second_factor: factorStanding(user) } : {}),
     ...(hasIdentities(config) ? { identities: (user.identities ?? []).map(shownIdentity) } : {}),
+    ...(hasPasskeys(config) ? { passkeys: (user.passkeys ?? []).map(listedPasskey) } : {}),
   };
 }
 
 /** An identity as responses show it. */
 export function shownIdentity({ id, issuer, email, created_at }: StoredIdentity) {
   return { id, issuer, email, created_at };
+}
+
+/** A passkey of another user, without what its last use has left. */
+function listedPasskey({ id, name, created_at }: StoredPasskey) {
+  return { id, name, created_at };
 }

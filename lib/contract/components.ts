@@ -49,6 +49,7 @@ const responses = {
 const parameterNames: Readonly<Record<string, string>> = {
   session: 'sessionId',
   identity: 'identityId',
+  passkey: 'passkeyId',
 };
 
 /** The reference to a parameter of a path. */
@@ -106,6 +107,15 @@ const identity = {
   schema: { type: 'string' },
 };
 
+const passkey = {
+  name: 'passkey',
+  in: 'path',
+  required: true,
+  description: 'A passkey’s id.',
+  example: 'R0h2kQ9mT4yWcXbZ',
+  schema: { type: 'string' },
+};
+
 const file = {
   name: 'file',
   in: 'path',
@@ -132,7 +142,7 @@ export function components({
     schemas: { ...schemas, ...errorSchemas(codesOf(endpoints, settings)) },
     examples: sharedExamples(),
     headers,
-    parameters: { id, sessionId: session, identityId: identity, file },
+    parameters: { id, sessionId: session, identityId: identity, passkeyId: passkey, file },
     responses,
     securitySchemes: {
       token: {

@@ -85,6 +85,7 @@ const pathErrors = {
   id: 'USER_NOT_FOUND',
   session: 'SESSION_NOT_FOUND',
   identity: 'IDENTITY_NOT_FOUND',
+  passkey: 'PASSKEY_NOT_FOUND',
   file: 'FILE_NOT_FOUND',
 } as const satisfies Readonly<Record<string, ErrorCode>>;
 

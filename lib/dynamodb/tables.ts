@@ -109,6 +109,8 @@ export type KeyPattern =
   /** That a user has an address, or an identity, which nobody else can have then. */
   | 'email#*'
   | 'identity#*'
+  /** The key of a passkey, and what its last use has left, by the id of its credential. */
+  | 'passkey#*'
   | 'sessions#*'
   /** The newest link of a user that resets the password, and that verifies an address. */
   | 'reset#*'

@@ -105,6 +105,46 @@ const isProviderList = (text: string): boolean => {
   }
 };
 
+/** The domain whose passkeys log users in, and the pages and apps that may ask for them. */
+export interface PasskeySettings {
+  readonly rpId: string;
+  readonly origins: readonly string[];
+}
+
+/** A domain, or the host of a page on one machine. */
+const relyingParty = /^(?=.{1,253}$)(?:localhost|(?:[a-z\d-]{1,63}\.)+[a-z][a-z\d-]*[a-z\d])$/;
+
+/** As browsers and the systems of telephones name an app. */
+const appOrigin = /^(?:android:apk-key-hash:[\w-]{43}|ios:[!-~]+)$/;
+
+const isOriginOf = (rpId: string, origin: unknown): boolean => {
+  if (typeof origin !== 'string') return false;
+  if (appOrigin.test(origin)) return true;
+  const url = URL.parse(origin);
+  if (url?.origin !== origin) return false;
+  const { protocol, hostname } = url;
+  const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost');
+  const isWithin = hostname === rpId || hostname.endsWith(`.${rpId}`);
+  return isWithin && (protocol === 'https:' || (protocol === 'http:' && isLocal));
+};
+
+const isPasskeys = (text: string): boolean => {
+  try {
+    const { rpId, origins, ...others }: Partial<PasskeySettings> = JSON.parse(text);
+    return (
+      typeof rpId === 'string' &&
+      relyingParty.test(rpId) &&
+      Array.isArray(origins) &&
+      origins.length > 0 &&
+      origins.every((origin) => isOriginOf(rpId, origin)) &&
+      Object.keys(others).length === 0 &&
+      text.length <= 1024
+    );
+  } catch {
+    return false;
+  }
+};
+
 const pageUrl = {
   rule: 'an https URL without fragment, or an http one of localhost',
   isAllowed: isPageUrl,
@@ -215,6 +255,15 @@ export const serviceSettings = {
     default: '',
     requires: ['sessionDays', 'mailFrom'],
   },
+  /** The domain of passkeys, and the origins of its pages and apps, as JSON (functions/README.md, Passkeys). */
+  passkeys: {
+    allowed: {
+      rule: 'JSON of at most 1,024 characters {"rpId": a domain in lower case, "origins": a list of https origins within it, of http ones of localhost, or of apps as android:apk-key-hash:… or ios:…}',
+      isAllowed: isPasskeys,
+    },
+    default: '',
+    requires: 'sessionDays',
+  },
   /** Whether audit entries hold names and addresses, and queries of the trail leave entries. */
   auditDetail: { allowed: ['standard', 'full'], default: 'standard' },
   /** Whether there is the in-memory variant. */
@@ -309,6 +358,9 @@ export const hasSessions = ({ sessionDays }: Pick<ServiceValues, 'sessionDays'>)
 /** Whether users can log in by identities of other issuers. */
 export const hasIdentities = ({ identityProviders }: Pick<ServiceValues, 'identityProviders'>) =>
   identityProviders !== '';
+
+/** Whether users can log in by passkeys. */
+export const hasPasskeys = ({ passkeys }: Pick<ServiceValues, 'passkeys'>) => passkeys !== '';
 
 /** Whether users can have a second factor. */
 export const hasSecondFactors = ({ secondFactor }: Pick<ServiceValues, 'secondFactor'>) =>

@@ -127,6 +127,8 @@ const challenges: Partial<Record<ErrorCode, string>> = {
   IDENTITY_TOKEN_INVALID: 'Bearer',
   LOGIN_CODE_REQUIRED: 'Bearer',
   LOGIN_CODE_WRONG: 'Bearer',
+  LOGIN_PASSKEY_INVALID: 'Bearer',
+  PASSKEY_UNKNOWN: 'Bearer',
   TOKEN_EXPIRED: 'Bearer error="invalid_token"',
   TOKEN_INVALID: 'Bearer error="invalid_token"',
 };

@@ -23,6 +23,16 @@ export interface StoredIdentity extends IdentityName {
   readonly created_at: string;
 }
 
+/** A passkey, by the user's item; its key has an item of its own. */
+export interface StoredPasskey {
+  readonly id: string;
+  /** As its authenticator knows it, in base64url. */
+  readonly credential_id: string;
+  readonly name: string;
+  /** When it was added. */
+  readonly created_at: string;
+}
+
 /** A user as stored: the fields that responses show, and those that no response shows. */
 export type StoredUser = User & {
   /** A new one with each write. */
@@ -36,8 +46,8 @@ export type StoredUser = User & {
   readonly kept_session?: string | undefined;
   /**
    * Id of the caller who created the user by POST /api/users; removed when anybody else gives the
-   * user a password or another address, and when the user becomes an admin or gets a second factor or an
-   * identity.
+   * user a password or another address, and when the user becomes an admin or gets a second factor, an
+   * identity or a passkey.
    */
   readonly made_by?: number | undefined;
   /** The secret of the user's second factor, encrypted; absent: there is none. */
@@ -50,6 +60,10 @@ export type StoredUser = User & {
   readonly enrolment?: { readonly secret: string; readonly until: number } | undefined;
   /** The identities by which the user logs in; absent: none. */
   readonly identities?: readonly StoredIdentity[] | undefined;
+  /** The passkeys by which the user logs in; absent: none. */
+  readonly passkeys?: readonly StoredPasskey[] | undefined;
+  /** The random name under which authenticators keep the user's passkeys, in base64url; absent: none yet. */
+  readonly passkey_handle?: string | undefined;
   /** When `pending_email` is void, in seconds since 1970. */
   readonly pending_until?: number | undefined;
   /** A new id whenever another address is asked for: links for earlier requests are void. */

@@ -14,7 +14,7 @@ import { readUser } from './store.ts';
 export type Fields = Partial<Omit<StoredUser, 'id' | 'created_at' | 'version'>>;
 
 /** A way into an account, as entries and notices name it. */
-export type Way = 'password' | 'identities';
+export type Way = 'password' | 'identities' | 'passkeys';
 
 /** The part of a change of a user that one rule contributes. */
 export interface Change {

@@ -121,6 +121,17 @@ describe('readDeploymentSettings', () => {
     expect(new SettingError(name, rule).message).toBe(`Setting ${name} ${rule}`);
   });
 
+  it('reads passkeys from an object', () => {
+    const passkeys = { rpId: 'example.com', origins: ['https://example.com'] };
+
+    expect(readDeploymentSettings({ passkeys, sessionDays: 90 }).passkeys).toBe(
+      '{"rpId":"example.com","origins":["https://example.com"]}',
+    );
+    expect(() => readDeploymentSettings({ passkeys })).toThrow(
+      new SettingError('passkeys', 'requires that sessionDays is not 0'),
+    );
+  });
+
   it.each([
     ['team'],
     null,

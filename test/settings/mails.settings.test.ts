@@ -16,6 +16,8 @@ import { forIdToken } from '../../lib/options/identities/id-token.ts';
 import { linking, makeIdentity } from '../../lib/options/identities/identities.ts';
 import { makeLinkToken, resetLink } from '../../lib/options/links/link.ts';
 import * as ways from '../../lib/options/mails/hand-over.ts';
+import { creationOptions, loginOptions } from '../../lib/options/passkeys/credential.ts';
+import { adding, makeHandle, makePasskey } from '../../lib/options/passkeys/passkeys.ts';
 import { findBearer } from '../../lib/options/sessions/bearer.ts';
 import { beginSession } from '../../lib/options/sessions/session-tokens.ts';
 import { waitingFor } from '../../lib/options/verified-addresses/link.ts';
@@ -23,11 +25,12 @@ import type { StoredUser } from '../../lib/users/item.ts';
 import { hashPassword } from '../../lib/users/password.ts';
 import { allocateUserId, findUserByEmail, insertUser, readUser } from '../../lib/users/store.ts';
 import { unmatchableHash } from '../../lib/users/user.ts';
-import { writeUser } from '../../lib/users/write.ts';
+import { merged, writeUser } from '../../lib/users/write.ts';
 import { uniqueEmail } from '../support/client.ts';
 import { gatewayEvent } from '../support/event.ts';
 import { type Claims, identitySettings, newPerson, startIssuer } from '../support/issuer.ts';
 import { mailingFunctionForThisFile } from '../support/mailbox.ts';
+import { newPasskey, passkeySettings } from '../support/passkeys.ts';
 import { codeOf } from '../support/second-factor.ts';
 import { removeUser, setFields, storedUser } from '../support/stored-user.ts';
 import { verificationSettings } from '../support/verification.ts';
@@ -56,10 +59,11 @@ interface Sent {
   /** The parameters of the path. */
   readonly id?: number;
   readonly identity?: string;
+  readonly passkey?: string;
 }
 
 /** Invokes the function of a route. @returns the status of its response */
-const send = async (route: string, sourceIp: string, { token, json, id, identity }: Sent) => {
+const send = async (route: string, sourceIp: string, { token, json, ...parameters }: Sent) => {
   const definition = mailing.find(({ routes }) => routes.some(({ key }) => key === route));
   const file = resolve(definition?.entry ?? route);
   const { handler }: { handler: Handler } = await import(file);
@@ -73,7 +77,9 @@ const send = async (route: string, sourceIp: string, { token, json, id, identity
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     },
     ...(json ? { body: JSON.stringify(json) } : {}),
-    pathParameters: { ...(id ? { id: String(id) } : {}), ...(identity ? { identity } : {}) },
+    pathParameters: Object.fromEntries(
+      Object.entries(parameters).map(([name, value]) => [name, String(value)]),
+    ),
   });
   const { requestContext } = event;
   const response = await handler(
@@ -151,6 +157,17 @@ const link = async (user: StoredUser) => {
   return { sub, identity };
 };
 
+/** Gives a user a passkey, without a notice. */
+const withPasskey = async (user: StoredUser) => {
+  const passkey = newPasskey();
+  const handle = makeHandle();
+  const credential = { credential_id: passkey.id, public_key: passkey.publicKey };
+  const stored = makePasskey(credential, 'Passkey');
+  const added = adding(user, stored, { ...credential, counter: 0, backed_up: false });
+  await writeUser(user, merged(added, { fields: { passkey_handle: handle } }));
+  return { passkey, handle, stored };
+};
+
 /** An export of the file. */
 type Name = keyof typeof ways;
 
@@ -170,6 +187,7 @@ const usual = {
   ACCOUNTS: 'open',
   LOGIN_FAILURES_PER_ADDRESS: '1000',
   IDENTITY_PROVIDERS: identitySettings(issuer).IDENTITY_PROVIDERS,
+  PASSKEYS: passkeySettings.PASSKEYS,
 };
 const off = { EMAIL_VERIFICATION: 'off' };
 const hiding = { EMAIL_VERIFICATION: 'required', ACCOUNTS: 'private' };
@@ -367,6 +385,43 @@ const rows: readonly Row[] = [
     },
   },
   {
+    route: 'POST /api/login/passkey',
+    way: 'tryToRemind',
+    kind: 'verification',
+    prepare: async (email) => {
+      const { passkey, handle: userHandle } = await withPasskey(await userWith(email));
+      return { json: { credential: passkey.use(await loginOptions(), { userHandle }) } };
+    },
+  },
+  {
+    route: 'POST /api/passkeys',
+    way: 'tryToNotify',
+    kind: 'notice',
+    settings: off,
+    prepare: async (email) => {
+      const user = await userWith(email);
+      const token = await tokenOf(user);
+      const caller = await findBearer(user.id, belongingOf(token));
+      const options = await creationOptions(caller ?? expect.unreachable(), makeHandle(), 'test');
+      return { token, json: { credential: newPasskey().make(options) } };
+    },
+  },
+  {
+    route: 'POST /api/passkeys/{passkey}/removals',
+    way: 'tryToNotify',
+    kind: 'notice',
+    settings: off,
+    prepare: async (email) => {
+      const user = await userWith(email);
+      const { stored } = await withPasskey(user);
+      return {
+        token: await tokenOf(user),
+        passkey: stored.id,
+        json: { currentPassword: password },
+      };
+    },
+  },
+  {
     route: 'POST /api/account-deletions',
     way: 'tryToNotify',
     kind: 'notice',
@@ -418,7 +473,14 @@ const calls = globSync('{functions,lib}/**/*.ts')
 
 it('There is a row for each way to have something mailed, and for each route that does so', () => {
   // They are of a function that mails, and cause none.
-  const silent = ['POST /api/login/nonces', 'GET /api/identities'];
+  const silent = [
+    'POST /api/login/nonces',
+    'GET /api/identities',
+    'POST /api/login/passkey-options',
+    'GET /api/passkeys',
+    'POST /api/passkeys/options',
+    'PATCH /api/passkeys/{passkey}',
+  ];
   const routes = mailing
     .flatMap((each) => each.routes.map(({ key }) => key))
     .filter((route) => !silent.includes(route));

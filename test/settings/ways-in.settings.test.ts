@@ -8,7 +8,13 @@ import { sessionIn } from '../support/examples.ts';
 import { identityClient, identitySettings, newPerson, startIssuer } from '../support/issuer.ts';
 import { mailSettings } from '../support/mailbox.ts';
 import { type OperatedService, operatedServiceForThisFile } from '../support/operator.ts';
-import { markVerified, plantInvitation, plantLinkToken } from '../support/reset-tokens.ts';
+import { newPasskey, passkeyClient, passkeySettings } from '../support/passkeys.ts';
+import {
+  markVerified,
+  plantInvitation,
+  plantLinkToken,
+  plantPasskey,
+} from '../support/reset-tokens.ts';
 import { enrol } from '../support/second-factor.ts';
 import { scan } from '../support/stored-items.ts';
 import { verificationSettings } from '../support/verification.ts';
@@ -20,11 +26,13 @@ const issuer = await startIssuer();
 const service = await operatedServiceForThisFile({
   ...secret,
   ...identitySettings(issuer),
+  ...passkeySettings,
   ...verificationSettings.on,
   SECOND_FACTOR: 'optional',
 });
 const { api, adminToken, environment } = service;
 const { link, signIn } = identityClient(api, issuer);
+const passkeys = passkeyClient(api);
 
 const newPassword = 'another password';
 
@@ -35,6 +43,7 @@ const newSubject = async () => {
   await markVerified(environment, user.id);
   await api('PUT', `/api/users/${user.id}`, { token: adminToken, json: { role: 'admin' } });
   await link(token, person, { currentPassword: user.password });
+  const { passkey } = await passkeys.add({ ...user, token });
   const { recoveryCodes } = await enrol(api, { ...user, token });
   const [first = '', code = '', another = ''] = recoveryCodes;
   const { email, password } = user;
@@ -47,7 +56,18 @@ const newSubject = async () => {
   });
   const reset = await plantLinkToken(environment, user.id);
   // The password that is in force after the event.
-  return { ...user, token, person, code, another, session, pending, reset, current: password };
+  return {
+    ...user,
+    token,
+    person,
+    passkey,
+    code,
+    another,
+    session,
+    pending,
+    reset,
+    current: password,
+  };
 };
 type Subject = Awaited<ReturnType<typeof newSubject>>;
 
@@ -56,8 +76,8 @@ const newInvited = async (): Promise<Subject> => {
   const { token, ...user } = await register(api);
   const reset = await plantInvitation(environment, user.id);
   const nothing = { token: '', refreshToken: '' };
-  const others = { person: newPerson(), code: '', another: '', session: nothing, pending: '' };
-  return { ...user, token, ...others, reset, current: user.password };
+  const others = { person: newPerson(), passkey: newPasskey(), session: nothing, pending: '' };
+  return { ...user, token, ...others, code: '', another: '', reset, current: user.password };
 };
 
 const logIn = ({ email }: Subject, password: string, fields: object = {}) =>
@@ -79,6 +99,10 @@ const ways: Readonly<Record<string, (subject: Subject) => Promise<boolean>>> = {
     (await api('GET', '/api/profile', { token })).status === 200,
   'its refresh token': async ({ session: { refreshToken } }) =>
     (await api('POST', '/api/refresh', { json: { refreshToken } })).status === 200,
+  'a passkey': async ({ id, passkey }) => {
+    const { status, body } = await passkeys.signIn(passkey);
+    return status === 200 && decodeJwt(body.token).id === id;
+  },
   'the second factor': async (subject) =>
     (await logIn(subject, subject.current)).body.message === 'Code required',
   'the password': async (subject) => {
@@ -145,6 +169,7 @@ const outcomes: readonly (readonly ('ends' | 'stays')[])[] = [
   // reset, admin’s, own, suspended, lifted, deleted, create-admin, demoted
   ['ends', 'ends', 'ends', 'ends', 'ends', 'ends', 'ends', 'ends'],
   ['ends', 'ends', 'ends', 'ends', 'ends', 'ends', 'ends', 'ends'],
+  ['ends', 'ends', 'stays', 'ends', 'stays', 'ends', 'ends', 'stays'],
   ['stays', 'stays', 'stays', 'stays', 'stays', 'ends', 'ends', 'stays'],
   ['ends', 'ends', 'ends', 'ends', 'stays', 'ends', 'ends', 'stays'],
   ['ends', 'ends', 'stays', 'ends', 'stays', 'ends', 'ends', 'stays'],
@@ -198,16 +223,17 @@ describe('The link of an invitation', () => {
   });
 });
 
-describe('An identity that was linked before the option was turned off', async () => {
+describe('What was added before its option was turned off', async () => {
   const without = await operatedServiceForThisFile({ ...secret, ...mailSettings });
 
-  /** A user with an identity, as an import stores it. */
+  /** A user with an identity, as an import stores it, and a passkey. */
   const importUser = async ({ folder, operate, users }: OperatedService) => {
     const [email, file] = [uniqueEmail(), join(folder, `${randomUUID()}.ndjson`)];
     const identities = [{ issuer: issuer.url, subject: randomUUID() }];
     writeFileSync(file, JSON.stringify({ name: 'n', email, password_hash: null, identities }));
     expect((await operate(['import-users', file])).status).toBe(0);
     const { id } = (await users()).find((user) => user.email === email) ?? {};
+    await plantPasskey(without.environment, Number(id));
     return { id: Number(id), email };
   };
   type Imported = Awaited<ReturnType<typeof importUser>>;
@@ -215,9 +241,9 @@ describe('An identity that was linked before the option was turned off', async (
   const stored = async ({ id }: Imported) => {
     const items = await scan(inject('engine'), String(without.environment.USERS_TABLE));
     return items.filter(
-      ({ pk, identities, user_id }) =>
-        (pk === `user#${id}` && identities) ||
-        (String(pk).startsWith('identity#') && user_id === id),
+      ({ pk, identities, passkeys, user_id }) =>
+        (pk === `user#${id}` && (identities || passkeys)) ||
+        (/^(?:identity|passkey)#/.test(String(pk)) && user_id === id),
     );
   };
 
@@ -237,7 +263,7 @@ describe('An identity that was linked before the option was turned off', async (
 
   it.each(Object.entries(removals))('is removed by %s', async (_, remove) => {
     const user = await importUser(without);
-    expect(await stored(user)).toHaveLength(2);
+    expect(await stored(user)).toHaveLength(3);
 
     expect([0, 200, 204]).toContain((await remove(user)).status);
 

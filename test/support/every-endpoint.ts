@@ -186,7 +186,9 @@ export const describeEveryEndpoint = async (
 
   /** A caller's token; callers whom an example changes, and who have its password, are made for it. */
   const tokenOf = async (caller: CallerName, { path }: ExampleRequest, { account }: Subject) => {
-    const changesOwn = /^\/api\/(logout|account-deletions|second-factor|identities)/.test(path);
+    const changesOwn = /^\/api\/(logout|account-deletions|second-factor|identities|passkeys)/.test(
+      path,
+    );
     const { password } = account;
     const tokens = {
       'nobody in particular': () => null,

@@ -12,6 +12,7 @@ export const everySetting = {
   EMAIL_VERIFICATION: 'on',
   VERIFY_URL: verifyUrl,
   IDENTITY_PROVIDERS: '[{"issuer":"https://accounts.google.com","audiences":["app"]}]',
+  PASSKEYS: '{"rpId":"example.com","origins":["https://app.example.com"]}',
   // Tests cause more mails than one source address may.
   LOGIN_FAILURES_PER_ADDRESS: '0',
 } as const;

@@ -25,6 +25,7 @@ import {
   uniqueEmail,
 } from './client.ts';
 import { gatewayEvent } from './event.ts';
+import { newPasskey } from './passkeys.ts';
 import { markVerified, plantLinkToken, registrationMailed } from './reset-tokens.ts';
 import type { TestService } from './service.ts';
 
@@ -319,6 +320,37 @@ const examples: Readonly<Record<string, Example>> = {
     status: 404,
     message: 'Identity not found',
   },
+  'POST /api/login/passkey-options': { caller: 'anyone' },
+  'POST /api/login/passkey': {
+    caller: 'anyone',
+    json: () => ({}),
+    status: 400,
+    message: 'Invalid passkey',
+  },
+  'GET /api/passkeys': { caller: 'user' },
+  'POST /api/passkeys/options': {
+    caller: 'user',
+    wantsVerified: true,
+    json: ({ account }) => ({ currentPassword: account.password }),
+  },
+  'POST /api/passkeys': {
+    caller: 'user',
+    json: () => ({ credential: newPasskey().make({ challenge: 'A' }) }),
+    status: 400,
+    message: 'Invalid passkey',
+  },
+  'PATCH /api/passkeys/{passkey}': {
+    caller: 'user',
+    json: () => ({ name: 'Laptop' }),
+    status: 404,
+    message: 'Passkey not found',
+  },
+  'POST /api/passkeys/{passkey}/removals': {
+    caller: 'user',
+    json: ({ account }) => ({ currentPassword: account.password }),
+    status: 404,
+    message: 'Passkey not found',
+  },
   'DELETE /api/users/{id}/identities/{identity}': {
     caller: 'admin',
     operations: ['read'],
@@ -509,6 +541,7 @@ const pathOf = ({ path, file = '' }: ExampleRequest, { account }: Subject, id: s
   path
     .replace('{id}', id)
     .replace('{identity}', 'nobodys')
+    .replace('{passkey}', 'nobodys')
     .replace('{session}', () => sessionIn(account))
     .replace('{file}', staticFiles[file] ?? '');
 

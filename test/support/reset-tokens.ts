@@ -1,11 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { makeInvitationToken } from '../../lib/options/invitations/invitation.ts';
 import { type Link, makeLinkToken } from '../../lib/options/links/link.ts';
 import { mailsKey } from '../../lib/options/mails/limits.ts';
+import { adding, makePasskey } from '../../lib/options/passkeys/passkeys.ts';
 import { waitingFor } from '../../lib/options/verified-addresses/link.ts';
 import { getItem } from '../../lib/users/item.ts';
 import { findStoredUser } from '../../lib/users/store.ts';
 import { unmatchableHash } from '../../lib/users/user.ts';
+import { rewriteUser, writeUser } from '../../lib/users/write.ts';
 import { setFields } from './stored-user.ts';
 import { until } from './until.ts';
 
@@ -86,3 +89,12 @@ export const registrationMailed = async (environment: Environment, id: number): 
   };
   await until(() => inTurn(environment, isMailed), `User ${id} has no mail`);
 };
+
+/** Gives a user of a service a passkey, past the option. */
+export const plantPasskey = (environment: Environment, id: number): Promise<unknown> =>
+  inTurn(environment, async () => {
+    const credential_id = randomBytes(16).toString('base64url');
+    const credential = { credential_id, public_key: Buffer.of(0), counter: 0, backed_up: false };
+    const passkey = makePasskey(credential, 'Passkey');
+    return rewriteUser(id, (user) => writeUser(user, adding(user, passkey, credential)));
+  });

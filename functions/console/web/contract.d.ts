@@ -17,6 +17,23 @@ export type Identities = { data: Array<Identity> };
 export type Identity = { id: string; issuer: string; email: string | null; created_at: string };
 export type IdentityLink = { idToken: string; nonce: string; currentPassword?: string; code?: string; currentIdToken?: string; currentNonce?: string };
 export type IdentityRemoval = { currentPassword?: string; idToken?: string; nonce?: string; code?: string };
+export type PasskeyRequestOptions = { challenge: string; timeout: number; rpId: string; userVerification: string };
+export type PasskeyLogin = { credential: UsedCredential };
+export type UsedCredential = { id: string; rawId: string; type: string; response: UsedCredentialResponse };
+export type UsedCredentialResponse = { clientDataJSON: string; authenticatorData: string; signature: string; userHandle: string };
+export type Passkeys = { data: Array<Passkey>; user_handle: string | null; rp_id: string };
+export type Passkey = { id: string; name: string; created_at: string; last_used_at: string | null; backed_up: boolean; credential_id: string };
+export type NewPasskey = { credential: MadeCredential; name?: string };
+export type MadeCredential = { id: string; rawId: string; type: string; response: MadeCredentialResponse };
+export type MadeCredentialResponse = { clientDataJSON: string; attestationObject: string };
+export type PasskeyConfirmation = { currentPassword?: string; idToken?: string; nonce?: string; code?: string };
+export type PasskeyCreationOptions = { challenge: string; timeout: number; rp: PasskeyDomain; user: PasskeyUser; pubKeyCredParams: Array<PasskeyAlgorithm>; excludeCredentials: Array<PasskeyDescriptor>; authenticatorSelection: PasskeySelection; attestation: string };
+export type PasskeyDomain = { id: string; name: string };
+export type PasskeyUser = { id: string; name: string; displayName: string };
+export type PasskeyAlgorithm = { type: string; alg: number };
+export type PasskeyDescriptor = { type: string; id: string };
+export type PasskeySelection = { residentKey: string; requireResidentKey: boolean; userVerification: string };
+export type PasskeyName = { name: string };
 export type Sessions = { data: Array<SessionOfUser> };
 export type SessionOfUser = { id: string; created_at: string; last_used_at: string; expires_at: string; ip_address: string | null; user_agent: string | null; current: boolean };
 export type SecondFactor = { enabled: boolean; recovery_codes_left: number };
@@ -28,7 +45,8 @@ export type PasswordAndCode = { code: string; currentPassword?: string; idToken?
 export type NewUserWithRole = { role?: "user" | "admin" | null; invite?: boolean; language?: "en" | "de"; name: string; email: string; password?: string };
 export type User = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean; email_verified: boolean; pending_email?: string; created_at: string; suspended_at?: string; invited_until?: string };
 export type Users = Array<User>;
-export type UserDetails = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean; email_verified: boolean; pending_email?: string; created_at: string; suspended_at?: string; invited_until?: string; second_factor?: SecondFactor; identities?: Array<Identity> };
+export type UserDetails = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean; email_verified: boolean; pending_email?: string; created_at: string; suspended_at?: string; invited_until?: string; second_factor?: SecondFactor; identities?: Array<Identity>; passkeys?: Array<PasskeySummary> };
+export type PasskeySummary = { id: string; name: string; created_at: string };
 export type UserChanges = { name?: string; email?: string; password?: string; role?: "user" | "admin"; auditor?: boolean; currentPassword?: string; idToken?: string; nonce?: string };
 export type Invitation = { language?: "en" | "de" };
 export type AuditEntries = { data: Array<AuditEntry> };
@@ -92,6 +110,25 @@ export interface paths {
   };
   "/api/users/{id}/identities/{identity}": {
     delete: { parameters: { path: { id: number; identity: string } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/login/passkey-options": {
+    post: { parameters: {}; responses: { 200: { content: { "application/json": PasskeyRequestOptions } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/login/passkey": {
+    post: { parameters: {}; requestBody: { content: { "application/json": PasskeyLogin } }; responses: { 200: { content: { "application/json": Session } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/passkeys": {
+    get: { parameters: {}; responses: { 200: { content: { "application/json": Passkeys } }; default: { content: { "application/problem+json": Problem } } } };
+    post: { parameters: {}; requestBody: { content: { "application/json": NewPasskey } }; responses: { 201: { content: { "application/json": Passkey } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/passkeys/options": {
+    post: { parameters: {}; requestBody: { content: { "application/json": PasskeyConfirmation } }; responses: { 200: { content: { "application/json": PasskeyCreationOptions } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/passkeys/{passkey}": {
+    patch: { parameters: { path: { passkey: string } }; requestBody: { content: { "application/json": PasskeyName } }; responses: { 200: { content: { "application/json": Passkey } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/passkeys/{passkey}/removals": {
+    post: { parameters: { path: { passkey: string } }; requestBody: { content: { "application/json": PasskeyConfirmation } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/users/{id}/sessions": {
     get: { parameters: { path: { id: number } }; responses: { 200: { content: { "application/json": Sessions } }; default: { content: { "application/problem+json": Problem } } } };

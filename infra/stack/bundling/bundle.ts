@@ -28,6 +28,8 @@ const background: BuildOptions = {
   minify: true,
 };
 
+const attestation = './infra/stack/bundling/attestation.ts';
+
 /**
  * For a function that clients wait for. `npm run bench -- cold` compares the result with the defaults,
  * and measured the milliseconds.
@@ -37,6 +39,14 @@ const lean: BuildOptions = {
   // Node loads web streams when the SDK asks whether a stream is one, which is never the case.
   define: { ReadableStream: 'undefined' },
   alias: {
+    '@peculiar/asn1-android': attestation,
+    '@peculiar/asn1-ecc': attestation,
+    '@peculiar/asn1-rsa': attestation,
+    '@peculiar/asn1-schema': attestation,
+    '@peculiar/asn1-x509': attestation,
+    '@peculiar/asn1-x509-post-quantum': attestation,
+    '@peculiar/x509': attestation,
+    'reflect-metadata': attestation,
     '@aws/lambda-invoke-store': './infra/stack/bundling/invoke-store.ts',
     '@aws-sdk/credential-provider-node': './infra/stack/bundling/environment-credentials.ts',
     '@aws-sdk/middleware-endpoint-discovery': './infra/stack/bundling/endpoint-discovery.ts',

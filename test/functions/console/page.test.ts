@@ -89,8 +89,11 @@ describe('GET /console', () => {
       docs: 'on',
       auditDetail: 'standard',
     });
-    expect(dataIn(renderPage(configFrom({ ...settings, ...mailSettings }), {}))).toMatchObject({
+    const PASSKEYS = '{"rpId":"example.com","origins":["https://app.example.com"]}';
+    const all = { ...settings, ...mailSettings, PASSKEYS };
+    expect(dataIn(renderPage(configFrom(all), {}))).toMatchObject({
       sessions: true,
+      passkeys: ['https://app.example.com'],
       passwordMinLength: 15,
       passwordReset: true,
       docs: 'off',

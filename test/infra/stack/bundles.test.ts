@@ -21,11 +21,13 @@ import {
 import { type Deployment, deploy } from '../../bench/cold/deployment.ts';
 import { createPeople, firstCall } from '../../bench/cold/first-calls.ts';
 import { startAwsArchive } from '../../support/aws-archive.ts';
+import { uniqueEmail } from '../../support/client.ts';
 import { gatewayEvent } from '../../support/event.ts';
 import { startEventBus } from '../../support/event-bus.ts';
 import { everySetting } from '../../support/every-setting.ts';
 import { startLoopback } from '../../support/loopback.ts';
 import { mailSettings, startMailbox, tokenIn } from '../../support/mailbox.ts';
+import { newPasskey, passkeySettings } from '../../support/passkeys.ts';
 import { functionsOf } from './template.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
@@ -111,6 +113,35 @@ describe('a bundle, in a process like those of Lambda', () => {
     });
   });
 
+  it.each(['ES256', 'EdDSA', 'RS256'] as const)(
+    'adds a passkey with a key of %s and logs in by it',
+    async (algorithm) => {
+      const passkey = newPasskey({ algorithm });
+      const calls: ColdStart[] = [];
+      const call = async (name: string, path: string, json: object, token?: string) => {
+        const event = gatewayEvent({ path, json, token });
+        const called = await start(name, event, passkeySettings);
+        calls.push(called);
+        return JSON.parse(called.answer.body ?? '');
+      };
+      const password = 'a long password';
+      const user = { name: 'Ada', email: uniqueEmail(), password };
+
+      const { token } = await call('auth-register', '/api/auth/register', user);
+      const path = '/api/passkeys/options';
+      const options = await call('passkeys', path, { currentPassword: password }, token);
+      const made = { credential: passkey.make(options) };
+      const added = await call('passkeys', '/api/passkeys', made, token);
+      const challenge = await call('passkeys', '/api/login/passkey-options', {});
+      const used = { credential: passkey.use(challenge) };
+      const login = await call('passkeys', '/api/login/passkey', used);
+
+      expect(added.credential_id).toBe(passkey.id);
+      expect(login.message).toBe('Login successful');
+      expect(calls.flatMap(unused)).toEqual([]);
+    },
+  );
+
   it('seals the audit table of the stack into its bucket, by its key, and shows that', async () => {
     const aws = await startAwsArchive();
     onTestFinished(aws.stop);
@@ -174,9 +205,11 @@ describe('a bundle, in a process like those of Lambda', () => {
 describe('the content of a bundle', () => {
   /** KiB. */
   const budgetOf = ({ permissions, uses }: FunctionDefinition) => {
+    // What verifies credentials; the attestations of X.509 would be 239 KiB more.
+    if (uses.has('passkeys')) return 370;
     if (permissions.length > 0) return 290;
     // The document describes every setting. All can sign the request for the header of CloudFront.
-    return uses.has('memory') ? 53 : 136;
+    return uses.has('memory') ? 53 : 148;
   };
 
   it.each([...functions, auditPublisher])('stays within its limit: $name', (definition) => {

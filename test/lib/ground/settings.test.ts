@@ -280,6 +280,60 @@ describe('The setting of identity providers', () => {
   });
 });
 
+describe('PASSKEYS', () => {
+  const rpId = 'example.com';
+  const origin = 'https://app.example.com';
+  const hash = 'a'.repeat(43);
+
+  it.each([
+    { rpId, origins: [origin] },
+    { rpId, origins: ['https://example.com', 'https://a.b.example.com:8443'] },
+    { rpId, origins: [`android:apk-key-hash:${hash}`, 'ios:bundle-id:com.example.app'] },
+    { rpId: 'xn--bcher-kva.example', origins: ['https://xn--bcher-kva.example'] },
+    { rpId: 'localhost', origins: ['http://localhost:3000', 'https://localhost'] },
+    { rpId: 'app.localhost', origins: ['http://app.localhost:3000'] },
+  ])('may be %j', (value) => {
+    const PASSKEYS = JSON.stringify(value);
+
+    expect(configFrom({ PASSKEYS }).passkeys).toBe(PASSKEYS);
+  });
+
+  it.each([
+    null,
+    [],
+    'example.com',
+    { rpId },
+    { origins: [origin] },
+    { rpId, origins: [] },
+    { rpId, origins: origin },
+    { rpId, origins: [null] },
+    { rpId, origins: [origin], userVerification: 'preferred' },
+    { rpId: 'com', origins: ['https://app.com'] },
+    { rpId: 'Example.com', origins: ['https://Example.com'] },
+    { rpId: 'https://example.com', origins: [origin] },
+    { rpId: '192.0.2.1', origins: ['https://192.0.2.1'] },
+    { rpId: '', origins: [origin] },
+    { rpId, origins: ['https://example.org'] },
+    { rpId, origins: ['https://notexample.com'] },
+    { rpId, origins: ['https://example.com.evil.test'] },
+    { rpId, origins: [origin, 'http://app.example.com'] },
+    { rpId, origins: ['http://localhost:3000'] },
+    { rpId, origins: ['https://app.example.com/'] },
+    { rpId, origins: ['https://APP.example.com'] },
+    { rpId, origins: ['https://app.example.com:443'] },
+    { rpId, origins: ['https://user@app.example.com'] },
+    { rpId, origins: ['*'] },
+    { rpId, origins: ['null'] },
+    { rpId, origins: [`android:apk-key-hash:${hash}a`] },
+    { rpId, origins: ['android:com.example.app', 'ios:'] },
+    { rpId, origins: Array.from({ length: 50 }, () => origin) },
+  ])('is not %j', (value) => {
+    expect(refusal('passkeys', { PASSKEYS: JSON.stringify(value) })).toMatch(
+      /^Environment variable PASSKEYS must be JSON of at most 1,024 characters \{"rpId": [^.]+$/,
+    );
+  });
+});
+
 describe('configFrom', () => {
   it('never repeats a refused value, which may be a secret in the wrong place', () => {
     for (const [name, variable] of [...numbers, ...choices]) {

@@ -11,6 +11,7 @@ import { nextPage, outcome, readPages, refusal } from '../../support/acceptance.
 import { type Account, logIn, makeUser, register, uniqueEmail } from '../../support/client.ts';
 import { appoint, promote, sessionIn } from '../../support/examples.ts';
 import { newPerson } from '../../support/issuer.ts';
+import { newPasskey, passkeyClient } from '../../support/passkeys.ts';
 import { codeOf, enrol } from '../../support/second-factor.ts';
 import { mailedToken, verify } from '../../support/verification.ts';
 import type { Kept } from './service.ts';
@@ -244,6 +245,33 @@ export const kept = {
       expect(await status(asAdmin(service, 'DELETE', path))).toBe(204);
       // Unlinked, the identity has the address of somebody who has an account.
       expect(await service.signIn({ ...linked, email: user.email })).toMatchObject({ status: 409 });
+    },
+  }),
+  'a passkey, and the sessions that it began': row({
+    store: async (service) => {
+      const { add, signIn } = passkeyClient(service.api);
+      const { token, refreshToken: _, ...user } = await newSession(service);
+      const { passkey, answer } = await add({ ...user, token }, newPasskey(), { name: 'Kept' });
+      expect(answer.status).toBe(201);
+      const { refreshToken } = (await signIn(passkey, { counter: 5 })).body;
+      return { user, refreshToken, passkey: passkey.known() };
+    },
+    find: async (service, { user, refreshToken, passkey: known }) => {
+      const { add, list, signIn } = passkeyClient(service.api);
+      const passkey = newPasskey({ known });
+      expect(await status(refresh(service, refreshToken))).toBe(200);
+      expect(await status(signIn(passkey, { counter: 5 }))).toBe(401);
+      const { token } = (await signIn(passkey, { counter: 6 })).body;
+      expect((await list(token)).body).toMatchObject({
+        data: [{ name: 'Kept', credential_id: passkey.id }],
+        user_handle: known.handle,
+      });
+      expect(await status(add({ ...user, token }).then(({ answer }) => answer))).toBe(201);
+      const json = { password: newPassword };
+      await service.api('PUT', `/api/users/${user.id}`, { token: service.adminToken, json });
+      expect(outcome(await signIn(passkey, { counter: 7 }))).toEqual(
+        refusal(401, 'Invalid passkey'),
+      );
     },
   }),
   'a nonce that was used': row({

@@ -238,7 +238,8 @@ const RemoveFactor = ({ user, changed, close }: DialogProps) => {
     >
       <p>
         Without it <Person user={user} /> signs in by the password alone: make sure that you know
-        who asks. All sessions of the user end.
+        who asks. {settings.passkeys && 'All passkeys are removed too. '}All sessions of the user
+        end.
       </p>
     </FormDialog>
   );
@@ -255,14 +256,19 @@ interface Deed {
   readonly isState?: boolean;
 }
 
-/** The state of a second factor, and whether it can be removed. */
-const factorOf = ({ second_factor: factor }: UserDetails): Pick<Deed, 'text' | 'button'> =>
-  factor?.enabled
-    ? {
-        text: `Enabled, ${counted(factor.recovery_codes_left, 'recovery code')} left.`,
-        button: 'Remove',
-      }
+/** The state of a second factor, which a passkey is too, and whether it can be removed. */
+const factorOf = ({
+  second_factor: factor,
+  passkeys = [],
+}: UserDetails): Pick<Deed, 'text' | 'button'> => {
+  const states = [
+    factor?.enabled && `Enabled, ${counted(factor.recovery_codes_left, 'recovery code')} left.`,
+    passkeys.length > 0 && `${counted(passkeys.length, 'passkey')}.`,
+  ].filter(Boolean);
+  return states.length > 0
+    ? { text: states.join(' '), button: 'Remove' }
     : { text: 'There is none.' };
+};
 
 const deedsFor = (user: UserDetails): readonly Deed[] => [
   {
@@ -303,7 +309,7 @@ const deedsFor = (user: UserDetails): readonly Deed[] => [
     title: 'Second factor',
     ...factorOf(user),
     Open: RemoveFactor,
-    isOffered: settings.secondFactor !== 'off' && !isOwn(user),
+    isOffered: (settings.secondFactor !== 'off' || settings.passkeys !== undefined) && !isOwn(user),
     isState: true,
   },
   {

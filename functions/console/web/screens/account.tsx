@@ -1,6 +1,7 @@
 import { settings } from '../api.ts';
 import { Identities } from '../components/identities.tsx';
 import { Loaded } from '../components/notice.tsx';
+import { Passkeys } from '../components/passkeys.tsx';
 import { Person } from '../components/person.tsx';
 import { PasswordForm, ProfileForm, UserFacts, useUser } from '../components/profile.tsx';
 import { Card, Screen } from '../components/screen.tsx';
@@ -35,6 +36,7 @@ export const Account = () => {
               )}
             </div>
             <Identities user={user} changed={changed} />
+            <Passkeys user={user} changed={changed} />
             <Sessions key={changes} id={id} />
           </>
         )}

@@ -1,9 +1,12 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { api, Failure, send, settings } from '../api.ts';
 import { AddressField, Form, PasswordField } from '../components/form.tsx';
+import { FailureNotice } from '../components/notice.tsx';
 import { Brand } from '../components/screen.tsx';
 import { CodeField } from '../components/second-factor.tsx';
 import type { Credentials } from '../contract.d.ts';
+import { failureOf, useAction } from '../loading.ts';
+import { canUsePasskeys, logInByPasskey } from '../passkeys.ts';
 import { go } from '../router.ts';
 import { beginSession, type Session, sessionOf, signedIn } from '../session.ts';
 
@@ -35,12 +38,68 @@ const mayEnter = async ({ role, token }: Session): Promise<boolean> => {
 };
 
 /** Begins a session. Whoever must have a second factor, and has none, is led to its form. */
-const enter = async (session: Session): Promise<void> => {
+const enter = async (session: Session, { isByPasskey = false } = {}): Promise<void> => {
   const headers = { Authorization: `Bearer ${session.token}` };
-  const isRequired = settings.secondFactor === 'admins';
+  const isRequired = settings.secondFactor === 'admins' && !isByPasskey;
   const factor = isRequired && (await send(api.GET('/api/second-factor', { headers })));
   beginSession(session);
   if (factor && !factor.enabled) go('/account');
+};
+
+/** Begins the session of whoever may use the console, and ends any other. */
+const admit = async (session: Session, how: { isByPasskey?: boolean } = {}): Promise<void> => {
+  if (await mayEnter(session)) return enter(session, how);
+  await logOut(session).catch(() => undefined);
+  const need = settings.sessions ? 'neither an admin nor an auditor' : 'not an admin';
+  throw new Failure(`${session.email} is ${need}.`, 403);
+};
+
+const admitByPasskey = (session: Session) => admit(session, { isByPasskey: true });
+
+/** Milliseconds after which the options that the browser holds are replaced, before they are void. */
+const optionsTime = 4 * 60_000;
+
+/** Signs in by a passkey: by a button, or by the list of the address field. */
+const ByPasskey = () => {
+  const [round, setRound] = useState(0);
+  const again = () => setRound((count) => count + 1);
+  const listed = useRef<AbortController>(undefined);
+  const [failure, setFailure] = useState<Failure>();
+  const offer = async (signal: AbortSignal) => {
+    try {
+      if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return;
+      await admitByPasskey(await logInByPasskey(signal));
+    } catch (error) {
+      if (signal.aborted) return;
+      const found = failureOf(error);
+      setFailure(found);
+      if (found.status > 0) again();
+    }
+  };
+  useEffect(() => {
+    const controller = new AbortController();
+    listed.current = controller;
+    const timer = setTimeout(again, optionsTime);
+    void offer(controller.signal);
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
+  }, [round]);
+  const asked = useAction(async () => {
+    setFailure(undefined);
+    // A browser has one request at a time.
+    listed.current?.abort();
+    await logInByPasskey().then(admitByPasskey).finally(again);
+  });
+  return (
+    <>
+      <button type="button" onClick={() => asked.run()} aria-busy={asked.isBusy}>
+        Use a passkey
+      </button>
+      <FailureNotice what="You are not signed in" failure={asked.failure ?? failure} />
+    </>
+  );
 };
 
 /** The form to sign in. It lies before everything while nobody is signed in. */
@@ -55,11 +114,7 @@ export const SignIn = () => {
   }, [asksCode]);
   const signIn = async (credentials: Credentials) => {
     const session = await logIn(credentials);
-    if (!session) return setAsksCode(true);
-    if (await mayEnter(session)) return enter(session);
-    await logOut(session).catch(() => undefined);
-    const need = settings.sessions ? 'neither an admin nor an auditor' : 'not an admin';
-    throw new Failure(`${session.email} is ${need}.`, 403);
+    return session ? admit(session) : setAsksCode(true);
   };
   return (
     <main class="sign-in">
@@ -72,10 +127,14 @@ export const SignIn = () => {
           </p>
         )}
         <Form act={signIn} failed="You are not signed in" submit="Sign in">
-          <AddressField defaultValue={before?.email} autoComplete="username" />
+          <AddressField
+            defaultValue={before?.email}
+            autoComplete={canUsePasskeys ? 'username webauthn' : 'username'}
+          />
           <PasswordField label="Password" name="password" autoComplete="current-password" />
           {asksCode && <CodeField />}
         </Form>
+        {canUsePasskeys && <ByPasskey />}
       </div>
     </main>
   );

@@ -4,6 +4,7 @@ import { Access } from '../components/access.tsx';
 import { Entries } from '../components/entries.tsx';
 import { Identities } from '../components/identities.tsx';
 import { Loaded } from '../components/notice.tsx';
+import { Passkeys } from '../components/passkeys.tsx';
 import { Person } from '../components/person.tsx';
 import { mayChange, ProfileForm, UserFacts, useUser } from '../components/profile.tsx';
 import { Card, Screen } from '../components/screen.tsx';
@@ -111,6 +112,7 @@ export const User = ({ id }: { id: number }) => {
                   )}
                   <Access user={user} changed={changed} />
                   <Identities user={user} changed={changed} />
+                  <Passkeys user={user} changed={changed} />
                   {mayChange(user) && <Sessions key={changes} id={id} />}
                 </>
               )}

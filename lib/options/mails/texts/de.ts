@@ -14,7 +14,7 @@ const byAnAdmin = (done: string, facts: Facts): readonly string[] => [
 ];
 
 /** What an admin takes away, and never sets. */
-const removable: readonly Part[] = ['secondFactor', 'identities'];
+const removable: readonly Part[] = ['secondFactor', 'identities', 'passkeys'];
 
 const choosePassword = 'Neues Passwort wählen';
 const once = 'Der Link gilt nur einmal, und nur der jeweils neueste.';
@@ -26,6 +26,7 @@ const names: Readonly<Record<Part, string>> = {
   password: 'Passwort',
   secondFactor: 'zweiter Faktor',
   identities: 'Anmeldung über andere Anbieter',
+  passkeys: 'Anmeldung mit Passkey',
 };
 
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

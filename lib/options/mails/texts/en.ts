@@ -13,7 +13,7 @@ export interface Facts {
 }
 
 /** A part of an account that can be changed. */
-export type Part = 'email' | 'password' | 'secondFactor' | 'identities';
+export type Part = 'email' | 'password' | 'secondFactor' | 'identities' | 'passkeys';
 
 /** A mail: its subject, and its paragraphs. The link is a paragraph by itself. */
 export interface Text {
@@ -48,7 +48,7 @@ const byAnAdmin = (done: string, facts: Facts): readonly string[] => [
 ];
 
 /** What an admin takes away, and never sets. */
-const removable: readonly Part[] = ['secondFactor', 'identities'];
+const removable: readonly Part[] = ['secondFactor', 'identities', 'passkeys'];
 
 const choosePassword = 'Choose a new password';
 const once = 'It works once, and only the newest link does.';
@@ -60,6 +60,7 @@ const names: Readonly<Record<Part, string>> = {
   password: 'password',
   secondFactor: 'second factor',
   identities: 'sign-in by another provider',
+  passkeys: 'sign-in by passkey',
 };
 
 export const en: Texts = {

@@ -1,0 +1,67 @@
+/** What the browser does with passkeys, where it can, and where the console's origin may use them. */
+import { api, Failure, send, settings } from './api.ts';
+import type { NewPasskey, PasskeyConfirmation, PasskeyLogin } from './contract.d.ts';
+import { type Session, sessionOf } from './session.ts';
+
+export const canUsePasskeys: boolean =
+  (settings.passkeys ?? []).includes(location.origin) &&
+  'PublicKeyCredential' in window &&
+  'parseRequestOptionsFromJSON' in PublicKeyCredential;
+
+/** Has the browser make a passkey for whoever is signed in. */
+export const makePasskey = async (body: PasskeyConfirmation): Promise<NewPasskey['credential']> => {
+  const options = await send(api.POST('/api/passkeys/options', { body }));
+  const given = options as PublicKeyCredentialCreationOptionsJSON;
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(given);
+  return answerOf(await asked(navigator.credentials.create({ publicKey })));
+};
+
+/**
+ * Signs in by a passkey.
+ * @param signal ends it; with one, the browser offers passkeys in the list of the address field
+ */
+export const logInByPasskey = async (signal?: AbortSignal): Promise<Session> => {
+  const options = await send(api.POST('/api/login/passkey-options'));
+  const given = options as PublicKeyCredentialRequestOptionsJSON;
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(given);
+  const inList = signal && ({ mediation: 'conditional', signal } as const);
+  const used = await asked(navigator.credentials.get({ publicKey, ...inList }));
+  const credential: PasskeyLogin['credential'] = answerOf(used);
+  try {
+    return sessionOf(await send(api.POST('/api/login/passkey', { body: { credential } })));
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'PASSKEY_UNKNOWN') {
+      forget({ rpId: options.rpId, credentialId: credential.id });
+    }
+    throw error;
+  }
+};
+
+/** Tells the browser which passkeys of whoever is signed in there are, so that it forgets all others. */
+export const tellBrowser = async (): Promise<void> => {
+  const { data, user_handle: userId, rp_id: rpId } = await send(api.GET('/api/passkeys'));
+  if (!userId || !('signalAllAcceptedCredentials' in PublicKeyCredential)) return;
+  const allAcceptedCredentialIds = data.map(({ credential_id }) => credential_id);
+  const known = { rpId, userId, allAcceptedCredentialIds };
+  await PublicKeyCredential.signalAllAcceptedCredentials(known).catch(() => undefined);
+};
+
+const forget = (unknown: UnknownCredentialOptions): void => {
+  if (!('signalUnknownCredential' in PublicKeyCredential)) return;
+  PublicKeyCredential.signalUnknownCredential(unknown).catch(() => undefined);
+};
+
+/** What the browser answers; a refusal of its user is a failure like others. */
+const asked = async (answer: Promise<Credential | null>): Promise<PublicKeyCredential> => {
+  try {
+    return (await answer) as PublicKeyCredential;
+  } catch (error) {
+    if ((error as Error).name === 'InvalidStateError') {
+      throw new Failure('This device has a passkey of the account already.');
+    }
+    throw new Failure('The browser has made or used no passkey.');
+  }
+};
+
+const answerOf = <Answer>(credential: PublicKeyCredential): Answer =>
+  credential.toJSON() as unknown as Answer;

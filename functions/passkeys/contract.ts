@@ -1,0 +1,369 @@
+import * as v from 'valibot';
+import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
+import {
+  codeUnder,
+  confirmationErrors,
+  confirmationUnder,
+  timestamp,
+} from '../../lib/contract/schemas.ts';
+import { hasPasskeys, hasSecondFactors, type ServiceValues } from '../../lib/ground/settings.ts';
+import { rule } from '../../lib/ground/validation.ts';
+import { confirmation, name, textIfAny } from '../../lib/users/fields.ts';
+import { exampleTokens, tokensUnder } from '../auth/contract.ts';
+
+export const loginOptions = {
+  route: 'POST /api/login/passkey-options',
+  exists: hasPasskeys,
+  may: 'public',
+} as const satisfies Contract;
+
+export const logIn = {
+  route: 'POST /api/login/passkey',
+  exists: hasPasskeys,
+  may: 'public',
+  body: () => named('PasskeyLogin', v.object({ credential: used() })),
+  whenInvalid: 'PASSKEY_INVALID',
+  storageFault: ['Error checking user', 'err'],
+} as const satisfies Contract;
+
+export const list = {
+  route: 'GET /api/passkeys',
+  exists: hasPasskeys,
+  may: 'own',
+  storageFault: ['Error listing passkeys', 'err'],
+} as const satisfies Contract;
+
+export const options = {
+  route: 'POST /api/passkeys/options',
+  exists: hasPasskeys,
+  may: 'own',
+  ...confirmed(),
+  storageFault: ['Error adding passkey', 'err'],
+} as const satisfies Contract;
+
+export const add = {
+  route: 'POST /api/passkeys',
+  exists: hasPasskeys,
+  may: 'own',
+  body: () => named('NewPasskey', v.object({ credential: made(), name: v.exactOptional(name) })),
+  whenInvalid: { credential: 'PASSKEY_INVALID', name: 'FIELD_INVALID' },
+  storageFault: ['Error adding passkey', 'err'],
+} as const satisfies Contract;
+
+export const rename = {
+  route: 'PATCH /api/passkeys/{passkey}',
+  exists: hasPasskeys,
+  may: 'own',
+  body: () => named('PasskeyName', v.object({ name })),
+  storageFault: ['Error updating passkey', 'err'],
+} as const satisfies Contract;
+
+export const remove = {
+  route: 'POST /api/passkeys/{passkey}/removals',
+  exists: hasPasskeys,
+  may: 'own',
+  ...confirmed(),
+  storageFault: ['Error removing passkey', 'err'],
+} as const satisfies Contract;
+
+export const tag = 'Accounts';
+
+export const descriptions: Descriptions = {
+  loginOptions: () => ({
+    id: 'makePasskeyLoginOptions',
+    summary: 'Get the options of a login by a passkey',
+    text: 'A browser takes them by `PublicKeyCredential.parseRequestOptionsFromJSON`. They are the same for everybody but for the challenge, which is good for five minutes, and for one login.',
+    success: {
+      status: 200,
+      description: 'The options.',
+      schema: named(
+        'PasskeyRequestOptions',
+        v.object({
+          challenge: v.string(),
+          timeout: v.number(),
+          rpId: v.string(),
+          userVerification: v.string(),
+        }),
+      ),
+      example: { ...exampleChallenge, rpId: 'example.com', userVerification: 'required' },
+    },
+  }),
+
+  logIn: (settings) => ({
+    id: 'logInByPasskey',
+    summary: 'Log in by a passkey',
+    text: 'A passkey stands for the password and the code. Failed logins are counted by source address, and by account once the signature is right. The header `Error-Code` is `PASSKEY_UNKNOWN` where nobody has the credential, so that the browser can be told to forget it.',
+    bodyExample: { credential: exampleUsed },
+    success: {
+      status: 200,
+      description: 'The user is logged in.',
+      schema: tokensUnder(settings),
+      example: { message: 'Login successful', ...exampleTokens(settings) },
+    },
+    errors: [
+      'LOGIN_PASSKEY_INVALID',
+      'PASSKEY_UNKNOWN',
+      'ACCOUNT_SUSPENDED',
+      settings.emailVerification === 'required' && 'EMAIL_NOT_VERIFIED',
+      'TOO_MANY_ATTEMPTS',
+      'TOKEN_FAULT',
+    ],
+  }),
+
+  list: () => ({
+    id: 'listPasskeys',
+    summary: 'List one’s own passkeys',
+    text: '`user_handle` and `rp_id` are what a browser needs to forget all others (`PublicKeyCredential.signalAllAcceptedCredentials`).',
+    success: {
+      status: 200,
+      description: 'The passkeys.',
+      schema: named(
+        'Passkeys',
+        v.object({
+          data: v.array(passkey()),
+          user_handle: v.pipe(
+            v.nullable(v.string()),
+            v.description('Null before the first options were made.'),
+          ),
+          rp_id: v.string(),
+        }),
+      ),
+      example: { data: [examplePasskey], user_handle: exampleHandle, rp_id: 'example.com' },
+    },
+  }),
+
+  options: (settings) => ({
+    id: 'makePasskeyOptions',
+    summary: 'Get the options that make a passkey',
+    text: 'Needs the current password, or of a user who has none an ID token of a linked identity. A browser takes them by `PublicKeyCredential.parseCreationOptionsFromJSON`. The challenge is good for five minutes, for one passkey, and in this session alone.',
+    body: confirmationOf(settings),
+    bodyExample: exampleConfirmation,
+    success: {
+      status: 200,
+      description: 'The options.',
+      schema: creationOptions(),
+      example: {
+        ...exampleChallenge,
+        rp: { id: 'example.com', name: 'Example' },
+        user: { id: exampleHandle, name: 'ada@example.org', displayName: 'Ada Lovelace' },
+        pubKeyCredParams: [{ type: 'public-key', alg: -7 }],
+        excludeCredentials: [{ type: 'public-key', id: examplePasskey.credential_id }],
+        authenticatorSelection: {
+          residentKey: 'required',
+          requireResidentKey: true,
+          userVerification: 'required',
+        },
+        attestation: 'none',
+      },
+    },
+    errors: [...confirmedErrors(settings), ...addingErrors(settings)],
+  }),
+
+  add: (settings) => ({
+    id: 'addPasskey',
+    summary: 'Add a passkey to one’s own account',
+    text: 'All other sessions of the caller are ended. Without a name it is called `Passkey`.',
+    bodyExample: { credential: exampleMade, name: examplePasskey.name },
+    success: {
+      status: 201,
+      description: 'The passkey is added.',
+      schema: passkey(),
+      example: { ...examplePasskey, last_used_at: null },
+    },
+    errors: ['PASSKEY_REGISTERED', 'USER_NOT_FOUND', ...addingErrors(settings)],
+  }),
+
+  rename: () => ({
+    id: 'renamePasskey',
+    summary: 'Rename a passkey',
+    bodyExample: { name: 'My telephone' },
+    success: {
+      status: 200,
+      description: 'The passkey.',
+      schema: passkey(),
+      example: { ...examplePasskey, name: 'My telephone' },
+    },
+    errors: ['USER_NOT_FOUND'],
+  }),
+
+  remove: (settings) => ({
+    id: 'removePasskey',
+    summary: 'Remove a passkey from one’s own account',
+    text: 'Needs the current password, or of a user who has none an ID token of a linked identity. All other sessions of the caller are ended.',
+    body: confirmationOf(settings),
+    bodyExample: exampleConfirmation,
+    success: { status: 204, description: 'The passkey is removed.' },
+    errors: [
+      ...confirmedErrors(settings),
+      settings.secondFactor === 'admins' && 'SECOND_FACTOR_REQUIRED',
+    ],
+  }),
+};
+
+/** What is confirmed as the linking of an identity is: the code is looked at of whoever has a factor. */
+// @__NO_SIDE_EFFECTS__
+function confirmed() {
+  return {
+    body: () => v.object({ ...confirmation(), code: textIfAny() }),
+    whenInvalid: 'CURRENT_PASSWORD_REQUIRED',
+  } as const;
+}
+
+function confirmationOf(settings: ServiceValues) {
+  const fields = { ...confirmationUnder(settings), ...codeUnder(settings) };
+  return named('PasskeyConfirmation', v.object(fields));
+}
+
+function confirmedErrors(settings: ServiceValues) {
+  return [
+    confirmationErrors(settings),
+    'CURRENT_PASSWORD_WRONG',
+    'TOO_MANY_ATTEMPTS',
+    'USER_NOT_FOUND',
+    hasSecondFactors(settings) && (['CODE_REQUIRED', 'CODE_WRONG'] as const),
+  ] as const;
+}
+
+function addingErrors(settings: ServiceValues) {
+  return [
+    'TOO_MANY_PASSKEYS',
+    settings.emailVerification !== 'off' && 'EMAIL_NOT_VERIFIED',
+    settings.secondFactor === 'admins' && 'SECOND_FACTOR_REQUIRED',
+  ] as const;
+}
+
+/** Bytes as browsers write them in JSON. */
+function bytes() {
+  return v.pipe(
+    v.string('must be a credential'),
+    rule({
+      code: 'INVALID_FORMAT',
+      holds: (text) => /^[\w-]+$/.test(text),
+      message: () => 'must be a credential',
+      keywords: () => ({ pattern: '^[A-Za-z0-9_\\-]+$' }),
+    }),
+  );
+}
+
+/** The id of a credential: at most 1,023 bytes (Web Authentication, Level 3, section 4). */
+function credentialId() {
+  return v.pipe(
+    bytes(),
+    rule({
+      code: 'TOO_LONG',
+      holds: (text) => text.length <= 1364,
+      message: () => 'must be a credential',
+      keywords: () => ({ maxLength: 1364 }),
+    }),
+  );
+}
+
+/** @param name of the schema */
+function credential<const Response extends v.ObjectEntries>(name: string, response: Response) {
+  const form = 'must be a credential';
+  const parts = {
+    id: credentialId(),
+    rawId: credentialId(),
+    type: v.string(form),
+    response: named(`${name}Response`, v.object(response, form)),
+  };
+  return named(name, v.object(parts, form));
+}
+
+function made() {
+  return v.pipe(
+    credential('MadeCredential', { clientDataJSON: bytes(), attestationObject: bytes() }),
+    v.description('As `toJSON` of the credential has it that the browser has made.'),
+  );
+}
+
+function used() {
+  return v.pipe(
+    credential('UsedCredential', {
+      clientDataJSON: bytes(),
+      authenticatorData: bytes(),
+      signature: bytes(),
+      userHandle: bytes(),
+    }),
+    v.description('As `toJSON` of the credential has it that the browser has used.'),
+  );
+}
+
+function passkey() {
+  return named(
+    'Passkey',
+    v.object({
+      id: v.string(),
+      name: v.string(),
+      created_at: timestamp(),
+      last_used_at: v.nullable(timestamp()),
+      backed_up: v.pipe(
+        v.boolean(),
+        v.description('Whether its authenticator keeps it elsewhere too.'),
+      ),
+      credential_id: v.string(),
+    }),
+  );
+}
+
+function creationOptions() {
+  const descriptor = { type: v.string(), id: v.string() };
+  const user = { id: v.string(), name: v.string(), displayName: v.string() };
+  const algorithm = { type: v.string(), alg: v.number() };
+  const selection = {
+    residentKey: v.string(),
+    requireResidentKey: v.boolean(),
+    userVerification: v.string(),
+  };
+  return named(
+    'PasskeyCreationOptions',
+    v.object({
+      challenge: v.string(),
+      timeout: v.number(),
+      rp: named('PasskeyDomain', v.object({ id: v.string(), name: v.string() })),
+      user: named('PasskeyUser', v.object(user)),
+      pubKeyCredParams: v.array(named('PasskeyAlgorithm', v.object(algorithm))),
+      excludeCredentials: v.array(named('PasskeyDescriptor', v.object(descriptor))),
+      authenticatorSelection: named('PasskeySelection', v.object(selection)),
+      attestation: v.string(),
+    }),
+  );
+}
+
+const examplePasskey = {
+  id: 'R0h2kQ9mT4yWcXbZ',
+  name: 'Passkey',
+  created_at: '2026-11-20T09:00:00.000Z',
+  last_used_at: '2026-11-21T09:06:00.000Z',
+  backed_up: true,
+  credential_id: 'R0h2kQ9mT4yWcXbZ1nLp7A',
+};
+
+const exampleHandle = 'S3cr3tS3cr3tS3cr3tS3cr3tS3cr3tS3cr3tS3cr3ts';
+
+const exampleChallenge = {
+  challenge: 'MTc5NTQyODAwMC5SMGgya1E5bVQ0eVdjWGJaMW5McDdB',
+  timeout: 300_000,
+};
+
+const exampleConfirmation = { currentPassword: 'a long password of her own' };
+
+const { credential_id: id } = examplePasskey;
+const exampleClientData = 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0';
+const exampleMade = {
+  id,
+  rawId: id,
+  type: 'public-key',
+  response: { clientDataJSON: exampleClientData, attestationObject: 'o2NmbXRkbm9uZQ' },
+};
+const exampleUsed = {
+  id,
+  rawId: id,
+  type: 'public-key',
+  response: {
+    clientDataJSON: exampleClientData,
+    authenticatorData: 'SZYN5YgOjGh0NBcPZHZgW4',
+    signature: 'MEUCIQCx',
+    userHandle: exampleHandle,
+  },
+};

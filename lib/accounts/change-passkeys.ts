@@ -1,0 +1,140 @@
+/** How users add, name and remove passkeys (functions/README.md, Passkeys). */
+import { record, recordingFaults } from '../audit/record.ts';
+import { DomainError } from '../ground/errors.ts';
+import type { Source } from '../ground/source.ts';
+import { usingNonce } from '../keys/nonce.ts';
+import { tryToNotify } from '../options/mails/hand-over.ts';
+import {
+  creationOptions,
+  forAdding,
+  type Made,
+  verifyMade,
+} from '../options/passkeys/credential.ts';
+import {
+  adding,
+  findPasskey,
+  makeHandle,
+  makePasskey,
+  mostPasskeys,
+  removing,
+  shownPasskey,
+} from '../options/passkeys/passkeys.ts';
+import type { Bearer } from '../options/sessions/bearer.ts';
+import { requireOpen, withoutSessions } from '../options/sessions/sessions.ts';
+import type { StoredPasskey, StoredUser } from '../users/item.ts';
+import { merged, rewriteUser, writeUser } from '../users/write.ts';
+import { type OwnConfirmation, requireVerified, rewriteConfirmed } from './confirmation.ts';
+import { requireFactorSession } from './policy.ts';
+
+/**
+ * The options by which a browser makes a passkey for a caller. The first ones give the caller a handle.
+ * @param given by which the caller confirms it
+ * @param product the service, as authenticators show it
+ * @throws {DomainError} SECOND_FACTOR_REQUIRED, EMAIL_NOT_VERIFIED, TOO_MANY_PASSKEYS, STORAGE_FAULT, and
+ *   what the confirmation throws
+ */
+export async function beginPasskey(given: OwnConfirmation, product: string) {
+  const { caller } = given;
+  requireRoom(caller, caller);
+  const handle = await rewriteConfirmed(given, async (user) => {
+    requireRoom(user, caller);
+    if (user.passkey_handle) return user.passkey_handle;
+    const passkey_handle = makeHandle();
+    await writeUser(user, { fields: { passkey_handle } });
+    return passkey_handle;
+  });
+  return creationOptions(caller, handle, product);
+}
+
+/**
+ * Adds the passkey that a browser has made by such options, and ends all other sessions and the permission of
+ * whoever made the caller.
+ * @returns the passkey as responses show it
+ * @throws {DomainError} PASSKEY_INVALID, SECOND_FACTOR_REQUIRED, EMAIL_NOT_VERIFIED, TOO_MANY_PASSKEYS,
+ *   PASSKEY_REGISTERED, TOKEN_INVALID, USER_NOT_FOUND, STORAGE_FAULT
+ */
+export async function addPasskey(
+  caller: Bearer,
+  { credential: made, name = 'Passkey' }: { credential: Made; name?: string | undefined },
+  source: Source,
+) {
+  const verified = await verifyMade(made, forAdding(caller));
+  if (!verified) throw new DomainError('PASSKEY_INVALID');
+  const { credential, nonce } = verified;
+  const passkey = makePasskey(credential, name);
+  const entry = entryOf(caller, source, { added: passkey.id });
+  const write = (user: StoredUser) => {
+    requireOpen(user, caller.session);
+    requireRoom(user, caller);
+    const ended = { ...withoutSessions(user, caller.session), made_by: undefined };
+    const use = usingNonce(nonce, 'PASSKEY_INVALID');
+    return writeUser(
+      user,
+      merged(adding(user, passkey, credential), { fields: ended, steps: [use] }),
+    );
+  };
+  await recordingFaults(entry, rewriteUser(caller.id, write, caller));
+  await record(entry);
+  await tryToNotify(caller, ['passkeys'], source); // mails
+  return shownPasskey(passkey, credential);
+}
+
+/**
+ * Gives a passkey of a caller another name.
+ * @throws {DomainError} PASSKEY_NOT_FOUND, TOKEN_INVALID, USER_NOT_FOUND, STORAGE_FAULT
+ */
+export async function renamePasskey(
+  caller: Bearer,
+  id: string | undefined,
+  name: string,
+  source: Source,
+): Promise<StoredPasskey> {
+  const entry = entryOf(caller, source, { renamed: findPasskey(caller, id).id });
+  const write = async (user: StoredUser) => {
+    requireOpen(user, caller.session);
+    const passkey = findPasskey(user, id);
+    const renamed = { ...passkey, name };
+    const passkeys = user.passkeys?.map((each) => (each === passkey ? renamed : each));
+    await writeUser(user, { fields: { passkeys } });
+    return renamed;
+  };
+  const renamed = await recordingFaults(entry, rewriteUser(caller.id, write, caller));
+  await record(entry);
+  return renamed;
+}
+
+/**
+ * Removes a passkey of a caller, and ends all other sessions.
+ * @param given by which the caller confirms it
+ * @throws {DomainError} PASSKEY_NOT_FOUND, SECOND_FACTOR_REQUIRED, STORAGE_FAULT, and what the confirmation
+ *   throws
+ */
+export async function removePasskey(
+  id: string | undefined,
+  given: OwnConfirmation,
+  source: Source,
+): Promise<void> {
+  const { caller } = given;
+  const entry = entryOf(caller, source, { removed: findPasskey(caller, id).id });
+  requireFactorSession(caller, caller);
+  const rewriting = rewriteConfirmed(given, (user) => {
+    requireFactorSession(user, caller);
+    const ended = { fields: withoutSessions(user, caller.session) };
+    return writeUser(user, merged(removing(user, [findPasskey(user, id)]), ended));
+  });
+  await recordingFaults(entry, rewriting);
+  await record(entry);
+  await tryToNotify(caller, ['passkeys'], source); // mails
+}
+
+function entryOf({ id }: StoredUser, source: Source, said: object) {
+  const details = { fields: ['passkeys'], ...said };
+  return { ...source, action: 'UPDATE', user_id: id, resource_id: id, details } as const;
+}
+
+/** Requires that a user may get another passkey in a session. */
+function requireRoom(user: StoredUser, caller: Bearer): void {
+  requireFactorSession(user, caller);
+  requireVerified(user);
+  if ((user.passkeys?.length ?? 0) >= mostPasskeys) throw new DomainError('TOO_MANY_PASSKEYS');
+}

@@ -1,0 +1,69 @@
+/** How users log in by a passkey, which stands for password and code (functions/README.md, Passkeys). */
+import type { ErrorCode } from '../ground/errors.ts';
+import type { Source } from '../ground/source.ts';
+import { useNonce } from '../keys/nonce.ts';
+import type { Tokens } from '../keys/token.ts';
+import { type Used, verifyUsed } from '../options/passkeys/credential.ts';
+import { findByCredential, noteLogin } from '../options/passkeys/passkeys.ts';
+import {
+  type Counter,
+  loginCounters,
+  requireNoWait,
+  sourceCounters,
+} from '../options/protection/counters.ts';
+import {
+  attemptOf,
+  conclude,
+  issueTokens,
+  Refused,
+  recordingRefusals,
+  requireActive,
+  requireVerifiedAddress,
+} from './login-steps.ts';
+
+/**
+ * Logs in the user who has a credential.
+ * @throws {DomainError} TOO_MANY_ATTEMPTS, PASSKEY_UNKNOWN, LOGIN_PASSKEY_INVALID, ACCOUNT_SUSPENDED,
+ *   EMAIL_NOT_VERIFIED, TOKEN_FAULT, STORAGE_FAULT
+ */
+export async function logInByPasskey(used: Used, source: Source): Promise<Tokens> {
+  const ofSource = await requireNoWait(sourceCounters(source.ip_address)); // protection
+  const { user, passkey, credential, nonce } = await recordingRefusals(attemptOf(source), () =>
+    requireSigned(used, ofSource),
+  );
+  const counters = await requireNoWait(await loginCounters(user.email, source.ip_address, user)); // protection
+  const attempt = attemptOf(source, user, { passkey: passkey.id });
+  return recordingRefusals(attempt, async () => {
+    requireActive(user); // suspension
+    await requireVerifiedAddress(user, source); // verified addresses
+    if (!(await useNonce(nonce))) throw refused(counters);
+    if (!(await noteLogin(user, credential))) throw await refusedSince(used, counters);
+    const tokens = await issueTokens(user, source, { passkey: passkey.id });
+    await conclude(attempt, user, counters, source);
+    return tokens;
+  });
+}
+
+/** The user who has a credential that has signed a challenge of this service. */
+async function requireSigned(used: Used, counters: readonly Counter[]) {
+  const found = await findByCredential(used.id);
+  if (!found) throw refused(counters, 'invalid_passkey', 'PASSKEY_UNKNOWN');
+  const verified = await verifyUsed(used, found.user, found.credential.public_key);
+  if (!verified) throw refused(counters);
+  return { ...found, ...verified };
+}
+
+/** The refusal of a credential that was removed meanwhile, or that a copy has used since. */
+async function refusedSince({ id }: Used, counters: readonly Counter[]): Promise<Refused> {
+  return (await findByCredential(id))
+    ? refused(counters, 'passkey_counter')
+    : refused(counters, 'invalid_passkey', 'PASSKEY_UNKNOWN');
+}
+
+function refused(
+  counters: readonly Counter[],
+  reason = 'invalid_passkey',
+  code: ErrorCode = 'LOGIN_PASSKEY_INVALID',
+): Refused {
+  return new Refused(code, reason, counters);
+}
