@@ -427,7 +427,7 @@ describe('Nothing that the API answers stops the console', () => {
     }
     await page.goto(`${service.url}/console#/users/666`);
 
-    await expect.poll(() => rows.count()).toBe(1 + 10);
+    await expect.poll(() => rows.count()).toBe(1 + 1 + 10);
   });
 
   it('which says that a screen has failed, and shows the others', async () => {

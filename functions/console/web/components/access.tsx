@@ -19,6 +19,7 @@ import {
   setSuspended,
 } from './profile.tsx';
 import { Card } from './screen.tsx';
+import { Whole } from './text.tsx';
 
 interface AccessProps {
   readonly user: UserDetails;
@@ -36,7 +37,7 @@ export const suspension =
 /** Whom a dialog is about. */
 const Whom = ({ user }: { user: UserDetails }) => (
   <>
-    <Person user={user} /> (<bdi>{user.email}</bdi>)
+    <Person user={user} /> (<Whole text={user.email} />)
   </>
 );
 

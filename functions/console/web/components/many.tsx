@@ -6,6 +6,7 @@ import { failureOf } from '../loading.ts';
 import { Dialog } from './dialog.tsx';
 import { Cancel, Field, Form } from './form.tsx';
 import { Person } from './person.tsx';
+import { Whole } from './text.tsx';
 
 /** Users that can be selected at most. */
 export const mostSelected = 100;
@@ -97,7 +98,8 @@ export const Many = ({ users: given, title, done, onDone, close, ...deed }: Many
         <ul class="bad">
           {outcome.failed.map(({ user, why }) => (
             <li key={user.id}>
-              <Person user={user} /> (<bdi>{user.email}</bdi>): {why}
+              <Person user={user} /> (<Whole text={user.email} />
+              ): {why}
             </li>
           ))}
         </ul>
@@ -130,7 +132,7 @@ export const Many = ({ users: given, title, done, onDone, close, ...deed }: Many
                 <ul>
                   {users.map((user) => (
                     <li key={user.id}>
-                      <Person user={user} /> (<bdi>{user.email}</bdi>)
+                      <Person user={user} /> (<Whole text={user.email} />)
                     </li>
                   ))}
                 </ul>

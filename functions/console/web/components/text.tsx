@@ -12,14 +12,14 @@ export const Time = ({ at, isDay = false }: { at: string; isDay?: boolean }) => 
 
 /** An address or the like, which breaks where its parts end. */
 export const Whole = ({ text }: { text: string }) => (
-  <span class="whole">
+  <bdi class="whole">
     {text.split(/(?<=[@.:/])/).map((part, index) => (
       <Fragment key={String(index)}>
         {index > 0 && <wbr />}
         {part}
       </Fragment>
     ))}
-  </span>
+  </bdi>
 );
 
 /** A word that is one of few, such as a role, in a colour of its kind. */
