@@ -35,7 +35,7 @@ describe('The form for a new user, where mails are sent,', () => {
     const Key = mailsKey({ kind: 'reset', email });
     await engineClient(inject('engine')).send(new DeleteCommand({ TableName, Key }));
     await button(page, 'Send again').click();
-    await page.getByRole('dialog').waitFor();
+    await page.getByRole('dialog').getByText('sets a first password').waitFor();
     expect(await violationsIn(page)).toEqual([]);
     await button(page, 'Mail the link').click();
     await page.getByText(`A link goes to ${email}.`).waitFor();

@@ -153,7 +153,8 @@ const SendLink = ({ user, changed, close }: DialogProps) => {
       close={close}
     >
       <p>
-        {email} gets a mail with a link by which <Person user={user} /> sets a new password.{' '}
+        {email} gets a mail with a link by which <Person user={user} /> sets a{' '}
+        {isInvited ? 'first' : 'new'} password.{' '}
         {isInvited
           ? 'It is valid for seven days; the one before no longer works.'
           : 'The password of today is valid until then.'}
