@@ -1,7 +1,7 @@
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { mailsKey } from '../../../lib/options/mails/limits.ts';
-import { outcome, refusal } from '../../support/acceptance.ts';
+import { entriesOf, outcome, refusal, uniqueAgent } from '../../support/acceptance.ts';
 import { type Account, makeUser, register, uniqueEmail } from '../../support/client.ts';
 import { mailingServiceForThisFile } from '../../support/mailbox.ts';
 import { factorClient, factorSettings, registerWithFactor } from '../../support/second-factor.ts';
@@ -28,15 +28,18 @@ describe('PUT /api/password-resets', () => {
   const engine = engineClient(inject('engine'));
   const TableName = service.environment.USERS_TABLE;
 
-  it('sets the password of the user of the link, and the old password no longer logs in', async () => {
+  it('sets the password of the user of the link, records it, and the old password no longer logs in', async () => {
     const user = await register(api);
     const token = await requestToken(user.email);
+    const agent = uniqueAgent();
 
-    const answer = await reset(token);
+    const answer = await reset(token, 'a new password', { 'user-agent': agent });
 
     expect([answer.status, answer.text]).toEqual([204, '']);
     expect(await opens(user, user.password)).toBe(401);
     expect(await opens(user, 'a new password')).toBe(200);
+    const details = JSON.stringify({ fields: ['password'], by: 'reset' });
+    expect(await entriesOf(service, agent)).toMatchObject([{ action: 'UPDATE', details }]);
   });
 
   it('ends the permission of the user who made this user', async () => {
