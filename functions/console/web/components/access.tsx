@@ -37,7 +37,7 @@ export const suspension =
 /** Whom a dialog is about. */
 const Whom = ({ user }: { user: UserDetails }) => (
   <>
-    <Person user={user} /> (<Whole text={user.email} />)
+    <Person user={user} /> <Whole text={`(${user.email})`} />
   </>
 );
 

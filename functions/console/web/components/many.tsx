@@ -98,8 +98,7 @@ export const Many = ({ users: given, title, done, onDone, close, ...deed }: Many
         <ul class="bad">
           {outcome.failed.map(({ user, why }) => (
             <li key={user.id}>
-              <Person user={user} /> (<Whole text={user.email} />
-              ): {why}
+              <Person user={user} /> <Whole text={`(${user.email})`} />: {why}
             </li>
           ))}
         </ul>
@@ -132,7 +131,7 @@ export const Many = ({ users: given, title, done, onDone, close, ...deed }: Many
                 <ul>
                   {users.map((user) => (
                     <li key={user.id}>
-                      <Person user={user} /> (<Whole text={user.email} />)
+                      <Person user={user} /> <Whole text={`(${user.email})`} />
                     </li>
                   ))}
                 </ul>
