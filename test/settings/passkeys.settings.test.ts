@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { entriesOf, outcome, refusal, uniqueAgent } from '../support/acceptance.ts';
 import { logIn, register } from '../support/client.ts';
-import { mailingServiceForThisFile } from '../support/mailbox.ts';
+import { identityServiceForThisFile, newPerson, startIssuer } from '../support/issuer.ts';
 import { newPasskey, passkeyClient, passkeySettings, rpId } from '../support/passkeys.ts';
 import { markVerified } from '../support/reset-tokens.ts';
 import { enrol } from '../support/second-factor.ts';
 import { verificationSettings } from '../support/verification.ts';
 
-const service = await mailingServiceForThisFile({
+const service = await identityServiceForThisFile(await startIssuer(), {
   ...passkeySettings,
   ...verificationSettings.on,
   SECOND_FACTOR: 'optional',
@@ -205,6 +205,24 @@ describe('A passkey', () => {
       'Your sign-in by passkey was changed',
       'Your sign-in by passkey was changed',
     ]);
+  });
+
+  it('of a user without a password is confirmed by an ID token, and is no last way in', async () => {
+    const [person, passkey] = [newPerson(), newPasskey()];
+    const { token } = (await service.signIn(person)).body;
+    const { body: options } = await optionsFor(token, await service.proofOf(person));
+    const json = { credential: passkey.make(options) };
+
+    const added = await api('POST', '/api/passkeys', { token, json });
+    const [identity] = await service.identitiesOf(token);
+    const unlinked = await api('POST', `/api/identities/${identity.id}/removals`, {
+      token,
+      json: await service.proofOf(person),
+    });
+
+    expect(added.status).toBe(201);
+    expect(outcome(unlinked)).toEqual(refusal(409, 'The last way to log in cannot be removed'));
+    expect((await signIn(passkey)).status).toBe(200);
   });
 
   it('is shown to admins', async () => {
