@@ -86,16 +86,24 @@ describe('Where the service sends mails, the deletion of an account', async () =
   const service = await mailingServiceForThisFile({ SELF_DELETION: 'on', SESSION_DAYS: '90' });
   const { api, adminToken, mailbox } = service;
 
-  it.each<[string, (user: Account) => Promise<unknown>]>([
-    ['by its user', (user) => leave(service, user)],
-    ['by an admin', ({ id }) => api('DELETE', `/api/users/${id}`, { token: adminToken })],
-  ])('%s is noticed by mail', async (_, remove) => {
+  it.each<[string, (user: Account) => Promise<unknown>, (email: string) => string]>([
+    [
+      'by its user',
+      (user) => leave(service, user),
+      (email) => `The account ${email} at app.example.com was deleted on`,
+    ],
+    [
+      'by an admin',
+      ({ id }) => api('DELETE', `/api/users/${id}`, { token: adminToken }),
+      (email) => `An admin of app.example.com deleted your account ${email} on`,
+    ],
+  ])('%s is noticed by mail', async (_, remove, told) => {
     const user = await register(api);
 
     await remove(user);
 
     const [mail] = await mailbox.mailsTo(user.email);
     expect(mail?.subject).toBe('Your account was deleted');
-    expect(mail?.text).toContain(`The account ${user.email} at app.example.com was deleted on`);
+    expect(mail?.text).toContain(told(user.email));
   });
 });
