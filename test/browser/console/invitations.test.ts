@@ -3,6 +3,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { mailsKey } from '../../../lib/options/mails/limits.ts';
 import { uniqueEmail } from '../../support/client.ts';
 import { mailingServiceForThisFile, tokenIn } from '../../support/mailbox.ts';
+import { setFieldsOf } from '../../support/reset-tokens.ts';
 import { engineClient } from '../../support/stored-items.ts';
 import { browserForThisFile } from '../browser.ts';
 import { openConsole } from '../console.ts';
@@ -55,6 +56,19 @@ describe('The form for a new user, where mails are sent,', () => {
     expect(await buttonsIn()).toContain('Forgotten password');
     expect(await page.getByText('invited', { exact: true }).count()).toBe(2);
     expect(complaints).toEqual([]);
+  });
+
+  it('says of a link that has expired that it was valid', async () => {
+    const json = { name: 'Ada', email: uniqueEmail(), invite: true };
+    const { id } = (await api('POST', '/api/users', { token, json })).body;
+    // The link, and its time, are made with the mail.
+    await mailbox.mailsTo(json.email);
+    await setFieldsOf(service.environment, id, { invited_until: '2026-01-31T09:05:00.000Z' });
+
+    const { page } = await openConsole(browser, service, `#/users/${id}`);
+
+    const sentence = await page.getByText(/^Invited, with a link/).innerText();
+    expect(sentence).toContain('Invited, with a link that was valid until');
   });
 
   it('lets the admin choose a password, and a role', async () => {

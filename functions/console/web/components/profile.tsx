@@ -89,7 +89,8 @@ export const UserFacts = ({ user }: UserProps) => (
     </span>
     {user.invited_until && (
       <span>
-        Invited, with a link until <Time at={user.invited_until} />
+        Invited, with a link {Date.parse(user.invited_until) < now() && 'that was valid '}until{' '}
+        <Time at={user.invited_until} />
       </span>
     )}
     {user.suspended_at && (
