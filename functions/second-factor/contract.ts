@@ -151,13 +151,13 @@ function recoveryCodes() {
   };
 }
 
-/** Where addresses are verified, that of a user with a factor is. */
 /** Of a caller who needs a factor and has a passkey, by which the session did not begin. */
 function requiredUnder(settings: ServiceValues) {
   const isRequired = settings.secondFactor === 'admins' && hasPasskeys(settings);
   return isRequired && 'SECOND_FACTOR_REQUIRED';
 }
 
+/** Where addresses are verified, that of a user with a factor is. */
 function unverifiedUnder({ emailVerification }: ServiceValues) {
   return emailVerification !== 'off' && 'EMAIL_NOT_VERIFIED';
 }

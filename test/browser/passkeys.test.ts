@@ -149,3 +149,21 @@ it('The form to sign in has a button for passkeys where its origin has them, and
   await button(page, 'Use a passkey').click();
   await page.getByText('The browser has made or used no passkey.').waitFor();
 });
+
+it('The form to sign in does not ask on and on for options that fail', async () => {
+  const page = await (await browser.newContext()).newPage();
+  let asked = 0;
+  await page.route('**/api/login/passkey-options', (route) => {
+    asked += 1;
+    return route.fulfill({ status: 500, json: { message: 'Error' } });
+  });
+
+  await page.goto(`${service.url.replace('127.0.0.1', 'localhost')}/console`);
+  await page.getByText('You are not signed in').waitFor();
+  // Another request would be under way before these are answered.
+  await page.evaluate(`(async () => {
+    for (let count = 0; count < 20; count += 1) await fetch('/openapi.json');
+  })()`);
+
+  expect(asked).toBe(1);
+});

@@ -1,6 +1,11 @@
 /** What the browser does with passkeys, where it can, and where the console's origin may use them. */
 import { api, Failure, send, settings } from './api.ts';
-import type { NewPasskey, PasskeyConfirmation, PasskeyLogin } from './contract.d.ts';
+import type {
+  NewPasskey,
+  PasskeyConfirmation,
+  PasskeyLogin,
+  PasskeyRequestOptions,
+} from './contract.d.ts';
 import { type Session, sessionOf } from './session.ts';
 
 export const canUsePasskeys: boolean =
@@ -16,12 +21,17 @@ export const makePasskey = async (body: PasskeyConfirmation): Promise<NewPasskey
   return answerOf(await asked(navigator.credentials.create({ publicKey })));
 };
 
+/** By what the browser uses a passkey. */
+export const loginOptions = () => send(api.POST('/api/login/passkey-options'));
+
 /**
  * Signs in by a passkey.
  * @param signal ends it; with one, the browser offers passkeys in the list of the address field
  */
-export const logInByPasskey = async (signal?: AbortSignal): Promise<Session> => {
-  const options = await send(api.POST('/api/login/passkey-options'));
+export const logInByPasskey = async (
+  options: PasskeyRequestOptions,
+  signal?: AbortSignal,
+): Promise<Session> => {
   const given = options as PublicKeyCredentialRequestOptionsJSON;
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(given);
   const inList = signal && ({ mediation: 'conditional', signal } as const);

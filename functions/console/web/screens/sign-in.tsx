@@ -6,7 +6,7 @@ import { Brand } from '../components/screen.tsx';
 import { CodeField } from '../components/second-factor.tsx';
 import type { Credentials } from '../contract.d.ts';
 import { failureOf, useAction } from '../loading.ts';
-import { canUsePasskeys, logInByPasskey } from '../passkeys.ts';
+import { canUsePasskeys, logInByPasskey, loginOptions } from '../passkeys.ts';
 import { go } from '../router.ts';
 import { beginSession, type Session, sessionOf, signedIn } from '../session.ts';
 
@@ -66,14 +66,18 @@ const ByPasskey = () => {
   const listed = useRef<AbortController>(undefined);
   const [failure, setFailure] = useState<Failure>();
   const offer = async (signal: AbortSignal) => {
+    // Options that fail would fail again at once, and so on.
+    let retry: typeof again | undefined;
     try {
       if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return;
-      await admitByPasskey(await logInByPasskey(signal));
+      const options = await loginOptions();
+      retry = again;
+      await admitByPasskey(await logInByPasskey(options, signal));
     } catch (error) {
       if (signal.aborted) return;
       const found = failureOf(error);
       setFailure(found);
-      if (found.status > 0) again();
+      if (found.status > 0) retry?.();
     }
   };
   useEffect(() => {
@@ -90,7 +94,7 @@ const ByPasskey = () => {
     setFailure(undefined);
     // A browser has one request at a time.
     listed.current?.abort();
-    await logInByPasskey().then(admitByPasskey).finally(again);
+    await loginOptions().then(logInByPasskey).then(admitByPasskey).finally(again);
   });
   return (
     <>
