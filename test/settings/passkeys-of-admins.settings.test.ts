@@ -55,14 +55,15 @@ describe.each([
     const { email, password, passkey, passkeyId, session } = await newHolder(standing);
     const byPassword = await logIn(api, { email, password });
     const second = await add({ token: session, password });
-    const other = (await signIn(second.passkey)).body.token;
+    const { token: other, refreshToken } = (await signIn(second.passkey)).body;
+    const { token: next } = (await api('POST', '/api/refresh', { json: { refreshToken } })).body;
 
-    const before = [await readsTrail(other), await readsTrail(byPassword)];
+    const before = [await readsTrail(other), await readsTrail(next), await readsTrail(byPassword)];
     const removed = await remove(other, second.id, { currentPassword: password });
 
-    expect(before).toEqual([200, 401]);
+    expect(before).toEqual([200, 200, 401]);
     expect(removed.status).toBe(204);
-    expect(await readsTrail(other)).toBe(403);
+    expect([await readsTrail(other), await readsTrail(next)]).toEqual([403, 403]);
     expect(await readsTrail((await signIn(passkey)).body.token)).toBe(200);
     expect(passkeyId).toBeDefined();
   });
