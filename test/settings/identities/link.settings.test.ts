@@ -188,8 +188,8 @@ describe('An admin', () => {
   it('unlinks an identity of a user, and ends all sessions', async () => {
     const [user, person, agent] = [await newUser(), newPerson(), uniqueAgent()];
     const { id } = (await linkTo(user, person)).body;
-    const subject = 'Your sign-in by another provider was changed';
-    await expect.poll(() => mailed(user.email, subject)).toBe(1);
+    const linked = 'Your sign-in by another provider was changed';
+    await expect.poll(() => mailed(user.email, linked)).toBe(1);
 
     const headers = { 'user-agent': agent };
     expect((await unlinkOf(user.id, id, { headers })).status).toBe(204);
@@ -200,7 +200,8 @@ describe('An admin', () => {
     const { id: by } = decodeJwt(adminToken);
     const entry = { action: 'UPDATE', user_id: by, resource_id: String(user.id), details };
     expect(await entriesOf(service, agent)).toMatchObject([entry]);
-    await expect.poll(() => mailed(user.email, subject)).toBe(2);
+    const unlinked = 'Your sign-in by another provider was removed by an admin';
+    await expect.poll(() => mailed(user.email, unlinked)).toBe(1);
     expect(outcome(await unlinkOf(user.id, id))).toEqual(unknown);
     // No identity is left that an admin who sets a password would unlink.
     const password = 'a password of the admin';
@@ -240,7 +241,7 @@ describe('An admin', () => {
     expect(await identitiesOf(await logIn(api, { ...user, password }))).toEqual([]);
     const details = JSON.stringify({ fields: ['name', 'password', 'identities'] });
     expect(await entriesOf(service, agent)).toMatchObject([{ action: 'UPDATE', details }]);
-    const subject = 'Your password and the sign-in by another provider were changed';
+    const subject = 'Your password and the sign-in by another provider were changed by an admin';
     await expect.poll(() => mailed(user.email, subject)).toBe(1);
   });
 });
