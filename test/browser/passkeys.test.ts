@@ -167,3 +167,20 @@ it('The form to sign in does not ask on and on for options that fail', async () 
 
   expect(asked).toBe(1);
 });
+
+it('The console says that a passkey is added also where it cannot list all of them after that', async () => {
+  const url = service.url.replace('127.0.0.1', 'localhost');
+  const { page } = await openConsole(browser, { url, admin }, '#/account');
+  await authenticatorOf(page);
+  const dialog = page.getByRole('dialog');
+
+  await button(page, 'Add a passkey').click();
+  await dialog.getByLabel('Current password').fill(admin.password);
+  await page.route('**/api/passkeys', (route) =>
+    route.request().method() === 'GET' ? route.abort() : route.continue(),
+  );
+  await button(dialog, 'Add a passkey').click();
+
+  const said = page.getByText(/The passkey is added|No passkey was added/).first();
+  expect(await said.textContent()).toContain('The passkey is added.');
+});

@@ -53,7 +53,7 @@ export const tellBrowser = async (): Promise<void> => {
   if (!userId || !('signalAllAcceptedCredentials' in PublicKeyCredential)) return;
   const allAcceptedCredentialIds = data.map(({ credential_id }) => credential_id);
   const known = { rpId, userId, allAcceptedCredentialIds };
-  await PublicKeyCredential.signalAllAcceptedCredentials(known).catch(() => undefined);
+  await PublicKeyCredential.signalAllAcceptedCredentials(known);
 };
 
 const forget = (unknown: UnknownCredentialOptions): void => {

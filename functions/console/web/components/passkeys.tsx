@@ -102,7 +102,8 @@ const Change = ({ open, passkey, user, changed, close }: ChangeProps) => {
   const { title, text, failed, done, isNamed, isConfirmed, act } = dialogs[open];
   const change = async (values: Values) => {
     await act(passkey, values);
-    if (canUsePasskeys) await tellBrowser();
+    // What was done is done, whether or not the browser hears of it.
+    if (canUsePasskeys) await tellBrowser().catch(() => undefined);
     await changed();
     tell(done);
     close();
