@@ -233,6 +233,31 @@ describe('A passkey', () => {
     const { id: own, name, created_at } = added;
     expect(shown.body.passkeys).toEqual([{ id: own, name, created_at }]);
   });
+
+  it('leaves entries without its key and the id of its credential', async () => {
+    const agent = uniqueAgent();
+    const headers = { 'user-agent': agent };
+    const { id: userId, token, password, added } = await newHolder();
+    const path = `/api/passkeys/${added.id}`;
+
+    const { body: options } = await optionsFor(token, { currentPassword: password });
+    const json = { credential: newPasskey().make(options) };
+    const second = await api('POST', '/api/passkeys', { token, json, headers });
+    await api('PATCH', path, { token, json: { name: 'n' }, headers });
+    const confirmation = { currentPassword: password };
+    await api('POST', `${path}/removals`, { token, json: confirmation, headers });
+
+    const said = [{ added: second.body.id }, { renamed: added.id }, { removed: added.id }];
+    expect(await entriesOf(service, agent)).toMatchObject(
+      said.map((each) => ({
+        action: 'UPDATE',
+        result: 'SUCCESS',
+        user_id: userId,
+        resource_id: String(userId),
+        details: JSON.stringify({ fields: ['passkeys'], ...each }),
+      })),
+    );
+  });
 });
 
 describe('A challenge', () => {
