@@ -3,7 +3,7 @@
  * construct, the bundles of all functions, and the operator's commands.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
@@ -93,7 +93,6 @@ const manifestOfPackage = () => ({
   version: manifest.version,
   description: manifest.description,
   license: manifest.license,
-  private: true,
   main: 'index.js',
   types: 'index.d.ts',
   exports: {
@@ -118,17 +117,30 @@ function noticesIn(outputs: readonly Metafile['outputs'][]): string {
   return [noticesOf(inputs.map((path) => join(root, path))), ...ofPages].join('\n\n');
 }
 
+/** The documents of the repository for those who call, set and run the service, with what these link to. */
+const documents = [
+  ...['README.md', 'CLIENTS.md', 'openapi.json'].map((name) => `functions/${name}`),
+  ...['settings.md', 'production.json', 'runbooks.md', 'cost.md'].map((name) => `infra/${name}`),
+  'lib/seal/README.md',
+  ...['SECURITY.md', 'asvs.md', 'CHANGELOG.md'].map((name) => `.github/${name}`),
+];
+
 /** The readme and the licence, and in `docs` the documents of the repository in its folders. */
 function copyDocuments(folder: string): void {
   const readme = readFileSync(join(root, 'infra/package/README.md'), 'utf8');
   write(folder, 'README.md', readme.replaceAll('](../', '](docs/infra/'));
   cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
-  const documents = globSync('{*,.github/*,{functions,infra,lib,test}/**/*}.md', {
-    cwd: root,
-    exclude: ['infra/package/*', '**/node_modules/**'],
-  });
-  for (const path of documents) write(folder, join('docs', path), readFileSync(join(root, path)));
+  for (const path of documents) {
+    const text = readFileSync(join(root, path), 'utf8');
+    write(folder, join('docs', path), path.endsWith('.md') ? withLinksInside(text, path) : text);
+  }
 }
+
+/** The text of a document, in which a link to what the package does not have is only its words. */
+const withLinksInside = (text: string, path: string) =>
+  text.replaceAll(/\[([^\]]+)\]\((?!https:|#)([^)#\s]+)[^)]*\)/g, (link, words, target) =>
+    documents.includes(join(dirname(path), target)) ? link : words,
+  );
 
 function write(folder: string, path: string, content: string | Uint8Array): void {
   const file = join(folder, path);

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makePackage } from '../../infra/package/make.ts';
@@ -66,11 +66,24 @@ describe('The package', () => {
     expect(notices).toContain('swagger-ui');
   });
 
-  it('has a readme whose links lead to its documents', () => {
-    const links = [...read('README.md').matchAll(/\]\(([^)#]+)/g)].map(([, path]) => path ?? '');
+  it('has documents whose links lead to its files', () => {
+    const documents = globSync('{*,docs/**/*,docs/.*/*}.md', { cwd: installed });
+    const links = documents.flatMap((document) =>
+      [...read(document).matchAll(/\]\((?!https:)([^)#\s]+)/g)].map(([, path = '']) => ({
+        document,
+        path,
+      })),
+    );
 
+    expect(documents).toEqual(expect.arrayContaining(['README.md', 'docs/.github/SECURITY.md']));
     expect(links).not.toEqual([]);
-    expect(links.filter((path) => !existsSync(join(installed, path)))).toEqual([]);
+    expect(
+      links.filter(({ document, path }) => !existsSync(join(installed, dirname(document), path))),
+    ).toEqual([]);
+  });
+
+  it('can be published to the registry of a company', () => {
+    expect(JSON.parse(read('package.json'))).not.toHaveProperty('private');
   });
 
   it("has the operator's commands", () => {
