@@ -204,9 +204,9 @@ const outputsOf = (shared: SharedFunctionProps): Readonly<Record<string, string>
 };
 
 /** Creates the parameter by which the operator's commands find the service. */
-const createParameter = (scope: Construct, parameterName: string, known: object): void => {
+const createParameter = (scope: Construct, given: string | undefined, known: object): void => {
   const parameter = new StringParameter(scope, 'Parameter', {
-    parameterName,
+    parameterName: parameterNameOf(scope, given),
     description: "Where the operator's commands find the accounts service",
     stringValue: Stack.of(scope).toJsonString(known),
     // More than 4 KB are paid for, and only then.
@@ -249,7 +249,7 @@ export interface AccountsProps extends AccountsSettings {
 /**
  * The accounts service: user accounts, authentication and audit logging. Several fit into one
  * application, and into one stack beside other resources. In stage production, all data is kept when it
- * is removed.
+ * is removed; whether the stack can be deleted is a property of the stack (`terminationProtection`).
  */
 export class Accounts extends Construct {
   readonly api: HttpApi;
@@ -273,7 +273,7 @@ export class Accounts extends Construct {
   /** @throws {SettingError} on the first setting that is unknown or not allowed */
   constructor(scope: Construct, id: string, props: AccountsProps = {}) {
     super(scope, id);
-    const { parameterName = parameterNameOf(this), ...given } = props;
+    const { parameterName, ...given } = props;
     const settings = readDeploymentSettings(given);
     const keep = settings.stage === 'production';
     annotate(this, settings, given);
@@ -341,7 +341,7 @@ export interface AccountsStackProps extends StackProps, Pick<AccountsProps, 'par
   readonly settings?: AccountsSettings;
 }
 
-/** The service in a stack of its own, which has its name and is protected in stage production. */
+/** The service in a stack of its own, which has its name and in stage production termination protection. */
 export class AccountsStack extends Stack {
   readonly accounts: Accounts;
 

@@ -17,15 +17,24 @@ export function nameOf(service: Construct): string {
 }
 
 /**
- * The name of the parameter of a service, unless its props give another one.
- * @throws {SettingError} where the path has characters that no such name has: replaced, they could be those of
- *   another service
+ * The name of the parameter of a service: the one that its props give, or else one of its path.
+ * @throws {SettingError} where AWS does not allow it. The path's characters are not replaced, because then
+ *   they could be those of another service
  */
-export function parameterNameOf(service: Construct): string {
+export function parameterNameOf(service: Construct, given?: string): string {
+  if (given !== undefined) {
+    if (Token.isUnresolved(given) || isParameterName(given)) return given;
+    throw new SettingError(
+      'parameterName',
+      'must be a path such as /shop/accounts: at most 15 names of letters, digits, dots, hyphens and underscores, of which the first does not begin with aws or ssm',
+    );
+  }
   const isTop = (each: unknown): each is Stack =>
     Stack.isStack(each) && !Token.isUnresolved(each.stackName);
   const { stackName } = service.node.scopes.findLast(isTop) ?? Stack.of(service);
   const name = parameterOf(stackName, Names.stackRelativeConstructPath(service));
-  if (/^[\w./-]+$/.test(name)) return name;
+  if (isParameterName(name)) return name;
   throw new SettingError('parameterName', `is required, because no parameter is called ${name}`);
 }
+
+const isParameterName = (name: string) => /^(?!\/(?:aws|ssm))(?:\/[\w.-]+){1,15}$/i.test(name);

@@ -7,6 +7,7 @@ import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { Construct } from 'constructs';
 import { describe, expect, it } from 'vitest';
 import { Accounts, type AccountsProps, AccountsStack } from '../../../infra/stack/accounts.ts';
+import { parameterNameOf } from '../../../infra/stack/name.ts';
 import { everything, production, withoutBundling } from './template.ts';
 
 const stackOfOthers = (stackName = 'Shop') =>
@@ -67,6 +68,22 @@ describe('Services in a stack of others', () => {
     expect(new Accounts(place, 'Others', { parameterName: '/staff' }).outputs).not.toEqual({});
   });
 
+  it.each([
+    'staff',
+    'shop/staff',
+    '/our staff',
+    '/shop//staff',
+    '/shop/',
+    '',
+    '/aws/staff',
+    '/SSM-staff',
+    '/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16',
+  ])('have no parameter %j, because AWS does not allow its name', (parameterName) => {
+    expect(() => parameterNameOf(stackOfOthers(), parameterName)).toThrow(
+      'Setting parameterName must be a path such as /shop/accounts: at most 15 names of letters, digits, dots, hyphens and underscores, of which the first does not begin with aws or ssm',
+    );
+  });
+
   it('may have a stack of their own with another parameter', () => {
     const app = new App({ context: withoutBundling, builtinCloudFormationValidation: false });
     const stack = new AccountsStack(app, 'Own', { parameterName: '/shop/own' });
@@ -93,6 +110,7 @@ describe('Services in a stack of others', () => {
     ['Setting sessionDays must be a whole number from 0 to 400', { sessionDays: 401 }],
     ['Setting sesionDays is unknown; infra/settings.md has all settings', { sesionDays: 90 }],
     ['Setting selfDeletion requires that sessionDays is not 0', { selfDeletion: 'on' }],
+    ['Setting parameterName must be a path such as /shop/accounts', { parameterName: 'staff' }],
     ['Setting tags must be an object of at most 40 tags as AWS allows them', { tags: [] }],
   ])('are refused with the sentence %j', (sentence, props) => {
     expect(() => new Accounts(stackOfOthers(), 'Accounts', props)).toThrow(sentence);
