@@ -63,14 +63,14 @@ const findRoute =
 const gatewayAlarms = ({ api }: Watched): AlarmDefinition[] => [
   {
     name: 'ServerErrors',
-    description: `One response in a hundred is a 5xx. ${findRoute} ${search('"level":"error"')} An integrationStatus of 429 in the access log means that the account's concurrency is used up.`,
+    description: `In 10 of 15 minutes at least one response in a hundred was a 5xx. ${findRoute} ${search('"level":"error"')} An integrationStatus of 429 in the access log means that the account's concurrency is used up.`,
     metric: serverErrorRate(api),
     threshold: 1,
     periods: 2,
   },
   {
     name: 'Latency',
-    description: `One request in a hundred takes over 3 s, which is longer than a cold start with a hash. ${findRoute}`,
+    description: `For 15 minutes one request in a hundred has taken 3 s or more, which is longer than a cold start with a hash. ${findRoute}`,
     metric: api.metricLatency({ statistic: 'p99', period }),
     threshold: 3000,
     periods: 3,
@@ -100,7 +100,7 @@ const throttled = [
 const tableAlarms = ({ tables }: Watched): AlarmDefinition[] =>
   throttled.map(([name, table, use]) => ({
     name: `${name}${use}Throttles`,
-    description: `DynamoDB throttles ${use.toLowerCase()}s of the ${table.name} table or one of its indexes: a key is used too often, or traffic grows faster than on-demand capacity.`,
+    description: `In 5 minutes DynamoDB throttled at least 10 ${use.toLowerCase()}s of the ${table.name} table and its indexes: a key is used too often, or traffic grows faster than on-demand capacity.`,
     metric: sum(`Throttled ${use.toLowerCase()}s`, tableThrottles(tables, table, use)),
     // The SDK retries a few, which no user notices.
     threshold: 10,
@@ -183,7 +183,7 @@ const eventAlarms = ({ events }: Watched): AlarmDefinition[] =>
     ? [
         {
           name: 'EventsBehind',
-          description: `For ten minutes the function publish-audit has put no audit entries on the bus. They are lost 24 hours after they were recorded. ${search('event-not-put')}`,
+          description: `An audit entry has waited for the bus for 10 minutes: the bus takes none, or the function publish-audit is slower than entries are recorded. An entry is lost 24 hours after it was recorded. ${search('event-not-put')}`,
           metric: events.publisher.lambda.metric('IteratorAge', { period, statistic: 'Maximum' }),
           threshold: 600_000,
         },

@@ -49,12 +49,49 @@ it.each([
   }
 });
 
-it('The alarm of a sealer that is behind says for how long it waits', () => {
-  const { Properties } = alarms(production).get('AuditSealBehindAlarm') ?? {};
-  const { DatapointsToAlarm, Metrics, AlarmDescription } = Properties ?? {};
+describe('The description of an alarm', () => {
+  interface Watching {
+    readonly Period?: number;
+    readonly Metrics?: readonly { readonly MetricStat?: { readonly Period: number } }[];
+  }
 
-  const minutes = (DatapointsToAlarm * Metrics[1].MetricStat.Period) / 60;
-  expect(AlarmDescription).toMatch(new RegExp(`^For ${minutes} minutes`));
+  /** In minutes, that of the first metric that the alarm reads. */
+  const periodOf = ({ Period, Metrics = [] }: Watching): number =>
+    (Period ?? Metrics.find(({ MetricStat }) => MetricStat)?.MetricStat?.Period ?? 0) / 60;
+
+  it('says in how many minutes it is raised, where that is more than one period', () => {
+    const longer = [...alarms(everything)].filter(
+      ([, { Properties }]) => Properties.EvaluationPeriods > 1,
+    );
+
+    expect(longer.length).toBeGreaterThan(2);
+    for (const [id, { Properties }] of longer) {
+      const { DatapointsToAlarm: reached, EvaluationPeriods: of, AlarmDescription } = Properties;
+      const [minutes, most] = [reached, of].map((periods) => periods * periodOf(Properties));
+      const said = minutes === most ? `For ${minutes} minutes` : `In ${minutes} of ${most} minutes`;
+      expect(AlarmDescription, id).toContain(said);
+    }
+  });
+
+  it.each(['UsersTableReadThrottles', 'UsersTableWriteThrottles', 'AuditTableWriteThrottles'])(
+    'says how many requests in how many minutes raise it: %s',
+    (name) => {
+      const { Properties } = alarms(everything).get(`${name}Alarm`) ?? {};
+      const { AlarmDescription, Threshold } = Properties ?? {};
+
+      expect(AlarmDescription).toContain(`In ${periodOf(Properties ?? {})} minutes`);
+      expect(AlarmDescription).toContain(`at least ${Threshold} `);
+    },
+  );
+
+  it('says how old an entry is that is not on the bus', () => {
+    const { Properties } = alarms(everything).get('EventsBehindAlarm') ?? {};
+    const { AlarmDescription, Threshold } = Properties ?? {};
+
+    expect(AlarmDescription).toMatch(
+      new RegExp(`^An audit entry .* ${Threshold / 60_000} minutes`),
+    );
+  });
 });
 
 describe('Every alarm', () => {
