@@ -1,6 +1,8 @@
+import { App, Stack } from 'aws-cdk-lib';
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { stackOf } from './template.ts';
+import { Accounts } from '../../../infra/stack/accounts.ts';
+import { stackOf, withoutBundling } from './template.ts';
 
 /** All that the settings of a public service leave open. */
 const chosen = {
@@ -12,12 +14,14 @@ const chosen = {
   resetUrl: 'https://app.example.com/reset',
   emailVerification: 'required',
   verifyUrl: 'https://app.example.com/verify',
-};
+} as const;
 const all = { stage: 'production', console: 'on', auditLockDays: 365, ...chosen };
 
 /** What the construct says of settings, each with the id by which it is acknowledged. */
-const said = (settings: Readonly<Record<string, unknown>>) => {
-  const annotations = Annotations.fromStack(stackOf(settings));
+const said = (settings: Readonly<Record<string, unknown>>) => saidOf(stackOf(settings));
+
+const saidOf = (stack: Stack) => {
+  const annotations = Annotations.fromStack(stack);
   return [
     ...annotations.findInfo('*', Match.anyValue()),
     ...annotations.findWarning('*', Match.anyValue()),
@@ -40,6 +44,16 @@ describe('A service of stage production', () => {
   it('says that entries are not locked', () => {
     expect(said({ ...all, auditLockDays: 0 })).toEqual([
       'auditLockDays is 0: whoever has the permission can delete entries from the archive',
+    ]);
+  });
+
+  it('says the same in a stack of others', () => {
+    const app = new App({ context: withoutBundling, builtinCloudFormationValidation: false });
+    const stack = new Stack(app, 'Shop');
+    new Accounts(stack, 'Accounts', { stage: 'production', ...chosen, console: 'off' });
+
+    expect(saidOf(stack)).toEqual([
+      expect.stringMatching(/^auditLockDays is 365: nobody can undo/),
     ]);
   });
 
