@@ -81,12 +81,12 @@ export const tableThrottles = (
 const having = (field: string, values: readonly string[]) =>
   FilterPattern.any(...values.map((value) => FilterPattern.stringValue(field, '=', value)));
 
-/** The routes by which users log in, with a password or an ID token. */
-const loginRoute = /^POST \/api\/login(?:\/identity)?$/;
+/** The routes by which users log in, with a password, an ID token or a passkey. */
+const loginRoute = /^POST \/api\/login(?:\/identity|\/passkey)?$/;
 
 /**
- * Wrong password or ID token, unknown email, too many attempts. A 400 is a malformed request and does not count:
- * otherwise an attacker could lower the percentage of refusals by sending many of them.
+ * Wrong password, ID token or passkey, unknown email, too many attempts. A 400 is a malformed request and does
+ * not count: otherwise an attacker could lower the percentage of refusals by sending many of them.
  */
 const refusals = ['401', '404', '429'];
 const outcomes = ['200', '201', ...refusals];

@@ -37,7 +37,7 @@ it('Throttled tables raise alarms, and there is a dashboard, in production alone
 
 it.each([
   [{}, ['POST /api/login']],
-  [everything, ['POST /api/login', 'POST /api/login/identity']],
+  [everything, ['POST /api/login', 'POST /api/login/identity', 'POST /api/login/passkey']],
 ])('Failed logins are counted on each route that logs in', (settings, routes) => {
   const filters = resourcesOf(synthesise(settings), 'AWS::Logs::MetricFilter');
 
