@@ -110,10 +110,15 @@ describe('Sessions in the console', () => {
     await page.clock.install();
     await signIn(page, user);
     await page.getByRole('navigation').waitFor();
+    const refreshToken = () =>
+      page.evaluate("sessionStorage.getItem('accounts-console-refresh-token')");
     for (const _ of [1, 2, 3]) {
+      const former = await refreshToken();
       const refreshed = page.waitForResponse('**/api/refresh');
       await page.clock.fastForward('04:30');
       expect((await refreshed).status()).toBe(200);
+      // The page reads the response, and only then knows when to refresh again.
+      await expect.poll(refreshToken).not.toBe(former);
     }
     await page.reload();
     await page.getByRole('link', { name: 'My account' }).click();
