@@ -66,7 +66,7 @@ export function SelectionBar({ selected, toggle, select, pages }: SelectionBarPr
         </button>
       )}
       {selected.length > 0 && (
-        <>
+        <div class="floating notice row">
           <span role="status">{counted(selected.length, 'user')} selected</span>
           {deeds.map((each) => (
             <button
@@ -81,7 +81,7 @@ export function SelectionBar({ selected, toggle, select, pages }: SelectionBarPr
           <button type="button" class="quiet small" onClick={() => select([])}>
             Select none
           </button>
-        </>
+        </div>
       )}
       {deed && <Many {...deed} users={selected} onDone={onDone} close={() => setDeed(undefined)} />}
     </div>

@@ -27,7 +27,7 @@ export const Settings = () => {
             caption="Settings in force"
             room={50}
             columns={[
-              { title: 'Setting', cell: ({ name }) => <code>{name}</code>, class: 'name' },
+              { title: 'Setting', cell: ({ name }) => <code>{name}</code> },
               {
                 title: 'Value',
                 class: 'name',
