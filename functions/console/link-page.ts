@@ -9,7 +9,7 @@ import { linkTexts } from './link-texts.ts';
 import { html, renderDocument } from './page.ts';
 import type { LinkPageData } from './page-data.ts';
 
-/** A page, as HTML, which ends with a link to RETURN_URL where that is set. */
+/** A page as HTML. It ends with a link to RETURN_URL if that is set. */
 export function renderLinkPage(
   page: LinkPage,
   language: Language,

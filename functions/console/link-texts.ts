@@ -1,4 +1,4 @@
-/** The texts of the pages to which mailed links lead. Of `said`, the page says one at a time. */
+/** The texts of the pages to which mailed links lead. A page shows one sentence of `said` at a time. */
 import type { Language } from '../../lib/ground/settings.ts';
 
 const invalid = 'This link was used, has expired, or is not the newest.';

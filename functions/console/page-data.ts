@@ -6,7 +6,7 @@ export interface PageData {
   readonly sessions: boolean;
   /** Whether users can log in by identities of other issuers. */
   readonly identities: boolean;
-  /** The origins whose pages use passkeys; absent: there are no passkeys. */
+  /** The origins whose pages can use passkeys; absent: passkeys are off. */
   readonly passkeys?: readonly string[];
   readonly secondFactor: 'off' | 'optional' | 'admins';
   readonly passwordMinLength: number;
@@ -14,21 +14,21 @@ export interface PageData {
   readonly emailPattern: string;
   /** Whether links that reset passwords are mailed. */
   readonly passwordReset: boolean;
-  /** The language of mails, unless somebody chooses another one. */
+  /** The default language of mails. */
   readonly mailLanguage: string;
   /** Whether the trail is sealed; 'paused': what was sealed before can be read. */
   readonly auditSeal: 'on' | 'paused' | 'off';
   /** Whether there is a sealed trail to show, which a service that keeps nothing has not. */
   readonly sealed: boolean;
   readonly docs: 'on' | 'off';
-  /** Whether the trail has the names of those who are deleted. */
+  /** 'full': the trail has the names of deleted users. */
   readonly auditDetail: 'standard' | 'full';
 }
 
-/** What the script of a page of mailed links reads. */
+/** The data for the script of a page to which mailed links lead (web/link.ts). */
 export interface LinkPageData {
   /** Where the token and the password are sent. */
   readonly path: string;
-  /** The sentences of the page, by what has happened, or by the code of an error. */
+  /** The sentences of the page, by outcome or by error code. */
   readonly said: Readonly<Record<string, string>> & { readonly failed: string };
 }

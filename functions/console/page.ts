@@ -14,7 +14,7 @@ import { emailPattern } from '../../lib/users/fields.ts';
 import { mark } from './mark.ts';
 import type { PageData } from './page-data.ts';
 
-/** The headers of a page, whose scripts turn no text into HTML or code, and which no other page leads. */
+/** Security headers: scripts turn no text into HTML or code, and no other page frames or controls this one. */
 export const pageHeaders = {
   'Content-Security-Policy': [
     "default-src 'none'",
@@ -49,7 +49,7 @@ const dataOf = (settings: Config): PageData => ({
   mailLanguage: settings.mailLanguage,
 });
 
-/** Text in HTML, or in an attribute in quotation marks. */
+/** Escapes text for HTML, and for attributes in quotation marks. */
 export const html = (text: string): string =>
   text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
 
@@ -58,7 +58,7 @@ const json = (data: object): string => JSON.stringify(data).replaceAll('<', '\\u
 
 /**
  * A page, as HTML, with the style sheet of the console. It must be sent with {@link pageHeaders}.
- * @param page its body is HTML; its script reads its data
+ * @param page its body as HTML, and the data that its script reads
  */
 export const renderDocument = (
   files: FileNames,

@@ -1,10 +1,10 @@
-/** A page to which a mailed link leads: it sends the token of the link with the password that is typed. */
+/** The script of a page to which a mailed link leads: it sends the link's token with the typed password. */
 import type { LinkPageData } from '../page-data.ts';
 
-/** It leaves the address, and the history of the tab, before anything else happens. */
+/** The token. It is removed from the address and the tab's history before anything else happens. */
 const token = new URLSearchParams(location.hash.slice(1)).get('token');
 history.replaceState(null, '', location.pathname);
-// Another link that is opened in this tab changes nothing but the fragment.
+// If another link is opened in this tab, only the fragment changes.
 addEventListener('hashchange', () => location.reload());
 
 const find = <E extends HTMLElement = HTMLElement>(id: string) => document.getElementById(id) as E;
@@ -12,10 +12,10 @@ const find = <E extends HTMLElement = HTMLElement>(id: string) => document.getEl
 const { path, said }: LinkPageData = JSON.parse(find('settings').textContent);
 const [form, sentence, button] = [find('ask'), find('said'), find('send')];
 const password = find<HTMLInputElement>('password');
-/** Absent where the account has a password already. */
+/** Absent where the account already has a password. */
 const again = document.querySelector<HTMLInputElement>('#again');
 
-/** Says what has happened, at the input in which it can be mended, or at the end of the page. */
+/** Shows a sentence, and marks the input that must be corrected; or ends the page if nothing can be. */
 const say = (what: string, wait = ''): void => {
   const wrong = /^(TOO_SHORT|TOO_LONG|CURRENT_PASSWORD_WRONG)$/.test(what) ? password : undefined;
   const input = what === 'differ' ? again : wrong;
@@ -30,7 +30,7 @@ const say = (what: string, wait = ''): void => {
   sentence.focus();
 };
 
-/** @throws {Error} when no response comes */
+/** @throws {Error} if there is no response */
 const send = async (): Promise<void> => {
   const response = await fetch(path, {
     method: 'PUT',

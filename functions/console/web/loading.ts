@@ -65,8 +65,12 @@ interface State<Data> {
 /**
  * Loads what a component shows, again whenever the key changes. A response that is overtaken by
  * that is dropped.
+ * @param load may show data before all is loaded; `show` returns false once nobody waits for more
  */
-export const useLoad = <Data>(key: string, load: () => Promise<Data>): Loaded<Data> => {
+export const useLoad = <Data>(
+  key: string,
+  load: (show: (data: Data) => boolean) => Promise<Data>,
+): Loaded<Data> => {
   const [state, setState] = useState<State<Data>>({ key: '' });
   const [isBusy, setBusy] = useState(true);
   const newest = useRef(0);
@@ -76,13 +80,18 @@ export const useLoad = <Data>(key: string, load: () => Promise<Data>): Loaded<Da
     newest.current += 1;
     const own = newest.current;
     setBusy(true);
-    const outcome: Omit<State<Data>, 'key'> = await latest.current().then(
-      (data) => ({ data, failure: undefined }),
-      (error) => ({ failure: failureOf(error) }),
-    );
-    if (own !== newest.current) return;
-    setState((before) => ({ ...(before.key === key ? before : {}), key, ...outcome }));
-    setBusy(false);
+    const keep = (outcome: Omit<State<Data>, 'key'>): boolean => {
+      if (own !== newest.current) return false;
+      setState((before) => ({ ...(before.key === key ? before : {}), key, ...outcome }));
+      return true;
+    };
+    const outcome = await latest
+      .current((data) => keep({ data }))
+      .then(
+        (data) => ({ data, failure: undefined }),
+        (error) => ({ failure: failureOf(error) }),
+      );
+    if (keep(outcome)) setBusy(false);
   }, [key]);
   useEffect(() => {
     void reload();

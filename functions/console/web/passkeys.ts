@@ -1,4 +1,4 @@
-/** What the browser does with passkeys, where it can, and where the console's origin may use them. */
+/** Passkeys in the browser: making them, logging in by them, and forgetting removed ones. */
 import { api, Failure, send, settings } from './api.ts';
 import type {
   NewPasskey,
@@ -8,12 +8,13 @@ import type {
 } from './contract.d.ts';
 import { type Session, sessionOf } from './session.ts';
 
+/** Whether the browser supports passkeys, and the settings allow them on this origin. */
 export const canUsePasskeys: boolean =
   (settings.passkeys ?? []).includes(location.origin) &&
   'PublicKeyCredential' in window &&
   'parseRequestOptionsFromJSON' in PublicKeyCredential;
 
-/** Has the browser make a passkey for whoever is signed in. */
+/** Asks the browser for a new passkey of the user who is signed in. */
 export const makePasskey = async (body: PasskeyConfirmation): Promise<NewPasskey['credential']> => {
   const options = await send(api.POST('/api/passkeys/options', { body }));
   const given = options as PublicKeyCredentialCreationOptionsJSON;
@@ -21,12 +22,12 @@ export const makePasskey = async (body: PasskeyConfirmation): Promise<NewPasskey
   return answerOf(await asked(navigator.credentials.create({ publicKey })));
 };
 
-/** By what the browser uses a passkey. */
+/** The options by which the browser asks for a passkey. */
 export const loginOptions = () => send(api.POST('/api/login/passkey-options'));
 
 /**
  * Signs in by a passkey.
- * @param signal ends it; with one, the browser offers passkeys in the list of the address field
+ * @param signal ends the attempt; with it the browser offers passkeys in the list of the address field
  */
 export const logInByPasskey = async (
   options: PasskeyRequestOptions,
@@ -47,8 +48,9 @@ export const logInByPasskey = async (
   }
 };
 
-/** Tells the browser which passkeys of whoever is signed in there are, so that it forgets all others. */
+/** Tells the browser which passkeys the user has, so that it stops offering removed ones. */
 export const tellBrowser = async (): Promise<void> => {
+  if (!canUsePasskeys) return;
   const { data, user_handle: userId, rp_id: rpId } = await send(api.GET('/api/passkeys'));
   if (!userId || !('signalAllAcceptedCredentials' in PublicKeyCredential)) return;
   const allAcceptedCredentialIds = data.map(({ credential_id }) => credential_id);
@@ -61,7 +63,7 @@ const forget = (unknown: UnknownCredentialOptions): void => {
   PublicKeyCredential.signalUnknownCredential(unknown).catch(() => undefined);
 };
 
-/** What the browser answers; a refusal of its user is a failure like others. */
+/** The browser's credential. @throws {Failure} if the user refuses, or the browser cannot */
 const asked = async (answer: Promise<Credential | null>): Promise<PublicKeyCredential> => {
   try {
     return (await answer) as PublicKeyCredential;

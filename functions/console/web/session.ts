@@ -16,7 +16,7 @@ export interface Session {
 const key = 'accounts-console-token';
 const refreshKey = 'accounts-console-refresh-token';
 
-/** Whether whoever is signed in is an admin. All others are auditors, who change nobody but themselves. */
+/** Whether the signed-in user is an admin. All others are auditors, who change only themselves. */
 export const isAdmin = (): boolean => signedIn.get().session?.role === 'admin';
 
 /** The session that a token describes. Only the service knows whether the token is valid. */

@@ -1,4 +1,4 @@
-/** The actions of admins on a user, each with its dialog; auditors see the states alone. */
+/** The actions of admins on a user, each with its dialog. Auditors see only the states. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, Failure, send, settings } from '../api.ts';
@@ -34,7 +34,7 @@ interface DialogProps extends AccessProps {
 export const suspension =
   'cannot sign in until you lift the suspension, and is signed out everywhere now.';
 
-/** Whom a dialog is about. */
+/** The user whom a dialog is about, with the address. */
 const Whom = ({ user }: { user: UserDetails }) => (
   <>
     <Person user={user} /> <Whole text={`(${user.email})`} />
@@ -44,7 +44,7 @@ const Whom = ({ user }: { user: UserDetails }) => (
 const atOnce = 'It holds at once, in open sessions too.';
 const untilExpiry = 'A token that was given before keeps the role until it expires, within a day.';
 
-/** The changes of what a user may do. */
+/** The changes of a user's rights. */
 const standings = {
   admin: {
     body: { role: 'admin' },
@@ -82,7 +82,7 @@ const Change = ({
   close,
   to,
 }: DialogProps & { readonly to: keyof typeof standings }) => {
-  // After the change, the dialog would be about the next one.
+  // Kept, because `to` becomes the opposite change once the user is loaded again.
   const [{ body, title, text, done, note }] = useState(standings[to]);
   const isLeaving = to === 'user' && isOwn(user);
   const change = async () => {
@@ -254,11 +254,11 @@ interface Deed {
   readonly button?: string | undefined;
   readonly Open: (props: DialogProps) => ComponentChildren;
   readonly isOffered?: boolean;
-  /** Whether the text says how the user is. */
+  /** Whether auditors see it too, because its text says how the user is now. */
   readonly isState?: boolean;
 }
 
-/** The state of a second factor, which a passkey is too, and whether it can be removed. */
+/** The state of the second factor, as which passkeys count too, and whether it can be removed. */
 const factorOf = ({
   second_factor: factor,
   passkeys = [],

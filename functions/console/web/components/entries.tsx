@@ -128,7 +128,7 @@ const columnsFor = (open: (entry: AuditEntry) => void): readonly Column<AuditEnt
 ];
 
 interface EntriesProps {
-  /** Entries that are loaded page by page, or those that are here. */
+  /** Entries that are loaded page by page, or all of them. */
   readonly pages: Pages<AuditEntry> | readonly AuditEntry[];
   readonly caption: string;
   readonly empty: string;

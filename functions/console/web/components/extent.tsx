@@ -2,7 +2,7 @@ import { counted } from '../format.ts';
 import type { Whole } from '../trail/whole.ts';
 import { Time } from './text.tsx';
 
-/** How many entries of a query are counted, and from when on where there are more. */
+/** Says how many entries were counted, and since when if the query has more of them. */
 export const Extent = ({ data = [], isBusy, isFull }: Whole) => {
   const times = data.map(({ created_at: at }) => at).toSorted();
   return (

@@ -80,7 +80,7 @@ interface Values extends Partial<TrailState> {
   readonly preset?: string;
 }
 
-/** Questions that are asked often. */
+/** Frequent queries, each with its name and how far it goes back. */
 const questions = [
   ['Failed logins, last hour', { action: 'LOGIN', result: 'FAILURE' }, presets['Last hour']],
   ['Changes of users, last day', { action: 'UPDATE' }, presets['Last day']],
@@ -102,7 +102,7 @@ const Questions = () => (
   </>
 );
 
-/** Asks for one of several users. It is sent in place of the text that means all of them. */
+/** Asks which of several users was meant. The chosen id is sent instead of the text that was typed. */
 const Whom = ({ field, people }: Several) => (
   <p class="row notice" role="status">
     Whom do you mean?

@@ -134,7 +134,7 @@ export const Select = ({ label, defaultValue, options, ...select }: SelectProps)
   );
 };
 
-/** The language of a mail to somebody else. */
+/** The choice of the language of a mail to a user. */
 export const MailLanguage = () => (
   <Select
     label="Language of the mail"
@@ -210,7 +210,7 @@ interface FormDialogProps<Values> extends Omit<FormProps<Values>, 'beside' | 'su
   readonly close: () => void;
 }
 
-/** A dialog that asks something before it is done, and closes then. */
+/** A dialog with a form, which closes once the form's action has succeeded. */
 export const FormDialog = <Values,>({ title, close, act, ...form }: FormDialogProps<Values>) => {
   const actAndClose = async (values: Values) => {
     await act(values);

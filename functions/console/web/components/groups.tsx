@@ -30,11 +30,11 @@ interface GroupTableProps {
   readonly by: Grouping;
   readonly groups: readonly Group[];
   readonly narrow: (value: string) => void;
-  /** Whether it shows how many entries there are, and no more. */
+  /** Whether it shows only the counts of entries. */
   readonly isShort?: boolean;
 }
 
-/** Groups of entries, each of which leads to its entries. */
+/** A table of groups. A click on a group narrows the query to it. */
 export const GroupTable = ({ by, groups, narrow, isShort = false }: GroupTableProps) => (
   <Table
     caption={`Entries by ${groupings[by]}`}
@@ -53,7 +53,7 @@ interface GroupsProps {
   readonly change: (changes: Partial<TrailState>) => void;
 }
 
-/** All entries of a query, counted by what they have in common. A group narrows the query to it. */
+/** All entries of a query, grouped by one of their fields. */
 export const Groups = ({ state, by, whole, change }: GroupsProps) => {
   const narrow = (value: string) => {
     const { about } = state;

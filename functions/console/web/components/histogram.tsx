@@ -1,5 +1,4 @@
 import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
-import { useMemo } from 'preact/hooks';
 import type { AuditEntry } from '../contract.d.ts';
 import { counted, timeOf } from '../format.ts';
 import { type Bar, type Bounds, barsOf } from '../trail/histogram.ts';
@@ -20,19 +19,17 @@ const move = ({ key, currentTarget }: TargetedKeyboardEvent<HTMLDivElement>): vo
 
 interface HistogramProps {
   readonly entries: readonly AuditEntry[];
-  /** Its title, and what its colours mean. */
+  /** The title, and the meaning of the colours. */
   readonly caption: ComponentChildren;
-  /** Absent: from the first entry until the last one. */
+  /** Absent: from the first to the last entry. */
   readonly bounds?: Bounds;
   readonly narrow: (time: Pick<Bar, 'from' | 'until'>) => void;
 }
 
 /** Entries by time and result. A bar narrows the query to its time. */
 export const Histogram = ({ entries, caption, bounds, narrow }: HistogramProps) => {
-  const bars = useMemo(() => {
-    const newest = bounds?.until ?? (timeOf(entries[0]?.created_at ?? '') || 0);
-    return barsOf(entries, new Date(newest).getTimezoneOffset() * 60, bounds);
-  }, [entries, bounds]);
+  const end = bounds?.until ?? (timeOf(entries[0]?.created_at ?? '') || 0);
+  const bars = barsOf(entries, new Date(end).getTimezoneOffset() * 60, bounds);
   const most = Math.max(1, ...bars.map(({ success, failure }) => success + failure));
   const [oldest, newest] = [bars[0], bars.at(-1)];
   const first = bars.find(({ success, failure }) => success + failure > 0);

@@ -8,7 +8,7 @@ import { FormDialog } from './form.tsx';
 import { Loaded, tell } from './notice.tsx';
 import { Person } from './person.tsx';
 import { type Changed, isOwn, mayChange } from './profile.tsx';
-import { CodeField, OwnPassword } from './second-factor.tsx';
+import { Confirmation } from './second-factor.tsx';
 import { type Column, Table } from './table.tsx';
 import { Time, Whole } from './text.tsx';
 
@@ -75,8 +75,7 @@ const UnlinkOwn = ({ user, identity: { id: identity, issuer }, changed, close }:
   return (
     <FormDialog {...unlinking} act={act} close={close}>
       <p>{issuer} will not log you in any more. All your other sessions end.</p>
-      <OwnPassword />
-      {user.second_factor?.enabled && <CodeField />}
+      <Confirmation user={user} />
     </FormDialog>
   );
 };

@@ -6,7 +6,7 @@ import { AddressField, Field, FormDialog, MailLanguage, PasswordField, Select } 
 import { tellOf } from './person.tsx';
 import { passwordRule } from './profile.tsx';
 
-/** Asks for a new user, who is invited unless the admin chooses a password, and goes to it when it is created. */
+/** Creates a user, who is invited unless the admin chooses a password, and opens the user's screen. */
 export function NewUser({ close }: { close: () => void }) {
   const [isInvited, setInvited] = useState(settings.passwordReset);
   return (

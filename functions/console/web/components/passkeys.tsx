@@ -1,4 +1,4 @@
-/** The passkeys of whoever is signed in, and those of others as admins see them. */
+/** One's own passkeys, which one can change, and those of other users, which one can only see. */
 import { useState } from 'preact/hooks';
 import { api, send, settings } from '../api.ts';
 import type { Passkey, PasskeyConfirmation, PasskeyName, UserDetails } from '../contract.d.ts';
@@ -7,7 +7,7 @@ import { canUsePasskeys, makePasskey, tellBrowser } from '../passkeys.ts';
 import { Field, FormDialog } from './form.tsx';
 import { Loaded, tell } from './notice.tsx';
 import { type Changed, isOwn } from './profile.tsx';
-import { CodeField, OwnPassword } from './second-factor.tsx';
+import { Confirmation } from './second-factor.tsx';
 import { type Column, Table } from './table.tsx';
 import { Time } from './text.tsx';
 
@@ -23,7 +23,7 @@ const known: readonly Column<Listed>[] = [
   { title: 'Added', cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
-/** What is asked of a passkey, or of a new one. */
+/** The dialog that is open, and the passkey that it changes, unless it adds one. */
 interface Asked {
   readonly open: keyof typeof dialogs;
   readonly passkey?: Passkey;
@@ -102,11 +102,10 @@ const Change = ({ open, passkey, user, changed, close }: ChangeProps) => {
   const { title, text, failed, done, isNamed, isConfirmed, act } = dialogs[open];
   const change = async (values: Values) => {
     await act(passkey, values);
-    // What was done is done, whether or not the browser hears of it.
-    if (canUsePasskeys) await tellBrowser().catch(() => undefined);
+    // The change is made, whether or not the browser can be told.
+    await tellBrowser().catch(() => undefined);
     await changed();
     tell(done);
-    close();
   };
   return (
     <FormDialog
@@ -120,8 +119,7 @@ const Change = ({ open, passkey, user, changed, close }: ChangeProps) => {
       {isNamed && (
         <Field label="Name" name="name" maxLength={100} defaultValue={passkey?.name ?? 'Passkey'} />
       )}
-      {isConfirmed && <OwnPassword />}
-      {isConfirmed && user.second_factor?.enabled && <CodeField />}
+      {isConfirmed && <Confirmation user={user} />}
     </FormDialog>
   );
 };

@@ -47,7 +47,7 @@ export const Person = (props: PersonProps) => {
   );
 };
 
-/** Tells everybody what was just done to a user, as the end of a sentence. */
+/** Shows what was just done to a user. @param done the sentence after the user's name */
 export const tellOf = (user: Known, done: string): void =>
   tell(
     <>

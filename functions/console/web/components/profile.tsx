@@ -41,7 +41,7 @@ export const setSuspended = async (user: User, isSuspended: boolean): Promise<Us
 
 export const isOwn = ({ id }: Pick<User, 'id'>): boolean => signedIn.get().session?.id === id;
 
-/** Whether whoever is signed in may change a user. */
+/** Whether the user who is signed in may change a user. */
 export const mayChange = (user: Pick<User, 'id'>): boolean => isAdmin() || isOwn(user);
 
 /** Shows a user who was changed as the user is then. */

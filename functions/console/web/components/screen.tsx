@@ -37,7 +37,7 @@ export const Screen = ({ title, heading: shown = title, actions, children }: Scr
   );
 };
 
-/** The mark, and the name of the product. */
+/** The logo and the name of the product. */
 export const Brand = () => (
   <p class="brand">
     <img src={mark()} alt="" /> {settings.product}

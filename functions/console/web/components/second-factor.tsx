@@ -8,6 +8,7 @@ import type {
   PasswordAndCode,
   PasswordConfirmation,
   SecondFactorEnrolment,
+  UserDetails,
 } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { useLoad } from '../loading.ts';
@@ -32,10 +33,18 @@ export const CodeField = ({ hint = 'From the app, or a recovery code.' }: { hint
 );
 
 /** The password of whoever is signed in, with the address for password managers. */
-export const OwnPassword = () => (
+const OwnPassword = () => (
   <>
     <UserNameOf email={signedIn.get().session?.email ?? ''} />
     <CurrentPassword />
+  </>
+);
+
+/** Confirms a change of how one logs in: by the password, and a code if one has a second factor. */
+export const Confirmation = ({ user }: { user: UserDetails }) => (
+  <>
+    <OwnPassword />
+    {user.second_factor?.enabled && <CodeField />}
   </>
 );
 
@@ -170,10 +179,7 @@ const Enabled = ({ left, done }: EnabledProps) => {
       {change && (
         <FormDialog
           title={change.title}
-          act={async (body: PasswordAndCode) => {
-            const renewed = await change.send(body);
-            done(renewed);
-          }}
+          act={async (body: PasswordAndCode) => done(await change.send(body))}
           failed="Nothing was changed"
           isDangerous
           close={close}

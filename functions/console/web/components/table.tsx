@@ -17,18 +17,18 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string | number;
-  /** The rem that its columns need beside each other. */
+  /** The width in rem below which the rows become cards. */
   readonly room?: number;
   /** The content in the place of rows where there are none: it says what to do. */
   readonly empty: ComponentChildren;
 }
 
-/** The em of its room at which style.css makes cards of rows. */
+/** The width in em of the font at which style.css turns rows into cards. */
 const unit = 37;
 
 /**
- * A table. Where it has too little room each row is a card of its own, whose cells carry the titles of their
- * columns; the roles, which that would take away, are named.
+ * A table. Where it has too little room each row is a card, whose cells carry the titles of their
+ * columns. The roles are named, because cards would lose them.
  */
 export const Table = <Row,>({
   caption,

@@ -10,7 +10,7 @@ export const Time = ({ at, isDay = false }: { at: string; isDay?: boolean }) => 
   </time>
 );
 
-/** An address or the like, which breaks where its parts end. */
+/** An address or a URL, which may break between its parts. */
 export const Whole = ({ text }: { text: string }) => (
   <bdi class="whole">
     {text.split(/(?<=[@.:/])/).map((part, index) => (

@@ -27,7 +27,7 @@ interface QueryProps {
 /** The noun for each filter, in a sentence. */
 const said = { userId: 'user', ipAddress: 'source', action: 'action', reason: 'reason' } as const;
 
-/** The whole query by time, also what following has found since. */
+/** A chart of all entries of the query, including those that following has found since. */
 const Chart = ({
   data = [],
   rows,

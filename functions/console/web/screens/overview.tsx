@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { settings } from '../api.ts';
 import { now } from '../clock.ts';
 import { Entries } from '../components/entries.tsx';
@@ -18,14 +18,14 @@ import { changesRights, isLogin, isRegistration, usersSince } from '../trail/ove
 import { presets, readState, secondsBefore, type TrailState } from '../trail/query.ts';
 import { useWhole } from '../trail/whole.ts';
 
-/** The queries to which charts and groups lead. */
+/** The queries of the trail that charts and groups link to. */
 const queries = {
   registrations: { action: 'CREATE', result: 'SUCCESS' },
   logins: { action: 'LOGIN', result: 'SUCCESS' },
   failures: { action: 'LOGIN', result: 'FAILURE' },
 } as const;
 
-/** Groups that are shown of each kind. */
+/** The most groups that a table shows. */
 const most = 5;
 
 interface CountsProps {
@@ -41,21 +41,18 @@ interface ChartProps extends CountsProps {
   readonly children?: ComponentChildren;
 }
 
-/** Entries of a kind by time, and how many they are. */
-const Chart = ({ title, entries, query, since, time, children }: ChartProps) => {
-  const bounds = useMemo(() => ({ from: Date.parse(since), until: time }), [since, time]);
-  return (
-    <Card title={title}>
-      <Histogram
-        entries={entries}
-        bounds={bounds}
-        caption={<a href={href('/audit', { ...query, since })}>{grouped(entries.length)} in all</a>}
-        narrow={({ from, until }) => showTrail(readState({ ...query, since: from, until }))}
-      />
-      {children}
-    </Card>
-  );
-};
+/** A chart of one kind of entries, with their number. */
+const Chart = ({ title, entries, query, since, time, children }: ChartProps) => (
+  <Card title={title}>
+    <Histogram
+      entries={entries}
+      bounds={{ from: Date.parse(since), until: time }}
+      caption={<a href={href('/audit', { ...query, since })}>{grouped(entries.length)} in all</a>}
+      narrow={({ from, until }) => showTrail(readState({ ...query, since: from, until }))}
+    />
+    {children}
+  </Card>
+);
 
 const Counts = (props: CountsProps) => {
   const { entries, since, time } = props;
@@ -117,7 +114,7 @@ const Counts = (props: CountsProps) => {
   );
 };
 
-/** How the trail stands by the last look at its seal (components/findings.tsx). */
+/** The outcome of the last check of the seal (components/findings.tsx). */
 const Seal = () => {
   const check = lastCheck.use();
   const said = check

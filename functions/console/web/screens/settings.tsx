@@ -6,13 +6,13 @@ import { Badge } from '../components/text.tsx';
 import type { Setting } from '../contract.d.ts';
 import { useLoad } from '../loading.ts';
 
-/** What infra/settings.md says of each setting (infra/static-files.ts). */
+/** The description of each setting in infra/settings.md, which infra/static-files.ts puts in. */
 declare const MEANINGS: Readonly<Record<string, string>>;
 
 const shown = (value: Setting['value']) =>
   value === '' ? <span class="muted">none</span> : <code>{value}</code>;
 
-/** The settings in force, which nobody changes here. */
+/** The settings in force. They cannot be changed here. */
 export const Settings = () => {
   const settings = useLoad(
     'settings',

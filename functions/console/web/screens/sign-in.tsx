@@ -37,7 +37,7 @@ const mayEnter = async ({ role, token }: Session): Promise<boolean> => {
   return (await send(api.GET('/api/profile', { headers }))).data.auditor === true;
 };
 
-/** Begins a session. Whoever must have a second factor, and has none, is led to its form. */
+/** Begins a session. Users who must set up a second factor are led to its form. */
 const enter = async (session: Session, { isByPasskey = false } = {}): Promise<void> => {
   const headers = { Authorization: `Bearer ${session.token}` };
   const isRequired = settings.secondFactor === 'admins' && !isByPasskey;
@@ -46,7 +46,7 @@ const enter = async (session: Session, { isByPasskey = false } = {}): Promise<vo
   if (factor && !factor.enabled) go('/account');
 };
 
-/** Begins the session of whoever may use the console, and ends any other. */
+/** Begins the session of a user who may use the console; ends the session of any other user. */
 const admit = async (session: Session, how: { isByPasskey?: boolean } = {}): Promise<void> => {
   if (await mayEnter(session)) return enter(session, how);
   await logOut(session).catch(() => undefined);
@@ -56,7 +56,7 @@ const admit = async (session: Session, how: { isByPasskey?: boolean } = {}): Pro
 
 const admitByPasskey = (session: Session) => admit(session, { isByPasskey: true });
 
-/** Milliseconds after which the options that the browser holds are replaced, before they are void. */
+/** Milliseconds after which the browser gets new options: the service takes them for five minutes. */
 const optionsTime = 4 * 60_000;
 
 /** Signs in by a passkey: by a button, or by the list of the address field. */
@@ -66,7 +66,7 @@ const ByPasskey = () => {
   const listed = useRef<AbortController>(undefined);
   const [failure, setFailure] = useState<Failure>();
   const offer = async (signal: AbortSignal) => {
-    // Options that fail would fail again at once, and so on.
+    // Set once there are options: if they cannot be had, offering again would fail again at once.
     let retry: typeof again | undefined;
     try {
       if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return;
@@ -92,7 +92,7 @@ const ByPasskey = () => {
   }, [round]);
   const asked = useAction(async () => {
     setFailure(undefined);
-    // A browser has one request at a time.
+    // Browsers allow one request for a passkey at a time.
     listed.current?.abort();
     await loginOptions().then(logInByPasskey).then(admitByPasskey).finally(again);
   });
@@ -106,7 +106,7 @@ const ByPasskey = () => {
   );
 };
 
-/** The form to sign in. It lies before everything while nobody is signed in. */
+/** The form to sign in. It covers everything while nobody is signed in. */
 export const SignIn = () => {
   const { session: before, notice } = signedIn.use();
   const [asksCode, setAsksCode] = useState(false);

@@ -23,7 +23,7 @@ const shown = 10;
 
 interface HistoryProps {
   readonly id: number;
-  /** The user as stored; absent: deleted, or not known yet. */
+  /** The user as stored; absent: deleted. */
   readonly user: UserDetails | undefined;
 }
 
@@ -50,7 +50,7 @@ const standingColumns: readonly Column<Standing>[] = [
   { title: 'By', cell: ({ by }) => <UserName id={by} />, class: 'name' },
 ];
 
-/** What the user was and when, the newest entries by and about the user, and a link to all. */
+/** The user's roles over time, the newest entries by or about the user, and a link to all of them. */
 const History = ({ id, user }: HistoryProps) => {
   const query = { about: String(id) };
   const whole = useWhole(readState(query));
@@ -84,7 +84,7 @@ const History = ({ id, user }: HistoryProps) => {
   );
 };
 
-/** A user, with all that an admin can do there; an auditor sees the same of others, and changes nothing. */
+/** A user, with all actions of admins. Auditors see others without actions and sessions. */
 export const User = ({ id }: { id: number }) => {
   const { changes, changed, ...loaded } = useUser(id);
   const isMissing = loaded.failure?.status === 404;
@@ -119,7 +119,7 @@ export const User = ({ id }: { id: number }) => {
             </Loaded>
           </div>
         )}
-        {/* A fault of both is told once. */}
+        {/* While the user cannot be loaded, one message is enough. */}
         {(loaded.data || isMissing) && <History key={changes} id={id} user={loaded.data} />}
       </div>
     </Screen>

@@ -1,4 +1,4 @@
-/** Whom a text in a filter means. */
+/** Finds the user whom the text in a filter means. */
 import { Failure, settings } from '../api.ts';
 import type { Known } from '../components/person.tsx';
 import type { AuditEntry } from '../contract.d.ts';
@@ -8,7 +8,7 @@ import { none, readState } from './query.ts';
 import { readAll } from './read.ts';
 import { mostEntries } from './whole.ts';
 
-/** Several users whom a text means, of whom one must be chosen. */
+/** The text may mean any of several users; one of them must be chosen. */
 export class Several extends Error {
   readonly field: string;
   readonly people: readonly Known[];
@@ -20,12 +20,12 @@ export class Several extends Error {
   }
 }
 
-/** Users that are offered at most. */
+/** The most users that are offered. */
 const mostOffered = 10;
 
 const fold = (text: unknown): string => String(text).normalize().toLowerCase();
 
-/** Those who are deleted, where the trail has their names. */
+/** Deleted users, where the trail has their names. */
 const findDeleted = async (sought: string): Promise<readonly Known[]> => {
   if (settings.auditDetail !== 'full') return [];
   const { data } = await readAll(readState({ action: 'DELETE', result: 'SUCCESS' }), mostEntries);
@@ -38,7 +38,7 @@ const findDeleted = async (sought: string): Promise<readonly Known[]> => {
     .filter(({ name, email }) => [name, email].some((each) => fold(each).includes(fold(sought))));
 };
 
-/** Those who are stored; of a long list page after page, until there is one. */
+/** Users who are stored. A search reads on until a page has one, because pages may be empty. */
 const findStored = async (sought: string): Promise<readonly Known[]> => {
   const query = { q: sought, role: '', order: '' } as const;
   let page = await readUsers(query);
@@ -47,8 +47,8 @@ const findStored = async (sought: string): Promise<readonly Known[]> => {
 };
 
 /**
- * The id of the user whom a text means: an id, an address, or a part of it or of a name.
- * @throws {Several} where it means several @throws {Failure} where it means nobody
+ * The id of the user whom a text means: an id, or an address or a name or a part of one.
+ * @throws {Several} if it means several users @throws {Failure} if it means nobody
  */
 export const findId = async (field: string, text: string): Promise<string> => {
   const sought = text.trim().replace(/^#(?=\d)/, '');

@@ -17,9 +17,6 @@ const day = 86_400;
 /** Seconds that a bar may cover, so that bars begin at round times; past a day, whole days. */
 const widths = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 10_800, 21_600, 43_200, day];
 
-const boundsOf = (seconds: readonly number[]) =>
-  [Math.min(...seconds), Math.max(...seconds)] as const;
-
 /** The bounds of a chart, in milliseconds since 1970. */
 export interface Bounds {
   readonly from: number;
@@ -39,10 +36,11 @@ export const barsOf = (
   const secondsOf = ({ created_at }: Pick<AuditEntry, 'created_at'>) =>
     timeOf(created_at) / 1000 - behind;
   const timed = entries.filter((entry) => !Number.isNaN(secondsOf(entry)));
-  if (timed.length === 0 && !bounds) return [];
-  const [oldest, newest] = bounds
+  const seconds = bounds
     ? [bounds.from / 1000 - behind, bounds.until / 1000 - behind]
-    : boundsOf(timed.map(secondsOf));
+    : timed.map(secondsOf);
+  if (seconds.length === 0) return [];
+  const [oldest, newest] = [Math.min(...seconds), Math.max(...seconds)];
   const countFor = (width: number) => Math.floor(newest / width) - Math.floor(oldest / width) + 1;
   const wide = Math.ceil((newest - oldest) / (maxBars - 1) / day) * day;
   const width = widths.find((each) => countFor(each) <= maxBars) ?? wide;

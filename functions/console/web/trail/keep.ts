@@ -1,9 +1,9 @@
-/** What an export keeps where the service does not know a filter. */
+/** Applies the filters that the service does not know to the pages of an export. */
 import type { AuditEntry } from '../contract.d.ts';
 import { passes } from './groups.ts';
 import { ownFilters, type TrailState } from './query.ts';
 
-/** A record of CSV (RFC 4180), and a field of one, each with what ends it. */
+/** A record of CSV (RFC 4180) with its line end, and a field with its delimiter. */
 const record = /(?:"(?:[^"]|"")*"|[^"\r])*\r\n/g;
 const field = /((?:"(?:[^"]|"")*"|[^",\r])*)(?:,|\r\n)/g;
 
@@ -12,7 +12,7 @@ const fieldsOf = (line: string): readonly string[] =>
     text.replace(/^"|"$/g, '').replaceAll('""', '"'),
   );
 
-/** The lines of a page of an export whose entries pass all filters. */
+/** A page of an export with only those entries that pass all filters. */
 export const keepPassing = (text: string, form: 'csv' | 'ndjson', state: TrailState): string => {
   if (ownFilters(state).length === 0) return text;
   if (form === 'ndjson') {

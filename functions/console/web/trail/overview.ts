@@ -1,19 +1,19 @@
-/** What the overview counts. */
+/** The kinds of entries that the overview counts. */
 import type { AuditEntry } from '../contract.d.ts';
 import { timeOf } from '../format.ts';
 import { detailsOf } from './happened.ts';
 
 type Entries = readonly AuditEntry[];
 
-/** A user who has made the own account. */
+/** Whether a user registered, rather than being made by somebody else. */
 export const isRegistration = ({ action, result, resource, user_id, resource_id }: AuditEntry) =>
   `${action} ${resource} ${result}` === 'CREATE users SUCCESS' && String(user_id) === resource_id;
 
-/** Whether an entry is of a login with a result. */
+/** Whether an entry is a login with this result. */
 export const isLogin = (entry: AuditEntry, result: AuditEntry['result']): boolean =>
   entry.action === 'LOGIN' && entry.result === result;
 
-/** Whether somebody became an admin or an auditor, or ceased to be one, or was suspended. */
+/** Whether an entry changes the role, the auditor or the suspension of a user. */
 export const changesRights = (entry: AuditEntry): boolean => {
   const { role, auditor, suspended } = detailsOf(entry);
   const isChange = entry.action === 'CREATE' || entry.action === 'UPDATE';
@@ -24,7 +24,7 @@ export const changesRights = (entry: AuditEntry): boolean => {
   );
 };
 
-/** How many different users logged in since a time, in milliseconds since 1970. */
+/** Counts the different users who logged in since a time, in milliseconds since 1970. */
 export const usersSince = (entries: Entries, time: number): number =>
   new Set(
     entries

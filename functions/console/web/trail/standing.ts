@@ -1,18 +1,18 @@
-/** What a user was, and when. */
+/** The rights and the address of a user over time, as the trail tells them. */
 import type { AuditEntry, User } from '../contract.d.ts';
 import { detailsOf } from './happened.ts';
 
-/** What a user is: what it may do, and its address, where the trail has that. */
+/** The rights and the address of a user. Only entries in full detail have addresses. */
 type Values = Partial<Readonly<Record<'role' | 'auditor' | 'email', unknown>>>;
 
-/** A time in which nothing of that changed. */
+/** A span of time in which these values did not change. */
 export interface Standing {
   readonly values: Values;
-  /** Empty: since before the entries that there are. */
+  /** Empty: since before the first entry. */
   readonly from: string;
-  /** Empty: until now. */
+  /** Empty: still so. */
   readonly until: string;
-  /** The id of whoever made it so. */
+  /** The id of the user who made the change. */
   readonly by: number | null;
 }
 
@@ -20,7 +20,7 @@ const deeds: readonly string[] = ['CREATE', 'UPDATE', 'DELETE'];
 
 /**
  * The standings of a user, newest first.
- * @param entries of the trail, those about the user among them
+ * @param entries of the trail; those that are not about the user are ignored
  * @param user as stored now; absent: deleted
  */
 export const standingsOf = (
@@ -50,14 +50,14 @@ export const standingsOf = (
   return standings;
 };
 
-/** What an entry says that the user became. */
+/** The values that an entry gave the user. */
 const madeBy = (entry: AuditEntry): Values => {
   const details = detailsOf(entry);
   if (entry.action === 'CREATE') return defined({ ...details, role: details.role ?? 'user' });
   return defined(sides(details, 'to'));
 };
 
-/** What the user was before the first change of each value, which is as now where there was none. */
+/** The values before the first change of each; those that never changed are the present ones. */
 const valuesBefore = (own: readonly AuditEntry[], user: Values = {}): Values => {
   const earliestLast = own.map((entry) => defined(sides(detailsOf(entry), 'from'))).reverse();
   return Object.assign({}, user, ...earliestLast);
