@@ -2,8 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { readItems, send } from '../dynamodb/client.ts';
+import { readItems, type Step, send } from '../dynamodb/client.ts';
 import { itemKey } from '../dynamodb/tables.ts';
+import type { ErrorCode } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { emailKey } from './address.ts';
 import type { User } from './user.ts';
@@ -134,6 +135,30 @@ export async function getItem<T = Readonly<Record<string, unknown>>>(
     }),
   );
   return Item && (unmarshall(Item) as T);
+}
+
+/**
+ * The step that stores an item by which something, such as an address, belongs to one user alone.
+ * @param error thrown when somebody has it already
+ */
+export function claiming(Item: ItemKey & { readonly user_id: number }, error: ErrorCode): Step {
+  const Put = {
+    TableName: config.usersTable,
+    Item,
+    ConditionExpression: 'attribute_not_exists(pk)',
+  };
+  return [{ Put }, error];
+}
+
+/** The step that deletes such an item of a user. */
+export function releasing(Key: ItemKey, userId: number): Step {
+  const Delete = {
+    TableName: config.usersTable,
+    Key,
+    ConditionExpression: 'user_id = :id',
+    ExpressionAttributeValues: { ':id': userId },
+  };
+  return [{ Delete }];
 }
 
 const storedKey = ({ pk }: ItemKey) => ({ pk: { S: pk } });

@@ -7,7 +7,15 @@ import { Overtaken, type Step, transact, untilWritten, updateOnce } from '../dyn
 import type { ErrorCode } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { emailKey } from './address.ts';
-import { adminListing, emailItemKey, newVersion, type StoredUser, userKey } from './item.ts';
+import {
+  adminListing,
+  claiming,
+  emailItemKey,
+  newVersion,
+  releasing,
+  type StoredUser,
+  userKey,
+} from './item.ts';
 import { readUser } from './store.ts';
 
 /** The fields that a change sets in a user's item; it removes those that are undefined. */
@@ -60,26 +68,13 @@ export function requireAdmin(id: number, error: ErrorCode = 'FORBIDDEN'): Step {
  */
 export function takeEmail(user: StoredUser, email = user.email): readonly Step[] {
   if (emailKey(email) === emailKey(user.email)) return [];
-  const Put = {
-    TableName: config.usersTable,
-    Item: { ...emailItemKey(email), user_id: user.id },
-    ConditionExpression: 'attribute_not_exists(pk)',
-  };
-  return [releaseEmail(user), [{ Put }, 'EMAIL_REGISTERED']];
+  const item = { ...emailItemKey(email), user_id: user.id };
+  return [releaseEmail(user), claiming(item, 'EMAIL_REGISTERED')];
 }
 
 /** Frees the address of a user, so that others can take it. */
 export function releaseEmail({ id, email }: StoredUser): Step {
-  return [
-    {
-      Delete: {
-        TableName: config.usersTable,
-        Key: emailItemKey(email),
-        ConditionExpression: 'user_id = :id',
-        ExpressionAttributeValues: { ':id': id },
-      },
-    },
-  ];
+  return releasing(emailItemKey(email), id);
 }
 
 /** All that several rules contribute. */

@@ -6,10 +6,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Step } from '../../dynamodb/client.ts';
 import { itemKey } from '../../dynamodb/tables.ts';
-import { config } from '../../ground/settings.ts';
 import {
+  claiming,
   getItem,
   type IdentityName,
+  releasing,
   type StoredIdentity,
   type StoredUser,
 } from '../../users/item.ts';
@@ -56,16 +57,7 @@ export function linking(
   { id, identities = [] }: StoredUser,
   names: readonly IdentityName[] = identities,
 ): readonly Step[] {
-  return names.map((name) => [
-    {
-      Put: {
-        TableName: config.usersTable,
-        Item: { ...identityKey(name), user_id: id },
-        ConditionExpression: 'attribute_not_exists(pk)',
-      },
-    },
-    'IDENTITY_LINKED',
-  ]);
+  return names.map((name) => claiming({ ...identityKey(name), user_id: id }, 'IDENTITY_LINKED'));
 }
 
 /** The change after which a user has no identities. */
@@ -80,16 +72,7 @@ export function unlinking(
   { id, identities = [] }: StoredUser,
   names: readonly IdentityName[] = identities,
 ): readonly Step[] {
-  return names.map((name) => [
-    {
-      Delete: {
-        TableName: config.usersTable,
-        Key: identityKey(name),
-        ConditionExpression: 'user_id = :id',
-        ExpressionAttributeValues: { ':id': id },
-      },
-    },
-  ]);
+  return names.map((name) => releasing(identityKey(name), id));
 }
 
 /** No issuer has a number sign. */

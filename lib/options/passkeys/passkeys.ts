@@ -8,24 +8,34 @@ import { type Step, updateOnce } from '../../dynamodb/client.ts';
 import { itemKey } from '../../dynamodb/tables.ts';
 import { DomainError } from '../../ground/errors.ts';
 import { config, hasPasskeys } from '../../ground/settings.ts';
-import { getItem, getItems, type StoredPasskey, type StoredUser } from '../../users/item.ts';
+import {
+  claiming,
+  getItem,
+  getItems,
+  releasing,
+  type StoredPasskey,
+  type StoredUser,
+} from '../../users/item.ts';
 import { findStoredUser } from '../../users/store.ts';
 import type { Change } from '../../users/write.ts';
 import type { Session } from '../sessions/sessions.ts';
 
-/** What an authenticator has made: the id of a credential, and its public key as COSE has it. */
+/** A credential as its authenticator has made it. */
 export interface Credential {
+  /** In base64url. */
   readonly credential_id: string;
+  /** In COSE (RFC 9052). */
   readonly public_key: Uint8Array;
-  /** How often it has signed, if its authenticator counts that. */
+  /** The number of its signatures; 0 if its authenticator does not count them. */
   readonly counter: number;
-  /** Whether its authenticator keeps it elsewhere too. */
+  /** Whether its authenticator has a copy of it elsewhere. */
   readonly backed_up: boolean;
 }
 
 /** The item of a passkey. */
 export interface StoredCredential extends Omit<Credential, 'credential_id'> {
   readonly user_id: number;
+  /** The time of the last login, as in `created_at`; null: there was none. */
   readonly last_used_at: string | null;
 }
 
@@ -97,14 +107,9 @@ export function adding(
   { credential_id, ...credential }: Credential,
 ): Change {
   const stored: StoredCredential = { ...credential, user_id: id, last_used_at: null };
-  const Put = {
-    TableName: config.usersTable,
-    Item: { ...passkeyKey(credential_id), ...stored },
-    ConditionExpression: 'attribute_not_exists(pk)',
-  };
   return {
     fields: { passkeys: [...passkeys, passkey] },
-    steps: [[{ Put }, 'PASSKEY_REGISTERED']],
+    steps: [claiming({ ...passkeyKey(credential_id), ...stored }, 'PASSKEY_REGISTERED')],
     ways: ['passkeys'],
   };
 }
@@ -127,7 +132,7 @@ export function forgottenPasskeys(user: StoredUser): readonly Step[] {
 
 /**
  * Notes that a user has logged in by a credential.
- * @returns false when it was removed, or has signed as often before, which another copy of it has then
+ * @returns false if it was removed, or if its counter did not grow: then a copy of it may have signed
  * @throws {DomainError} STORAGE_FAULT
  */
 export function noteLogin(
@@ -154,16 +159,7 @@ export function noteLogin(
 }
 
 function forgetting({ id }: StoredUser, { credential_id }: StoredPasskey): Step {
-  return [
-    {
-      Delete: {
-        TableName: config.usersTable,
-        Key: passkeyKey(credential_id),
-        ConditionExpression: 'user_id = :id',
-        ExpressionAttributeValues: { ':id': id },
-      },
-    },
-  ];
+  return releasing(passkeyKey(credential_id), id);
 }
 
 function passkeyKey(credentialId: string) {
