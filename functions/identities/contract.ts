@@ -2,20 +2,15 @@ import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
 import {
   codeUnder,
-  confirmationErrors,
-  confirmationUnder,
+  confirmationWithCode,
+  confirmationWithCodeErrors,
+  confirmationWithCodeUnder,
   exampleIdentity,
   identity,
   refusesUnmailable,
 } from '../../lib/contract/schemas.ts';
 import { hasIdentities, hasSecondFactors } from '../../lib/ground/settings.ts';
-import {
-  confirmation,
-  filledText,
-  knownPassword,
-  name,
-  textIfAny,
-} from '../../lib/users/fields.ts';
+import { filledText, knownPassword, name, textIfAny } from '../../lib/users/fields.ts';
 import { exampleTokens, tokensUnder } from '../auth/contract.ts';
 
 export const makeNonce = {
@@ -66,8 +61,7 @@ export const unlink = {
   route: 'POST /api/identities/{identity}/removals',
   exists: hasIdentities,
   may: 'own',
-  // The code is looked at when the caller has a second factor.
-  body: () => v.object({ ...confirmation(), code: textIfAny() }),
+  body: confirmationWithCode,
   whenInvalid: 'CURRENT_PASSWORD_REQUIRED',
   storageFault: ['Error unlinking identity', 'err'],
 } as const satisfies Contract;
@@ -172,20 +166,10 @@ export const descriptions: Descriptions = {
     id: 'unlinkIdentity',
     summary: 'Unlink an identity from one’s own account',
     text: 'Needs the current password, or of a user who has none an ID token of a linked identity. All other sessions of the caller are ended. The last way to log in stays.',
-    body: named(
-      'IdentityRemoval',
-      v.object({ ...confirmationUnder(settings), ...codeUnder(settings) }),
-    ),
+    body: confirmationWithCodeUnder('IdentityRemoval', settings),
     bodyExample: { currentPassword: 'a long password of her own' },
     success: { status: 204, description: 'The identity is unlinked.' },
-    errors: [
-      confirmationErrors(settings),
-      'CURRENT_PASSWORD_WRONG',
-      'TOO_MANY_ATTEMPTS',
-      'LAST_LOGIN',
-      'USER_NOT_FOUND',
-      hasSecondFactors(settings) && ['CODE_REQUIRED', 'CODE_WRONG'],
-    ],
+    errors: [...confirmationWithCodeErrors(settings), 'LAST_LOGIN'],
   }),
 
   unlinkOfUser: () => ({

@@ -1,14 +1,14 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
 import {
-  codeUnder,
-  confirmationErrors,
-  confirmationUnder,
+  confirmationWithCode,
+  confirmationWithCodeErrors,
+  confirmationWithCodeUnder,
   timestamp,
 } from '../../lib/contract/schemas.ts';
-import { hasPasskeys, hasSecondFactors, type ServiceValues } from '../../lib/ground/settings.ts';
+import { hasPasskeys, type ServiceValues } from '../../lib/ground/settings.ts';
 import { rule } from '../../lib/ground/validation.ts';
-import { confirmation, name, textIfAny } from '../../lib/users/fields.ts';
+import { name } from '../../lib/users/fields.ts';
 import { exampleTokens, tokensUnder } from '../auth/contract.ts';
 
 export const loginOptions = {
@@ -37,7 +37,8 @@ export const options = {
   route: 'POST /api/passkeys/options',
   exists: hasPasskeys,
   may: 'own',
-  ...confirmed(),
+  body: confirmationWithCode,
+  whenInvalid: 'CURRENT_PASSWORD_REQUIRED',
   storageFault: ['Error adding passkey', 'err'],
 } as const satisfies Contract;
 
@@ -62,7 +63,8 @@ export const remove = {
   route: 'POST /api/passkeys/{passkey}/removals',
   exists: hasPasskeys,
   may: 'own',
-  ...confirmed(),
+  body: confirmationWithCode,
+  whenInvalid: 'CURRENT_PASSWORD_REQUIRED',
   storageFault: ['Error removing passkey', 'err'],
 } as const satisfies Contract;
 
@@ -93,7 +95,13 @@ export const descriptions: Descriptions = {
     id: 'logInByPasskey',
     summary: 'Log in by a passkey',
     text: 'A passkey stands for the password and the code. Failed logins are counted by source address, and by account once the signature is right. The header `Error-Code` is `PASSKEY_UNKNOWN` where nobody has the credential, so that the browser can be told to forget it.',
-    bodyExample: { credential: exampleUsed },
+    bodyExample: {
+      credential: exampleCredential({
+        authenticatorData: 'SZYN5YgOjGh0NBcPZHZgW4',
+        signature: 'MEUCIQCx',
+        userHandle: exampleHandle,
+      }),
+    },
     success: {
       status: 200,
       description: 'The user is logged in.',
@@ -136,7 +144,7 @@ export const descriptions: Descriptions = {
     id: 'makePasskeyOptions',
     summary: 'Get the options that make a passkey',
     text: 'Needs the current password, or of a user who has none an ID token of a linked identity. A browser takes them by `PublicKeyCredential.parseCreationOptionsFromJSON`. The challenge is good for five minutes, for one passkey, and in this session alone.',
-    body: confirmationOf(settings),
+    body: confirmationWithCodeUnder('PasskeyConfirmation', settings),
     bodyExample: exampleConfirmation,
     success: {
       status: 200,
@@ -156,14 +164,17 @@ export const descriptions: Descriptions = {
         attestation: 'none',
       },
     },
-    errors: [...confirmedErrors(settings), ...addingErrors(settings)],
+    errors: [...confirmationWithCodeErrors(settings), ...addingErrors(settings)],
   }),
 
   add: (settings) => ({
     id: 'addPasskey',
     summary: 'Add a passkey to one’s own account',
     text: 'All other sessions of the caller are ended. Without a name it is called `Passkey`.',
-    bodyExample: { credential: exampleMade, name: examplePasskey.name },
+    bodyExample: {
+      credential: exampleCredential({ attestationObject: 'o2NmbXRkbm9uZQ' }),
+      name: examplePasskey.name,
+    },
     success: {
       status: 201,
       description: 'The passkey is added.',
@@ -190,39 +201,15 @@ export const descriptions: Descriptions = {
     id: 'removePasskey',
     summary: 'Remove a passkey from one’s own account',
     text: 'Needs the current password, or of a user who has none an ID token of a linked identity. All other sessions of the caller are ended.',
-    body: confirmationOf(settings),
+    body: confirmationWithCodeUnder('PasskeyConfirmation', settings),
     bodyExample: exampleConfirmation,
     success: { status: 204, description: 'The passkey is removed.' },
     errors: [
-      ...confirmedErrors(settings),
+      ...confirmationWithCodeErrors(settings),
       settings.secondFactor === 'admins' && 'SECOND_FACTOR_REQUIRED',
     ],
   }),
 };
-
-/** What is confirmed as the linking of an identity is: the code is looked at of whoever has a factor. */
-// @__NO_SIDE_EFFECTS__
-function confirmed() {
-  return {
-    body: () => v.object({ ...confirmation(), code: textIfAny() }),
-    whenInvalid: 'CURRENT_PASSWORD_REQUIRED',
-  } as const;
-}
-
-function confirmationOf(settings: ServiceValues) {
-  const fields = { ...confirmationUnder(settings), ...codeUnder(settings) };
-  return named('PasskeyConfirmation', v.object(fields));
-}
-
-function confirmedErrors(settings: ServiceValues) {
-  return [
-    confirmationErrors(settings),
-    'CURRENT_PASSWORD_WRONG',
-    'TOO_MANY_ATTEMPTS',
-    'USER_NOT_FOUND',
-    hasSecondFactors(settings) && (['CODE_REQUIRED', 'CODE_WRONG'] as const),
-  ] as const;
-}
 
 function addingErrors(settings: ServiceValues) {
   return [
@@ -258,34 +245,37 @@ function credentialId() {
   );
 }
 
-/** @param name of the schema */
-function credential<const Response extends v.ObjectEntries>(name: string, response: Response) {
+function made() {
+  return credential('MadeCredential', 'made', { attestationObject: bytes() });
+}
+
+function used() {
+  const parts = { authenticatorData: bytes(), signature: bytes(), userHandle: bytes() };
+  return credential('UsedCredential', 'used', parts);
+}
+
+/**
+ * A credential as its `toJSON` writes it.
+ * @param name of the schema
+ * @param done what the browser has done with it
+ * @param ofKind the parts of the response that only this kind has
+ */
+function credential<const OfKind extends v.ObjectEntries>(
+  name: string,
+  done: 'made' | 'used',
+  ofKind: OfKind,
+) {
   const form = 'must be a credential';
+  const response = v.object({ clientDataJSON: bytes(), ...ofKind }, form);
   const parts = {
     id: credentialId(),
     rawId: credentialId(),
     type: v.string(form),
-    response: named(`${name}Response`, v.object(response, form)),
+    response: named(`${name}Response`, response),
   };
-  return named(name, v.object(parts, form));
-}
-
-function made() {
   return v.pipe(
-    credential('MadeCredential', { clientDataJSON: bytes(), attestationObject: bytes() }),
-    v.description('As `toJSON` of the credential has it that the browser has made.'),
-  );
-}
-
-function used() {
-  return v.pipe(
-    credential('UsedCredential', {
-      clientDataJSON: bytes(),
-      authenticatorData: bytes(),
-      signature: bytes(),
-      userHandle: bytes(),
-    }),
-    v.description('As `toJSON` of the credential has it that the browser has used.'),
+    named(name, v.object(parts, form)),
+    v.description(`The credential that the browser has ${done}, as its \`toJSON\` writes it.`),
   );
 }
 
@@ -299,7 +289,7 @@ function passkey() {
       last_used_at: v.nullable(timestamp()),
       backed_up: v.pipe(
         v.boolean(),
-        v.description('Whether its authenticator keeps it elsewhere too.'),
+        v.description('Whether its authenticator has a copy of it elsewhere.'),
       ),
       credential_id: v.string(),
     }),
@@ -348,22 +338,8 @@ const exampleChallenge = {
 
 const exampleConfirmation = { currentPassword: 'a long password of her own' };
 
-const { credential_id: id } = examplePasskey;
-const exampleClientData = 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0';
-const exampleMade = {
-  id,
-  rawId: id,
-  type: 'public-key',
-  response: { clientDataJSON: exampleClientData, attestationObject: 'o2NmbXRkbm9uZQ' },
-};
-const exampleUsed = {
-  id,
-  rawId: id,
-  type: 'public-key',
-  response: {
-    clientDataJSON: exampleClientData,
-    authenticatorData: 'SZYN5YgOjGh0NBcPZHZgW4',
-    signature: 'MEUCIQCx',
-    userHandle: exampleHandle,
-  },
-};
+function exampleCredential(response: object) {
+  const { credential_id: id } = examplePasskey;
+  const clientDataJSON = 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0';
+  return { id, rawId: id, type: 'public-key', response: { clientDataJSON, ...response } };
+}

@@ -2,7 +2,13 @@
 import * as v from 'valibot';
 import type { ErrorCode } from '../ground/errors.ts';
 import { hasIdentities, hasSecondFactors, type ServiceValues } from '../ground/settings.ts';
-import { filledText, knownPassword, optionalCode } from '../users/fields.ts';
+import {
+  confirmation,
+  filledText,
+  knownPassword,
+  optionalCode,
+  textIfAny,
+} from '../users/fields.ts';
 import { named, type Success } from './contract.ts';
 
 export const exampleSecondFactor = { enabled: true, recovery_codes_left: 10 };
@@ -48,6 +54,27 @@ export function idTokenUnder(settings: ServiceValues): v.ObjectEntries {
 /** For the document: the code of those who have a second factor. */
 export function codeUnder(settings: ServiceValues): v.ObjectEntries {
   return hasSecondFactors(settings) ? { code: optionalCode() } : {};
+}
+
+/** The body by which users confirm with a code too; the code is checked if they have a second factor. */
+export function confirmationWithCode() {
+  return v.object({ ...confirmation(), code: textIfAny() });
+}
+
+/** For the document: that body under some settings. @param name of the schema */
+export function confirmationWithCodeUnder(name: string, settings: ServiceValues) {
+  return named(name, v.object({ ...confirmationUnder(settings), ...codeUnder(settings) }));
+}
+
+/** The errors of such a confirmation. */
+export function confirmationWithCodeErrors(settings: ServiceValues) {
+  return [
+    confirmationErrors(settings),
+    'CURRENT_PASSWORD_WRONG',
+    'TOO_MANY_ATTEMPTS',
+    'USER_NOT_FOUND',
+    hasSecondFactors(settings) && (['CODE_REQUIRED', 'CODE_WRONG'] as const),
+  ] as const;
 }
 
 /** The errors of such an ID token. */
