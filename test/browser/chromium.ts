@@ -13,6 +13,9 @@ const isProgram = (path: string): boolean => {
   }
 };
 
+/** Milliseconds that every page waits: for what hangs, not for what is slow. */
+const timeout = 150_000;
+
 /**
  * Starts the browser that this machine has.
  * @throws where neither chromium nor google-chrome is on the PATH
@@ -24,5 +27,12 @@ export const startBrowser = async (): Promise<Browser> => {
     .find(isProgram);
   if (!executablePath) throw new Error(`These tests need ${names.join(' or ')} on the PATH.`);
   // A page of our own alone is opened; the sandbox does not work for root, nor in many containers.
-  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    context.setDefaultTimeout(timeout);
+    return context;
+  };
+  return browser;
 };

@@ -62,7 +62,8 @@ describe.each([-5, 5].map((hours) => [name(hours), hours] as const))(
       await page.route('**/api/users?*', (route) =>
         route.fulfill({ status: 429, headers: { 'Retry-After': '45' }, json: {} }),
       );
-      await page.clock.pauseAt(((await page.evaluate('Date.now()')) as number) + 1000);
+      // The clock goes on meanwhile, and cannot be stopped in the past.
+      await page.clock.pauseAt(((await page.evaluate('Date.now()')) as number) + hour);
       await page.getByRole('link', { name: 'Users' }).click();
       const wait = page.getByText('You can try again in');
       // What is drawn waits for the clock, which stands still.

@@ -24,8 +24,6 @@ export const openPage = async (
 ): Promise<OpenPage> => {
   const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options });
   if (clock !== undefined) await context.clock.install({ time: clock });
-  // For what hangs, not for what is slow.
-  context.setDefaultTimeout(150_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => complaints.push(message.text()));

@@ -10,8 +10,8 @@ const service = await serviceForThisFile();
 const { api, adminToken } = service;
 const { port } = new URL(service.url);
 
-/** Milliseconds after which a connection that is still open counts as a fault. */
-const patience = 10_000;
+/** Milliseconds after which a connection that is still open counts as a fault: one that hangs, not a slow one. */
+const patience = 150_000;
 
 /** What the service answers to bytes, after which the client sends no more. */
 const exchange = counted(async (bytes: string): Promise<string> => {

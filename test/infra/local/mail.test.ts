@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { folderForThisTest } from '../../support/folder.ts';
 import { mailSettings, resetUrl, startMailbox, tokenIn } from '../../support/mailbox.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
 
 const start = async (environment: Readonly<Record<string, string>>): Promise<TestService> => {
   const service = await startTestService({ ...mailSettings, ...environment });
@@ -16,17 +16,8 @@ const start = async (environment: Readonly<Record<string, string>>): Promise<Tes
 const askForLink = ({ api, admin }: TestService) =>
   api('POST', '/api/password-resets', { json: { email: admin.email } });
 
-/** Times to look whether a text was printed: far more than it takes. */
-const maxLooks = 2000;
-
-const printed = async ({ output }: TestService, pattern: RegExp): Promise<string> => {
-  for (let look = 0; look < maxLooks; look += 1) {
-    const found = pattern.exec(output())?.[1];
-    if (found) return found;
-    await sleep(20);
-  }
-  throw new Error(`Nothing like ${pattern} in:\n${output()}`);
-};
+const printed = ({ output }: TestService, pattern: RegExp): Promise<string> =>
+  until(() => pattern.exec(output())?.[1], `Nothing like ${pattern} was printed`);
 
 describe('npm start with MAIL_FROM and RESET_URL', () => {
   it('writes each mail to a file in DATA_DIR/mail that only its owner can read, and prints its path', async () => {

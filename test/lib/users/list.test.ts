@@ -157,6 +157,6 @@ describe('The log', () => {
         .split('\n')
         .filter((line) => line.includes('admin-made'))
         .map((line) => JSON.parse(line));
-    await expect.poll(lines, { timeout: 30_000 }).toEqual(made);
+    await expect.poll(lines).toEqual(made);
   });
 });
