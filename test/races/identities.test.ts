@@ -1,11 +1,12 @@
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { type Account, type ApiAnswer, register, uniqueEmail } from '../support/client.ts';
+import { type ApiAnswer, uniqueEmail } from '../support/client.ts';
 import { identityClient, identitySettings, newPerson, startIssuer } from '../support/issuer.ts';
 import { mailSettings, verifyUrl } from '../support/mailbox.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
 import { faults, overtake } from '../support/proxy.ts';
-import { markVerified, plantLinkToken } from '../support/reset-tokens.ts';
+import { plantLinkToken, registerVerified } from '../support/reset-tokens.ts';
+import { count, times } from './at-once.ts';
 
 const issuer = await startIssuer();
 const { proxy, service } = await proxiedServiceForThisFile({
@@ -18,15 +19,7 @@ const { proxy, service } = await proxiedServiceForThisFile({
 const { api } = service;
 const { identitiesOf, link, proofOf, send, signIn } = identityClient(api, issuer);
 
-const count = (answers: readonly ApiAnswer[], wanted: number) =>
-  answers.filter(({ status }) => status === wanted).length;
-const times = <T>(number: number, work: (i: number) => Promise<T>) =>
-  Promise.all(Array.from({ length: number }, (_, i) => work(i)));
-const newUser = async (): Promise<Account> => {
-  const user = await register(api);
-  await markVerified(service.environment, user.id);
-  return user;
-};
+const newUser = () => registerVerified(service);
 const profileOf = (token: string) => api('GET', '/api/profile', { token });
 
 describe('An identity', () => {

@@ -1,11 +1,12 @@
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { type Account, type ApiAnswer, register } from '../support/client.ts';
+import type { Account, ApiAnswer } from '../support/client.ts';
 import { mailSettings, verifyUrl } from '../support/mailbox.ts';
 import { newPasskey, passkeyClient, passkeySettings } from '../support/passkeys.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
 import { faults, overtake } from '../support/proxy.ts';
-import { markVerified, plantLinkToken } from '../support/reset-tokens.ts';
+import { plantLinkToken, registerVerified } from '../support/reset-tokens.ts';
+import { count, times } from './at-once.ts';
 
 const { proxy, service } = await proxiedServiceForThisFile({
   ...passkeySettings,
@@ -16,15 +17,7 @@ const { proxy, service } = await proxiedServiceForThisFile({
 const { api } = service;
 const { add, list, loginOptions, optionsFor, remove, send, signIn } = passkeyClient(api);
 
-const count = (answers: readonly ApiAnswer[], wanted: number) =>
-  answers.filter(({ status }) => status === wanted).length;
-const times = <T>(number: number, work: (i: number) => Promise<T>) =>
-  Promise.all(Array.from({ length: number }, (_, i) => work(i)));
-const newUser = async (): Promise<Account> => {
-  const user = await register(api);
-  await markVerified(service.environment, user.id);
-  return user;
-};
+const newUser = () => registerVerified(service);
 
 /** A request that adds a passkey, with options that were made before. */
 const addingTo = async ({ token, password: currentPassword }: Account, passkey = newPasskey()) => {

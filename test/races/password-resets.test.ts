@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Account, register, uniqueEmail } from '../support/client.ts';
 import { mailingServiceForThisFile } from '../support/mailbox.ts';
 import { expectSoundTable } from '../support/users-table.ts';
+import { times } from './at-once.ts';
 
 /** Times that each race is run: one run may go well by chance. */
 const rounds = Array.from({ length: 5 }, (_, round) => round + 1);
@@ -13,8 +14,6 @@ describe('Resets of a password side by side', async () => {
   });
   const { api, adminToken, requestToken } = service;
 
-  const times = <T>(count: number, request: (i: number) => Promise<T>): Promise<T[]> =>
-    Promise.all(Array.from({ length: count }, (_, i) => request(i)));
   const reset = async (token: string, password: string) =>
     (await api('PUT', '/api/password-resets', { json: { token, password } })).status;
   const enter = async ({ email }: Pick<Account, 'email'>, password: string) => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Account, logIn, register } from '../support/client.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { expectSoundTable } from '../support/users-table.ts';
+import { times } from './at-once.ts';
 
 /** Times that each race is run: one run may go well by chance. */
 const rounds = Array.from({ length: 5 }, (_, round) => round + 1);
@@ -20,8 +21,6 @@ describe('Sessions that end while others begin', () => {
   });
   afterAll(() => service.stop());
 
-  const times = <T>(count: number, request: (i: number) => Promise<T>): Promise<T[]> =>
-    Promise.all(Array.from({ length: count }, (_, i) => request(i)));
   const profile = async (token: string) =>
     (await service.api('GET', '/api/profile', { token })).status;
   const enter = async ({ email }: Account, password: string) => {

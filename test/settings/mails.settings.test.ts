@@ -193,6 +193,15 @@ const off = { EMAIL_VERIFICATION: 'off' };
 const hiding = { EMAIL_VERIFICATION: 'required', ACCOUNTS: 'private' };
 const registration = (email: string) => ({ json: { name: 'Ada', email, password } });
 
+/** The row of a change that tells its user of it, and mails nothing else. */
+const notified = (route: string, prepare: Row['prepare']): Row => ({
+  route,
+  way: 'tryToNotify',
+  kind: 'notice',
+  settings: off,
+  prepare,
+});
+
 const rows: readonly Row[] = [
   {
     route: 'POST /api/password-resets',
@@ -313,77 +322,40 @@ const rows: readonly Row[] = [
       return { json: { token: await makeLinkToken(link), password } };
     },
   },
-  {
-    route: 'PUT /api/second-factor',
-    way: 'tryToNotify',
-    kind: 'notice',
-    settings: off,
-    prepare: async (email) => {
-      const { secret, token } = await enrol(await userWith(email), { confirmed: false });
-      return { token, json: { code: codeOf(secret) } };
-    },
-  },
-  ...(['recovery-codes', 'removals'] as const).map(
-    (what): Row => ({
-      route: `POST /api/second-factor/${what}`,
-      way: 'tryToNotify',
-      kind: 'notice',
-      settings: off,
-      prepare: withFactor,
-    }),
-  ),
-  {
-    route: 'DELETE /api/users/{id}/second-factor',
-    way: 'tryToNotify',
-    kind: 'notice',
-    settings: off,
-    prepare: async (email) => {
-      const user = await userWith(email);
-      await enrol(user, { confirmed: true });
-      const admin = await userWith(uniqueEmail(), { role: 'admin' });
-      return { id: user.id, token: (await enrol(admin, { confirmed: true })).token };
-    },
-  },
+  notified('PUT /api/second-factor', async (email) => {
+    const { secret, token } = await enrol(await userWith(email), { confirmed: false });
+    return { token, json: { code: codeOf(secret) } };
+  }),
+  notified('POST /api/second-factor/recovery-codes', withFactor),
+  notified('POST /api/second-factor/removals', withFactor),
+  notified('DELETE /api/users/{id}/second-factor', async (email) => {
+    const user = await userWith(email);
+    await enrol(user, { confirmed: true });
+    const admin = await userWith(uniqueEmail(), { role: 'admin' });
+    return { id: user.id, token: (await enrol(admin, { confirmed: true })).token };
+  }),
   {
     route: 'POST /api/login/identity',
     way: 'tryToRemind',
     kind: 'verification',
     prepare: async (email) => ({ json: await proofOf(await link(await userWith(email))) }),
   },
-  {
-    route: 'POST /api/identities',
-    way: 'tryToNotify',
-    kind: 'notice',
-    settings: off,
-    prepare: async (email) => ({
-      token: await tokenOf(await userWith(email)),
-      json: { ...(await proofOf(newPerson())), currentPassword: password },
-    }),
-  },
-  {
-    route: 'POST /api/identities/{identity}/removals',
-    way: 'tryToNotify',
-    kind: 'notice',
-    settings: off,
-    prepare: async (email) => {
-      const user = await userWith(email);
-      const { identity } = await link(user);
-      const json = { currentPassword: password };
-      return { token: await tokenOf(user), identity: identity.id, json };
-    },
-  },
-  {
-    route: 'DELETE /api/users/{id}/identities/{identity}',
-    way: 'tryToNotify',
-    kind: 'notice',
-    settings: off,
-    prepare: async (email) => {
-      const user = await userWith(email);
-      const { identity } = await link(user);
-      const { token } = await anybody({ role: 'admin' });
-      return { token, id: user.id, identity: identity.id };
-    },
-  },
+  notified('POST /api/identities', async (email) => ({
+    token: await tokenOf(await userWith(email)),
+    json: { ...(await proofOf(newPerson())), currentPassword: password },
+  })),
+  notified('POST /api/identities/{identity}/removals', async (email) => {
+    const user = await userWith(email);
+    const { identity } = await link(user);
+    const json = { currentPassword: password };
+    return { token: await tokenOf(user), identity: identity.id, json };
+  }),
+  notified('DELETE /api/users/{id}/identities/{identity}', async (email) => {
+    const user = await userWith(email);
+    const { identity } = await link(user);
+    const { token } = await anybody({ role: 'admin' });
+    return { token, id: user.id, identity: identity.id };
+  }),
   {
     route: 'POST /api/login/passkey',
     way: 'tryToRemind',
@@ -393,54 +365,30 @@ const rows: readonly Row[] = [
       return { json: { credential: passkey.use(await loginOptions(), { userHandle }) } };
     },
   },
-  {
-    route: 'POST /api/passkeys',
-    way: 'tryToNotify',
-    kind: 'notice',
-    settings: off,
-    prepare: async (email) => {
-      const user = await userWith(email);
-      const token = await tokenOf(user);
-      const caller = await findBearer(user.id, belongingOf(token));
-      const options = await creationOptions(caller ?? expect.unreachable(), makeHandle(), 'test');
-      return { token, json: { credential: newPasskey().make(options) } };
-    },
-  },
-  {
-    route: 'POST /api/passkeys/{passkey}/removals',
-    way: 'tryToNotify',
-    kind: 'notice',
-    settings: off,
-    prepare: async (email) => {
-      const user = await userWith(email);
-      const { stored } = await withPasskey(user);
-      return {
-        token: await tokenOf(user),
-        passkey: stored.id,
-        json: { currentPassword: password },
-      };
-    },
-  },
-  {
-    route: 'POST /api/account-deletions',
-    way: 'tryToNotify',
-    kind: 'notice',
-    settings: off,
-    prepare: async (email) => ({
-      token: await tokenOf(await userWith(email)),
+  notified('POST /api/passkeys', async (email) => {
+    const user = await userWith(email);
+    const token = await tokenOf(user);
+    const caller = await findBearer(user.id, belongingOf(token));
+    const options = await creationOptions(caller ?? expect.unreachable(), makeHandle(), 'test');
+    return { token, json: { credential: newPasskey().make(options) } };
+  }),
+  notified('POST /api/passkeys/{passkey}/removals', async (email) => {
+    const user = await userWith(email);
+    const { stored } = await withPasskey(user);
+    return {
+      token: await tokenOf(user),
+      passkey: stored.id,
       json: { currentPassword: password },
-    }),
-  },
-  {
-    route: 'DELETE /api/users/{id}',
-    way: 'tryToNotify',
-    kind: 'notice',
-    settings: off,
-    prepare: async (email) => {
-      const { id } = await userWith(email);
-      return { id, token: (await anybody({ role: 'admin' })).token };
-    },
-  },
+    };
+  }),
+  notified('POST /api/account-deletions', async (email) => ({
+    token: await tokenOf(await userWith(email)),
+    json: { currentPassword: password },
+  })),
+  notified('DELETE /api/users/{id}', async (email) => {
+    const { id } = await userWith(email);
+    return { id, token: (await anybody({ role: 'admin' })).token };
+  }),
 ];
 
 let taken = 0;

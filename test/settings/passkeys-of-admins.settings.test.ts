@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { entriesOf, outcome, refusal, uniqueAgent } from '../support/acceptance.ts';
-import { type Account, logIn, register } from '../support/client.ts';
+import { type Account, logIn } from '../support/client.ts';
 import { type MailingService, mailingServiceForThisFile } from '../support/mailbox.ts';
 import { newPasskey, type Passkey, passkeyClient, passkeySettings } from '../support/passkeys.ts';
-import { markVerified, plantLinkToken } from '../support/reset-tokens.ts';
+import { plantLinkToken, registerVerified } from '../support/reset-tokens.ts';
 import { codeOf, enrol } from '../support/second-factor.ts';
 import { verificationSettings } from '../support/verification.ts';
 
@@ -27,8 +27,7 @@ const first = await (async () => {
 
 /** A user whom the first admin has made an admin, or an auditor, who has no factor yet. */
 const newChief = async (standing: object = { role: 'admin' }): Promise<Account> => {
-  const user = await register(api);
-  await markVerified(environment, user.id);
+  const user = await registerVerified(service);
   await api('PUT', `/api/users/${user.id}`, { token: first, json: standing });
   return { ...user, token: await logIn(api, user) };
 };
@@ -181,8 +180,7 @@ describe('The removal of the factors of another user', () => {
 });
 
 it('A reset by mail removes the passkeys of users', async () => {
-  const user = await register(api);
-  await markVerified(environment, user.id);
+  const user = await registerVerified(service);
   const { passkey }: { passkey: Passkey } = await add(user);
 
   const token = await plantLinkToken(environment, user.id);

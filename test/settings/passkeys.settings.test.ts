@@ -3,7 +3,7 @@ import { entriesOf, outcome, refusal, uniqueAgent } from '../support/acceptance.
 import { logIn, register } from '../support/client.ts';
 import { identityServiceForThisFile, newPerson, startIssuer } from '../support/issuer.ts';
 import { newPasskey, passkeyClient, passkeySettings, rpId } from '../support/passkeys.ts';
-import { markVerified } from '../support/reset-tokens.ts';
+import { markVerified, registerVerified } from '../support/reset-tokens.ts';
 import { enrol } from '../support/second-factor.ts';
 import { verificationSettings } from '../support/verification.ts';
 
@@ -16,11 +16,7 @@ const { api, adminToken, environment, mailbox } = service;
 const { add, list, loginOptions, optionsFor, remove, send, signIn } = passkeyClient(api);
 
 /** A user with a verified address, who may add passkeys. */
-const newUser = async () => {
-  const user = await register(api);
-  await markVerified(environment, user.id);
-  return user;
-};
+const newUser = () => registerVerified(service);
 
 /** A user who has a passkey, with the session that added it. */
 const newHolder = async () => {

@@ -11,7 +11,7 @@ import {
 import { type Account, logIn, register } from '../support/client.ts';
 import { promote } from '../support/examples.ts';
 import { mailingServiceForThisFile, verifyUrl } from '../support/mailbox.ts';
-import { markVerified, plantLinkToken } from '../support/reset-tokens.ts';
+import { markVerified, plantLinkToken, registerVerified } from '../support/reset-tokens.ts';
 import { codeOf, enrol, factorClient } from '../support/second-factor.ts';
 import { newAccount, sendRegistration, verificationSettings } from '../support/verification.ts';
 
@@ -110,8 +110,7 @@ describe('A suspension', () => {
   });
 
   it('is told only after the right code, where there is a second factor', async () => {
-    const user = await register(api);
-    await markVerified(service.environment, user.id);
+    const user = await registerVerified(service);
     const { secret } = await enrol(api, user);
     await suspend(user.id);
 

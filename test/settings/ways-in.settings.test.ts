@@ -10,10 +10,10 @@ import { mailSettings } from '../support/mailbox.ts';
 import { type OperatedService, operatedServiceForThisFile } from '../support/operator.ts';
 import { newPasskey, passkeyClient, passkeySettings } from '../support/passkeys.ts';
 import {
-  markVerified,
   plantInvitation,
   plantLinkToken,
   plantPasskey,
+  registerVerified,
 } from '../support/reset-tokens.ts';
 import { enrol } from '../support/second-factor.ts';
 import { scan } from '../support/stored-items.ts';
@@ -38,9 +38,8 @@ const newPassword = 'another password';
 
 /** An admin who has every way in, each in the hands of somebody else too. */
 const newSubject = async () => {
-  const { token, ...user } = await register(api);
+  const { token, ...user } = await registerVerified(service);
   const person = newPerson();
-  await markVerified(environment, user.id);
   await api('PUT', `/api/users/${user.id}`, { token: adminToken, json: { role: 'admin' } });
   await link(token, person, { currentPassword: user.password });
   const { passkey } = await passkeys.add({ ...user, token });

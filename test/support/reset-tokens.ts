@@ -9,6 +9,8 @@ import { getItem } from '../../lib/users/item.ts';
 import { findStoredUser } from '../../lib/users/store.ts';
 import { unmatchableHash } from '../../lib/users/user.ts';
 import { rewriteUser, writeUser } from '../../lib/users/write.ts';
+import { type Account, register } from './client.ts';
+import type { TestService } from './service.ts';
 import { setFields } from './stored-user.ts';
 import { until } from './until.ts';
 
@@ -62,6 +64,16 @@ export const markVerified = (
   id: number,
   { email_verified = true } = {},
 ): Promise<unknown> => setFieldsOf(environment, id, { email_verified });
+
+/** Registers a user of a service, whose address is then verified. */
+export const registerVerified = async ({
+  api,
+  environment,
+}: Pick<TestService, 'api' | 'environment'>): Promise<Account> => {
+  const user = await register(api);
+  await markVerified(environment, user.id);
+  return user;
+};
 
 /** Makes a user one who is invited, without a password and without a mail. @returns the token of the link */
 export const plantInvitation = (environment: Environment, id: number): Promise<string> =>

@@ -4,7 +4,7 @@ import { entriesOf, outcome, refusal, uniqueAgent } from '../../support/acceptan
 import { type Account, logIn, makeUser, register, uniqueEmail } from '../../support/client.ts';
 import { identityServiceForThisFile, newPerson, startIssuer } from '../../support/issuer.ts';
 import { tokenIn } from '../../support/mailbox.ts';
-import { markVerified, plantLinkToken } from '../../support/reset-tokens.ts';
+import { markVerified, plantLinkToken, registerVerified } from '../../support/reset-tokens.ts';
 import { codeOf, enrol } from '../../support/second-factor.ts';
 
 const issuer = await startIssuer();
@@ -19,11 +19,7 @@ const { api, adminToken, identitiesOf, link, mailbox, proofOf, signIn } = servic
 const invalid = refusal(401, 'Invalid identity token');
 const unknown = refusal(404, 'Identity not found');
 const lastWay = refusal(409, 'The last way to log in cannot be removed');
-const newUser = async (): Promise<Account> => {
-  const user = await register(api);
-  await markVerified(service.environment, user.id);
-  return user;
-};
+const newUser = () => registerVerified(service);
 const linkTo = (user: Account, person = newPerson()) =>
   link(user.token, person, { currentPassword: user.password });
 const unlink = (token: string, id: string, json: object, headers = {}) =>
