@@ -7,11 +7,11 @@ import { logWarning, refreshTokenReused } from '../ground/log.ts';
 import type { Source } from '../ground/source.ts';
 import { issueToken, type Tokens } from '../keys/token.ts';
 import {
+  checkRefreshToken,
   endTimeOf,
   nextRefreshToken,
   type RefreshToken,
   readRefreshToken,
-  standingOf,
 } from '../options/sessions/session-tokens.ts';
 import {
   endSession,
@@ -59,12 +59,12 @@ async function exchange(
   if (!session) throw new DomainError('REFRESH_TOKEN_INVALID');
   const { user } = read;
 
-  const standing = standingOf(given, session, now);
-  if (standing.is === 'repeated') {
-    return { user, refreshToken: standing.refreshToken, pair: session.refresh.pair };
+  const checked = checkRefreshToken(given, session, now);
+  if (checked.is === 'repeated') {
+    return { user, refreshToken: checked.refreshToken, pair: session.refresh.pair };
   }
-  if (standing.is === 'reused') await endReused(given, source);
-  if (standing.is === 'reused' || standing.is === 'unknown') {
+  if (checked.is === 'reused') await endReused(given, source);
+  if (checked.is === 'reused' || checked.is === 'unknown') {
     throw new DomainError('REFRESH_TOKEN_INVALID');
   }
 

@@ -32,7 +32,7 @@ export interface RefreshToken {
 }
 
 /** How a refresh token relates to its session. */
-export type Standing =
+export type TokenCheck =
   /**
    * The newest token is good. So is the one before it as long as nothing of the newest pair was used,
    * because then its client has lost the response.
@@ -71,11 +71,11 @@ export function nextRefreshToken(
 const grace = 60_000;
 
 /** Compares a token with what its session stores. */
-export function standingOf(
+export function checkRefreshToken(
   { userId, sessionId, secret, tag }: RefreshToken,
   { refresh, used }: Session,
   now: Date,
-): Standing {
+): TokenCheck {
   const { key, newest, salt, isUsed } = refresh;
   if (!timingSafeEqual(Buffer.from(tag), Buffer.from(tagOf(secret, key)))) return { is: 'unknown' };
   if (hashOf(secret) === newest) return { is: 'good' };

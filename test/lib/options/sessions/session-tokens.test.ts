@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
+  checkRefreshToken,
   firstRefreshToken,
   nextRefreshToken,
   readRefreshToken,
-  type Standing,
-  standingOf,
+  type TokenCheck,
 } from '../../../../lib/options/sessions/session-tokens.ts';
 import { makeSessionId, type RefreshState } from '../../../../lib/options/sessions/sessions.ts';
 
@@ -19,11 +19,11 @@ const replacing = exchanged(first.refreshToken, next.refresh);
 
 const minute = 60_000;
 /** How a token relates to a session that was refreshed so many milliseconds ago. */
-const standing = (refreshToken: string, refresh: RefreshState, ago = 0): Standing['is'] => {
+const check = (refreshToken: string, refresh: RefreshState, ago = 0): TokenCheck['is'] => {
   const used = Date.now();
   const source = { ip_address: '', user_agent: '' };
   const session = { id: '', epoch: 0, created: used, used, until: 0, ...source, refresh };
-  return standingOf(readRefreshToken(refreshToken), session, new Date(used + ago)).is;
+  return checkRefreshToken(readRefreshToken(refreshToken), session, new Date(used + ago)).is;
 };
 
 const hmac = (key: string, text: string, bytes = 32) =>
@@ -48,7 +48,7 @@ describe('A refresh token', () => {
     ['the one before that', first.refreshToken, replacing.refresh, minute, 'repeated'],
     ['the one before that, later', first.refreshToken, replacing.refresh, minute + 1, 'good'],
   ] as const)('that is %s', (_, refreshToken, state, ago, expected) => {
-    expect(standing(refreshToken, state, ago)).toBe(expected);
+    expect(check(refreshToken, state, ago)).toBe(expected);
   });
 
   it.each([
@@ -81,7 +81,7 @@ describe('A refresh token', () => {
     const made = `7.${sessionId}.${secret}${hmac(key, secret, 16)}`;
 
     // Who reads the table could end a session by it, and not use one.
-    expect(standing(made, next.refresh)).toBe('reused');
+    expect(check(made, next.refresh)).toBe('reused');
   });
 
   it.each(['0', '9007199254740992', '07', '-7', '7e0'])('of the user %s is invalid', (id) => {
