@@ -5,7 +5,6 @@ import type { Source } from '../ground/source.ts';
 import { seconds } from '../ground/time.ts';
 import { decryptSecret, encryptSecret } from '../keys/factor-key.ts';
 import { tryToNotify } from '../options/mails/hand-over.ts';
-import { beganByPasskey } from '../options/passkeys/passkeys.ts';
 import { countedFailure, loginCounters, requireNoWait } from '../options/protection/counters.ts';
 import {
   enrolmentUri,
@@ -26,7 +25,7 @@ import {
   requireVerified,
   rewriteConfirmed,
 } from './confirmation.ts';
-import { requireFactorSession } from './policy.ts';
+import { hasAnyFactor, requireFactorSession } from './policy.ts';
 import { factorsGone } from './ways-in.ts';
 
 /** The user who asks, as authentication has read it, and where the request comes from. */
@@ -103,8 +102,7 @@ export function removeOwnFactor(request: FactorRequest): Promise<void> {
  * @throws {DomainError} SECOND_FACTOR_REQUIRED, USER_NOT_FOUND, SECOND_FACTOR_NOT_FOUND, STORAGE_FAULT
  */
 export async function removeFactor(id: number, admin: Bearer, source: Source): Promise<void> {
-  const hasAny = hasFactor(admin) || beganByPasskey(admin, admin.session); // passkeys
-  if (!hasAny) throw new DomainError('SECOND_FACTOR_REQUIRED');
+  if (!hasAnyFactor(admin)) throw new DomainError('SECOND_FACTOR_REQUIRED');
   const by = { user_id: admin.id, resource_id: id };
   const removal = { ...source, action: 'UPDATE', ...by, details: factorRemoved } as const;
   const removing = rewriteUser(id, async (user) => {

@@ -11,7 +11,7 @@ import type { Bearer } from '../options/sessions/bearer.ts';
 import type { StoredUser } from '../users/item.ts';
 import type { Role } from '../users/user.ts';
 
-/** What a caller is by its token or, where there are sessions, as stored. */
+/** The role of a caller, and whether the caller is an auditor: by the token or, where there are sessions, as stored. */
 export interface Standing {
   /** The role in force; absent: the caller has no token. */
   readonly role?: Role | undefined;
@@ -39,7 +39,10 @@ const namesNoAuditor: Rule = ({ auditor }) => !hasSessions(config) || auditor ==
 const asksForNoAdmin: Rule = ({ role }) => role !== 'admin';
 /** Where there are no mails, the field is unknown. */
 const invitesNobody: Rule = ({ invite = false }) => invite === false || !sendsMail(config);
-/** What one is, sent back, is no change; but an admin who lacks a second factor may not name a role. */
+/**
+ * The caller's own role and auditor flag, sent back, are no change; but an admin who lacks a second factor may
+ * not name a role.
+ */
 const keepsStanding: Rule = (given, asking) => {
   const { role, isAuditor } = asking.withFactor ?? asking;
   const keepsRole = role === 'user' ? namesNoOtherRole(given, asking) : given.role === undefined;
@@ -78,18 +81,19 @@ const table = {
   administerOthers: {                                        admin: (_, { isSelf }) => !isSelf },
 } as const satisfies Readonly<Record<string, Row>>;
 
-/**
- * The standing of a caller: where admins need a second factor, who has none, and did not log in by a passkey, is a
- * `user`, and no auditor.
- */
+/** Whether a caller has a second factor, or began the session by a passkey, which is one. */
+export function hasAnyFactor(caller: Bearer): boolean {
+  return hasFactor(caller) || beganByPasskey(caller, caller.session);
+}
+
+/** The standing of a caller. Where admins need a second factor, a caller who has none is a `user` and no auditor. */
 export function standingOf(caller: Bearer): Standing & Pick<StoredUser, 'role'> {
   const stored = { role: caller.role, isAuditor: caller.auditor === true };
-  const hasAny = hasFactor(caller) || beganByPasskey(caller, caller.session);
-  const lacksFactor = config.secondFactor === 'admins' && !hasAny;
+  const lacksFactor = config.secondFactor === 'admins' && !hasAnyFactor(caller);
   return lacksFactor ? { role: 'user', isAuditor: false, withFactor: stored } : stored;
 }
 
-/** Whether a user needs a second factor to be more than a user. */
+/** Whether a user needs a second factor to act as an admin or auditor. */
 export function mustHaveFactor({ role, auditor }: StoredUser): boolean {
   return config.secondFactor === 'admins' && (role === 'admin' || auditor === true);
 }

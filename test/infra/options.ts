@@ -201,7 +201,6 @@ export const options: Readonly<Record<string, Option>> = {
     needs: ['sessions'],
     importedBy: [
       'lib/accounts/change-passkeys.ts',
-      'lib/accounts/enrol.ts',
       'lib/accounts/log-in-by-passkey.ts',
       'lib/accounts/policy.ts',
       'lib/accounts/ways-in.ts',
