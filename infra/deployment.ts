@@ -82,7 +82,7 @@ interface Deployment {
   readonly name: string;
   readonly place: Place;
   readonly settings: AccountsSettings;
-  /** What of its settings is not in its file. */
+  /** Says which of its settings are not from its file; undefined: all are. */
   readonly notice: string | undefined;
 }
 

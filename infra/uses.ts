@@ -87,7 +87,7 @@ const verifiesAddresses: Condition = ({ emailVerification }) => emailVerificatio
 /** Where there are sessions, callers were read with theirs. */
 const lacksSessions: Condition = (settings) => !hasSessions(settings);
 const signsBySecret: Condition = ({ tokenSigning }) => tokenSigning === 'HS256';
-/** Whether who registers gets a token, before the address is verified. */
+/** Whether users get a token when they register, before their address is verified. */
 const logsInNewUsers: Condition = ({ emailVerification }) => emailVerification !== 'required';
 
 const session = where(

@@ -13,7 +13,7 @@ import { loginOptions, relyingParty } from '../../lib/options/passkeys/credentia
 import { shownPasskeys } from '../../lib/options/passkeys/passkeys.ts';
 import * as contract from './contract.ts';
 
-/** By their routes: one function serves all of them, and one start of it loads what verifies. */
+/** The handlers by route: one function serves all, so that it loads once what verifies passkeys. */
 const handlers: Readonly<Record<string, Handler>> = {
   [contract.loginOptions.route]: publicEndpoint(contract.loginOptions, async () => ({
     statusCode: 200,

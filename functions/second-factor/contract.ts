@@ -151,7 +151,7 @@ function recoveryCodes() {
   };
 }
 
-/** Of a caller who needs a factor and has a passkey, by which the session did not begin. */
+/** The error for a caller who needs a factor and has a passkey, but did not begin the session by it. */
 function requiredUnder(settings: ServiceValues) {
   const isRequired = settings.secondFactor === 'admins' && hasPasskeys(settings);
   return isRequired && 'SECOND_FACTOR_REQUIRED';

@@ -136,7 +136,7 @@ function copyDocuments(folder: string): void {
   }
 }
 
-/** The text of a document, in which a link to what the package does not have is only its words. */
+/** The text of a document, in which a link to a file that the package lacks is only its words. */
 const withLinksInside = (text: string, path: string) =>
   text.replaceAll(/\[([^\]]+)\]\((?!https:|#)([^)#\s]+)[^)]*\)/g, (link, words, target) =>
     documents.includes(join(dirname(path), target)) ? link : words,

@@ -45,7 +45,7 @@ const leftOpen = (settings: DeploymentSettings, given: AccountsSettings) =>
       (name) => [name, `${name} is ${settings[name] || 'not set'}: ${consequences[name]}`] as const,
     );
 
-/** Says that the archive is locked, which nobody can undo, and when it is not. */
+/** The warnings about the lock of the archive: that nobody can undo it, or when there is none. */
 const locks = (
   { auditSeal, auditArchiveDays, auditLockDays: days }: DeploymentSettings,
   given: AccountsSettings,

@@ -81,7 +81,7 @@ export const dataKeyOf = (
   return key;
 };
 
-/** What services of AWS do with the key on behalf of a function; DynamoDB as its documentation has it. */
+/** The actions with the key by which services of AWS serve a function; DynamoDB's documentation lists its own. */
 const actionsOf = {
   dynamodb: [
     'kms:Encrypt',

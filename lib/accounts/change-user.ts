@@ -41,8 +41,8 @@ export interface ChangeRequest {
  * @returns the user as changed
  * @throws {DomainError} USER_NOT_FOUND, FORBIDDEN, SECOND_FACTOR_REQUIRED, TOKEN_INVALID,
  *   CURRENT_PASSWORD_REQUIRED, CURRENT_PASSWORD_WRONG, TOO_MANY_ATTEMPTS, INVITATION_NOT_ACCEPTED,
- *   FIELD_INVALID, EMAIL_REGISTERED,
- *   HASHING_FAULT, STORAGE_FAULT, and for users without a password the errors of identities
+ *   FIELD_INVALID, EMAIL_REGISTERED, HASHING_FAULT, STORAGE_FAULT, and for users without a password the
+ *   errors of identities
  */
 export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
   const { id, changes, claims, bearer, source } = request;
@@ -125,7 +125,7 @@ function grantorSteps(user: StoredUser, { changes, claims }: ChangeRequest): rea
   return [];
 }
 
-/** Whether a change makes a user more than a user. */
+/** Whether a change makes a user an admin or an auditor. */
 function promotes({ role, auditor }: UserChanges): boolean {
   return role === 'admin' || auditor === true;
 }

@@ -44,7 +44,7 @@ export async function logInByPasskey(used: Used, source: Source): Promise<Tokens
   });
 }
 
-/** The user who has a credential that has signed a challenge of this service. */
+/** Requires that a credential has signed a challenge of this service. @returns its user, and the challenge */
 async function requireSigned(used: Used, counters: readonly Counter[]) {
   const found = await findByCredential(used.id);
   if (!found) throw refused(counters, 'invalid_passkey', 'PASSKEY_UNKNOWN');

@@ -49,7 +49,7 @@ export function movedTo(user: StoredUser, email: string): Change {
   };
 }
 
-/** Whether an address that somebody else gives counts as verified: by an admin, but not of who is invited. */
+/** The verification of an address that somebody else gives: that of an admin counts, unless the user is invited. */
 function verifiedBy({ role }: Pick<Claims, 'role'>, user: StoredUser) {
   return verifiedAs(role === 'admin' && !isInvited(user)); // invitations
 }

@@ -88,7 +88,7 @@ interface CreatedUser extends Omit<NewUser, 'password'> {
   readonly password?: string | undefined;
   readonly role?: Role | null | undefined;
   readonly invite?: boolean;
-  /** That of the mail. */
+  /** The language of the mail; absent: that of MAIL_LANGUAGE. */
   readonly language?: Language;
 }
 
@@ -123,7 +123,10 @@ export async function createUser(
   return user;
 }
 
-/** Whether a user is to be invited, which goes neither with a password nor with a role. */
+/**
+ * Whether a user is to be invited. Nobody is invited with a password, or as an admin.
+ * @throws {DomainError} PASSWORD_OR_INVITATION, ADMIN_INVITED, FIELD_INVALID
+ */
 function invites({ invite = false, password, role, email }: CreatedUser): boolean {
   if (!invite) return false;
   if ((password ?? '') !== '') throw new DomainError('PASSWORD_OR_INVITATION');

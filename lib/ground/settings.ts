@@ -114,7 +114,7 @@ export interface PasskeySettings {
 /** A domain, or the host of a page on one machine. */
 const relyingParty = /^(?=.{1,253}$)(?:localhost|(?:[a-z\d-]{1,63}\.)+[a-z][a-z\d-]*[a-z\d])$/;
 
-/** As browsers and the systems of telephones name an app. */
+/** The origin of an app, as Android and iOS name it. */
 const appOrigin = /^(?:android:apk-key-hash:[\w-]{43}|ios:[!-~]+)$/;
 
 const isOriginOf = (rpId: string, origin: unknown): boolean => {
@@ -128,7 +128,7 @@ const isOriginOf = (rpId: string, origin: unknown): boolean => {
   return isWithin && (protocol === 'https:' || (protocol === 'http:' && isLocal));
 };
 
-const isPasskeys = (text: string): boolean => {
+const isPasskeySettings = (text: string): boolean => {
   try {
     const { rpId, origins, ...others }: Partial<PasskeySettings> = JSON.parse(text);
     return (
@@ -259,7 +259,7 @@ export const serviceSettings = {
   passkeys: {
     allowed: {
       rule: 'JSON of at most 1,024 characters {"rpId": a domain in lower case, "origins": a list of https origins within it, of http ones of localhost, or of apps as android:apk-key-hash:… or ios:…}',
-      isAllowed: isPasskeys,
+      isAllowed: isPasskeySettings,
     },
     default: '',
     requires: 'sessionDays',

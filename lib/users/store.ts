@@ -17,8 +17,7 @@ import {
   wantedEmailKey,
 } from './item.ts';
 import { hashPassword } from './password.ts';
-import type { Role } from './user.ts';
-import { unmatchableHash } from './user.ts';
+import { type Role, unmatchableHash } from './user.ts';
 
 /**
  * Stores a new user as {@link insertUser} does, unless somebody has the address; the work is the same.

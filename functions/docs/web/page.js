@@ -6,7 +6,7 @@ const followScheme = () => document.documentElement.classList.toggle('dark-mode'
 dark.addEventListener('change', followScheme);
 followScheme();
 
-/** Levels of headings, landmarks, and names of controls, which Swagger UI lacks. */
+/** Adds the levels of headings, the landmarks and the names of controls that Swagger UI lacks. */
 const label = () => {
   const levels = { 'h3.opblock-tag, .models h4': '2', '.opblock h4': '3', '.opblock h5': '4' };
   for (const [selector, level] of Object.entries(levels)) {

@@ -27,7 +27,7 @@ export function withoutInvitationLink({ invited_until }: StoredUser, now = new D
   return invited_until && invited_until > time ? { invited_until: time } : {};
 }
 
-/** Why a user cannot be invited, who may have been before; undefined: it is possible. */
+/** The error when a user cannot be invited, or invited again; undefined: the user can be. */
 export function whyNotInvitable(user: StoredUser): ErrorCode | undefined {
   const hasIdentity = hasIdentities(config) && user.identities !== undefined;
   if (!isUnmatchable(user.password_hash) || hasIdentity) return 'WAY_IN_EXISTS';
@@ -35,7 +35,7 @@ export function whyNotInvitable(user: StoredUser): ErrorCode | undefined {
   return isSuspended(user) ? 'INVITED_SUSPENDED' : undefined;
 }
 
-/** Whether a user has an invitation that was not used, be its link valid or not. */
+/** Whether a user has an unused invitation, even if its link has expired. */
 export function isInvited(user: StoredUser): boolean {
   const isOpen = [undefined, 'INVITED_SUSPENDED'].includes(whyNotInvitable(user));
   return user.invited_until !== undefined && sendsMail(config) && isOpen;

@@ -8,7 +8,7 @@ import { config, type ServiceValues, sendsMail } from '../../ground/settings.ts'
 /** A page: it sets a new password, verifies an address, or sets the first password. */
 export type LinkPage = 'reset' | 'verify' | 'invitation';
 
-/** Whether the service itself has a page. */
+/** Whether the service itself serves a page. */
 export function hasPage(page: LinkPage, settings: ServiceValues): boolean {
   const isWanted = page !== 'verify' || settings.emailVerification !== 'off';
   return sendsMail(settings) && isWanted && ownUrl(page, settings) === '';

@@ -33,7 +33,7 @@ export interface ResetMessage extends Asked {
   readonly invites?: number;
   /** The user who asked; absent: nobody knows who it was. */
   readonly asked_by?: number | undefined;
-  /** Whether that is an admin. */
+  /** Whether the user who asked is an admin. */
   readonly byAdmin?: true;
 }
 
@@ -55,7 +55,7 @@ export interface NoticeMessage extends Asked {
   readonly email: string;
   /** Whether the address is verified: then only its account causes notices. */
   readonly isVerified?: true;
-  /** Whether an admin did it to the user. */
+  /** Whether an admin has changed or deleted the account of another user. */
   readonly byAdmin?: true;
   readonly changed: readonly (Part | 'account')[];
 }

@@ -48,7 +48,7 @@ let deliver = bySes;
 
 /**
  * The mail with the link by which a user sets a password.
- * @param text that of the reason
+ * @param text the name of the text, which says why the user gets the mail
  * @param email the address of the account
  * @param resetUrl the page that sets passwords. The token is added as a fragment, which browsers
  *   send to no server and in no referrer

@@ -1,5 +1,5 @@
 /**
- * The options that browsers make and use passkeys by, and how what they answer is verified (Web
+ * The options by which browsers make and use passkeys, and how their responses are verified (Web
  * Authentication, Level 3). The challenge is a nonce, so that making one writes nothing.
  */
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
@@ -31,25 +31,28 @@ export function forAdding({ id, session }: Bearer): NonceKind {
   return { purpose: `passkey:${id}:${session.id}`, lifetime };
 }
 
-/** The settings of this process. */
+/** The domain and the origins of passkeys, from PASSKEYS. */
 export function relyingParty(): PasskeySettings {
   return JSON.parse(config.passkeys);
 }
 
-/** What the browsers' `parseRequestOptionsFromJSON` takes. They know which passkeys there are. */
+/**
+ * The options of a login, for a browser's `parseRequestOptionsFromJSON`. They name no credential: the browser
+ * offers the passkeys that it knows.
+ */
 export async function loginOptions() {
-  return { ...(await common(forLogin)), rpId: relyingParty().rpId, userVerification };
+  return { ...(await commonOptions(forLogin)), rpId: relyingParty().rpId, userVerification };
 }
 
 /**
- * What the browsers' `parseCreationOptionsFromJSON` takes.
+ * The options that make a passkey, for a browser's `parseCreationOptionsFromJSON`.
  * @param product the service, as authenticators show it
  * @param handle the name under which they keep the passkeys of the user
  */
 export async function creationOptions(caller: Bearer, handle: string, product: string) {
   const { email, name, passkeys = [] } = caller;
   return {
-    ...(await common(forAdding(caller))),
+    ...(await commonOptions(forAdding(caller))),
     rp: { id: relyingParty().rpId, name: product },
     user: { id: handle, name: email, displayName: name },
     pubKeyCredParams: algorithms.map((alg) => ({ type, alg })),
@@ -63,7 +66,7 @@ export async function creationOptions(caller: Bearer, handle: string, product: s
   } as const;
 }
 
-/** A credential that a browser has made, as its `toJSON` has it: what nobody has checked. */
+/** A credential that a browser has made, as its `toJSON` writes it: not verified yet, and bytes in base64url. */
 export interface Made {
   readonly id: string;
   readonly rawId: string;
@@ -71,7 +74,7 @@ export interface Made {
   readonly response: { readonly clientDataJSON: string; readonly attestationObject: string };
 }
 
-/** The same of one that it has used. */
+/** The same for a credential that a browser has used. */
 export interface Used {
   readonly id: string;
   readonly rawId: string;
@@ -148,7 +151,7 @@ const userVerification = 'required';
 /** ES256, EdDSA and RS256 (RFC 9053 and RFC 8812), in the order of preference. */
 const algorithms = [cose.COSEALG.ES256, cose.COSEALG.EdDSA, cose.COSEALG.RS256];
 
-async function common(kind: NonceKind) {
+async function commonOptions(kind: NonceKind) {
   return { challenge: challengeOf(await makeNonce(kind)), timeout: lifetime * 1000 };
 }
 
@@ -157,7 +160,7 @@ function challengeOf(nonce: string): string {
 }
 
 /**
- * The nonce of the challenge that a browser had signed on a page that was not in a frame of another origin,
+ * The nonce of a signed challenge; undefined if it is not valid, or was signed in a frame of another origin,
  * which the library would allow.
  */
 async function nonceOf(
@@ -186,7 +189,7 @@ function unlessInvalid<T>(verifying: Promise<T>): Promise<Partial<T>> {
   return verifying.catch(() => ({}));
 }
 
-/** Whether a public key is one of its algorithm, and of a size that is safe and does not cost much. */
+/** Whether a public key is valid. One of RSA has 2,048 bits or more to be safe, and at most 4,096 to be fast. */
 function isStrong(publicKey: Uint8Array): boolean {
   try {
     const key = createPublicKey({ key: jwkOf(publicKey), format: 'jwk' });
@@ -224,7 +227,7 @@ function isCanonical(signature: string): boolean {
   return der[0] === 0x30 && der[1] === der.length - 2 && integerEnd(der, end) === der.length;
 }
 
-/** Where the integer ends that begins at a place; beyond all places if none does. */
+/** The offset at which the integer ends that begins at another offset; Infinity: none begins there. */
 function integerEnd(der: Buffer, start: number): number {
   const [tag, length = 0, first = 0, second = 0] = der.subarray(start);
   const isLong = first === 0 && (length === 1 || second < 0x80);

@@ -63,7 +63,7 @@ export function findPasskey({ passkeys = [] }: StoredUser, id: string | undefine
   return passkey;
 }
 
-/** Whether a user has passkeys. Never while PASSKEYS is not set. */
+/** Whether a user has passkeys; false while PASSKEYS is not set. */
 export function hasPasskey({ passkeys = [] }: StoredUser): boolean {
   return hasPasskeys(config) && passkeys.length > 0;
 }

@@ -6,14 +6,14 @@ const at = ({ date, time }: Facts): string =>
 
 const origin = (facts: Facts): string => `${at(facts)} von der IP-Adresse ${facts.ip_address} aus`;
 
-/** Those of a notice of what an admin did. */
+/** The paragraphs of a notice that an admin has changed or deleted the account. */
 const byAnAdmin = (done: string, facts: Facts): readonly string[] => [
   done,
   'Haben Sie darum gebeten, oder kennen Sie den Grund, müssen Sie nichts tun.',
   `Wenn nicht, wenden Sie sich an die Betreiber von ${facts.site}.`,
 ];
 
-/** What an admin takes away, and never sets. */
+/** The parts that an admin can remove but not set. */
 const removable: readonly Part[] = ['secondFactor', 'identities', 'passkeys'];
 
 const choosePassword = 'Neues Passwort wählen';

@@ -40,14 +40,14 @@ const at = ({ date, time }: Facts): string => `on ${date} at ${time} UTC`;
 
 const origin = (facts: Facts): string => `${at(facts)}, from the IP address ${facts.ip_address}`;
 
-/** Those of a notice of what an admin did. */
+/** The paragraphs of a notice that an admin has changed or deleted the account. */
 const byAnAdmin = (done: string, facts: Facts): readonly string[] => [
   `An admin of ${facts.site} ${done} ${at(facts)}.`,
   'If you asked for it, or know why, there is nothing to do.',
   `If not, write to those who run ${facts.site}.`,
 ];
 
-/** What an admin takes away, and never sets. */
+/** The parts that an admin can remove but not set. */
 const removable: readonly Part[] = ['secondFactor', 'identities', 'passkeys'];
 
 const choosePassword = 'Choose a new password';
