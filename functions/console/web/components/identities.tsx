@@ -1,5 +1,4 @@
 /** The identities by which a user logs in, where there are any. */
-import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, send, settings } from '../api.ts';
 import type { Identity, IdentityRemoval, UserDetails } from '../contract.d.ts';
@@ -40,52 +39,39 @@ interface UnlinkProps extends IdentitiesProps {
   readonly close: () => void;
 }
 
-const unlinking = {
-  title: 'Unlink the identity',
-  failed: 'Nothing was unlinked',
-  submit: 'Unlink',
-  isDangerous: true,
-} as const;
-
-/** Asks an admin before an identity of a user is unlinked. */
+/** Asks before an identity is unlinked. Users confirm it for their own, and admins unlink those of others. */
 const Unlink = ({ user, identity: { id: identity, issuer }, changed, close }: UnlinkProps) => {
-  const act = async () => {
-    const params = { path: { id: user.id, identity } };
-    await send(api.DELETE('/api/users/{id}/identities/{identity}', { params }));
-    await changed();
-    tell('The identity is unlinked.');
-  };
-  return (
-    <FormDialog {...unlinking} act={act} close={close}>
-      <p>
-        {issuer} will not log <Person user={user} /> in any more. All sessions of the user end.
-      </p>
-    </FormDialog>
-  );
-};
-
-/** The same of whoever is signed in, who confirms it. */
-const UnlinkOwn = ({ user, identity: { id: identity, issuer }, changed, close }: UnlinkProps) => {
   const act = async (body: IdentityRemoval) => {
-    const params = { path: { identity } };
-    await send(api.POST('/api/identities/{identity}/removals', { params, body }));
+    const params = { path: { id: user.id, identity } };
+    if (isOwn(user)) await send(api.POST('/api/identities/{identity}/removals', { params, body }));
+    else await send(api.DELETE('/api/users/{id}/identities/{identity}', { params }));
     await changed();
     tell('The identity is unlinked.');
   };
   return (
-    <FormDialog {...unlinking} act={act} close={close}>
-      <p>{issuer} will not log you in any more. All your other sessions end.</p>
-      <Confirmation user={user} />
+    <FormDialog
+      title="Unlink the identity"
+      act={act}
+      failed="Nothing was unlinked"
+      submit="Unlink"
+      isDangerous
+      close={close}
+    >
+      {isOwn(user) ? (
+        <>
+          <p>{issuer} will not log you in any more. All your other sessions end.</p>
+          <Confirmation user={user} />
+        </>
+      ) : (
+        <p>
+          {issuer} will not log <Person user={user} /> in any more. All sessions of the user end.
+        </p>
+      )}
     </FormDialog>
   );
 };
 
-interface ListProps extends IdentitiesProps {
-  readonly rows: readonly Identity[];
-  readonly Ask: (props: UnlinkProps) => ComponentChildren;
-}
-
-const List = ({ rows, Ask, ...props }: ListProps) => {
+const List = ({ rows, ...props }: IdentitiesProps & { readonly rows: readonly Identity[] }) => {
   const [asked, setAsked] = useState<Identity>();
   return (
     <>
@@ -97,12 +83,12 @@ const List = ({ rows, Ask, ...props }: ListProps) => {
         keyOf={({ id }) => id}
         empty="No identity of another issuer is linked to this account."
       />
-      {asked && <Ask {...props} identity={asked} close={() => setAsked(undefined)} />}
+      {asked && <Unlink {...props} identity={asked} close={() => setAsked(undefined)} />}
     </>
   );
 };
 
-/** Those of whoever is signed in, which are shown without the role of an admin too. */
+/** The identities of the signed-in user, which need no admin's rights to load. */
 const OwnIdentities = ({ user, changed }: IdentitiesProps) => {
   const identities = useLoad(
     'identities',
@@ -114,7 +100,7 @@ const OwnIdentities = ({ user, changed }: IdentitiesProps) => {
   };
   return (
     <Loaded what="The identities" from={identities}>
-      {(rows) => <List rows={rows} Ask={UnlinkOwn} user={user} changed={changedHere} />}
+      {(rows) => <List rows={rows} user={user} changed={changedHere} />}
     </Loaded>
   );
 };
@@ -126,7 +112,7 @@ export const Identities = (props: IdentitiesProps) =>
       {isOwn(props.user) ? (
         <OwnIdentities {...props} />
       ) : (
-        <List {...props} rows={props.user.identities ?? []} Ask={Unlink} />
+        <List {...props} rows={props.user.identities ?? []} />
       )}
     </section>
   );
