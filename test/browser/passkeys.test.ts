@@ -1,26 +1,15 @@
 /** Passkeys of Chromium's virtual authenticator, in a page of another origin and in the console. */
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { request } from 'node:http';
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { register } from '../support/client.ts';
+import { startLoopback } from '../support/loopback.ts';
 import { passkeyClient } from '../support/passkeys.ts';
 import { appForThisFile, browserCode } from './app.ts';
 import { browserForThisFile } from './browser.ts';
 import { openConsole } from './console.ts';
 import { button, openPage, title, violationsIn } from './page.ts';
-
-/** A port that was free a moment ago: the console's origin must be known before the service starts. */
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-};
 
 const files = { '/passkeys.js': '' };
 const app = await appForThisFile(
@@ -28,11 +17,18 @@ const app = await appForThisFile(
   `import { makePasskey, usePasskey } from './passkeys.js';
 Object.assign(window, { makePasskey, usePasskey });`,
 );
-const port = await freePort();
+/** Stands before the service: the console's origin must be known before the service has a port. */
+const front = await startLoopback(({ method, url, headers }, _, response, bytes) => {
+  const outgoing = request(service.url + url, { method, headers }, (incoming) => {
+    incoming.pipe(response.writeHead(incoming.statusCode ?? 500, incoming.headers));
+  });
+  outgoing.end(bytes);
+});
+afterAll(front.stop);
+const url = front.url.replace('127.0.0.1', 'localhost');
 const service = await serviceForThisFile({
-  PORT: String(port),
   SESSION_DAYS: '90',
-  PASSKEYS: JSON.stringify({ rpId: 'localhost', origins: [app, `http://localhost:${port}`] }),
+  PASSKEYS: JSON.stringify({ rpId: 'localhost', origins: [app, url] }),
 });
 const { api, admin } = service;
 files['/passkeys.js'] = browserCode('parseRequestOptionsFromJSON', service.url);
@@ -104,7 +100,6 @@ describe('A page of another origin', () => {
 });
 
 it('An admin adds, renames and removes a passkey in the console, and signs in by it without typing', async () => {
-  const url = service.url.replace('127.0.0.1', 'localhost');
   const { page, complaints } = await openConsole(browser, { url, admin }, '#/account');
   const { credentials } = await authenticatorOf(page);
   const dialog = page.getByRole('dialog');
@@ -136,9 +131,8 @@ it('An admin adds, renames and removes a passkey in the console, and signs in by
 });
 
 it('The form to sign in has a button for passkeys where its origin has them, and says what fails', async () => {
-  const url = service.url.replace('127.0.0.1', 'localhost');
   const { page } = await openPage(browser, `${url}/console`);
-  const elsewhere = await openPage(browser, `${url.replace('localhost', '127.0.0.1')}/console`);
+  const elsewhere = await openPage(browser, `${front.url}/console`);
 
   await title(page, 'Sign in').waitFor();
   await title(elsewhere.page, 'Sign in').waitFor();
@@ -158,7 +152,7 @@ it('The form to sign in does not ask on and on for options that fail', async () 
     return route.fulfill({ status: 500, json: { message: 'Error' } });
   });
 
-  await page.goto(`${service.url.replace('127.0.0.1', 'localhost')}/console`);
+  await page.goto(`${url}/console`);
   await page.getByText('You are not signed in').waitFor();
   // Another request would be under way before these are answered.
   await page.evaluate(`(async () => {
@@ -169,7 +163,6 @@ it('The form to sign in does not ask on and on for options that fail', async () 
 });
 
 it('The console says that a passkey is added also where it cannot list all of them after that', async () => {
-  const url = service.url.replace('127.0.0.1', 'localhost');
   const { page } = await openConsole(browser, { url, admin }, '#/account');
   await authenticatorOf(page);
   const dialog = page.getByRole('dialog');

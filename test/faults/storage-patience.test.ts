@@ -1,10 +1,12 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { register } from '../support/client.ts';
 import { asOnAws } from '../support/patience.ts';
-import { type EngineProxy, type Fault, startProxy } from '../support/proxy.ts';
+import { type EngineProxy, type Fault, faults, startProxy } from '../support/proxy.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { scan } from '../support/stored-items.ts';
+import { until } from '../support/until.ts';
 
 /** Later than a request, or an audit entry, may take on AWS; not at all once nobody waits for it. */
 const slowly: Fault = async ({ forward, answer, socket }) => {
@@ -45,5 +47,25 @@ describe('With a slow engine', () => {
     const entries = await scan(inject('engine'), service.environment.AUDIT_TABLE ?? '');
     const isRecorded = entries.some(({ action }) => action === 'UPDATE');
     expect([asked === 1, isRecorded]).toEqual([isPatient, isPatient]);
+  });
+
+  it('a service that is told to end responds first, though each request to the engine takes seconds', async () => {
+    const { proxy, service } = await start({});
+    const account = await register(service.api);
+    proxy.forget();
+    proxy.impose({
+      fault: async (exchange) => {
+        await sleep(3500);
+        await faults.pass(exchange);
+      },
+    });
+    const login = service.api('POST', '/api/login', { json: account });
+    await until(() => proxy.requests.length > 0);
+    const ended = service.process && once(service.process, 'exit');
+
+    service.process?.kill('SIGTERM');
+
+    expect((await login).status).toBe(200);
+    expect((await ended)?.[0]).toBe(0);
   });
 });

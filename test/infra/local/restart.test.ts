@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, inject, it } from 'vitest';
 import { register } from '../../support/client.ts';
 import { lostAmong, startLoad } from '../../support/load.ts';
-import { type Fault, faults, startProxy } from '../../support/proxy.ts';
+import { faults, startProxy } from '../../support/proxy.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { brokenItems, scan, scanAudit } from '../../support/stored-items.ts';
 import { until } from '../../support/until.ts';
@@ -112,31 +111,6 @@ describe('A service that is told to end', () => {
       await proxy.stop();
     },
   );
-
-  /** Has the engine take as long for each request as storage allows with a patience of ten. */
-  const slowly: Fault = async (exchange) => {
-    await sleep(3500);
-    await faults.pass(exchange);
-  };
-
-  it.concurrent('responds also to a request for which the engine takes very long', async () => {
-    const proxy = await startProxy(inject('engine'));
-    const service = await startTestService({
-      AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
-    });
-    const account = await register(service.api);
-    proxy.forget();
-    proxy.impose({ fault: slowly });
-    const login = service.api('POST', '/api/login', { json: account });
-    await until(() => proxy.requests.length > 0);
-    const ended = service.process && once(service.process, 'exit');
-
-    service.process?.kill('SIGTERM');
-
-    expect((await login).status).toBe(200);
-    expect((await ended)?.[0]).toBe(0);
-    await proxy.stop();
-  });
 
   it.concurrent('finishes the request of a client that has gone away, with its audit entry', async () => {
     const proxy = await startProxy(inject('engine'));
