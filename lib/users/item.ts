@@ -142,23 +142,22 @@ export async function getItem<T = Readonly<Record<string, unknown>>>(
  * @param error thrown when somebody has it already
  */
 export function claiming(Item: ItemKey & { readonly user_id: number }, error: ErrorCode): Step {
-  const Put = {
-    TableName: config.usersTable,
-    Item,
-    ConditionExpression: 'attribute_not_exists(pk)',
-  };
-  return [{ Put }, error];
+  const condition = 'attribute_not_exists(pk)';
+  return [{ Put: { TableName: config.usersTable, Item, ConditionExpression: condition } }, error];
 }
 
 /** The step that deletes such an item of a user. */
 export function releasing(Key: ItemKey, userId: number): Step {
-  const Delete = {
-    TableName: config.usersTable,
-    Key,
-    ConditionExpression: 'user_id = :id',
-    ExpressionAttributeValues: { ':id': userId },
-  };
-  return [{ Delete }];
+  return [
+    {
+      Delete: {
+        TableName: config.usersTable,
+        Key,
+        ConditionExpression: 'user_id = :id',
+        ExpressionAttributeValues: { ':id': userId },
+      },
+    },
+  ];
 }
 
 const storedKey = ({ pk }: ItemKey) => ({ pk: { S: pk } });
