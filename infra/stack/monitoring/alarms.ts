@@ -134,7 +134,7 @@ const securityAlarms = (watched: Watched): AlarmDefinition[] => [
   },
   {
     name: 'FailedLogins',
-    description: `At least 50 logins in five minutes, by password or ID token, were refused (401, 404, 429), and no fewer than succeeded: someone is guessing. Other responses are not counted. See the source addresses in the access log. Where sessions are refreshed, a refresh token that came again after its use raises the alarm too. ${search(refreshTokenReused)}`,
+    description: `At least 50 logins in five minutes, by password, ID token or passkey, were refused (401, 404, 429), and no fewer than succeeded: someone is guessing. Other responses are not counted. See the source addresses in the access log. Where sessions are refreshed, a refresh token that came again after its use raises the alarm too. ${search(refreshTokenReused)}`,
     metric: new MathExpression({
       label: 'Refused logins, percent of refused and successful ones, if 50 or more',
       period,
