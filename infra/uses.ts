@@ -84,7 +84,7 @@ const query = (
 });
 
 const verifiesAddresses: Condition = ({ emailVerification }) => emailVerification !== 'off';
-/** Where there are sessions, callers were read with theirs. */
+/** Where there are sessions, callers are read with their session, and need not be read again. */
 const lacksSessions: Condition = (settings) => !hasSessions(settings);
 const signsBySecret: Condition = ({ tokenSigning }) => tokenSigning === 'HS256';
 /** Whether users get a token when they register, before their address is verified. */
@@ -118,7 +118,7 @@ const permissionsOf = {
   /** Counts failed logins, and forgets those of an account. */
   'failures.count': countingFailures,
   'failures.forget': [users('DeleteItem', 'attempts#login#*')],
-  /** Counts as failed logins what users confirm their own changes by, where there are sessions. */
+  /** Counts wrong confirmations as failed logins; only where there are sessions do users confirm changes. */
   'failures.confirm': where(hasSessions, ...countingFailures),
   'registrations.count': where(
     ({ registrationsPerAddress }) => registrationsPerAddress > 0,
@@ -136,14 +136,14 @@ const permissionsOf = {
   'users.read': [users('GetItem', 'user#*')],
   /** Finds a user by an address. */
   'users.find': [users('GetItem', 'email#*', 'user#*')],
-  /** Looks who has an address for which a user asks, where that may be known. */
+  /** Looks up who has the address that a user asks for, where the user may learn it. */
   'users.holder': where(
     (settings) => verifiesAddresses(settings) && !hidesAccounts(settings),
     users('GetItem', 'email#*'),
   ),
   'users.list': [query('users', Object.values(usersIndexes))],
   'users.create': [users('UpdateItem', 'counter'), users('PutItem', 'email#*', 'user#*')],
-  /** Makes admins too, and checks that the caller is one. */
+  /** Creates admins too, and checks that the caller is one. */
   'users.create-admin': [users('ConditionCheckItem', 'email#*', 'user#*')],
   /** Writes as much for an address that is taken, where nobody may know that it is. */
   'users.conceal': where(
@@ -257,7 +257,7 @@ const permissionsOf = {
     ...transaction(['UpdateItem', 'PutItem'], 'user#*', 'passkey#*', 'nonce#*'),
     ...transaction(['UpdateItem', 'DeleteItem'], 'user#*', 'passkey#*'),
   ],
-  /** Removes those of another user. */
+  /** Removes the passkeys of another user. */
   'passkeys.remove': where(
     hasPasskeys,
     ...transaction(['UpdateItem', 'DeleteItem'], 'user#*', 'passkey#*'),
@@ -281,7 +281,7 @@ interface SomeUses {
 
 const when = (isNeeded: Condition, ...uses: readonly Use[]): SomeUses => ({ isNeeded, uses });
 
-/** Of a handler that has a caller. */
+/** The uses of every handler that has a caller. */
 const usesOfCallers = ['caller', 'keys.read', when(signsBySecret, 'secret')] as const;
 
 /** By the file below `functions/` that exports `handler`. The first is created first. */
