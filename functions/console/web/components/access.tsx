@@ -9,7 +9,7 @@ import { forgetSession, isAdmin } from '../session.ts';
 import { Dialog } from './dialog.tsx';
 import { Cancel, Field, FormDialog, MailLanguage } from './form.tsx';
 import { tell } from './notice.tsx';
-import { Person, tellOf } from './person.tsx';
+import { Person, PersonWithAddress, tellOf } from './person.tsx';
 import {
   type Changed,
   changeUser,
@@ -19,7 +19,6 @@ import {
   setSuspended,
 } from './profile.tsx';
 import { Card } from './screen.tsx';
-import { Whole } from './text.tsx';
 
 interface AccessProps {
   readonly user: UserDetails;
@@ -33,13 +32,6 @@ interface DialogProps extends AccessProps {
 /** The consequence of a suspension, as the end of a sentence. */
 export const suspension =
   'cannot sign in until you lift the suspension, and is signed out everywhere now.';
-
-/** The user whom a dialog is about, with the address. */
-const Whom = ({ user }: { user: UserDetails }) => (
-  <>
-    <Person user={user} /> <Whole text={`(${user.email})`} />
-  </>
-);
 
 const atOnce = 'It holds at once, in open sessions too.';
 const untilExpiry = 'A token that was given before keeps the role until it expires, within a day.';
@@ -94,7 +86,7 @@ const Change = ({
   return (
     <FormDialog title={title} act={change} failed="Nothing was changed" isDangerous close={close}>
       <p>
-        <Whom user={user} /> {text}
+        <PersonWithAddress user={user} /> {text}
       </p>
       {isLeaving && (
         <p>
@@ -216,7 +208,7 @@ const Suspend = ({ user, changed, close }: DialogProps) => {
   return (
     <FormDialog title={title} act={change} failed="Nothing was changed" isDangerous close={close}>
       <p>
-        <Whom user={user} /> {isSuspended ? 'can sign in again.' : suspension}
+        <PersonWithAddress user={user} /> {isSuspended ? 'can sign in again.' : suspension}
       </p>
     </FormDialog>
   );

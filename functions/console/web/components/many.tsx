@@ -5,8 +5,7 @@ import { counted } from '../format.ts';
 import { failureOf } from '../loading.ts';
 import { Dialog } from './dialog.tsx';
 import { Cancel, Field, Form } from './form.tsx';
-import { Person } from './person.tsx';
-import { Whole } from './text.tsx';
+import { PersonWithAddress } from './person.tsx';
 
 /** Users that can be selected at most. */
 export const mostSelected = 100;
@@ -98,7 +97,7 @@ export const Many = ({ users: given, title, done, onDone, close, ...deed }: Many
         <ul class="bad">
           {outcome.failed.map(({ user, why }) => (
             <li key={user.id}>
-              <Person user={user} /> <Whole text={`(${user.email})`} />: {why}
+              <PersonWithAddress user={user} />: {why}
             </li>
           ))}
         </ul>
@@ -131,7 +130,7 @@ export const Many = ({ users: given, title, done, onDone, close, ...deed }: Many
                 <ul>
                   {users.map((user) => (
                     <li key={user.id}>
-                      <Person user={user} /> <Whole text={`(${user.email})`} />
+                      <PersonWithAddress user={user} />
                     </li>
                   ))}
                 </ul>

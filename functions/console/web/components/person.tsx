@@ -1,6 +1,6 @@
 import { href } from '../router.ts';
 import { tell } from './notice.tsx';
-import { Badge } from './text.tsx';
+import { Badge, Whole } from './text.tsx';
 
 /** The known fields of a user. */
 export interface Known {
@@ -46,6 +46,13 @@ export const Person = (props: PersonProps) => {
     </span>
   );
 };
+
+/** A user with the address, which tells users with the same name apart. */
+export const PersonWithAddress = ({ user }: { user: Known & { readonly email: string } }) => (
+  <>
+    <Person user={user} /> <Whole text={`(${user.email})`} />
+  </>
+);
 
 /** Shows what was just done to a user. @param done the sentence after the user's name */
 export const tellOf = (user: Known, done: string): void =>
