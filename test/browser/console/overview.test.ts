@@ -41,10 +41,13 @@ describe('The overview', () => {
     const reads = (await api('GET', '/api/admin/audit-logs?action=EXPORT', { token })).body.data;
     expect(reads).toEqual([]);
     expect(await violationsIn(page)).toEqual([]);
-    await card('Failed logins').getByRole('toolbar').getByRole('button').last().click();
+    const bar = card('Failed logins').getByRole('toolbar').getByRole('button').last();
+    // All three, unless a quarter of a day began between them.
+    const [, count] = /: (\d) entr/.exec((await bar.getAttribute('aria-label')) ?? '') ?? [];
+    await bar.click();
     await page.waitForURL(/action=LOGIN&result=FAILURE&since=.+&until=/);
 
-    await expect.poll(() => page.locator('main tbody tr').count()).toBe(3);
+    await expect.poll(() => page.locator('main tbody tr').count()).toBe(Number(count));
     expect(complaints).toEqual([]);
   });
 
