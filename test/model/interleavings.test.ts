@@ -483,6 +483,7 @@ const ended = '401 Invalid token';
 const noRefresh = '401 Invalid refresh token';
 const noLink = '400 Invalid or expired verification token';
 const isWrong = '403 Current password is wrong';
+const noReset = '400 Invalid or expired reset token';
 
 /** What ends a session: its write, what becomes of a refresh that it overtakes, and what is there then. */
 const endings: readonly (readonly [Name, string, string, Partial<Standing>])[] = [
@@ -546,6 +547,23 @@ describe('With sessions and links, when', () => {
     ['an end of all others', write, 'an end of all sessions by an admin', ended, '204', over],
     ['an end of all others', write, 'an end of all others in the other session', ended, '204', { asking: 'over' }],
 
+    ['a login', write, 'a deletion', '200', '204', { ...gone, fresh: 'over' }],
+    ['a change of the password', write, 'a change of the password', isWrong, '200', { password: 'early', other: 'over' }],
+    ['a change of the password', write, 'a deletion by oneself', '404 User not found', '204', gone],
+    ['a deletion by oneself', transaction, 'a change of the password', isWrong, '200', { password: 'early', other: 'over' }],
+    ['a deletion by oneself', transaction, 'a deletion by oneself', '404 User not found', '204', gone],
+    ['a deletion of the first admin by itself', transaction, 'a deletion by oneself', '409 The last admin cannot be deleted', '204', gone],
+
+    ['a reset', transaction, 'a reset', noReset, '204', { ...over, password: 'early' }],
+    ['a reset', transaction, 'a password by an admin', noReset, '200', { ...over, password: 'early' }],
+    ['a reset', transaction, 'an address by an admin', noReset, '200', { address: 'early' }],
+    ['a reset', transaction, 'a login', '204', '200', { ...over, fresh: 'over', password: 'late' }],
+    ['a reset', transaction, 'a deletion', noReset, '204', gone],
+    ['a password by an admin', write, 'a reset', '200', '204', { ...over, password: 'late' }],
+    ['an address by an admin', transaction, 'a reset', '200', '204', { ...over, address: 'late', password: 'early' }],
+    ['a login', 'PutItem', 'a reset', '200', '204', { ...over, fresh: 'over', password: 'early' }],
+    ['a deletion', transaction, 'a reset', '204', '204', gone],
+
     ...endingRows,
     ['a refresh', write, 'a change of the password', '200', '200', { password: 'early', other: 'over' }],
     ['a refresh', write, 'a promotion', '200', '200', { role: 'admin' }],
@@ -562,7 +580,7 @@ describe('With sessions and links, when', () => {
 
     ['a login', write, 'a suspension', '200', '204', { ...suspended, fresh: 'over' }],
     ['a change of the password', write, 'a suspension', ended, '204', suspended],
-    ['a reset', transaction, 'a suspension', '400 Invalid or expired reset token', '204', suspended],
+    ['a reset', transaction, 'a suspension', noReset, '204', suspended],
     ['the link', transaction, 'a suspension', noLink, '204', suspended],
     ['rights of an auditor by another admin', transaction, 'a demotion of that admin', forbidden, '200', {}],
     ['rights of an auditor', transaction, 'a suspension', '200', '204', { ...suspended, isAuditor: true }],
@@ -604,7 +622,6 @@ describe('With sessions and links, when', () => {
 
 const invited = { ...over, isInvited: true, invitation: 'void', password: 'another one' } as const;
 const accepted = { ...invited, isInvited: false } as const;
-const noReset = '400 Invalid or expired reset token';
 const taken = '409 Email already registered';
 
 describe('Of a user who is invited, when', () => {

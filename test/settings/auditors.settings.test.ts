@@ -7,14 +7,7 @@ import {
   serviceForThisFile,
   uniqueAgent,
 } from '../support/acceptance.ts';
-import {
-  type Account,
-  type ApiClient,
-  logIn,
-  makeUser,
-  register,
-  uniqueEmail,
-} from '../support/client.ts';
+import { type Account, type ApiClient, logIn, register, uniqueEmail } from '../support/client.ts';
 import { appoint, promote } from '../support/examples.ts';
 import { enrol } from '../support/second-factor.ts';
 
@@ -76,33 +69,6 @@ describe('An admin who sends `auditor`', () => {
     const token = await logIn(api, admin);
     expect((await trail(api, token)).status).toBe(200);
     expect(outcome(await api('DELETE', '/api/users/1', { token }))).toEqual(forbidden);
-  });
-});
-
-describe('Whoever is no admin and sends `auditor`', () => {
-  it('is refused, but sends back what one is', async () => {
-    const [user, auditor] = [await register(api), await newAuditor()];
-
-    for (const [{ id, token }, own] of [
-      [user, false],
-      [auditor, true],
-    ] as const) {
-      const kept = await put(id, token, { name: 'Kept', role: 'user', auditor: own });
-      expect(kept.body).toMatchObject({ name: 'Kept', auditor: own });
-      expect(outcome(await put(id, token, { auditor: !own }))).toEqual(forbidden);
-      expect(outcome(await put(id, token, { auditor: null }))).toEqual(forbidden);
-    }
-  });
-
-  it('is refused as the maker of the user, who may no longer change an auditor at all', async () => {
-    const maker = await register(api);
-    const made = await makeUser(api, maker.token);
-
-    expect(outcome(await put(made.id, maker.token, { auditor: false }))).toEqual(forbidden);
-    expect((await put(made.id, maker.token, { name: 'Before' })).status).toBe(200);
-    await put(made.id, adminToken, { auditor: true });
-    await put(made.id, adminToken, { auditor: false });
-    expect(outcome(await put(made.id, maker.token, { name: 'After' }))).toEqual(forbidden);
   });
 });
 

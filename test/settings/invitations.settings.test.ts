@@ -157,17 +157,6 @@ describe('POST /api/users with an invitation', () => {
     expect(body).not.toHaveProperty('invited_until');
   });
 
-  it('is for admins: others are refused before the rest is looked at', async () => {
-    const user = await register(api);
-
-    for (const invite of [true, 'yes', null]) {
-      const answer = await create({ invite, name: '', language: 'fr' }, user.token);
-      expect(outcome(answer)).toEqual(refusal(403, 'Forbidden'));
-    }
-    const json = { email: uniqueEmail(), password, invite: false, language: 'fr' };
-    expect((await create(json, user.token)).status).toBe(201);
-  });
-
   it('answers 409 to a taken address, which is mailed nothing', async () => {
     const { email } = await register(api);
     const before = mailbox.mails.length;
@@ -282,10 +271,9 @@ describe('A user who is invited', () => {
   });
 });
 
-/** What makes a link void, with what the user is asked for afterwards. */
+/** What makes a link void beside the events of ways-in.settings.test.ts, with what the user is asked for afterwards. */
 const voiding: Readonly<Record<string, (user: { id: number; email: string }) => Promise<unknown>>> =
   {
-    'a password that an admin sets': ({ id }) => change(id, { password }),
     'another address': ({ id }) => change(id, { email: uniqueEmail() }),
     'another address, and the same again': async ({ id, email }) => {
       await change(id, { email: uniqueEmail() });
@@ -293,12 +281,10 @@ const voiding: Readonly<Record<string, (user: { id: number; email: string }) => 
     },
     'another spelling of the address': ({ id, email }) =>
       change(id, { email: email.toUpperCase() }),
-    'a suspension': ({ id }) => api('PUT', `/api/users/${id}/suspension`, { token }),
     'a suspension that is lifted': async ({ id }) => {
       await api('PUT', `/api/users/${id}/suspension`, { token });
       await api('DELETE', `/api/users/${id}/suspension`, { token });
     },
-    'a deletion': ({ id }) => api('DELETE', `/api/users/${id}`, { token }),
     'another user with the address': async ({ id, email }) => {
       await api('DELETE', `/api/users/${id}`, { token });
       await create({ email, invite: true });
@@ -373,18 +359,6 @@ describe('POST /api/users/{id}/invitations', () => {
 
   it.each<[string, () => Promise<number>, number, string]>([
     ['has a password', async () => (await register(api)).id, 409, 'Already has a way in'],
-    [
-      'is suspended',
-      async () => (await imported({ suspended_at: new Date().toISOString() })).id,
-      409,
-      'Account suspended',
-    ],
-    [
-      'was imported as an admin',
-      async () => (await imported({ role: 'admin' })).id,
-      400,
-      'Nobody is invited as an admin',
-    ],
     ['does not exist', async () => 9_007_199_254_740_991, 404, 'User not found'],
   ])('answers a user who %s with a refusal, and mails nothing', async (...row) => {
     const [, make, status, message] = row;
@@ -392,19 +366,6 @@ describe('POST /api/users/{id}/invitations', () => {
 
     expect(outcome(await inviteAgain(id))).toEqual(refusal(status, message));
     await api('DELETE', `/api/users/${id}`, { token });
-  });
-
-  it('answers 400 to another language, and 403 to who is no admin', async () => {
-    const { id } = await invited();
-    const user = await register(api);
-    const path = `/api/users/${id}/invitations`;
-
-    expect(outcome(await inviteAgain(id, { language: 'fr' }))).toEqual(
-      refusal(400, 'language must be one of en, de'),
-    );
-    expect(outcome(await api('POST', path, { token: user.token }))).toEqual(
-      refusal(403, 'Forbidden'),
-    );
   });
 });
 

@@ -11,7 +11,7 @@ import {
 import { type Account, logIn, register } from '../support/client.ts';
 import { promote } from '../support/examples.ts';
 import { mailingServiceForThisFile, verifyUrl } from '../support/mailbox.ts';
-import { markVerified, plantLinkToken, registerVerified } from '../support/reset-tokens.ts';
+import { markVerified, registerVerified } from '../support/reset-tokens.ts';
 import { codeOf, enrol, factorClient } from '../support/second-factor.ts';
 import { newAccount, sendRegistration, verificationSettings } from '../support/verification.ts';
 
@@ -121,19 +121,6 @@ describe('A suspension', () => {
     expect(outcome(await tryLogin(user, { code: codeOf(secret, { ahead: 1 }) }))).toEqual(
       suspended,
     );
-  });
-
-  it.each([
-    ['reset', '/api/password-resets', 'Invalid or expired reset token'],
-    ['address', '/api/email-verifications', 'Invalid or expired verification token'],
-  ] as const)('makes links of the kind %s void until it is lifted', async (kind, path, message) => {
-    const user = await suspendedUser();
-    const token = await plantLinkToken(service.environment, user.id, { kind });
-    const json = { token, password: user.password };
-
-    expect(outcome(await api('PUT', path, { json }))).toEqual(refusal(400, message));
-    await lift(user.id);
-    expect((await api('PUT', path, { json })).status).toBe(204);
   });
 });
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   entriesOf,
-  isoTimestamp,
   nextPage,
   outcome,
   readPages,
@@ -46,36 +45,6 @@ const userWithEntries = async (updates: number): Promise<Account> => {
 const [busy, other] = [await userWithEntries(103), await userWithEntries(2)];
 
 describe('GET /api/admin/audit-logs', () => {
-  it('answers entries with all their fields and no others', async () => {
-    const { status, body } = await get();
-
-    expect(status).toBe(200);
-    expect(Object.keys(body)).toEqual(['data']);
-    for (const entry of body.data) {
-      expect(entry).toEqual({
-        id: expect.any(Number),
-        user_id: expect.toSatisfy((id) => id === null || Number.isSafeInteger(id)),
-        action: expect.stringMatching(/^(CREATE|READ|UPDATE|DELETE|LOGIN|LOGOUT|EXPORT)$/),
-        resource: expect.stringMatching(/^(users|audit-logs|audit-seal)$/),
-        resource_id: expect.toSatisfy((id) => id === null || /^\d+$/.test(id)),
-        ip_address: expect.any(String),
-        user_agent: expect.any(String),
-        result: expect.stringMatching(/^(SUCCESS|FAILURE)$/),
-        details: expect.toSatisfy((text) => text === null || typeof text === 'string'),
-        created_at: isoTimestamp,
-      });
-    }
-  });
-
-  it('answers at most 100 entries', async () => {
-    expect((await get()).body.data).toHaveLength(100);
-    expect((await get(`?userId=${busy.id}`)).body.data).toHaveLength(100);
-  });
-
-  it('answers an empty array to a userId that nobody has', async () => {
-    expect(outcome(await get('?userId=-1'))).toEqual([200, { data: [] }]);
-  });
-
   describe('of what happened to one user', async () => {
     const { id, token, email, password } = await register(api);
     await api('POST', '/api/login', { json: { email, password: 'wrong' } });
@@ -125,15 +94,9 @@ describe('GET /api/admin/audit-logs', () => {
     expect(entries).toEqual(await readAll(`?userId=${busy.id}`));
     expect(entries).toHaveLength(105);
     expect(new Set(entries.map(({ id }) => id)).size).toBe(105);
+    expect((await get(`?userId=${busy.id}`)).body.data).toHaveLength(100);
     const times = entries.map(({ created_at }) => created_at);
     expect(times).toEqual(times.toSorted().reverse());
-  });
-
-  it('leads nowhere when nothing remains', async () => {
-    expect(nextPage(await get(`?userId=${other.id}&limit=4`))).toBeUndefined();
-    expect(nextPage(await get(`?userId=${other.id}&limit=3`))).toMatch(
-      /^\/api\/admin\/audit-logs\?/,
-    );
   });
 
   it.each([

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
-  isoTimestamp,
   type ListedUser,
   listUsers,
   nextPage,
@@ -23,22 +22,6 @@ const idsOfMine = (users: readonly ListedUser[]) =>
   idsOf(users).filter((listed) => mine.some(({ id }) => id === listed));
 
 describe('GET /api/users', () => {
-  it('answers an array of users, each with five fields and no password', async () => {
-    const { status, body } = await get();
-
-    expect(status).toBe(200);
-    expect(body.length).toBeGreaterThanOrEqual(3);
-    for (const user of body) {
-      expect(user).toEqual({
-        id: expect.any(Number),
-        name: expect.any(String),
-        email: expect.any(String),
-        role: expect.stringMatching(/^(user|admin)$/),
-        created_at: isoTimestamp,
-      });
-    }
-  });
-
   it('lists every user, the oldest first', async () => {
     const users = await listUsers(api, first.token);
 
@@ -64,12 +47,6 @@ describe('GET /api/users', () => {
     expect(new Set(idsOf(lists.flat())).size).toBe(lists.flat().length);
   });
 
-  it('keeps the limit in the link to the next page', async () => {
-    const path = nextPage(await get('?limit=1'));
-
-    expect(path).toMatch(/^\/api\/users\?(.*&)?limit=1(&|$)/);
-  });
-
   it('goes on after a user who was deleted since the page was read', async () => {
     const [gone, next] = [await register(api), await register(api)];
     const pages = await readPages(api, '/api/users?limit=1000', { token: first.token });
@@ -81,12 +58,6 @@ describe('GET /api/users', () => {
 
     expect(idsOf(endingThere.body).at(-1)).toBe(gone.id);
     expect(idsOf((await ofPath(nextPage(endingThere))).body)).toContain(next.id);
-  });
-
-  it('answers 400 to a limit above 1,000', async () => {
-    expect(outcome(await get('?limit=1001'))).toEqual(
-      refusal(400, 'limit must be a whole number from 1 to 1000'),
-    );
   });
 
   it('lists the newest first with order=desc, page after page', async () => {
@@ -127,6 +98,7 @@ describe('GET /api/users', () => {
   });
 
   it.each([
+    ['limit=1001', 'limit must be a whole number from 1 to 1000'],
     ['email=', 'email must be a valid email address'],
     ['email=ada@example.org&cursor=x', 'cursor must not be given with email'],
     ['order=up', 'order must be one of asc, desc'],

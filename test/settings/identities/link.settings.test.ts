@@ -164,17 +164,6 @@ describe('POST /api/identities/{identity}/removals', () => {
     expect(outcome(await unlink(token, id, await proofOf(person)))).toEqual(lastWay);
     expect(await identitiesOf(token)).toHaveLength(1);
   });
-
-  it('is the only way to unlink one’s own, and the token alone does not', async () => {
-    const user = await newUser();
-    const { id } = (await linkTo(user)).body;
-
-    const { token } = user;
-    const required = refusal(400, 'Current password is required');
-    expect(outcome(await unlink(token, id, {}))).toEqual(required);
-    expect((await api('DELETE', `/api/identities/${id}`, { token })).status).toBe(404);
-    expect(await identitiesOf(token)).toHaveLength(1);
-  });
 });
 
 describe('An admin', () => {
