@@ -128,43 +128,12 @@ describe('the stack', () => {
     expect(stackOf().terminationProtection).toBe(false);
   });
 
-  it.each([
-    ['protects', production, true],
-    ['does not protect', {}, false],
-  ])('%s logs from deletion with the settings %o', (_, settings, isProtected) => {
-    const logGroups = [...resourcesOf(synthesise(settings), 'AWS::Logs::LogGroup').values()];
-
-    const flags = logGroups.map(({ Properties }) => Properties.DeletionProtectionEnabled);
-
-    expect([...new Set(flags)]).toEqual([isProtected]);
-  });
-
   it('keeps the lines of every log as long as the setting says', () => {
     const logGroups = resourcesOf(synthesise({ logRetentionDays: 30 }), 'AWS::Logs::LogGroup');
 
     const days = [...logGroups.values()].map(({ Properties }) => Properties.RetentionInDays);
 
     expect([...new Set(days)]).toEqual([30]);
-  });
-
-  it('keeps in production whatever holds data: tables, secret, keys, logs and the sealed trail', () => {
-    const kept = Object.entries<Policies>(synthesise(production).toJSON().Resources)
-      .filter(([, { DeletionPolicy }]) => DeletionPolicy === 'Retain')
-      .filter(([, { UpdateReplacePolicy }]) => UpdateReplacePolicy === 'Retain')
-      .map(([id]) => target({ Ref: id }));
-    const logGroups = [...resourcesOf(synthesise(production), 'AWS::Logs::LogGroup').keys()];
-
-    const seal = ['AuditArchive', 'AuditSealKey'];
-    expect(kept.sort()).toEqual(
-      [
-        'UsersTable',
-        'AuditTable',
-        'SigningSecret',
-        'SecondFactorKey',
-        ...seal,
-        ...logGroups,
-      ].sort(),
-    );
   });
 
   it('refuses to make a key of second factors in place of one that it was given', () => {

@@ -27,28 +27,6 @@ it.each(Object.entries(logAlarms))(
   },
 );
 
-it('Throttled tables raise alarms, and there is a dashboard, in production alone', () => {
-  const watchers = (context: object) =>
-    [...alarms(context).keys()].filter((id) => id.includes('Throttles')).length +
-    resourcesOf(synthesise({ ...context }), 'AWS::CloudWatch::Dashboard').size;
-
-  expect([watchers({}), watchers(production)]).toEqual([0, 4]);
-});
-
-it.each([
-  [{}, ['POST /api/login']],
-  [everything, ['POST /api/login', 'POST /api/login/identity', 'POST /api/login/passkey']],
-])('Failed logins are counted on each route that logs in', (settings, routes) => {
-  const filters = resourcesOf(synthesise(settings), 'AWS::Logs::MetricFilter');
-
-  for (const id of ['AccessLogsLogins', 'AccessLogsFailedLogins']) {
-    const { FilterPattern } = filters.get(id)?.Properties ?? {};
-    expect([...FilterPattern.matchAll(/routeKey = "(.*?)"/g)].map(([, key]) => key)).toEqual(
-      routes,
-    );
-  }
-});
-
 describe('The description of an alarm', () => {
   interface Watching {
     readonly Period?: number;
@@ -121,18 +99,4 @@ describe('Every alarm', () => {
       expect(Properties.OKActions).toEqual([alarmTopicArn]);
     }
   });
-
-  it('goes to the topic when an address is set, and nowhere otherwise', () => {
-    for (const { Properties } of alarms(production).values()) {
-      expect(Properties.AlarmActions.map(target)).toEqual(['AlarmTopic']);
-    }
-    for (const { Properties } of alarms().values()) {
-      expect(Properties).not.toHaveProperty('AlarmActions');
-    }
-  });
-});
-
-it('The alarm topic does not exist without an address', () => {
-  expect(resourcesOf(synthesise(), 'AWS::SNS::Topic').size).toBe(0);
-  expect(resourcesOf(synthesise(), 'AWS::KMS::Key').size).toBe(0);
 });

@@ -1,46 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { everything, functionsOf, idOf, resourcesOf, synthesise, target } from './template.ts';
-
-const template = synthesise(everything);
-const textOf = (type: string, id: string) =>
-  JSON.stringify(resourcesOf(template, type).get(id)?.Properties);
-
-describe('A stack behind CloudFront', () => {
-  it.each(functionsOf(everything))(
-    'lets $name read the secret of the header exactly where clients call it',
-    (definition) => {
-      const has = definition.routes.length > 0;
-      const lambda = resourcesOf(template, 'AWS::Lambda::Function').get(
-        idOf(definition, 'Function'),
-      );
-      const { EDGE_SECRET_ID, SECRETS_URL } = lambda?.Properties.Environment.Variables ?? {};
-
-      expect(EDGE_SECRET_ID && [EDGE_SECRET_ID, SECRETS_URL].map(target)).toEqual(
-        has ? ['EdgeSecret', 'https://secretsmanager.AWS::Region.AWS::URLSuffix/'] : undefined,
-      );
-      const policy = textOf('AWS::IAM::Policy', idOf(definition, 'Role', 'DefaultPolicy'));
-      expect(policy.includes('EdgeSecret')).toBe(has);
-      expect(policy.includes('SigningSecret')).toBe(definition.uses.has('secret'));
-    },
-  );
-
-  it('makes the value of the header in Secrets Manager, and names it in an output', () => {
-    const secret = resourcesOf(template, 'AWS::SecretsManager::Secret').get('EdgeSecret');
-
-    expect(secret?.Properties.GenerateSecretString).toEqual({
-      PasswordLength: 64,
-      ExcludePunctuation: true,
-    });
-    expect(target(template.findOutputs('EdgeSecretArn').EdgeSecretArn?.Value)).toBe('EdgeSecret');
-  });
-
-  it('has no endpoint around its own host name', () => {
-    expect(textOf('AWS::ApiGatewayV2::Api', 'Api')).toContain('"DisableExecuteApiEndpoint":true');
-  });
-});
+import { expect, it, onTestFinished } from 'vitest';
+import { everything, synthesise } from './template.ts';
 
 it('A stack that is not behind CloudFront knows nothing of it', () => {
   const { edge: _, ...others } = everything;

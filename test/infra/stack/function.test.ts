@@ -42,15 +42,6 @@ describe('The functions', () => {
   });
 });
 
-it.each([{}, production])(
-  'The function that mails is not deployed without both settings: %j',
-  (context) => {
-    const text = JSON.stringify(synthesise(context).toJSON());
-
-    expect(text).not.toMatch(/password-resets|\bMAIL_F|ses:|sqs:|SendMailFunction/);
-  },
-);
-
 describe('The in-memory variant', () => {
   it.each([
     [{}, 1],
@@ -109,52 +100,10 @@ describe('The roles of functions', () => {
     expect(wide).toEqual([]);
   });
 
-  it('let a registration write whole users, and neither read nor update any', () => {
-    const onUsers = ofTables.filter(
-      ({ what, keys }) =>
-        what.startsWith('AuthRegister:') && JSON.stringify(keys)?.includes('user#*'),
-    );
-
-    expect(onUsers.map(({ what }) => what)).toEqual([
-      'AuthRegister: dynamodb:PutItem on UsersTable',
-    ]);
-  });
-
-  it('read no user again who was read with the sessions, and write no session of who must verify first', () => {
-    const all = tablesFor(production).map(({ what }) => what);
-
-    expect(all.filter((what) => what.startsWith('ProfileGet: dynamodb:GetItem'))).toEqual([]);
-    expect(all.filter((what) => what.startsWith('AuthLogin: dynamodb:GetItem'))).not.toEqual([]);
+  it('write no session of who must verify an address first', () => {
     const required = tablesFor({ ...everything, emailVerification: 'required' });
     const registering = required.filter(({ what }) => what.startsWith('AuthRegister:'));
     expect(JSON.stringify(registering)).not.toContain('sessions#*');
-  });
-
-  it('remove identities from before also where no issuers are set', () => {
-    const remove = tablesFor({}).filter(
-      ({ what, keys }) =>
-        what.includes('DeleteItem') && JSON.stringify(keys).includes('identity#*'),
-    );
-
-    expect(remove.map(({ what }) => what)).toEqual([
-      'UsersUpdate: dynamodb:DeleteItem on UsersTable',
-      'UsersRemove: dynamodb:DeleteItem on UsersTable',
-    ]);
-  });
-
-  it.each([
-    [
-      'by default',
-      {},
-      /sessions#|nonce#|reset#|address#|mails#|#mail#|taken#|register#|audit-read#/,
-    ],
-    [
-      'in production as shipped',
-      production,
-      /nonce#|reset#|address#|mails#|#mail#|taken#|audit-read#/,
-    ],
-  ])('name no keys of options that are off, %s', (_, context, off) => {
-    expect(tablesFor(context).filter(({ keys }) => off.test(JSON.stringify(keys)))).toEqual([]);
   });
 });
 

@@ -1,13 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  functionsOf,
-  idOf,
-  plainId,
-  production,
-  resourcesOf,
-  synthesise,
-  target,
-} from './template.ts';
+import { functionsOf, idOf, plainId, resourcesOf, synthesise, target } from './template.ts';
 
 const functions = functionsOf();
 
@@ -104,20 +96,5 @@ describe('the stage', () => {
       expect(variable).toMatch(/^\$context\.[\w.]+$/);
       expect(variable).not.toMatch(/header|query|authorizer/i);
     }
-  });
-});
-
-describe('a custom domain', () => {
-  it('closes the endpoint of API Gateway, which is open without one', () => {
-    const disabled = (context: Parameters<typeof only>[0]) =>
-      only(context, 'AWS::ApiGatewayV2::Api')?.Properties.DisableExecuteApiEndpoint;
-
-    expect(disabled(production)).toBe(true);
-    expect(disabled({})).toBe(false);
-  });
-
-  it('is made only where the settings name it', () => {
-    expect(only({}, 'AWS::ApiGatewayV2::DomainName')).toBeUndefined();
-    expect(only({}, 'AWS::ApiGatewayV2::ApiMapping')).toBeUndefined();
   });
 });
