@@ -1,45 +1,20 @@
 /** The codes of errors, by which programs tell them apart: none may go, or get another status. */
 import { readFileSync } from 'node:fs';
 
-interface Example {
-  readonly $ref?: string;
-  readonly value?: { readonly status?: number };
-}
-
-interface Response {
-  readonly content?: Readonly<
-    Record<string, { readonly examples?: Readonly<Record<string, Example>> }>
-  >;
-}
-
-interface Document {
-  readonly paths: Readonly<
-    Record<
-      string,
-      Readonly<Record<string, { readonly responses: Readonly<Record<string, Response>> }>>
-    >
-  >;
-  readonly components: {
-    readonly examples: Readonly<Record<string, Example>>;
-    readonly schemas: {
-      readonly FieldError: {
-        readonly properties: { readonly code: { readonly description: string } };
-      };
-    };
-  };
-}
+// biome-ignore lint/suspicious/noExplicitAny: the document is read as the JSON that it is
+type Json = any;
 
 /** Of the errors of all operations, by their examples of problem details. */
 const codesIn = (file: string): ReadonlySet<string> => {
-  const { paths, components }: Document = JSON.parse(readFileSync(file, 'utf8'));
-  const examples = Object.values(paths)
-    .flatMap((methods) => Object.values(methods))
-    .flatMap(({ responses }) => Object.values(responses))
+  const { paths, components }: Json = JSON.parse(readFileSync(file, 'utf8'));
+  const examples = Object.values<Json>(paths)
+    .flatMap((methods) => Object.values<Json>(methods))
+    .flatMap(({ responses }) => Object.values<Json>(responses))
     .flatMap(({ content }) =>
-      Object.entries(content?.['application/problem+json']?.examples ?? {}),
+      Object.entries<Json>(content?.['application/problem+json']?.examples ?? {}),
     );
   const ofErrors = examples.flatMap(([code, example]) => {
-    const name = example.$ref?.replace('#/components/examples/', '');
+    const name: string | undefined = example.$ref?.replace('#/components/examples/', '');
     const { value } = (name === undefined ? example : components.examples[name]) ?? {};
     return value ? [`${code} (${value.status})`] : [];
   });

@@ -107,13 +107,4 @@ describe('the CDK application', () => {
       'Setting name is staging, but infra/deployments/staging.json is not JSON: line 3, column 3\n',
     ]);
   });
-
-  it('says in one line which setting is wrong, without a stack trace', () => {
-    const { status, stderr } = synth({ name: 'staging' });
-
-    expect(status).toBe(1);
-    expect(stderr).toBe(
-      'Setting name is staging, but infra/deployments/staging.json is missing; there are development, production\n',
-    );
-  });
 });

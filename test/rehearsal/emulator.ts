@@ -1,10 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createWriteStream, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { pythonProgram as installedProgram } from '../support/python.ts';
 import { until } from '../support/until.ts';
-import { end, run, start } from './command.ts';
+import { end, start } from './command.ts';
 import { certificateFile, type Edge, makeCertificate, startEdge } from './edge.ts';
 import { region, root, runFolder, workspace } from './workspace.ts';
 
@@ -16,33 +17,18 @@ export interface Emulator {
   stop(): Promise<void>;
 }
 
-const requirements = join(root, 'test/rehearsal/requirements.txt');
-const python = join(workspace, 'python');
-const installed = join(python, 'installed.txt');
+const packages = {
+  requirements: join(root, 'test/rehearsal/requirements.txt'),
+  folder: join(workspace, 'python'),
+};
 
 /** Path of a program of the emulator's Python. */
-export const pythonProgram = (name: string): string => join(python, 'bin', name);
-
-const requirePython = async (): Promise<void> => {
-  const check = 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))';
-  await run('python3', ['-c', check]).catch((cause) => {
-    const needs = 'The rehearsal needs Python 3.10 or later with venv (Debian: python3-venv)';
-    throw new Error(needs, { cause });
-  });
-};
+export const pythonProgram = (name: string): string => join(packages.folder, 'bin', name);
 
 /** Installs the emulator, once for each version, and says which. */
 export const installEmulator = async (): Promise<string> => {
-  const wanted = readFileSync(requirements, 'utf8');
-  const [emulator = ''] = wanted.split('\n');
-  if (existsSync(installed) && readFileSync(installed, 'utf8') === wanted) return emulator;
-  await requirePython();
-  rmSync(python, { recursive: true, force: true });
-  await run('python3', ['-m', 'venv', python]);
-  const quiet = ['--quiet', '--disable-pip-version-check'];
-  const args = ['install', ...quiet, '-r', requirements];
-  await run(pythonProgram('pip'), args);
-  writeFileSync(installed, wanted);
+  installedProgram('ministack', packages);
+  const [emulator = ''] = readFileSync(packages.requirements, 'utf8').split('\n');
   return emulator;
 };
 

@@ -131,7 +131,7 @@ export const startAwsArchive = async () => {
         return { Signature: signature.toString('base64') };
       },
     },
-    objects: (incoming, response, body) => {
+    others: (incoming, response, body) => {
       const { searchParams } = urlOf(incoming);
       if (!searchParams.has('versions')) return serveObject(objects, incoming, response, body);
       if (searchParams.get('prefix') !== 'audit-archive/') {

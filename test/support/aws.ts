@@ -29,8 +29,8 @@ type Input = any;
 export interface AwsServices {
   /** By their names, without their service's; what returns nothing is refused as invalid. */
   readonly operations: Readonly<Record<string, (input: Input) => object | undefined>>;
-  /** What a request of S3 is answered, which names no operation. */
-  readonly objects?: (request: IncomingMessage, response: ServerResponse, body: Buffer) => unknown;
+  /** What a request is answered that names none of these, such as one of S3. */
+  readonly others?: (request: IncomingMessage, response: ServerResponse, body: Buffer) => unknown;
   readonly faultOf: (
     request: IncomingMessage,
     operation: string,
@@ -38,7 +38,7 @@ export interface AwsServices {
   ) => Mishap | AwsRefusal | undefined;
 }
 
-export const startAws = ({ operations, objects, faultOf }: AwsServices) => {
+export const startAws = ({ operations, others, faultOf }: AwsServices) => {
   const outputOf = (
     operation: string,
     input: Input,
@@ -60,7 +60,7 @@ export const startAws = ({ operations, objects, faultOf }: AwsServices) => {
     const fault = faultOf(request, operation, input);
     if (typeof fault === 'string') await mishaps[fault](response);
     if (request.socket.destroyed || response.writableEnded) return;
-    if (!operation) return objects?.(request, response, body);
+    if (others && !operations[operation]) return others(request, response, body);
 
     const [status, output] = outputOf(operation, input, fault);
     response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' });

@@ -133,17 +133,6 @@ describe('The screen of the audit trail', () => {
     expect(await violationsIn(page)).toEqual([]);
   });
 
-  it('says that nobody has an address, and not that something may have been done', async () => {
-    const { page } = await open('#/audit');
-
-    await page.getByLabel('Who did it').fill('nobody@example.org');
-    await page.keyboard.press('Enter');
-
-    expect(await page.getByRole('alert').innerText()).toBe(
-      'The filters were not applied. No user has nobody@example.org in the name or the address. The trail does not keep the names of those who are deleted: type the id.',
-    );
-  });
-
   it.each([360, 1280])(
     'opens an entry by a click anywhere in its row, in a window %i pixels wide',
     async (width) => {

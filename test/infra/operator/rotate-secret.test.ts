@@ -150,8 +150,8 @@ describe('rotate-secret on a deployed stack', async () => {
     ],
   ])('%s', async (_, silent, status, said, versions, entry) => {
     const before = (await service.entries()).length;
-    const { environment, secret, impose } = await awsForThisTest(service);
-    if (silent) impose(silent, 'lost answer');
+    const { environment, secret, lose } = await awsForThisTest(service);
+    if (silent) lose(silent);
 
     const ended = await operate(['rotate-secret', '--stack', 'accounts'], { environment });
 

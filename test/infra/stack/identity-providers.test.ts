@@ -9,17 +9,6 @@ import { functionsOf } from './template.ts';
 
 const mails = { mailFrom: 'a@example.com', resetUrl: 'https://app.example.com/' };
 
-it('A deployment with an issuer of many tenants, or with one issuer twice, is refused', () => {
-  const google = { issuer: 'https://accounts.google.com', audiences: ['app'] };
-  const entra = { ...google, issuer: 'https://login.microsoftonline.com/common/v2.0' };
-
-  for (const identityProviders of [[entra], [google, google]]) {
-    expect(() => readDeploymentSettings({ ...mails, sessionDays: 90, identityProviders })).toThrow(
-      /^Setting identityProviders must be a JSON list of .* of Entra ID a tenant's own issuer/,
-    );
-  }
-});
-
 it('The list of identity providers is a file beside the code that reads it, and no variable', () => {
   const outdir = mkdtempSync(join(tmpdir(), 'identity-providers-'));
   onTestFinished(() => rmSync(outdir, { recursive: true }));
