@@ -9,6 +9,7 @@ import type {
   AuditEntry,
   AuditSealSummary,
   Identity,
+  Passkey,
   SessionOfUser,
   User,
   UserDetails,
@@ -22,6 +23,7 @@ const service = await serviceForThisFile({
   ...mailSettings,
   IDENTITY_PROVIDERS: '[{"issuer":"https://accounts.google.com","audiences":["app"]}]',
   SESSION_DAYS: '90',
+  PASSKEYS: '{"rpId":"example.com","origins":["https://app.example.com"]}',
   SECOND_FACTOR: 'optional',
   EMAIL_VERIFICATION: 'on',
   VERIFY_URL: verifyUrl,
@@ -65,8 +67,18 @@ const identity = (id: string, more: Partial<Identity> = {}): Identity => ({
   ...more,
 });
 
+const passkeys: readonly Passkey[] = ['Telephone', 'N'.repeat(100)].map((name, index) => ({
+  id: name,
+  name,
+  created_at: timeBefore(300),
+  last_used_at: index > 0 ? timeBefore(2) : null,
+  backed_up: false,
+  credential_id: name,
+}));
+
 const details = (each: User): UserDetails => ({
   ...each,
+  passkeys: each.id < 3 ? passkeys : [],
   second_factor: { enabled: each.id < 3, recovery_codes_left: each.id < 3 ? 8 : 0 },
   identities:
     each.id < 3
@@ -234,6 +246,7 @@ const bodies: Readonly<Record<string, (query: URLSearchParams) => unknown>> = {
   }),
   '/api/second-factor': () => ({ enabled: true, recovery_codes_left: 8 }),
   '/api/identities': () => ({ data: details(admin).identities }),
+  '/api/passkeys': () => ({ data: passkeys, user_handle: null, rp_id: 'example.com' }),
   ...Object.fromEntries(users.map((each) => [`/api/users/${each.id}`, () => details(each)])),
   ...Object.fromEntries(
     users.map(({ id }) => [
