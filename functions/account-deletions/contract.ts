@@ -3,6 +3,7 @@ import {
   confirmationWithCode,
   confirmationWithCodeErrors,
   confirmationWithCodeUnder,
+  factorSessionError,
 } from '../../lib/contract/schemas.ts';
 import { hasSecondFactors, type ServiceValues } from '../../lib/ground/settings.ts';
 
@@ -29,6 +30,6 @@ export const descriptions: Descriptions = {
     body: confirmationWithCodeUnder('AccountDeletion', settings),
     bodyExample: { currentPassword: 'a long password of her own' },
     success: { status: 204, description: 'The account is deleted.' },
-    errors: [...confirmationWithCodeErrors(settings), 'LAST_ADMIN'],
+    errors: [...confirmationWithCodeErrors(settings), 'LAST_ADMIN', factorSessionError(settings)],
   }),
 };

@@ -4,6 +4,7 @@ import {
   confirmationWithCode,
   confirmationWithCodeErrors,
   confirmationWithCodeUnder,
+  factorSessionError,
   timestamp,
 } from '../../lib/contract/schemas.ts';
 import { hasPasskeys, type ServiceValues } from '../../lib/ground/settings.ts';
@@ -21,7 +22,7 @@ export const logIn = {
   route: 'POST /api/login/passkey',
   exists: hasPasskeys,
   may: 'public',
-  body: () => named('PasskeyLogin', v.object({ credential: used() })),
+  body: () => named('PasskeyLogin', v.object({ credential: credential('Used', usedParts) })),
   whenInvalid: 'PASSKEY_INVALID',
   storageFault: ['Error checking user', 'err'],
 } as const satisfies Contract;
@@ -46,7 +47,11 @@ export const add = {
   route: 'POST /api/passkeys',
   exists: hasPasskeys,
   may: 'own',
-  body: () => named('NewPasskey', v.object({ credential: made(), name: v.exactOptional(name) })),
+  body: () =>
+    named(
+      'NewPasskey',
+      v.object({ credential: credential('Made', madeParts), name: v.exactOptional(name) }),
+    ),
   whenInvalid: { credential: 'PASSKEY_INVALID', name: 'FIELD_INVALID' },
   storageFault: ['Error adding passkey', 'err'],
 } as const satisfies Contract;
@@ -204,10 +209,7 @@ export const descriptions: Descriptions = {
     body: confirmationWithCodeUnder('PasskeyConfirmation', settings),
     bodyExample: exampleConfirmation,
     success: { status: 204, description: 'The passkey is removed.' },
-    errors: [
-      ...confirmationWithCodeErrors(settings),
-      settings.secondFactor === 'admins' && 'SECOND_FACTOR_REQUIRED',
-    ],
+    errors: [...confirmationWithCodeErrors(settings), factorSessionError(settings)],
   }),
 };
 
@@ -215,69 +217,42 @@ function addingErrors(settings: ServiceValues) {
   return [
     'TOO_MANY_PASSKEYS',
     settings.emailVerification !== 'off' && 'EMAIL_NOT_VERIFIED',
-    settings.secondFactor === 'admins' && 'SECOND_FACTOR_REQUIRED',
+    factorSessionError(settings),
   ] as const;
 }
 
-/** Bytes as browsers write them in JSON. */
-function bytes() {
+const form = 'must be a credential';
+
+/** Bytes as browsers write them in JSON. @param count of the characters, as a pattern has it */
+function bytes(count = '+') {
+  const pattern = `^[A-Za-z0-9_\\-]${count}$`;
   return v.pipe(
-    v.string('must be a credential'),
+    v.string(form),
     rule({
       code: 'INVALID_FORMAT',
-      holds: (text) => /^[\w-]+$/.test(text),
-      message: () => 'must be a credential',
-      keywords: () => ({ pattern: '^[A-Za-z0-9_\\-]+$' }),
+      holds: (text) => new RegExp(pattern).test(text),
+      message: () => form,
+      keywords: () => ({ pattern }),
     }),
   );
 }
 
-/** The id of a credential: at most 1,023 bytes (Web Authentication, Level 3, section 4). */
-function credentialId() {
+/** @param done what the browser has done with it @param parts of its response */
+function credential<const Part extends string>(done: 'Made' | 'Used', parts: readonly Part[]) {
+  const name = `${done}Credential`;
+  // An id has at most 1,023 bytes (Web Authentication, Level 3, section 4).
+  const id = bytes('{1,1364}');
+  const response = named(`${name}Response`, v.object(v.entriesFromList(parts, bytes()), form));
   return v.pipe(
-    bytes(),
-    rule({
-      code: 'TOO_LONG',
-      holds: (text) => text.length <= 1364,
-      message: () => 'must be a credential',
-      keywords: () => ({ maxLength: 1364 }),
-    }),
+    named(name, v.object({ id, rawId: id, type: v.string(form), response }, form)),
+    v.description(
+      `The credential that the browser has ${done.toLowerCase()}, as its \`toJSON\` writes it.`,
+    ),
   );
 }
 
-function made() {
-  return credential('MadeCredential', 'made', { attestationObject: bytes() });
-}
-
-function used() {
-  const parts = { authenticatorData: bytes(), signature: bytes(), userHandle: bytes() };
-  return credential('UsedCredential', 'used', parts);
-}
-
-/**
- * A credential as its `toJSON` writes it.
- * @param name of the schema
- * @param done what the browser has done with it
- * @param ofKind the parts of the response that only this kind has
- */
-function credential<const OfKind extends v.ObjectEntries>(
-  name: string,
-  done: 'made' | 'used',
-  ofKind: OfKind,
-) {
-  const form = 'must be a credential';
-  const response = v.object({ clientDataJSON: bytes(), ...ofKind }, form);
-  const parts = {
-    id: credentialId(),
-    rawId: credentialId(),
-    type: v.string(form),
-    response: named(`${name}Response`, response),
-  };
-  return v.pipe(
-    named(name, v.object(parts, form)),
-    v.description(`The credential that the browser has ${done}, as its \`toJSON\` writes it.`),
-  );
-}
+const madeParts = ['clientDataJSON', 'attestationObject'] as const;
+const usedParts = ['clientDataJSON', 'authenticatorData', 'signature', 'userHandle'] as const;
 
 function passkey() {
   return named(

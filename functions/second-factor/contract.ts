@@ -4,9 +4,10 @@ import {
   confirmationErrors,
   confirmationUnder,
   exampleSecondFactor,
+  factorSessionError,
   secondFactor,
 } from '../../lib/contract/schemas.ts';
-import { hasPasskeys, hasSecondFactors, type ServiceValues } from '../../lib/ground/settings.ts';
+import { hasSecondFactors, type ServiceValues } from '../../lib/ground/settings.ts';
 import { code, confirmation } from '../../lib/users/fields.ts';
 
 const passwordAndCode = {
@@ -94,7 +95,7 @@ export const descriptions: Descriptions = {
       passwordErrors,
       confirmationErrors(settings),
       'SECOND_FACTOR_ENABLED',
-      requiredUnder(settings),
+      factorSessionError(settings),
       unverifiedUnder(settings),
     ],
   }),
@@ -110,7 +111,7 @@ export const descriptions: Descriptions = {
       'TOO_MANY_ATTEMPTS',
       'USER_NOT_FOUND',
       'SECOND_FACTOR_ENABLED',
-      requiredUnder(settings),
+      factorSessionError(settings),
       unverifiedUnder(settings),
     ],
   }),
@@ -149,12 +150,6 @@ function recoveryCodes() {
     schema: named('RecoveryCodes', v.object({ recoveryCodes: v.array(v.string()) })),
     example: { recoveryCodes: ['7Q2M-9FHT-X0ZB-4KCW', 'D8RV-31JG-PS6N-EY5A'] },
   };
-}
-
-/** The error for a caller who needs a factor and has a passkey, but did not begin the session by it. */
-function requiredUnder(settings: ServiceValues) {
-  const isRequired = settings.secondFactor === 'admins' && hasPasskeys(settings);
-  return isRequired && 'SECOND_FACTOR_REQUIRED';
 }
 
 /** Where addresses are verified, that of a user with a factor is. */

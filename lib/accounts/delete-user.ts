@@ -10,6 +10,7 @@ import { type StoredUser, userKey } from '../users/item.ts';
 import { deletionDetails } from '../users/user.ts';
 import { releaseEmail, rewriteUser, unchanged } from '../users/write.ts';
 import { type OwnConfirmation, rewriteConfirmed } from './confirmation.ts';
+import { requireFactorSession } from './policy.ts';
 import { waysInGone } from './ways-in.ts';
 
 /**
@@ -46,12 +47,16 @@ export async function remove(user: StoredUser, ...steps: readonly Step[]): Promi
 /**
  * Deletes a caller, unless that is the last admin: when two admins delete themselves, one of them fails.
  * @param given by which the caller confirms it
- * @throws {DomainError} USER_NOT_FOUND, LAST_ADMIN, STORAGE_FAULT, and what the confirmation throws
+ * @throws {DomainError} USER_NOT_FOUND, SECOND_FACTOR_REQUIRED, LAST_ADMIN, STORAGE_FAULT, and what the
+ *   confirmation throws
  */
 export async function deleteOwnAccount(given: OwnConfirmation, source: Source): Promise<void> {
-  const { id } = given.caller;
+  const { caller } = given;
+  const { id } = caller;
+  requireFactorSession(caller, caller); // passkeys
   const deletion = { ...source, action: 'DELETE', user_id: id, resource_id: id } as const;
   const removing = rewriteConfirmed(given, async (user) => {
+    requireFactorSession(user, caller); // passkeys
     if (user.role !== 'admin') return remove(user);
     return besideAnotherAdmin(id, 'LAST_ADMIN', (otherIsAdmin) => remove(user, otherIsAdmin));
   });

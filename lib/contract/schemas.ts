@@ -1,7 +1,12 @@
 /** Schemas that several contracts share. */
 import * as v from 'valibot';
 import type { ErrorCode } from '../ground/errors.ts';
-import { hasIdentities, hasSecondFactors, type ServiceValues } from '../ground/settings.ts';
+import {
+  hasIdentities,
+  hasPasskeys,
+  hasSecondFactors,
+  type ServiceValues,
+} from '../ground/settings.ts';
 import {
   confirmation,
   filledText,
@@ -75,6 +80,11 @@ export function confirmationWithCodeErrors(settings: ServiceValues) {
     'USER_NOT_FOUND',
     hasSecondFactors(settings) && (['CODE_REQUIRED', 'CODE_WRONG'] as const),
   ] as const;
+}
+
+/** The error for a caller who needs a factor and has a passkey, but did not begin the session by it. */
+export function factorSessionError(settings: ServiceValues): ErrorCode | false {
+  return settings.secondFactor === 'admins' && hasPasskeys(settings) && 'SECOND_FACTOR_REQUIRED';
 }
 
 /** The errors of such an ID token. */

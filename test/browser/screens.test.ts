@@ -78,7 +78,7 @@ const passkeys: readonly Passkey[] = ['Telephone', 'N'.repeat(100)].map((name, i
 
 const details = (each: User): UserDetails => ({
   ...each,
-  passkeys: each.id < 3 ? passkeys : [],
+  passkeys: each.id < 3 ? [...passkeys] : [],
   second_factor: { enabled: each.id < 3, recovery_codes_left: each.id < 3 ? 8 : 0 },
   identities:
     each.id < 3

@@ -11,6 +11,7 @@ const service: MailingService = await mailingServiceForThisFile({
   ...passkeySettings,
   ...verificationSettings.on,
   SECOND_FACTOR: 'admins',
+  SELF_DELETION: 'on',
 });
 const { api, environment } = service;
 const { add, list, optionsFor, remove, signIn } = passkeyClient(api);
@@ -67,7 +68,7 @@ describe.each([
     expect(passkeyId).toBeDefined();
   });
 
-  it('has no role by the password alone, and changes no factor in such a session', async () => {
+  it('has no role by the password alone, and in such a session neither changes a factor nor is deleted', async () => {
     const { email, password, passkeyId } = await newHolder(standing);
     const token = await logIn(api, { email, password });
     const confirmation = { currentPassword: password };
@@ -78,6 +79,7 @@ describe.each([
       await api('PUT', '/api/second-factor', { token, json: { code: '123456' } }),
       await optionsFor(token, confirmation),
       await remove(token, passkeyId, confirmation),
+      await api('POST', '/api/account-deletions', { token, json: confirmation }),
     ];
 
     expect(refused.map(outcome)).toEqual(refused.map(() => required));

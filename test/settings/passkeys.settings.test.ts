@@ -31,7 +31,10 @@ describe('A passkey', () => {
   it('is added by the password, and logs its user in without a code', async () => {
     const user = await newUser();
 
-    const { answer, passkey, id } = await add(user, newPasskey({ isBackedUp: true }));
+    const { answer, passkey, id } = await add(
+      user,
+      newPasskey({ isBackedUp: true, transports: ['hybrid', 'usb'] }),
+    );
     const login = await signIn(passkey);
 
     expect(outcome(answer)).toEqual([

@@ -48,6 +48,8 @@ const algorithms = {
 } as const;
 export type Algorithm = keyof typeof algorithms;
 
+const algorithmIds = { ES256: -7, ES256onP384: -7, EdDSA: -8, RS256: -257, RS256short: -257 };
+
 /** A public key as COSE has it (RFC 9052). */
 const coseOf = (publicKey: KeyObject): Buffer => {
   const { kty, x = '', y = '', n = '', e = '', crv } = publicKey.export({ format: 'jwk' });
@@ -108,6 +110,9 @@ export interface KnownPasskey {
 export const newPasskey = ({
   algorithm = 'ES256' as Algorithm,
   isBackedUp = false,
+  /** Whether it signs its attestation by its own key: browsers let that pass though none was asked for. */
+  isSelfAttested = false,
+  transports = ['internal'],
   known = undefined as KnownPasskey | undefined,
 } = {}) => {
   const privateKey = known ? createPrivateKey(known.pem) : algorithms[algorithm]().privateKey;
@@ -134,6 +139,10 @@ export const newPasskey = ({
     count.writeUInt32BE(counter);
     return Buffer.concat([sha256(changes.rpId ?? rpId), Buffer.from([flags]), count, attested]);
   };
+  const signedBy = (key: KeyObject, data: Buffer, client: Buffer) => {
+    const hash = algorithm === 'EdDSA' ? null : 'sha256';
+    return signature(hash, Buffer.concat([data, sha256(client)]), key);
+  };
   const common = (changes: Changes) => {
     const ownId = changes.id ?? id;
     return { id: ownId, rawId: ownId, type: 'public-key', clientExtensionResults: {} };
@@ -158,15 +167,20 @@ export const newPasskey = ({
       const ownId = Buffer.from(id, 'base64url');
       const attested = Buffer.concat([Buffer.alloc(16), length, ownId, coseOf(publicKey)]);
       const authData = dataOf(changes, attested);
+      const client = clientData('webauthn.create', challenge, changes);
+      const statement = new Map<string, Cbor>([
+        ['alg', algorithmIds[algorithm]],
+        ['sig', signedBy(changes.key ?? privateKey, authData, client)],
+      ]);
       const attestation = new Map<string, Cbor>([
-        ['fmt', 'none'],
-        ['attStmt', new Map()],
+        ['fmt', isSelfAttested ? 'packed' : 'none'],
+        ['attStmt', isSelfAttested ? statement : new Map()],
         ['authData', changes.altered?.(authData) ?? authData],
       ]);
       const response = {
-        clientDataJSON: clientData('webauthn.create', challenge, changes).toString('base64url'),
+        clientDataJSON: client.toString('base64url'),
         attestationObject: cbor(attestation).toString('base64url'),
-        transports: ['internal'],
+        transports,
       };
       return { ...common(changes), response };
     },
@@ -174,9 +188,7 @@ export const newPasskey = ({
     use: ({ challenge }: { challenge: string }, changes: Changes = {}) => {
       const client = clientData('webauthn.get', challenge, changes);
       const data = dataOf(changes);
-      const hash = algorithm === 'EdDSA' ? null : 'sha256';
-      const signed = Buffer.concat([data, sha256(client)]);
-      const genuine = signature(hash, signed, changes.key ?? privateKey);
+      const genuine = signedBy(changes.key ?? privateKey, data, client);
       const response = {
         clientDataJSON: client.toString('base64url'),
         authenticatorData: (changes.altered?.(data) ?? data).toString('base64url'),

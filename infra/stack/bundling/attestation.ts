@@ -41,7 +41,7 @@ export {
   absent as ECDSASigValue,
 };
 
-/** The only parser that is left: the two numbers of a signature in DER, whose form was checked before. */
+/** The only parser that is left: the two numbers of a signature in DER, whose form is checked besides. */
 export const AsnParser = {
   parse(der: Uint8Array) {
     const end = 4 + (der[3] ?? 0);

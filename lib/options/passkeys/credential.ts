@@ -6,14 +6,17 @@ import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import {
   type AuthenticationResponseJSON,
   type RegistrationResponseJSON,
+  type VerifiedRegistrationResponse,
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
 import {
   cose,
+  decodeAttestationObject,
   decodeClientDataJSON,
   decodeCredentialPublicKey,
 } from '@simplewebauthn/server/helpers';
+import { DomainError } from '../../ground/errors.ts';
 import { config, type PasskeySettings } from '../../ground/settings.ts';
 import { isNonce, makeNonce, type NonceKind } from '../../keys/nonce.ts';
 import type { StoredUser } from '../../users/item.ts';
@@ -66,26 +69,19 @@ export async function creationOptions(caller: Bearer, handle: string, product: s
   } as const;
 }
 
-/** A credential that a browser has made, as its `toJSON` writes it: not verified yet, and bytes in base64url. */
-export interface Made {
+/** A credential as the `toJSON` of a browser writes it: not verified yet, and bytes in base64url. */
+interface Given<Part extends string> {
   readonly id: string;
   readonly rawId: string;
   readonly type: string;
-  readonly response: { readonly clientDataJSON: string; readonly attestationObject: string };
+  readonly response: Readonly<Record<Part, string>>;
 }
 
-/** The same for a credential that a browser has used. */
-export interface Used {
-  readonly id: string;
-  readonly rawId: string;
-  readonly type: string;
-  readonly response: {
-    readonly clientDataJSON: string;
-    readonly authenticatorData: string;
-    readonly signature: string;
-    readonly userHandle: string;
-  };
-}
+/** A credential that a browser has made. */
+export type Made = Given<'clientDataJSON' | 'attestationObject'>;
+
+/** A credential that a browser has used. */
+export type Used = Given<'clientDataJSON' | 'authenticatorData' | 'signature' | 'userHandle'>;
 
 /**
  * Verifies what a browser has made for a challenge, which is not used up by this.
@@ -96,23 +92,15 @@ export async function verifyMade(
   made: Made,
   kind: NonceKind,
 ): Promise<{ credential: Credential; nonce: string } | undefined> {
-  const nonce = await nonceOf(made, kind);
-  if (nonce === undefined) return undefined;
-  const { rpId, origins } = relyingParty();
-  const { verified, registrationInfo } = await unlessInvalid(
-    verifyRegistrationResponse({
-      response: { ...made, clientExtensionResults: {} } as RegistrationResponseJSON,
-      expectedChallenge: challengeOf(nonce),
-      expectedOrigin: [...origins],
-      expectedRPID: rpId,
-      supportedAlgorithmIDs: algorithms,
-    }),
+  const response = { ...made, clientExtensionResults: {} } as RegistrationResponseJSON;
+  const found = await verified(made, kind, (expected) =>
+    verifyRegistrationResponse({ ...expected, response, supportedAlgorithmIDs: algorithms }),
   );
-  if (!verified || !registrationInfo) return undefined;
-  const { credential, credentialBackedUp: backed_up } = registrationInfo;
+  if (!found?.registrationInfo || !isUnattested(found.registrationInfo)) return undefined;
+  const { credential, credentialBackedUp: backed_up } = found.registrationInfo;
   const { id: credential_id, publicKey: public_key, counter } = credential;
   if (credential_id !== made.id || !isStrong(public_key)) return undefined;
-  return { credential: { credential_id, public_key, counter, backed_up }, nonce };
+  return { credential: { credential_id, public_key, counter, backed_up }, nonce: found.nonce };
 }
 
 /**
@@ -125,24 +113,19 @@ export async function verifyUsed(
   { passkey_handle }: StoredUser,
   publicKey: Uint8Array,
 ): Promise<{ credential: Omit<Credential, 'public_key'>; nonce: string } | undefined> {
-  const nonce = await nonceOf(used, forLogin);
-  if (nonce === undefined || used.response.userHandle !== passkey_handle) return undefined;
-  if (cose.isCOSEPublicKeyEC2(decode(publicKey)) && !isCanonical(used.response.signature))
-    return undefined;
-  const { rpId, origins } = relyingParty();
-  const { verified, authenticationInfo } = await unlessInvalid(
-    verifyAuthenticationResponse({
-      response: { ...used, clientExtensionResults: {} } as AuthenticationResponseJSON,
-      expectedChallenge: challengeOf(nonce),
-      expectedOrigin: [...origins],
-      expectedRPID: rpId,
-      // The counter is compared when it is written.
-      credential: { id: used.id, publicKey: new Uint8Array(publicKey), counter: 0 },
-    }),
+  const { id: credential_id } = used;
+  if (used.response.userHandle !== passkey_handle) return undefined;
+  // A copy, because the store gives a view of a larger buffer. The counter is compared when it is written.
+  const credential = { id: credential_id, publicKey: new Uint8Array(publicKey), counter: 0 };
+  const response = { ...used, clientExtensionResults: {} } as AuthenticationResponseJSON;
+  const found = await verified(used, forLogin, (expected) =>
+    verifyAuthenticationResponse({ ...expected, response, credential }),
   );
-  if (!verified || !authenticationInfo) return undefined;
-  const { newCounter: counter, credentialBackedUp: backed_up } = authenticationInfo;
-  return { credential: { credential_id: used.id, counter, backed_up }, nonce };
+  if (!found) return undefined;
+  const isOfCurve = cose.isCOSEPublicKeyEC2(decodeCredentialPublicKey(credential.publicKey));
+  if (isOfCurve && !isCanonical(used.response.signature)) return undefined;
+  const { newCounter: counter, credentialBackedUp: backed_up } = found.authenticationInfo;
+  return { credential: { credential_id, counter, backed_up }, nonce: found.nonce };
 }
 
 const type = 'public-key';
@@ -152,45 +135,55 @@ const userVerification = 'required';
 const algorithms = [cose.COSEALG.ES256, cose.COSEALG.EdDSA, cose.COSEALG.RS256];
 
 async function commonOptions(kind: NonceKind) {
-  return { challenge: challengeOf(await makeNonce(kind)), timeout: lifetime * 1000 };
+  const challenge = Buffer.from(await makeNonce(kind)).toString('base64url');
+  return { challenge, timeout: lifetime * 1000 };
 }
 
-function challengeOf(nonce: string): string {
-  return Buffer.from(nonce).toString('base64url');
+/** The part of what the library expects that is the same for all credentials. */
+interface Expected {
+  readonly expectedChallenge: (challenge: string) => Promise<boolean>;
+  readonly expectedOrigin: string[];
+  readonly expectedRPID: string;
 }
 
 /**
- * The nonce of a signed challenge; undefined if it is not valid, or was signed in a frame of another origin,
- * which the library would allow.
+ * The outcome of the library, and the nonce that was signed; undefined for what is not valid, or was signed in
+ * a frame of another origin, which the library would allow.
  */
-async function nonceOf(
+async function verified<Outcome extends { readonly verified: boolean }>(
   { response: { clientDataJSON } }: Made | Used,
   kind: NonceKind,
-): Promise<string | undefined> {
-  const { challenge, crossOrigin, topOrigin } = clientDataIn(clientDataJSON);
-  const isInFrame = crossOrigin === true || topOrigin !== undefined;
-  if (typeof challenge !== 'string' || isInFrame) return undefined;
-  const nonce = Buffer.from(challenge, 'base64url').toString();
-  return (await isNonce(nonce, kind)) ? nonce : undefined;
-}
-
-function clientDataIn(
-  text: string,
-): Partial<Record<'challenge' | 'crossOrigin' | 'topOrigin', unknown>> {
+  verify: (expected: Expected) => Promise<Outcome>,
+): Promise<(Outcome & { nonce: string }) | undefined> {
+  const { rpId, origins } = relyingParty();
+  let nonce = '';
+  const expectedChallenge = (challenge: string) => {
+    nonce = Buffer.from(challenge, 'base64url').toString();
+    return isNonce(nonce, kind);
+  };
   try {
-    return decodeClientDataJSON(text) ?? {};
-  } catch {
-    return {};
+    const expected = { expectedChallenge, expectedOrigin: [...origins], expectedRPID: rpId };
+    const outcome = await verify(expected);
+    const { crossOrigin, topOrigin } = decodeClientDataJSON(clientDataJSON);
+    const isInFrame = crossOrigin || topOrigin !== undefined;
+    return outcome.verified && !isInFrame ? { ...outcome, nonce } : undefined;
+  } catch (error) {
+    // The library throws plain errors for most of what is not valid.
+    if (error instanceof DomainError) throw error;
+    return undefined;
   }
 }
 
-/** The outcome of the library, which throws for most of what is not valid. */
-function unlessInvalid<T>(verifying: Promise<T>): Promise<Partial<T>> {
-  return verifying.catch(() => ({}));
+/** Whether no certificate attests the authenticator: nobody asked for one, and the bundles cannot verify it. */
+function isUnattested({ fmt, attestationObject }: VerifiedRegistrationInfo): boolean {
+  const statement = decodeAttestationObject(attestationObject).get('attStmt');
+  return ['none', 'packed'].includes(fmt) && statement.get('x5c') === undefined;
 }
 
+type VerifiedRegistrationInfo = NonNullable<VerifiedRegistrationResponse['registrationInfo']>;
+
 /** Whether a public key is valid. One of RSA has 2,048 bits or more to be safe, and at most 4,096 to be fast. */
-function isStrong(publicKey: Uint8Array): boolean {
+function isStrong(publicKey: Bytes): boolean {
   try {
     const key = createPublicKey({ key: jwkOf(publicKey), format: 'jwk' });
     const { modulusLength = 2048 } = key.asymmetricKeyDetails ?? {};
@@ -201,9 +194,9 @@ function isStrong(publicKey: Uint8Array): boolean {
 }
 
 /** A public key as Node takes it; one on another curve does not fit. */
-function jwkOf(publicKey: Uint8Array): JsonWebKey {
-  const key = decode(publicKey);
-  const parts = key as unknown as ReadonlyMap<number, Uint8Array>;
+function jwkOf(publicKey: Bytes): JsonWebKey {
+  const key = decodeCredentialPublicKey(publicKey);
+  const parts = key as unknown as ReadonlyMap<number, Bytes>;
   const text = (name: number) => Buffer.from(parts.get(name) ?? []).toString('base64url');
   const { x, y, n, e } = cose.COSEKEYS;
   if (cose.isCOSEPublicKeyEC2(key)) return { kty: 'EC', crv: 'P-256', x: text(x), y: text(y) };
@@ -211,10 +204,7 @@ function jwkOf(publicKey: Uint8Array): JsonWebKey {
   return { kty: 'RSA', n: text(n), e: text(e) };
 }
 
-/** A copy, because the store gives a view of a larger buffer. */
-function decode(publicKey: Uint8Array) {
-  return decodeCredentialPublicKey(new Uint8Array(publicKey));
-}
+type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
  * Whether a signature is the one encoding of its two numbers (DER), which parsers of ASN.1 do not require:

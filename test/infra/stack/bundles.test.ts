@@ -114,9 +114,9 @@ describe('a bundle, in a process like those of Lambda', () => {
   });
 
   it.each(['ES256', 'EdDSA', 'RS256'] as const)(
-    'adds a passkey with a key of %s and logs in by it',
+    'adds a passkey with a key of %s that attests itself, and logs in by it',
     async (algorithm) => {
-      const passkey = newPasskey({ algorithm });
+      const passkey = newPasskey({ algorithm, isSelfAttested: true });
       const calls: ColdStart[] = [];
       const call = async (name: string, path: string, json: object, token?: string) => {
         const event = gatewayEvent({ path, json, token });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { makeNonce } from '../../../../lib/keys/nonce.ts';
+import { isNonce, makeNonce } from '../../../../lib/keys/nonce.ts';
 import {
   forAdding,
   forLogin,
@@ -19,6 +19,12 @@ import {
 } from '../../../support/passkeys.ts';
 import { storedUser } from '../../../support/stored-user.ts';
 import recorded from './chromium-156.json' with { type: 'json' };
+import vectors from './vectors.json' with { type: 'json' };
+
+vi.mock(import('../../../../lib/keys/nonce.ts'), async (original) => {
+  const nonces = await original();
+  return { ...nonces, isNonce: vi.fn(nonces.isNonce) };
+});
 
 vi.stubEnv('JWT_SECRET', 'x'.repeat(40));
 for (const [name, value] of Object.entries(passkeySettings)) vi.stubEnv(name, value);
@@ -94,6 +100,19 @@ describe('A passkey that a browser has made', () => {
 
     expect(credential).toMatchObject({ counter: 3, backed_up: true });
   });
+
+  it.each(['ES256', 'EdDSA', 'RS256'] as const)(
+    'is accepted from a stick that attests itself by a key of %s, and refused if another key does',
+    async (algorithm) => {
+      const stick = newPasskey({ algorithm, isSelfAttested: true, transports: ['usb', 'nfc'] });
+      const { privateKey: key } = newPasskey({ algorithm });
+
+      expect([await made({}, stick), await made({ key }, stick)]).toEqual([
+        expect.anything(),
+        undefined,
+      ]);
+    },
+  );
 
   it.each(Object.entries(flaws))('is refused for %s', async (_, changes) => {
     expect(await made(changes)).toBeUndefined();
@@ -259,6 +278,36 @@ describe('A passkey that a browser has used', () => {
     const credential = passkey.use(await loginOptions(), { userHandle: '' });
 
     expect(await verifyUsed(credential, storedUser({ id: 7 }), passkey.publicKey)).toBeUndefined();
+  });
+});
+
+/** The test vectors of Web Authentication, Level 3, and what Windows Hello has signed: not of this service. */
+describe('What other implementations have', () => {
+  const settings = ({ rpId = 'example.org', origin = 'https://example.org' }) =>
+    vi.stubEnv('PASSKEYS', JSON.stringify({ rpId, origins: [origin] }));
+  beforeEach(() => void vi.mocked(isNonce).mockResolvedValue(true));
+  afterEach(() => {
+    vi.mocked(isNonce).mockRestore();
+    vi.stubEnv('PASSKEYS', passkeySettings.PASSKEYS);
+  });
+
+  it.each(vectors.made)('made is accepted ($isAccepted) with $title', async ({ id, ...vector }) => {
+    settings({});
+    const credential = { id, rawId: id, type: 'public-key', response: vector };
+
+    const found = await verifyMade(credential, forAdding(caller));
+
+    expect(found?.credential.credential_id).toBe(vector.isAccepted ? id : undefined);
+  });
+
+  it.each(vectors.used)('used is accepted ($isAccepted) with $title', async (vector) => {
+    settings(vector);
+    const response = { ...vector, userHandle: handle };
+    const credential = { id: 'A', rawId: 'A', type: 'public-key', response };
+
+    const found = await verifyUsed(credential, user, Buffer.from(vector.publicKey, 'base64url'));
+
+    expect(found !== undefined).toBe(vector.isAccepted);
   });
 });
 
