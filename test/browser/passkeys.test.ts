@@ -1,21 +1,45 @@
 /** Passkeys of Chromium's virtual authenticator, in a page of another origin and in the console. */
 import { request } from 'node:http';
 import type { Page } from 'playwright-core';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
-import { register } from '../support/client.ts';
+import { uniqueEmail } from '../support/client.ts';
 import { startLoopback } from '../support/loopback.ts';
-import { passkeyClient } from '../support/passkeys.ts';
 import { appForThisFile, browserCode } from './app.ts';
 import { browserForThisFile } from './browser.ts';
 import { openConsole } from './console.ts';
 import { button, openPage, title, violationsIn } from './page.ts';
 
-const files = { '/passkeys.js': '' };
+const files = { '/passkeys.js': '', '/api.js': '' };
 const app = await appForThisFile(
   () => files,
   `import { makePasskey, usePasskey } from './passkeys.js';
-Object.assign(window, { makePasskey, usePasskey });`,
+import { call } from './api.js';
+const signIn = async (use) => {
+  const { body: options } = await call('POST', '/api/login/passkey-options');
+  return call('POST', '/api/login/passkey', { credential: await use(options) });
+};
+/** Without typing: the browser offers the passkey in a list, where this one chooses it by itself. */
+const offered = async (options) => {
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
+  return (await navigator.credentials.get({ publicKey, mediation: 'conditional' })).toJSON();
+};
+window.live = async (user) => {
+  const confirmation = { currentPassword: user.password };
+  const { body: { token } } = await call('POST', '/api/auth/register', user);
+  const make = async () =>
+    makePasskey((await call('POST', '/api/passkeys/options', confirmation, token)).body);
+  const json = { credential: await make(), name: 'Laptop' };
+  const added = await call('POST', '/api/passkeys', json, token);
+  const again = await make().catch(({ name }) => name);
+  const login = await signIn(offered);
+  const twice = await signIn(usePasskey);
+  const path = '/api/passkeys/' + added.body.id;
+  const renamed = await call('PATCH', path, { name: 'Telephone' }, login.body.token);
+  const removed = await call('POST', path + '/removals', confirmation, login.body.token);
+  return { added, again, login, twice, renamed, removed, unknown: await signIn(usePasskey) };
+};
+window.refused = () => signIn(usePasskey).catch(({ name }) => name);`,
 );
 /** Stands before the service: the console's origin must be known before the service has a port. */
 const front = await startLoopback(({ method, url, headers }, _, response, bytes) => {
@@ -30,10 +54,18 @@ const service = await serviceForThisFile({
   SESSION_DAYS: '90',
   PASSKEYS: JSON.stringify({ rpId: 'localhost', origins: [app, url] }),
 });
-const { api, admin } = service;
+const { admin } = service;
 files['/passkeys.js'] = browserCode('parseRequestOptionsFromJSON', service.url);
+files['/api.js'] = `export const call = async (method, path, json, token) => {
+  const authorization = token ? { authorization: 'Bearer ' + token } : {};
+  const headers = { 'content-type': 'application/json', ...authorization };
+  const request = { method, headers, body: JSON.stringify(json) };
+  const response = await fetch('${service.url}' + path, request);
+  const { status } = response;
+  const body = status === 204 ? {} : await response.json();
+  return { status, code: response.headers.get('error-code'), body };
+};`;
 const browser = await browserForThisFile();
-const { list, loginOptions, optionsFor, remove, send } = passkeyClient(api);
 
 /** Gives a page an authenticator whose user is always there. */
 const authenticatorOf = async (page: Page) => {
@@ -57,46 +89,28 @@ const authenticatorOf = async (page: Page) => {
   };
 };
 
-describe('A page of another origin', () => {
-  const open = async () => {
-    const page = await (await browser.newContext()).newPage();
-    const authenticator = await authenticatorOf(page);
-    await page.goto(app);
-    await page.waitForFunction('window.usePasskey');
-    /** @returns what a function of the page answers, or the name of its error */
-    const run = (name: string, options: object) =>
-      page.evaluate<unknown>(`${name}(${JSON.stringify(options)}).catch(({ name }) => name)`);
-    return { ...authenticator, run };
-  };
+it('A page of another origin adds a passkey, signs in by it without typing, renames and removes it', async () => {
+  const page = await (await browser.newContext()).newPage();
+  const { refuse, credentials } = await authenticatorOf(page);
+  await page.goto(app);
+  await page.waitForFunction('window.live');
+  const user = { name: 'Ada', email: uniqueEmail(), password: 'a long password' };
 
-  it('makes a passkey, signs in by it, and is told when it was removed', async () => {
-    const user = await register(api);
-    const { token, password: currentPassword } = user;
-    const { run, refuse, credentials } = await open();
+  const lived = await page.evaluate<unknown>(`live(${JSON.stringify(user)})`);
+  await refuse();
+  const unverified = await page.evaluate<unknown>('refused()');
 
-    const options = (await optionsFor(token, { currentPassword })).body;
-    const credential = await run('makePasskey', options);
-    const added = await api('POST', '/api/passkeys', { token, json: { credential } });
-    const again = await run('makePasskey', (await optionsFor(token, { currentPassword })).body);
-    const login = await send((await run('usePasskey', await loginOptions())) as object);
-    const twice = await send((await run('usePasskey', await loginOptions())) as object);
-    const removed = await remove(token, added.body.id, { currentPassword });
-    const unknown = await send((await run('usePasskey', await loginOptions())) as object);
-    await refuse();
-    const unverified = await run('usePasskey', await loginOptions());
-
-    expect([added.status, again, login.status, twice.status]).toEqual([
-      201,
-      'InvalidStateError',
-      200,
-      200,
-    ]);
-    expect((await credentials())[0]?.signCount).toBeGreaterThan(1);
-    expect(removed.status).toBe(204);
-    expect((await list(login.body.token)).status).toBe(401);
-    expect(unknown.headers.get('error-code')).toBe('PASSKEY_UNKNOWN');
-    expect(unverified).toBe('NotAllowedError');
+  expect(lived).toMatchObject({
+    added: { status: 201, body: { name: 'Laptop' } },
+    again: 'InvalidStateError',
+    login: { status: 200, body: { token: expect.any(String) } },
+    twice: { status: 200 },
+    renamed: { status: 200, body: { name: 'Telephone' } },
+    removed: { status: 204 },
+    unknown: { status: 401, code: 'PASSKEY_UNKNOWN' },
   });
+  expect(unverified).toBe('NotAllowedError');
+  expect((await credentials())[0]?.signCount).toBeGreaterThan(2);
 });
 
 it('An admin adds, renames and removes a passkey in the console, and signs in by it without typing', async () => {
