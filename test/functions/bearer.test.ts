@@ -13,8 +13,6 @@ const sound = signToken(claimsWith(decodeJwt(adminToken)), jwtSecret);
 describe('GET /api/profile', () => {
   it.each([
     ['No token provided', 'the scheme and a space, which the header loses', 'Bearer '],
-    ['No token provided', 'a lower-case scheme', `bearer ${sound}`],
-    ['Invalid token', 'a second token behind a sound one', `Bearer ${sound} ${sound}`],
     ['Invalid token', 'a sound token and non-ASCII text', `Bearer ${sound}é`],
   ])('answers 401 %s to %s', async (message, _, authorization) => {
     const answer = await api('GET', '/api/profile', { headers: { authorization } });

@@ -6,7 +6,6 @@ import { describe, expect, inject, it } from 'vitest';
 import { localSigner } from '../../lib/seal/folder.ts';
 import { fingerprintOf, type Header, signHeader } from '../../lib/seal/header.ts';
 import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
-import { register } from '../support/client.ts';
 import { folderForThisFile } from '../support/folder.ts';
 import { engineClient } from '../support/stored-items.ts';
 
@@ -135,14 +134,6 @@ describe('Where the trail is sealed, POST /api/admin/audit-seal/checks', async (
       result: 'SUCCESS',
       details: '{"check":"requested"}',
     });
-  });
-
-  it('is for admins', async () => {
-    const user = await register(api);
-
-    const response = await api('POST', checksPath, { token: user.token });
-
-    expect(outcome(response)).toEqual(refusal(403, 'Forbidden'));
   });
 });
 

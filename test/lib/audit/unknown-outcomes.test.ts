@@ -149,26 +149,4 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
       expect(outcome).toEqual({ status: 204, result: 'SUCCESS', details: null });
     });
   });
-
-  it.each([
-    ['refused by DynamoDB', faults.missingTable, 'ResourceNotFoundException'],
-    ['throttled', faults.throttle, 'ThrottlingException'],
-  ])('does not say that the outcome is unknown when the write was %s', async (_, fault, error) => {
-    const { status, entries } = await entriesWhile({ fault, operation: 'UpdateItem' }, rename());
-
-    expect(status).toBe(500);
-    expect(entries.map(({ result, details }) => [result, details])).toEqual([
-      ['FAILURE', JSON.stringify({ error })],
-    ]);
-  });
-
-  it('does not say that the outcome is unknown when the user could not be read', async () => {
-    const unread = { fault: faults.reset, operation: 'GetItem' };
-    const { status, entries } = await entriesWhile(unread, rename());
-
-    expect(status).toBe(500);
-    expect(
-      entries.map(({ result, resource_id, details }) => [result, resource_id, details]),
-    ).toEqual([['FAILURE', String(account.id), '{"error":"ECONNRESET"}']]);
-  });
 });

@@ -14,15 +14,11 @@ const refused = expect.objectContaining({
   message: 'cursor is invalid',
 });
 
-const flip = (text: string, at: number): string =>
-  text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1);
-
 /** A cursor altered in ways that must be noticed. */
 const tamperedCursors = (cursor: string): readonly string[] => {
   const [position = '', signature = ''] = cursor.split('.');
   const early = Buffer.from('0').toString('base64url');
   return [
-    ...Array.from(cursor, (_, at) => flip(cursor, at)),
     '',
     '.',
     '..',

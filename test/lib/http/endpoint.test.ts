@@ -125,15 +125,6 @@ describe('endpoint', () => {
     });
   });
 
-  it.each([
-    ['a user', () => user, 403],
-    ['an admin', () => admin, 200],
-  ])('gives or refuses %s access to an endpoint for admins', async (_, token, expected) => {
-    const headers = { authorization: `Bearer ${token()}` };
-
-    expect((await call({ may: 'administer' }, { headers })).statusCode).toBe(expected);
-  });
-
   it.each([undefined, '01', '1 ', '2', ''])(
     'does not treat the id %j as that of user 1',
     async (id) => {
@@ -228,14 +219,6 @@ describe('endpoint, when its work refuses', () => {
       'X-Request-Id': 'request-1',
     });
     expect(logged).not.toHaveBeenCalled();
-  });
-
-  it('responds with the message of the error about a field', async () => {
-    const error = new DomainError('FIELD_INVALID', { message: 'name must be a string' });
-
-    const { body } = await failWith(error);
-
-    expect(body).toEqual({ message: 'name must be a string' });
   });
 
   it.each<[ErrorCode, string]>([

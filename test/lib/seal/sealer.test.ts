@@ -194,17 +194,8 @@ describe('A run whose clock is wrong', () => {
   });
 });
 
+// Sealers at once leave a sound chain: test/properties/audit-seal.test.ts.
 describe('Two sealers at once', () => {
-  it('leave a chain with each entry once or more', async () => {
-    const trail = Object.assign(await makeFive(), { size: 2 });
-    for (let entry = 0; entry < 9; entry += 1) trail.add();
-    trail.now += 2 * minute;
-
-    await Promise.all([1, 2, 3].map(() => seal(trail, new Date(trail.now))));
-
-    await expectSound(trail);
-  });
-
   it('of which one always loses end with Contention', async () => {
     const trail = makeTrail();
     const create = vi.fn(async () => false);

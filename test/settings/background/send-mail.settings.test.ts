@@ -138,15 +138,6 @@ describe('The function that mails', () => {
     expect(mailsTo(user.email)).toEqual([]);
   });
 
-  it('mails an account at most once a minute, and records nothing of the other requests', async () => {
-    const user = await newUser();
-
-    for (let i = 0; i < 4; i += 1) await handler(asked(user.email));
-
-    expect(mailsTo(user.email)).toHaveLength(1);
-    expect(await entriesAbout(user)).toHaveLength(1);
-  });
-
   it('mails a request that is delivered again because SES refused the first mail', async () => {
     const user = await newUser();
     const message = asked(user.email);
