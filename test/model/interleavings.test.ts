@@ -558,6 +558,7 @@ describe('With sessions and links, when', () => {
     ['a reset', transaction, 'a password by an admin', noReset, '200', { ...over, password: 'early' }],
     ['a reset', transaction, 'an address by an admin', noReset, '200', { address: 'early' }],
     ['a reset', transaction, 'a login', '204', '200', { ...over, fresh: 'over', password: 'late' }],
+    ['a reset', transaction, 'a request for a reset', noReset, '202', {}],
     ['a reset', transaction, 'a deletion', noReset, '204', gone],
     ['a password by an admin', write, 'a reset', '200', '204', { ...over, password: 'late' }],
     ['an address by an admin', transaction, 'a reset', '200', '204', { ...over, address: 'late', password: 'early' }],

@@ -2,7 +2,7 @@
  * An OpenID Connect issuer on this machine, and what an app does with its ID tokens. What its SDK would
  * do, it does by `/token`: it issues one with the claims of the query.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll } from 'vitest';
 import type { AcceptanceService } from './acceptance.ts';
@@ -80,9 +80,6 @@ export const startIssuer = async (name?: string): Promise<Issuer> => {
   };
   return issuer;
 };
-
-/** As apps of Apple's systems hand a nonce over. */
-export const hashed = (nonce: string): string => createHash('sha256').update(nonce).digest('hex');
 
 /** A person whom an issuer knows. */
 export const newPerson = (fields: Claims = {}) => {

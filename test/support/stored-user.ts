@@ -23,8 +23,8 @@ export const newUser = async (fields: Partial<StoredUser> = {}): Promise<StoredU
   storedUser({ id: await allocateUserId(), ...fields });
 
 /** A user that is stored. */
-export const insertedUser = async (): Promise<StoredUser> => {
-  const user = await newUser();
+export const insertedUser = async (fields: Partial<StoredUser> = {}): Promise<StoredUser> => {
+  const user = await newUser(fields);
   await insertUser(user);
   return user;
 };

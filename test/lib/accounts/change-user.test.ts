@@ -9,10 +9,10 @@ import { beginSession } from '../../../lib/options/sessions/session-tokens.ts';
 import type { UserChanges } from '../../../lib/users/fields.ts';
 import type { StoredUser } from '../../../lib/users/item.ts';
 import { hashPassword } from '../../../lib/users/password.ts';
-import { allocateUserId, findStoredUser, insertUser } from '../../../lib/users/store.ts';
+import { findStoredUser } from '../../../lib/users/store.ts';
 import { uniqueEmail } from '../../support/client.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
-import { storedUser } from '../../support/stored-user.ts';
+import { insertedUser } from '../../support/stored-user.ts';
 
 await useOwnTables();
 const environment = {
@@ -23,12 +23,8 @@ const environment = {
 for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
 
 const source = { ip_address: '192.0.2.1', user_agent: 'test', request_id: randomUUID() };
-const newUser = async (fields: Partial<StoredUser> = {}): Promise<StoredUser> => {
-  const password_hash = await hashPassword('right');
-  const user = storedUser({ id: await allocateUserId(), password_hash, ...fields });
-  await insertUser(user);
-  return user;
-};
+const newUser = async (fields: Partial<StoredUser> = {}) =>
+  insertedUser({ password_hash: await hashPassword('right'), ...fields });
 const enter = async (user: StoredUser): Promise<() => Promise<Bearer>> => {
   const { token } = await beginSession(user, source);
   const find = () => findBearer(user.id, decodeProtectedHeader(token) as Partial<Belonging>);

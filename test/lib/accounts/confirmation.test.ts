@@ -4,10 +4,9 @@ import { logIn } from '../../../lib/accounts/log-in.ts';
 import type { DomainError } from '../../../lib/ground/errors.ts';
 import type { StoredUser } from '../../../lib/users/item.ts';
 import { hashPassword } from '../../../lib/users/password.ts';
-import { allocateUserId, insertUser } from '../../../lib/users/store.ts';
 import { proxiedTablesForThisFile } from '../../support/own-tables.ts';
 import { overtake } from '../../support/proxy.ts';
-import { storedUser } from '../../support/stored-user.ts';
+import { insertedUser } from '../../support/stored-user.ts';
 
 const { proxy } = await proxiedTablesForThisFile();
 const environment = {
@@ -24,9 +23,7 @@ const source = { ip_address: sourceIp, user_agent: 'test', request_id: 'r' };
 
 let user: StoredUser;
 beforeEach(async () => {
-  const password_hash = await hashPassword('right');
-  user = storedUser({ id: await allocateUserId(), password_hash });
-  await insertUser(user);
+  user = await insertedUser({ password_hash: await hashPassword('right') });
 });
 afterEach(() => proxy.impose());
 

@@ -16,10 +16,10 @@ import { beginSession } from '../../../lib/options/sessions/session-tokens.ts';
 import { raiseSessionEpoch } from '../../../lib/options/sessions/sessions.ts';
 import type { StoredUser } from '../../../lib/users/item.ts';
 import { hashPassword } from '../../../lib/users/password.ts';
-import { allocateUserId, findStoredUser, insertUser } from '../../../lib/users/store.ts';
+import { findStoredUser } from '../../../lib/users/store.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { codeOf } from '../../support/second-factor.ts';
-import { setFields, storedUser } from '../../support/stored-user.ts';
+import { insertedUser, setFields } from '../../support/stored-user.ts';
 
 await useOwnTables();
 const environment = {
@@ -49,14 +49,9 @@ const isOpen = (session: Session) =>
 
 /** A user whom somebody else has made, with two sessions. */
 const newUser = async (fields: Partial<StoredUser> = {}) => {
-  const user = storedUser({
-    id: await allocateUserId(),
-    password_hash: await hashPassword('right'),
-    email_verified: true,
-    made_by: 1,
-    ...fields,
-  });
-  await insertUser(user);
+  const password_hash = await hashPassword('right');
+  const own = { password_hash, email_verified: true, made_by: 1, ...fields };
+  const user = await insertedUser(own);
   return { user, asking: await enter(user), other: await enter(user) };
 };
 let user: StoredUser;

@@ -3,12 +3,12 @@ import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest'
 import { logIn } from '../../../lib/accounts/log-in.ts';
 import type { StoredUser } from '../../../lib/users/item.ts';
 import { hashPassword } from '../../../lib/users/password.ts';
-import { findStoredUser, insertUser } from '../../../lib/users/store.ts';
+import { findStoredUser } from '../../../lib/users/store.ts';
 import { uniqueEmail } from '../../support/client.ts';
 import { proxiedTablesForThisFile } from '../../support/own-tables.ts';
 import { faults, overtake } from '../../support/proxy.ts';
 import { scanAudit } from '../../support/stored-items.ts';
-import { storedUser } from '../../support/stored-user.ts';
+import { insertedUser } from '../../support/stored-user.ts';
 
 const { proxy, ...tables } = await proxiedTablesForThisFile();
 const logged = vi.spyOn(console, 'error').mockReturnValue();
@@ -29,13 +29,8 @@ afterEach(() => {
 
 const pass = (seconds: number) => vi.setSystemTime(Date.now() + 1000 * seconds);
 
-let lastId = 0;
-const newUser = async (fields: Partial<StoredUser> = {}) => {
-  lastId += 1;
-  const user = storedUser({ id: lastId, password_hash: await hashPassword('right'), ...fields });
-  await insertUser(user);
-  return user;
-};
+const newUser = async (fields: Partial<StoredUser> = {}) =>
+  insertedUser({ password_hash: await hashPassword('right'), ...fields });
 
 /** Where logins of one test come from. */
 const newSource = () => {

@@ -3,25 +3,16 @@ import { handler } from '../../../functions/background/send-mail.ts';
 import { readResetLink } from '../../../lib/options/links/link.ts';
 import type { MailMessage } from '../../../lib/options/mails/hand-over.ts';
 import type { StoredUser } from '../../../lib/users/item.ts';
-import { insertUser } from '../../../lib/users/store.ts';
 import { unmatchableHash } from '../../../lib/users/user.ts';
 import { mailingFunctionForThisFile, mailSettings, tokenIn } from '../../support/mailbox.ts';
 import { faults, overtake } from '../../support/proxy.ts';
 import { scanAudit } from '../../support/stored-items.ts';
-import { setFields, storedUser } from '../../support/stored-user.ts';
+import { insertedUser, setFields } from '../../support/stored-user.ts';
 
 const { proxy, mailbox, tables, logged } = await mailingFunctionForThisFile(({ environment }) => ({
   ...mailSettings,
   ...environment,
 }));
-
-let lastId = 0;
-const newUser = async (fields = {}) => {
-  lastId += 1;
-  const user = storedUser({ id: lastId, ...fields });
-  await insertUser(user);
-  return user;
-};
 
 const source = { ip_address: '192.0.2.1', user_agent: 'test', time: '2026-11-21T09:05:30.000Z' };
 const asked = (email: string, request_id: string = crypto.randomUUID()): MailMessage => ({
@@ -54,7 +45,7 @@ describe('The function that mails', () => {
   });
 
   it('records an entry about the account, with the request’s id and without a caller', async () => {
-    const user = await newUser();
+    const user = await insertedUser();
 
     await handler(asked(user.email, 'request-7'));
 
@@ -73,7 +64,7 @@ describe('The function that mails', () => {
   });
 
   it('mails no link to a user who is suspended, and records nothing', async () => {
-    const user = await newUser({ suspended_at: new Date().toISOString() });
+    const user = await insertedUser({ suspended_at: new Date().toISOString() });
     const { id, email } = user;
 
     await handler(asked(email));
@@ -93,7 +84,7 @@ describe('The function that mails', () => {
     vi.stubEnv('EMAIL_VERIFICATION', 'on');
     vi.stubEnv('VERIFY_URL', 'https://app.example.com/verify');
     onTestFinished(() => void vi.stubEnv('EMAIL_VERIFICATION', 'off'));
-    const user = await newUser(fields);
+    const user = await insertedUser(fields);
     const { id: user_id, email } = { ...user, ...(older ? { email: older } : {}) };
 
     await handler({ ...asked(email), kind: 'verification', user_id } as MailMessage);
@@ -109,7 +100,7 @@ describe('The function that mails', () => {
     ['who has the address in place of the invited one', nobody, 1, false],
   ])('mails an invitation to a user %s, or nothing, and records nothing', async (...row) => {
     const [, fields, later, isMailed] = row;
-    const user = await newUser(fields);
+    const user = await insertedUser(fields);
     const message = { ...asked(user.email), invites: user.id + later };
 
     await handler(message);
@@ -121,7 +112,7 @@ describe('The function that mails', () => {
   });
 
   it('mails no invitation to a user whom others change meanwhile, before it is tried again', async () => {
-    const user = await newUser(nobody);
+    const user = await insertedUser(nobody);
     const message = { ...asked(user.email), invites: user.id };
     const setPassword = () => setFields(user.id, { password_hash: 'a hash' });
 
@@ -139,7 +130,7 @@ describe('The function that mails', () => {
   });
 
   it('mails a request that is delivered again because SES refused the first mail', async () => {
-    const user = await newUser();
+    const user = await insertedUser();
     const message = asked(user.email);
     mailbox.fail(400);
     await expect(handler(message)).rejects.toThrow('No mail was sent');
@@ -154,7 +145,7 @@ describe('The function that mails', () => {
 
   it('does not try again what SES refuses for good, and logs no address', async () => {
     const refusal = 'BadRequestException';
-    const user = await newUser();
+    const user = await insertedUser();
     const message = asked(user.email);
     mailbox.fail(refusal, refusal);
 
@@ -172,7 +163,7 @@ describe('The function that mails', () => {
   });
 
   it('tells Lambda to try again what SES refuses for now, and logs no address', async () => {
-    const user = await newUser();
+    const user = await insertedUser();
     mailbox.fail('AccountSuspendedException');
 
     await expect(handler(asked(user.email))).rejects.toThrow('AccountSuspendedException');
@@ -182,7 +173,7 @@ describe('The function that mails', () => {
   });
 
   it('tells Lambda to try again when the store fails, and logs no address', async () => {
-    const user = await newUser();
+    const user = await insertedUser();
     proxy.impose({ fault: faults.missingTable, table: tables.users });
 
     await expect(handler(asked(user.email))).rejects.toThrow(/^No mail was sent: /);
@@ -192,7 +183,7 @@ describe('The function that mails', () => {
   });
 
   it('sends no second mail when it cannot be stored that the first was sent', async () => {
-    const user = await newUser();
+    const user = await insertedUser();
     // The first update claims the request, the second one keeps in mind that it was mailed.
     let updates = 0;
     proxy.impose({
@@ -210,7 +201,7 @@ describe('The function that mails', () => {
   });
 
   it('sends the mail when its audit entry cannot be written, and logs the entry', async () => {
-    const user = await newUser();
+    const user = await insertedUser();
     proxy.impose({ fault: faults.missingTable, table: tables.audit });
 
     await handler(asked(user.email));
@@ -221,7 +212,7 @@ describe('The function that mails', () => {
 
   it('sends nothing to what may be read as another address, and does not try again', async () => {
     const email = 'a,victim@example.org';
-    await newUser({ email });
+    await insertedUser({ email });
 
     await handler(asked(email));
     await handler(changed(email));
@@ -232,7 +223,7 @@ describe('The function that mails', () => {
 
   it('puts nothing but the address into a mail that a client may choose', async () => {
     const name = '<script>alert(1)</script> Call +1 555 0100';
-    const user = await newUser({ name, email: "o'hara&co@example.org" });
+    const user = await insertedUser({ name, email: "o'hara&co@example.org" });
 
     await handler({ ...asked(user.email), user_agent: '<b>evil</b>' });
 

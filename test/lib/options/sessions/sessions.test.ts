@@ -17,24 +17,18 @@ import {
   writeSession,
 } from '../../../../lib/options/sessions/sessions.ts';
 import type { StoredUser } from '../../../../lib/users/item.ts';
-import { allocateUserId, insertUser } from '../../../../lib/users/store.ts';
 import { useOwnTables } from '../../../support/own-tables.ts';
 import { scan } from '../../../support/stored-items.ts';
-import { removeUser, storedUser } from '../../../support/stored-user.ts';
+import { insertedUser, removeUser } from '../../../support/stored-user.ts';
 
 const { users: table } = await useOwnTables();
 vi.stubEnv('JWT_SECRET', 'x'.repeat(40));
 vi.stubEnv('SESSION_DAYS', '90');
 afterEach(() => void vi.useRealTimers());
 
-const newUser = async (): Promise<StoredUser> => {
-  const made = storedUser({ id: await allocateUserId() });
-  await insertUser(made);
-  return made;
-};
 let user: StoredUser;
 beforeEach(async () => {
-  user = await newUser();
+  user = await insertedUser();
 });
 
 const source = { ip_address: '192.0.2.1', user_agent: 'test', request_id: randomUUID() };
@@ -64,7 +58,7 @@ describe('A session', () => {
   });
 
   it('of another user, or of a user who was never stored, opens nothing', async () => {
-    const other = await enter(await newUser());
+    const other = await enter(await insertedUser());
 
     expect(await stateOf(other)).toBe(invalid);
     expect(await findBearer(999_999, other)).toBeUndefined();
@@ -107,7 +101,7 @@ describe('A session', () => {
   });
 
   it.each([
-    ['of another user', async () => (await enter(await newUser())).session],
+    ['of another user', async () => (await enter(await insertedUser())).session],
     ['that is another attribute of the item', async () => 'expires_at'],
     ['that nobody has', async () => 'A'.repeat(22)],
     ['without a name', async () => undefined],
