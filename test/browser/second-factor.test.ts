@@ -48,6 +48,7 @@ it('An admin sets up a second factor, signs in with its codes, sees who has one,
 
   await signOut(page);
   await signIn(page, admin);
+  await page.getByRole('textbox', { name: 'Code' }).waitFor();
   expect(await violationsIn(page)).toEqual([]);
   await giveCode(page, codeOf(secret, { ahead: 1 }));
   await title(page, 'My account').waitFor();
