@@ -17,6 +17,22 @@ const isProgram = (path: string): boolean => {
 const timeout = 150_000;
 
 /**
+ * Features of Chromium that are off: the two pages that it draws for the address bar of each window,
+ * which take half of the time of a new one, and what asks other servers. Of several such lists
+ * Chromium takes the last one, and so not Playwright's.
+ */
+const unused = [
+  'WebUIOmniboxPopup',
+  'WebUIOmniboxAimPopup',
+  'AimEnabled',
+  'HttpsUpgrades',
+  'MediaRouter',
+  'NetworkTimeServiceQuerying',
+  'OptimizationHints',
+  'PreconnectToSearch',
+];
+
+/**
  * Starts the browser that this machine has.
  * @throws where neither chromium nor google-chrome is on the PATH
  */
@@ -27,7 +43,8 @@ export const startBrowser = async (): Promise<Browser> => {
     .find(isProgram);
   if (!executablePath) throw new Error(`These tests need ${names.join(' or ')} on the PATH.`);
   // A page of our own alone is opened; the sandbox does not work for root, nor in many containers.
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const args = ['--no-sandbox', `--disable-features=${unused}`];
+  const browser = await chromium.launch({ executablePath, args });
   const newContext = browser.newContext.bind(browser);
   browser.newContext = async (options) => {
     const context = await newContext(options);
