@@ -106,6 +106,8 @@ const timeClicks = async (): Promise<Readonly<Record<string, number>>> => {
     await click();
     times[name] = Number(await page.evaluate('window.answered'));
     await page.waitForLoadState('networkidle');
+    // The chart reads page after page, between which the network can be idle.
+    await page.getByText('read so far…').waitFor({ state: 'detached' });
   }
   return times;
 };
