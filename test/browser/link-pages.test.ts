@@ -1,11 +1,9 @@
 /** The pages to which mailed links lead where the app has none, as users and attackers meet them. */
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { logIn, register } from '../support/client.ts';
+import { startLoopback } from '../support/loopback.ts';
 import { type MailingService, mailingServiceForThisFile } from '../support/mailbox.ts';
 import { browserForThisFile } from './browser.ts';
 import { button, openPage, title, violationsIn } from './page.ts';
@@ -178,17 +176,15 @@ describe('With MAIL_FROM alone a mailed link', () => {
 
   it('leads to nothing that another page can frame', async () => {
     const { link } = await forgetful();
-    const app = createServer((_, response) => {
-      response.setHeader('content-type', 'text/html').end(`<iframe src="${link}"></iframe>`);
-    });
-    app.listen(0, '127.0.0.1');
-    await once(app, 'listening');
-    afterAll(() => app.close());
+    const app = await startLoopback((_, __, response) =>
+      response.setHeader('content-type', 'text/html').end(`<iframe src="${link}"></iframe>`),
+    );
+    onTestFinished(app.stop);
     const page = await browser.newPage();
     const refusals: string[] = [];
     page.on('console', (message) => refusals.push(message.text()));
 
-    await page.goto(`http://127.0.0.1:${(app.address() as AddressInfo).port}/`);
+    await page.goto(app.url);
     await expect.poll(() => refusals.join()).toContain("frame-ancestors 'none'");
 
     expect(await page.frames()[1]?.locator('form').count()).toBe(0);

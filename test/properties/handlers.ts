@@ -27,12 +27,7 @@ export interface Answer {
   readonly text: string | undefined;
 }
 
-export interface Handlers {
-  readonly call: (call: Call) => Promise<Answer>;
-  readonly jwtSecret: string;
-  readonly usersTable: string;
-  readonly auditTable: string;
-}
+export type Handlers = Awaited<ReturnType<typeof startHandlers>>;
 
 const toEvent = (call: Call): APIGatewayProxyEventV2 => {
   const { route, headers, id, query, body, isBase64Encoded = false } = call;
@@ -62,9 +57,7 @@ const load = async (): Promise<ReadonlyMap<string, Handler>> => {
 };
 
 /** @param settings beside those that every function needs; read once per process, so per file */
-export const startHandlers = async (
-  settings: Readonly<Record<string, string>> = {},
-): Promise<Handlers> => {
+export const startHandlers = async (settings: Readonly<Record<string, string>> = {}) => {
   const jwtSecret = `secret-${randomUUID()}${randomUUID()}`;
   const [usersTable, auditTable] = [`users-${randomUUID()}`, `audit-${randomUUID()}`];
   Object.assign(process.env, {

@@ -11,15 +11,9 @@ export interface Snapshot {
   readonly audit: readonly AuditEntry[];
 }
 
-export interface Tables {
-  readonly read: () => Promise<Snapshot>;
-  /** Undoes whatever was written between two snapshots, and empties the audit table. */
-  readonly restore: (before: Snapshot, after: Snapshot) => Promise<void>;
-}
-
 const same = (one: Item | undefined, other: Item) => JSON.stringify(one) === JSON.stringify(other);
 
-export const openTables = ({ usersTable, auditTable }: Handlers): Tables => {
+export const openTables = ({ usersTable, auditTable }: Handlers) => {
   const client = engineClient(inject('engine'));
   const scanOnce = async (TableName: string): Promise<readonly Item[]> => {
     const scan = new ScanCommand({ TableName, ConsistentRead: true });
@@ -27,13 +21,14 @@ export const openTables = ({ usersTable, auditTable }: Handlers): Tables => {
     if (LastEvaluatedKey) throw new Error(`${TableName} has outgrown one scan`);
     return Items;
   };
-  const read = async () => {
+  const read = async (): Promise<Snapshot> => {
     const [users = [], audit = []] = await Promise.all([usersTable, auditTable].map(scanOnce));
     return {
       users,
       audit: (audit as unknown as AuditEntry[]).sort((a, b) => a.id - b.id),
     };
   };
+  /** Undoes whatever was written between two snapshots, and empties the audit table. */
   const restore = async (before: Snapshot, after: Snapshot) => {
     const old = new Map(before.users.map((item) => [item.pk, item]));
     const kept = new Set(after.users.map(({ pk }) => pk));

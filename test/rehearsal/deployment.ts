@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { type Account, type ApiClient, apiClient, logIn } from '../support/client.ts';
+import { type Account, apiClient, logIn } from '../support/client.ts';
 import { patienceOf } from '../support/patience.ts';
 import { run } from './command.ts';
-import type { Edge } from './edge.ts';
 import { type Emulator, pythonProgram } from './emulator.ts';
 import { startGatewayEdge } from './gateway-edge.ts';
-import { type Assembly, deploy, type Outputs } from './stack.ts';
+import { type Assembly, deploy } from './stack.ts';
 import { requireThat } from './step.ts';
 import { credentials, region, runFolder } from './workspace.ts';
 
@@ -17,18 +16,9 @@ export interface Admin {
 }
 
 /** The service as the stack's outputs lead to it. */
-export interface Deployment {
-  readonly emulator: Emulator;
-  readonly stackName: string;
-  readonly outputs: Outputs;
-  readonly edge: Edge;
-  readonly api: ApiClient;
-}
+export type Deployment = Awaited<ReturnType<typeof openDeployment>>;
 
-export const openDeployment = async (
-  emulator: Emulator,
-  assembly: Assembly,
-): Promise<Deployment> => {
+export const openDeployment = async (emulator: Emulator, assembly: Assembly) => {
   const { outputs } = await deploy(assembly, emulator.env);
   const { stackName } = assembly;
   const edge = await startGatewayEdge(emulator.port, outputs.ApiUrl ?? '');

@@ -7,15 +7,6 @@ interface Credentials {
   readonly password: string;
 }
 
-export interface Load {
-  /** The registrations that were answered with 201 so far. */
-  readonly acknowledged: readonly Credentials[];
-  /** The registrations that are not answered yet. */
-  readonly underWay: ReadonlySet<Credentials>;
-  /** Ends it. */
-  stop(): Promise<readonly Credentials[]>;
-}
-
 const connections = 3;
 /** Milliseconds between the requests of a connection: other tests want the processor too. */
 const pause = 50;
@@ -23,8 +14,10 @@ const pause = 50;
 const maxRequests = 10_000;
 
 /** Registers users on several connections at once, whatever the answers. */
-export const startLoad = ({ api }: Pick<TestService, 'api'>): Load => {
+export const startLoad = ({ api }: Pick<TestService, 'api'>) => {
+  /** The registrations that were answered with 201 so far. */
   const acknowledged: Credentials[] = [];
+  /** The registrations that are not answered yet. */
   const underWay = new Set<Credentials>();
   let going = true;
   const work = async () => {

@@ -1,11 +1,10 @@
 /** Stands in for Amazon SES, and for Lambda where a function is invoked without the local service. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { afterAll, type MockInstance, vi } from 'vitest';
+import { afterAll, vi } from 'vitest';
 import type { MailMessage } from '../../lib/options/mails/hand-over.ts';
 import { type AcceptanceService, serviceForThisFile } from './acceptance.ts';
 import { startLoopback } from './loopback.ts';
-import { type OwnTables, proxiedTablesForThisFile } from './own-tables.ts';
-import type { EngineProxy } from './proxy.ts';
+import { proxiedTablesForThisFile } from './own-tables.ts';
 import { until } from './until.ts';
 
 export interface ReceivedMail {
@@ -16,21 +15,7 @@ export interface ReceivedMail {
   readonly html: string;
 }
 
-export interface Mailbox {
-  /** The variables by which a service sends here. */
-  readonly environment: Readonly<Record<string, string>>;
-  /** The variable by which a function hands messages over to here; they are kept, and not mailed. */
-  readonly handOver: Readonly<Record<'MAIL_FUNCTION_URL', string>>;
-  readonly mails: readonly ReceivedMail[];
-  readonly messages: readonly MailMessage[];
-  /** Of the requests that handed them over. */
-  readonly headers: readonly IncomingHttpHeaders[];
-  /** The statuses of the responses to come, or names of SES's refusals, before all is well again. */
-  fail(...failures: readonly (number | string)[]): void;
-  /** Waits for a number of mails to an address. */
-  mailsTo(address: string, count?: number): Promise<readonly ReceivedMail[]>;
-  stop(): Promise<void>;
-}
+export type Mailbox = Awaited<ReturnType<typeof startMailbox>>;
 
 /** The page that mailed links lead to. */
 export const resetUrl = 'https://app.example.com/reset';
@@ -50,7 +35,7 @@ const toMail = ({ FromEmailAddress, Destination, Content }: any): ReceivedMail =
   html: Content.Simple.Body.Html.Data,
 });
 
-export const startMailbox = async (): Promise<Mailbox> => {
+export const startMailbox = async () => {
   const mails: ReceivedMail[] = [];
   const messages: MailMessage[] = [];
   const headers: IncomingHttpHeaders[] = [];
@@ -75,15 +60,20 @@ export const startMailbox = async (): Promise<Mailbox> => {
     response.end(JSON.stringify({ MessageId: 'some-id', message: `${outcome}: ${body}` }));
   });
   return {
+    /** The variables by which a service sends here. */
     environment: { AWS_ENDPOINT_URL_SESV2: url },
+    /** The variable by which a function hands messages over to here; they are kept, and not mailed. */
     handOver: { MAIL_FUNCTION_URL: `${url}/invoke` },
     mails,
     messages,
+    /** Of the requests that handed them over. */
     headers,
-    fail: (...next) => {
+    /** The statuses of the responses to come, or names of SES's refusals, before all is well again. */
+    fail: (...next: readonly (number | string)[]) => {
       failures = [...next];
     },
-    mailsTo: (address, count = 1) =>
+    /** Waits for a number of mails to an address. */
+    mailsTo: (address: string, count = 1): Promise<readonly ReceivedMail[]> =>
       until(() => {
         const found = mails.filter(({ to }) => to.includes(address));
         return found.length >= count && found;
@@ -134,24 +124,17 @@ export const mailingServiceForThisFile = async (
   return { ...service, mailbox, requestToken };
 };
 
-export interface MailingFunction {
-  readonly proxy: EngineProxy;
-  readonly mailbox: Mailbox;
-  readonly tables: OwnTables;
-  /** The log of the function. */
-  readonly logged: MockInstance<typeof console.error>;
-}
-
 /**
  * What a function that has to do with mails needs to be invoked by itself in the tests of one file.
  * @param settings beside those of its tables, by what the mailbox is
  */
 export const mailingFunctionForThisFile = async (
   settings: (mailbox: Mailbox) => Readonly<Record<string, string>>,
-): Promise<MailingFunction> => {
+) => {
   const mailbox = await startMailbox();
   const { proxy, ...tables } = await proxiedTablesForThisFile();
   for (const [name, value] of Object.entries(settings(mailbox))) vi.stubEnv(name, value);
+  /** The log of the function. */
   const logged = vi.spyOn(console, 'error').mockReturnValue();
   afterAll(async () => {
     vi.unstubAllEnvs();

@@ -1,16 +1,9 @@
 import { afterAll } from 'vitest';
 import { startLoopback } from './loopback.ts';
 
-export interface ThrottlingGateway {
-  readonly url: string;
-  /** The paths at which it throttles requests. */
-  readonly throttled: Set<string>;
-}
-
 /** Stands before a service for the tests of one file, and throttles requests as API Gateway does. */
-export const throttlingGatewayForThisFile = async (service: {
-  readonly url: string;
-}): Promise<ThrottlingGateway> => {
+export const throttlingGatewayForThisFile = async (service: { readonly url: string }) => {
+  /** The paths at which it throttles requests. */
   const throttled = new Set<string>();
   const { url, stop } = await startLoopback(async (request, body, response) => {
     response.setHeader('content-type', 'application/json');

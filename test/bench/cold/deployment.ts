@@ -8,24 +8,13 @@ import { type Environment, lambdaEnvironment } from './cold-start.ts';
 import { startSecretsManager } from './secrets-manager.ts';
 
 /** What a function finds when it starts: tables, the signing secret, its environment. */
-export interface Deployment {
-  /** An administrator's token, of the user with the id 1. */
-  readonly token: string;
-  /** The environment that the stack gives a function: what it uses and no more. */
-  environmentOf(definition: FunctionDefinition): Environment;
-  /** The headers of the requests to Secrets Manager so far. */
-  readonly secretRequests: Awaited<ReturnType<typeof startSecretsManager>>['requests'];
-  stop(): Promise<void>;
-}
+export type Deployment = Awaited<ReturnType<typeof deploy>>;
 
 /**
  * Makes tables on a DynamoDB engine, and a signing secret.
  * @param hashCost of passwords; absent: the service's own
  */
-export const deploy = async (
-  engine: string,
-  { hashCost }: { hashCost?: number } = {},
-): Promise<Deployment> => {
+export const deploy = async (engine: string, { hashCost }: { hashCost?: number } = {}) => {
   // The client that creates the tables runs in this process.
   Object.assign(process.env, lambdaEnvironment);
   const names = { users: `users-${randomUUID()}`, audit: `audit-${randomUUID()}` };
@@ -33,7 +22,8 @@ export const deploy = async (
   const secret = randomUUID();
   const secretsManager = await startSecretsManager({ AWSCURRENT: { value: secret, age: 1000 } });
 
-  const environmentOf = (definition: FunctionDefinition) => {
+  /** The environment that the stack gives a function: what it uses and no more. */
+  const environmentOf = (definition: FunctionDefinition): Environment => {
     const { permissions, uses } = definition;
     const { NODE_OPTIONS } = process.env;
     const used = tables.filter(({ name }) => permissions.some(({ table }) => table === name));
@@ -50,8 +40,10 @@ export const deploy = async (
   };
 
   return {
+    /** An administrator's, of the user with the id 1. */
     token: signToken(claimsWith({ role: 'admin' }), secret),
     environmentOf,
+    /** The headers of the requests to Secrets Manager so far. */
     secretRequests: secretsManager.requests,
     stop: secretsManager.stop,
   };

@@ -1,16 +1,5 @@
 import { gatewayEvent } from '../../support/event.ts';
-import {
-  type ExampleRequest,
-  endpoints,
-  exampleEvent,
-  type Subject,
-} from '../../support/examples.ts';
-
-/** The first request that a function is sent. */
-export interface FirstCall {
-  readonly example: ExampleRequest;
-  readonly event: ReturnType<typeof gatewayEvent>;
-}
+import { endpoints, exampleEvent, type Subject } from '../../support/examples.ts';
 
 const person = { name: 'Some One', password: 'a password' };
 /** Whom the examples act on: the caller, another user, and one who is deleted. */
@@ -33,10 +22,10 @@ export const createPeople = (token: string) =>
   people.map((json) => gatewayEvent({ path: '/api/users', token, json }));
 
 /**
- * The example of a function's first route.
+ * The first request that a function is sent: the example of its first route.
  * @param token an administrator's, of the user with the id 1
  */
-export const firstCall = (name: string, token: string): FirstCall => {
+export const firstCall = (name: string, token: string) => {
   const example = endpoints.find(({ definition }) => definition.name === name);
   if (!example) throw new Error(`There is no function ${name}`);
   const account = { ...people[others[name] ?? 0], token };

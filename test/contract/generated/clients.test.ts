@@ -63,13 +63,8 @@ const generatorJar = `openapi-generator-cli-${generator.version}.jar`;
 
 const fetchGenerator = async () => {
   const artifact = `org.openapitools:openapi-generator-cli:${generator.version}`;
-  await run('mvn', [
-    '-q',
-    '-B',
-    mavenCopy,
-    `-Dartifact=${artifact}`,
-    `-DoutputDirectory=${folder}`,
-  ]);
+  const options = [`-Dartifact=${artifact}`, `-DoutputDirectory=${folder}`];
+  await run('mvn', ['-q', '-B', mavenCopy, ...options]);
   const jar = readFileSync(join(folder, generatorJar));
   expect(createHash('sha256').update(jar).digest('hex')).toBe(generator.sha256);
 };
@@ -85,17 +80,8 @@ describe('The client that openapi-generator makes for Java', () => {
   it(
     'compiles',
     async () => {
-      await run('java', [
-        '-jar',
-        generatorJar,
-        'generate',
-        '-g',
-        'java',
-        '-i',
-        document,
-        '-o',
-        java,
-      ]);
+      const generate = ['generate', '-g', 'java', '-i', document, '-o', java];
+      await run('java', ['-jar', generatorJar, ...generate]);
 
       expect(await run('mvn', ['-q', '-B', 'compile'], java)).not.toContain('ERROR');
     },

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, inject } from 'vitest';
 import type { RunningService } from '../../../infra/local/folder.ts';
-import { type ApiClient, apiClient } from '../../support/client.ts';
+import { apiClient } from '../../support/client.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { commandLine, installWithout, processesWith, startInVain } from './installation.ts';
@@ -25,23 +25,8 @@ const settingsFor = (data: string) => ({
 /** Whatever a service, or a start in vain, is given besides. */
 type Environment = Readonly<Record<string, string>>;
 
-/** What a test does with services that keep engine, data and secret in one folder. */
-export interface OwnEngine {
-  readonly data: string;
-  start(environment?: Environment): Promise<TestService>;
-  startInVain(environment?: Environment): ReturnType<typeof startInVain>;
-  /** Starts the service as an engineer types it, and waits until it is ready. */
-  npmStart(): Promise<{ readonly npm: ChildProcess; readonly api: ApiClient }>;
-  /** What the running service has announced. */
-  running(): RunningService;
-  /** Sends a signal to the engines whose data are in the folder. */
-  signalEngine(signal: NodeJS.Signals): void;
-  /** Waits until no process works on the folder, and says whether that came to be. */
-  isVacated(): Promise<boolean>;
-}
-
-/** A folder for the services of one test file, on the engine that is tested. */
-export const ownEngineForThisFile = (): OwnEngine => {
+/** A folder for the services of one test file, which keep engine, data and secret there. */
+export const ownEngineForThisFile = () => {
   const data = mkdtempSync(join(tmpdir(), 'data-'));
   // The second choice of engine is taken where the first is not installed; Node has not compiled a copy.
   const { folder: installation, remove } =
@@ -61,16 +46,17 @@ export const ownEngineForThisFile = (): OwnEngine => {
   const engines = () => processesWith(data).filter((pid) => !commandLine(pid).includes('umask'));
   return {
     data,
-    start: async (environment = {}) => {
+    start: async (environment: Environment = {}): Promise<TestService> => {
       const settings = { ...settingsFor(data), ...environment };
       const service = await startTestService(settings, { folder: installation, ownGroup: true });
       started.push(service.process);
       return service;
     },
-    startInVain: (environment = {}) => {
+    startInVain: (environment: Environment = {}) => {
       const PATH = process.env.PATH ?? '';
       return startInVain(installation, { PATH, PORT: '0', ...settingsFor(data), ...environment });
     },
+    /** Starts the service as an engineer types it, and waits until it is ready. */
     npmStart: async () => {
       const settings = { PORT: '0', ...settingsFor(data) };
       const npm = spawn('npm', ['start'], {
@@ -88,10 +74,13 @@ export const ownEngineForThisFile = (): OwnEngine => {
       }
       return { npm, api: apiClient(url.replace('localhost', '127.0.0.1')) };
     },
-    running: () => JSON.parse(readFileSync(join(data, 'service.json'), 'utf8')),
-    signalEngine: (signal) => {
+    /** What the running service has announced. */
+    running: (): RunningService => JSON.parse(readFileSync(join(data, 'service.json'), 'utf8')),
+    /** Sends a signal to the engines whose data are in the folder. */
+    signalEngine: (signal: NodeJS.Signals) => {
       for (const pid of engines()) process.kill(Number(pid), signal);
     },
+    /** Waits until no process works on the folder, and says whether that came to be. */
     isVacated: () => until(() => processesWith(data).length === 0),
   };
 };

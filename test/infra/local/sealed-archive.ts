@@ -1,5 +1,5 @@
 /** What `npm start` has sealed into a data folder. */
-import { createPublicKey, type KeyObject } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -15,18 +15,9 @@ interface SealedFile {
   readonly ids: readonly number[];
 }
 
-export interface SealedArchive {
-  readonly folder: string;
-  publicKey(): KeyObject;
-  /** Oldest first. */
-  files(): readonly SealedFile[];
-  /** Of all lines. */
-  ids(): readonly number[];
-  /** The number of the first file that has an entry; null when none has. */
-  fileOf(id: number): number | null;
-}
+export type SealedArchive = ReturnType<typeof archiveIn>;
 
-export const archiveIn = (data: string): SealedArchive => {
+export const archiveIn = (data: string) => {
   const folder = join(data, 'audit-archive');
   const read = (name: string): SealedFile => {
     const text = gunzipSync(readFileSync(join(folder, name))).toString();
@@ -37,7 +28,8 @@ export const archiveIn = (data: string): SealedArchive => {
       ids: lines.map((line): number => JSON.parse(line).id),
     };
   };
-  const files = () =>
+  /** Oldest first. */
+  const files = (): readonly SealedFile[] =>
     existsSync(folder)
       ? readdirSync(folder)
           .filter((name) => name.endsWith('.ndjson.gz'))
@@ -49,8 +41,10 @@ export const archiveIn = (data: string): SealedArchive => {
     folder,
     publicKey: () => createPublicKey(readFileSync(join(folder, 'public-key.pem'))),
     files,
+    /** Of all lines. */
     ids: () => files().flatMap(({ ids }) => ids),
-    fileOf: (id) => files().find(({ ids }) => ids.includes(id))?.header.number ?? null,
+    /** The number of the first file that has an entry; null when none has. */
+    fileOf: (id: number) => files().find(({ ids }) => ids.includes(id))?.header.number ?? null,
   };
 };
 
