@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { logIn, register } from '../support/client.ts';
+import { promote } from '../support/examples.ts';
 import { mailSettings, verifyUrl } from '../support/mailbox.ts';
 import { browserForThisFile } from './browser.ts';
 import { openConsole, signIn } from './console.ts';
@@ -19,12 +20,7 @@ const browser = await browserForThisFile();
 
 const profile = async (token: string) => (await api('GET', '/api/profile', { token })).status;
 
-const registerAdmin = async () => {
-  const user = await register(api);
-  const json = { role: 'admin' };
-  await api('PUT', `/api/users/${user.id}`, { token: adminToken, json });
-  return user;
-};
+const registerAdmin = async () => promote(api, adminToken, await register(api));
 
 describe('Sessions in the console', () => {
   it('are shown with their user, and ended one by one, all at once, or by a new password', async () => {

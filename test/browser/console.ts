@@ -14,6 +14,31 @@ export const signIn = async (page: Page, { email, password }: Credentials): Prom
   await page.getByRole('button', { name: 'Sign in' }).click();
 };
 
+/** An entry of the trail, as a list of the API has it. */
+export const listedEntry = (id: number, created_at: string) => ({
+  id,
+  user_id: 1,
+  action: 'LOGIN',
+  resource: 'users',
+  resource_id: '1',
+  ip_address: '192.0.2.17',
+  user_agent: 'curl/8.5.0',
+  result: 'SUCCESS',
+  details: null,
+  created_at,
+});
+
+/** Fills in the form for a new user. */
+export const fillNewUser = async (
+  page: Page,
+  { name, email, password }: Credentials & { readonly name: string },
+): Promise<void> => {
+  await page.getByRole('button', { name: 'Create a user' }).click();
+  await page.getByLabel('Name', { exact: true }).fill(name);
+  await page.getByLabel('Email address').fill(email);
+  await page.getByLabel('Password').fill(password);
+};
+
 /** Opens the console at a place, such as `#/audit`, as the admin. */
 export const openConsole = async (
   browser: Browser,

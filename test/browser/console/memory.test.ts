@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { browserForThisFile } from '../browser.ts';
-import { openConsole } from '../console.ts';
+import { listedEntry, openConsole } from '../console.ts';
 import { nodesIn } from '../page.ts';
 
 const service = await serviceForThisFile();
@@ -19,18 +19,7 @@ const users = Array.from({ length: count }, (_, index) => ({
   role: 'user',
   created_at: at,
 }));
-const entries = Array.from({ length: count }, (_, index) => ({
-  id: index + 1,
-  user_id: 1,
-  action: 'LOGIN',
-  resource: 'users',
-  resource_id: '1',
-  ip_address: '192.0.2.17',
-  user_agent: 'curl/8.5.0',
-  result: 'SUCCESS',
-  details: null,
-  created_at: at,
-}));
+const entries = Array.from({ length: count }, (_, index) => listedEntry(index + 1, at));
 
 /** Answers a list in two pages. */
 const list = (

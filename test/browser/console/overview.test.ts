@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { logIn, register } from '../../support/client.ts';
 import { browserForThisFile } from '../browser.ts';
-import { openConsole } from '../console.ts';
+import { listedEntry, openConsole } from '../console.ts';
 import { title, violationsIn } from '../page.ts';
 
 const service = await serviceForThisFile();
@@ -60,19 +60,7 @@ describe('The overview', () => {
       if (asked.length === 3) await held;
       const data = Array.from({ length: 100 }, (_, index) => {
         const id = 1_000_000 - asked.length * 100 - index;
-        const created_at = new Date(Date.now() - (1_000_000 - id) * 1000).toISOString();
-        return {
-          id,
-          user_id: 1,
-          action: 'LOGIN',
-          resource: 'users',
-          resource_id: '1',
-          ip_address: '192.0.2.1',
-          user_agent: 'x',
-          result: 'SUCCESS',
-          details: null,
-          created_at,
-        };
+        return listedEntry(id, new Date(Date.now() - (1_000_000 - id) * 1000).toISOString());
       });
       await route.fulfill({
         json: { data },

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { type Account, logIn, register, uniqueEmail } from '../../support/client.ts';
+import { promote } from '../../support/examples.ts';
 import { browserForThisFile } from '../browser.ts';
-import { openConsole, signIn } from '../console.ts';
+import { fillNewUser, openConsole, signIn } from '../console.ts';
 import { button, openPage, title, violationsIn } from '../page.ts';
 
 const service = await serviceForThisFile();
@@ -14,6 +15,7 @@ const open = (place: string) => openConsole(browser, service, place);
 const userOf = async (id: number) => (await api('GET', `/api/users/${id}`, { token })).body;
 
 const script = '<img src=x onerror=alert(1)>';
+const ada = { name: 'Ada', password: 'a long password' };
 
 describe('The form to sign in', () => {
   it('says how long to wait after too many failures, and keeps what was typed', async () => {
@@ -264,11 +266,8 @@ describe('The screen of all users', () => {
   it('says at the field what is wrong with it, and keeps the rest', async () => {
     const taken = await register(api);
     const { page } = await open('#/users');
-    await button(page, 'Create a user').click();
 
-    await page.getByLabel('Name', { exact: true }).fill('Ada');
-    await page.getByLabel('Email address').fill(taken.email);
-    await page.getByLabel('Password').fill('a long password');
+    await fillNewUser(page, { ...ada, email: taken.email });
     await button(page, 'Create the user').click();
     await page.getByText('The user was not created.').waitFor();
 
@@ -288,10 +287,7 @@ it.each([
   'A fault of the field %s gets the focus, however the field is made',
   async (label, value, name) => {
     const { page } = await open('#/users');
-    await button(page, 'Create a user').click();
-    await page.getByLabel('Name', { exact: true }).fill('Ada');
-    await page.getByLabel('Email address').fill(uniqueEmail());
-    await page.getByLabel('Password').fill('a long password');
+    await fillNewUser(page, { ...ada, email: uniqueEmail() });
     await page.getByLabel(label).fill(value);
     await page.evaluate("document.querySelector('dialog form').noValidate = true");
     await button(page, 'Create the user').click();
@@ -350,15 +346,15 @@ describe('The screen of a user', () => {
 
 describe('A form with an address', () => {
   it('sends each address that the service allows as it was typed: to sign in, and of a new user', async () => {
-    const admin = await register(api, { email: `jörg-${uniqueEmail()}` });
-    await api('PUT', `/api/users/${admin.id}`, { token, json: { role: 'admin' } });
+    const admin = await promote(
+      api,
+      token,
+      await register(api, { email: `jörg-${uniqueEmail()}` }),
+    );
     const email = `ada-${Date.now()}@bücher.example`;
     const { page } = await openConsole(browser, { url, admin }, '#/users');
 
-    await button(page, 'Create a user').click();
-    await page.getByLabel('Name', { exact: true }).fill('Ada');
-    await page.getByLabel('Email address').fill(` ${email} `);
-    await page.getByLabel('Password').fill('a long password');
+    await fillNewUser(page, { ...ada, email: ` ${email} ` });
     await button(page, 'Create the user').click();
     await title(page, 'Ada').waitFor();
 
@@ -394,8 +390,7 @@ describe('A form with an address', () => {
 
 describe('The screen of one’s own account', () => {
   it('sets one’s own password', async () => {
-    const own = await register(api);
-    await api('PUT', `/api/users/${own.id}`, { token, json: { role: 'admin' } });
+    const own = await promote(api, token, await register(api));
     const { page, complaints } = await openConsole(browser, { url, admin: own }, '#/account');
     await page.getByLabel('New password').fill('another password');
     await button(page, 'Show').click();

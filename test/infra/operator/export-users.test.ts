@@ -79,53 +79,30 @@ describe('export-users', () => {
     expect((await service.entries()).length).toBe(before);
   });
 
-  it('writes each user once to standard output, over several pages', async () => {
-    const hash = (await service.users())[0]?.password_hash;
-    const lines = Array.from({ length: 700 }, (_, i) =>
-      JSON.stringify({
-        name: 'N',
-        email: `many${i}@example.org`,
-        password_hash: hash,
-        email_verified: i % 2 === 0,
-      }),
-    );
-    await writeFile(out('many.ndjson'), lines.join('\n'));
-    await operate(['import-users', out('many.ndjson')]);
+  it('writes each user once to standard output, and null where there is no password', async () => {
+    const [with_, without] = [uniqueEmail(), uniqueEmail()];
+    const [{ password_hash } = {}] = await service.users();
+    const lines = [
+      { name: 'N', email: with_, password_hash, email_verified: true },
+      { name: 'N', email: without, password_hash: null, email_verified: false },
+    ].map((line) => JSON.stringify(line));
+    await writeFile(out('two.ndjson'), lines.join('\n'));
+    await operate(['import-users', out('two.ndjson')]);
 
     const { status, stdout, stderr } = await operate(['export-users', '-']);
 
     const users = await service.users();
-    const byId = (a: Record<string, unknown>, b: Record<string, unknown>) =>
-      Number(a.id) - Number(b.id);
-    expect([status, stderr]).toEqual([0, `Exported ${users.length.toLocaleString('en')} users.\n`]);
-    expect([...parse(stdout)].sort(byId)).toEqual(
-      users.map(({ id, name, email, role, created_at, password_hash, ...others }) => ({
-        id,
-        name,
-        email,
-        role,
-        created_at,
-        password_hash,
+    expect([status, stderr]).toEqual([0, `Exported ${users.length} users.\n`]);
+    expect([...parse(stdout)].sort((a, b) => Number(a.id) - Number(b.id))).toEqual(
+      users.map(({ id, name, email, role, created_at, password_hash: hash, ...others }) => ({
+        ...{ id, name, email, role, created_at },
+        password_hash: email === without ? null : hash,
         email_verified: others.email_verified,
-        ...(others.auditor ? { auditor: true } : {}),
-        ...(others.suspended_at ? { suspended_at: others.suspended_at } : {}),
+        auditor: others.auditor,
+        suspended_at: others.suspended_at,
         // The id of an identity is another one where it is imported.
-        ...(others.identities ? { identities: [expect.not.objectContaining({ id: 0 })] } : {}),
+        identities: others.identities && [expect.not.objectContaining({ id: 0 })],
       })),
     );
-  });
-
-  it('writes null for a user who has no password', async () => {
-    const [email, lines] = [uniqueEmail(), out('without.ndjson')];
-    await writeFile(
-      lines,
-      JSON.stringify({ name: 'n', email, password_hash: null, email_verified: true }),
-    );
-    await operate(['import-users', lines]);
-
-    const { stdout } = await operate(['export-users', '-']);
-
-    const [found] = parse(stdout).filter((user) => user.email === email);
-    expect(found).toMatchObject({ email, password_hash: null });
   });
 });
