@@ -86,16 +86,13 @@ export async function findByCredential(credentialId: string) {
 /** Passkeys as responses show them. @throws {DomainError} STORAGE_FAULT */
 export async function shownPasskeys(passkeys: readonly StoredPasskey[] = []) {
   const items = await getItems(passkeys.map(({ credential_id }) => passkeyKey(credential_id)));
-  return passkeys.map((passkey, i) => shownPasskey(passkey, items[i] as Uses | undefined));
+  return passkeys.map((passkey, i) => shownPasskey(passkey, items[i] as StoredCredential | undefined));
 }
 
-/** The part of a passkey's item that responses show. */
-type Uses = Pick<StoredCredential, 'last_used_at' | 'backed_up'>;
-
-/** A passkey as responses show it. @param uses absent: it was removed meanwhile */
+/** A passkey as responses show it. @param item absent: it was removed meanwhile */
 export function shownPasskey(
   { id, name, created_at, credential_id }: StoredPasskey,
-  { last_used_at = null, backed_up = false }: Partial<Uses> = {},
+  { last_used_at = null, backed_up = false }: Partial<StoredCredential> = {},
 ) {
   return { id, name, created_at, last_used_at, backed_up, credential_id };
 }

@@ -132,6 +132,15 @@ describe('A passkey that a browser has made', () => {
   });
 
   it.each([
+    ['another kind of credential', { type: 'password' }],
+    ['another raw id', { rawId: 'A'.repeat(22) }],
+  ])('is refused for %s', async (_, fields) => {
+    const credential = newPasskey().make({ challenge: await challengeFor() });
+
+    expect(await verifyMade({ ...credential, ...fields }, forAdding(caller))).toBeUndefined();
+  });
+
+  it.each([
     ['an RSA key of 1,024 bits', RS256short],
     ['a key on another curve than its algorithm has', ES256onP384],
   ])('is refused for %s', async (_, passkey) => {
