@@ -86,7 +86,9 @@ export async function findByCredential(credentialId: string) {
 /** Passkeys as responses show them. @throws {DomainError} STORAGE_FAULT */
 export async function shownPasskeys(passkeys: readonly StoredPasskey[] = []) {
   const items = await getItems(passkeys.map(({ credential_id }) => passkeyKey(credential_id)));
-  return passkeys.map((passkey, i) => shownPasskey(passkey, items[i] as StoredCredential | undefined));
+  return passkeys.map((passkey, i) =>
+    shownPasskey(passkey, items[i] as StoredCredential | undefined),
+  );
 }
 
 /** A passkey as responses show it. @param item absent: it was removed meanwhile */
