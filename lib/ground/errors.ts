@@ -93,7 +93,7 @@ const table = {
   CODE_WRONG: { status: 403, message: 'Invalid code',
     meaning: 'The code is wrong, was used before, or belongs to another half minute.' },
   SECOND_FACTOR_REQUIRED: { status: 403, message: 'Second factor required',
-    meaning: 'An admin or auditor needs a second factor: enrol one, or log in by a passkey or with a code.' },
+    meaning: 'Admins and auditors need a second factor: enrol one, or log in by a passkey or with a code.' },
   LOGIN_CODE_REQUIRED: { status: 401, message: 'Code required',
     meaning: 'The password is right, and this user logs in with a code too.' },
   LOGIN_CODE_WRONG: { status: 401, message: 'Invalid code',
