@@ -12,10 +12,7 @@ import { run } from './command.ts';
 import { runFolder } from './workspace.ts';
 
 /** Terminates TLS in front of the emulator, as everything of AWS does. */
-export interface Edge {
-  readonly url: string;
-  stop(): void;
-}
+export type Edge = Awaited<ReturnType<typeof startEdge>>;
 
 export interface EdgeOptions {
   /** The emulator's port. */
@@ -49,7 +46,7 @@ const pairs = (rawHeaders: readonly string[]): [string, string][] =>
   rawHeaders.flatMap((name, i) => (i % 2 ? [] : [[name, rawHeaders[i + 1] ?? '']]));
 
 /** Starts one on a port of its own; its requests reach the emulator as having come by TLS. */
-export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
+export const startEdge = async (options: EdgeOptions) => {
   const { target, host, refuse, admit, keepsHeader = () => true } = options;
   // Neither side closes a connection as the other one uses it again: that would be a failed request.
   const agent = new Agent({ keepAlive: false });

@@ -10,12 +10,7 @@ import { certificateFile, type Edge, makeCertificate, startEdge } from './edge.t
 import { region, root, runFolder, workspace } from './workspace.ts';
 
 /** AWS on this machine: ministack, with empty state, behind TLS. */
-export interface Emulator {
-  readonly port: number;
-  /** What leads a command, the AWS SDK in it, to the emulator. */
-  readonly env: Readonly<Record<string, string>>;
-  stop(): Promise<void>;
-}
+export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
 
 const packages = {
   requirements: join(root, 'test/rehearsal/requirements.txt'),
@@ -86,7 +81,7 @@ const untilReady = (port: number, child: ChildProcess): Promise<boolean> => {
 };
 
 /** Starts the emulator on a port of its own. */
-export const startEmulator = async (): Promise<Emulator> => {
+export const startEmulator = async () => {
   await makeCertificate();
   const port = await freePort();
   const edge = await startEdge({ target: port });
@@ -102,5 +97,7 @@ export const startEmulator = async (): Promise<Emulator> => {
     await stop();
     throw error;
   });
-  return { port, env: clientSettings(edge), stop };
+  /** What leads a command, the AWS SDK in it, to the emulator. */
+  const env = clientSettings(edge);
+  return { port, env, stop };
 };

@@ -3,14 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { until } from './until.ts';
 
-export interface ServiceProcess {
-  readonly url: string;
-  readonly process: ChildProcess;
-  /** Everything that it wrote to its standard output and error. */
-  readonly output: () => string;
-  /** @returns its exit code */
-  stop(): Promise<number | null>;
-}
+export type ServiceProcess = Awaited<ReturnType<typeof startServiceProcess>>;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -41,7 +34,7 @@ const waitForUrl = async (child: ChildProcess, output: () => string): Promise<st
 export const startServiceProcess = async (
   environment: Readonly<Record<string, string>>,
   { folder = root, ownGroup = false }: { folder?: string; ownGroup?: boolean } = {},
-): Promise<ServiceProcess> => {
+) => {
   const { AWS_ENDPOINT_URL_DYNAMODB: _, ...inherited } = process.env;
   const child = spawn(process.execPath, ['infra/local/start.js'], {
     env: { ...inherited, PORT: '0', ...environment },
@@ -52,8 +45,10 @@ export const startServiceProcess = async (
   let written = '';
   child.stdout.on('data', (chunk) => (written += chunk));
   child.stderr.on('data', (chunk) => (written += chunk));
+  /** Everything that it wrote to its standard output and error. */
   const output = () => written;
   const url = await waitForUrl(child, output);
+  /** @returns its exit code */
   const stop = async () => {
     if (child.exitCode === null && child.signalCode === null) {
       child.kill('SIGTERM');
@@ -61,5 +56,5 @@ export const startServiceProcess = async (
     }
     return child.exitCode;
   };
-  return { url, process: child, output, stop };
+  return { url, process: child as ChildProcess, output, stop };
 };
