@@ -9,6 +9,7 @@ import { openConsole, signIn } from '../console.ts';
 import { button, openPage, title, violationsIn } from '../page.ts';
 
 const service = await serviceForThisFile({ SESSION_DAYS: '90', SECOND_FACTOR: 'optional' });
+const strict = await serviceForThisFile({ SESSION_DAYS: '90', SECOND_FACTOR: 'admins' });
 const { api, url, adminToken } = service;
 const browser = await browserForThisFile();
 
@@ -75,7 +76,6 @@ describe('An auditor', () => {
   });
 
   it('who lacks a second factor where admins need one is led to its form, and told so', async () => {
-    const strict = await serviceForThisFile({ SESSION_DAYS: '90', SECOND_FACTOR: 'admins' });
     await enrol(strict.api, { ...strict.admin, token: strict.adminToken });
     const auditor = await register(strict.api);
     await appoint(strict.api, strict.adminToken, auditor);
