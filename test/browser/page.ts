@@ -51,10 +51,15 @@ const looks = schemes
   .flatMap((colorScheme) => widths.map((width) => ({ colorScheme, width })))
   .slice(process.env.SERVICE_URL ? -1 : 0);
 
+/** Within the page: waits until it is drawn as its size now is. */
+export const drawn =
+  'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
+
 /** Within the page: what reaches out of a narrow window when the text has twice its size. */
-const overflow = `(() => {
+const overflow = `(async () => {
   const root = document.documentElement;
   root.style.fontSize = '187.5%';
+  await ${drawn};
   const outside = [...document.querySelectorAll('body *')].filter((element) => {
     const { right, width } = element.getBoundingClientRect();
     return width > 1 && right > innerWidth + 1 && !element.closest('thead, pre, .bars');

@@ -18,6 +18,7 @@ import { serviceForThisFile } from '../support/acceptance.ts';
 import { folderForThisFile } from '../support/folder.ts';
 import { mailSettings, verifyUrl } from '../support/mailbox.ts';
 import { browserForThisFile } from './browser.ts';
+import { drawn } from './page.ts';
 
 const service = await serviceForThisFile({
   ...mailSettings,
@@ -168,11 +169,14 @@ const junk: readonly object[] = Object.keys(entry(0)).flatMap((name, field) =>
   })),
 );
 
+/** A time that is as long as one can be, in the language and the zone of the tests. */
+const wideTime = (year: number) => `${year}-12-26T22:58:58.000Z`;
+
 const session = (id: string, more: Partial<SessionOfUser> = {}): SessionOfUser => ({
   id,
   created_at: timeBefore(50),
-  last_used_at: timeBefore(2),
-  expires_at: timeBefore(-500),
+  last_used_at: wideTime(2025),
+  expires_at: wideTime(2026),
   ip_address: '192.0.2.17',
   user_agent: firefox,
   current: false,
@@ -340,7 +344,8 @@ const openScreen = async (place: string): Promise<Page> => {
   const context = await browser.newContext({
     viewport,
     reducedMotion: 'reduce',
-    locale: 'en-GB',
+    // Its times are the longest.
+    locale: 'en-US',
     timezoneId: 'Europe/Berlin',
   });
   const page = await context.newPage();
@@ -391,7 +396,7 @@ const misplaced = `(() => {
 const looks = [
   { width: 1280, colorScheme: 'light', fontSize: '' },
   { width: 1280, colorScheme: 'dark', fontSize: '' },
-  { width: 800, colorScheme: 'light', fontSize: '' },
+  { width: 768, colorScheme: 'light', fontSize: '' },
   { width: 360, colorScheme: 'dark', fontSize: '' },
   { width: 360, colorScheme: 'light', fontSize: '187.5%' },
 ] as const;
@@ -420,11 +425,30 @@ describe('Nothing is broken or out of its place', () => {
       await page.setViewportSize({ width, height: 800 });
       await page.emulateMedia({ colorScheme });
       if (process.env.SCREENS) await takePicture(page, `${name}-${width}-${colorScheme}`, width);
+      await page.evaluate(drawn);
       const faults = (await page.evaluate(misplaced)) as readonly string[];
       found.push(...faults.map((each) => `${width}: ${each}`));
     }
     expect(found).toEqual([]);
   });
+});
+
+describe('No screen scrolls sideways', () => {
+  it.each(['users', 'user', 'audit', 'audit-groups', 'overview', 'settings', 'seal', 'account'])(
+    'whatever the width of the window: %s',
+    async (name) => {
+      const page = await openScreen(screens[name]?.[0] ?? '');
+      const found: string[] = [];
+      for (let width = 1440; width >= 360; width -= 36) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.evaluate(drawn);
+        const outside = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+        if (outside !== 0) found.push(`${width}: ${outside} px`);
+      }
+
+      expect(found).toEqual([]);
+    },
+  );
 });
 
 describe('Nothing that the API answers stops the console', () => {

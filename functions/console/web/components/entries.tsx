@@ -138,7 +138,7 @@ interface EntriesProps {
 export const Entries = ({ pages, ...texts }: EntriesProps) => {
   const [entry, setEntry] = useState<AuditEntry>();
   const keyOf = ({ id }: AuditEntry) => id;
-  const table = { ...texts, room: 61, columns: columnsFor(setEntry), keyOf };
+  const table = { ...texts, columns: columnsFor(setEntry), keyOf };
   return (
     <>
       {'rows' in pages ? (

@@ -38,7 +38,6 @@ interface GroupTableProps {
 export const GroupTable = ({ by, groups, narrow, isShort = false }: GroupTableProps) => (
   <Table
     caption={`Entries by ${groupings[by]}`}
-    room={isShort ? 16 : 47}
     columns={columnsFor(by, narrow).slice(0, isShort ? 2 : 5)}
     rows={groups}
     keyOf={({ value }) => value}

@@ -77,7 +77,6 @@ const List = ({ rows, ...props }: IdentitiesProps & { readonly rows: readonly Id
     <>
       <Table
         caption="Identities"
-        room={64}
         columns={columnsFor(mayChange(props.user) ? setAsked : undefined)}
         rows={rows}
         keyOf={({ id }) => id}

@@ -94,7 +94,6 @@ const SessionsOf = ({ id }: { id: number }) => {
         {(rows) => (
           <Table
             caption="Sessions"
-            room={47}
             columns={columnsFor((session) => setAsked({ session, title: 'End the session' }))}
             rows={rows}
             keyOf={(session) => session.id}

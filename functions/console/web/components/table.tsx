@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { counted } from '../format.ts';
 import type { Pages } from '../loading.ts';
 import { announce, FailureNotice, Loaded } from './notice.tsx';
@@ -17,30 +17,38 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string | number;
-  /** The width in rem below which the rows become cards. */
-  readonly room?: number;
   /** The content in the place of rows where there are none: it says what to do. */
   readonly empty: ComponentChildren;
 }
 
-/** The width in em of the font at which style.css turns rows into cards. */
-const unit = 37;
+/** Makes the rows of a table cards while it is wider than its place: how wide it is depends on what it holds. */
+const keepFitting = (place: HTMLElement, table: HTMLElement) => {
+  let needed = 0;
+  const arrange = () => {
+    if (!place.classList.contains('cards')) needed = table.offsetWidth;
+    place.classList.toggle('cards', needed > place.clientWidth);
+  };
+  arrange();
+  // In the next frame, because an observer must not change the size of what it observes.
+  const observer = new ResizeObserver(() => requestAnimationFrame(arrange));
+  for (const each of [place, table]) observer.observe(each);
+  return () => observer.disconnect();
+};
 
 /**
  * A table. Where it has too little room each row is a card, whose cells carry the titles of their
  * columns. The roles are named, because cards would lose them.
  */
-export const Table = <Row,>({
-  caption,
-  columns,
-  rows,
-  keyOf,
-  empty,
-  room = unit,
-}: TableProps<Row>) => {
-  if (rows.length === 0) return <div class="empty">{empty}</div>;
+export const Table = <Row,>({ caption, columns, rows, keyOf, empty }: TableProps<Row>) => {
+  const place = useRef<HTMLDivElement>(null);
+  const isEmpty = rows.length === 0;
+  useLayoutEffect(() => {
+    const table = place.current?.querySelector('table');
+    return place.current && table ? keepFitting(place.current, table) : undefined;
+  }, [isEmpty]);
+  if (isEmpty) return <div class="empty">{empty}</div>;
   return (
-    <div class="table" style={{ fontSize: `${room / unit}rem` }}>
+    <div class="table" ref={place}>
       <table role="table">
         <caption class="unseen">{caption}</caption>
         <thead role="rowgroup">

@@ -25,7 +25,6 @@ export const Settings = () => {
         {(rows) => (
           <Table
             caption="Settings in force"
-            room={50}
             columns={[
               { title: 'Setting', cell: ({ name }) => <code>{name}</code> },
               {

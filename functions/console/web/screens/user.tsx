@@ -62,7 +62,6 @@ const History = ({ id, user }: HistoryProps) => {
           <>
             <Table
               caption="What the user was, newest first"
-              room={settings.auditDetail === 'full' ? 58 : 38}
               columns={standingColumns}
               rows={standingsOf(id, entries, user)}
               keyOf={({ until }) => until}
