@@ -51,9 +51,10 @@ const looks = schemes
   .flatMap((colorScheme) => widths.map((width) => ({ colorScheme, width })))
   .slice(process.env.SERVICE_URL ? -1 : 0);
 
-/** Within the page: waits until it is drawn as its size now is. */
-export const drawn =
-  'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
+/** Within the page: waits until tables have seen its size, and have become cards in the next frame. */
+export const drawn = `(async () => {
+  for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
+})()`;
 
 /** Within the page: what reaches out of a narrow window when the text has twice its size. */
 const overflow = `(async () => {

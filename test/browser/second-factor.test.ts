@@ -60,6 +60,7 @@ it('An admin sets up a second factor, signs in with its codes, sees who has one,
   await page.goto(`${url}/console#/users/${user.id}`);
   await page.getByText('Enabled, 9 recovery codes left.').waitFor();
   await button(page, 'Remove').click();
+  await page.getByText('Only an admin who has a second factor can remove').waitFor();
   await button(page.getByRole('dialog'), 'Remove').click();
   await page.getByText('signs in without a code').waitFor();
   await page.getByText('There is none.').waitFor();

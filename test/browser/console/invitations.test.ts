@@ -1,7 +1,8 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, inject, it } from 'vitest';
 import { mailsKey } from '../../../lib/options/mails/limits.ts';
-import { uniqueEmail } from '../../support/client.ts';
+import { register, uniqueEmail } from '../../support/client.ts';
+import { appoint } from '../../support/examples.ts';
 import { mailingServiceForThisFile, tokenIn } from '../../support/mailbox.ts';
 import { setFieldsOf } from '../../support/reset-tokens.ts';
 import { engineClient } from '../../support/stored-items.ts';
@@ -69,6 +70,25 @@ describe('The form for a new user, where mails are sent,', () => {
 
     const sentence = await page.getByText(/^Invited, with a link/).innerText();
     expect(sentence).toContain('Invited, with a link that was valid until');
+  });
+
+  it('shows an auditor that a user is invited and suspended, as it shows an admin', async () => {
+    const auditor = await appoint(api, token, await register(api));
+    const json = { name: 'Ada', email: uniqueEmail(), invite: true };
+    const { id } = (await api('POST', '/api/users', { token, json })).body;
+    await api('PUT', `/api/users/${id}/suspension`, { token });
+    await mailbox.mailsTo(json.email);
+
+    const asked = { url: service.url, admin: auditor };
+    const { page } = await openConsole(browser, asked, `#/users/${id}`);
+
+    // A suspension makes the link void.
+    await page.getByText('Invited, with a link that was valid until').waitFor();
+    const states = await page.getByRole('listitem').allInnerTexts();
+    expect(states.map((each) => each.split(/\s*\n\s*/))).toEqual([
+      ['Invitation', 'The user has no password yet.'],
+      ['Suspension', 'The user cannot sign in.'],
+    ]);
   });
 
   it('lets the admin choose a password, and a role', async () => {

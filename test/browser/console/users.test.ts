@@ -126,6 +126,22 @@ describe('The screen of all users', () => {
     ).toEqual(['', '', '']);
   });
 
+  it('keeps combining marks of a name in their row, and offers to select one user', async () => {
+    const { id } = await register(api, { name: 'Zed' });
+    const { page } = await open(`#/users?q=${id}`);
+    await button(page, 'Select the one shown').waitFor();
+    const { y = 0 } = (await page.locator('tbody tr').boundingBox()) ?? {};
+    const clip = { x: 0, y: 0, width: 1280, height: Math.floor(y) };
+
+    const before = await page.screenshot({ clip });
+    // A shadow is drawn outside of its line as marks are, and in every font.
+    await page.locator('tbody .person bdi').evaluate((name) => {
+      name.style.textShadow = '0 -30px red';
+    });
+
+    expect(before.equals(await page.screenshot({ clip }))).toBe(true);
+  });
+
   it('is where it was, after a user of it is deleted', async () => {
     const users: Account[] = [];
     for (let made = 0; made < 30; made += 1) users.push(await register(api));

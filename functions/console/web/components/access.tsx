@@ -235,6 +235,10 @@ const RemoveFactor = ({ user, changed, close }: DialogProps) => {
         who asks. {settings.passkeys && 'All passkeys are removed too. '}All sessions of the user
         end.
       </p>
+      <p class="muted">
+        Only an admin who has a second factor
+        {settings.passkeys && ', or has signed in by a passkey,'} can remove that of another user.
+      </p>
     </FormDialog>
   );
 };
@@ -298,6 +302,7 @@ const deedsFor = (user: UserDetails): readonly Deed[] => [
         }),
     Open: SendLink,
     isOffered: settings.passwordReset,
+    isState: user.invited_until !== undefined,
   },
   {
     title: 'Second factor',
@@ -313,6 +318,7 @@ const deedsFor = (user: UserDetails): readonly Deed[] => [
       : { text: 'For a user who must not sign in, but not vanish.', button: 'Suspend' }),
     Open: Suspend,
     isOffered: (settings.sessions || user.suspended_at !== undefined) && !isOwn(user),
+    isState: user.suspended_at !== undefined,
   },
   { title: 'Deletion', text: 'It cannot be undone.', button: 'Delete', Open: DeleteUser },
 ];

@@ -62,7 +62,9 @@ export function SelectionBar({ selected, toggle, select, pages }: SelectionBarPr
     <div class="row">
       {all.length > 0 && (
         <button type="button" class="small" onClick={() => select(all)}>
-          Select {all.length < others.length ? 'the first' : 'all'} {all.length} shown
+          {others.length === 1
+            ? 'Select the one shown'
+            : `Select ${all.length < others.length ? 'the first' : 'all'} ${all.length} shown`}
         </button>
       )}
       {selected.length > 0 && (
