@@ -102,7 +102,7 @@ describe('Who is an auditor', () => {
   });
 });
 
-describe('An auditor', () => {
+describe('An auditor', async () => {
   it('sees of a user what an admin sees, but no sessions', async () => {
     const [auditor, user] = [await newAuditor(), await register(api)];
     await enrol(api, user);
@@ -122,8 +122,8 @@ describe('An auditor', () => {
     expect(outcome(sessions)).toEqual(forbidden);
   });
 
+  const closed = await serviceForThisFile({ SESSION_DAYS: '90', ACCOUNTS: 'private' });
   it('sees everybody where accounts are private', async () => {
-    const closed = await serviceForThisFile({ SESSION_DAYS: '90', ACCOUNTS: 'private' });
     const call = closed.api;
     const [one, other] = [await register(call), await register(call)];
     const { token } = await appoint(call, closed.adminToken, one);
@@ -137,8 +137,8 @@ describe('An auditor', () => {
     expect((await call('GET', '/api/users/999999', { token })).status).toBe(404);
   });
 
+  const strict = await serviceForThisFile({ SESSION_DAYS: '90', SECOND_FACTOR: 'admins' });
   it('needs a second factor where admins do', async () => {
-    const strict = await serviceForThisFile({ SESSION_DAYS: '90', SECOND_FACTOR: 'admins' });
     const call = strict.api;
     await enrol(call, { ...strict.admin, token: strict.adminToken });
     const auditor = await register(call);
@@ -157,9 +157,9 @@ describe('An auditor', () => {
     expect((await call('GET', '/api/users/1', { token })).body).toMatchObject({ auditor: false });
   });
 
+  const { USERS_TABLE = '', AUDIT_TABLE = '' } = service.environment;
+  const without = await serviceForThisFile({ USERS_TABLE, AUDIT_TABLE });
   it('is a user where there are no sessions, and `auditor` an unknown field', async () => {
-    const { USERS_TABLE = '', AUDIT_TABLE = '' } = service.environment;
-    const without = await serviceForThisFile({ USERS_TABLE, AUDIT_TABLE });
     const auditor = await newAuditor();
     const token = await logIn(without.api, auditor);
     const send = (json: object) =>

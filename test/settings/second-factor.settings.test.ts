@@ -183,8 +183,9 @@ describe.each([
   });
 });
 
+const withOneAdmin = await serviceForThisFile(factorSettings);
 it('A code that the last admin gave for a deletion, which is refused, is used up', async () => {
-  const { api: call, admin, adminToken: token } = await serviceForThisFile(factorSettings);
+  const { api: call, admin, adminToken: token } = withOneAdmin;
   const { recoveryCodes } = await enrol(call, { ...admin, token });
   const [code] = recoveryCodes;
   const json = { currentPassword: admin.password, code };

@@ -124,13 +124,13 @@ describe('A suspension', () => {
   });
 });
 
-describe('With ACCOUNTS=private and EMAIL_VERIFICATION=required', () => {
+describe('With ACCOUNTS=private and EMAIL_VERIFICATION=required', async () => {
+  const uniform = await mailingServiceForThisFile({
+    ...verificationSettings.required,
+    SESSION_DAYS: '30',
+    ACCOUNTS: 'private',
+  });
   it('a suspension is told only where the address is verified: nobody else learns of an account', async () => {
-    const uniform = await mailingServiceForThisFile({
-      ...verificationSettings.required,
-      SESSION_DAYS: '30',
-      ACCOUNTS: 'private',
-    });
     const { api, adminToken: token } = uniform;
     const account = newAccount();
     await sendRegistration(api, account);
@@ -146,10 +146,10 @@ describe('With ACCOUNTS=private and EMAIL_VERIFICATION=required', () => {
   });
 });
 
-describe('A suspension that is stored, with SESSION_DAYS=0,', () => {
+describe('A suspension that is stored, with SESSION_DAYS=0,', async () => {
+  const { USERS_TABLE = '', AUDIT_TABLE = '' } = service.environment;
+  const without = await serviceForThisFile({ USERS_TABLE, AUDIT_TABLE });
   it('refuses logins, is lifted by an admin who is not suspended, and cannot be made', async () => {
-    const { USERS_TABLE = '', AUDIT_TABLE = '' } = service.environment;
-    const without = await serviceForThisFile({ USERS_TABLE, AUDIT_TABLE });
     const { api } = without;
     const [user, admin] = [
       await register(api),

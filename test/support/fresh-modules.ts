@@ -1,11 +1,12 @@
 /**
  * Test files share processes, which load each package once. Before each file this undoes what an
  * earlier file may have left there, so that the modules of this repository are loaded anew, with
- * the settings of the file.
+ * the settings of the file. It also refuses what a test cannot add to its file.
  */
-import { vi } from 'vitest';
+import { beforeAll, TestRunner, vi } from 'vitest';
 
-const shared = globalThis as { environmentAtStart?: NodeJS.ProcessEnv };
+const file = TestRunner.getCurrentSuite();
+const shared = globalThis as { environmentAtStart?: NodeJS.ProcessEnv; addHook?: typeof file.on };
 shared.environmentAtStart ??= { ...process.env };
 
 vi.unstubAllEnvs();
@@ -18,3 +19,12 @@ vi.resetModules();
 
 // A machine that has other work, or stands still, is no fault of the service's.
 globalThis.patience = 10;
+
+// Vitest ignores a hook that is added while tests run, so that what it should end goes on.
+shared.addHook ??= file.on;
+file.on = shared.addHook;
+beforeAll(() => {
+  file.on = (name) => {
+    throw new Error(`${name} has no effect within a test or a hook: call it outside`);
+  };
+});

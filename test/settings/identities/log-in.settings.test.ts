@@ -12,7 +12,7 @@ const idOf = (token: string) => decodeJwt(token).id as number;
 const readUser = async (id: number) =>
   (await api('GET', `/api/users/${id}`, { token: adminToken })).body;
 
-describe('POST /api/login/identity', () => {
+describe('POST /api/login/identity', async () => {
   it('registers the user of an unknown identity, and logs in that of a known one', async () => {
     const [person, agent] = [newPerson({ name: 'Ada' }), uniqueAgent()];
     const headers = { 'user-agent': agent };
@@ -64,10 +64,9 @@ describe('POST /api/login/identity', () => {
     expect(await entriesOf(service, agent)).toMatchObject([{ result: 'FAILURE', details }]);
   });
 
+  const { VERIFY_URL, EMAIL_VERIFICATION } = verificationSettings.on;
+  const verifying = await identityServiceForThisFile(issuer, { VERIFY_URL, EMAIL_VERIFICATION });
   it('registers nobody with an address that can never be mailed where addresses are verified', async () => {
-    const { VERIFY_URL, EMAIL_VERIFICATION } = verificationSettings.on;
-    const settings = { VERIFY_URL, EMAIL_VERIFICATION };
-    const verifying = await identityServiceForThisFile(issuer, settings);
     const email = `jörg.${uniqueEmail()}`;
 
     const refused = await verifying.signIn(newPerson({ email }));

@@ -24,7 +24,7 @@ const mailingService = async (environment = {}) => {
 const service = await mailingService({ SESSION_DAYS: '90' });
 const { api, requestToken, reset, opens } = service;
 
-describe('PUT /api/password-resets', () => {
+describe('PUT /api/password-resets', async () => {
   const engine = engineClient(inject('engine'));
   const TableName = service.environment.USERS_TABLE;
 
@@ -65,11 +65,11 @@ describe('PUT /api/password-resets', () => {
     expect(await opens(user, 'a new password')).toBe(200);
   });
 
+  const factor = await mailingServiceForThisFile(factorSettings);
   it('forgets no failures of a user who has a second factor, however many links are used', async () => {
     // The wait must not end meanwhile.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
     onTestFinished(() => void vi.useRealTimers());
-    const factor = await mailingServiceForThisFile(factorSettings);
     const { tryLogin } = factorClient(factor.api);
     const user = await registerWithFactor(factor.api);
     const [code] = user.recoveryCodes;

@@ -29,7 +29,7 @@ const shownTo = async (token: string, { id, email }: Pick<Account, 'id' | 'email
   return [one.body, ...found.body, listed].map((user) => user.pending_email);
 };
 
-describe('An address that waits for its link', () => {
+describe('An address that waits for its link', async () => {
   it('is shown to its user and to admins, and to nobody else', async () => {
     const [user, other] = [await register(api), await register(api)];
     const email = uniqueEmail();
@@ -122,11 +122,11 @@ describe('An address that waits for its link', () => {
     expect(await profileOf(user.token)).not.toHaveProperty('pending_email');
   });
 
+  const uniform = await mailingServiceForThisFile({
+    ...verificationSettings.required,
+    ACCOUNTS: 'private',
+  });
   it('is shown alike whether somebody has it, where nobody may know', async () => {
-    const uniform = await mailingServiceForThisFile({
-      ...verificationSettings.required,
-      ACCOUNTS: 'private',
-    });
     const [account, holder] = [newAccount(), newAccount()];
     for (const each of [account, holder]) {
       await sendRegistration(uniform.api, each);
