@@ -24,7 +24,7 @@ globalThis.patience = 10;
 shared.addHook ??= file.on;
 file.on = shared.addHook;
 beforeAll(() => {
-  file.on = (name) => {
-    throw new Error(`${name} has no effect within a test or a hook: call it outside`);
+  file.on = () => {
+    throw new Error('A hook has no effect within a test or another hook: call it outside');
   };
 });
