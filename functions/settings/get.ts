@@ -18,7 +18,8 @@ export const handler = protectedEndpoint(contract.get, async () => {
       name,
       // On AWS the list of issuers is a file, beside the code of the functions that read it.
       value: value === providersFile ? 'as in the file of the deployment' : value,
-      default: parseSetting(settings[name], settings[name].default),
+      // That of the setting is for one machine, which always seals; a deployment does so if it is told to.
+      default: name === 'auditSeal' ? 'off' : parseSetting(settings[name], settings[name].default),
     };
   });
   return { statusCode: 200, body: { data } };
