@@ -82,7 +82,8 @@ const messageOf = (status: number, problem: Partial<Problem> & { message?: strin
   const title = sentence(problem.title ?? problem.message ?? `The service answered ${status}`);
   const fault = problem.err ?? problem.hashErr ?? problem.insertErr;
   if (status === 429 && !problem.code) return 'The service has too much to do.';
-  if (problem.code === 'SECOND_FACTOR_REQUIRED') return `${title} Set one up in My account.`;
+  if (problem.code === 'SECOND_FACTOR_REQUIRED')
+    return `${title} Set one up in My account, or sign in with it.`;
   if (status < 500) return title;
   return fault ? `${title.slice(0, -1)} (${fault}).` : title;
 };

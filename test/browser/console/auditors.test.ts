@@ -84,7 +84,9 @@ describe('An auditor', () => {
     await title(page, 'My account').waitFor();
     await button(page, 'Set up an app').waitFor();
     await page.getByRole('link', { name: 'Audit', exact: true }).click();
-    await page.getByText('Second factor required. Set one up in My account.').waitFor();
+    await page
+      .getByText('Second factor required. Set one up in My account, or sign in with it.')
+      .waitFor();
   });
 
   it('is let in, and nobody who is neither that nor an admin', async () => {
