@@ -89,6 +89,22 @@ describe('README.md', () => {
   });
 });
 
+describe('The version', () => {
+  it('is the same in the package, its lockfile, the document and the newest heading of the changelog', () => {
+    const { version } = JSON.parse(read('package.json'));
+    const [, newest] = /^## (\S+) - \d{4}-\d\d-\d\d$/m.exec(read('.github/CHANGELOG.md')) ?? [];
+
+    expect(JSON.parse(read('package-lock.json'))).toMatchObject({
+      version,
+      packages: { '': { version } },
+    });
+    expect([newest, JSON.parse(read('functions/openapi.json')).info.version]).toEqual([
+      version,
+      version,
+    ]);
+  });
+});
+
 describe('A route', () => {
   it('has a handler that has a test of its own, or one with all that a setting adds', () => {
     const handlers = globSync('functions/**/*.ts').filter((file) =>

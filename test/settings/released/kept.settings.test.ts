@@ -1,23 +1,53 @@
-/** What is stored while every option is on is found again after all of them were off. */
+/**
+ * What is stored while every option is on is found again after all of them were off. `npm run fixture` writes
+ * it into a folder by the version's name, where later versions find it (released.settings.test.ts).
+ */
+import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { register } from '../../support/client.ts';
 import { folderForThisFile } from '../../support/folder.ts';
+import { formOf, readFixture, readItems, sealInto, versions, writeFixture } from './fixture.ts';
 import { kept } from './kept.ts';
+import { overview } from './overview.ts';
 import { begin, makePlace, setClock, startOn } from './service.ts';
 
 setClock(begin);
-const place = await makePlace(join(folderForThisFile(), 'data'));
+const folder = folderForThisFile();
+const place = await makePlace(join(folder, 'data'));
 
-/** Has everything stored that there is. @returns what its users know of it */
+/** Has everything stored that there is. @returns what its users know of it, and when that was */
 const storeAll = async () => {
   const known: Record<string, unknown> = {};
+  const byDefault = await startOn(place, 'off');
+  known.byDefault = await register(byDefault.api, { email: 'Straße@example.org' });
+  await byDefault.stop();
   const service = await startOn(place);
   for (const [name, { store }] of Object.entries(kept)) known[name] = await store(service);
+  known.overview = await overview.store(service);
   await service.stop();
-  return known;
+  return { ...known, time: Date.now() };
 };
 
 const known: Readonly<Record<string, unknown>> = await storeAll();
+const data = join(folder, 'sealed');
+mkdirSync(data);
+const sealed = await sealInto(data, place);
+const items = await readItems(place);
+
+it.runIf(process.env.FIXTURE)('npm run fixture writes what this version stores', () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  for (const name of ['jwt-secret.json', 'second-factor.key', 'token-key-first']) {
+    cpSync(join(place.folder, name), join(data, name));
+  }
+  writeFixture(version, { items, known: { ...known, sealed }, data });
+});
+
+it.each(versions)('What is stored still has all that %s stored, in the same form', (older) => {
+  const form = formOf(items);
+
+  expect(formOf(readFixture(older).items).filter((each) => !form.includes(each))).toEqual([]);
+});
 
 describe('Where every option was turned off and on again', async () => {
   const off = await startOn(place, 'off');
