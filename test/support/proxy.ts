@@ -247,8 +247,9 @@ export const startProxy = async (
   engine: string,
   { measure = false }: { measure?: boolean } = {},
 ): Promise<EngineProxy> => {
-  // A connection that the engine has closed for its idleness would be a fault that nobody asked for.
-  const agent = new Agent({ keepAlive: false });
+  // A connection that the engine has closed for its idleness would be a fault that nobody asked for:
+  // this closes it long before.
+  const agent = new Agent({ keepAlive: true, timeout: 1000 });
   const sockets = new Set<Socket>();
   const consumed = { units: 0, entries: 0 };
   let requests: EngineRequest[] = [];
