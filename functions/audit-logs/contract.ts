@@ -55,7 +55,7 @@ const filters = () => ({
   result: v.optional(v.pipe(oneOf(results), v.description('Only entries of this result.'))),
   resourceId: someText(100, 'Only what was done to this user.'),
   about: userId(
-    'Only what this user did to users, or what was done to this user: entries whose `resource` is `users`. Not with `userId` or `resourceId`.',
+    'Only what this user did, or what was done to this user. Not with `userId` or `resourceId`.',
   ),
   ipAddress: v.optional(
     v.pipe(ipAddress, v.description('Only what came from this address, in any spelling.')),

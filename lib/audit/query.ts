@@ -88,10 +88,10 @@ export const matching =
     isWanted(entry.resource_id, resourceId) &&
     (ipAddress === undefined || oneSpelling(`${entry.ip_address}`) === oneSpelling(ipAddress)) &&
     (about === undefined ||
-      (entry.resource === 'users' &&
-        (entry.user_id === about || entry.resource_id === String(about))));
+      entry.user_id === about ||
+      (entry.resource === 'users' && entry.resource_id === String(about)));
 
-/** Of the entries about a user, what the user did to others: their `resource_id` differs. */
+/** Of the entries about a user, what the user did to others, or to the trail: their `resource_id` differs. */
 const alsoDoneBy = ({ about, ...filter }: AuditFilter): Partial<Pick<PageRequest, 'also'>> => {
   if (about === undefined) return {};
   const partition = String(about);

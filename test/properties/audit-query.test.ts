@@ -58,7 +58,8 @@ const expected = (filter: AuditFilter, order: 'asc' | 'desc'): readonly AuditEnt
   const wanted = entries.filter(
     ({ user_id, action, result, resource, resource_id, ip_address, created_at }) =>
       (filter.about === undefined ||
-        (resource === 'users' && [String(user_id), resource_id].includes(String(filter.about)))) &&
+        user_id === filter.about ||
+        (resource === 'users' && resource_id === String(filter.about))) &&
       (filter.ipAddress === undefined || ip_address?.at(-1) === filter.ipAddress.at(-1)) &&
       (filter.userId === undefined || user_id === filter.userId) &&
       (filter.action === undefined || action === filter.action) &&
