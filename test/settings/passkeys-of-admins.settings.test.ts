@@ -79,7 +79,7 @@ describe.each([
       await api('PUT', '/api/second-factor', { token, json: { code: '123456' } }),
       await optionsFor(token, confirmation),
       await remove(token, passkeyId, confirmation),
-      await api('POST', '/api/account-deletions', { token, json: confirmation }),
+      await api('POST', '/api/account-deletions', { token, json: { currentPassword: 'wrong' } }),
     ];
 
     expect(refused.map(outcome)).toEqual(refused.map(() => required));

@@ -228,9 +228,11 @@ describe('A passkey', () => {
     const { id, added } = await newHolder();
 
     const shown = await api('GET', `/api/users/${id}`, { token: adminToken });
+    const without = await api('GET', '/api/users/1', { token: adminToken });
 
     const { id: own, name, created_at } = added;
     expect(shown.body.passkeys).toEqual([{ id: own, name, created_at }]);
+    expect(without.body.passkeys).toEqual([]);
   });
 
   it('leaves entries without its key and the id of its credential', async () => {

@@ -109,7 +109,6 @@ export function adding(
   return {
     fields: { passkeys: [...passkeys, passkey] },
     steps: [claiming({ ...passkeyKey(credential_id), ...stored }, 'PASSKEY_REGISTERED')],
-    ways: ['passkeys'],
   };
 }
 

@@ -51,17 +51,20 @@ describe('POST /api/login/identity', async () => {
     expect(outcome(await signIn(newPerson(), { name: 7 }))).toEqual(refused);
   });
 
-  it('counts and records a nonce that is used again, also when its user is deleted', async () => {
+  it('counts and records a nonce that is used again, also when its user is deleted, and one of another token', async () => {
     const [person, agent] = [newPerson(), uniqueAgent()];
     const proof = await proofOf(person);
     const id = idOf((await send(proof)).body.token);
     await api('DELETE', `/api/users/${id}`, { token: adminToken });
 
     const again = await send(proof, { 'user-agent': agent });
+    const other = await send({ ...proof, nonce: 'x' }, { 'user-agent': agent });
 
-    expect(outcome(again)).toEqual(refusal(401, 'Invalid identity token'));
+    const refused = refusal(401, 'Invalid identity token');
+    expect([again, other].map(outcome)).toEqual([refused, refused]);
     const details = JSON.stringify({ reason: 'invalid_identity_token' });
-    expect(await entriesOf(service, agent)).toMatchObject([{ result: 'FAILURE', details }]);
+    const failure = { result: 'FAILURE', details };
+    expect(await entriesOf(service, agent)).toMatchObject([failure, failure]);
   });
 
   const { VERIFY_URL, EMAIL_VERIFICATION } = verificationSettings.on;

@@ -247,6 +247,11 @@ describe('A passkey that a browser has used', () => {
       'a length in two bytes',
       { signature: (der) => Buffer.concat([Buffer.of(0x30, 0x81), der.subarray(1)]) },
     ],
+    [
+      'a length without the last byte',
+      { signature: (der) => Buffer.from(der).fill(der.length - 3, 1, 2) },
+    ],
+    ['a tag that is no sequence', { signature: (der) => Buffer.from(der).fill(0xb0, 0, 1) }],
     ['bytes after the signature', { signature: (der) => Buffer.concat([der, Buffer.of(0)]) }],
     ['a third number', { signature: (der) => sequence(...numbersOf(der), Buffer.of(2, 1, 1)) }],
     [

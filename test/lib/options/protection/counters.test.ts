@@ -220,6 +220,16 @@ describe('Attempts that are counted at the same time', () => {
 
     expect(outcomes.filter((outcome) => outcome === undefined)).toHaveLength(2);
   });
+
+  it('are all let through below the limit, although each has read the same count', async () => {
+    const counter = { pk: `attempts#test#${randomUUID()}`, limit: 60 };
+    await countAttempt([counter]);
+    const seen = await readCounts([counter]);
+
+    const counted = await Promise.all(Array.from({ length: 40 }, () => countAttempt(seen)));
+
+    expect(counted.filter(({ waitError }) => waitError)).toEqual([]);
+  });
 });
 
 describe('Failed logins', () => {
