@@ -61,6 +61,17 @@ describe('insertIfFree', () => {
 
     await expect(insertIfFree(user)).rejects.toThrow(code('STORAGE_FAULT'));
   });
+
+  it('sends the store the same requests whether the address is free or taken', async () => {
+    const [user, other] = [await newUser(), await newUser()];
+    proxy.forget();
+
+    const isFree = [await insertIfFree(user), await insertIfFree({ ...other, email: user.email })];
+
+    expect(isFree).toEqual([true, false]);
+    const each = ['GetItem', 'TransactWriteItems'];
+    expect(proxy.requests.map(({ operation }) => operation)).toEqual([...each, ...each]);
+  });
 });
 
 describe('insertUser', () => {
