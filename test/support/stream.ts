@@ -33,17 +33,18 @@ export const openStream = async (
   await client.send(new UpdateTableCommand({ TableName, StreamSpecification }));
   const { Table } = await client.send(new DescribeTableCommand({ TableName }));
   const StreamArn = Table?.LatestStreamArn;
-  const seen = new Set<string>();
+  const next = new Map<string, string>();
   return async () => {
     const { StreamDescription } = await call(endpoint, 'DescribeStream', { StreamArn });
     const found: Change[] = [];
     for (const { ShardId } of StreamDescription.Shards) {
       const from = { StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' };
-      const { ShardIterator } = await call(endpoint, 'GetShardIterator', from);
-      found.push(...(await call(endpoint, 'GetRecords', { ShardIterator })).Records);
+      const ShardIterator =
+        next.get(ShardId) ?? (await call(endpoint, 'GetShardIterator', from)).ShardIterator;
+      const { Records, NextShardIterator } = await call(endpoint, 'GetRecords', { ShardIterator });
+      next.set(ShardId, NextShardIterator);
+      found.push(...Records);
     }
-    const fresh = found.filter(({ eventID }) => !seen.has(eventID));
-    for (const { eventID } of fresh) seen.add(eventID);
-    return fresh;
+    return found;
   };
 };
