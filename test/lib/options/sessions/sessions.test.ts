@@ -159,6 +159,20 @@ describe('The sessions of a user', () => {
     expect(await item()).toBeUndefined();
   });
 
+  it('are listed newest first, whatever the order of their ids', async () => {
+    const now = Date.now();
+    vi.useFakeTimers({ toFake: ['Date'], now });
+    const newestFirst: unknown[] = [];
+    for (let second = 0; second < 9; second += 1) {
+      vi.setSystemTime(now + 1000 * second);
+      newestFirst.unshift((await enter()).session);
+    }
+
+    const listed = await listSessions(user.id, {} as Session);
+
+    expect(listed.map(({ id }) => id)).toEqual(newestFirst);
+  });
+
   it('that begin with what was read before all were ended open nothing', async () => {
     await raiseSessionEpoch(user.id);
 
