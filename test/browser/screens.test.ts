@@ -424,8 +424,8 @@ describe('Nothing is broken or out of its place', () => {
       await page.evaluate(`document.documentElement.style.fontSize = '${fontSize}'`);
       await page.setViewportSize({ width, height: 800 });
       await page.emulateMedia({ colorScheme });
-      if (process.env.SCREENS) await takePicture(page, `${name}-${width}-${colorScheme}`, width);
       await page.evaluate(drawn);
+      if (process.env.SCREENS) await takePicture(page, `${name}-${width}-${colorScheme}`, width);
       const faults = (await page.evaluate(misplaced)) as readonly string[];
       found.push(...faults.map((each) => `${width}: ${each}`));
     }

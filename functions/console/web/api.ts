@@ -5,7 +5,6 @@ import { setClock } from './clock.ts';
 import type { Problem, paths } from './contract.d.ts';
 import { endSession, refresh, signedIn } from './session.ts';
 
-/** The settings in force. */
 export const settings: PageData = JSON.parse(
   document.getElementById('settings')?.textContent ?? '{}',
 );
@@ -52,13 +51,11 @@ export class Failure extends Error {
     this.mayRetryAt = performance.now() + wait * 1000;
   }
 
-  /** All that is said of it. */
   get said(): string {
     return this.message + (this.mayHaveChanged ? ' It may have been done all the same.' : '');
   }
 }
 
-/** Responses to requests that only read. */
 const reads = new WeakSet<Response>();
 
 api.use({
@@ -111,6 +108,24 @@ const replyOf = async <Data>(request: Promise<Reply<Data>>): Promise<Reply<Data>
 /** @returns the body of a response @throws {Failure} */
 export const send = async <Data>(request: Promise<Reply<Data>>): Promise<Data> =>
   (await replyOf(request)).data as Data;
+
+/** Sends a request whose failure with a code is none. @returns undefined if it has failed with the code */
+export const sendUnless = async <Data>(
+  code: string,
+  request: Promise<Reply<Data>>,
+): Promise<Data | undefined> => {
+  try {
+    return await send(request);
+  } catch (error) {
+    if (error instanceof Failure && error.code === code) return undefined;
+    throw error;
+  }
+};
+
+/** @returns the list in the body of a response @throws {Failure} */
+export const sendForList = async <Row>(
+  request: Promise<Reply<{ readonly data: Row[] }>>,
+): Promise<readonly Row[]> => (await send(request)).data;
 
 export interface Page<Data> {
   readonly data: Data;

@@ -10,7 +10,6 @@ let ahead = Number(sessionStorage.getItem(key));
 /** Milliseconds since 1970. */
 export const now = (): number => Date.now() + ahead;
 
-/** Reads the clock of the service off a response. */
 export const setClock = ({ headers }: Response): void => {
   const time = Date.parse(headers.get('Date') ?? '');
   if (!Number.isNaN(time)) ahead = time - Date.now();

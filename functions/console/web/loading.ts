@@ -41,7 +41,17 @@ export const useAction = <Arguments extends unknown[]>(
   return { run, isBusy, failure };
 };
 
-/** Something that a component shows. */
+/** Does something again and again while it is on. @param pause milliseconds from one time to the next */
+export const useEvery = (pause: number, act: () => void, isOn = true): void => {
+  const latest = useRef(act);
+  latest.current = act;
+  useEffect(() => {
+    if (!isOn) return undefined;
+    const timer = setInterval(() => latest.current(), pause);
+    return () => clearInterval(timer);
+  }, [isOn, pause]);
+};
+
 export interface Loading<Data> {
   /** The data that was loaded last; it stays while it is loaded again. */
   readonly data: Data | undefined;
@@ -60,6 +70,7 @@ interface State<Data> {
   readonly key: string;
   readonly data?: Data | undefined;
   readonly failure?: Failure | undefined;
+  readonly isBusy: boolean;
 }
 
 /**
@@ -71,27 +82,26 @@ export const useLoad = <Data>(
   key: string,
   load: (show: (data: Data) => boolean) => Promise<Data>,
 ): Loaded<Data> => {
-  const [state, setState] = useState<State<Data>>({ key: '' });
-  const [isBusy, setBusy] = useState(true);
+  const [state, setState] = useState<State<Data>>({ key, isBusy: true });
   const newest = useRef(0);
   const latest = useRef(load);
   latest.current = load;
   const reload = useCallback(async () => {
     newest.current += 1;
     const own = newest.current;
-    setBusy(true);
-    const keep = (outcome: Omit<State<Data>, 'key'>): boolean => {
+    const keep = (outcome: Partial<State<Data>>): boolean => {
       if (own !== newest.current) return false;
-      setState((before) => ({ ...(before.key === key ? before : {}), key, ...outcome }));
+      setState((before) => ({ isBusy: true, ...(before.key === key && before), ...outcome, key }));
       return true;
     };
+    keep({ isBusy: true });
     const outcome = await latest
       .current((data) => keep({ data }))
       .then(
         (data) => ({ data, failure: undefined }),
         (error) => ({ failure: failureOf(error) }),
       );
-    if (keep(outcome)) setBusy(false);
+    keep({ ...outcome, isBusy: false });
   }, [key]);
   useEffect(() => {
     void reload();
@@ -99,16 +109,16 @@ export const useLoad = <Data>(
       newest.current += 1;
     };
   }, [reload]);
-  const isCurrent = state.key === key;
+  const { data, failure, isBusy } = state.key === key ? state : { isBusy: true };
   return {
-    data: isCurrent ? state.data : undefined,
-    failure: isCurrent ? state.failure : undefined,
-    isBusy: isBusy || !isCurrent,
+    data,
+    failure,
+    isBusy,
     reload,
     update: (change) =>
       setState((before) =>
         before.key === key && before.data !== undefined
-          ? { key, data: change(before.data) }
+          ? { ...before, data: change(before.data), failure: undefined }
           : before,
       ),
   };

@@ -1,7 +1,9 @@
 /** The console: which screen stands at which place, and what is around all screens. */
-import { type ComponentChildren, type ComponentType, render } from 'preact';
+import { type ComponentChildren, render } from 'preact';
 import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { settings } from './api.ts';
+import { Button } from './components/button.tsx';
+import { OpenDialog } from './components/dialog.tsx';
 import { FindingsBanner, FindingsDot } from './components/findings.tsx';
 import { Announcer, FailureNotice } from './components/notice.tsx';
 import { Brand, Screen } from './components/screen.tsx';
@@ -18,11 +20,7 @@ import { Users } from './screens/users.tsx';
 import { forgetSession, type Session, signedIn } from './session.ts';
 
 /** The screens in the navigation, each with those below it. */
-const screens: readonly {
-  readonly path: string;
-  readonly title: string;
-  readonly Screen: ComponentType;
-}[] = [
+const screens = [
   { path: '/overview', title: 'Overview', Screen: Overview },
   { path: '/users', title: 'Users', Screen: Users },
   { path: '/audit', title: 'Audit', Screen: Audit },
@@ -50,9 +48,9 @@ const Header = ({ session }: { session: Session }) => {
   const current = path.use();
   return (
     <header class="top row">
-      <button type="button" class="unseen" onClick={skip}>
+      <Button class="unseen" onClick={skip}>
         Skip to the content
-      </button>
+      </Button>
       <Brand />
       <nav aria-label="Screens">
         {screens.map((screen) => (
@@ -69,9 +67,9 @@ const Header = ({ session }: { session: Session }) => {
       <div class="row">
         <span class="who">{session.email}</span>
         {settings.docs === 'on' && <a href="/docs">API</a>}
-        <button type="button" class="quiet" onClick={() => signOut(session)}>
+        <Button class="quiet" onClick={() => signOut(session)}>
           Sign out
-        </button>
+        </Button>
       </div>
     </header>
   );
@@ -106,7 +104,12 @@ const Current = () => {
   const current = path.use();
   const [, id] = /^\/users\/(\d+)$/.exec(current) ?? [];
   const Found = screens.find((screen) => screen.path === current)?.Screen ?? NotFound;
-  return <Guarded key={current}>{id ? <User id={Number(id)} /> : <Found />}</Guarded>;
+  return (
+    <Guarded key={current}>
+      {id ? <User id={Number(id)} /> : <Found />}
+      <OpenDialog />
+    </Guarded>
+  );
 };
 
 const Console = () => {

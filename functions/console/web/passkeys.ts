@@ -22,7 +22,6 @@ export const makePasskey = async (body: PasskeyConfirmation): Promise<NewPasskey
   return answerOf(await asked(navigator.credentials.create({ publicKey })));
 };
 
-/** The options by which the browser asks for a passkey. */
 export const loginOptions = () => send(api.POST('/api/login/passkey-options'));
 
 /**
@@ -54,8 +53,11 @@ export const tellBrowser = async (): Promise<void> => {
   const { data, user_handle: userId, rp_id: rpId } = await send(api.GET('/api/passkeys'));
   if (!userId || !('signalAllAcceptedCredentials' in PublicKeyCredential)) return;
   const allAcceptedCredentialIds = data.map(({ credential_id }) => credential_id);
-  const known = { rpId, userId, allAcceptedCredentialIds };
-  await PublicKeyCredential.signalAllAcceptedCredentials(known);
+  await PublicKeyCredential.signalAllAcceptedCredentials({
+    rpId,
+    userId,
+    allAcceptedCredentialIds,
+  });
 };
 
 const forget = (unknown: UnknownCredentialOptions): void => {

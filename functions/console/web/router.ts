@@ -18,7 +18,6 @@ const readPlace = (): Place => {
   return { path: path || '/overview', query: Object.fromEntries(new URLSearchParams(query)) };
 };
 
-/** Where the user is. */
 export const place = createStore(readPlace());
 
 /**
@@ -27,7 +26,6 @@ export const place = createStore(readPlace());
  */
 export const path = createStore(place.get().path);
 
-/** The path that was shown before this one. */
 let pathBefore = '';
 
 addEventListener('hashchange', () => {
@@ -36,7 +34,6 @@ addEventListener('hashchange', () => {
   path.set(place.get().path);
 });
 
-/** The target of a link to another place of the console. */
 export const href = (path: string, query: Query = {}): string => {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();

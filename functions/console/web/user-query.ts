@@ -1,6 +1,6 @@
 /** The query of the list of users, as the address bar, the controls and the API have it. */
-import { api, Failure, type Page, send, sendForPage } from './api.ts';
-import type { User } from './contract.d.ts';
+import { api, type Page, sendForPage, sendUnless } from './api.ts';
+import type { paths, User } from './contract.d.ts';
 
 /** The texts of the roles and of the orders that one can choose. */
 export const roles = { '': 'All users', admin: 'Admins' } as const;
@@ -34,34 +34,19 @@ export function readUsers({ q, role, order }: UserQuery, path?: string): Promise
   return q ? find(q, query) : list(query);
 }
 
-interface ListQuery {
-  readonly limit?: number;
-  readonly order?: 'asc' | 'desc';
-  readonly role?: 'admin';
-  readonly email?: string;
-  readonly search?: string;
-}
+type ListQuery = NonNullable<paths['/api/users']['get']['parameters']['query']>;
 
 /** The user with an id or a whole address, which an index finds; else all with this part. */
 async function find(sought: string, query: ListQuery): Promise<Page<User[]>> {
-  const isAddress = /^[^\s@]+@[^\s@]+$/.test(sought);
   if (/^#?\d{1,16}$/.test(sought)) {
-    const found = await findById(Number(sought.replace('#', '')));
-    if (found.data.length > 0) return found;
-  } else if (isAddress) {
+    const params = { path: { id: Number(sought.replace('#', '')) } };
+    const found = await sendUnless('USER_NOT_FOUND', api.GET('/api/users/{id}', { params }));
+    if (found) return { data: [found] };
+  } else if (/^[^\s@]+@[^\s@]+$/.test(sought)) {
     const found = await list({ email: sought });
     if (found.data.length > 0) return found;
   }
   return sought.length > 100 ? { data: [] } : list({ ...query, search: sought });
-}
-
-async function findById(id: number): Promise<Page<User[]>> {
-  try {
-    return { data: [await send(api.GET('/api/users/{id}', { params: { path: { id } } }))] };
-  } catch (error) {
-    if (error instanceof Failure && error.status === 404) return { data: [] };
-    throw error;
-  }
 }
 
 function list(query: ListQuery): Promise<Page<User[]>> {

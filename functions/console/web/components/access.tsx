@@ -1,33 +1,24 @@
-/** The actions of admins on a user, each with its dialog. Auditors see only the states. */
+/** What admins can do to a user, each with the dialog that asks before. Auditors see only the states. */
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
 import { api, Failure, send, settings } from '../api.ts';
-import type { Invitation, UserDetails } from '../contract.d.ts';
+import type { Invitation, UserChanges, UserDetails } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { goBackTo } from '../router.ts';
 import { forgetSession, isAdmin } from '../session.ts';
-import { Dialog } from './dialog.tsx';
-import { Cancel, Field, FormDialog, MailLanguage } from './form.tsx';
+import { Button } from './button.tsx';
+import { openDialog } from './dialog.tsx';
+import { Field, FormDialog, type FormDialogProps, MailLanguage } from './form.tsx';
 import { tell } from './notice.tsx';
-import { Person, PersonWithAddress, tellOf } from './person.tsx';
+import { Person, PersonWithAddress, sentenceOf, tellOf } from './person.tsx';
 import {
-  type Changed,
   changeUser,
   deleteUser,
   isOwn,
-  PasswordForm,
+  NewPassword,
   setSuspended,
+  type UserProps,
 } from './profile.tsx';
 import { Card } from './screen.tsx';
-
-interface AccessProps {
-  readonly user: UserDetails;
-  readonly changed: Changed;
-}
-
-interface DialogProps extends AccessProps {
-  readonly close: () => void;
-}
 
 /** The consequence of a suspension, as the end of a sentence. */
 export const suspension =
@@ -36,9 +27,11 @@ export const suspension =
 const atOnce = 'It holds at once, in open sessions too.';
 const untilExpiry = 'A token that was given before keeps the role until it expires, within a day.';
 
-/** The changes of a user's rights. */
+/** The changes of a user's rights, and how users are before. */
 const standings = {
   admin: {
+    state: 'May look at users, and change their own account.',
+    button: 'Make an admin',
     body: { role: 'admin' },
     title: 'Make an admin',
     text: 'will be allowed to change and delete all users, to make others admins, and to read the whole audit trail.',
@@ -46,6 +39,8 @@ const standings = {
     note: settings.sessions ? atOnce : untilExpiry,
   },
   user: {
+    state: 'May do all that the API offers.',
+    button: 'Take the role away',
     body: { role: 'user' },
     title: 'Take the role away',
     text: 'will no longer be allowed to change other users, or as an admin to read the audit trail.',
@@ -53,6 +48,8 @@ const standings = {
     note: settings.sessions ? 'All sessions of the user end now.' : untilExpiry,
   },
   auditor: {
+    state: 'For a user who reads all users and the audit trail.',
+    button: 'Make an auditor',
     body: { auditor: true },
     title: 'Make an auditor',
     text: 'will be allowed to see all of every user but sessions, and to read the whole audit trail.',
@@ -60,6 +57,8 @@ const standings = {
     note: atOnce,
   },
   none: {
+    state: 'Reads all users and the audit trail.',
+    button: 'End it',
     body: { auditor: false },
     title: 'End the auditor’s rights',
     text: 'will no longer be allowed to read the audit trail as an auditor.',
@@ -68,23 +67,33 @@ const standings = {
   },
 } as const;
 
-const Change = ({
-  user,
-  changed,
-  close,
-  to,
-}: DialogProps & { readonly to: keyof typeof standings }) => {
-  // Kept, because `to` becomes the opposite change once the user is loaded again.
-  const [{ body, title, text, done, note }] = useState(standings[to]);
+type Values = UserChanges & Invitation & { readonly typed?: string };
+
+interface Deed extends Omit<FormDialogProps<Values>, 'failed'> {
+  readonly name: string;
+  readonly state: string;
+  /** Absent: there is nothing to do. */
+  readonly button?: string | undefined;
+  readonly isOffered?: boolean;
+  /** Whether auditors see it too, because it says how the user is now. */
+  readonly isState?: boolean;
+  readonly isForGood?: boolean;
+  readonly failed?: string;
+  /** The sentence that is told once it is done. Absent: nobody is left who could be shown. */
+  readonly done?: ComponentChildren;
+}
+
+const changeOf = (user: UserDetails, to: keyof typeof standings) => {
+  const { body, text, done, note, ...shown } = standings[to];
   const isLeaving = to === 'user' && isOwn(user);
-  const change = async () => {
+  const act = async () => {
     await changeUser(user.id, body);
+    if (!isLeaving) return;
     tellOf(user, done);
-    if (isLeaving) return forgetSession('You are no longer an admin.');
-    await changed();
+    forgetSession('You are no longer an admin.');
   };
-  return (
-    <FormDialog title={title} act={change} failed="Nothing was changed" isDangerous close={close}>
+  const children = (
+    <>
       <p>
         <PersonWithAddress user={user} /> {text}
       </p>
@@ -94,73 +103,146 @@ const Change = ({
         </p>
       )}
       <p class="muted">{note}</p>
-    </FormDialog>
+    </>
   );
+  return { ...shown, act, done: !isLeaving && sentenceOf(user, done), isDangerous: true, children };
 };
 
-const ChangeRole = (props: DialogProps) => (
-  <Change {...props} to={props.user.role === 'admin' ? 'user' : 'admin'} />
-);
+const roleOf = (user: UserDetails): Deed => ({
+  ...changeOf(user, user.role === 'admin' ? 'user' : 'admin'),
+  name: 'Role',
+  isState: true,
+  isOffered: !user.invited_until,
+});
 
-const ChangeAuditor = (props: DialogProps) => (
-  <Change {...props} to={props.user.auditor ? 'none' : 'auditor'} />
-);
+const auditorOf = (user: UserDetails): Deed => ({
+  ...changeOf(user, user.auditor ? 'none' : 'auditor'),
+  name: 'Auditor',
+  isOffered: settings.sessions && !user.invited_until,
+});
 
-const SetPassword = ({ user, changed, close }: DialogProps) => (
-  <Dialog
-    title={
-      <>
-        Set a password for <Person user={user} />
-      </>
-    }
-    close={close}
-  >
-    <PasswordForm
-      user={user}
-      changed={async () => {
-        await changed();
-        close();
-      }}
-      beside={<Cancel close={close} />}
-    />
-  </Dialog>
-);
+const passwordOf = (user: UserDetails): Deed => ({
+  name: 'Password',
+  state: 'You choose one, and hand it over.',
+  button: 'Set a password',
+  title: named('Set a password for', user),
+  act: (body) => changeUser(user.id, body),
+  failed: 'No password was set',
+  done: sentenceOf(user, 'has a new password.'),
+  submit: 'Set the password',
+  children: <NewPassword user={user} />,
+});
 
 /** Mails the link by which a user sets a password: a first one, or a new one. */
-const SendLink = ({ user, changed, close }: DialogProps) => {
-  const { id, email, invited_until: isInvited } = user;
-  const mail = async (body: Invitation) => {
-    const params = { path: { id } };
-    if (isInvited) await send(api.POST('/api/users/{id}/invitations', { params, body }));
-    else await send(api.POST('/api/password-resets', { body: { email } }));
-    await changed();
-    tell(`A link goes to ${email}.`);
-  };
-  return (
-    <FormDialog
-      title={isInvited ? 'Send the invitation again' : 'Mail a reset link'}
-      act={mail}
-      failed="No link was mailed"
-      submit="Mail the link"
-      close={close}
-    >
+const linkOf = ({ id, email, invited_until: isInvited, ...user }: UserDetails): Deed => ({
+  ...(isInvited
+    ? {
+        name: 'Invitation',
+        state: 'The user has no password yet.',
+        button: 'Send again',
+        title: 'Send the invitation again',
+        act: (body) =>
+          send(api.POST('/api/users/{id}/invitations', { params: { path: { id } }, body })),
+      }
+    : {
+        name: 'Forgotten password',
+        state: 'The user chooses one, by a link in a mail.',
+        button: 'Mail a link',
+        title: 'Mail a reset link',
+        act: () => send(api.POST('/api/password-resets', { body: { email } })),
+      }),
+  isOffered: settings.passwordReset,
+  isState: isInvited !== undefined,
+  failed: 'No link was mailed',
+  submit: 'Mail the link',
+  done: `A link goes to ${email}.`,
+  children: (
+    <>
       <p>
-        {email} gets a mail with a link by which <Person user={user} /> sets a{' '}
+        {email} gets a mail with a link by which <Person user={{ id, ...user }} /> sets a{' '}
         {isInvited ? 'first' : 'new'} password.{' '}
         {isInvited
           ? 'It is valid for seven days; the one before no longer works.'
           : 'The password of today is valid until then.'}
       </p>
       {isInvited && <MailLanguage />}
-    </FormDialog>
-  );
+    </>
+  ),
+});
+
+/** The second factor, as which passkeys count too. */
+const factorOf = (user: UserDetails): Deed => {
+  const { id, second_factor: factor, passkeys = [] } = user;
+  const states = [
+    factor?.enabled && `Enabled, ${counted(factor.recovery_codes_left, 'recovery code')} left.`,
+    passkeys.length > 0 && `${counted(passkeys.length, 'passkey')}.`,
+  ].filter(Boolean);
+  return {
+    name: 'Second factor',
+    state: states.join(' ') || 'There is none.',
+    button: states.length > 0 ? 'Remove' : undefined,
+    isOffered: (settings.secondFactor !== 'off' || settings.passkeys !== undefined) && !isOwn(user),
+    isState: true,
+    title: 'Remove the second factor',
+    act: () => send(api.DELETE('/api/users/{id}/second-factor', { params: { path: { id } } })),
+    failed: 'The second factor was not removed',
+    done: sentenceOf(user, 'signs in without a code.'),
+    submit: 'Remove',
+    isDangerous: true,
+    children: (
+      <>
+        <p>
+          Without it <Person user={user} /> signs in by the password alone: make sure that you know
+          who asks. {settings.passkeys && 'All passkeys are removed too. '}All sessions of the user
+          end.
+        </p>
+        <p class="muted">
+          Only an admin who has a second factor
+          {settings.passkeys && ', or has signed in by a passkey,'} can remove that of another user.
+        </p>
+      </>
+    ),
+  };
+};
+
+const suspensionOf = (user: UserDetails): Deed => {
+  const isSuspended = user.suspended_at !== undefined;
+  return {
+    name: 'Suspension',
+    ...(isSuspended
+      ? {
+          state: 'The user cannot sign in.',
+          button: 'Lift',
+          title: 'Lift the suspension',
+        }
+      : {
+          state: 'For a user who must not sign in, but not vanish.',
+          button: 'Suspend',
+          title: 'Suspend the user',
+        }),
+    isOffered: (settings.sessions || isSuspended) && !isOwn(user),
+    isState: isSuspended,
+    act: () => setSuspended(user, !isSuspended),
+    done: sentenceOf(user, isSuspended ? 'is no longer suspended.' : 'is suspended.'),
+    isDangerous: true,
+    children: (
+      <p>
+        <PersonWithAddress user={user} /> {isSuspended ? 'can sign in again.' : suspension}
+      </p>
+    ),
+  };
 };
 
 /** An address as it is compared with what was typed. */
 const plain = (address: string): string => address.trim().normalize().toLowerCase();
 
-const DeleteUser = ({ user, close }: DialogProps) => {
-  const remove = async ({ typed }: { typed: string }) => {
+const deletionOf = (user: UserDetails): Deed => ({
+  name: 'Deletion',
+  state: 'It cannot be undone.',
+  button: 'Delete',
+  isForGood: true,
+  title: named('Delete', user),
+  act: async ({ typed = '' }) => {
     if (plain(typed) !== plain(user.email)) {
       throw new Failure(`Type ${user.email} to delete the user.`);
     }
@@ -168,20 +250,12 @@ const DeleteUser = ({ user, close }: DialogProps) => {
     if (isOwn(user)) return forgetSession('Your account is deleted.');
     tellOf(user, 'is deleted.');
     goBackTo('/users');
-  };
-  return (
-    <FormDialog
-      title={
-        <>
-          Delete <Person user={user} />
-        </>
-      }
-      act={remove}
-      failed="The user was not deleted"
-      submit="Delete for good"
-      isDangerous
-      close={close}
-    >
+  },
+  failed: 'The user was not deleted',
+  submit: 'Delete for good',
+  isDangerous: true,
+  children: (
+    <>
       <p>
         The user is deleted for good, and the address is free for another one. The audit trail keeps
         what the user did, and what was done to the user.
@@ -193,163 +267,51 @@ const DeleteUser = ({ user, close }: DialogProps) => {
         spellcheck={false}
         autocapitalize="off"
       />
-    </FormDialog>
-  );
-};
+    </>
+  ),
+});
 
-const Suspend = ({ user, changed, close }: DialogProps) => {
-  const isSuspended = user.suspended_at !== undefined;
-  const title = isSuspended ? 'Lift the suspension' : 'Suspend the user';
-  const change = async () => {
-    await setSuspended(user, !isSuspended);
+const named = (text: string, user: UserDetails): ComponentChildren => (
+  <>
+    {text} <Person user={user} />
+  </>
+);
+
+const deeds = [roleOf, auditorOf, passwordOf, linkOf, factorOf, suspensionOf, deletionOf];
+
+const ask = ({ changed }: UserProps, { act, done, ...dialog }: Deed): void => {
+  const actAndTell = async (values: Values) => {
+    await act(values);
+    if (!done) return;
     await changed();
-    tellOf(user, isSuspended ? 'is no longer suspended.' : 'is suspended.');
+    tell(done);
   };
-  return (
-    <FormDialog title={title} act={change} failed="Nothing was changed" isDangerous close={close}>
-      <p>
-        <PersonWithAddress user={user} /> {isSuspended ? 'can sign in again.' : suspension}
-      </p>
-    </FormDialog>
-  );
+  openDialog(<FormDialog failed="Nothing was changed" {...dialog} act={actAndTell} />);
 };
-
-const RemoveFactor = ({ user, changed, close }: DialogProps) => {
-  const remove = async () => {
-    const params = { path: { id: user.id } };
-    await send(api.DELETE('/api/users/{id}/second-factor', { params }));
-    await changed();
-    tellOf(user, 'signs in without a code.');
-  };
-  return (
-    <FormDialog
-      title="Remove the second factor"
-      act={remove}
-      failed="The second factor was not removed"
-      submit="Remove"
-      isDangerous
-      close={close}
-    >
-      <p>
-        Without it <Person user={user} /> signs in by the password alone: make sure that you know
-        who asks. {settings.passkeys && 'All passkeys are removed too. '}All sessions of the user
-        end.
-      </p>
-      <p class="muted">
-        Only an admin who has a second factor
-        {settings.passkeys && ', or has signed in by a passkey,'} can remove that of another user.
-      </p>
-    </FormDialog>
-  );
-};
-
-interface Deed {
-  readonly title: string;
-  readonly text: string;
-  /** Absent: there is nothing to do. */
-  readonly button?: string | undefined;
-  readonly Open: (props: DialogProps) => ComponentChildren;
-  readonly isOffered?: boolean;
-  /** Whether auditors see it too, because its text says how the user is now. */
-  readonly isState?: boolean;
-}
-
-/** The state of the second factor, as which passkeys count too, and whether it can be removed. */
-const factorOf = ({
-  second_factor: factor,
-  passkeys = [],
-}: UserDetails): Pick<Deed, 'text' | 'button'> => {
-  const states = [
-    factor?.enabled && `Enabled, ${counted(factor.recovery_codes_left, 'recovery code')} left.`,
-    passkeys.length > 0 && `${counted(passkeys.length, 'passkey')}.`,
-  ].filter(Boolean);
-  return states.length > 0
-    ? { text: states.join(' '), button: 'Remove' }
-    : { text: 'There is none.' };
-};
-
-const deedsFor = (user: UserDetails): readonly Deed[] => [
-  {
-    title: 'Role',
-    ...(user.role === 'admin'
-      ? { text: 'May do all that the API offers.', button: 'Take the role away' }
-      : { text: 'May look at users, and change their own account.', button: 'Make an admin' }),
-    Open: ChangeRole,
-    isState: true,
-    isOffered: !user.invited_until,
-  },
-  {
-    title: 'Auditor',
-    ...(user.auditor
-      ? { text: 'Reads all users and the audit trail.', button: 'End it' }
-      : { text: 'For a user who reads all users and the audit trail.', button: 'Make an auditor' }),
-    Open: ChangeAuditor,
-    isOffered: settings.sessions && !user.invited_until,
-  },
-  {
-    title: 'Password',
-    text: 'You choose one, and hand it over.',
-    button: 'Set a password',
-    Open: SetPassword,
-  },
-  {
-    ...(user.invited_until
-      ? { title: 'Invitation', text: 'The user has no password yet.', button: 'Send again' }
-      : {
-          title: 'Forgotten password',
-          text: 'The user chooses one, by a link in a mail.',
-          button: 'Mail a link',
-        }),
-    Open: SendLink,
-    isOffered: settings.passwordReset,
-    isState: user.invited_until !== undefined,
-  },
-  {
-    title: 'Second factor',
-    ...factorOf(user),
-    Open: RemoveFactor,
-    isOffered: (settings.secondFactor !== 'off' || settings.passkeys !== undefined) && !isOwn(user),
-    isState: true,
-  },
-  {
-    title: 'Suspension',
-    ...(user.suspended_at
-      ? { text: 'The user cannot sign in.', button: 'Lift' }
-      : { text: 'For a user who must not sign in, but not vanish.', button: 'Suspend' }),
-    Open: Suspend,
-    isOffered: (settings.sessions || user.suspended_at !== undefined) && !isOwn(user),
-    isState: user.suspended_at !== undefined,
-  },
-  { title: 'Deletion', text: 'It cannot be undone.', button: 'Delete', Open: DeleteUser },
-];
 
 /** Everything that an admin can do to a user, but for changes of the profile. */
-export const Access = (props: AccessProps) => {
-  const [open, setOpen] = useState<Deed>();
-  return (
-    <Card title="Access">
-      <ul>
-        {deedsFor(props.user)
-          .filter(({ isOffered = true, isState }) => isOffered && (isState || isAdmin()))
-          .map((deed) => (
-            <li key={deed.title} class="row apart">
-              <div>
-                <strong>{deed.title}</strong>
-                <p class="muted">{deed.text}</p>
-              </div>
-              {deed.button && isAdmin() && (
-                <button
-                  type="button"
-                  class={deed.Open === DeleteUser ? 'danger' : undefined}
-                  onClick={() => setOpen(deed)}
-                >
-                  {deed.button}
-                </button>
-              )}
-            </li>
-          ))}
-      </ul>
-      {open && <open.Open {...props} close={() => setOpen(undefined)} />}
-    </Card>
-  );
-};
+export const Access = (props: UserProps) => (
+  <Card title="Access">
+    <ul>
+      {deeds
+        .map((deedOf) => deedOf(props.user))
+        .filter(({ isOffered = true, isState }) => isOffered && (isState || isAdmin()))
+        .map((deed) => (
+          <li key={deed.name} class="row apart">
+            <div>
+              <strong>{deed.name}</strong>
+              <p class="muted">{deed.state}</p>
+            </div>
+            {deed.button && isAdmin() && (
+              <Button
+                class={deed.isForGood ? 'danger' : undefined}
+                onClick={() => ask(props, deed)}
+              >
+                {deed.button}
+              </Button>
+            )}
+          </li>
+        ))}
+    </ul>
+  </Card>
+);

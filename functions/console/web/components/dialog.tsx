@@ -1,10 +1,29 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, cloneElement, type VNode } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { signedIn } from '../session.ts';
+import { createStore } from '../store.ts';
+import { Button } from './button.tsx';
+
+/** The dialog that is open. */
+export const opened = createStore<VNode | null>(null);
+
+/** Shows a dialog, until it is closed or another place is shown. */
+export const openDialog = (dialog: VNode): void => opened.set(dialog);
+
+export const closeDialog = (): void => opened.set(null);
+
+addEventListener('hashchange', closeDialog);
+
+/** Stands once in each screen. */
+export const OpenDialog = () => {
+  const dialog = opened.use();
+  useLayoutEffect(() => closeDialog, []);
+  // A copy is drawn with the page around it, and closes before the form to sign in takes the focus.
+  return dialog && cloneElement(dialog);
+};
 
 interface DialogProps {
   readonly title: ComponentChildren;
-  readonly close: () => void;
   readonly children: ComponentChildren;
 }
 
@@ -12,7 +31,7 @@ interface DialogProps {
  * A modal dialog, open for as long as it is in the tree. Esc closes it; the browser keeps the focus
  * inside, and returns it to where it was. It gives way to the form to sign in.
  */
-export const Dialog = ({ title, close, children }: DialogProps) => {
+export const Dialog = ({ title, children }: DialogProps) => {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   const { isOver } = signedIn.use();
@@ -29,14 +48,14 @@ export const Dialog = ({ title, close, children }: DialogProps) => {
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();
-        close();
+        closeDialog();
       }}
     >
       <header class="row apart">
         <h2 id={id}>{title}</h2>
-        <button type="button" class="quiet" onClick={close} aria-label="Close">
+        <Button class="quiet" onClick={closeDialog} aria-label="Close">
           <span aria-hidden="true">✕</span>
-        </button>
+        </Button>
       </header>
       {children}
     </dialog>

@@ -1,12 +1,12 @@
 import { Fragment } from 'preact';
-import { useState } from 'preact/hooks';
 import type { AuditEntry } from '../contract.d.ts';
 import { localTime, timeOf, utcTime } from '../format.ts';
 import type { Pages } from '../loading.ts';
 import { href } from '../router.ts';
 import { readableAgent } from '../trail/agent.ts';
 import { happened } from '../trail/happened.ts';
-import { Dialog } from './dialog.tsx';
+import { Button } from './button.tsx';
+import { closeDialog, Dialog, openDialog } from './dialog.tsx';
 import { FindingMark } from './findings.tsx';
 import { type Column, PagesTable, Table } from './table.tsx';
 import { Badge, CopyButton, Time, Whole } from './text.tsx';
@@ -56,8 +56,7 @@ const Value = ({ name, entry }: { name: keyof AuditEntry; entry: AuditEntry }) =
   );
 };
 
-/** Every field of an entry, to look at and to copy. */
-const EntryDetails = ({ entry, close }: { entry: AuditEntry; close: () => void }) => {
+const EntryDetails = ({ entry }: { entry: AuditEntry }) => {
   const { created_at: since, user_id: userId, resource_id: resourceId } = entry;
   const { ip_address: ipAddress } = entry;
   const time = timeOf(since);
@@ -68,7 +67,7 @@ const EntryDetails = ({ entry, close }: { entry: AuditEntry; close: () => void }
     ['All from this address', ipAddress !== null && { ipAddress }],
   ] as const;
   return (
-    <Dialog title={`${entry.action} ${entry.resource}`} close={close}>
+    <Dialog title={`${entry.action} ${entry.resource}`}>
       <dl>
         {Object.keys(entry).map((name) => (
           <Fragment key={name}>
@@ -82,7 +81,7 @@ const EntryDetails = ({ entry, close }: { entry: AuditEntry; close: () => void }
       <p class="row">
         {links.map(([title, query]) =>
           query ? (
-            <a key={title} href={href('/audit', query)} onClick={close}>
+            <a key={title} href={href('/audit', query)} onClick={closeDialog}>
               {title}
             </a>
           ) : null,
@@ -95,14 +94,14 @@ const EntryDetails = ({ entry, close }: { entry: AuditEntry; close: () => void }
   );
 };
 
-const columnsFor = (open: (entry: AuditEntry) => void): readonly Column<AuditEntry>[] => [
+const columns: readonly Column<AuditEntry>[] = [
   {
     title: 'Time',
     cell: (entry) => (
       <>
-        <button type="button" class="link" onClick={() => open(entry)}>
+        <Button class="link" onClick={() => openDialog(<EntryDetails entry={entry} />)}>
           <Time at={entry.created_at} />
-        </button>{' '}
+        </Button>{' '}
         <FindingMark id={entry.id} />
       </>
     ),
@@ -128,7 +127,6 @@ const columnsFor = (open: (entry: AuditEntry) => void): readonly Column<AuditEnt
 ];
 
 interface EntriesProps {
-  /** Entries that are loaded page by page, or all of them. */
   readonly pages: Pages<AuditEntry> | readonly AuditEntry[];
   readonly caption: string;
   readonly empty: string;
@@ -136,17 +134,7 @@ interface EntriesProps {
 
 /** A table of entries of the trail, each of which opens its details. */
 export const Entries = ({ pages, ...texts }: EntriesProps) => {
-  const [entry, setEntry] = useState<AuditEntry>();
-  const keyOf = ({ id }: AuditEntry) => id;
-  const table = { ...texts, columns: columnsFor(setEntry), keyOf };
-  return (
-    <>
-      {'rows' in pages ? (
-        <PagesTable {...table} pages={pages} things={['entry', 'entries']} />
-      ) : (
-        <Table {...table} rows={pages} />
-      )}
-      {entry && <EntryDetails entry={entry} close={() => setEntry(undefined)} />}
-    </>
-  );
+  const table = { ...texts, columns, keyOf: ({ id }: AuditEntry) => id };
+  if (!('rows' in pages)) return <Table {...table} rows={pages} />;
+  return <PagesTable {...table} pages={pages} things={['entry', 'entries']} />;
 };

@@ -7,7 +7,6 @@ import { type ExportForm, exportForms, readText } from '../trail/read.ts';
 import { FormDialog, Select } from './form.tsx';
 import { tell } from './notice.tsx';
 
-/** Makes the browser download a file. */
 const download = (form: ExportForm, parts: Blob[]): void => {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob(parts, { type: exportForms[form] }));
@@ -25,7 +24,7 @@ interface Read {
 }
 
 /** Downloads all entries of a query, page by page. After a failure it goes on where it was. */
-export const Export = ({ state, close }: { state: TrailState; close: () => void }) => {
+export const Export = ({ state }: { state: TrailState }) => {
   const [read, setRead] = useState<Read>();
   const abort = useRef(new AbortController());
   useEffect(() => () => abort.current.abort(), []);
@@ -49,7 +48,6 @@ export const Export = ({ state, close }: { state: TrailState; close: () => void 
       act={act}
       failed="A page could not be loaded"
       submit={read ? 'Go on' : 'Export'}
-      close={close}
     >
       <p class="muted">
         All entries that match the filters, whether they are loaded or not. Each page of 1,000

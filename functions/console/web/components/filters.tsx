@@ -13,6 +13,7 @@ import {
   toLocal,
   withChanges,
 } from '../trail/query.ts';
+import { Button } from './button.tsx';
 import { Field, Form, Select } from './form.tsx';
 import { Person } from './person.tsx';
 import { UserName } from './user-name.tsx';
@@ -87,21 +88,6 @@ const questions = [
   ['Exports, last week', { action: 'EXPORT' }, presets['Last week']],
 ] as const;
 
-const Questions = () => (
-  <>
-    {questions.map(([title, query, seconds]) => (
-      <button
-        key={title}
-        type="button"
-        class="small"
-        onClick={() => showTrail(readState({ ...query, since: secondsBefore(now(), seconds) }))}
-      >
-        {title}
-      </button>
-    ))}
-  </>
-);
-
 /** Asks which of several users was meant. The chosen id is sent instead of the text that was typed. */
 const Whom = ({ field, people }: Several) => (
   <p class="row notice" role="status">
@@ -114,7 +100,6 @@ const Whom = ({ field, people }: Several) => (
   </p>
 );
 
-/** The query that the controls show. */
 const queryOf = async (state: TrailState, { preset, ...values }: Values): Promise<TrailState> => {
   const { userId, resourceId, about, since, until, ipAddress } = { ...state, ...values };
   return withChanges(state, {
@@ -138,33 +123,39 @@ export const Filters = ({ state }: { state: TrailState }) => {
   }, [isSet]);
   const sent = useRef<Values>({});
   const [several, setSeveral] = useState<Several>();
-  const apply = () =>
-    applyAll().then(
-      () => setSeveral(undefined),
-      (error) => {
-        if (!(error instanceof Several)) throw error;
-        setSeveral(error);
-      },
-    );
-  const applyAll = async () => {
-    // Filters that are chosen while an address is looked up count too.
-    for (let values: Values | undefined; values !== sent.current; ) {
-      values = sent.current;
-      const query = await queryOf(state, values);
-      if (values === sent.current) showTrail(query);
+  const apply = async () => {
+    try {
+      // Filters that are chosen while an address is looked up count too.
+      for (let values: Values | undefined; values !== sent.current; ) {
+        values = sent.current;
+        const query = await queryOf(state, values);
+        if (values === sent.current) showTrail(query);
+      }
+      setSeveral(undefined);
+    } catch (error) {
+      if (!(error instanceof Several)) throw error;
+      setSeveral(error);
     }
   };
   const buttons = (
     <>
-      <button type="button" class="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+      <Button class="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {isOpen ? 'Fewer filters' : 'More filters'}
-      </button>
+      </Button>
       {Object.entries(presets).map(([title, seconds]) => (
         <button key={title} type="submit" name="preset" value={seconds} class="small">
           {title}
         </button>
       ))}
-      <Questions />
+      {questions.map(([title, query, seconds]) => (
+        <Button
+          key={title}
+          class="small"
+          onClick={() => showTrail(readState({ ...query, since: secondsBefore(now(), seconds) }))}
+        >
+          {title}
+        </Button>
+      ))}
       {isOpen && <a href={href('/audit')}>Clear all</a>}
     </>
   );
@@ -191,20 +182,22 @@ export const Filters = ({ state }: { state: TrailState }) => {
         <Choice label="Action" name="action" state={state} options={actions} />
         <Choice label="Result" name="result" state={state} options={results} />
         <Choice label="Group by" name="group" state={state} options={groups} />
-        {isOpen && <UserFilter label="Who or to whom" name="about" state={state} />}
         {isOpen && (
-          <Field
-            label="Source"
-            name="ipAddress"
-            defaultValue={ipAddress}
-            placeholder="IP address"
-            autoComplete="off"
-            maxLength={45}
-          />
+          <>
+            <UserFilter label="Who or to whom" name="about" state={state} />
+            <Field
+              label="Source"
+              name="ipAddress"
+              defaultValue={ipAddress}
+              placeholder="IP address"
+              autoComplete="off"
+              maxLength={45}
+            />
+            <TimeFilter label="Since" name="since" state={state} />
+            <TimeFilter label="Until" name="until" state={state} />
+            <Choice label="Order" name="order" state={state} options={orders} />
+          </>
         )}
-        {isOpen && <TimeFilter label="Since" name="since" state={state} />}
-        {isOpen && <TimeFilter label="Until" name="until" state={state} />}
-        {isOpen && <Choice label="Order" name="order" state={state} options={orders} />}
       </div>
       {several && <Whom {...several} />}
     </Form>

@@ -1,12 +1,45 @@
-import { useEffect, useRef } from 'preact/hooks';
+/** The findings of the checks of the seal, as screens show them wherever they are about them. */
+import { useEffect } from 'preact/hooks';
 import { mark } from '../../mark.ts';
 import { api, send, settings } from '../api.ts';
-import type { AuditEntry } from '../contract.d.ts';
-import { type Finding, isOfEntry, lastCheck, placeOf, sayings } from '../findings.ts';
+import type { AuditEntry, SealCheck, SealFinding } from '../contract.d.ts';
 import { counted } from '../format.ts';
-import { href } from '../router.ts';
+import { useEvery, useLoad } from '../loading.ts';
+import { href, type Query } from '../router.ts';
 import { signedIn } from '../session.ts';
+import { createStore } from '../store.ts';
 import { Badge, Time } from './text.tsx';
+
+/** The last check of the seal, once it is known. */
+export const lastCheck = createStore<SealCheck | undefined>(undefined);
+
+/** The words for an entry or a file, by the kind of a finding. */
+const sayings: Readonly<Record<string, string>> = {
+  changed: 'Changed',
+  deleted: 'Deleted',
+  inserted: 'Added',
+  altered: 'Changed',
+  foreign: 'Not a file',
+  missing: 'Missing',
+  unsigned: 'Not signed',
+};
+
+/** Whether a finding is about an entry, whose id it names. */
+const isOfEntry = ({ subject }: SealFinding): boolean => /^\d+$/.test(subject);
+
+/** Milliseconds since 1970 at which ids of entries begin, and ids of a millisecond (functions/README.md). */
+const [idEpoch, idsPerMillisecond] = [Date.UTC(2026, 0, 1), 4096];
+
+/** Milliseconds around a finding that are shown: more of an entry that is not there any more. */
+const around = { deleted: 60_000, others: 1000 };
+
+/** The query of the trail that shows where the entry of a finding is or was, by the time in its id. */
+const placeOf = ({ kind, subject }: SealFinding): Query => {
+  const time = idEpoch + Math.floor(Number(subject) / idsPerMillisecond);
+  const margin = kind === 'deleted' ? around.deleted : around.others;
+  const [since, until] = [time - margin, time + margin + 1].map((at) => new Date(at).toISOString());
+  return { since, until };
+};
 
 /** Milliseconds from one look at the seal to the next, while the page is seen. */
 const pause = 300_000;
@@ -14,50 +47,46 @@ const pause = 300_000;
 /** A dot on the icon of the tab. */
 const dot = "<circle cx='12' cy='4' r='4' fill='%23d22'/>";
 
-const useLooks = (isOn: boolean): void => {
-  const newest = useRef(0);
+/** Loads the seal, and keeps its last check for the whole page. */
+export const useSeal = () => {
+  const seal = useLoad('seal', () => send(api.GET('/api/admin/audit-seal')));
+  const { data } = seal;
   useEffect(() => {
-    if (!isOn) return undefined;
-    const look = async () => {
-      if (document.hidden || signedIn.get().isOver) return;
-      newest.current += 1;
-      const own = newest.current;
-      const seal = await send(api.GET('/api/admin/audit-seal'));
-      if (own === newest.current) lastCheck.set(seal.check ?? undefined);
-    };
-    // The screen of the seal says why it cannot be read.
-    const lookQuietly = () => void look().catch(() => undefined);
-    lookQuietly();
-    const timer = setInterval(lookQuietly, pause);
-    return () => {
-      newest.current += 1;
-      clearInterval(timer);
-      lastCheck.set(undefined);
-    };
-  }, [isOn]);
+    if (data) lastCheck.set(data.check ?? undefined);
+  }, [data]);
+  return seal;
 };
 
-/** How many findings stand. */
+/** Looks at the seal now and then. Its screen says why it cannot be read. */
+const Looks = () => {
+  const { reload } = useSeal();
+  useEvery(pause, () => void (document.hidden || signedIn.get().isOver || reload()));
+  useEffect(() => () => lastCheck.set(undefined), []);
+  return null;
+};
+
 const useCount = (): number => lastCheck.use()?.findings ?? 0;
 
 /** Says on every screen that findings stand, and shows a dot on the tab of the browser. */
 export const FindingsBanner = () => {
-  useLooks(settings.sealed);
   const count = useCount();
   useEffect(() => {
     const link = document.querySelector<HTMLLinkElement>('link[rel=icon]');
     if (link) link.href = mark(count ? dot : '');
   }, [count]);
-  if (!count) return null;
   return (
-    <p class="notice bad" role="alert">
-      <a href={href('/seal')}>{counted(count, 'finding')}</a>: the audit trail, or the archive of
-      its seal, is not as it was sealed.
-    </p>
+    <>
+      {settings.sealed && <Looks />}
+      {count > 0 && (
+        <p class="notice bad" role="alert">
+          <a href={href('/seal')}>{counted(count, 'finding')}</a>: the audit trail, or the archive
+          of its seal, is not as it was sealed.
+        </p>
+      )}
+    </>
   );
 };
 
-/** A dot beside the link to the seal. */
 export const FindingsDot = () => {
   const count = useCount();
   if (!count) return null;
@@ -71,7 +100,7 @@ export const FindingsDot = () => {
 };
 
 /** Where to go for a finding: an entry is in the trail, and of files `verify-audit` says more. */
-export const FindingLink = ({ finding, children }: { finding: Finding; children: string }) =>
+export const FindingLink = ({ finding, children }: { finding: SealFinding; children: string }) =>
   isOfEntry(finding) ? (
     <a href={href('/audit', placeOf(finding))}>{children}</a>
   ) : (
@@ -80,8 +109,7 @@ export const FindingLink = ({ finding, children }: { finding: Finding; children:
     </a>
   );
 
-/** The findings that are named, newest first. */
-export const FindingsList = ({ named }: { named: readonly Finding[] }) => (
+export const FindingsList = ({ named }: { named: readonly SealFinding[] }) => (
   <ul>
     {named.map((finding) => (
       <li key={finding.kind + finding.subject} class="row">
@@ -97,7 +125,6 @@ export const FindingsList = ({ named }: { named: readonly Finding[] }) => (
   </ul>
 );
 
-/** Marks an entry that a finding names. */
 export const FindingMark = ({ id }: Pick<AuditEntry, 'id'>) => {
   const finding = lastCheck.use()?.named.find(({ subject }) => subject === String(id));
   return finding ? <Badge kind="bad">{sayings[finding.kind] ?? finding.kind}</Badge> : null;

@@ -9,7 +9,8 @@ import {
 import { useContext, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type Failure, settings } from '../api.ts';
 import { useAction } from '../loading.ts';
-import { Dialog } from './dialog.tsx';
+import { Button } from './button.tsx';
+import { closeDialog, Dialog, opened } from './dialog.tsx';
 import { FailureNotice, useCountdown } from './notice.tsx';
 
 /** The failure of the form around a field. */
@@ -19,7 +20,6 @@ interface FieldProps extends PartialInputHTMLAttributes<HTMLInputElement> {
   readonly label: string;
   readonly name: string;
   readonly hint?: ComponentChildren;
-  /** A button that belongs to the input. */
   readonly button?: ComponentChildren;
 }
 
@@ -80,14 +80,9 @@ export const AddressField = (props: Partial<FieldProps>) => (
 export const PasswordField = (props: Omit<FieldProps, 'button' | 'type'>) => {
   const [isShown, setShown] = useState(false);
   const show = (
-    <button
-      type="button"
-      class="quiet small"
-      aria-pressed={isShown}
-      onClick={() => setShown(!isShown)}
-    >
+    <Button class="quiet small" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
       Show
-    </button>
+    </Button>
   );
   const type = isShown ? 'text' : 'password';
   return <Field required spellcheck={false} {...props} type={type} button={show} />;
@@ -113,11 +108,9 @@ interface SelectProps
   readonly label: string;
   readonly name: string;
   readonly defaultValue?: string;
-  /** The text for each value. */
   readonly options: Readonly<Record<string, string>>;
 }
 
-/** A labelled choice of one of several values. */
 export const Select = ({ label, defaultValue, options, ...select }: SelectProps) => {
   const id = useId();
   return (
@@ -134,7 +127,6 @@ export const Select = ({ label, defaultValue, options, ...select }: SelectProps)
   );
 };
 
-/** The choice of the language of a mail to a user. */
 export const MailLanguage = () => (
   <Select
     label="Language of the mail"
@@ -153,7 +145,6 @@ interface FormProps<Values> {
   readonly failed: string;
   readonly submit: string;
   readonly isDangerous?: boolean;
-  /** The content beside the button that sends it. */
   readonly beside?: ComponentChildren;
   /** When it changes, the fields forget what was typed. */
   readonly resetOn?: unknown;
@@ -197,28 +188,25 @@ export const Form = <Values,>({ act, failed, submit, children, ...rest }: FormPr
   );
 };
 
-export const Cancel = ({ close }: { close: () => void }) => (
-  <button type="button" onClick={close}>
-    Cancel
-  </button>
-);
+export const Cancel = () => <Button onClick={closeDialog}>Cancel</Button>;
 
-interface FormDialogProps<Values> extends Omit<FormProps<Values>, 'beside' | 'submit'> {
+export interface FormDialogProps<Values> extends Omit<FormProps<Values>, 'beside' | 'submit'> {
   readonly title: ComponentChildren;
   /** The text of the button. Absent: the title, as text. */
   readonly submit?: string;
-  readonly close: () => void;
 }
 
 /** A dialog with a form, which closes once the form's action has succeeded. */
-export const FormDialog = <Values,>({ title, close, act, ...form }: FormDialogProps<Values>) => {
+export const FormDialog = <Values,>({ title, act, ...form }: FormDialogProps<Values>) => {
   const actAndClose = async (values: Values) => {
+    const own = opened.get();
     await act(values);
-    close();
+    // Another one may have been opened meanwhile.
+    if (opened.get() === own) closeDialog();
   };
   return (
-    <Dialog title={title} close={close}>
-      <Form submit={String(title)} {...form} act={actAndClose} beside={<Cancel close={close} />} />
+    <Dialog title={title}>
+      <Form submit={String(title)} {...form} act={actAndClose} beside={<Cancel />} />
     </Dialog>
   );
 };

@@ -2,21 +2,21 @@ import { counted } from '../format.ts';
 import { type Group, groupsOf } from '../trail/groups.ts';
 import { type Grouping, groupings, type TrailState } from '../trail/query.ts';
 import type { Whole } from '../trail/whole.ts';
+import { Button } from './button.tsx';
 import { Loaded } from './notice.tsx';
 import { type Column, Table } from './table.tsx';
 import { Time } from './text.tsx';
 import { UserName } from './user-name.tsx';
 
-/** Groups that are shown at most. */
 const mostGroups = 100;
 
 const columnsFor = (by: Grouping, narrow: (value: string) => void): readonly Column<Group>[] => [
   {
     title: groupings[by],
     cell: ({ value }) => (
-      <button type="button" class="link" onClick={() => narrow(value)}>
+      <Button class="link" onClick={() => narrow(value)}>
         {by === 'userId' ? <UserName id={value} /> : value.replaceAll('_', ' ')}
-      </button>
+      </Button>
     ),
     class: 'name',
   },

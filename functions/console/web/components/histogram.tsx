@@ -2,6 +2,7 @@ import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
 import type { AuditEntry } from '../contract.d.ts';
 import { counted, timeOf } from '../format.ts';
 import { type Bar, type Bounds, barsOf } from '../trail/histogram.ts';
+import { Button } from './button.tsx';
 import { Time } from './text.tsx';
 
 const range = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
@@ -43,9 +44,8 @@ export const Histogram = ({ entries, caption, bounds, narrow }: HistogramProps) 
       <div role="toolbar" aria-label="By time" class="bars" onKeyDown={move}>
         {bars.map((bar) =>
           bar.success + bar.failure > 0 ? (
-            <button
+            <Button
               key={bar.from}
-              type="button"
               tabIndex={bar === first ? 0 : -1}
               aria-label={titleOf(bar)}
               title={titleOf(bar)}
@@ -53,7 +53,7 @@ export const Histogram = ({ entries, caption, bounds, narrow }: HistogramProps) 
             >
               {part('bad', bar.failure)}
               {part('good', bar.success)}
-            </button>
+            </Button>
           ) : (
             <span key={bar.from} />
           ),

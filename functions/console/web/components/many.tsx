@@ -3,11 +3,11 @@ import { Failure } from '../api.ts';
 import type { User } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { failureOf } from '../loading.ts';
-import { Dialog } from './dialog.tsx';
+import { Button } from './button.tsx';
+import { closeDialog, Dialog } from './dialog.tsx';
 import { Cancel, Field, Form } from './form.tsx';
 import { PersonWithAddress } from './person.tsx';
 
-/** Users that can be selected at most. */
 export const mostSelected = 100;
 
 /** Something that is done to each user of a selection, one request each. */
@@ -16,7 +16,6 @@ export interface ManyDeed {
   readonly title: string;
   readonly done: string;
   readonly consequence: string;
-  /** Whether the number of users must be typed before. */
   readonly asksNumber: boolean;
   /** @returns the user as it is then; undefined: deleted */
   readonly act: (user: User) => Promise<User | undefined>;
@@ -31,35 +30,15 @@ interface Outcome {
 interface ManyProps extends ManyDeed {
   readonly users: readonly User[];
   readonly onDone: (user: User, left: User | undefined) => void;
-  readonly close: () => void;
 }
 
-/**
- * Does something to user after user.
- * @param tell gets the outcome so far; nothing more is done when it returns false
- */
-const doToEach = async (
-  users: readonly User[],
-  act: (user: User) => Promise<void>,
-  tell: (outcome: Outcome) => boolean,
-): Promise<void> => {
-  let outcome: Outcome = { done: 0, failed: [], isOver: false };
-  for (const user of users) {
-    if (!tell(outcome)) break;
-    const failure = await act(user).then(() => undefined, failureOf);
-    outcome = failure
-      ? { ...outcome, failed: [...outcome.failed, { user, why: failure.said }] }
-      : { ...outcome, done: outcome.done + 1 };
-    // The session is over.
-    if (failure?.status === 401) break;
-  }
-  tell({ ...outcome, isOver: true });
-};
+const withNext = (outcome: Outcome, user: User, failure: Failure | undefined): Outcome =>
+  failure
+    ? { ...outcome, failed: [...outcome.failed, { user, why: failure.said }] }
+    : { ...outcome, done: outcome.done + 1 };
 
 /** Asks, does something to user after user, and says what failed and why. */
-export const Many = ({ users: given, title, done, onDone, close, ...deed }: ManyProps) => {
-  // The selection shrinks meanwhile.
-  const [users] = useState(given);
+export const Many = ({ users, title, done, onDone, ...deed }: ManyProps) => {
   const [outcome, setOutcome] = useState<Outcome>();
   const isStopped = useRef(false);
   const stop = () => {
@@ -67,22 +46,29 @@ export const Many = ({ users: given, title, done, onDone, close, ...deed }: Many
   };
   useEffect(() => stop, []);
   const all = counted(users.length, 'user');
-  const act = async ({ typed }: { typed?: string }) => {
-    if (deed.asksNumber && typed?.trim() !== String(users.length)) {
-      throw new Failure(`Type ${users.length} to confirm.`);
+  const confirm = ({ typed }: { typed?: string }) => {
+    const isRight = !deed.asksNumber || typed?.trim() === String(users.length);
+    if (!isRight) throw new Failure(`Type ${users.length} to confirm.`);
+  };
+  const act = async (values: { typed?: string }) => {
+    confirm(values);
+    let so: Outcome = { done: 0, failed: [], isOver: false };
+    for (const user of users) {
+      if (isStopped.current) break;
+      setOutcome(so);
+      const failure = await deed.act(user).then((left) => {
+        onDone(user, left);
+        return undefined;
+      }, failureOf);
+      so = withNext(so, user, failure);
+      // The session is over.
+      if (failure?.status === 401) break;
     }
-    await doToEach(
-      users,
-      async (user) => onDone(user, await deed.act(user)),
-      (so) => {
-        setOutcome(so);
-        return !isStopped.current;
-      },
-    );
+    setOutcome({ ...so, isOver: true });
   };
   const passed = outcome ? outcome.done + outcome.failed.length : 0;
   return (
-    <Dialog title={`${title} ${all}`} close={close}>
+    <Dialog title={`${title} ${all}`}>
       {outcome && (
         <>
           <progress max={users.length} value={passed} aria-label={`Of ${all}`} />
@@ -103,24 +89,14 @@ export const Many = ({ users: given, title, done, onDone, close, ...deed }: Many
         </ul>
       )}
       {outcome?.isOver ? (
-        <button type="button" onClick={close}>
-          Close
-        </button>
+        <Button onClick={closeDialog}>Close</Button>
       ) : (
         <Form
           act={act}
           failed="Nothing was done"
           submit={`${title} ${all}`}
           isDangerous
-          beside={
-            outcome ? (
-              <button type="button" onClick={stop}>
-                Stop
-              </button>
-            ) : (
-              <Cancel close={close} />
-            )
-          }
+          beside={outcome ? <Button onClick={stop}>Stop</Button> : <Cancel />}
         >
           {!outcome && (
             <>

@@ -7,7 +7,7 @@ import { tellOf } from './person.tsx';
 import { passwordRule } from './profile.tsx';
 
 /** Creates a user, who is invited unless the admin chooses a password, and opens the user's screen. */
-export function NewUser({ close }: { close: () => void }) {
+export function NewUser() {
   const [isInvited, setInvited] = useState(settings.passwordReset);
   return (
     <FormDialog
@@ -15,7 +15,6 @@ export function NewUser({ close }: { close: () => void }) {
       act={create}
       failed="The user was not created"
       submit="Create the user"
-      close={close}
     >
       <Field label="Name" name="name" required autoComplete="off" />
       <AddressField autoComplete="off" pattern={settings.emailPattern} />

@@ -1,19 +1,16 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useReducer } from 'preact/hooks';
+import { useReducer } from 'preact/hooks';
 import type { Failure } from '../api.ts';
 import { duration } from '../format.ts';
-import type { Loading } from '../loading.ts';
+import { type Loading, useEvery } from '../loading.ts';
 import { createStore } from '../store.ts';
+import { Button } from './button.tsx';
 
 /** The seconds until a time by `performance.now()`, counted down; 0 after it. */
 export const useCountdown = (until: number): number => {
   const [, drawAgain] = useReducer((count: number) => count + 1, 0);
   const seconds = Math.max(0, Math.ceil((until - performance.now()) / 1000));
-  useEffect(() => {
-    if (seconds === 0) return undefined;
-    const timer = setTimeout(drawAgain, 250);
-    return () => clearTimeout(timer);
-  });
+  useEvery(250, () => drawAgain(undefined), seconds > 0);
   return seconds;
 };
 
@@ -41,9 +38,9 @@ export const FailureNotice = ({
       {/* The whole notice would be read anew each second. */}
       {seconds > 0 && <p aria-hidden="true">You can try again in {duration(seconds)}.</p>}
       {retry && (
-        <button type="button" onClick={retry} disabled={seconds > 0}>
+        <Button onClick={retry} disabled={seconds > 0}>
           Try again
-        </button>
+        </Button>
       )}
     </div>
   );

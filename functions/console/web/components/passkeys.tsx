@@ -1,20 +1,16 @@
 /** One's own passkeys, which one can change, and those of other users, which one can only see. */
-import { useState } from 'preact/hooks';
-import { api, send, settings } from '../api.ts';
-import type { Passkey, PasskeyConfirmation, PasskeyName, UserDetails } from '../contract.d.ts';
+import { api, send, sendForList, settings } from '../api.ts';
+import type { Passkey, PasskeyConfirmation, PasskeyName } from '../contract.d.ts';
 import { useLoad } from '../loading.ts';
 import { canUsePasskeys, makePasskey, tellBrowser } from '../passkeys.ts';
+import { Button } from './button.tsx';
+import { openDialog } from './dialog.tsx';
 import { Field, FormDialog } from './form.tsx';
-import { Loaded, tell } from './notice.tsx';
-import { type Changed, isOwn } from './profile.tsx';
+import { tell } from './notice.tsx';
+import { isOwn, type UserProps } from './profile.tsx';
 import { Confirmation } from './second-factor.tsx';
-import { type Column, Table } from './table.tsx';
+import { type Column, LoadedTable, Table } from './table.tsx';
 import { Time } from './text.tsx';
-
-interface PasskeysProps {
-  readonly user: UserDetails;
-  readonly changed: Changed;
-}
 
 type Listed = Pick<Passkey, 'id' | 'name' | 'created_at'>;
 
@@ -23,13 +19,10 @@ const known: readonly Column<Listed>[] = [
   { title: 'Added', cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
-/** The dialog that is open, and the passkey that it changes, unless it adds one. */
-interface Asked {
-  readonly open: keyof typeof dialogs;
-  readonly passkey?: Passkey;
-}
+/** Opens a dialog about a passkey, unless it adds one. */
+type Ask = (open: keyof typeof dialogs, passkey?: Passkey) => void;
 
-const columnsFor = (ask: (asked: Asked) => void): readonly Column<Passkey>[] => [
+const columnsFor = (ask: Ask): readonly Column<Passkey>[] => [
   ...known,
   {
     title: 'Last used',
@@ -39,18 +32,18 @@ const columnsFor = (ask: (asked: Asked) => void): readonly Column<Passkey>[] => 
     title: 'Change',
     cell: (passkey) => (
       <div class="row">
-        <button type="button" class="small" onClick={() => ask({ open: 'rename', passkey })}>
+        <Button class="small" onClick={() => ask('rename', passkey)}>
           Rename
-        </button>
-        <button type="button" class="small" onClick={() => ask({ open: 'remove', passkey })}>
+        </Button>
+        <Button class="small" onClick={() => ask('remove', passkey)}>
           Remove
-        </button>
+        </Button>
       </div>
     ),
   },
 ];
 
-const pathOf = (passkey: Passkey | undefined) => ({ path: { passkey: passkey?.id ?? '' } });
+const paramsFor = (passkey: Passkey | undefined) => ({ path: { passkey: passkey?.id ?? '' } });
 
 type Values = PasskeyConfirmation & PasskeyName;
 
@@ -60,8 +53,6 @@ const dialogs = {
     text: 'It signs you in without the password and a code. Your other sessions end.',
     failed: 'No passkey was added',
     done: 'The passkey is added.',
-    isNamed: true,
-    isConfirmed: true,
     act: async (_: Passkey | undefined, { name, ...confirmation }: Values) => {
       const credential = await makePasskey(confirmation);
       const body = { credential, ...(name.trim() ? { name } : {}) };
@@ -73,11 +64,10 @@ const dialogs = {
     text: '',
     failed: 'The passkey was not renamed',
     done: 'The passkey is renamed.',
-    isNamed: true,
-    isConfirmed: false,
     act: async (passkey: Passkey | undefined, { name }: Values) => {
-      const params = pathOf(passkey);
-      await send(api.PATCH('/api/passkeys/{passkey}', { params, body: { name } }));
+      await send(
+        api.PATCH('/api/passkeys/{passkey}', { params: paramsFor(passkey), body: { name } }),
+      );
     },
   },
   remove: {
@@ -85,21 +75,21 @@ const dialogs = {
     text: 'It will not sign you in any more. Your other sessions end.',
     failed: 'The passkey was not removed',
     done: 'The passkey is removed.',
-    isNamed: false,
-    isConfirmed: true,
     act: async (passkey: Passkey | undefined, body: Values) => {
-      const params = pathOf(passkey);
-      await send(api.POST('/api/passkeys/{passkey}/removals', { params, body }));
+      await send(
+        api.POST('/api/passkeys/{passkey}/removals', { params: paramsFor(passkey), body }),
+      );
     },
   },
 } as const;
 
-interface ChangeProps extends PasskeysProps, Asked {
-  readonly close: () => void;
+interface ChangeProps extends UserProps {
+  readonly open: keyof typeof dialogs;
+  readonly passkey: Passkey | undefined;
 }
 
-const Change = ({ open, passkey, user, changed, close }: ChangeProps) => {
-  const { title, text, failed, done, isNamed, isConfirmed, act } = dialogs[open];
+const Change = ({ open, passkey, user, changed }: ChangeProps) => {
+  const { title, text, failed, done, act } = dialogs[open];
   const change = async (values: Values) => {
     await act(passkey, values);
     // The change is made, whether or not the browser can be told.
@@ -108,57 +98,43 @@ const Change = ({ open, passkey, user, changed, close }: ChangeProps) => {
     tell(done);
   };
   return (
-    <FormDialog
-      title={title}
-      act={change}
-      failed={failed}
-      isDangerous={open === 'remove'}
-      close={close}
-    >
+    <FormDialog title={title} act={change} failed={failed} isDangerous={open === 'remove'}>
       {text && <p>{text}</p>}
-      {isNamed && (
+      {open !== 'remove' && (
         <Field label="Name" name="name" maxLength={100} defaultValue={passkey?.name ?? 'Passkey'} />
       )}
-      {isConfirmed && <Confirmation user={user} />}
+      {open !== 'rename' && <Confirmation user={user} />}
     </FormDialog>
   );
 };
 
-const OwnPasskeys = ({ user, changed }: PasskeysProps) => {
-  const passkeys = useLoad('passkeys', async () => (await send(api.GET('/api/passkeys'))).data);
-  const [asked, setAsked] = useState<Asked>();
+const OwnPasskeys = ({ user, changed }: UserProps) => {
+  const passkeys = useLoad('passkeys', () => sendForList(api.GET('/api/passkeys')));
   const changedHere = async () => {
     await passkeys.reload();
     await changed();
   };
+  const ask: Ask = (open, passkey) =>
+    openDialog(<Change open={open} passkey={passkey} user={user} changed={changedHere} />);
   return (
     <>
-      <Loaded what="The passkeys" from={passkeys}>
-        {(rows) => (
-          <Table
-            caption="Passkeys"
-            columns={columnsFor(setAsked)}
-            rows={rows}
-            keyOf={({ id }) => id}
-            empty="No passkey signs you in."
-          />
-        )}
-      </Loaded>
+      <LoadedTable
+        caption="Passkeys"
+        columns={columnsFor(ask)}
+        from={passkeys}
+        keyOf={({ id }) => id}
+        empty="No passkey signs you in."
+      />
       {canUsePasskeys && (
         <div class="row">
-          <button type="button" onClick={() => setAsked({ open: 'add' })}>
-            Add a passkey
-          </button>
+          <Button onClick={() => ask('add')}>Add a passkey</Button>
         </div>
-      )}
-      {asked && (
-        <Change {...asked} user={user} changed={changedHere} close={() => setAsked(undefined)} />
       )}
     </>
   );
 };
 
-export const Passkeys = (props: PasskeysProps) =>
+export const Passkeys = (props: UserProps) =>
   settings.passkeys && (
     <section class="stack">
       <h2>Passkeys</h2>

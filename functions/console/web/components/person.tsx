@@ -1,20 +1,17 @@
+import type { ComponentChildren } from 'preact';
+import type { User } from '../contract.d.ts';
 import { href } from '../router.ts';
 import { tell } from './notice.tsx';
 import { Badge, Whole } from './text.tsx';
 
-/** The known fields of a user. */
-export interface Known {
+export interface Known extends Partial<Omit<User, 'id' | 'name'>> {
   readonly id: number | string;
   readonly name?: string | undefined;
-  readonly role?: 'user' | 'admin' | undefined;
-  readonly auditor?: boolean | undefined;
-  readonly suspended_at?: string | undefined;
-  readonly isDeleted?: boolean | undefined;
+  readonly isDeleted?: boolean;
 }
 
 interface PersonProps {
   readonly user: Known;
-  /** Whether it leads to the user. */
   readonly isLink?: boolean;
   readonly onClick?: (event: { readonly currentTarget: Element }) => void;
 }
@@ -54,10 +51,12 @@ export const PersonWithAddress = ({ user }: { user: Known & { readonly email: st
   </>
 );
 
+/** A sentence that begins with the name of a user. */
+export const sentenceOf = (user: Known, rest: string): ComponentChildren => (
+  <>
+    <Named user={user} /> {rest}
+  </>
+);
+
 /** Shows what was just done to a user. @param done the sentence after the user's name */
-export const tellOf = (user: Known, done: string): void =>
-  tell(
-    <>
-      <Named user={user} /> {done}
-    </>,
-  );
+export const tellOf = (user: Known, done: string): void => tell(sentenceOf(user, done));

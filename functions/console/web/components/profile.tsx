@@ -1,7 +1,6 @@
 /** A user: what is known of it, and what users may change of themselves, and admins of everybody. */
-import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
-import { api, Failure, send, settings } from '../api.ts';
+import { api, send, sendUnless, settings } from '../api.ts';
 import { now } from '../clock.ts';
 import type { User, UserChanges, UserDetails } from '../contract.d.ts';
 import { counted } from '../format.ts';
@@ -13,21 +12,16 @@ import { tellOf } from './person.tsx';
 import { Badge, CopyButton, Time, Whole } from './text.tsx';
 import { tellUser } from './user-name.tsx';
 
-/** @throws {Failure} */
 export const changeUser = async (id: number, body: UserChanges): Promise<User> => {
   const user = await send(api.PUT('/api/users/{id}', { params: { path: { id } }, body }));
   if (isOwn(user)) renameSession(user.email);
   return user;
 };
 
-/** Deletes a user. @throws {Failure} */
+/** Deletes a user. An attempt whose response was lost may have done so already. */
 export const deleteUser = async ({ id }: Pick<User, 'id'>): Promise<void> => {
-  try {
-    await send(api.DELETE('/api/users/{id}', { params: { path: { id } } }));
-  } catch (error) {
-    // An attempt whose response was lost may have deleted the user.
-    if (!(error instanceof Failure && error.code === 'USER_NOT_FOUND')) throw error;
-  }
+  const params = { path: { id } };
+  await sendUnless('USER_NOT_FOUND', api.DELETE('/api/users/{id}', { params }));
 };
 
 /** Suspends a user, or lifts the suspension. @returns the user as it is then @throws {Failure} */
@@ -44,14 +38,13 @@ export const isOwn = ({ id }: Pick<User, 'id'>): boolean => signedIn.get().sessi
 /** Whether the user who is signed in may change a user. */
 export const mayChange = (user: Pick<User, 'id'>): boolean => isAdmin() || isOwn(user);
 
-/** Shows a user who was changed as the user is then. */
-export type Changed = () => Promise<void>;
+/** A user, and what shows the user again after a change. */
+export interface UserProps {
+  readonly user: UserDetails;
+  readonly changed: () => Promise<void>;
+}
 
-/**
- * Loads a user.
- * @returns with it `changed`, which loads the user again, and `changes`, their number: a change may have
- * ended sessions
- */
+/** Loads a user. The changes are counted, because each may have ended sessions. */
 export const useUser = (id: number) => {
   const loaded = useLoad<UserDetails>(`user ${id}`, async () => {
     const user = await send(api.GET('/api/users/{id}', { params: { path: { id } } }));
@@ -59,7 +52,7 @@ export const useUser = (id: number) => {
     return user;
   });
   const [changes, setChanges] = useState(0);
-  const changed: Changed = async () => {
+  const changed = async () => {
     await loaded.reload();
     setChanges((before) => before + 1);
   };
@@ -73,12 +66,8 @@ export const Address = ({ email, email_verified: isVerified }: User) => (
   </span>
 );
 
-interface UserProps {
-  readonly user: User;
-}
-
 /** The facts of a user that nobody changes here. */
-export const UserFacts = ({ user }: UserProps) => (
+export const UserFacts = ({ user }: Pick<UserProps, 'user'>) => (
   <p class="row muted">
     <span>
       <Address {...user} /> <CopyButton text={user.email} label="Copy the address" />
@@ -104,12 +93,7 @@ export const UserFacts = ({ user }: UserProps) => (
 /** Whether users who change their own password or address must type their current password. */
 const asksPassword = (user: User) => settings.sessions && isOwn(user);
 
-interface FormProps extends UserProps {
-  readonly changed: Changed;
-}
-
-/** The form for a name and an address. */
-export const ProfileForm = ({ user, changed }: FormProps) => {
+export const ProfileForm = ({ user, changed }: UserProps) => {
   const [isMoving, setMoving] = useState(false);
   useLayoutEffect(() => setMoving(false), [user]);
   const save = async ({ name, email: typed = '', ...rest }: UserChanges) => {
@@ -142,7 +126,6 @@ export const ProfileForm = ({ user, changed }: FormProps) => {
   );
 };
 
-/** The rule for new passwords, where there is one. */
 export const passwordRule =
   settings.passwordMinLength > 1 && `At least ${counted(settings.passwordMinLength, 'character')}.`;
 
@@ -154,34 +137,29 @@ const consequenceOf = (user: User): string => {
     : 'All sessions of the user end.';
 };
 
-interface PasswordFormProps extends FormProps {
-  readonly beside?: ComponentChildren;
-}
+export const NewPassword = ({ user }: Pick<UserProps, 'user'>) => (
+  <>
+    <UserNameOf email={user.email} />
+    {asksPassword(user) && <CurrentPassword />}
+    <PasswordField
+      label="New password"
+      name="password"
+      autoComplete="new-password"
+      hint={passwordRule}
+    />
+    <p class="muted">{consequenceOf(user)}</p>
+  </>
+);
 
-/** The form for a new password. */
-export const PasswordForm = ({ user, changed, beside }: PasswordFormProps) => {
+export const PasswordForm = ({ user, changed }: UserProps) => {
   const set = async (body: UserChanges) => {
     await changeUser(user.id, body);
     await changed();
     tellOf(user, 'has a new password.');
   };
   return (
-    <Form
-      act={set}
-      failed="No password was set"
-      submit="Set the password"
-      resetOn={user}
-      beside={beside}
-    >
-      <UserNameOf email={user.email} />
-      {asksPassword(user) && <CurrentPassword />}
-      <PasswordField
-        label="New password"
-        name="password"
-        autoComplete="new-password"
-        hint={passwordRule}
-      />
-      <p class="muted">{consequenceOf(user)}</p>
+    <Form act={set} failed="No password was set" submit="Set the password" resetOn={user}>
+      <NewPassword user={user} />
     </Form>
   );
 };

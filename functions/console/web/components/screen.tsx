@@ -9,7 +9,6 @@ interface ScreenProps {
   readonly title: string;
   /** The title where it is more than text. */
   readonly heading?: ComponentChildren;
-  /** Buttons beside the title. */
   readonly actions?: ComponentChildren;
   readonly children: ComponentChildren;
 }
@@ -37,14 +36,12 @@ export const Screen = ({ title, heading: shown = title, actions, children }: Scr
   );
 };
 
-/** The logo and the name of the product. */
 export const Brand = () => (
   <p class="brand">
     <img src={mark()} alt="" /> {settings.product}
   </p>
 );
 
-/** A part of a screen, with its title. */
 export const Card = ({ title, children }: { title: string; children: ComponentChildren }) => {
   const id = useId();
   return (

@@ -1,24 +1,24 @@
-/** The second factor of whoever is signed in. */
 import { correction, generate } from 'lean-qr';
 import { toSvgPath } from 'lean-qr/extras/svg';
 import { useState } from 'preact/hooks';
 import { api, send, settings } from '../api.ts';
 import type {
   CodeConfirmation,
+  RecoveryCodes as Codes,
   PasswordAndCode,
   PasswordConfirmation,
   SecondFactorEnrolment,
-  UserDetails,
 } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { useLoad } from '../loading.ts';
 import { signedIn } from '../session.ts';
+import { Button } from './button.tsx';
+import { openDialog } from './dialog.tsx';
 import { CurrentPassword, Field, Form, FormDialog, UserNameOf } from './form.tsx';
 import { Loaded, tell } from './notice.tsx';
-import type { Changed } from './profile.tsx';
+import type { UserProps } from './profile.tsx';
 import { CopyButton } from './text.tsx';
 
-/** A code of the app, or a recovery code. */
 export const CodeField = ({ hint = 'From the app, or a recovery code.' }: { hint?: string }) => (
   <Field
     label="Code"
@@ -41,7 +41,7 @@ const OwnPassword = () => (
 );
 
 /** Confirms a change of how one logs in: by the password, and a code if one has a second factor. */
-export const Confirmation = ({ user }: { user: UserDetails }) => (
+export const Confirmation = ({ user }: Pick<UserProps, 'user'>) => (
   <>
     <OwnPassword />
     {user.second_factor?.enabled && <CodeField />}
@@ -67,7 +67,6 @@ const QrCode = ({ text }: { text: string }) => {
   );
 };
 
-/** The recovery codes, which nobody can show again. */
 const RecoveryCodes = ({ codes, done }: { codes: readonly string[]; done: () => void }) => {
   const text = `${codes.join('\n')}\n`;
   return (
@@ -84,9 +83,9 @@ const RecoveryCodes = ({ codes, done }: { codes: readonly string[]; done: () => 
         ))}
       </ul>
       <div class="row">
-        <button type="button" class="primary" onClick={done}>
+        <Button class="primary" onClick={done}>
           I have kept them
-        </button>
+        </Button>
         <a
           class="button"
           download="recovery-codes.txt"
@@ -100,13 +99,13 @@ const RecoveryCodes = ({ codes, done }: { codes: readonly string[]; done: () => 
   );
 };
 
-type ShowCodes = (response: { recoveryCodes: readonly string[] }) => void;
-
-const Confirm = ({ secret, uri, done }: SecondFactorEnrolment & { done: ShowCodes }) => (
+const Confirm = ({
+  secret,
+  uri,
+  done,
+}: SecondFactorEnrolment & { done: (codes: Codes) => void }) => (
   <Form
-    act={async (body: CodeConfirmation) =>
-      done(await send(api.PUT('/api/second-factor', { body })))
-    }
+    act={(body: CodeConfirmation) => send(api.PUT('/api/second-factor', { body })).then(done)}
     failed="The second factor is not enabled"
     submit="Enable"
   >
@@ -122,9 +121,7 @@ const Confirm = ({ secret, uri, done }: SecondFactorEnrolment & { done: ShowCode
 
 const Begin = ({ done }: { done: (enrolment: SecondFactorEnrolment) => void }) => (
   <Form
-    act={async (body: PasswordConfirmation) =>
-      done(await send(api.POST('/api/second-factor', { body })))
-    }
+    act={(body: PasswordConfirmation) => send(api.POST('/api/second-factor', { body })).then(done)}
     failed="No app was set up"
     submit="Set up an app"
   >
@@ -137,68 +134,47 @@ const Begin = ({ done }: { done: (enrolment: SecondFactorEnrolment) => void }) =
   </Form>
 );
 
-/** The changes of one's own factor, which take password and code. */
-const changes = {
-  renew: {
-    title: 'Make new recovery codes',
-    text: 'The earlier ones become void.',
-    send: (body: PasswordAndCode) => send(api.POST('/api/second-factor/recovery-codes', { body })),
-  },
-  remove: {
-    title: 'Remove the second factor',
-    text: 'Your password alone signs you in then.',
-    send: async (body: PasswordAndCode) => {
+/** Asks before a change of one's own factor, which takes password and code. */
+const ask = (title: string, text: string, act: (body: PasswordAndCode) => Promise<void>): void =>
+  openDialog(
+    <FormDialog title={title} act={act} failed="Nothing was changed" isDangerous>
+      <p>{text} Your other sessions end.</p>
+      <OwnPassword />
+      <CodeField />
+    </FormDialog>,
+  );
+
+/** @param done is called after a change, with the new recovery codes */
+const Enabled = ({ left, done }: { left: number; done: (renewed?: Codes) => void }) => {
+  const renew = () =>
+    ask('Make new recovery codes', 'The earlier ones become void.', async (body) =>
+      done(await send(api.POST('/api/second-factor/recovery-codes', { body }))),
+    );
+  const remove = () =>
+    ask('Remove the second factor', 'Your password alone signs you in then.', async (body) => {
       await send(api.POST('/api/second-factor/removals', { body }));
       tell('The second factor is removed.');
-      return undefined;
-    },
-  },
-};
-
-interface EnabledProps {
-  readonly left: number;
-  /** Called after a change, with the new recovery codes. */
-  readonly done: (renewed?: { recoveryCodes: readonly string[] }) => void;
-}
-
-const Enabled = ({ left, done }: EnabledProps) => {
-  const [open, setOpen] = useState<keyof typeof changes>();
-  const close = () => setOpen(undefined);
-  const change = open && changes[open];
+      done();
+    });
   return (
     <>
       <p>It is enabled. {counted(left, 'recovery code')} left.</p>
       <div class="row">
-        <button type="button" onClick={() => setOpen('renew')}>
-          Make new recovery codes
-        </button>
-        <button type="button" class="danger" onClick={() => setOpen('remove')}>
+        <Button onClick={renew}>Make new recovery codes</Button>
+        <Button class="danger" onClick={remove}>
           Remove
-        </button>
+        </Button>
       </div>
-      {change && (
-        <FormDialog
-          title={change.title}
-          act={async (body: PasswordAndCode) => done(await change.send(body))}
-          failed="Nothing was changed"
-          isDangerous
-          close={close}
-        >
-          <p>{change.text} Your other sessions end.</p>
-          <OwnPassword />
-          <CodeField />
-        </FormDialog>
-      )}
     </>
   );
 };
 
 /** The second factor of whoever is signed in. A change of it ends the other sessions. */
-export const OwnFactor = ({ changed }: { changed: Changed }) => {
+export const OwnFactor = ({ changed }: Pick<UserProps, 'changed'>) => {
   const factor = useLoad('own factor', () => send(api.GET('/api/second-factor')));
   const [enrolment, setEnrolment] = useState<SecondFactorEnrolment>();
   const [codes, setCodes] = useState<readonly string[]>();
-  const done: EnabledProps['done'] = (renewed) => {
+  const done = (renewed?: Codes) => {
     setEnrolment(undefined);
     setCodes(renewed?.recoveryCodes);
     void factor.reload();

@@ -1,10 +1,11 @@
-/** A selection of users, and what can be done to all of them. */
 import { useState } from 'preact/hooks';
 import { settings } from '../api.ts';
 import type { User } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import type { Pages } from '../loading.ts';
 import { suspension } from './access.tsx';
+import { Button } from './button.tsx';
+import { openDialog } from './dialog.tsx';
 import { Many, type ManyDeed, mostSelected } from './many.tsx';
 import { deleteUser, isOwn, setSuspended } from './profile.tsx';
 
@@ -41,13 +42,10 @@ export function SelectionBox({ user, selected, toggle }: Selection & { user: Use
 }
 
 interface SelectionBarProps extends Selection {
-  /** The list from which the users are selected. */
   readonly pages: Pages<User>;
 }
 
-/** How many users are selected, and what can be done to them. */
 export function SelectionBar({ selected, toggle, select, pages }: SelectionBarProps) {
-  const [deed, setDeed] = useState<ManyDeed>();
   const { rows = [] } = pages;
   const others = rows.filter((user) => !isOwn(user));
   const all = others.slice(0, mostSelected);
@@ -61,31 +59,29 @@ export function SelectionBar({ selected, toggle, select, pages }: SelectionBarPr
   return (
     <div class="row">
       {all.length > 0 && (
-        <button type="button" class="small" onClick={() => select(all)}>
+        <Button class="small" onClick={() => select(all)}>
           {others.length === 1
             ? 'Select the one shown'
             : `Select ${all.length < others.length ? 'the first' : 'all'} ${all.length} shown`}
-        </button>
+        </Button>
       )}
       {selected.length > 0 && (
         <div class="floating notice row">
           <span role="status">{counted(selected.length, 'user')} selected</span>
           {deeds.map((each) => (
-            <button
+            <Button
               key={each.title}
-              type="button"
               class="danger small"
-              onClick={() => setDeed(each)}
+              onClick={() => openDialog(<Many {...each} users={selected} onDone={onDone} />)}
             >
               {each.title}
-            </button>
+            </Button>
           ))}
-          <button type="button" class="quiet small" onClick={() => select([])}>
+          <Button class="quiet small" onClick={() => select([])}>
             Select none
-          </button>
+          </Button>
         </div>
       )}
-      {deed && <Many {...deed} users={selected} onDone={onDone} close={() => setDeed(undefined)} />}
     </div>
   );
 }
@@ -98,7 +94,6 @@ const suspend: ManyDeed = {
   act: (user) => setSuspended(user, true),
 };
 
-/** The actions on a selection of users. */
 const deeds: readonly ManyDeed[] = [
   {
     title: 'Delete',

@@ -1,11 +1,12 @@
-import { useState } from 'preact/hooks';
-import { api, Failure, send, settings } from '../api.ts';
+import { api, send, sendForList, sendUnless, settings } from '../api.ts';
 import type { SessionOfUser } from '../contract.d.ts';
 import { useLoad } from '../loading.ts';
 import { readableAgent } from '../trail/agent.ts';
+import { Button } from './button.tsx';
+import { openDialog } from './dialog.tsx';
 import { FormDialog } from './form.tsx';
-import { Loaded, tell } from './notice.tsx';
-import { type Column, Table } from './table.tsx';
+import { tell } from './notice.tsx';
+import { type Column, LoadedTable } from './table.tsx';
 import { Badge, Time, Whole } from './text.tsx';
 
 const agentOf = ({ user_agent: agent }: SessionOfUser) => readableAgent(agent ?? 'Unknown');
@@ -26,9 +27,9 @@ const columnsFor = (end: (session: SessionOfUser) => void): readonly Column<Sess
       session.current ? (
         <Badge kind="good">This one</Badge>
       ) : (
-        <button type="button" class="small" onClick={() => end(session)}>
+        <Button class="small" onClick={() => end(session)}>
           End
-        </button>
+        </Button>
       ),
   },
 ];
@@ -36,72 +37,50 @@ const columnsFor = (end: (session: SessionOfUser) => void): readonly Column<Sess
 /** Ends one session of a user, or all but the one that asks. Those that have ended are no failure. */
 const end = async (id: number, session: string | undefined): Promise<void> => {
   const path = '/api/users/{id}/sessions';
-  try {
-    if (!session) return await send(api.DELETE(path, { params: { path: { id } } }));
-    await send(api.DELETE(`${path}/{session}`, { params: { path: { id, session } } }));
-  } catch (error) {
-    if (!(error instanceof Failure && error.code === 'SESSION_NOT_FOUND')) throw error;
-  }
-};
-
-interface EndProps {
-  readonly id: number;
-  readonly title: string;
-  /** The session to end; absent: all, or all others. */
-  readonly session?: SessionOfUser;
-  readonly close: () => void;
-}
-
-/** Asks before sessions end. */
-const End = ({ session, title, id, close }: EndProps) => {
-  const act = async () => {
-    await end(id, session?.id);
-    tell(session ? 'The session is ended.' : 'The sessions are ended.');
-  };
-  return (
-    <FormDialog title={title} act={act} failed="Nothing was ended" isDangerous close={close}>
-      <p>
-        {session ? `${agentOf(session)} (${sourceOf(session)})` : 'All of them'} must sign in again.
-      </p>
-    </FormDialog>
-  );
+  if (!session) return send(api.DELETE(path, { params: { path: { id } } }));
+  const one = api.DELETE(`${path}/{session}`, { params: { path: { id, session } } });
+  await sendUnless('SESSION_NOT_FOUND', one);
 };
 
 const SessionsOf = ({ id }: { id: number }) => {
-  const sessions = useLoad(
-    `sessions ${id}`,
-    async () =>
-      (await send(api.GET('/api/users/{id}/sessions', { params: { path: { id } } }))).data,
+  const sessions = useLoad(`sessions ${id}`, () =>
+    sendForList(api.GET('/api/users/{id}/sessions', { params: { path: { id } } })),
   );
-  const [asked, setAsked] = useState<Pick<EndProps, 'session' | 'title'>>();
+  /** Asks before sessions end: one, or all, or all others. */
+  const ask = (title: string, session?: SessionOfUser) => {
+    const act = async () => {
+      // A session whose end failed may have ended all the same.
+      await end(id, session?.id).finally(sessions.reload);
+      tell(session ? 'The session is ended.' : 'The sessions are ended.');
+    };
+    openDialog(
+      <FormDialog title={title} act={act} failed="Nothing was ended" isDangerous>
+        <p>
+          {session ? `${agentOf(session)} (${sourceOf(session)})` : 'All of them'} must sign in
+          again.
+        </p>
+      </FormDialog>,
+    );
+  };
   const { data = [] } = sessions;
   const all = data.some(({ current }) => current) ? 'End all others' : 'End all';
-  const close = () => {
-    setAsked(undefined);
-    sessions.reload();
-  };
   return (
     <section class="stack">
       <div class="row apart">
         <h2>Sessions</h2>
         {data.some(({ current }) => !current) && (
-          <button type="button" class="danger" onClick={() => setAsked({ title: all })}>
+          <Button class="danger" onClick={() => ask(all)}>
             {all}
-          </button>
+          </Button>
         )}
       </div>
-      <Loaded what="The sessions" from={sessions}>
-        {(rows) => (
-          <Table
-            caption="Sessions"
-            columns={columnsFor((session) => setAsked({ session, title: 'End the session' }))}
-            rows={rows}
-            keyOf={(session) => session.id}
-            empty="Nobody is signed in with this account."
-          />
-        )}
-      </Loaded>
-      {asked && <End {...asked} id={id} close={close} />}
+      <LoadedTable
+        caption="Sessions"
+        columns={columnsFor((session) => ask('End the session', session))}
+        from={sessions}
+        keyOf={(session) => session.id}
+        empty="Nobody is signed in with this account."
+      />
     </section>
   );
 };

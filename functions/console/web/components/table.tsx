@@ -1,13 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { counted } from '../format.ts';
-import type { Pages } from '../loading.ts';
+import type { Loading, Pages } from '../loading.ts';
 import { announce, FailureNotice, Loaded } from './notice.tsx';
 
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ComponentChildren;
-  /** A class of the cells, such as `number`. */
   readonly class?: string;
 }
 
@@ -75,6 +74,17 @@ export const Table = <Row,>({ caption, columns, rows, keyOf, empty }: TableProps
     </div>
   );
 };
+
+interface LoadedTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
+  readonly from: Loading<readonly Row[]>;
+}
+
+/** A table of a list that is loaded as a whole. */
+export const LoadedTable = <Row,>({ from, ...table }: LoadedTableProps<Row>) => (
+  <Loaded what={`The ${table.caption.toLowerCase()}`} from={from}>
+    {(rows) => <Table {...table} rows={rows} />}
+  </Loaded>
+);
 
 interface PagesTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
   readonly pages: Pages<Row>;

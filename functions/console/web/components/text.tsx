@@ -1,12 +1,13 @@
 import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
-import { localDay, localTime, utcTime } from '../format.ts';
+import { localTime, utcTime } from '../format.ts';
+import { Button } from './button.tsx';
 import { announce } from './notice.tsx';
 
-/** A time on the clock of this machine, or its day, with UTC in its tooltip. */
-export const Time = ({ at, isDay = false }: { at: string; isDay?: boolean }) => (
+/** A time on the clock of this machine, or as it is written otherwise, with UTC in its tooltip. */
+export const Time = ({ at, write = localTime }: { at: string; write?: (at: string) => string }) => (
   <time dateTime={at} title={`${localTime(at)} · ${utcTime(at)}`}>
-    {isDay ? localDay(at) : localTime(at)}
+    {write(at)}
   </time>
 );
 
@@ -40,8 +41,8 @@ export const CopyButton = ({ text, label }: { text: string; label: string }) => 
       () => say('Not allowed'),
     );
   return (
-    <button type="button" class="quiet small" onClick={copy} aria-label={label}>
+    <Button class="quiet small" onClick={copy} aria-label={label}>
       {said || 'Copy'}
-    </button>
+    </Button>
   );
 };

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { User } from '../contract.d.ts';
-import { counted } from '../format.ts';
+import { counted, localDay } from '../format.ts';
 import { usePages } from '../loading.ts';
 import { href } from '../router.ts';
 import { isAdmin } from '../session.ts';
@@ -76,7 +76,7 @@ const columnsFor = (selection: Selection): readonly Column<User>[] => [
     class: 'name',
   },
   { title: 'Email', cell: Address },
-  { title: 'Created', cell: ({ created_at }) => <Time at={created_at} isDay /> },
+  { title: 'Created', cell: ({ created_at }) => <Time at={created_at} write={localDay} /> },
 ];
 
 const Nobody = ({ q }: { q: string }) =>

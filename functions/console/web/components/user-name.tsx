@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { api, Failure, send } from '../api.ts';
+import { api, sendUnless } from '../api.ts';
 import type { AuditEntry, UserDetails } from '../contract.d.ts';
 import { createStore, type Store } from '../store.ts';
 import { detailsOf } from '../trail/happened.ts';
@@ -24,16 +24,15 @@ const underWay: Promise<void>[] = [];
 const ask = async (id: string, before: Promise<void> | undefined): Promise<void> => {
   await before;
   const store = knownOf(id);
+  const params = { path: { id: Number(id) } };
   try {
-    store.set(await send(api.GET('/api/users/{id}', { params: { path: { id: Number(id) } } })));
-  } catch (error) {
-    if (error instanceof Failure && error.status === 404)
-      store.set({ ...store.get(), isDeleted: true });
-    else asked.delete(id);
+    const user = await sendUnless('USER_NOT_FOUND', api.GET('/api/users/{id}', { params }));
+    store.set(user ?? { ...store.get(), isDeleted: true });
+  } catch {
+    asked.delete(id);
   }
 };
 
-/** Learns how a user is now. */
 export const tellUser = (user: UserDetails): void => knownOf(String(user.id)).set(user);
 
 /** Learns who is deleted, and the names that entries of deletions have in full detail. */
@@ -63,7 +62,6 @@ export const useKnown = (id: number): Known => knownOf(String(id)).use();
 interface UserNameProps {
   /** A user's id, or what stands in its place. */
   readonly id: string | number | null;
-  /** Whether it leads to the user. */
   readonly isLink?: boolean;
 }
 

@@ -9,7 +9,6 @@ import { OwnFactor } from '../components/second-factor.tsx';
 import { Sessions } from '../components/sessions.tsx';
 import { signedIn } from '../session.ts';
 
-/** The account of whoever is signed in. */
 export const Account = () => {
   const id = signedIn.use().session?.id ?? 0;
   const { changes, changed, ...loaded } = useUser(id);

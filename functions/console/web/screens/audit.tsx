@@ -1,4 +1,6 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
+import { Button } from '../components/button.tsx';
+import { openDialog } from '../components/dialog.tsx';
 import { Entries } from '../components/entries.tsx';
 import { Export } from '../components/export.tsx';
 import { Extent } from '../components/extent.tsx';
@@ -24,16 +26,15 @@ interface QueryProps {
   readonly change: (changes: Partial<TrailState>) => void;
 }
 
+interface ChartProps extends Whole, Pick<QueryProps, 'change'> {
+  readonly rows: readonly AuditEntry[];
+}
+
 /** The noun for each filter, in a sentence. */
 const said = { userId: 'user', ipAddress: 'source', action: 'action', reason: 'reason' } as const;
 
 /** A chart of all entries of the query, including those that following has found since. */
-const Chart = ({
-  data = [],
-  rows,
-  change,
-  ...whole
-}: Whole & Pick<QueryProps, 'change'> & { readonly rows: readonly AuditEntry[] }) => {
+const Chart = ({ data = [], rows, change, ...whole }: ChartProps) => {
   const entries = [...newOf(data, rows), ...data];
   return (
     <>
@@ -72,16 +73,16 @@ const List = ({ state, change, whole }: QueryProps & { readonly whole: Whole }) 
       {ownFilters(state).map((by) => (
         <p key={by} class="row muted">
           Only entries whose {said[by]} is {state[by].replaceAll('_', ' ')}.
-          <button type="button" class="small" onClick={() => change({ [by]: '' })}>
+          <Button class="small" onClick={() => change({ [by]: '' })}>
             Show all {said[by]}s
-          </button>
+          </Button>
         </p>
       ))}
       {follow && <p class="muted">Following: looks for new entries every five seconds.</p>}
       {follow && waiting > 0 && (
-        <button type="button" class="primary floating" onClick={() => show()}>
+        <Button class="primary floating" onClick={() => show()}>
           Show {counted(waiting, 'new entry', 'new entries')}
-        </button>
+        </Button>
       )}
       {!pages.failure && <FailureNotice what="New entries could not be loaded" failure={failure} />}
       {rows.length > 0 && <Chart {...whole} rows={rows} change={change} />}
@@ -106,7 +107,6 @@ export const Audit = () => {
   const state = readState(place.use().query);
   const { follow, group } = state;
   const whole = useWhole(state);
-  const [isExporting, setExporting] = useState(false);
   useEffect(() => forgetUsers, []);
   const change = (changes: Partial<TrailState>) => showTrail(withChanges(state, changes));
   return (
@@ -114,16 +114,13 @@ export const Audit = () => {
       title="Audit"
       actions={
         <>
-          <button
-            type="button"
+          <Button
             aria-pressed={follow === 'on'}
             onClick={() => change({ follow: follow ? '' : 'on' })}
           >
             Follow
-          </button>
-          <button type="button" onClick={() => setExporting(true)}>
-            Export
-          </button>
+          </Button>
+          <Button onClick={() => openDialog(<Export state={state} />)}>Export</Button>
         </>
       }
     >
@@ -134,7 +131,6 @@ export const Audit = () => {
       ) : (
         <List state={state} whole={whole} change={change} />
       )}
-      {isExporting && <Export state={state} close={() => setExporting(false)} />}
     </Screen>
   );
 };

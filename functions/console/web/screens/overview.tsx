@@ -5,27 +5,25 @@ import { now } from '../clock.ts';
 import { Entries } from '../components/entries.tsx';
 import { Extent } from '../components/extent.tsx';
 import { showTrail } from '../components/filters.tsx';
+import { lastCheck } from '../components/findings.tsx';
 import { GroupTable } from '../components/groups.tsx';
 import { Histogram } from '../components/histogram.tsx';
 import { Loaded } from '../components/notice.tsx';
 import { Card, Screen } from '../components/screen.tsx';
 import type { AuditEntry } from '../contract.d.ts';
-import { lastCheck } from '../findings.ts';
 import { ago, counted, grouped } from '../format.ts';
 import { href } from '../router.ts';
-import { type Group, groupsOf } from '../trail/groups.ts';
+import { groupsOf } from '../trail/groups.ts';
 import { changesRights, isLogin, isRegistration, usersSince } from '../trail/overview.ts';
 import { presets, readState, secondsBefore, type TrailState } from '../trail/query.ts';
 import { useWhole } from '../trail/whole.ts';
 
-/** The queries of the trail that charts and groups link to. */
 const queries = {
   registrations: { action: 'CREATE', result: 'SUCCESS' },
   logins: { action: 'LOGIN', result: 'SUCCESS' },
   failures: { action: 'LOGIN', result: 'FAILURE' },
 } as const;
 
-/** The most groups that a table shows. */
 const most = 5;
 
 interface CountsProps {
@@ -41,7 +39,6 @@ interface ChartProps extends CountsProps {
   readonly children?: ComponentChildren;
 }
 
-/** A chart of one kind of entries, with their number. */
 const Chart = ({ title, entries, query, since, time, children }: ChartProps) => (
   <Card title={title}>
     <Histogram
@@ -57,25 +54,17 @@ const Chart = ({ title, entries, query, since, time, children }: ChartProps) => 
 const Counts = (props: CountsProps) => {
   const { entries, since, time } = props;
   const failures = entries.filter((entry) => isLogin(entry, 'FAILURE'));
-  const day = secondsBefore(time, presets['Last day']);
-  const users = (
-    [
-      ['day', day],
-      ['week', since],
-    ] as const
-  ).map(([title, from]) => (
-    <a key={title} href={href('/audit', { ...queries.logins, since: from, group: 'userId' })}>
+  const users = (title: string, from: string) => (
+    <a href={href('/audit', { ...queries.logins, since: from, group: 'userId' })}>
       {counted(usersSince(entries, Date.parse(from)), 'user')} in the last {title}
     </a>
-  ));
+  );
   const failed = (by: 'ipAddress' | 'userId') => (
     <GroupTable
       isShort
       by={by}
       groups={groupsOf(failures, by).slice(0, most)}
-      narrow={(value: Group['value']) =>
-        showTrail(readState({ ...queries.failures, since, [by]: value }))
-      }
+      narrow={(value) => showTrail(readState({ ...queries.failures, since, [by]: value }))}
     />
   );
   return (
@@ -93,7 +82,9 @@ const Counts = (props: CountsProps) => {
           entries={entries.filter((entry) => isLogin(entry, 'SUCCESS'))}
           query={queries.logins}
         >
-          <p class="row">{users}</p>
+          <p class="row">
+            {users('day', secondsBefore(time, presets['Last day']))} {users('week', since)}
+          </p>
         </Chart>
         <Chart {...props} title="Failed logins" entries={failures} query={queries.failures} />
         <Card title="Seal">
@@ -114,7 +105,6 @@ const Counts = (props: CountsProps) => {
   );
 };
 
-/** The outcome of the last check of the seal (components/findings.tsx). */
 const Seal = () => {
   const check = lastCheck.use();
   const said = check
@@ -128,7 +118,6 @@ const Seal = () => {
   );
 };
 
-/** The last seven days of the trail, at a glance. */
 export const Overview = () => {
   const [time] = useState(now);
   const since = secondsBefore(time, presets['Last week']);

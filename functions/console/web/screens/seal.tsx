@@ -1,18 +1,19 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { api, send, settings } from '../api.ts';
 import { now } from '../clock.ts';
-import { FindingLink, FindingsList } from '../components/findings.tsx';
+import { Button } from '../components/button.tsx';
+import { FindingLink, FindingsList, useSeal } from '../components/findings.tsx';
 import { FailureNotice, Loaded, tell } from '../components/notice.tsx';
 import { Card, Screen } from '../components/screen.tsx';
 import { Badge, CopyButton, Time } from '../components/text.tsx';
-import type { AuditSealSummary } from '../contract.d.ts';
-import { type Check as CheckData, lastCheck } from '../findings.ts';
-import { ago, clockTime, counted, duration, grouped, localTime } from '../format.ts';
-import { useAction, useLoad } from '../loading.ts';
+import type { AuditSealSummary, SealCheck } from '../contract.d.ts';
+import { ago, clockTime, counted, duration, grouped } from '../format.ts';
+import { useAction, useEvery } from '../loading.ts';
 
 /** Findings come before everything, and nothing is called sealed for sure by an old check. */
 const State = ({ newest, behind, check }: AuditSealSummary) => {
   const [finding] = check?.named ?? [];
+  const isSealed = newest && behind === null && !finding;
   return (
     <p class="row">
       {finding && check && (
@@ -21,45 +22,27 @@ const State = ({ newest, behind, check }: AuditSealSummary) => {
         </span>
       )}
       {behind !== null && <Badge kind="bad">{`Behind by ${duration(behind)}`}</Badge>}
-      {!finding &&
-        behind === null &&
-        newest &&
-        (check?.recent ? (
-          <Badge kind="good">Sealed</Badge>
-        ) : (
-          <>
-            <Badge>Sealed</Badge>
-            <span class="muted">Not checked lately.</span>
-          </>
-        ))}
+      {isSealed && <Badge {...(check?.recent && { kind: 'good' })}>Sealed</Badge>}
+      {isSealed && !check?.recent && <span class="muted">Not checked lately.</span>}
       {!newest && <Badge>Not sealed yet</Badge>}
     </p>
   );
 };
 
-const Next = ({ next }: CheckData) =>
-  Date.parse(next) > now() ? (
-    <>
-      next{' '}
-      <time dateTime={next} title={localTime(next)}>
-        {clockTime(next)}
-      </time>
-    </>
-  ) : (
-    <>next in the next run</>
-  );
-
-const Check = (check: CheckData) => {
-  const { at, entries, total, findings, named, found } = check;
+const Check = ({ at, next, entries, total, findings, named, found }: SealCheck) => {
   const more = findings - named.length;
   return (
     <>
       <p>
         {grouped(entries)} of {counted(total, 'entry', 'entries')},{' '}
-        <time dateTime={at} title={localTime(at)}>
-          {ago(now() - Date.parse(at))}
-        </time>
-        ; <Next {...check} />
+        <Time at={at} write={() => ago(now() - Date.parse(at))} />;{' '}
+        {Date.parse(next) > now() ? (
+          <>
+            next <Time at={next} write={clockTime} />
+          </>
+        ) : (
+          'next in the next run'
+        )}
       </p>
       <p class="muted">Of the newest two days. What is older is checked within 30 days.</p>
       {findings > 0 && <FindingsList named={named} />}
@@ -96,18 +79,14 @@ const CheckNow = ({ seal, reload }: { seal: AuditSealSummary; reload: () => void
     setBefore(at);
     tell('A check is requested.');
   });
-  useEffect(() => {
-    if (!isPending) return undefined;
-    const timer = setInterval(reload, pause);
-    return () => clearInterval(timer);
-  }, [isPending, reload]);
+  useEvery(pause, reload, isPending);
   return (
     <>
       <FailureNotice what="No check was requested" failure={request.failure} />
       <p class="row">
-        <button type="button" onClick={() => request.run()} aria-busy={request.isBusy}>
+        <Button onClick={() => request.run()} aria-busy={request.isBusy}>
           Check now
-        </button>
+        </Button>
         {isPending && (
           <span class="muted" role="status">
             The next run checks, within {counted(seal.interval, 'second')}.
@@ -199,13 +178,8 @@ const Elsewhere = () => (
   </Card>
 );
 
-/** The seal of the audit trail. */
 export const Seal = () => {
-  const seal = useLoad('seal', async () => {
-    const loaded = await send(api.GET('/api/admin/audit-seal'));
-    lastCheck.set(loaded.check ?? undefined);
-    return loaded;
-  });
+  const seal = useSeal();
   return (
     <Screen title="Seal">
       {seal.failure?.code === 'AUDIT_NOT_SEALED' ? (

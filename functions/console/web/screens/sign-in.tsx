@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { api, Failure, send, settings } from '../api.ts';
+import { api, Failure, send, sendUnless, settings } from '../api.ts';
+import { Button } from '../components/button.tsx';
 import { AddressField, Form, PasswordField } from '../components/form.tsx';
 import { FailureNotice } from '../components/notice.tsx';
 import { Brand } from '../components/screen.tsx';
@@ -15,43 +16,41 @@ const wrong = ['INVALID_CREDENTIALS', 'USER_NOT_REGISTERED'];
 /** @returns undefined when the service asks for a code */
 const logIn = async (body: Credentials): Promise<Session | undefined> => {
   try {
-    return sessionOf(await send(api.POST('/api/login', { body })));
+    const tokens = await sendUnless('LOGIN_CODE_REQUIRED', api.POST('/api/login', { body }));
+    return tokens && sessionOf(tokens);
   } catch (error) {
-    if (error instanceof Failure && error.code === 'LOGIN_CODE_REQUIRED') return undefined;
     const isWrong = error instanceof Failure && wrong.includes(error.code);
     throw isWrong ? new Failure('The address or the password is wrong.', error.status) : error;
   }
 };
 
 /** Ends the session of a token, where sessions can be ended before their token. */
-export const logOut = async ({ token }: Session): Promise<void> => {
-  if (!settings.sessions) return;
-  const headers = { Authorization: `Bearer ${token}` };
-  await send(api.POST('/api/logout', { headers }));
+export const logOut = async (session: Session): Promise<void> => {
+  if (settings.sessions) await send(api.POST('/api/logout', as(session)));
 };
 
-/** Whether somebody may use the console. */
-const mayEnter = async ({ role, token }: Session): Promise<boolean> => {
-  if (role === 'admin' || !settings.sessions) return role === 'admin';
-  const headers = { Authorization: `Bearer ${token}` };
-  return (await send(api.GET('/api/profile', { headers }))).data.auditor === true;
+/** The options of a request with the token of a session that has not begun, or is over. */
+const as = ({ token }: Session) => ({ headers: { Authorization: `Bearer ${token}` } });
+
+const mayEnter = async (session: Session): Promise<boolean> => {
+  if (session.role === 'admin' || !settings.sessions) return session.role === 'admin';
+  return (await send(api.GET('/api/profile', as(session)))).data.auditor === true;
 };
 
-/** Begins a session. Users who must set up a second factor are led to its form. */
-const enter = async (session: Session, { isByPasskey = false } = {}): Promise<void> => {
-  const headers = { Authorization: `Bearer ${session.token}` };
+/**
+ * Begins the session of a user who may use the console, and ends that of any other user. Users who
+ * must set up a second factor are led to its form.
+ */
+const admit = async (session: Session, { isByPasskey = false } = {}): Promise<void> => {
+  if (!(await mayEnter(session))) {
+    await logOut(session).catch(() => undefined);
+    const need = settings.sessions ? 'neither an admin nor an auditor' : 'not an admin';
+    throw new Failure(`${session.email} is ${need}.`, 403);
+  }
   const isRequired = settings.secondFactor === 'admins' && !isByPasskey;
-  const factor = isRequired && (await send(api.GET('/api/second-factor', { headers })));
+  const factor = isRequired && (await send(api.GET('/api/second-factor', as(session))));
   beginSession(session);
   if (factor && !factor.enabled) go('/account');
-};
-
-/** Begins the session of a user who may use the console; ends the session of any other user. */
-const admit = async (session: Session, how: { isByPasskey?: boolean } = {}): Promise<void> => {
-  if (await mayEnter(session)) return enter(session, how);
-  await logOut(session).catch(() => undefined);
-  const need = settings.sessions ? 'neither an admin nor an auditor' : 'not an admin';
-  throw new Failure(`${session.email} is ${need}.`, 403);
 };
 
 const admitByPasskey = (session: Session) => admit(session, { isByPasskey: true });
@@ -98,9 +97,9 @@ const ByPasskey = () => {
   });
   return (
     <>
-      <button type="button" onClick={() => asked.run()} aria-busy={asked.isBusy}>
+      <Button onClick={() => asked.run()} aria-busy={asked.isBusy}>
         Use a passkey
-      </button>
+      </Button>
       <FailureNotice what="You are not signed in" failure={asked.failure ?? failure} />
     </>
   );

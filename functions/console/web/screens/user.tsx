@@ -18,14 +18,7 @@ import { readState } from '../trail/query.ts';
 import { type Standing, standingsOf } from '../trail/standing.ts';
 import { useWhole } from '../trail/whole.ts';
 
-/** Entries of a user that are shown. */
 const shown = 10;
-
-interface HistoryProps {
-  readonly id: number;
-  /** The user as stored; absent: deleted. */
-  readonly user: UserDetails | undefined;
-}
 
 const standingColumns: readonly Column<Standing>[] = [
   { title: 'From', cell: ({ from }) => (from ? <Time at={from} /> : 'before the trail') },
@@ -51,7 +44,7 @@ const standingColumns: readonly Column<Standing>[] = [
 ];
 
 /** The user's roles over time, the newest entries by or about the user, and a link to all of them. */
-const History = ({ id, user }: HistoryProps) => {
+const History = ({ id, user }: { id: number; user: UserDetails | undefined }) => {
   const query = { about: String(id) };
   const whole = useWhole(readState(query));
   return (

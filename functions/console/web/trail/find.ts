@@ -20,7 +20,6 @@ export class Several extends Error {
   }
 }
 
-/** The most users that are offered. */
 const mostOffered = 10;
 
 const fold = (text: unknown): string => String(text).normalize().toLowerCase();
@@ -31,7 +30,7 @@ const findDeleted = async (sought: string): Promise<readonly Known[]> => {
   const { data } = await readAll(readState({ action: 'DELETE', result: 'SUCCESS' }), mostEntries);
   const knownOf = ({ resource_id, ...entry }: AuditEntry) => {
     const { name, email } = detailsOf(entry);
-    return { id: resource_id ?? '', name: String(name), email, isDeleted: true };
+    return { id: resource_id ?? '', name: String(name), email: String(email), isDeleted: true };
   };
   return data
     .map(knownOf)

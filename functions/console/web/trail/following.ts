@@ -1,9 +1,9 @@
 /** Looking for new entries, while the page is seen. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { announce } from '../components/notice.tsx';
 import type { AuditEntry } from '../contract.d.ts';
 import { counted } from '../format.ts';
-import { type Pages, useAction } from '../loading.ts';
+import { type Pages, useAction, useEvery } from '../loading.ts';
 import { merge, newOf, rereadFrom } from './follow.ts';
 import type { TrailState } from './query.ts';
 import { readAll } from './read.ts';
@@ -30,18 +30,8 @@ export const useFollowing = (state: TrailState, pages: Pages<AuditEntry>) => {
     if (found.length === 0 || isLookedAt()) setWaiting(found);
     else show(found);
   });
-  const run = useRef(look.run);
-  run.current = look.run;
   const isOn = state.follow === 'on';
-  useEffect(() => {
-    if (!isOn) return undefined;
-    const timer = setInterval(() => {
-      if (!document.hidden) void run.current();
-    }, pause);
-    return () => {
-      clearInterval(timer);
-      setWaiting([]);
-    };
-  }, [isOn]);
+  useEvery(pause, () => void (document.hidden || look.run()), isOn);
+  useEffect(() => () => setWaiting([]), [isOn]);
   return { waiting: waiting.length, failure: isOn ? look.failure : undefined, show };
 };

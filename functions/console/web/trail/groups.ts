@@ -1,4 +1,3 @@
-/** Entries counted by what they have in common. */
 import type { AuditEntry } from '../contract.d.ts';
 import { detailsOf } from './happened.ts';
 import { type Grouping, none, ownFilters, type TrailState } from './query.ts';

@@ -1,4 +1,3 @@
-/** Entries counted by time and result. */
 import type { AuditEntry } from '../contract.d.ts';
 import { timeOf } from '../format.ts';
 

@@ -3,13 +3,10 @@ import type { AuditEntry } from '../contract.d.ts';
 import { timeOf } from '../format.ts';
 import { detailsOf } from './happened.ts';
 
-type Entries = readonly AuditEntry[];
-
 /** Whether a user registered, rather than being made by somebody else. */
 export const isRegistration = ({ action, result, resource, user_id, resource_id }: AuditEntry) =>
   `${action} ${resource} ${result}` === 'CREATE users SUCCESS' && String(user_id) === resource_id;
 
-/** Whether an entry is a login with this result. */
 export const isLogin = (entry: AuditEntry, result: AuditEntry['result']): boolean =>
   entry.action === 'LOGIN' && entry.result === result;
 
@@ -25,7 +22,7 @@ export const changesRights = (entry: AuditEntry): boolean => {
 };
 
 /** Counts the different users who logged in since a time, in milliseconds since 1970. */
-export const usersSince = (entries: Entries, time: number): number =>
+export const usersSince = (entries: readonly AuditEntry[], time: number): number =>
   new Set(
     entries
       .filter((entry) => isLogin(entry, 'SUCCESS') && timeOf(entry.created_at) >= time)

@@ -70,7 +70,6 @@ export const ownFilters = (state: TrailState): readonly Grouping[] =>
     (by) => state[by] !== '' && (by === 'reason' || state[by] === none),
   );
 
-/** The parameters of a request. */
 export const parametersOf = (state: TrailState): Parameters => {
   const { follow: _, group: __, reason: ___, ...filters } = state;
   const own: readonly string[] = ownFilters(state);

@@ -1,4 +1,3 @@
-/** Requests for the audit trail. */
 import { api, Failure, type Page, sendForPage } from '../api.ts';
 import { tellNames } from '../components/user-name.tsx';
 import type { AuditEntries, AuditEntry } from '../contract.d.ts';
@@ -44,7 +43,6 @@ export const readAll = async (
   return { ...page, data };
 };
 
-/** The media types of exports. */
 export const exportForms = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
 export type ExportForm = keyof typeof exportForms;
 

@@ -12,7 +12,6 @@ export interface Standing {
   readonly from: string;
   /** Empty: still so. */
   readonly until: string;
-  /** The id of the user who made the change. */
   readonly by: number | null;
 }
 

@@ -1,11 +1,9 @@
-/** All entries of a query, which charts and groups count. */
 import type { Page } from '../api.ts';
 import type { AuditEntry } from '../contract.d.ts';
 import { type Loading, useLoad } from '../loading.ts';
 import type { TrailState } from './query.ts';
 import { readAll } from './read.ts';
 
-/** The most entries that are read. */
 export const mostEntries = 10_000;
 
 export interface Whole extends Loading<readonly AuditEntry[]> {
