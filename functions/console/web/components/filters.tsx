@@ -84,7 +84,7 @@ interface Values extends Partial<TrailState> {
 /** Frequent queries, each with its name and how far it goes back. */
 const questions = [
   ['Failed logins, last hour', { action: 'LOGIN', result: 'FAILURE' }, presets['Last hour']],
-  ['Changes of users, last day', { action: 'UPDATE' }, presets['Last day']],
+  ['Updates, last day', { action: 'UPDATE' }, presets['Last day']],
   ['Exports, last week', { action: 'EXPORT' }, presets['Last week']],
 ] as const;
 

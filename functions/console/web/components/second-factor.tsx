@@ -75,13 +75,7 @@ const RecoveryCodes = ({ codes, done }: { codes: readonly string[]; done: () => 
         <strong>Keep these recovery codes.</strong> Each lets you sign in once without the app. They
         are not shown again.
       </p>
-      <ul class="columns">
-        {codes.map((code) => (
-          <li key={code}>
-            <code>{code}</code>
-          </li>
-        ))}
-      </ul>
+      <pre>{text}</pre>
       <div class="row">
         <Button class="primary" onClick={done}>
           I have kept them

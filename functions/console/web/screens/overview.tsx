@@ -108,7 +108,7 @@ const Counts = (props: CountsProps) => {
 const Seal = () => {
   const check = lastCheck.use();
   const said = check
-    ? `${check.findings ? counted(check.findings, 'finding') : 'Nothing was found'}, checked ${ago(now() - Date.parse(check.at))}`
+    ? `${check.findings ? counted(check.findings, 'finding') : 'No tampering was found'}, checked ${ago(now() - Date.parse(check.at))}`
     : 'Not checked yet';
   if (!settings.sealed) return <p>The trail is not sealed.</p>;
   return (

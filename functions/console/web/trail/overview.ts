@@ -10,14 +10,14 @@ export const isRegistration = ({ action, result, resource, user_id, resource_id 
 export const isLogin = (entry: AuditEntry, result: AuditEntry['result']): boolean =>
   entry.action === 'LOGIN' && entry.result === result;
 
-/** Whether an entry changes the role, the auditor or the suspension of a user. */
+/** Whether an entry changes the role, the auditor or the suspension of a user, or is of a new admin. */
 export const changesRights = (entry: AuditEntry): boolean => {
   const { role, auditor, suspended } = detailsOf(entry);
   const isChange = entry.action === 'CREATE' || entry.action === 'UPDATE';
   return (
     isChange &&
     entry.result === 'SUCCESS' &&
-    [role, auditor, suspended].some((each) => each !== undefined)
+    [role === 'user' ? undefined : role, auditor, suspended].some((each) => each !== undefined)
   );
 };
 

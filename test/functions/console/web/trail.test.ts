@@ -7,6 +7,7 @@ import { groupsOf } from '../../../../functions/console/web/trail/groups.ts';
 import { happened } from '../../../../functions/console/web/trail/happened.ts';
 import { barsOf } from '../../../../functions/console/web/trail/histogram.ts';
 import { keepPassing } from '../../../../functions/console/web/trail/keep.ts';
+import { changesRights } from '../../../../functions/console/web/trail/overview.ts';
 import {
   fromLocal,
   parametersOf,
@@ -200,6 +201,20 @@ describe('What a user was', () => {
       ['user', 'c', '', '03', null],
     ]);
     expect(said([], { role: 'user', email: 'c' })).toEqual([['user', 'c', '', '', null]]);
+  });
+});
+
+describe('The overview', () => {
+  it.each([
+    ['CREATE', { role: 'admin' }, true],
+    ['CREATE', { name: 'Ada', email: 'ada@example.com', role: 'user' }, false],
+    ['UPDATE', { fields: ['role'], role: { from: 'admin', to: 'user' } }, true],
+    ['UPDATE', { auditor: { from: false, to: true } }, true],
+    ['UPDATE', { suspended: false }, true],
+    ['UPDATE', { fields: ['name'] }, false],
+  ])('lists a %s with %j among changes of rights: %j', (action, details, isListed) => {
+    const listed = { ...entry(1), action, details: JSON.stringify(details) } as AuditEntry;
+    expect(changesRights(listed)).toBe(isListed);
   });
 });
 
