@@ -76,8 +76,8 @@ describe('The form for a new user, where mails are sent,', () => {
     const auditor = await appoint(api, token, await register(api));
     const json = { name: 'Ada', email: uniqueEmail(), invite: true };
     const { id } = (await api('POST', '/api/users', { token, json })).body;
-    await api('PUT', `/api/users/${id}/suspension`, { token });
     await mailbox.mailsTo(json.email);
+    await api('PUT', `/api/users/${id}/suspension`, { token });
 
     const asked = { url: service.url, admin: auditor };
     const { page } = await openConsole(browser, asked, `#/users/${id}`);
