@@ -223,16 +223,16 @@ function addingErrors(settings: ServiceValues) {
 
 const form = 'must be a credential';
 
-/** Bytes as browsers write them in JSON. @param count of the characters, as a pattern has it */
-function bytes(count = '+') {
-  const pattern = `^[A-Za-z0-9_\\-]${count}$`;
+/** Bytes as browsers write them in JSON (base64url). @param quantifier of the characters, in the pattern */
+function bytes(quantifier = '+') {
+  const pattern = new RegExp(`^[A-Za-z0-9_\\-]${quantifier}$`);
   return v.pipe(
     v.string(form),
     rule({
       code: 'INVALID_FORMAT',
-      holds: (text) => new RegExp(pattern).test(text),
+      holds: (text) => pattern.test(text),
       message: () => form,
-      keywords: () => ({ pattern }),
+      keywords: () => ({ pattern: pattern.source }),
     }),
   );
 }
