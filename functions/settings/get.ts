@@ -18,7 +18,7 @@ export const handler = protectedEndpoint(contract.get, async () => {
       name,
       // On AWS the list of issuers is a file, beside the code of the functions that read it.
       value: value === providersFile ? 'as in the file of the deployment' : value,
-      // That of the setting is for one machine, which always seals; a deployment does so if it is told to.
+      // The setting itself has the default of one machine, which always seals; a deployment seals if told to.
       default: name === 'auditSeal' ? 'off' : parseSetting(settings[name], settings[name].default),
     };
   });

@@ -28,7 +28,7 @@ export async function deleteUser(id: number, by: number, source: Source): Promis
 }
 
 /**
- * Deletes a user whom nobody has changed since the user was read, and frees the address and the identities.
+ * Deletes a user whom nobody has changed since the user was read, with all ways in, and frees the address.
  * @param steps further conditions at that instant
  * @returns the user, as it was
  * @throws {Overtaken} when others have changed the user

@@ -27,7 +27,7 @@ export const shown = (value: AttributeValue | undefined): string | number | null
 /** The conditions that entries must meet, all of them. */
 export interface AuditFilter {
   readonly userId?: number | undefined;
-  /** The id of a user: what this user did to users, or what was done to this user. */
+  /** The id of a user: what this user did, or what was done to this user. */
   readonly about?: number | undefined;
   readonly action?: Action | undefined;
   readonly result?: AuditEntry['result'] | undefined;

@@ -1,7 +1,6 @@
 /**
  * Replaces in the bundles what @simplewebauthn/server imports to verify the attestations of authenticators by
- * X.509, which the service never asks for: a registration that has one fails, because none of these is there.
- * Leaving them out saves 239 of 599 KB.
+ * X.509, which the service neither asks for nor accepts. Leaving them out saves 239 of 599 KB.
  */
 const absent: undefined = undefined;
 
@@ -41,7 +40,7 @@ export {
   absent as ECDSASigValue,
 };
 
-/** The only parser that is left: the two numbers of a signature in DER, whose form is checked besides. */
+/** The only parser that is left: the two numbers of a signature in DER, whose form logins check besides. */
 export const AsnParser = {
   parse(der: Uint8Array) {
     const end = 4 + (der[3] ?? 0);
