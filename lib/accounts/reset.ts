@@ -13,8 +13,8 @@ import { merged, writeUser } from '../users/write.ts';
 import { reclaimed } from './ways-in.ts';
 
 /**
- * Sets a password by a token, which is valid once, ends all sessions and unlinks all identities. Whoever
- * has the mail has the address, which is then verified. By an invitation it is the first password.
+ * Sets a password by a token, which is valid once, and ends the other ways in ({@link reclaimed}). Whoever has
+ * the mail has the address, which is then verified. By an invitation it is the first password.
  * @throws {DomainError} RESET_TOKEN_INVALID, HASHING_FAULT, STORAGE_FAULT
  */
 export async function resetPassword(
@@ -27,7 +27,7 @@ export async function resetPassword(
   const password_hash = await hashPassword(password);
   const reset = async (link: FoundLink) => {
     const { user } = link;
-    const reclaiming = reclaimed(user, password_hash, 'mailbox'); // with the sessions and identities ended
+    const reclaiming = reclaimed(user, password_hash, 'mailbox'); // sessions, identities, passkeys
     const change = merged(
       { fields: {}, steps: [useResetLink(link)] }, // links
       { fields: verifiedAs(true) }, // verified addresses
