@@ -380,7 +380,7 @@ const misplaced = `(() => {
   };
   const beside = (first) => box(first.nextElementSibling).left >= box(first).right && box(first.nextElementSibling).top < box(first).bottom;
   const found = {
-    broken: all(['.badge', ...(columns > 20 ? ['td time'] : []), ...(columns > 33 ? ['.whole:not(.trail .whole)'] : [])].join())
+    broken: all(['.badge', ...(columns > 20 ? ['td time'] : []), ...(columns > 33 ? ['.whole:not(.trail .whole)', 'figure time'] : [])].join())
       .filter((element) => element.innerText.length < 50 && isOnLines(element)),
     'not beside its name': all('dl dt').filter((dt) => !beside(dt)),
     'not beside the title': all('dialog h2').filter((title) => !beside(title)),

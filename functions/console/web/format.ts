@@ -26,6 +26,10 @@ export const localTime = (at: string): string => written(at, dateTime.format);
 export const utcTime = (at: string): string =>
   written(at, (time) => `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`);
 
+/** From one time to another, on the clock of this machine. */
+export const localRange = (from: string, until: string): string =>
+  dateTime.formatRange(new Date(from), new Date(until));
+
 /** A time of the next hours on the clock of this machine: `14:33`. */
 export const clockTime = (at: string): string => written(at, clock.format);
 

@@ -1,14 +1,15 @@
 import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
 import type { AuditEntry } from '../contract.d.ts';
-import { counted, timeOf } from '../format.ts';
+import { counted, localDay, localRange, localTime, timeOf } from '../format.ts';
 import { type Bar, type Bounds, barsOf } from '../trail/histogram.ts';
 import { Button } from './button.tsx';
 import { Time } from './text.tsx';
 
-const range = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-
 const titleOf = ({ from, until, success, failure }: Bar): string =>
-  `${range.formatRange(new Date(from), new Date(until))}: ${counted(success + failure, 'entry', 'entries')}, ${counted(failure, 'failure')}`;
+  `${localRange(from, until)}: ${counted(success + failure, 'entry', 'entries')}, ${counted(failure, 'failure')}`;
+
+/** Milliseconds from which on the ends of a chart are labelled by their days alone. */
+const long = 2 * 86_400_000;
 
 /** Arrows lead from bar to bar, so that Tab needs one step for all of them. */
 const move = ({ key, currentTarget }: TargetedKeyboardEvent<HTMLDivElement>): void => {
@@ -35,6 +36,7 @@ export const Histogram = ({ entries, caption, bounds, narrow }: HistogramProps) 
   const [oldest, newest] = [bars[0], bars.at(-1)];
   const first = bars.find(({ success, failure }) => success + failure > 0);
   if (!oldest || !newest) return null;
+  const write = timeOf(newest.until) - timeOf(oldest.from) < long ? localTime : localDay;
   const part = (kind: 'good' | 'bad', count: number) => (
     <span class={kind} style={{ height: `${(100 * count) / most}%` }} />
   );
@@ -60,7 +62,7 @@ export const Histogram = ({ entries, caption, bounds, narrow }: HistogramProps) 
         )}
       </div>
       <p class="row apart muted">
-        <Time at={oldest.from} /> <Time at={newest.until} />
+        <Time at={oldest.from} write={write} /> <Time at={newest.until} write={write} />
       </p>
     </figure>
   );
