@@ -4,6 +4,7 @@ import type { PageData } from '../page-data.ts';
 import { setClock } from './clock.ts';
 import type { Problem, paths } from './contract.d.ts';
 import { endSession, refresh, signedIn } from './session.ts';
+import { labels } from './trail/query.ts';
 
 export const settings: PageData = JSON.parse(
   document.getElementById('settings')?.textContent ?? '{}',
@@ -75,8 +76,13 @@ api.use({
   },
 });
 
+/** The word for a filter, by which the service begins what is wrong with it; other words stay. */
+const labelOf = (word: string): string =>
+  Object.entries(labels).find(([name]) => name === word)?.[1] ?? word;
+
 const messageOf = (status: number, problem: Partial<Problem> & { message?: string }): string => {
-  const title = sentence(problem.title ?? problem.message ?? `The service answered ${status}`);
+  const said = problem.title ?? problem.message ?? `The service answered ${status}`;
+  const title = sentence(said.replace(/^\w+/, labelOf));
   const fault = problem.err ?? problem.hashErr ?? problem.insertErr;
   if (status === 429 && !problem.code) return 'The service has too much to do.';
   if (problem.code === 'SECOND_FACTOR_REQUIRED')

@@ -65,6 +65,14 @@ describe('The screen of the audit trail', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('names a filter that the service refuses as its field does', async () => {
+    const { page } = await open('#/audit?ipAddress=home');
+
+    const refusal = await page.getByRole('alert').locator('p').innerText();
+
+    expect(refusal).toBe('The entries could not be loaded. Source must be an IP address.');
+  });
+
   it('asks for the name of each user that is seen once, six at a time, and shows text as text', async () => {
     const users: { id: number }[] = [];
     for (let made = 0; made < 8; made += 1) users.push(await withLogins(2, `${script} ${made}`));

@@ -6,6 +6,7 @@ import { findId, Several } from '../trail/find.ts';
 import {
   fromLocal,
   groupings,
+  labels,
   presets,
   readState,
   secondsBefore,
@@ -41,11 +42,17 @@ interface FilterProps {
   readonly state: TrailState;
 }
 
-/** A user, by address or id, with the name of the one that is filtered for. */
-const UserFilter = ({ label, name, state, ...input }: FilterProps & { type?: 'search' }) => (
+interface UserFilterProps {
+  readonly name: 'userId' | 'resourceId' | 'about';
+  readonly state: TrailState;
+  readonly type?: 'search';
+}
+
+/** A user, by name, address or id, with the name of the one that is filtered for. */
+const UserFilter = ({ name, state, ...input }: UserFilterProps) => (
   <Field
     {...input}
-    label={label}
+    label={labels[name]}
     name={name}
     defaultValue={state[name]}
     hint={state[name] && <UserName key={state[name]} id={state[name]} isLink />}
@@ -171,22 +178,16 @@ export const Filters = ({ state }: { state: TrailState }) => {
       resetOn={JSON.stringify(state)}
     >
       <div class="row filters">
-        <UserFilter
-          label="Who did it"
-          name="userId"
-          state={state}
-          type="search"
-          aria-keyshortcuts="/"
-        />
-        <UserFilter label="To whom" name="resourceId" state={state} />
+        <UserFilter name="userId" state={state} type="search" aria-keyshortcuts="/" />
+        <UserFilter name="resourceId" state={state} />
         <Choice label="Action" name="action" state={state} options={actions} />
         <Choice label="Result" name="result" state={state} options={results} />
         <Choice label="Group by" name="group" state={state} options={groups} />
         {isOpen && (
           <>
-            <UserFilter label="Who or to whom" name="about" state={state} />
+            <UserFilter name="about" state={state} />
             <Field
-              label="Source"
+              label={labels.ipAddress}
               name="ipAddress"
               defaultValue={ipAddress}
               placeholder="IP address"

@@ -17,6 +17,14 @@ const names = [
   'group',
 ] as const;
 
+/** The labels of filters whose names in the API people do not see. */
+export const labels = {
+  userId: 'Who did it',
+  resourceId: 'To whom',
+  about: 'Who or to whom',
+  ipAddress: 'Source',
+} as const;
+
 /** The filters that are those of a group of entries, with their titles. */
 export const groupings = {
   userId: 'Who',
