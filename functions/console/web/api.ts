@@ -115,7 +115,7 @@ const replyOf = async <Data>(request: Promise<Reply<Data>>): Promise<Reply<Data>
 export const send = async <Data>(request: Promise<Reply<Data>>): Promise<Data> =>
   (await replyOf(request)).data as Data;
 
-/** Sends a request whose failure with a code is none. @returns undefined if it has failed with the code */
+/** Sends a request. @returns undefined if it failed with this code @throws {Failure} of another code */
 export const sendUnless = async <Data>(
   code: string,
   request: Promise<Reply<Data>>,

@@ -1,4 +1,4 @@
-/** What admins can do to a user, each with the dialog that asks before. Auditors see only the states. */
+/** The actions of admins on a user, each with the dialog that asks before. Auditors see only the states. */
 import type { ComponentChildren } from 'preact';
 import { api, Failure, send, settings } from '../api.ts';
 import type { Invitation, UserChanges, UserDetails } from '../contract.d.ts';
@@ -27,7 +27,7 @@ export const suspension =
 const atOnce = 'It holds at once, in open sessions too.';
 const untilExpiry = 'A token that was given before keeps the role until it expires, within a day.';
 
-/** The changes of a user's rights, and how users are before. */
+/** The changes of a user's rights, each with the state that it ends. */
 const standings = {
   admin: {
     state: 'May look at users, and change their own account.',
@@ -79,7 +79,7 @@ interface Deed extends Omit<FormDialogProps<Values>, 'failed'> {
   readonly isState?: boolean;
   readonly isForGood?: boolean;
   readonly failed?: string;
-  /** The sentence that is told once it is done. Absent: nobody is left who could be shown. */
+  /** The message once it is done and the user is loaded again. Absent: the user's screen is left. */
   readonly done?: ComponentChildren;
 }
 
@@ -170,7 +170,7 @@ const linkOf = ({ id, email, invited_until: isInvited, ...user }: UserDetails): 
   ),
 });
 
-/** The second factor, as which passkeys count too. */
+/** The second factor. Passkeys count as one. */
 const factorOf = (user: UserDetails): Deed => {
   const { id, second_factor: factor, passkeys = [] } = user;
   const states = [

@@ -18,7 +18,8 @@ addEventListener('hashchange', closeDialog);
 export const OpenDialog = () => {
   const dialog = opened.use();
   useLayoutEffect(() => closeDialog, []);
-  // A copy is drawn with the page around it, and closes before the form to sign in takes the focus.
+  // A copy, because Preact does not draw the same element again: drawn with the page around it, the
+  // dialog closes before the form to sign in takes the focus.
   return dialog && cloneElement(dialog);
 };
 

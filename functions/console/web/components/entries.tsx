@@ -64,7 +64,7 @@ const EntryDetails = ({ entry }: { entry: AuditEntry }) => {
     ['Link to this entry', time && { since, until: new Date(time + 1).toISOString() }],
     ['All that this user did', userId !== null && { userId }],
     ['All that was done to it', resourceId !== null && { resourceId }],
-    ['All from this address', ipAddress !== null && { ipAddress }],
+    ['All from this source', ipAddress !== null && { ipAddress }],
   ] as const;
   return (
     <Dialog title={`${entry.action} ${entry.resource}`}>

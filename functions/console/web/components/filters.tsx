@@ -33,7 +33,7 @@ const groups = { '': 'Nothing', ...groupings };
 const results = { '': 'Any', SUCCESS: 'Success', FAILURE: 'Failure' };
 const orders = { '': 'Newest first', asc: 'Oldest first' };
 
-/** Shows what the address bar says from then on; Back leads to what it said before. */
+/** Shows the trail by a query, which goes into the address bar. Back leads to the query before it. */
 export const showTrail = (state: TrailState): void => go('/audit', state);
 
 interface FilterProps {

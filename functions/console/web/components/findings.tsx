@@ -1,4 +1,4 @@
-/** The findings of the checks of the seal, as screens show them wherever they are about them. */
+/** The findings of the checks of the seal, wherever screens show them. */
 import { useEffect } from 'preact/hooks';
 import { mark } from '../../mark.ts';
 import { api, send, settings } from '../api.ts';
@@ -57,8 +57,8 @@ export const useSeal = () => {
   return seal;
 };
 
-/** Looks at the seal now and then. Its screen says why it cannot be read. */
-const Looks = () => {
+/** Keeps the last check up to date. Only the screen of the seal says why it cannot be read. */
+const Watch = () => {
   const { reload } = useSeal();
   useEvery(pause, () => void (document.hidden || signedIn.get().isOver || reload()));
   useEffect(() => () => lastCheck.set(undefined), []);
@@ -76,7 +76,7 @@ export const FindingsBanner = () => {
   }, [count]);
   return (
     <>
-      {settings.sealed && <Looks />}
+      {settings.sealed && <Watch />}
       {count > 0 && (
         <p class="notice bad" role="alert">
           <a href={href('/seal')}>{counted(count, 'finding')}</a>: the audit trail, or the archive

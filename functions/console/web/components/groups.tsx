@@ -1,4 +1,4 @@
-import { counted } from '../format.ts';
+import { counted, grouped } from '../format.ts';
 import { type Group, groupsOf } from '../trail/groups.ts';
 import { type Grouping, groupings, type TrailState } from '../trail/query.ts';
 import type { Whole } from '../trail/whole.ts';
@@ -20,8 +20,8 @@ const columnsFor = (by: Grouping, narrow: (value: string) => void): readonly Col
     ),
     class: 'name',
   },
-  { title: 'Entries', cell: ({ count }) => count.toLocaleString() },
-  { title: 'Failures', cell: ({ failures }) => failures.toLocaleString() },
+  { title: 'Entries', cell: ({ count }) => grouped(count) },
+  { title: 'Failures', cell: ({ failures }) => grouped(failures) },
   { title: 'First', cell: ({ first }) => <Time at={first} /> },
   { title: 'Last', cell: ({ last }) => <Time at={last} /> },
 ];

@@ -30,7 +30,7 @@ const columnsFor = (props: UserProps): readonly Column<Identity>[] => [
   },
 ];
 
-/** Asks before an identity is unlinked. Users confirm it for their own, and admins unlink those of others. */
+/** Asks before an identity is unlinked. Users must confirm it for their own; admins need not. */
 const Unlink = ({
   user,
   identity: { id: identity, issuer },
@@ -53,12 +53,12 @@ const Unlink = ({
     >
       {isOwn(user) ? (
         <>
-          <p>{issuer} will not log you in any more. All your other sessions end.</p>
+          <p>{issuer} will not sign you in any more. All your other sessions end.</p>
           <Confirmation user={user} />
         </>
       ) : (
         <p>
-          {issuer} will not log <Person user={user} /> in any more. All sessions of the user end.
+          {issuer} will not sign <Person user={user} /> in any more. All sessions of the user end.
         </p>
       )}
     </FormDialog>

@@ -1,4 +1,4 @@
-/** A user: what is known of it, and what users may change of themselves, and admins of everybody. */
+/** A user's facts, and the changes that users may make to themselves and admins to everybody. */
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { api, send, sendUnless, settings } from '../api.ts';
 import { now } from '../clock.ts';

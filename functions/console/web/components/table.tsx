@@ -20,7 +20,7 @@ interface TableProps<Row> {
   readonly empty: ComponentChildren;
 }
 
-/** Makes the rows of a table cards while it is wider than its place: how wide it is depends on what it holds. */
+/** Turns rows into cards while the table, whose width depends on what it holds, is wider than its place. */
 const keepFitting = (place: HTMLElement, table: HTMLElement) => {
   let needed = 0;
   const arrange = () => {

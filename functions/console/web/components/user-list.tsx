@@ -75,7 +75,7 @@ const columnsFor = (selection: Selection): readonly Column<User>[] => [
     ),
     class: 'name',
   },
-  { title: 'Email', cell: Address },
+  { title: 'Address', cell: Address },
   { title: 'Created', cell: ({ created_at }) => <Time at={created_at} write={localDay} /> },
 ];
 
