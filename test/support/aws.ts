@@ -29,7 +29,7 @@ type Input = any;
 export interface AwsServices {
   /** By their names, without their service's; what returns nothing is refused as invalid. */
   readonly operations: Readonly<Record<string, (input: Input) => object | undefined>>;
-  /** What a request is answered that names none of these, such as one of S3. */
+  /** Answers the requests that name none of these, such as those of S3. */
   readonly others?: (request: IncomingMessage, response: ServerResponse, body: Buffer) => unknown;
   readonly faultOf: (
     request: IncomingMessage,

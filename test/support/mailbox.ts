@@ -93,7 +93,7 @@ export const tokenIn = ({ text, html }: Pick<ReceivedMail, 'text' | 'html'>): st
 
 export interface MailingService extends AcceptanceService {
   readonly mailbox: Mailbox;
-  /** Has a link mailed to a user, of whom it is the first mails. @returns its token */
+  /** Asks for a mail with a link that resets a password. @returns the token of the link */
   requestToken(email: string): Promise<string>;
 }
 
@@ -114,12 +114,11 @@ export const mailingServiceForThisFile = async (
     ...environment,
   });
   const requestToken = async (email: string) => {
-    const before = mailbox.mails.filter(({ to }) => to.includes(email)).length;
+    const links = () =>
+      mailbox.mails.filter(({ to, text }) => to.includes(email) && text.includes('/reset#token='));
+    const { length } = links();
     await service.api('POST', '/api/password-resets', { json: { email } });
-    const mails = await mailbox.mailsTo(email, before + 1);
-    const mail = mails.at(-1);
-    if (!mail) throw new Error(`${email} has no mail`);
-    return tokenIn(mail);
+    return tokenIn(await until(() => links()[length], `${email} has no link`));
   };
   return { ...service, mailbox, requestToken };
 };
