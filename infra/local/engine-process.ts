@@ -34,7 +34,7 @@ const isHeld = (pipe: string): boolean => {
 
 /**
  * Times to look whether the engine of a service that was killed has ended, and milliseconds in between:
- * ten seconds, of which none count while the whole machine stands still.
+ * ten seconds; time in which the whole machine stands still does not count.
  */
 const maxLooks = 500;
 const lookInterval = 20;

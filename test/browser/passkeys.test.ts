@@ -19,7 +19,7 @@ const signIn = async (use) => {
   const { body: options } = await call('POST', '/api/login/passkey-options');
   return call('POST', '/api/login/passkey', { credential: await use(options) });
 };
-/** Without typing: the browser offers the passkey in a list, where this one chooses it by itself. */
+/** Asks for a passkey as autofill does: a user would choose it from a list, and the authenticator chooses for the user. */
 const offered = async (options) => {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
   return (await navigator.credentials.get({ publicKey, mediation: 'conditional' })).toJSON();

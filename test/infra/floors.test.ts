@@ -147,7 +147,7 @@ describe('What an option touches outside its rooms', () => {
     ];
   };
 
-  it('is what was reviewed: `--update` writes it, and each line more is a price', async () => {
+  it('is what reviewed-options.txt says, where each line more is a price: `--update` writes it', async () => {
     const lines = Object.entries(options).flatMap(touchedBy);
 
     await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('reviewed-options.txt');

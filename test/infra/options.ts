@@ -1,6 +1,6 @@
 /**
- * What is each option's own (lib/options/README.md). What it touches besides is in reviewed-options.txt: the
- * files that import it, and those that name the fields which it stores of a user, or what asks for them.
+ * The parts of the code that belong to one option alone (lib/options/README.md). reviewed-options.txt lists all
+ * other files that depend on it: those that import it, and those that name its fields.
  */
 export interface Option {
   /** Whether it has no room: it is a column of lib/accounts/policy.ts, and a field. */

@@ -97,7 +97,7 @@ export const startEmulator = async () => {
     await stop();
     throw error;
   });
-  /** What leads a command, the AWS SDK in it, to the emulator. */
+  /** The variables by which a command, and the AWS SDK in it, calls the emulator. */
   const env = clientSettings(edge);
   return { port, env, stop };
 };

@@ -74,7 +74,7 @@ export const ownEngineForThisFile = () => {
       }
       return { npm, api: apiClient(url.replace('localhost', '127.0.0.1')) };
     },
-    /** What the running service has announced. */
+    /** The file in which the running service says where it is. */
     running: (): RunningService => JSON.parse(readFileSync(join(data, 'service.json'), 'utf8')),
     /** Sends a signal to the engines whose data are in the folder. */
     signalEngine: (signal: NodeJS.Signals) => {

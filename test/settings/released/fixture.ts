@@ -1,6 +1,6 @@
 /**
  * The data of a version as files, in a folder by its name: the data folder, the items of both tables as
- * DynamoDB has them, and what users know of them. What a released version has written stays as it is.
+ * DynamoDB has them, and what users know of them. The files of a released version are never changed.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -71,7 +71,7 @@ const sorted = (item: Item): Item =>
  * files; the last run also checks them, and an operator does. @returns when that was
  */
 export const sealInto = async (folder: string, place: Place): Promise<number> => {
-  // What the service itself has sealed, at the time of this machine.
+  // The service has sealed into its own folder, at times that nobody chose: this begins anew.
   const Key = { pk: { S: 'audit-seal' } };
   await client().send(new DeleteItemCommand({ TableName: tableOf(place, 'users'), Key }));
   const archive = join(folder, 'audit-archive');
@@ -101,14 +101,14 @@ export const verifyAsOperator = (folder: string) => {
   return operate(['verify-audit', ...trail, ...key], { environment: { XDG_STATE_HOME: state } });
 };
 
-/** @throws {Error} for a version that has a fixture, which stays as it is */
+/** @throws {Error} for a version that has a fixture */
 export const writeFixture = (
   version: string,
   { items, known, data }: { items: Items; known: object; data: string },
 ): void => {
   const folder = folderOf(version);
   if (existsSync(folder)) {
-    throw new Error(`${folder} is there: what a released version has written stays as it is`);
+    throw new Error(`${folder} is there: the files of a released version are never changed`);
   }
   mkdirSync(folder);
   cpSync(data, join(folder, 'data'), { recursive: true });
@@ -120,7 +120,7 @@ export const writeFixture = (
 const writeLines = (file: string, lines: readonly unknown[]): void =>
   writeFileSync(file, lines.map((line) => `${lineOf(line)}\n`).join(''));
 
-/** What a version has written. */
+/** Reads the fixture of a version. */
 export const readFixture = (version: string) => {
   const folder = folderOf(version);
   const read = (name: string) =>

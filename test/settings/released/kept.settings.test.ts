@@ -1,6 +1,6 @@
 /**
- * What is stored while every option is on is found again after all of them were off. `npm run fixture` writes
- * it into a folder by the version's name, where later versions find it (released.settings.test.ts).
+ * Data that are stored while every option is on are found again after all of them were off. `npm run fixture`
+ * writes them into a folder by the version's name, where later versions find them (released.settings.test.ts).
  */
 import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ it.runIf(process.env.FIXTURE)('npm run fixture writes what this version stores',
   writeFixture(version, { items, known: { ...known, sealed }, data });
 });
 
-it.each(versions)('What is stored still has all that %s stored, in the same form', (older) => {
+it.each(versions)('This version still stores all that %s stored, in the same form', (older) => {
   const form = formOf(items);
 
   expect(formOf(readFixture(older).items).filter((each) => !form.includes(each))).toEqual([]);

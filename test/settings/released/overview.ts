@@ -1,4 +1,4 @@
-/** What an admin sees of all that is stored, before anybody changes it. */
+/** Lists and exports that show an admin all that is stored, before anybody changes it. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { readPages } from '../../support/acceptance.ts';

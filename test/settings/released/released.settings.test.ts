@@ -1,4 +1,4 @@
-/** What released versions have stored, read, changed and verified by the version at hand. */
+/** This version reads, changes and verifies the data that released versions have stored. */
 import { createPublicKey } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -88,7 +88,7 @@ describe.each(versions)('Of what %s has stored, this version', async (version) =
     });
     afterAll(() => service.stop());
 
-    it('answers what that answered', () => overview.find(service, known.overview));
+    it('responds as that version did', () => overview.find(service, known.overview));
 
     it('shows the newest sealed file', async () => {
       const { adminToken: token } = service;
