@@ -143,6 +143,8 @@ export interface Rule {
   readonly times?: number;
   /** Only the first time that something is asked for, so that a second attempt gets through. */
   readonly firstAttempt?: boolean;
+  /** No request that contains this. */
+  readonly except?: string;
 }
 
 export interface EngineProxy {
@@ -163,6 +165,7 @@ export interface EngineProxy {
 /**
  * Has one request overtake another, which is held back at its first operation of a kind.
  * @param after operations of that kind that pass before
+ * @param except what the operation does not contain
  * @returns what both came to
  */
 export const overtake = async <A, B>(
@@ -170,10 +173,13 @@ export const overtake = async <A, B>(
   operation: string,
   first: () => Promise<A>,
   second: () => Promise<B>,
-  { after = 0 }: { after?: number } = {},
+  { after = 0, ...which }: { after?: number } & Pick<Rule, 'except'> = {},
 ): Promise<[A, B]> => {
   const { fault, reached, release } = holdBack();
-  impose({ fault: faults.pass, operation, times: after }, { fault, operation, times: 1 });
+  impose(
+    { ...which, fault: faults.pass, operation, times: after },
+    { ...which, fault, operation, times: 1 },
+  );
   const slow = first();
   await reached;
   const fast = await second();
@@ -206,6 +212,7 @@ interface ActiveRule extends Rule {
 const applies = (rule: ActiveRule, { operation, tables, content }: EngineRequest): boolean => {
   if (rule.operation !== undefined && rule.operation !== operation) return false;
   if (rule.table !== undefined && !tables.includes(rule.table)) return false;
+  if (rule.except !== undefined && content.includes(rule.except)) return false;
   if (rule.left === 0 || (rule.firstAttempt && rule.seen.has(content))) return false;
   rule.left -= 1;
   rule.seen.add(content);
