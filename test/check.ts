@@ -63,9 +63,9 @@ const storage: Step = {
 const code: readonly Step[] = [
   { name: 'lint', command: 'run lint', isWithoutReport: true },
   { name: 'types', command: 'run types', isWithoutReport: true },
-  part('stack'),
-  part('browser'),
 ];
+/** The tests of what is built: the stack, and the pages. */
+const built: readonly Step[] = [part('stack'), part('browser')];
 /** Begins with what `npm run synth` does, and reports the tests of the deployed service. */
 const rehearsal: Step = {
   name: 'rehearsal',
@@ -75,6 +75,7 @@ const rehearsal: Step = {
 
 const everything: readonly Step[] = [
   ...code,
+  ...built,
   ...engines.flatMap((engine) =>
     ['service', 'settings', 'machine', 'properties', 'long'].map((name) => partOn(engine, name)),
   ),
@@ -164,9 +165,9 @@ const inTurn = async (steps: readonly Step[]): Promise<readonly Count[]> => {
 /** The lanes of the gate, which use about as much of the processors as each other. */
 const startGate = (): readonly Promise<readonly Count[]>[] => {
   const first = inTurn([service]);
-  const tests = async () => [...(await first), ...(await inTurn([others, storage]))];
+  const tests = async () => [...(await first), ...(await inTurn([others, storage, ...code]))];
   const deployment = async () => {
-    const counts = await inTurn([...code, part('contract')]);
+    const counts = await inTurn([...built, part('contract')]);
     await first;
     return [...counts, ...(await inTurn([rehearsal]))];
   };
