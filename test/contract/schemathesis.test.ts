@@ -10,7 +10,7 @@ import { folderForThisFile } from '../support/folder.ts';
 import { pythonProgram } from '../support/python.ts';
 import { startTestService } from '../support/service.ts';
 
-const { SEED = '1', EXAMPLES = '15' } = process.env;
+const { SEED = '1', EXAMPLES = '8' } = process.env;
 const seed = SEED === 'random' ? Math.trunc(Math.random() * 2 ** 31) : Number(SEED);
 
 /** Milliseconds, for what hangs: it takes one minute, and with many examples some. */
