@@ -122,7 +122,9 @@ describe('The screen of the seal', () => {
     expect(await page.locator('.card.broken').count()).toBe(1);
     expect(await page.locator('.badge', { hasText: 'Sealed' }).count()).toBe(0);
     await page.getByText('And 10 more findings').waitFor();
-    expect(await page.locator('link[rel=icon]').getAttribute('href')).toContain('circle');
+    await expect
+      .poll(() => page.locator('link[rel=icon]').getAttribute('href'))
+      .toContain('circle');
     expect(await violationsIn(page)).toEqual([]);
     await page.getByRole('link', { name: 'file 7 (9999999992.ndjson.gz)' }).click();
     expect(await page.evaluate('document.activeElement.id')).toBe('verify');

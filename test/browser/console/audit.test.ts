@@ -5,7 +5,7 @@ import { serviceForThisFile } from '../../support/acceptance.ts';
 import { logIn, register } from '../../support/client.ts';
 import { browserForThisFile } from '../browser.ts';
 import { listedEntry, openConsole } from '../console.ts';
-import { violationsIn } from '../page.ts';
+import { drawn, violationsIn } from '../page.ts';
 
 const service = await serviceForThisFile();
 const { api, adminToken: token } = service;
@@ -48,6 +48,7 @@ describe('The screen of the audit trail', () => {
     await page.getByLabel('Result').selectOption('Failure');
     expect(await page.getByLabel('Since').isVisible()).toBe(false);
     await page.getByRole('button', { name: 'Last hour', exact: true }).click();
+    await page.waitForURL(/since=/);
     await expect.poll(() => rowsOf(page).count()).toBe(1);
     const { hash } = new URL(page.url());
     const colleague = await open(hash);
@@ -131,7 +132,7 @@ describe('The screen of the audit trail', () => {
       expect(await page.evaluate(`(${imitated})(${id})`)).toEqual([]);
     }
 
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(1280);
+    await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBe(1280);
     await page.goto(`${service.url}/console#/users/${users[1]?.id}`);
     const heading = page.getByRole('heading', { level: 1 });
     await heading.getByText(`#${users[1]?.id}`).waitFor();
@@ -148,6 +149,8 @@ describe('The screen of the audit trail', () => {
       const { page } = await open(`#/audit?userId=${user.id}&action=LOGIN`);
       await page.setViewportSize({ width, height: 800 });
       await rowsOf(page).getByText('A name').first().waitFor();
+      // A row that becomes a card has another width.
+      await page.evaluate(drawn);
 
       for (const x of [0.05, 0.3, 0.5, 0.7, 0.95]) {
         const { height, width } = (await rowsOf(page).boundingBox()) ?? { height: 0, width: 0 };
