@@ -1,9 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
 import { accessSync, constants, existsSync, globSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import {
   endEngine,
@@ -12,6 +10,7 @@ import {
   spawnEngine,
   waitUntilAnswering,
 } from './engine-process.ts';
+import { freePort } from './port.ts';
 
 /** A DynamoDB engine on this machine. */
 export interface Engine {
@@ -89,16 +88,6 @@ export const installedEngines = (): readonly EngineName[] =>
 export const engineOf = (folder: string): EngineName | undefined =>
   engineNames.find((name) => existsSync(join(folder, dataFiles[name])));
 
-/** @param host absent: all network interfaces */
-const freePort = async (host?: string): Promise<number> => {
-  const server = createServer().listen(0, host);
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address ? address.port : 0;
-};
-
 /** On Linux all of 127.0.0.0/8 is this machine's own, and no page can try each address and port. */
 const hiddenHost = (): string =>
   process.platform === 'linux'
@@ -110,9 +99,8 @@ const hiddenHost = (): string =>
  * that it must not be found.
  */
 const newEndpoint = async (name: EngineName): Promise<string> => {
-  if (name === 'dynamodb-local') return `http://127.0.0.1:${await freePort()}`;
-  const host = hiddenHost();
-  return `http://${host}:${await freePort(host)}`;
+  const host = name === 'dynoxide' ? hiddenHost() : '127.0.0.1';
+  return `http://${host}:${await freePort()}`;
 };
 
 /** Starts an engine. @returns undefined when it is not installed */

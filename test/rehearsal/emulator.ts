@@ -1,8 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { createWriteStream, readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../../infra/local/port.ts';
 import { pythonProgram as installedProgram } from '../support/python.ts';
 import { until } from '../support/until.ts';
 import { end, start } from './command.ts';
@@ -25,16 +24,6 @@ export const installEmulator = async (): Promise<string> => {
   installedProgram('ministack', packages);
   const [emulator = ''] = readFileSync(packages.requirements, 'utf8').split('\n');
   return emulator;
-};
-
-/** The emulator must be told its port, as it writes it into addresses. */
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 };
 
 /**

@@ -1,8 +1,9 @@
 /** A loopback proxy between the service and its DynamoDB engine that can fail in every way. */
 import { once } from 'node:events';
 import { Agent, createServer, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../infra/local/port.ts';
 
 interface Answer {
   readonly status: number;
@@ -299,10 +300,10 @@ export const startProxy = async (
     socket.once('close', () => sockets.delete(socket));
   });
 
-  const listen = async (port: number) => {
+  const port = await freePort();
+  const accept = async () => {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
   };
   const refuse = async () => {
     const closed = once(server, 'close');
@@ -310,7 +311,7 @@ export const startProxy = async (
     for (const socket of sockets) socket.destroy();
     await closed;
   };
-  const port = await listen(0);
+  await accept();
   return {
     url: `http://127.0.0.1:${port}`,
     get requests() {
@@ -329,7 +330,7 @@ export const startProxy = async (
       Object.assign(consumed, { units: 0, entries: 0 });
     },
     refuse,
-    accept: async () => void (await listen(port)),
+    accept,
     stop: async () => {
       if (server.listening) await refuse();
       agent.destroy();

@@ -1,0 +1,27 @@
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+/** Below the ports that systems give to whoever asks for any, and connections get. */
+const apart = { from: 20_000, to: 30_000 };
+
+const maxAttempts = 100;
+
+/**
+ * A port that nobody uses at any address of this machine, as dynoxide wants it, and that nobody gets before
+ * the caller has taken it, unless by asking for just that one.
+ * @param range from the first port to the one after the last
+ * @throws {Error} when none is found
+ */
+export const freePort = async ({ from, to } = apart): Promise<number> => {
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    const port = randomInt(from, to);
+    const server = createServer().listen(port);
+    const isFree = await once(server, 'listening').then(Boolean, () => false);
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
+  throw new Error('No free port was found');
+};
