@@ -59,7 +59,7 @@ export default defineConfig({
     globalSetup: ['test/support/engine.ts'],
     // Most files wait for a service or an engine more than they compute; DynamoDB Local takes as
     // much of the machine as there is, and with more to do answers too late.
-    maxWorkers: chosenEngine() === 'dynamodb-local' ? 1 : 2 * availableParallelism(),
+    maxWorkers: chosenEngine() === 'dynamodb-local' ? 1 : Math.ceil(1.5 * availableParallelism()),
     // Services within the process of their tests log there.
     onConsoleLog: (text) => !text.startsWith('{"level":'),
     // For what hangs, not for what is slow.
