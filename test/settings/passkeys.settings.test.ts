@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { entriesOf, outcome, refusal, uniqueAgent } from '../support/acceptance.ts';
+import { entriesOf, outcome, refusal, stopClock, uniqueAgent } from '../support/acceptance.ts';
 import { logIn, register } from '../support/client.ts';
 import { identityServiceForThisFile, newPerson, startIssuer } from '../support/issuer.ts';
 import { newPasskey, passkeyClient, passkeySettings, rpId } from '../support/passkeys.ts';
@@ -329,6 +329,7 @@ describe('A login by a passkey', () => {
   });
 
   it('counts for the account once its signature is right', async () => {
+    stopClock();
     const { passkey } = await newHolder();
     await signIn(passkey, { counter: 5 });
     for (let count = 0; count < 11; count += 1) await signIn(passkey, { isVerified: false });

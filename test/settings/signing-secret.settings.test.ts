@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { handler as login } from '../../functions/auth/login.ts';
 import { handler as registration } from '../../functions/auth/register.ts';
 import { handler as profile } from '../../functions/profile/get.ts';
-import { serviceForThisFile } from '../support/acceptance.ts';
+import { serviceForThisFile, stopClock } from '../support/acceptance.ts';
 import { register, uniqueEmail } from '../support/client.ts';
 import { invoke, stubSettings } from './invoke.ts';
 
@@ -37,6 +37,7 @@ describe('Without a signing secret,', () => {
   });
 
   it('an address still has to wait after too many failed logins', async () => {
+    stopClock();
     vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '3');
     const statuses: unknown[] = [];
     for (let i = 0; i < 4; i += 1) {

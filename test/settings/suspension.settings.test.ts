@@ -6,6 +6,7 @@ import {
   outcome,
   refusal,
   serviceForThisFile,
+  stopClock,
   uniqueAgent,
 } from '../support/acceptance.ts';
 import { type Account, logIn, register } from '../support/client.ts';
@@ -99,6 +100,7 @@ describe('A suspension', () => {
   });
 
   it('tells who has a wrong password nothing, and counts the attempts as ever', async () => {
+    stopClock();
     const user = await suspendedUser();
     const statuses: number[] = [];
     for (let i = 0; i < 4; i += 1) {

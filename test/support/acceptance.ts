@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, expect } from 'vitest';
+import { afterAll, expect, onTestFinished, vi } from 'vitest';
 import { type ApiAnswer, type ApiClient, logIn } from './client.ts';
 import { startTestService, type TestService } from './service.ts';
 
@@ -70,6 +70,12 @@ export const listUsers = async (api: ApiClient, token: string): Promise<readonly
 };
 
 export const isoTimestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+/** Stops the clock of the services in this process until the test ends, so that no wait ends meanwhile. */
+export const stopClock = (): void => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+  onTestFinished(() => void vi.useRealTimers());
+};
 
 /** A user agent by which a test finds the audit entries of its own requests. */
 export const uniqueAgent = (): string => `test/${randomUUID()}`;

@@ -3,7 +3,7 @@ import { type AuditEntry, type AuditedAction, makeEntry } from '../../lib/audit/
 import { timeToLive, toItem } from '../../lib/audit/record.ts';
 import type { Archive } from '../../lib/seal/archive.ts';
 import type { Finding, Verified } from '../../lib/seal/finding.ts';
-import { localSigner, makeKey } from '../../lib/seal/folder.ts';
+import { localSigner } from '../../lib/seal/folder.ts';
 import { isSigned, readHeader, type SignedHeader } from '../../lib/seal/header.ts';
 import { type Item, keyOf, numberIn } from '../../lib/seal/line.ts';
 import { type RunOptions, type Sealing, seal } from '../../lib/seal/sealer.ts';
@@ -111,12 +111,16 @@ export interface TestTrail extends Sealing {
   verify(more?: Partial<Verification>): Promise<Outcome>;
 }
 
+/** The same key in each run, so that files have the same bytes: Ed25519 in DER (RFC 8410), of 32 bytes 01. */
+const der = Buffer.from(`302e020100300506032b657004220420${'01'.repeat(32)}`, 'hex');
+const pem = `-----BEGIN PRIVATE KEY-----\n${der.toString('base64')}\n-----END PRIVATE KEY-----\n`;
+
 /** An empty trail, with a run each minute. @param retentionDays of its entries; 0: for ever */
 export const makeTrail = ({
   interval = 60,
   retentionDays = 0,
   archiveDays = 0,
-  signer = localSigner(makeKey()),
+  signer = localSigner(pem),
   now = Date.UTC(2026, 10, 22, 12),
 } = {}): TestTrail => {
   const source = memoryTable(() => trail.now);

@@ -4,6 +4,7 @@ import {
   outcome,
   refusal,
   serviceForThisFile,
+  stopClock,
   uniqueAgent,
 } from '../../support/acceptance.ts';
 import { type Account, logIn, register } from '../../support/client.ts';
@@ -67,6 +68,7 @@ describe('With SELF_DELETION=on', () => {
   });
 
   it('a wrong password deletes nobody, and counts as a failed login', async () => {
+    stopClock();
     const user = await register(api);
     const agent = uniqueAgent();
     const wrong = { ...user, password: 'x' };

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { entriesOf, outcome, refusal, uniqueAgent } from '../../support/acceptance.ts';
+import { entriesOf, outcome, refusal, stopClock, uniqueAgent } from '../../support/acceptance.ts';
 import { type Account, logIn, register, uniqueEmail } from '../../support/client.ts';
 import { mailingServiceForThisFile } from '../../support/mailbox.ts';
 import { plantLinkToken } from '../../support/reset-tokens.ts';
@@ -94,6 +94,7 @@ describe('PUT /api/email-verifications', () => {
   });
 
   it('a wrong password confirms nothing, counts as a failed login, and leaves the link good', async () => {
+    stopClock();
     const user = await newUser();
 
     for (let i = 0; i < 9; i += 1) {

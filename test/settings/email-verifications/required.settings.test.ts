@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { entriesOf, outcome, refusal, uniqueAgent } from '../../support/acceptance.ts';
+import { entriesOf, outcome, refusal, stopClock, uniqueAgent } from '../../support/acceptance.ts';
 import { type ApiAnswer, logIn, uniqueEmail } from '../../support/client.ts';
 import { mailingServiceForThisFile } from '../../support/mailbox.ts';
 import {
@@ -109,6 +109,7 @@ describe('With EMAIL_VERIFICATION=required and ACCOUNTS=private', () => {
   });
 
   it('a right password counts as a failed login, and mails nothing, until the address is verified', async () => {
+    stopClock();
     const account = newAccount();
     await sendRegistration(api, account);
     const link = await mailedToken(uniform, account.email);
