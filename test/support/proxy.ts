@@ -144,7 +144,7 @@ export interface Rule {
   readonly times?: number;
   /** Only the first time that something is asked for, so that a second attempt gets through. */
   readonly firstAttempt?: boolean;
-  /** No request that contains this. */
+  /** A text in the content of requests that it is not for. */
   readonly except?: string;
 }
 
@@ -166,7 +166,7 @@ export interface EngineProxy {
 /**
  * Has one request overtake another, which is held back at its first operation of a kind.
  * @param after operations of that kind that pass before
- * @param except what the operation does not contain
+ * @param except a text in the content of operations that do not count
  * @returns what both came to
  */
 export const overtake = async <A, B>(

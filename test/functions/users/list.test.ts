@@ -41,7 +41,7 @@ describe('GET /api/users', () => {
 
   it('goes on after a user who was deleted since the page was read', async () => {
     const [gone, next] = [await register(api), await register(api)];
-    /** The page that ends with the user, unless somebody else's was deleted meanwhile. */
+    /** The page that ends with the user, unless another test has deleted a user meanwhile. */
     const readToThere = async () => {
       const pages = await readPages(api, '/api/users?limit=1000', { token: first.token });
       const [found] = pages.filter(({ answer }) => idsOf(answer.body).includes(gone.id));
