@@ -42,8 +42,9 @@ export const ownEngineForThisFile = () => {
     remove();
   });
 
-  // Without the shell in front of an engine, whose watcher has the same words.
-  const engines = () => processesWith(data).filter((pid) => !commandLine(pid).includes('umask'));
+  // By the program that they run: a shell in front of an engine and the sealer name the folder as well.
+  const engines = () =>
+    processesWith(data).filter((pid) => /^[^\0]*\/(dynoxide|java)\0/.test(commandLine(pid)));
   return {
     data,
     start: async (environment: Environment = {}): Promise<TestService> => {
