@@ -20,7 +20,9 @@ export const pythonProgram = (name: string, { requirements, folder }: Packages):
   if (existsSync(installed) && readFileSync(installed, 'utf8') === wanted) return program;
   rmSync(folder, { recursive: true, force: true });
   execFileSync('python3', ['-m', 'venv', folder], { stdio: 'inherit' });
-  const args = ['install', '--quiet', '--disable-pip-version-check', '-r', requirements];
+  // Most of the modules are never imported, and Python compiles those that are.
+  const quick = ['--quiet', '--disable-pip-version-check', '--no-compile'];
+  const args = ['install', ...quick, '-r', requirements];
   execFileSync(join(folder, 'bin/pip'), args, { stdio: 'inherit' });
   writeFileSync(installed, wanted);
   return program;

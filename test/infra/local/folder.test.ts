@@ -58,7 +58,8 @@ describe('A data folder', () => {
     const ended = service.process && once(service.process, 'exit');
     const before = service.output().length;
 
-    rmSync(DATA_DIR, { recursive: true });
+    // The engine may write in it meanwhile.
+    rmSync(DATA_DIR, { recursive: true, maxRetries: 50 });
 
     expect((await ended)?.[0]).toBe(1);
     expect(service.output().slice(before)).toBe(
