@@ -72,6 +72,26 @@ describe('The form for a new user, where mails are sent,', () => {
     expect(sentence).toContain('Invited, with a link that was valid until');
   });
 
+  it('says so within the second in which a link has become void, too', async () => {
+    const json = { name: 'Ada', email: uniqueEmail(), invite: true };
+    const { id } = (await api('POST', '/api/users', { token, json })).body;
+    await mailbox.mailsTo(json.email);
+    await setFieldsOf(service.environment, id, { invited_until: '2026-01-31T09:05:00.900Z' });
+    const { page } = await openConsole(browser, service, '#/users');
+    // Responses tell the time in whole seconds.
+    await page.route('**/api/**', async (route) => {
+      const response = await route.fetch();
+      const headers = { ...response.headers(), date: 'Sat, 31 Jan 2026 09:05:00 GMT' };
+      await route.fulfill({ response, headers });
+    });
+
+    await page.goto(`${service.url}/console#/users/${id}`);
+
+    const sentence = await page.getByText(/^Invited, with a link/).innerText();
+    await page.unrouteAll({ behavior: 'wait' });
+    expect(sentence).toContain('Invited, with a link that was valid until');
+  });
+
   it('shows an auditor that a user is invited and suspended, as it shows an admin', async () => {
     const auditor = await appoint(api, token, await register(api));
     const json = { name: 'Ada', email: uniqueEmail(), invite: true };
