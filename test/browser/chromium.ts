@@ -2,8 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 
-/** The first is the same browser without the windows around its pages, and takes two thirds of the work. */
-const names = ['chromium-headless-shell', 'chromium', 'google-chrome'];
+const names = ['chromium', 'google-chrome'];
 
 const isProgram = (path: string): boolean => {
   try {
@@ -35,7 +34,7 @@ const unused = [
 
 /**
  * Starts the browser that this machine has.
- * @throws where none of them is on the PATH
+ * @throws where neither chromium nor google-chrome is on the PATH
  */
 export const startBrowser = async (): Promise<Browser> => {
   const folders = process.env.PATH?.split(delimiter) ?? [];
