@@ -4,7 +4,7 @@ import { type Account, logIn, register, uniqueEmail } from '../../support/client
 import { promote } from '../../support/examples.ts';
 import { browserForThisFile } from '../browser.ts';
 import { fillNewUser, openConsole, signIn } from '../console.ts';
-import { button, openPage, title, violationsIn } from '../page.ts';
+import { button, drawn, openPage, title, violationsIn } from '../page.ts';
 
 const service = await serviceForThisFile();
 const { api, url, admin, adminToken: token } = service;
@@ -16,6 +16,16 @@ const userOf = async (id: number) => (await api('GET', `/api/users/${id}`, { tok
 
 const script = '<img src=x onerror=alert(1)>';
 const ada = { name: 'Ada', password: 'a long password' };
+
+/** Users as a list has them. @param first the id of the first */
+const hundredUsers = (first: number) =>
+  Array.from({ length: 100 }, (_, index) => ({
+    id: first + index,
+    name: 'Ada',
+    email: 'ada@example.org',
+    role: 'user',
+    created_at: '2026-11-22',
+  }));
 
 describe('The form to sign in', () => {
   it('says how long to wait after too many failures, and keeps what was typed', async () => {
@@ -207,8 +217,7 @@ describe('The screen of all users', () => {
 
   it('shows 100 users of a search at most, and says so', async () => {
     const { page } = await open('#/users');
-    const found = { name: 'Ada', email: 'ada@example.org', role: 'user', created_at: '2026-11-22' };
-    const json = Array.from({ length: 100 }, (_, id) => ({ ...found, id: 1000 + id }));
+    const json = hundredUsers(1000);
     const headers = { Link: '</api/users?search=ada&cursor=x>; rel="next"' };
     await page.route('**/api/users?*search=*', (route) => route.fulfill({ json, headers }));
 
@@ -218,6 +227,29 @@ describe('The screen of all users', () => {
     await page.getByText('100 users selected').waitFor();
 
     expect(await button(page, 'Show more users').count()).toBe(0);
+  });
+
+  it('loads the next page where the browser tells of two events at its end at once', async () => {
+    const { page } = await open('#/users');
+    // A busy browser does: that the end is out of sight is told when it is in sight already.
+    await page.addInitScript(`window.IntersectionObserver = class extends IntersectionObserver {
+      constructor(tell) {
+        const untold = [];
+        super((entries) => untold.push(...entries) > 1 && tell(untold.splice(0)));
+      }
+    }`);
+    await page.route('**/api/users?limit=*', (route) => {
+      const isLast = route.request().url().includes('cursor=');
+      const headers = isLast ? {} : { Link: '</api/users?limit=100&cursor=x>; rel="next"' };
+      return route.fulfill({ json: hundredUsers(isLast ? 1100 : 1000), headers });
+    });
+
+    await page.reload();
+    await page.getByText('100 users shown.').waitFor();
+    await page.evaluate(drawn);
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+
+    await page.getByText('200 users shown.').waitFor();
   });
 
   it('deletes a selection user by user, says what failed and why, and stays where it was', async () => {

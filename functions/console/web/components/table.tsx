@@ -102,7 +102,10 @@ export const PagesTable = <Row,>({ pages, things, ...table }: PagesTableProps<Ro
     if (rows) announce(`${counted(rows.length, ...things)} shown.`);
     const { current } = button;
     if (!current) return undefined;
-    const observer = new IntersectionObserver(([seen]) => seen?.isIntersecting && run.current?.());
+    // The last event counts: a busy browser tells of several at once.
+    const observer = new IntersectionObserver(
+      (events) => events.at(-1)?.isIntersecting && run.current?.(),
+    );
     observer.observe(current);
     return () => observer.disconnect();
   }, [rows]);
