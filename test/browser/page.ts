@@ -46,7 +46,10 @@ export const title = (page: Page, name: string) => page.getByRole('heading', { l
 
 const widths = [360, 1280] as const;
 /** Options of axe-core. In the dark a page differs in its colours alone. */
-const options = { light: {}, dark: { runOnly: ['color-contrast', 'link-in-text-block'] } } as const;
+const axeOptions = {
+  light: {},
+  dark: { runOnly: ['color-contrast', 'link-in-text-block'] },
+} as const;
 /** A deployed page has the files of the local one: there one look is enough. */
 const looks = (['dark', 'light'] as const)
   .flatMap((colorScheme) => widths.map((width) => ({ colorScheme, width })))
@@ -96,7 +99,7 @@ export const violationsIn = async (page: Page): Promise<readonly string[]> => {
     await page.setViewportSize({ width, height: 800 });
     const violations: readonly { id: string; nodes: readonly { html: string }[] }[] =
       await evaluate(
-        `axe.run(${JSON.stringify({ ...options[colorScheme], resultTypes: ['violations'] })})
+        `axe.run(${JSON.stringify({ ...axeOptions[colorScheme], resultTypes: ['violations'] })})
           .then(({ violations }) => violations)`,
       );
     found.push(
