@@ -1,183 +1,164 @@
 /**
- * What a stack has, as short texts that are read whenever they change: `npm test -- --update` with this
- * file writes them. What settings turn on and off, and how resources fit each other, is in the tests
- * beside this one.
+ * What a stack has, as texts that are read whenever they change: `npm test -- --update` with this file writes
+ * them. The stack with every setting is written whole; of the others, what differs from it. What settings turn
+ * on and off, and how resources fit each other, is in the tests beside this one.
  */
-import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { everything, plainId, production, synthesise, target } from './template.ts';
+import { functionsIn, type Kind, othersIn, type Part } from './described.ts';
+import { everything, production, synthesise } from './template.ts';
 
-describe.each([
-  ['development', {}],
-  ['production', production],
-  ['everything', everything],
-])('A stack of %s', (name, settings) => {
-  const template = synthesise(settings);
-  const resources = resourcesIn(template);
-  const reviewed = (of: string) => `reviewed/${name}-${of}.txt`;
+const aspects = [
+  ['functions', functionsIn],
+  ['resources', othersIn],
+] as const;
 
-  it('has functions that may do and know what was reviewed, and nothing else', async () => {
-    await expect(functionsText(resources)).toMatchFileSnapshot(reviewed('functions'));
+describe.each(aspects)('The %s of a stack', (aspect, kindsOf) => {
+  const whole = kindsOf(synthesise(everything));
+
+  it('are those that were reviewed where every setting is on', async () => {
+    await expect(wholeText(whole)).toMatchFileSnapshot(`reviewed/everything-${aspect}.txt`);
   });
 
-  it('has the other resources, and the outputs, that were reviewed', async () => {
-    const outputs = Object.entries(template.findOutputs('*')).flatMap(([id, { Value }]) =>
-      linesOf(Value, id),
-    );
-    await expect(
-      `${othersText(resources)}\n${textOf([['Outputs:', outputs]])}`,
-    ).toMatchFileSnapshot(reviewed('resources'));
+  it.each([
+    ['development', {}],
+    ['production', production],
+  ])('differ from them in stage %s by what was reviewed', async (stage, settings) => {
+    const kinds = kindsOf(synthesise(settings));
+    const changes = differencesOf(kinds, whole);
+
+    // Nothing is lost: what differs, applied to the whole, gives the stack.
+    expect(sorted(applied(changes, whole))).toEqual(sorted(kinds));
+    await expect(changesText(changes)).toMatchFileSnapshot(`reviewed/${stage}-${aspect}.txt`);
   });
 });
 
-interface Resource {
-  readonly Type: string;
-  readonly DeletionPolicy?: string;
-  readonly UpdateReplacePolicy?: string;
-  readonly Properties?: Readonly<Record<string, unknown>>;
-}
-type Resources = ReadonlyMap<string, Resource>;
-
-/** A resource, and a line for each property. */
-type Part = readonly [title: string, lines: readonly string[]];
-
-function resourcesIn(template: Template): Resources {
-  const all = Object.entries<Resource>(template.toJSON().Resources);
-  return new Map(all.map(([id, resource]) => [plainId(id), resource]));
+/** A part of two stacks: the lines that it has in the one alone, and the names of those in the other alone. */
+interface Difference extends Part {
+  readonly absent: readonly string[];
 }
 
-const ofType = (resources: Resources, type: string) =>
-  [...resources].filter(([, { Type }]) => Type === type);
+interface Differences {
+  readonly title: string;
+  /** The parts that are in both stacks. */
+  readonly parts: readonly Difference[];
+  readonly added: readonly Part[];
+  readonly absent: readonly string[];
+}
 
-/** Each function with its role. A variable stands at the top, and at functions by its name alone. */
-function functionsText(resources: Resources): string {
-  const lambdas = ofType(resources, 'AWS::Lambda::Function');
-  const variables = new Set(lambdas.flatMap(([, lambda]) => linesOf(variablesOf(lambda))));
-  const everywhere = (name: string) => lambdas.every(([, one]) => name in variablesOf(one));
-  const functions = lambdas.map(([id, lambda]): Part => {
-    const names = Object.keys(variablesOf(lambda));
-    const known = [names.filter(everywhere), names.filter((name) => !everywhere(name))];
-    const knows = known
-      .filter(({ length }) => length > 0)
-      .map((some) => `knows ${some.join(', ')}`);
-    const { Description, MemorySize, Timeout } = lambda.Properties ?? {};
-    const title = `${id}: ${Description}; ${MemorySize} MB, ${Timeout} s`;
-    return [title, [...functionLines(lambda, resources), ...knows]];
+function differencesOf(kinds: readonly Kind[], whole: readonly Kind[]): readonly Differences[] {
+  const titles = new Set([...whole, ...kinds].map(({ title }) => title));
+  return [...titles].map((title) => {
+    const before = partsOf(whole, title);
+    const after = partsOf(kinds, title);
+    const named = (parts: readonly Part[], one: Part) =>
+      parts.find((part) => part.name === one.name);
+    const parts = after.flatMap((part) => {
+      const { lines } = named(before, part) ?? {};
+      return lines ? [differenceOf(part, lines)] : [];
+    });
+    const added = after.filter((part) => !named(before, part));
+    const absent = before.filter((part) => !named(after, part)).map(({ name }) => name);
+    return { title, parts, added, absent };
   });
-  return textOf([['Variables:', [...variables].sort()], ...sharing('Every function', functions)]);
 }
 
-const variablesOf = ({ Properties }: Resource): object =>
-  (Properties?.Environment as { Variables?: object } | undefined)?.Variables ?? {};
-
-function functionLines({ Properties }: Resource, resources: Resources): string[] {
-  const { Code, Role, Environment, Tags, Description, MemorySize, Timeout, ...others } =
-    Properties ?? {};
-  const role = target(Role);
-  const { Tags: _, ...ofRole } = resources.get(role)?.Properties ?? {};
-  const policies = ofType(resources, 'AWS::IAM::Policy').map(
-    ([, policy]) => policy.Properties ?? {},
-  );
-  const own = policies.filter(({ Roles }) => [Roles].flat().some((one) => target(one) === role));
-  return [
-    ...linesOf(others),
-    ...linesOf(ofRole),
-    ...own.flatMap((one) => linesOf(one.PolicyDocument)),
-  ];
+function partsOf(kinds: readonly Kind[], title: string): readonly Part[] {
+  return kinds.find((kind) => kind.title === title)?.parts ?? [];
 }
 
-/** These have tests of their own, or are for people to look at. */
-const notHere =
-  /^AWS::(?:Lambda::(?:Function|Permission)|ApiGatewayV2::(?:Route|Integration)|CloudWatch::Dashboard)$/;
+/** A line of its own replaces the one with the same key. */
+function differenceOf({ name, lines }: Part, whole: readonly string[]): Difference {
+  const own = lines.filter((line) => !whole.includes(line));
+  const absent = whole.filter((line) => !(lines.includes(line) || isReplaced(line, own)));
+  return { name, lines: own, absent: absent.map((line) => nameIn(line, whole)) };
+}
 
-/** Resources by type, but for functions with their roles. */
-function othersText(resources: Resources): string {
-  const roles = ofType(resources, 'AWS::Lambda::Function').map(([, { Properties }]) =>
-    target(Properties?.Role),
-  );
-  const ofFunctions = new Set(roles.flatMap((role) => [role, `${role}DefaultPolicy`]));
-  const others = [...resources].filter(
-    ([id, { Type }]) => !(notHere.test(Type) || ofFunctions.has(id)),
-  );
-  const types = Map.groupBy(others, ([, { Type }]) => Type.replace('AWS::', ''));
-  const parts = [...types].sort().flatMap(([type, all]) =>
-    sharing(
-      type,
-      all.map(([id, { DeletionPolicy, UpdateReplacePolicy, Properties }]) => {
-        const { Tags, ...properties } = Properties ?? {};
-        return [id, linesOf({ DeletionPolicy, UpdateReplacePolicy, ...properties })];
-      }),
-    ),
-  );
-  return textOf(parts);
+function isReplaced(line: string, own: readonly string[]): boolean {
+  return own.some((other) => keyOf(other) === keyOf(line));
+}
+
+/** The name of a property, or what a statement allows and on which resource. */
+function keyOf(line: string): string {
+  return line.replace(/(?<=\w): .*| where .*/, '');
+}
+
+/** The fewest first words of a line by which it is the only one that is meant. */
+function nameIn(line: string, lines: readonly string[]): string {
+  const words = line.split(' ');
+  const names = words.map((_, i) => words.slice(0, i + 1).join(' '));
+  return names.find((name) => meant(name, lines).length === 1) ?? line;
+}
+
+function meant(name: string, lines: readonly string[]): readonly string[] {
+  return lines.filter((line) => line === name || line.startsWith(`${name} `));
+}
+
+function applied(changes: readonly Differences[], whole: readonly Kind[]): readonly Kind[] {
+  return changes.map(({ title, parts, added, absent }) => {
+    const kept = partsOf(whole, title).filter(({ name }) => !absent.includes(name));
+    const changed = kept.map(({ name, lines }) => {
+      const { lines: own = [], absent = [] } = parts.find((part) => part.name === name) ?? {};
+      const gone = absent.flatMap((each) => meant(each, lines));
+      const kept = lines.filter((line) => !(gone.includes(line) || isReplaced(line, own)));
+      return { name, lines: [...kept, ...own] };
+    });
+    return { title, parts: [...changed, ...added] };
+  });
+}
+
+/** Kinds without those that have no part. The order of parts and lines means nothing. */
+function sorted(kinds: readonly Kind[]) {
+  const all = kinds.map(({ title, parts }) => ({
+    title,
+    parts: parts.map(({ name, lines }) => `${name}\n${[...lines].sort().join('\n')}`).sort(),
+  }));
+  return all
+    .filter(({ parts }) => parts.length > 0)
+    .sort((one, other) => (one.title < other.title ? -1 : 1));
+}
+
+function wholeText(kinds: readonly Kind[]): string {
+  return textOf(kinds.flatMap(({ title, parts }) => sharing(title, parts)));
+}
+
+function changesText(changes: readonly Differences[]): string {
+  const kinds = changes.map(({ title, parts, added, absent }) => {
+    const changed = parts.map((part): Part => {
+      const gone = part.absent.map((name) => `- ${name}`);
+      return { name: part.name, lines: [...gone, ...part.lines.map((line) => `+ ${line}`)] };
+    });
+    const news = added.map(({ name, lines }) => {
+      return { name: `  + ${name}`, lines: lines.map((line) => `+ ${line}`) };
+    });
+    return [
+      ...sharing(title, changed).filter(({ lines }) => lines.length > 0),
+      ...news,
+      ...absent.map((name) => ({ name: `  - ${name}`, lines: [] })),
+    ];
+  });
+  return textOf(kinds.filter(({ length }) => length > 0).flat());
 }
 
 /** The lines that all parts have, under a title, and then what each has besides. */
-function sharing(title: string, parts: readonly Part[]): Part[] {
-  const [[, first = []] = []] = parts;
-  const shared = first.filter((line) => parts.every(([, lines]) => lines.includes(line)));
-  const others = parts.map(
-    ([name, lines]) => [name, lines.filter((line) => !shared.includes(line))] as const,
-  );
-  return [[`${title}:`, shared], ...others.map(([name, lines]): Part => [`  ${name}`, lines])];
+function sharing(title: string, parts: readonly Part[]): readonly Part[] {
+  const [{ lines: first } = { lines: [] }] = parts;
+  const shared = first.filter((line) => parts.every(({ lines }) => lines.includes(line)));
+  const others = parts.map(({ name, lines }) => {
+    return { name: `  ${name}`, lines: lines.filter((line) => !shared.includes(line)) };
+  });
+  return [{ name: `${title}:`, lines: shared }, ...others];
 }
 
 function textOf(parts: readonly Part[]): string {
-  const lines = parts.flatMap(([title, all]) => [title, ...all.map((line) => `    ${line}`)]);
+  const lines = parts.flatMap(({ name, lines }) => [name, ...inRows(lines)]);
   return `${lines.join('\n').replaceAll(/\n(?=\S)/g, '\n\n')}\n`;
 }
 
-/** A line for each property or statement, or for each of its parts where it would be long. */
-function linesOf(value: unknown, path = ''): string[] {
-  if (isStatements(value)) return value.Statement.map((one) => `${path} ${statement(one)}`.trim());
-  const line = `${path}: ${inline(value)}`;
-  if (isPlain(value) || (path && line.length <= 220)) return value === undefined ? [] : [line];
-  return Object.entries(value as object).flatMap(([name, inner]) =>
-    linesOf(inner, path ? `${path}.${name}` : name),
-  );
-}
-
-function inline(value: unknown): string {
-  if (isPlain(value)) return plain(value);
-  if (Array.isArray(value)) return value.map(inline).join(', ');
-  return `{ ${Object.entries(value as object)
-    .map(([name, inner]) => `${name}: ${inline(inner)}`)
-    .join(', ')} }`;
-}
-
-const isStatements = (value: unknown): value is { readonly Statement: readonly Statement[] } =>
-  typeof value === 'object' && value !== null && 'Statement' in value;
-
-const isPlain = (value: unknown): boolean =>
-  typeof value !== 'object' ||
-  value === null ||
-  /^(?:Ref|Fn::\w+)$/.test(Object.keys(value).join());
-
-const plain = (value: unknown): string =>
-  (typeof value === 'object' ? target(value) : String(value))
-    .replaceAll('arn:AWS::Partition:', '')
-    .replaceAll('AWS::Region:AWS::AccountId:', '')
-    .replaceAll(/\.AWS::Region\.(?:AWS::URLSuffix|amazonaws\.com)/g, '');
-
-interface Statement {
-  readonly Sid?: string;
-  readonly Effect: string;
-  readonly Action: string | readonly string[];
-  readonly Principal?: unknown;
-  readonly Resource?: unknown;
-  readonly Condition?: unknown;
-}
-
-/** `Allow dynamodb:GetItem on UsersTable where ...`, without the mark that names a statement. */
-function statement(one: Statement): string {
-  const { Sid, Effect, Action, Principal, Resource, Condition, ...others } = one;
-  return [
-    `${Effect} ${[Action].flat().join(', ')}`,
-    Resource ? `on ${[Resource].flat().map(plain).join(', ')}` : '',
-    Principal ? `to ${inline(Principal)}` : '',
-    Condition ? `where ${inline(Condition)}` : '',
-    ...linesOf(others),
-  ]
-    .filter(Boolean)
-    .join(' ');
+/** The lines, indented. What is named is in one row: variables that a function knows, and what is absent. */
+function inRows(lines: readonly string[]): readonly string[] {
+  const rows = Map.groupBy(lines, (line) => /^(?:[+-] )?knows |^- /.exec(line)?.[0] ?? line);
+  return [...rows].map(([start, all]) => {
+    const names = all.map((line) => line.slice(start.length).replace(/[:,]$/, ''));
+    return `    ${all[0] === start ? start : start + names.join(start === '- ' ? '; ' : ', ')}`;
+  });
 }
