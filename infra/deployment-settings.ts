@@ -73,7 +73,7 @@ interface DeploymentSetting extends Setting {
   readonly atMost?: string;
 }
 
-/** Every setting of a deployment: those that only the stack reads, and those of the service. */
+/** Every setting of a deployment: the settings that only the stack reads, and the settings of the service. */
 export const deploymentSettings = {
   /** Whether data outlives the stack (production) or goes with it. */
   stage: { allowed: ['development', 'production'], default: 'development' },

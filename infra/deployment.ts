@@ -58,7 +58,7 @@ const places = {
 /**
  * Where the file of a deployment says that its stack belongs.
  * @param credentials the account of the credentials, if there are any
- * @throws {SettingError} where it is none, or another one than that of the credentials
+ * @throws {SettingError} where it is none, or not the account of the credentials
  */
 export const placeIn = (file: Given, credentials: string | undefined): Place => {
   const given = Object.entries(places).filter(([name]) => Object.hasOwn(file, name));

@@ -1,6 +1,6 @@
 /**
  * The name of the parameter in AWS Systems Manager by which the operator's commands find a service.
- * @param path of the service in its stack; Default, which the CDK leaves out of ids, is that of a
+ * @param path of the service in its stack; Default, which the CDK leaves out of ids, is the path of a
  *   service with a stack of its own
  */
 export function parameterOf(stack: string, path = ''): string {

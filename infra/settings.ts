@@ -1,4 +1,4 @@
-/** The rules of settings that `npm start` and a deployment share, beside those of the service. */
+/** The rules of settings that `npm start` and a deployment share, beside the settings of the service. */
 import {
   ConfigError,
   type Environment,

@@ -115,7 +115,7 @@ const permissionsOf = {
   passwords: [],
   /** Finds by an address who logs in. */
   'login.find': [users('BatchGetItem', 'email#*'), users('GetItem', 'user#*')],
-  /** Counts failed logins, and forgets those of an account. */
+  /** Counts failed logins, and forgets the failed logins of an account. */
   'failures.count': countingFailures,
   'failures.forget': [users('DeleteItem', 'attempts#login#*')],
   /** Counts wrong confirmations as failed logins; only where there are sessions do users confirm changes. */
@@ -124,7 +124,7 @@ const permissionsOf = {
     ({ registrationsPerAddress }) => registrationsPerAddress > 0,
     users('UpdateItem', 'attempts#register#*'),
   ),
-  /** Begins a session: that of a new user is written with the user. */
+  /** Begins a session: the first session of a new user is written with the user. */
   'sessions.begin': where(
     hasSessions,
     users('GetItem', 'sessions#*'),
@@ -359,7 +359,7 @@ const routeOf = (key: string): Route => {
   return { key, method, path };
 };
 
-/** Whether a file has the handler of an endpoint; `index.ts` has those of its whole folder. */
+/** Whether a file has the handler of an endpoint; `index.ts` has the handlers of its whole folder. */
 const handles = (file: string) => (endpoint: Endpoint) =>
   endpoint.file === file || endpoint.file.replace(/\/.*/, '/index') === file;
 

@@ -19,7 +19,7 @@ class NearestFirst extends BaseSequencer {
 }
 
 /**
- * For Stryker, which counts what runs in its own process: the tests of lib, and those by HTTP.
+ * For Stryker, which counts what runs in its own process: the tests of lib, and the tests by HTTP.
  * TESTS, patterns between spaces, has it run fewer.
  */
 export default defineConfig({

@@ -33,7 +33,7 @@ const handlers: Readonly<Record<string, Handler>> = {
 export const handler: Handler = (event, context) =>
   (handlers[event.rawPath] ?? file)(event, context);
 
-/** The page for one kind of link, in the language that the browser prefers, or else that of mails. */
+/** The page for one kind of link, in the language that the browser prefers, or else the language of mails. */
 function linkPage(pageContract: typeof contract.getResetPage, name: LinkPage): Handler {
   return publicEndpoint(pageContract, (request) => {
     const { language = config.mailLanguage } = sourceOf(request);

@@ -152,7 +152,7 @@ function recoveryCodes() {
   };
 }
 
-/** Where addresses are verified, that of a user with a factor is. */
+/** Where addresses are verified, the address of a user with a factor is verified. */
 function unverifiedUnder({ emailVerification }: ServiceValues) {
   return emailVerification !== 'off' && 'EMAIL_NOT_VERIFIED';
 }

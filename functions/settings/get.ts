@@ -8,7 +8,7 @@ import {
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import * as contract from './contract.ts';
 
-/** The settings of the audit trail's seal and retention, which are not among those of the service. */
+/** The settings of the audit trail's seal and retention, which are not among the settings of the service. */
 const kept = ['auditSeal', 'auditRetentionDays', 'auditArchiveDays', 'auditLockDays'] as const;
 
 export const handler = protectedEndpoint(contract.get, async () => {

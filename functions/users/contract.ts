@@ -43,7 +43,7 @@ export const create = {
   body: (of: Role, given: Fields) => {
     if (of !== 'admin') return v.object(newUser);
     if (given.invite !== true || !sendsMail(config)) return newUserOfAdmins(config, {});
-    // Any password is refused by createUser.
+    // Null and '' pass as no password; createUser refuses any other one.
     return newUserOfAdmins(config, { password: v.optional(v.custom<string>(() => true)) });
   },
   whenMissing: 'FIELDS_REQUIRED',

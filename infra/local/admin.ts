@@ -27,7 +27,7 @@ interface AdminChange {
   make(): Promise<unknown>;
 }
 
-/** Makes a user an admin, unless the address has become that of somebody else. */
+/** Makes a user an admin, unless the address has come to somebody else. */
 const reinstate = ({ id, email }: StoredUser, password_hash: string) =>
   rewriteUser(id, async (user) => {
     if (user.email !== email) throw new DomainError('USER_NOT_FOUND');

@@ -39,7 +39,7 @@ const matchPath = (pattern: string, target: string): Record<string, string> | un
   for (const [i, segment] of wanted.entries()) {
     const value = decodeURIComponent(given[i] ?? '');
     const name = /^\{(\w+)\}$/.exec(segment)?.[1];
-    // The file of a page may be empty, as that of `/console/` is (infra/stack/http-api.ts).
+    // The name of a page's file may be empty, as in `/console/` (infra/stack/http-api.ts).
     if (name && (value || name === 'file')) parameters[name] = value;
     else if (segment !== value) return undefined;
   }

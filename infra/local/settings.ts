@@ -41,7 +41,7 @@ export const environmentDefaults = {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The settings that the local service itself reads, beside those of its functions. */
+/** The settings that the local service itself reads, beside the settings of its functions. */
 export const localSettings = {
   port: { allowed: { from: 0, to: 65_535 }, default: '3000' },
   /** Where data is kept; `memory`, in any letter case, keeps nothing. */

@@ -6,7 +6,7 @@ import { type Finding, findingKinds } from '../../lib/seal/finding.ts';
 import { Failure } from './failure.ts';
 import { createPrivateFile, locate } from './files.ts';
 
-/** The findings that a command has besides those of the seal itself, and what they mean. */
+/** The findings of a command that the seal itself does not have, and their meanings. */
 const ownKinds = {
   'shown key': 'in the archive is not the public key of its sealer',
   'other key': 'is not the key of --public-key',

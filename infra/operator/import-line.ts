@@ -28,7 +28,7 @@ const time = () =>
 
 const hashRule = 'must be a bcrypt hash: $2a$, $2b$ or $2y$, a cost from 04 to 16, 60 characters';
 
-/** A hash of a higher cost would make refused logins of its user slower than those of others. */
+/** A hash of a higher cost would make refused logins of its user slower than refused logins of others. */
 const isAffordable = (hash: string) => !(hashCost(hash) > config.bcryptCost);
 
 const costRule = () =>

@@ -4,7 +4,7 @@ import { failureStatus, runCommand } from './run.ts';
 
 /**
  * Lets a command finish and write its audit entry when its output cannot be written, because the
- * disk is full or the reader of the pipe has ended. The exit status is then that of a failure,
+ * disk is full or the reader of the pipe has ended. The exit status then says failure,
  * unless the command has set another one.
  */
 const outliveOutput = (args: readonly string[]): void => {

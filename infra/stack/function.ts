@@ -88,7 +88,7 @@ const factorVariables = ({ definition, factorKey }: ServiceFunctionProps) => {
 /** Whether clients call a function, through the gateway. */
 const hasRoutes = ({ routes }: FunctionDefinition) => routes.length > 0;
 
-/** Whether a function reads the signing secret, or that of CloudFront. */
+/** Whether a function reads the signing secret, or the secret of CloudFront. */
 const readsSecrets = ({ definition, edgeSecret }: ServiceFunctionProps) =>
   definition.uses.has('secret') || (edgeSecret !== undefined && hasRoutes(definition));
 

@@ -18,8 +18,8 @@ export function nameOf(service: Construct): string {
 
 /**
  * The name of the parameter of a service: the one that its props give, or else one of its path.
- * @throws {SettingError} where AWS does not allow it. The path's characters are not replaced, because then
- *   they could be those of another service
+ * @throws {SettingError} where AWS does not allow it. The path's characters are not replaced, because the
+ *   outcome could be the path of another service
  */
 export function parameterNameOf(service: Construct, given?: string): string {
   if (given !== undefined) {

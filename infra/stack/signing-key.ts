@@ -26,8 +26,8 @@ const permissions: readonly (readonly [Use, string, object])[] = [
 const shown = (part: string, name: string) => (Token.isUnresolved(part) ? `<AWS::${name}>` : part);
 
 /**
- * Allows what a function does with the first key, and with those to which an alias leads: any of the
- * three, because KMS takes minutes to see that one was moved.
+ * Allows what a function does with the first key, and with the keys to which an alias leads: any of the
+ * three aliases, because KMS takes minutes to see that one was moved.
  */
 const grant = (stack: Stack, each: ServiceFunction, names: string, firstKey: string): void => {
   const aliases = ['next', 'current', 'previous'].map((stage) => names + stage);

@@ -83,7 +83,7 @@ export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
     logAdminMade(id, { by: claims.id, requestId: source.request_id });
   }
   const byAdmin = claims.id !== id && claims.role === 'admin';
-  // Nobody has an invited user's account yet, and its address may be that of a stranger.
+  // Nobody has an invited user's account yet, and its address may belong to a stranger.
   const told = isInvited(before) ? [] : [...changedParts(before, applied), ...ways]; // invitations
   await tryToNotify(before, told, source, { byAdmin }); // mails
   if (awaitsLink) await tryToMail(pendingMessage(after, source, bearer?.session.id)); // verified addresses
@@ -152,7 +152,7 @@ function withoutMaker(
 
 /**
  * A new password, even the same one, a demotion and another address of one's own end the earlier sessions;
- * that of the request goes on, unless the role changes.
+ * the session of the request goes on, unless the role changes.
  */
 function withoutSessionsFor(user: StoredUser, request: ChangeRequest, { email }: Fields): Fields {
   const { changes, claims, bearer } = request;

@@ -39,7 +39,7 @@ export interface OwnConfirmation extends Confirmation {
 }
 
 /**
- * Changes a caller who confirms that by all that the caller has, and uses the code up. A change that others
+ * Changes a caller who confirms the change by all that the caller has, and uses the code up. A change that others
  * overtake reads the user again, and then requires an open session, and a password that others have set.
  * @throws {DomainError} USER_NOT_FOUND, TOKEN_INVALID, CODE_REQUIRED, CODE_WRONG, STORAGE_FAULT, what
  *   {@link confirmPassword} throws, and what the change throws
@@ -84,8 +84,8 @@ export async function confirmPassword(
 }
 
 /**
- * Requires that an address is verified, where addresses are: whoever registers that of somebody else must
- * neither keep a way in nor shut the holder of the mailbox out.
+ * Requires that the address of a user is verified, where addresses are: whoever registers somebody else's
+ * address must neither keep a way in nor shut the holder of the mailbox out.
  * @throws {DomainError} EMAIL_NOT_VERIFIED
  */
 export function requireVerified(user: StoredUser): void {

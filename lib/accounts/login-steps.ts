@@ -49,7 +49,7 @@ export function attemptOf(source: Source, user?: StoredUser, details?: object): 
 
 /**
  * Takes the steps of a login, and counts and records a refusal.
- * @throws {DomainError} that of the refusal, or TOO_MANY_ATTEMPTS if others have begun a wait meanwhile
+ * @throws {DomainError} the error of the refusal, or TOO_MANY_ATTEMPTS if others have begun a wait meanwhile
  */
 export async function recordingRefusals<T>(attempt: Attempt, steps: () => Promise<T>): Promise<T> {
   try {

@@ -49,7 +49,7 @@ export function movedTo(user: StoredUser, email: string): Change {
   };
 }
 
-/** The verification of an address that somebody else gives: that of an admin counts, unless the user is invited. */
+/** An address that an admin sets counts as verified, except the address of an invited user. */
 function verifiedBy({ role }: Pick<Claims, 'role'>, user: StoredUser) {
   return verifiedAs(role === 'admin' && !isInvited(user)); // invitations
 }

@@ -88,7 +88,7 @@ interface CreatedUser extends Omit<NewUser, 'password'> {
   readonly password?: string | undefined;
   readonly role?: Role | null | undefined;
   readonly invite?: boolean;
-  /** The language of the mail; absent: that of MAIL_LANGUAGE. */
+  /** The language of the mail; absent: MAIL_LANGUAGE. */
   readonly language?: Language;
 }
 

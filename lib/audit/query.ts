@@ -78,7 +78,7 @@ const plans: readonly Plan[] = [
 const isWanted = (value: unknown, wanted: string | number | undefined): boolean =>
   wanted === undefined || value === wanted;
 
-/** Whether an entry meets all conditions but those of time. */
+/** Whether an entry meets all conditions, except the conditions on time. */
 export const matching =
   ({ userId, about, action, result, resourceId, ipAddress }: AuditFilter) =>
   (entry: Partial<AuditEntry>): boolean =>

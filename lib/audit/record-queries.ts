@@ -50,8 +50,8 @@ export function recordExport(
 const period = hour;
 
 /**
- * Marks by a conditional write that a query leaves an entry, so that of many queries at once only
- * one does, whichever instances of the function they run in.
+ * Marks, by a conditional write, that a query leaves an entry: of parallel queries one writes the entry,
+ * whichever instances of the function they run in.
  * @returns false when another query has left an entry within the period; true when that is unknown
  */
 async function markRead(key: { readonly pk: string }, now: number): Promise<boolean> {

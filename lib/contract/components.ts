@@ -127,7 +127,7 @@ const file = {
 
 /**
  * All components.
- * @param schemas those of bodies
+ * @param schemas the schemas of bodies
  */
 export function components({
   schemas,

@@ -58,7 +58,7 @@ export interface Success {
   readonly textForms?: readonly TextForm[];
   /** The description of a 201 with such a body, where the request may create something. */
   readonly created?: string;
-  /** Names of headers in lib/contract/components.ts, beside those of every response. */
+  /** Names of headers in lib/contract/components.ts, beside the headers of every response. */
   readonly headers?: readonly string[];
 }
 
@@ -73,7 +73,7 @@ export interface Description {
   readonly summary: string;
   /** Sentences, which the document joins by blanks. */
   readonly text?: string | WithOptions<string>;
-  /** The schema of the JSON body, if a setting adds to that of the contract. */
+  /** The schema of the JSON body, if a setting adds to the contract's schema. */
   readonly body?: BodySchema;
   /** Whether a request without a body succeeds. */
   readonly isBodyOptional?: true;

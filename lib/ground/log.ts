@@ -20,7 +20,7 @@ export const refreshTokenReused = 'refresh-token-reused';
 /** The API has made a user an admin. The alarm AdminMade looks for this line. */
 export const adminMade = 'admin-made';
 
-/** The sealer has found faults in the sealed trail. */
+/** The sealer, or the publisher of events, has found faults in the sealed trail. */
 export const auditTrailBroken = 'audit-trail-broken';
 
 /**

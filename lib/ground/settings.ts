@@ -1,10 +1,9 @@
 /**
  * The settings of the service, each said once, as data, and their values in an environment, where
  * `sessionDays` is SESSION_DAYS. The other settings of a deployment are in
- * infra/deployment-settings.ts, and those of `npm start` in infra/local/settings.ts.
+ * infra/deployment-settings.ts, and the settings of `npm start` in infra/local/settings.ts.
  *
- * The rules are data, not valibot schemas, because every function reads settings: the library would
- * add 2.8 KB to the bundles of those that check no body and no query.
+ * The rules are data, not valibot schemas: the stack, the local service and the documents read them too.
  */
 
 /** The values that a setting may have. */
@@ -276,7 +275,10 @@ export const serviceSettings = {
 
 export const serviceNames = Object.keys(serviceSettings) as (keyof typeof serviceSettings)[];
 
-/** All settings that functions read: those above, and those given by what runs the service. */
+/**
+ * The settings of the service, and the settings that whatever runs the service gives. Where the signing secret
+ * and the keys of requests to AWS are found is read beside them, in lib/keys and lib/http/edge.ts.
+ */
 export const settings = {
   ...serviceSettings,
   usersTable: anyText,

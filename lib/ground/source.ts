@@ -6,7 +6,7 @@ export interface Source {
   readonly request_id: string;
   readonly ip_address: string;
   readonly user_agent: string;
-  /** The language of the mails that it causes; absent: that of MAIL_LANGUAGE. */
+  /** The language of the mails that it causes; absent: MAIL_LANGUAGE. */
   readonly language?: Language;
 }
 

@@ -15,7 +15,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 export type Keywords = Readonly<Record<string, unknown>>;
 
 interface RuleOptions<Value> {
-  /** Of a rule for a whole body, that of the error. */
+  /** The error of a rule for a whole body. */
   readonly code: FieldFaultCode | ErrorCode;
   readonly holds: (value: Value) => boolean;
   /** Completes the sentence that the field's name begins. */

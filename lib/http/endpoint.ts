@@ -24,8 +24,9 @@ export function publicEndpoint<const C extends Contract & { readonly may: 'publi
 type Permit = (event: IncomingEvent, given: Fields) => void;
 
 /**
- * The one middleware stack, around one endpoint's work. `before` runs down the list: CloudFront (403), token (401),
- * role (403), body and query (400), id (404). `onError` runs up it: map, handle, render.
+ * The one middleware stack, around one endpoint's work. The checks run in their order: CloudFront (403), token
+ * (401), role (403), body and query (400), id (404). An error runs from the last `use` to the first: mapErrors
+ * makes an HTTP error of it, httpErrorHandler a response, and render gives that its headers.
  * @param checks let only those pass who may call
  * @param permit throws where the caller may not ask for what is given
  */

@@ -23,8 +23,8 @@ export interface SecretVersions {
  *   version
  * @param isPreviousRetired whether no token of the previous version is valid any more, which saves
  *   a request
- * @throws {ConfigError} when none is set or the secret is too short; those of readSecretValue or of
- *   the file system when it cannot be read
+ * @throws {ConfigError} when none is set or the secret is too short; when it cannot be read, the errors of
+ *   readSecretValue or of the file system
  */
 export async function readSecret(
   known?: SecretVersions,

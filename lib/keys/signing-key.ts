@@ -1,7 +1,7 @@
 /**
  * The keys of tokens that others verify (functions/README.md, Tokens that others verify). During a
  * rotation the next key and the previous one are published; the current one, which signs, is first the
- * previous one and then the next. The names of the three are those of aliases in AWS KMS, or of files
+ * previous one and then the next. The three have the names of aliases in AWS KMS, or of files
  * on one machine.
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';

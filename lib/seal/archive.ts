@@ -73,7 +73,7 @@ export async function* listFiles({ archive }: Trail) {
   }
 }
 
-/** Reads the header of a file, which must be that of its number. */
+/** Reads the header of a file, which must have the number of the file. */
 export async function readHeaderOf(trail: Trail, number: number): Promise<ReadFile> {
   const content = await readRange(trail, number, 0, sizeBefore + maxHeader + sizeAfter);
   if (content.length === 0) return { number, header: { fault: 'foreign' } };

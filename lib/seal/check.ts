@@ -198,7 +198,7 @@ function nextPart({ recent, older }: Split, last: number): readonly number[] {
 /** Milliseconds for which a finding stands: by then the file of an old one has been checked again. */
 const standing = (rotation + 1) * dayInMilliseconds;
 
-/** The findings of a check, and those of checks before it that still stand. */
+/** The findings of a check, and the findings of earlier checks that still stand. */
 function findingsOf(
   before: Check | null,
   now: Date,

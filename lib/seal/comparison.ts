@@ -135,7 +135,7 @@ export class Comparison {
 
   /**
    * Entries of the table that no file has: since when they wait for the next run, if that will see them,
-   * by their own key or by that of a replay; and a key and a time by which they may have been sealed.
+   * by their own key or by the key of a replay; and a key and a time by which they may have been sealed.
    * @param look where that run looks from
    */
   *unmatched(look: string) {

@@ -105,7 +105,7 @@ export function tallyLine(tally: Tally, { created_at }: Item): void {
 
 const end = '.ndjson.gz';
 
-/** The name of a file. Lists begin with the newest one, as those of S3 only ascend. */
+/** The name of a file. Lists begin with the newest file, because lists of S3 only ascend. */
 export function fileName(file: number): string {
   return `${String(maxNumber - file).padStart(10, '0')}${end}`;
 }
@@ -153,7 +153,7 @@ export function readHeader(bytes: Buffer, publicKey: KeyObject): ReadHeader {
   const [, start = '', signature = ''] =
     /^(\{.*),"signature":"([0-9a-f]{128})"\}\n$/s.exec(line) ?? [];
   const header = parseHeader(`${start}}`);
-  // Bytes that are not UTF-8 differ from those of their text.
+  // Bytes that are not UTF-8 differ from the bytes of their text.
   if (!header || bytes.length > maxHeader || !Buffer.from(line).equals(bytes)) {
     return { fault: 'foreign' };
   }

@@ -5,7 +5,7 @@ type Row = Readonly<Record<string, unknown>>;
 type Values = readonly (string | number | Uint8Array | null)[];
 
 /**
- * Tables for what would take too much memory. Each method prepares a statement as a function; that of
+ * Tables for what would take too much memory. Each method prepares a statement as a function; the function of
  * `change` returns whether it changed anything, and `has` takes the rest of SELECT 1 FROM.
  * @param tables the statements that make the tables
  */

@@ -49,7 +49,7 @@ export interface Sealing {
 
 /** Options of a run. */
 export interface RunOptions {
-  /** The outcome of a check, for the header; absent: that of the newest file. */
+  /** The outcome of a check, for the header; absent: the outcome in the newest file. */
   readonly check?: Check;
   /** Whether to write no further file. */
   readonly isOver?: () => boolean;

@@ -44,7 +44,7 @@ type Tell = (finding: Finding) => unknown;
 /**
  * Verifies an archive, or a part of it. Memory holds the numbers of files; the disk an id and a hash of
  * each entry.
- * @param tell receives the findings one after another, those of files first
+ * @param tell receives the findings one after another, first the findings about files
  * @throws errors of archive and table, and of `tell`, `seen` and `progress`
  */
 export async function verifyTrail(verification: Verification, tell: Tell): Promise<Verified> {
@@ -69,7 +69,7 @@ export async function verifyTrail(verification: Verification, tell: Tell): Promi
 /** The state of a verification. */
 interface State {
   readonly verification: Verification;
-  /** The numbers of all files in order, and of those of which there is more than a first version. */
+  /** The numbers of all files in order, and the numbers of files that have more than one version. */
   readonly numbers: readonly number[];
   readonly altered: ReadonlySet<number>;
   /** The numbers of the files that are verified, and of those whose lines were read. */
@@ -97,7 +97,7 @@ async function openState(verification: Verification, now: number): Promise<State
   return { verification, numbers, altered, part, read: new Set(), look, chain, comparison };
 }
 
-/** The numbers of the files of a part. @param numbers those of the archive, in order */
+/** The numbers of the files of a part. @param numbers the numbers of the archive's files, in order */
 async function numbersOf(
   verification: Verification,
   numbers: readonly number[],
@@ -186,7 +186,7 @@ async function compareTable(state: State, source: EntrySource): Promise<void> {
   for await (const item of source.between(look, '~')) comparison.list(item);
 }
 
-/** The wanted entries of the table: all, or those of the part, by the index. */
+/** The wanted entries of the table: all, or the entries of the part, by the index. */
 function itemsOf({ verification, chain, numbers }: State, source: EntrySource) {
   const { since, until, first, last } = verification;
   if ([since, until, first, last].every((limit) => limit === undefined)) return source.all();

@@ -103,7 +103,7 @@ export function requireMailable(email: string): void {
   if (mailedAs(email) === undefined) throw invalidField('email', verifiableRule);
 }
 
-/** The language of a mail that somebody else causes; absent: that of MAIL_LANGUAGE. */
+/** The language of a mail that somebody else causes; absent: MAIL_LANGUAGE. */
 export const mailLanguage = v.exactOptional(oneOf(languages));
 
 export function linkToken() {

@@ -97,7 +97,7 @@ export function userKey(id: number) {
 const maxKey = 2048;
 
 /**
- * The key of the email item to look up. For text that cannot be a key it is that of '', which
+ * The key of the email item to look up. For text that cannot be a key it is the key of '', which
  * nobody has.
  */
 export function wantedEmailKey(email: string) {

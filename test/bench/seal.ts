@@ -26,7 +26,7 @@ const size = Number(process.argv[2] ?? 300_000);
 /** Megabytes of a process, and of a sealer's temporary files. */
 const allowed = { resident: 256, temporary: 50 };
 
-/** A heap far smaller than that of a function. */
+/** A heap far smaller than a function's. */
 const heap = ['--max-old-space-size=80', '--max-semi-space-size=4', '--expose-gc'];
 
 /** Entries of a file: as many as by default. */

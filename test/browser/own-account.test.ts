@@ -45,7 +45,7 @@ const run = (page: Page, name: string, ...args: readonly unknown[]) =>
     .evaluate(`${name}(${args.map((each) => JSON.stringify(each)).join(', ')})`)
     .catch((error: Error) => error.message.split('\n')[0]);
 
-/** Has a page make a request: `send` without a token, `call` with that of its session. */
+/** Has a page make a request: `send` without a token, `call` with the token of its session. */
 const ask = (page: Page, how: 'send' | 'call', method: string, path: string, json?: object) => {
   const body = json && {
     headers: { 'Content-Type': 'application/json' },

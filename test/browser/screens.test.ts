@@ -1,6 +1,6 @@
 /**
- * Every screen with the same data at the same time. SCREENS has pictures taken, so that those of two
- * runs can be compared (test/README.md, Screenshots).
+ * Every screen with the same data at the same time. With SCREENS pictures are taken, so that the pictures
+ * of two runs can be compared (test/README.md, Screenshots).
  */
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';

@@ -154,7 +154,7 @@ export const callEverything = async ({
     const json = { token: subject.linkToken, password: distinctive() };
     await ask('PUT', '/api/email-verifications', { json });
   }
-  // Where there are sessions, an example may end that of its subject.
+  // Where there are sessions, an example may end the session of its subject.
   const isOwn = service.environment.SESSION_DAYS && registered?.token;
   for (const example of exampleRequestsOf(service.environment)) {
     const own = isOwn ? await prepareSubject({ ...service, api: call }, admin, example) : subject;

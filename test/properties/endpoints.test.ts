@@ -172,7 +172,7 @@ const expectHonest = async (calls: readonly Call[]) => {
   expectTables(snapshot, due);
 };
 
-/** Of the others, those in memory have properties of their own: in-memory-users.test.ts. */
+/** The in-memory users have properties of their own: in-memory-users.test.ts. */
 const stored = endpoints.filter(({ definition }) => definition.permissions.length > 0);
 /** What a body can say takes more cases than what else can be sent. */
 const runs = { withBody: 75, without: 35 } as const;

@@ -106,7 +106,7 @@ const expectHonest = async (calls: readonly (readonly [Call, isPlain: boolean])[
   await refill();
   for (const [request, isPlain] of calls) {
     const before = await list();
-    // Ids are never used twice, so that the sent ones are those of the users in the list.
+    // Ids are never used twice, so that the sent ids are the ids of the users in the list.
     const id = [...before.keys()][Number(request.id) - 1];
     const sent = id === undefined ? request : { ...request, id: String(id) };
     const answer = await call(sent);

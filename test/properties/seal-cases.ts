@@ -75,7 +75,7 @@ const linesOf = (trail: TestTrail, number: number): Buffer =>
 const put = ({ archive }: TestTrail, number: number, content: Buffer): void =>
   void archive.files.set(fileName(number), content);
 
-/** Puts a header of any text over that of a file. */
+/** Puts a header of any text over the header of a file. */
 const putHeader = (trail: TestTrail, number: number, line: string): void =>
   put(trail, number, Buffer.concat([memberOf(line), linesOf(trail, number)]));
 

@@ -86,7 +86,7 @@ describe('An identity', () => {
     ]);
 
     expect(unlinked.status).toBe(204);
-    // Once it is unlinked, it is that of a new user.
+    // Once it is unlinked, it belongs to a new user.
     const tokens = answers.flatMap(({ body: { token } }) =>
       token && decodeJwt(token).id === user.id ? [token] : [],
     );

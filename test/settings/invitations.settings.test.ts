@@ -270,7 +270,7 @@ describe('A user who is invited', () => {
   });
 });
 
-/** Events that make a link void, beside those of ways-in.settings.test.ts. */
+/** Events that make a link void, beside the events in ways-in.settings.test.ts. */
 const voiding: Readonly<Record<string, (user: { id: number; email: string }) => Promise<unknown>>> =
   {
     'another address': ({ id }) => change(id, { email: uniqueEmail() }),

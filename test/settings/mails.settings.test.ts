@@ -1,7 +1,7 @@
 /**
  * The limits of mails, for each way to have something mailed and each route that does so: the ways are
- * the calls of what lib/options/mails/hand-over.ts exports, and the routes are those of functions that may
- * invoke the one that mails. Whoever adds one of either adds a row.
+ * the calls of what lib/options/mails/hand-over.ts exports, and the routes belong to functions that may
+ * invoke the function that mails. Whoever adds a call or such a route adds a row.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
-/** Packages that an application has beside this one: those of the repository, which takes no network. */
+/** Packages that an application has beside this one: the repository's own, which takes no network. */
 const others = ['aws-cdk-lib', 'constructs', 'cdk-nag', '@types/node'];
 
 /** In CommonJS, with two services in one stack. */

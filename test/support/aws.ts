@@ -1,4 +1,4 @@
-/** AWS on loopback: one server for those of its services that a test has to do with. */
+/** AWS on loopback: one server for the services of AWS that a test needs. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startLoopback } from './loopback.ts';
@@ -29,7 +29,7 @@ type Input = any;
 export interface AwsServices {
   /** By their names, without their service's; what returns nothing is refused as invalid. */
   readonly operations: Readonly<Record<string, (input: Input) => object | undefined>>;
-  /** Answers the requests that name none of these, such as those of S3. */
+  /** Answers the requests that name none of these, such as requests to S3. */
   readonly others?: (request: IncomingMessage, response: ServerResponse, body: Buffer) => unknown;
   readonly faultOf: (
     request: IncomingMessage,

@@ -71,7 +71,7 @@ export const startEventBus = async () => {
     events,
     queue,
     headers,
-    /** How the requests to come fail, those to the bus or to the queue; absent: they do not. */
+    /** How later requests fail, to the bus or to the queue; absent: they do not. */
     fail: (service: 'events' | 'sqs', failure?: Failure) => void failures.set(service, failure),
     stop,
   };

@@ -26,7 +26,7 @@ import { markVerified, registrationMailed } from './reset-tokens.ts';
 import { engineClient } from './stored-items.ts';
 import { claimsWith, now, signToken } from './tokens.ts';
 
-/** Whether requests to the engine, and what is stored, can be seen: those of a deployed service cannot. */
+/** Whether requests to the engine, and what is stored, can be seen: at a deployed service they cannot. */
 const isLocal = !process.env.SERVICE_URL;
 
 /** The callers of endpoints that refuse other users before they look at an id. */

@@ -30,8 +30,8 @@ import { markVerified, plantLinkToken, registrationMailed } from './reset-tokens
 import type { TestService } from './service.ts';
 
 /**
- * Who may call an endpoint: without a token, with any, with that of the path's user, of whoever made
- * it or an admin, or of an admin alone.
+ * Who may call an endpoint: anyone, whoever has a token, the user in the path, whoever made that user or an
+ * admin, or an admin alone.
  */
 export type Caller = 'anyone' | 'user' | 'maker' | 'self' | 'admin';
 
@@ -53,7 +53,7 @@ export interface Subject {
 interface Example {
   readonly caller: Caller;
   readonly query?: string;
-  /** Besides those of the token and the body. */
+  /** Besides the errors of the token and the body. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The file of a page that it asks for, by the name of its source. */
   readonly file?: string;
@@ -553,7 +553,7 @@ export const tokenFor = ({ caller }: ExampleRequest, subject: Subject): string |
 
 interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Absent: that of whoever may call the endpoint; null: none. */
+  /** Absent: the token of whoever may call the endpoint; null: none. */
   readonly token?: string | null;
   /** Absent: the subject's. */
   readonly id?: string;

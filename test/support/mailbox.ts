@@ -124,8 +124,8 @@ export const mailingServiceForThisFile = async (
 };
 
 /**
- * What a function that has to do with mails needs to be invoked by itself in the tests of one file.
- * @param settings beside those of its tables, by what the mailbox is
+ * Makes what a function that mails needs in order to be invoked alone in the tests of one file.
+ * @param settings of the function beside the names of its tables; they depend on the mailbox
  */
 export const mailingFunctionForThisFile = async (
   settings: (mailbox: Mailbox) => Readonly<Record<string, string>>,

@@ -56,7 +56,7 @@ const letters: ReadonlyMap<string, string> = new Map([
   ['ß', 'ss'],
 ]);
 
-/** An address as it is compared. This is the model's own rule: that of the service is what is tested. */
+/** An address as it is compared. This is the model's own rule: the service's rule is what is tested. */
 const spelling = (email: string): string =>
   [...email.trim().normalize()].map((letter) => letters.get(letter) ?? letter).join('');
 
@@ -154,7 +154,7 @@ const get = (accounts: Accounts, id: number): Outcome => {
   return user ? { status: 200, shown: shown(id, user) } : { status: 404 };
 };
 
-/** @param id that of a new user, which is the service's to choose */
+/** @param id of a new user, which the service chooses */
 export const outcomeOf = (accounts: Accounts, command: Command, id: number): Outcome => {
   const { by } = command;
   switch (command.kind) {

@@ -28,7 +28,7 @@ interface Asking {
 
 /**
  * What a request takes: a transaction takes an action for each kind of its items. Each has all keys of the request,
- * because nobody knows whether AWS judges it by those of its own items alone.
+ * because nobody knows whether AWS judges it by the keys of its own items alone.
  */
 export const takenBy = (
   operation: string,

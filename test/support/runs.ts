@@ -1,5 +1,5 @@
 /**
- * How properties are run: the same cases each time, or those of SEED, a number or `random`. Each
+ * How properties are run: the same cases each time, or the cases of SEED, a number or `random`. Each
  * file prints how much it tried, and the SEED that tries it again.
  */
 import fc from 'fast-check';

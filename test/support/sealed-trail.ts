@@ -189,7 +189,7 @@ export const headersOf = (trail: TestTrail): readonly SignedHeader[] =>
 export const newestHeader = (trail: TestTrail): SignedHeader | undefined =>
   newestFirst(trail).next().value ?? undefined;
 
-/** A trail with the same files and entries, and those of another to come. */
+/** A trail with the same files and entries, which then goes its own way. */
 export const copyOf = (trail: TestTrail): TestTrail => {
   const copy = makeTrail({ ...trail, now: trail.now });
   for (const [name, file] of trail.archive.files) copy.archive.files.set(name, file);

@@ -9,7 +9,7 @@ type Found<T> = Exclude<T, undefined | false>;
 /**
  * Looks again and again until there is something, or something is so. @returns it
  * @param look throws where it is in vain to go on
- * @param missing what to say of that which does not come
+ * @param missing what to say if it does not come
  */
 export const until = async <T>(
   look: () => T | Promise<T>,

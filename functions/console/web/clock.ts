@@ -1,10 +1,10 @@
 /**
- * The time by the clock of the service, as far as its responses tell it: that of this machine may
+ * The time by the clock of the service, as far as its responses tell it: the clock of this machine may
  * be hours wrong.
  */
 const key = 'accounts-console-clock';
 
-/** Milliseconds by which the clock of the service is ahead of that of this machine. */
+/** Milliseconds by which the clock of the service is ahead of the clock of this machine. */
 let ahead = Number(sessionStorage.getItem(key));
 
 /** Milliseconds since 1970. */

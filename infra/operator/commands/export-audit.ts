@@ -81,7 +81,7 @@ const refuse = ({ kind, subject, count }: Finding): void => {
   );
 };
 
-/** Collects sealed entries, which take precedence: those of the table may have been changed since. */
+/** Collects sealed entries, which take precedence: entries of the table may have been changed since. */
 const gatherSealed = async (
   { archive, publicKey, folder, place }: OpenedTrail,
   // Files after the last one of that time do not matter.

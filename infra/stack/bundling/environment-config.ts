@@ -1,6 +1,6 @@
 /**
- * Replaces @smithy/core/config in the bundles. Each setting of the SDK is that of the environment, which
- * Lambda gives a function, or its default: there are no files of profiles and no instance metadata to
+ * Replaces @smithy/core/config in the bundles. Each setting of the SDK comes from the environment, which
+ * Lambda gives a function, or is the default: there are no files of profiles and no instance metadata to
  * look for. Leaving that out saves 6 KB.
  */
 type Environment = Readonly<Record<string, string | undefined>>;

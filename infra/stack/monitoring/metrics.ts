@@ -1,4 +1,4 @@
-/** The metrics of the alarms and the dashboard: those of AWS, and those made from the logs. */
+/** The metrics of the alarms and the dashboard: AWS counts some, and others are made from the logs. */
 import { Duration } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';

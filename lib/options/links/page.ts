@@ -1,5 +1,5 @@
 /**
- * The pages to which mailed links lead: those of the settings, or else the service's own
+ * The pages to which mailed links lead: the settings name them, or else they are the service's own
  * (functions/console/link-page.ts). Their address comes from the settings and the deployment alone, and
  * never from a request.
  */

@@ -109,7 +109,7 @@ export async function tryToNotify(
   if (config.mailFunctionUrl === '' || changed.length === 0) return;
   const verifies = config.emailVerification !== 'off';
   const isVerified = verifies && email_verified === true;
-  // The address of a deleted account may be that of a stranger, unless it is verified.
+  // The address of a deleted account may belong to a stranger, unless it is verified.
   if (changed.includes('account') && verifies && !isVerified) return;
   const verified = isVerified ? ({ isVerified } as const) : {};
   const admins = byAdmin ? ({ byAdmin } as const) : {};
@@ -196,7 +196,7 @@ const quarterOfAnHour = 15 * 60;
 /**
  * Counts a request within a quarter of an hour of the clock: nobody waits longer than until its end,
  * however often they ask. With LOGIN_FAILURES_PER_ADDRESS=0, which says that the source addresses are
- * not those of the clients, nothing is counted.
+ * not the clients' own, nothing is counted.
  * @returns whether it exceeds the limit; false when it could not be counted
  */
 async function exceedsLimit({ ip_address }: Source, now = new Date()): Promise<boolean> {

@@ -91,8 +91,7 @@ const asked = [
 const own = [{ most: 10, within: hour }];
 
 /**
- * The mails of the last hour including that for a request; undefined if the request must not be
- * mailed.
+ * The mails of the last hour, with the mail of this request; undefined if the request must not be mailed.
  * @throws {Error} MailUnderWay while another delivery mails it
  */
 function mailsWith(

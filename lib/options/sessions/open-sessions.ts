@@ -43,7 +43,7 @@ export async function endOpenSession(id: number, sessionId: string | undefined):
 }
 
 /**
- * Ends all sessions of a caller but that of the request.
+ * Ends all sessions of a caller except the session of the request.
  * @throws {DomainError} TOKEN_INVALID when that one was ended meanwhile, USER_NOT_FOUND, STORAGE_FAULT
  */
 export async function endOtherSessions(caller: Bearer): Promise<void> {

@@ -2,8 +2,8 @@
  * The sessions of a user (functions/README.md, Sessions): one item, with an attribute for each session. Each
  * session has a version of its own, on whose condition it is written, so that devices do not wait for each
  * other. `session_epoch` of the user item is how often all sessions were ended. A session has the epoch that
- * was read before the password was checked. So one write of the user item ends all sessions, also those of
- * logins under way.
+ * was read before the password was checked. So one write of the user item ends all sessions, and the
+ * sessions of logins under way with them.
  */
 import { randomBytes } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';

@@ -25,7 +25,7 @@ export function mustVerify(user: StoredUser): boolean {
   return config.emailVerification === 'required' && isUnverified(user);
 }
 
-/** Whether addresses are verified, and that of a user is not. */
+/** Whether addresses are verified, and the address of a user is not. */
 export function isUnverified({ email_verified }: Pick<User, 'email_verified'>): boolean {
   return config.emailVerification !== 'off' && !email_verified;
 }

@@ -1,6 +1,6 @@
 /**
- * The link that verifies an address (functions/README.md, Verified addresses): that of the user, or another one
- * for which the user has asked.
+ * The link that verifies an address (functions/README.md, Verified addresses): the address of the user, or
+ * another one for which the user has asked.
  */
 import { randomUUID } from 'node:crypto';
 import type { Step } from '../../dynamodb/client.ts';

@@ -110,7 +110,7 @@ describe('The recipe for users of Supabase', () => {
 });
 
 describe('The recipe for users of Auth0', () => {
-  /** A line of the export of hashes, and of that of profiles, with the fields of either that matter. */
+  /** A line of the export of hashes and a line of the export of profiles, with the fields that matter. */
   const ofHash = (id: string, email: string) => ({
     _id: { $oid: id },
     email,

@@ -13,7 +13,7 @@ import { arn, awsForThisTest } from './aws.ts';
 /** They may have been valid for a day while the key before signed. */
 const shortTokens = { TOKEN_MINUTES: '5', SESSION_DAYS: '1' };
 
-/** Its tables are those of each service on AWS, and a secret signs its own tokens. */
+/** It uses the tables of each service on AWS, and a secret signs its own tokens. */
 const tables = await operatedServiceForThisFile();
 
 /** A service on this machine, or what there is of one on AWS, and the stages of its keys. */

@@ -33,7 +33,7 @@ describe('The description of an alarm', () => {
     readonly Metrics?: readonly { readonly MetricStat?: { readonly Period: number } }[];
   }
 
-  /** In minutes, that of the first metric that the alarm reads. */
+  /** In minutes, the period of the first metric that the alarm reads. */
   const periodOf = ({ Period, Metrics = [] }: Watching): number =>
     (Period ?? Metrics.find(({ MetricStat }) => MetricStat)?.MetricStat?.Period ?? 0) / 60;
 

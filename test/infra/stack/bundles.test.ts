@@ -235,7 +235,7 @@ describe('the content of a bundle', () => {
     }
   });
 
-  // esbuild escapes other characters than those of ASCII.
+  // esbuild escapes characters outside ASCII.
   const summaries = endpoints
     .map(({ describe: of }) => of(configFrom(everySetting)).summary)
     .filter((summary) => /^[ -~]+$/.test(summary));

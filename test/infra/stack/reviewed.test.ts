@@ -32,7 +32,7 @@ describe.each(aspects)('The %s of a stack', (aspect, kindsOf) => {
   });
 });
 
-/** A part of two stacks: the lines that it has in the one alone, and the names of those in the other alone. */
+/** A part of two stacks: the lines that only the one has, and the names of lines that only the other has. */
 interface Difference extends Part {
   readonly absent: readonly string[];
 }

@@ -135,7 +135,7 @@ describe('A login with the right password', () => {
   it('has to wait, which its entry says, when others reach the limit while it is checked', async () => {
     const [{ id, email }, source] = [await newUser(), newSource()];
 
-    // Holds back the read of the user, after that of the counts.
+    // Holds back the read of the user, after the read of the counts.
     const [code] = await overtake(
       proxy,
       'GetItem',

@@ -81,7 +81,7 @@ const readAll = async (accept: Form, query: string) => {
 const idsOf = (entries: readonly Item[]) => entries.map(({ id }) => String(id?.N));
 
 describe('A query of the trail fails at no entry that somebody wrote past the service,', () => {
-  // Their order is that of their keys: test/lib/dynamodb/page.test.ts.
+  // They are in the order of their keys: test/lib/dynamodb/page.test.ts.
   it.each<[string, Form]>([
     ['userId=5', 'application/json'],
     ['action=LOGIN', 'application/json'],

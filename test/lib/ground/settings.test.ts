@@ -17,7 +17,7 @@ type Name = keyof Config;
 
 /**
  * The settings with bounds, values and a default that are as these tests expect: the tables of
- * infra/settings.md have those of each (test/infra/settings-tables.test.ts), but for the few below.
+ * infra/settings.md have them for each setting (test/infra/settings-tables.test.ts), except the few below.
  */
 const all = Object.entries(settings) as [Name, Setting][];
 

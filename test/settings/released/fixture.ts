@@ -145,7 +145,7 @@ export const load = async (
   }
 };
 
-/** The form of items: each attribute of each kind of item, with its type; also those in details of entries. */
+/** The form of items: each attribute of each kind of item, and of the details of entries, with its type. */
 export const formOf = ({ users, audit }: Items): readonly string[] => {
   const ofUsers = users.flatMap((item) => attributesOf(kindOf(item), { M: item }));
   const ofEntries = audit.flatMap((item) => [

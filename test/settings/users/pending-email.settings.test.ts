@@ -59,7 +59,7 @@ describe('An address that waits for its link', async () => {
 
   it('is no longer shown when its link was used, and another one is shown in its place', async () => {
     const user = await register(api);
-    // A link that is mailed late would replace that of a new address.
+    // A link that is mailed late would replace the link of a new address.
     await mailedToken(service, user.email);
     const [first, second] = [uniqueEmail(), uniqueEmail()];
     await move(user, first);

@@ -1,4 +1,4 @@
-/** One's own passkeys, which one can change, and those of other users, which one can only see. */
+/** One's own passkeys, which one can change, and other users' passkeys, which one can only see. */
 import { api, send, sendForList, settings } from '../api.ts';
 import type { Passkey, PasskeyConfirmation, PasskeyName } from '../contract.d.ts';
 import { useLoad } from '../loading.ts';

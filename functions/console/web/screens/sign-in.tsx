@@ -38,7 +38,7 @@ const mayEnter = async (session: Session): Promise<boolean> => {
 };
 
 /**
- * Begins the session of a user who may use the console, and ends that of any other user. Users who
+ * Begins the session of a user who may use the console, and ends the session of any other user. Users who
  * must set up a second factor are led to its form.
  */
 const admit = async (session: Session, { isByPasskey = false } = {}): Promise<void> => {

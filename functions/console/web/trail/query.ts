@@ -25,7 +25,7 @@ export const labels = {
   ipAddress: 'Source',
 } as const;
 
-/** The filters that are those of a group of entries, with their titles. */
+/** The filters by which a group of entries is found, with their titles. */
 export const groupings = {
   userId: 'Who',
   ipAddress: 'Source',
