@@ -14,9 +14,10 @@ import {
   recoveryHashes,
   stepOf,
 } from '../options/second-factor/factor.ts';
+import { hasFactorIn } from '../options/second-factor/standing.ts';
 import { factorRemoved, hasFactor, withoutFactor } from '../options/second-factor/state.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
-import { requireOpen, withoutSessions } from '../options/sessions/sessions.ts';
+import { enrolledIn, requireOpen, withoutSessions } from '../options/sessions/sessions.ts';
 import type { StoredUser } from '../users/item.ts';
 import { type Fields, merged, rewriteUser, writeUser } from '../users/write.ts';
 import {
@@ -25,7 +26,7 @@ import {
   requireVerified,
   rewriteConfirmed,
 } from './confirmation.ts';
-import { hasAnyFactor, requireFactorSession } from './policy.ts';
+import { requireFactorSession } from './policy.ts';
 import { factorsGone } from './ways-in.ts';
 
 /** The user who asks, as authentication has read it, and where the request comes from. */
@@ -57,7 +58,7 @@ export async function beginEnrolment(
 
 /**
  * Confirms an enrolment by its first code, and ends all other sessions of the user and the permission
- * of whoever made the user.
+ * of whoever made the user. The session of the request has a second factor from then on.
  * @returns the recovery codes, which are not stored
  * @throws {DomainError} SECOND_FACTOR_ENABLED, EMAIL_NOT_VERIFIED,
  *   SECOND_FACTOR_NOT_FOUND, CODE_WRONG, TOO_MANY_ATTEMPTS, TOKEN_INVALID, STORAGE_FAULT
@@ -97,12 +98,12 @@ export function removeOwnFactor(request: FactorRequest): Promise<void> {
 }
 
 /**
- * Removes the second factor of a user, and all passkeys, for an admin who has one, or whose session began by a
- * passkey; and ends all sessions of the user.
+ * Removes the second factor of a user, and all passkeys, for an admin whose session has a second factor; and ends
+ * all sessions of the user.
  * @throws {DomainError} SECOND_FACTOR_REQUIRED, USER_NOT_FOUND, SECOND_FACTOR_NOT_FOUND, STORAGE_FAULT
  */
 export async function removeFactor(id: number, admin: Bearer, source: Source): Promise<void> {
-  if (!hasAnyFactor(admin)) throw new DomainError('SECOND_FACTOR_REQUIRED');
+  if (!hasFactorIn(admin, admin.session)) throw new DomainError('SECOND_FACTOR_REQUIRED');
   const by = { user_id: admin.id, resource_id: id };
   const removal = { ...source, action: 'UPDATE', ...by, details: factorRemoved } as const;
   const removing = rewriteUser(id, async (user) => {
@@ -181,7 +182,8 @@ async function enable(
     requireEnrollable(user, caller);
     if (pendingSecret(user, seconds(now)) !== factor_secret) throw new DomainError('CODE_WRONG');
     const ended = withoutSessions(user, caller.session);
-    await writeUser(user, { fields: { ...factor, ...ended, made_by: undefined } });
+    const fields = { ...factor, ...ended, made_by: undefined };
+    await writeUser(user, { fields, steps: [enrolledIn(user.id, caller.session)] });
   };
   await rewriteUser(caller.id, write, caller);
 }

@@ -6,7 +6,7 @@ import { DomainError } from '../ground/errors.ts';
 import { config, hasSessions, sendsMail } from '../ground/settings.ts';
 import type { Fields } from '../ground/validation.ts';
 import { beganByPasskey, hasPasskey } from '../options/passkeys/passkeys.ts';
-import { hasFactor } from '../options/second-factor/state.ts';
+import { lacksFactorIn, usedCode } from '../options/second-factor/standing.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import type { StoredUser } from '../users/item.ts';
 import type { Role } from '../users/user.ts';
@@ -81,16 +81,15 @@ const table = {
   administerOthers: {                                        admin: (_, { isSelf }) => !isSelf },
 } as const satisfies Readonly<Record<string, Row>>;
 
-/** Whether a caller has a second factor, or began the session by a passkey, which is one. */
-export function hasAnyFactor(caller: Bearer): boolean {
-  return hasFactor(caller) || beganByPasskey(caller, caller.session);
-}
-
-/** The standing of a caller. Where admins need a second factor, a caller who has none is a `user` and no auditor. */
+/**
+ * The standing of a caller in the session of the request. Where admins need a second factor, it is that of a
+ * `user`, and of no auditor, in a session that has none.
+ */
 export function standingOf(caller: Bearer): Standing & Pick<StoredUser, 'role'> {
   const stored = { role: caller.role, isAuditor: caller.auditor === true };
-  const lacksFactor = config.secondFactor === 'admins' && !hasAnyFactor(caller);
-  return lacksFactor ? { role: 'user', isAuditor: false, withFactor: stored } : stored;
+  return lacksFactorIn(caller, caller.session)
+    ? { role: 'user', isAuditor: false, withFactor: stored }
+    : stored;
 }
 
 /** Whether a user needs a second factor to act as an admin or auditor. */
@@ -99,14 +98,15 @@ export function mustHaveFactor({ role, auditor }: StoredUser): boolean {
 }
 
 /**
- * Requires, of a user who needs a second factor and has a passkey, a session that began by one, or with a code:
+ * Requires, of a user who needs a second factor and has a passkey, a session that began by one, or with a code, or
+ * in which TOTP was enabled:
  * whoever has only the mailbox, and so the password, must not get a factor of their own.
  * @param user the caller as last read
  * @throws {DomainError} SECOND_FACTOR_REQUIRED
  */
 export function requireFactorSession(user: StoredUser, { session }: Bearer): void {
-  const beganByFactor = session.began === 'code' || beganByPasskey(user, session);
-  if (!mustHaveFactor(user) || !hasPasskey(user) || beganByFactor) return;
+  const usedFactor = usedCode(session) || beganByPasskey(user, session);
+  if (!mustHaveFactor(user) || !hasPasskey(user) || usedFactor) return;
   throw new DomainError('SECOND_FACTOR_REQUIRED');
 }
 

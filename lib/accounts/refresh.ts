@@ -5,10 +5,11 @@ import { untilWritten } from '../dynamodb/client.ts';
 import { DomainError } from '../ground/errors.ts';
 import { logWarning, refreshTokenReused } from '../ground/log.ts';
 import type { Source } from '../ground/source.ts';
-import { issueToken, type Tokens } from '../keys/token.ts';
+import type { Tokens } from '../keys/token.ts';
 import {
   checkRefreshToken,
   endTimeOf,
+  issueAccessToken,
   nextRefreshToken,
   type RefreshToken,
   readRefreshToken,
@@ -27,17 +28,16 @@ import {
  * No line asks for a suspension, which has ended all sessions. A success leaves no entry.
  * @throws {DomainError} REFRESH_TOKEN_INVALID, TOKEN_FAULT, STORAGE_FAULT
  */
-export async function refreshSession(refreshToken: string, source: Source): Promise<Tokens> {
+export async function refreshSession(token: string, source: Source): Promise<Tokens> {
   const now = new Date();
-  const given = readRefreshToken(refreshToken);
+  const given = readRefreshToken(token);
   const next = await untilWritten(
     () => readSessions(given.userId),
     (read) => exchange(read, given, source, now),
   );
-  const { user, pair } = next;
+  const { user, session, refreshToken } = next;
   try {
-    const token = await issueToken(user, { session: given.sessionId, pair, now });
-    return { token, refreshToken: next.refreshToken };
+    return { token: await issueAccessToken(user, session, now), refreshToken };
   } catch (error) {
     await record(failureOf(given, 'no_token', source));
     throw error;
@@ -46,7 +46,7 @@ export async function refreshSession(refreshToken: string, source: Source): Prom
 
 /**
  * Exchanges a refresh token for the next one: compares the token with the session as read, and writes.
- * @returns the user, the next token and the number of its pair
+ * @returns the user, the session as it is then, and the next token
  * @throws {Overtaken} when another request has written the session since it was read
  */
 async function exchange(
@@ -61,7 +61,7 @@ async function exchange(
 
   const checked = checkRefreshToken(given, session, now);
   if (checked.is === 'repeated') {
-    return { user, refreshToken: checked.refreshToken, pair: session.refresh.pair };
+    return { user, session, refreshToken: checked.refreshToken };
   }
   if (checked.is === 'reused') await endReused(given, source);
   if (checked.is === 'reused' || checked.is === 'unknown') {
@@ -72,7 +72,7 @@ async function exchange(
   const until = endTimeOf(session.created, now);
   const fresh = { ...session, used: now.getTime(), until, refresh };
   await writeSession(read, fresh);
-  return { user, refreshToken, pair: refresh.pair };
+  return { user, session: fresh, refreshToken };
 }
 
 /** Ends the session of a refresh token that was used before: somebody else may have that token. */

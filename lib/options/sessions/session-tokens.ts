@@ -14,6 +14,7 @@ import { day, seconds } from '../../ground/time.ts';
 import { issueToken, type Tokens } from '../../keys/token.ts';
 import type { StoredUser } from '../../users/item.ts';
 import { isUserId } from '../../users/user.ts';
+import { roleIn } from '../second-factor/standing.ts';
 import {
   type Beginning,
   firstSession,
@@ -101,6 +102,21 @@ export async function beginSession(
   return tokens;
 }
 
+/**
+ * Issues an access token of a session: it has the role of its user in this session, not the stored one, because
+ * other services obey it.
+ * @throws {DomainError} TOKEN_FAULT
+ */
+export function issueAccessToken(
+  user: StoredUser,
+  session: Omit<Session, 'version'>,
+  now: Date,
+): Promise<string> {
+  const { id, email } = user;
+  const belonging = { session: session.id, pair: session.refresh.pair };
+  return issueToken({ id, email, role: roleIn(user, session) }, { ...belonging, now });
+}
+
 /** The first refresh token of a session, and what the session stores of it. */
 export function firstRefreshToken(
   userId: number,
@@ -162,7 +178,6 @@ async function prepare(user: StoredUser, { ip_address, user_agent }: Source, beg
   const now = new Date();
   const [id, created] = [makeSessionId(), now.getTime()];
   const { refreshToken, refresh } = firstRefreshToken(user.id, id);
-  const token = await issueToken(user, { session: id, pair: refresh.pair, now });
   const session = {
     id,
     epoch: user.session_epoch ?? 0,
@@ -174,6 +189,7 @@ async function prepare(user: StoredUser, { ip_address, user_agent }: Source, beg
     user_agent: cut(user_agent, maxAgent),
     refresh,
   };
+  const token = await issueAccessToken(user, session, now);
   return { session, tokens: { token, refreshToken } };
 }
 

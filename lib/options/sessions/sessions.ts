@@ -40,6 +40,8 @@ export interface Session {
   readonly epoch: number;
   /** Absent: it began by a password or an identity alone. */
   readonly began?: Beginning;
+  /** The user has enabled TOTP in it. */
+  readonly enrolled?: true;
   /** When it began, and when it was last used for a new token, in milliseconds since 1970. */
   readonly created: number;
   readonly used: number;
@@ -159,6 +161,22 @@ export async function writeSession(
 export function firstSession(user: StoredUser, { id, ...session }: Session): Step {
   const kept = { [id]: { ...session, version: newVersion() }, expires_at: session.until };
   return [{ Put: { TableName: config.usersTable, Item: { ...sessionsKey(user.id), ...kept } } }];
+}
+
+/**
+ * The step that notes in a session that its user enables TOTP in it. The session gets a new version, so that
+ * no other write of it, which has read it before, loses the note.
+ */
+export function enrolledIn(userId: number, { id }: Session): Step {
+  const update = {
+    TableName: config.usersTable,
+    Key: sessionsKey(userId),
+    UpdateExpression: 'SET #id.enrolled = :true, #id.version = :version',
+    ConditionExpression: 'attribute_exists(#id)',
+    ExpressionAttributeNames: { '#id': id },
+    ExpressionAttributeValues: { ':true': true, ':version': newVersion() },
+  };
+  return [{ Update: update }, 'TOKEN_INVALID'];
 }
 
 /** The fields that a write sets in a user item to end all sessions of the user, except one that goes on. */
