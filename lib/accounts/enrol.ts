@@ -14,8 +14,12 @@ import {
   recoveryHashes,
   stepOf,
 } from '../options/second-factor/factor.ts';
-import { hasFactorIn } from '../options/second-factor/standing.ts';
-import { factorRemoved, hasFactor, withoutFactor } from '../options/second-factor/state.ts';
+import {
+  factorRemoved,
+  hasFactor,
+  hasFactorIn,
+  withoutFactor,
+} from '../options/second-factor/state.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import { enrolledIn, requireOpen, withoutSessions } from '../options/sessions/sessions.ts';
 import type { StoredUser } from '../users/item.ts';

@@ -6,7 +6,7 @@ import { DomainError } from '../ground/errors.ts';
 import { config, hasSessions, sendsMail } from '../ground/settings.ts';
 import type { Fields } from '../ground/validation.ts';
 import { beganByPasskey, hasPasskey } from '../options/passkeys/passkeys.ts';
-import { lacksFactorIn, usedCode } from '../options/second-factor/standing.ts';
+import { hadCode, lacksFactorIn } from '../options/second-factor/state.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import type { StoredUser } from '../users/item.ts';
 import type { Role } from '../users/user.ts';
@@ -105,8 +105,8 @@ export function mustHaveFactor({ role, auditor }: StoredUser): boolean {
  * @throws {DomainError} SECOND_FACTOR_REQUIRED
  */
 export function requireFactorSession(user: StoredUser, { session }: Bearer): void {
-  const usedFactor = usedCode(session) || beganByPasskey(user, session);
-  if (!mustHaveFactor(user) || !hasPasskey(user) || usedFactor) return;
+  const hadFactor = hadCode(session) || beganByPasskey(user, session);
+  if (!mustHaveFactor(user) || !hasPasskey(user) || hadFactor) return;
   throw new DomainError('SECOND_FACTOR_REQUIRED');
 }
 

@@ -21,7 +21,11 @@ import { outlived, signToken, signTokenWithKey } from '../support/tokens.ts';
 
 const plain = await serviceForThisFile();
 const dataFolder = folderForThisFile();
-const service = await mailingServiceForThisFile({ ...everySetting, DATA_DIR: dataFolder });
+const service = await mailingServiceForThisFile({
+  ...everySetting,
+  SECOND_FACTOR: 'admins',
+  DATA_DIR: dataFolder,
+});
 const account = await register(service.api);
 const caller = { id: account.id, role: 'user' };
 
@@ -97,6 +101,10 @@ describe.each(Object.entries(services))('A service that verifies tokens %s', asy
 
   it('knows the caller', async () => {
     expect(await callerOf(account.token)).toEqual(caller);
+  });
+
+  it('obeys no admin who has logged in by the password alone where admins need more', async () => {
+    expect(await callerOf(service.adminToken)).toEqual({ id: 1, role: 'user' });
   });
 
   it.each(wrong)('refuses a token %s', async (_, token) => {

@@ -113,6 +113,15 @@ describe('Imports lead only down', () => {
   });
 });
 
+it('One file alone issues tokens, so that each says the role of its session', () => {
+  const files = globSync('{functions,infra,lib}/**/*.{ts,tsx}');
+  const issues = ({ names }: Import) => /\bissueToken\b/.test(names);
+
+  expect(files.filter((file) => importsOf(file).some(issues))).toEqual([
+    'lib/options/sessions/session-tokens.ts',
+  ]);
+});
+
 /** A file of source without its comments. */
 const codeOf = (file: string): string =>
   readFileSync(file, 'utf8').replaceAll(/\/\*.*?\*\/|\/\/[^\n]*/gs, '');
@@ -167,7 +176,7 @@ const loadedWith = (file: string): ReadonlySet<string> => {
 };
 
 it.each([
-  ['a login', 'functions/auth/login.ts', 43],
+  ['a login', 'functions/auth/login.ts', 44],
   ['a change of a user', 'functions/users/update.ts', 57],
 ])('A reader who follows %s (%s) opens at most %i files', (_, file, most) => {
   const loaded = loadedWith(file);

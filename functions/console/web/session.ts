@@ -16,7 +16,7 @@ export interface Session {
 const key = 'accounts-console-token';
 const refreshKey = 'accounts-console-refresh-token';
 
-/** Whether the signed-in user is an admin. All others are auditors, who change only themselves. */
+/** Whether the session is that of an admin. In others users change only themselves: auditors, and who lacks a second factor. */
 export const isAdmin = (): boolean => signedIn.get().session?.role === 'admin';
 
 /** The session that a token describes. Only the service knows whether the token is valid. */
@@ -72,8 +72,14 @@ let exchanging: Promise<void> | undefined;
 
 /** Exchanges the tokens of the session where they are about to expire. Where that fails, they stay. */
 export const refresh = async (): Promise<void> => {
+  const { session } = signedIn.get();
+  if (session && session.expiresAt - now() <= margin) await renew();
+};
+
+/** Exchanges the tokens of the session, whose role may be another one by now. Where that fails, they stay. */
+export const renew = async (): Promise<void> => {
   const { session, isOver } = signedIn.get();
-  if (isOver || !session?.refreshToken || session.expiresAt - now() > margin) return;
+  if (isOver || !session?.refreshToken) return;
   exchanging ??= exchange(session).finally(() => {
     exchanging = undefined;
   });

@@ -1,6 +1,9 @@
-/** The second factor in the fields of a user's item (functions/README.md, Second factor). */
+/** The second factor in the fields of a user's item, and of a session (functions/README.md, Second factor). */
 import { config } from '../../ground/settings.ts';
 import type { StoredUser } from '../../users/item.ts';
+import type { Role } from '../../users/user.ts';
+import { beganByPasskey } from '../passkeys/passkeys.ts';
+import type { Session } from '../sessions/sessions.ts';
 
 /** The fields of a user who has no second factor. */
 export const withoutFactor = {
@@ -16,6 +19,29 @@ export const factorRemoved = { fields: ['second_factor'], second_factor: 'remove
 /** Whether a user logs in with a code. Never while SECOND_FACTOR is off. */
 export function hasFactor({ factor_secret }: StoredUser): boolean {
   return config.secondFactor !== 'off' && factor_secret !== undefined;
+}
+
+/** How a session got its second factor, if it has one. */
+type FactorUse = Pick<Session, 'began' | 'enrolled'>;
+
+/** Whether a session had a code: it began by one, or its user enabled TOTP in it. */
+export function hadCode({ began, enrolled }: FactorUse): boolean {
+  return began === 'code' || enrolled === true;
+}
+
+/** Whether a session has a second factor: a code while its user has TOTP, or a passkey that is still there. */
+export function hasFactorIn(user: StoredUser, session: FactorUse): boolean {
+  return (hasFactor(user) && hadCode(session)) || beganByPasskey(user, session);
+}
+
+/** Whether admins and auditors need a second factor, and a session has none: its user is neither in it. */
+export function lacksFactorIn(user: StoredUser, session: FactorUse): boolean {
+  return config.secondFactor === 'admins' && !hasFactorIn(user, session);
+}
+
+/** The role of a user in a session. */
+export function roleIn(user: StoredUser, session: FactorUse): Role {
+  return lacksFactorIn(user, session) ? 'user' : user.role;
 }
 
 /** The part of a second factor that responses show. */

@@ -14,7 +14,7 @@ import { day, seconds } from '../../ground/time.ts';
 import { issueToken, type Tokens } from '../../keys/token.ts';
 import type { StoredUser } from '../../users/item.ts';
 import { isUserId } from '../../users/user.ts';
-import { roleIn } from '../second-factor/standing.ts';
+import { roleIn } from '../second-factor/state.ts';
 import {
   type Beginning,
   firstSession,

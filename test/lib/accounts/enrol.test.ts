@@ -13,7 +13,7 @@ import type { DomainError } from '../../../lib/ground/errors.ts';
 import type { Belonging } from '../../../lib/keys/token.ts';
 import { type Bearer, findBearer } from '../../../lib/options/sessions/bearer.ts';
 import { beginSession } from '../../../lib/options/sessions/session-tokens.ts';
-import { raiseSessionEpoch } from '../../../lib/options/sessions/sessions.ts';
+import { endSession, raiseSessionEpoch } from '../../../lib/options/sessions/sessions.ts';
 import type { StoredUser } from '../../../lib/users/item.ts';
 import { hashPassword } from '../../../lib/users/password.ts';
 import { findStoredUser } from '../../../lib/users/store.ts';
@@ -150,6 +150,18 @@ describe('An enrolment', () => {
     }
 
     expect(outcomes).toEqual([wrong, wrong, wrong, 'TOO_MANY_ATTEMPTS']);
+  });
+
+  it('is noted in its session, and stores nothing where that was ended alone meanwhile', async () => {
+    const { secret } = await begin();
+    const caller = await asking();
+    await endSession(user.id, caller.session.id);
+    const refused = await outcomeOf(confirm(codeOf(secret), async () => caller));
+    const before = (await stored())?.factor_secret;
+    await enrolled(other);
+
+    expect([refused, before]).toEqual(['TOKEN_INVALID', undefined]);
+    expect((await other()).session.enrolled).toBe(true);
   });
 
   it('ends the other sessions and the permission of the maker, and does not while it waits', async () => {

@@ -11,7 +11,7 @@ import type {
 } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { useLoad } from '../loading.ts';
-import { signedIn } from '../session.ts';
+import { renew, signedIn } from '../session.ts';
 import { Button } from './button.tsx';
 import { openDialog } from './dialog.tsx';
 import { CurrentPassword, Field, Form, FormDialog, UserNameOf } from './form.tsx';
@@ -168,9 +168,11 @@ export const OwnFactor = ({ changed }: Pick<UserProps, 'changed'>) => {
   const factor = useLoad('own factor', () => send(api.GET('/api/second-factor')));
   const [enrolment, setEnrolment] = useState<SecondFactorEnrolment>();
   const [codes, setCodes] = useState<readonly string[]>();
-  const done = (renewed?: Codes) => {
+  const done = async (renewed?: Codes) => {
     setEnrolment(undefined);
     setCodes(renewed?.recoveryCodes);
+    // Where admins need a factor, the session has the role with it, and loses the role without it.
+    await renew();
     void factor.reload();
     void changed();
   };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { Overtaken } from '../../../../lib/dynamodb/client.ts';
+import { Overtaken, transact } from '../../../../lib/dynamodb/client.ts';
 import type { DomainError } from '../../../../lib/ground/errors.ts';
 import type { Belonging } from '../../../../lib/keys/token.ts';
 import { findBearer } from '../../../../lib/options/sessions/bearer.ts';
@@ -9,6 +9,7 @@ import { endOpenSession, listSessions } from '../../../../lib/options/sessions/o
 import { beginSession } from '../../../../lib/options/sessions/session-tokens.ts';
 import {
   endSession,
+  enrolledIn,
   findOpenSession,
   isSessionId,
   raiseSessionEpoch,
@@ -98,6 +99,17 @@ describe('A session', () => {
     await endOpenSession(user.id, id);
 
     await expect(writeSession(read, session)).rejects.toThrow(Overtaken);
+  });
+
+  it('is not written as it was read before its user enabled TOTP in it, so that the note of that stays', async () => {
+    const header = await enter();
+    const read = (await readSessions(user.id)) ?? expect.unreachable();
+    const session = findOpenSession(read, header.session, new Date()) ?? expect.unreachable();
+    await transact([enrolledIn(user.id, session)]);
+
+    await expect(writeSession(read, session)).rejects.toThrow(Overtaken);
+
+    expect((await findBearer(user.id, header))?.session.enrolled).toBe(true);
   });
 
   it.each([
