@@ -2,14 +2,14 @@ import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
 import { message } from '../../lib/contract/schemas.ts';
 import { hasSessions, sendsMail } from '../../lib/ground/settings.ts';
-import { email, linkToken, password } from '../../lib/users/fields.ts';
+import { linkToken, password, wantedEmail } from '../../lib/users/fields.ts';
 
 export const request = {
   route: 'POST /api/password-resets',
   exists: sendsMail,
   may: 'public',
   takesToken: true,
-  body: () => named('PasswordResetRequest', v.object({ email })),
+  body: () => named('PasswordResetRequest', v.object({ email: wantedEmail })),
   whenMissing: 'EMAIL_REQUIRED',
   storageFault: ['Error requesting mail', 'err'],
 } as const satisfies Contract;

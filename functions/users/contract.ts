@@ -24,7 +24,6 @@ import {
 import { type Fields, oneOf, rule, trueOrFalse } from '../../lib/ground/validation.ts';
 import {
   confirmation,
-  email,
   mailLanguage,
   name,
   newEmail,
@@ -32,6 +31,7 @@ import {
   role,
   textIfAny,
   userChanges,
+  wantedEmail,
 } from '../../lib/users/fields.ts';
 import { type Role, roles } from '../../lib/users/user.ts';
 
@@ -81,7 +81,7 @@ export const list = {
     role: v.optional(v.pipe(oneOf(['admin']), v.description('Only the admins.'))),
     email: v.optional(
       v.pipe(
-        email,
+        wantedEmail,
         v.description(
           'Only the user who has this address, in any spelling (`+` is written `%2B`). Not together with `cursor`.',
         ),

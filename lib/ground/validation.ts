@@ -33,12 +33,26 @@ export const text = v.pipe(
   }),
 );
 
+/**
+ * Whether text may be normalized, folded, trimmed or compared: it has at most four times as many UTF-16 units as
+ * its limit has characters (functions/README.md, Input). Normalization takes time in proportion to the square of
+ * the length.
+ */
+export function isReadable(text: string, maximum: number): boolean {
+  return text.length <= 4 * maximum;
+}
+
+/** The rule for text before it is trimmed. Text that breaks it is too long, and no further rule looks at it. */
+// @__NO_SIDE_EFFECTS__
+export function readable(maximum: number) {
+  return rule({ ...tooLong(maximum), holds: (text) => isReadable(text, maximum) });
+}
+
 // @__NO_SIDE_EFFECTS__
 export function atMost(maximum: number) {
   return rule({
-    code: 'TOO_LONG',
+    ...tooLong(maximum),
     holds: (text) => length(text) <= maximum,
-    message: () => `must be at most ${characters(maximum)}`,
     keywords: () => ({ maxLength: maximum }),
   });
 }
@@ -147,6 +161,9 @@ export function validate<Schema extends v.GenericSchema>(
 /** Unicode code points, as JSON Schema counts them (RFC 8259, section 7). */
 const length = (text: string): number => [...text].length;
 
+const tooLong = (maximum: number) =>
+  ({ code: 'TOO_LONG', message: () => `must be at most ${characters(maximum)}` }) as const;
+
 const characters = (count: number) => `${count} character${count > 1 ? 's' : ''}`;
 
 /** The codes of the faults that valibot's own schemas find. */
@@ -172,11 +189,12 @@ function isRequired({ type }: { readonly type: string }) {
 
 /** Whether a value is absent, null or empty, which white space is where it is trimmed. */
 function isMissing(schema: object, value: unknown, faults: readonly FieldFault[]) {
+  const has = (wanted: FieldFaultCode) => faults.some(({ code }) => code === wanted);
   return (
     value == null ||
     value === '' ||
-    (typeof value === 'string' && trims(schema) && !value.trim()) ||
-    faults.some(({ code }) => code === 'EMPTY')
+    (typeof value === 'string' && trims(schema) && !has('TOO_LONG') && !value.trim()) ||
+    has('EMPTY')
   );
 }
 

@@ -1,10 +1,14 @@
 /** Addresses: which are known as one, which may be given, and which can be mailed (functions/README.md, Input). */
 import { domainToASCII } from 'node:url';
 import { config } from '../ground/settings.ts';
+import { longest } from './user.ts';
 
 /** The sentence of a description of an address on how addresses are unique. */
 export const uniqueness =
   'Kept as it was given; unique without regard to letter case, to how accents are composed, and to whether the domain is written in Unicode or in punycode.';
+
+/** Text in place of an address that is too long to be looked at: nobody has it, and nobody can send it. */
+export const nobodysEmail = '';
 
 /** The form in which texts are searched: without regard to letter case or to how accents are composed. */
 export function searchable(text: string): string {
@@ -78,7 +82,7 @@ const capitals = (text: string): string => text.toLowerCase().toUpperCase();
 const misread = /[\s\p{Cc}\p{Cf}/\\?#%:[\]]/u;
 
 /** UTF-16 code units that no address has more of: punycode of a text takes time in proportion to its square. */
-const longestDomain = 2 * 191;
+const longestDomain = 2 * longest.email;
 
 /** A domain as DNS knows it: one beyond ASCII in punycode; undefined: there is no such domain. */
 function asciiDomain(domain: string): string | undefined {

@@ -2,9 +2,18 @@
 import * as v from 'valibot';
 import { type FieldFault, invalidField } from '../ground/errors.ts';
 import { config, hasIdentities, languages } from '../ground/settings.ts';
-import { atLeast, atMost, oneOf, rule, text, validate } from '../ground/validation.ts';
-import { isAddress, isVerifiable, mailedAs, uniqueness } from './address.ts';
-import { type Role, roles } from './user.ts';
+import {
+  atLeast,
+  atMost,
+  isReadable,
+  oneOf,
+  readable,
+  rule,
+  text,
+  validate,
+} from '../ground/validation.ts';
+import { isAddress, isVerifiable, mailedAs, nobodysEmail, uniqueness } from './address.ts';
+import { longest, type Role, roles } from './user.ts';
 
 /** Ranges of a pattern in the document: not every reader of JSON Schema supports `\p{}`. */
 const controls = '\\u0000-\\u001f\\u007f-\\u009f';
@@ -20,8 +29,9 @@ const invisible = /^[\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
 
 export const name = v.pipe(
   text,
+  readable(longest.name),
   v.trim(),
-  atMost(100),
+  atMost(longest.name),
   v.description('Without the white space around it.'),
   rule({
     code: 'EMPTY',
@@ -48,8 +58,9 @@ export const emailPattern = `^\\s*${emailPart}@${domainPart}\\s*$`;
 
 export const email = v.pipe(
   text,
+  readable(longest.email),
   v.trim(),
-  atMost(191),
+  atMost(longest.email),
   v.description(`Without the white space around it. ${uniqueness}`),
   rule({
     code: 'INVALID_FORMAT',
@@ -58,6 +69,9 @@ export const email = v.pipe(
     keywords: () => ({ pattern: emailPattern }),
   }),
 );
+
+/** An address that is looked up. */
+export const wantedEmail = nobodysIfUnreadable(email);
 
 const verifiableRule = 'must be an address that mails can be sent to';
 
@@ -74,7 +88,7 @@ export const newEmail = v.pipe(
 
 export const password = v.pipe(
   text,
-  atMost(255),
+  atMost(longest.password),
   atLeast(() => config.passwordMinLength),
   v.metadata({ format: 'password' }),
 );
@@ -203,15 +217,30 @@ export function parsePassword(value: unknown): string {
 
 /** A blank address is missing. */
 function knownEmail() {
-  return v.pipe(
-    v.string('must be a string'),
-    rule({
-      code: 'REQUIRED',
-      holds: (value) => value.trim() !== '',
-      message: () => 'is required',
-      keywords: () => ({ pattern: '\\S' }),
-    }),
+  return nobodysIfUnreadable(
+    v.pipe(
+      v.string('must be a string'),
+      rule({
+        code: 'REQUIRED',
+        holds: (value) => value.trim() !== '',
+        message: () => 'is required',
+        keywords: () => ({ pattern: '\\S' }),
+      }),
+    ),
   );
+}
+
+/** The schema of an address that somebody may have: text that is too long to be looked at stands for {@link nobodysEmail}. */
+// @__NO_SIDE_EFFECTS__
+function nobodysIfUnreadable<Schema extends v.GenericSchema<string>>(schema: Schema): Schema {
+  return {
+    ...schema,
+    '~run': (dataset, settings) => {
+      const { value } = dataset;
+      const isTooLong = typeof value === 'string' && !isReadable(value, longest.email);
+      return isTooLong ? { typed: true, value: nobodysEmail } : schema['~run'](dataset, settings);
+    },
+  };
 }
 
 /** Parses one field by itself, which is not missing. */

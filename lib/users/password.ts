@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { compare, hash } from 'bcryptjs';
 import { DomainError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
-import { unmatchableHash } from './user.ts';
+import { isReadable } from '../ground/validation.ts';
+import { longest, unmatchableHash } from './user.ts';
 
 /**
  * Marks a hash whose input was reduced first: bcrypt of the base64 of the password's SHA-256. A
@@ -74,7 +75,7 @@ const costsUpTo = (higher: number, cost: number): readonly number[] =>
 /**
  * Whether a password is the one that a stored hash was made from. What was typed in another form than NFC
  * is compared in both, because other systems hash what was typed; both comparisons are made whatever
- * comes of the first.
+ * comes of the first. Text that is too long to be looked at is wrong, after the comparison of another text.
  * @param raisesWork whether a comparison with a hash of a lower cost takes as long as one at the
  *   current cost, so that the time reveals nothing about the hash
  */
@@ -93,11 +94,12 @@ export const matchesHash = async (
     // bcrypt reads ill-formed and over-long text as something other than what was typed.
     return isRight && password.isWellFormed() && mustReduce(password) === reduced;
   };
+  const isTyped = isReadable(typed, longest.password);
   return inTurn(async () => {
     let isRight = false;
-    for (const form of new Set([typed.normalize(), typed])) {
+    for (const form of isTyped ? new Set([typed.normalize(), typed]) : ['']) {
       isRight = (await matches(form)) || isRight;
     }
-    return isRight;
+    return isRight && isTyped;
   });
 };

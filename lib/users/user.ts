@@ -5,6 +5,9 @@ import { config } from '../ground/settings.ts';
 export const roles = ['user', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
+/** The most characters (Unicode code points) that the texts of a user have (functions/README.md, Input). */
+export const longest = { name: 100, email: 191, password: 255 } as const;
+
 /** A user as responses show it (functions/README.md, Responses): never with the password hash. */
 export interface User {
   readonly id: number;

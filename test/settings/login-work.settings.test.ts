@@ -75,6 +75,22 @@ describe('The work of a login where BCRYPT_COST is 5 and ACCOUNTS private', () =
   );
 
   it.each(everyone)(
+    'is the same where the password is too long to be looked at, such as for %s',
+    async (of) => {
+      const logIn = loginUnder('private');
+
+      expect(await logIn(of, 'zoe\u0308'.repeat(300))).toEqual([401, 2 ** 5]);
+    },
+  );
+
+  it('is the same where the address is too long to be looked at', async () => {
+    const logIn = loginUnder('private');
+    accounts.set('a long address', { email: ` ${'x'.repeat(800)}@b` } as Account);
+
+    expect(await logIn('a long address', 'wrong')).toEqual([401, 2 ** 5]);
+  });
+
+  it.each(everyone)(
     'is twice that where what was typed has another normal form, such as for %s',
     async (of) => {
       const logIn = loginUnder('private');

@@ -14,7 +14,7 @@ import { config } from '../../ground/settings.ts';
 import { networkOf, type Source } from '../../ground/source.ts';
 import { patiently, seconds } from '../../ground/time.ts';
 import { signingKeys } from '../../keys/signing-secret.ts';
-import { emailKey } from '../../users/address.ts';
+import { emailKey, nobodysEmail } from '../../users/address.ts';
 import { getItems, type ItemKey, type StoredUser } from '../../users/item.ts';
 import type { Change } from '../../users/write.ts';
 import { hasFactor } from '../second-factor/state.ts';
@@ -185,8 +185,9 @@ export async function forgottenFailures(user: StoredUser): Promise<Change> {
   return { fields: {}, steps: [[{ Delete }]] };
 }
 
-/** The counter of an account's failed logins; undefined if the signing secret cannot be read. */
-function failuresOf(email: string): Promise<Counter | undefined> {
+/** The counter of an account's failed logins; undefined if nobody can have it, or the signing secret cannot be read. */
+async function failuresOf(email: string): Promise<Counter | undefined> {
+  if (email === nobodysEmail) return undefined;
   return loggingFaults(notCounted, () => accountCounter(email));
 }
 

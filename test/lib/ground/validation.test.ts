@@ -4,8 +4,10 @@ import { DomainError } from '../../../lib/ground/errors.ts';
 import {
   atLeast,
   atMost,
+  isReadable,
   oneOf,
   parseBody,
+  readable,
   rule,
   text,
   validate,
@@ -45,6 +47,32 @@ describe('A rule for text', () => {
 
     expect(validate(two, '12')).toEqual({ output: '12' });
     expect(validate(two, '😀😀')).toEqual({ output: '😀😀' });
+  });
+
+  it.each([
+    [4, 'abcd', true],
+    [4, '😀😀', true],
+    [5, 'abcde', false],
+    [6, '😀😀😀', false],
+  ])('lets %i UTF-16 units of one character be looked at, such as %j: %s', (_, given, expected) => {
+    expect(isReadable(given, 1)).toBe(expected);
+  });
+
+  it('is the only one that is broken by text that is too long to be looked at', () => {
+    const trimmed = v.pipe(
+      text,
+      readable(1),
+      v.trim(),
+      atMost(1),
+      atLeast(() => 1),
+    );
+
+    expect(validate(v.object({ field: trimmed }), { field: '     ' })).toEqual({
+      faults: [{ field: 'field', code: 'TOO_LONG', rule: 'must be at most 1 character' }],
+    });
+    expect(validate(v.object({ field: trimmed }), { field: '  a ' })).toEqual({
+      output: { field: 'a' },
+    });
   });
 
   it('adds nothing to the document unless it has keywords', () => {

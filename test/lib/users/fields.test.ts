@@ -3,12 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { documentFor } from '../../../functions/docs/document.ts';
 import { configFrom } from '../../../lib/ground/settings.ts';
 import { validateObject } from '../../../lib/ground/validation.ts';
+import { nobodysEmail } from '../../../lib/users/address.ts';
 import {
   credentials,
   parseEmail,
   parseName,
   parsePassword,
   textIfAny,
+  wantedEmail,
 } from '../../../lib/users/fields.ts';
 import { parseUserId } from '../../../lib/users/user.ts';
 
@@ -37,6 +39,7 @@ describe('parseName', () => {
     ['x'.repeat(100), 'x'.repeat(100)],
     [astral.repeat(100), astral.repeat(100)],
     [` \t\n${'x'.repeat(100)}\u00a0`, 'x'.repeat(100)],
+    [`${' '.repeat(399)}x`, 'x'],
     ['Ada  King', 'Ada  King'],
     ['\u200bA\u3164', '\u200bA\u3164'],
     ['👩\u200d🚀', '👩\u200d🚀'],
@@ -48,6 +51,8 @@ describe('parseName', () => {
   it.each([
     ['x'.repeat(101), 'name must be at most 100 characters'],
     [astral.repeat(101), 'name must be at most 100 characters'],
+    [`${' '.repeat(400)}x`, 'name must be at most 100 characters'],
+    [' '.repeat(401), 'name must be at most 100 characters'],
     ['', 'name must not be empty'],
     [' \u2003\ufeff', 'name must not be empty'],
     ['\u200b', 'name must not be empty'],
@@ -85,6 +90,7 @@ describe('parseEmail', () => {
     [of(191), of(191)],
     [of(191, astral), of(191, astral)],
     [` ${of(191)}\n`, of(191)],
+    [`${' '.repeat(761)}a@b`, 'a@b'],
     ['Ada.Lovelace+x@Example.ORG', 'Ada.Lovelace+x@Example.ORG'],
     ['ünï@ёxample', 'ünï@ёxample'],
     ['zoe\u0308@bu\u0308cher.example', 'zoe\u0308@bu\u0308cher.example'],
@@ -95,9 +101,12 @@ describe('parseEmail', () => {
     expect(parseEmail(given)).toBe(kept);
   });
 
-  it.each([of(192), of(192, astral), 'x'.repeat(192)])('refuses %j, which is too long', (given) => {
-    expect(outcomeOf(() => parseEmail(given))).toBe('email must be at most 191 characters');
-  });
+  it.each([of(192), of(192, astral), 'x'.repeat(192), `${' '.repeat(762)}a@b`])(
+    'refuses %j, which is too long',
+    (given) => {
+      expect(outcomeOf(() => parseEmail(given))).toBe('email must be at most 191 characters');
+    },
+  );
 
   const controls = Array.from({ length: 0xa0 }, (_, code) => code).filter(
     (code) => code < 0x20 || code >= 0x7f,
@@ -257,6 +266,18 @@ it('Credentials without an address, and with a password that is no text, have a 
       { field: 'password', code: 'WRONG_TYPE', rule: 'must be a string' },
     ],
   });
+});
+
+it('An address that is looked up stands for nobody’s from 765 UTF-16 units on', () => {
+  const [short, long] = [761, 762].map((spaces) => `${' '.repeat(spaces)}a@b`);
+  const known = (email: unknown) =>
+    validateObject(v.object(credentials()), { email, password: 'p' });
+  const wanted = (email: unknown) => validateObject(v.object({ email: wantedEmail }), { email });
+
+  expect(known(short)).toEqual({ output: { email: short, password: 'p' } });
+  expect(known(long)).toEqual({ output: { email: nobodysEmail, password: 'p' } });
+  expect(wanted(short)).toEqual({ output: { email: 'a@b' } });
+  expect(wanted(long)).toEqual({ output: { email: nobodysEmail } });
 });
 
 describe('textIfAny', () => {

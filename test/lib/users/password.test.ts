@@ -101,6 +101,15 @@ describe('matchesHash', () => {
     expect(await matchesHash(one, await hashPassword(other))).toBe(false);
   });
 
+  it('recognizes no text of more than 1,020 UTF-16 units, of whatever password the hash is', async () => {
+    const [longest, longer] = [1020, 1021].map((units) => 'x'.repeat(units)) as [string, string];
+
+    expect(await matchesHash(longest, await hashPassword(longest))).toBe(true);
+    for (const set of [longer, longest, 'x', '']) {
+      expect(await matchesHash(longer, await hashPassword(set))).toBe(false);
+    }
+  });
+
   it.each([
     ['short', 'pässwörd'],
     ['longer than 72 bytes in both forms', 'ö'.repeat(40)],

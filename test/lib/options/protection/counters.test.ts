@@ -15,6 +15,7 @@ import {
   requireNoWait,
   waitOf,
 } from '../../../../lib/options/protection/counters.ts';
+import { nobodysEmail } from '../../../../lib/users/address.ts';
 import { proxiedTablesForThisFile } from '../../../support/own-tables.ts';
 import { faults } from '../../../support/proxy.ts';
 import { scan } from '../../../support/stored-items.ts';
@@ -51,6 +52,12 @@ describe('The counters of a login', () => {
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
 
     expect(await loginCounters('ada@example.org', '192.0.2.1')).toEqual(expected);
+  });
+
+  it('are only the counter of the source where the address is too long to be looked at', async () => {
+    vi.stubEnv('JWT_SECRET', secret);
+
+    expect(await loginCounters(nobodysEmail, '192.0.2.1')).toEqual([address]);
   });
 
   it('differ between accounts, but not between letter cases', async () => {

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { endpoints as all } from '../../functions/contracts.ts';
+import { type Contract, inForce } from '../../lib/contract/contract.ts';
+import { configFrom } from '../../lib/ground/settings.ts';
+import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
+import { register, uniqueEmail } from '../support/client.ts';
+import { everySetting } from '../support/every-setting.ts';
+import {
+  type ExampleRequest,
+  endpointsIn,
+  exampleRequestsOf,
+  prepareSubject,
+  sendExample,
+} from '../support/examples.ts';
+
+/**
+ * UTF-16 units up to which each text that a request can carry is normalized, folded or trimmed: four times
+ * its limit. 0: it never is. A header is bounded by the gateway.
+ */
+const bounds: Readonly<Record<string, number>> = {
+  name: 400,
+  search: 400,
+  email: 764,
+  password: 1020,
+  currentPassword: 1020,
+  code: 64,
+  token: 0,
+  refreshToken: 0,
+  idToken: 0,
+  nonce: 0,
+  currentIdToken: 0,
+  currentNonce: 0,
+  credential: 0,
+  role: 0,
+  auditor: 0,
+  invite: 0,
+  language: 0,
+  limit: 0,
+  cursor: 0,
+  order: 0,
+  userId: 0,
+  action: 0,
+  result: 0,
+  resourceId: 0,
+  about: 0,
+  ipAddress: 0,
+  since: 0,
+  until: 0,
+  id: 0,
+  identity: 0,
+  passkey: 0,
+  session: 0,
+  file: 0,
+};
+
+/** Longer than every bound, and costly to normalize: canonical order swaps each pair of its accents. */
+const accents = '\u0301\u0316';
+const long = ` A${accents.repeat(600)}@b `;
+
+/** The texts that the service has normalized, folded or trimmed. */
+const treated: string[] = [];
+const methods = [
+  'normalize',
+  'toLowerCase',
+  'toUpperCase',
+  'trim',
+  'trimStart',
+  'trimEnd',
+] as const;
+const originals = methods.map((method) => [method, String.prototype[method]] as const);
+beforeAll(() => {
+  for (const [method, original] of originals) {
+    String.prototype[method] = function (this: string, ...given: []) {
+      treated.push(String(this));
+      return original.apply(this, given);
+    };
+  }
+});
+afterAll(() => void Object.assign(String.prototype, Object.fromEntries(originals)));
+
+/** The length of the longest of these texts that has a part. */
+const longestWith = (part: string): number =>
+  Math.max(0, ...treated.filter((text) => text.includes(part)).map(({ length }) => length));
+
+const service = await serviceForThisFile({ ...everySetting, RESET_URL: '' });
+const { api, adminToken, environment } = service;
+// Schemas are made for the settings of the process.
+for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+afterAll(() => void vi.unstubAllEnvs());
+const examples = endpointsIn(exampleRequestsOf(environment));
+
+const contracts = new Map<string, Contract>(
+  inForce(all, configFrom(environment)).map(({ contract }) => [contract.route, contract]),
+);
+
+type Place = 'body' | 'query' | 'path';
+
+/** The texts of a request, by where they stand and their names. */
+const textsOf = ({ route, path }: ExampleRequest): readonly (readonly [Place, string])[] => {
+  const { body, query } = contracts.get(route) as Contract;
+  const names = (of: object | undefined) => Object.keys(of ?? {});
+  return [
+    ...names(body?.('admin', {}).entries).map((name) => ['body', name] as const),
+    ...names(query?.(undefined)).map((name) => ['query', name] as const),
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ['path', name] as const),
+  ];
+};
+
+/** Sends an example with a long text in one place. */
+const sendLong = async (example: ExampleRequest, place: Place, name: string) => {
+  const subject = await prepareSubject(service, adminToken, example);
+  const query = `${name}=${encodeURIComponent(long)}`;
+  const sent: ExampleRequest = {
+    ...example,
+    ...(place === 'query' ? { query } : {}),
+    ...(place === 'path'
+      ? { path: example.path.replace(`{${name}}`, encodeURIComponent(long)) }
+      : {}),
+    ...(place === 'body' ? { json: (of) => ({ ...example.json?.(of), [name]: long }) } : {}),
+  };
+  const token = example.caller !== 'anyone' && place === 'query' ? { token: subject.admin } : {};
+  treated.length = 0;
+  return sendExample(api, sent, subject, token);
+};
+
+const rows = examples.flatMap((example) =>
+  textsOf(example).map(([place, name]) => [example.name, place, name, example] as const),
+);
+
+describe('A text that is longer than four times its limit', () => {
+  it('has a line in the table, whichever request carries it', () => {
+    expect(new Set(rows.map(([, , name]) => name))).toEqual(new Set(Object.keys(bounds)));
+  });
+
+  it.each(rows)(
+    'is neither normalized nor folded nor trimmed: %s, in its %s, %s',
+    async (...[, place, name, example]) => {
+      const { status } = await sendLong(example, place, name);
+
+      expect(status).toBeLessThan(500);
+      expect(longestWith(accents)).toBeLessThanOrEqual(bounds[name] ?? 0);
+    },
+  );
+});
+
+describe('A new text that is longer than four times its limit', () => {
+  it.each([
+    ['POST /api/auth/register', 'name', 'name must be at most 100 characters'],
+    ['POST /api/auth/register', 'email', 'email must be at most 191 characters'],
+    ['POST /api/auth/register', 'password', 'password must be at most 255 characters'],
+    ['PUT /api/users/{id}', 'email', 'email must be at most 191 characters'],
+    ['POST /api/v1/users', 'name', 'name must be at most 100 characters'],
+    ['POST /api/v1/users', 'email', 'email must be at most 191 characters'],
+    ['PUT /api/password-resets', 'password', 'password must be at most 255 characters'],
+  ])('is refused by its limit: %s, %s', async (route, name, message) => {
+    const example = examples.find((one) => one.route === route) as ExampleRequest;
+
+    expect(outcome(await sendLong(example, 'body', name))).toEqual(refusal(400, message));
+  });
+
+  it('is refused so where it is nothing but white space', async () => {
+    const json = { name: ' '.repeat(401), email: uniqueEmail(), password: 'a long password' };
+
+    const answer = await api('POST', '/api/auth/register', { json });
+
+    expect(outcome(answer)).toEqual(refusal(400, 'name must be at most 100 characters'));
+  });
+});
+
+describe('Where an existing text is asked for, one that is longer than four times its limit', () => {
+  const spaces = ' '.repeat(765);
+  const logIn = (json: object) => api('POST', '/api/login', { json });
+
+  it.each([long, spaces])('is an unknown address at a login (%#)', async (email) => {
+    const password = 'a long password';
+
+    const unknown = outcome(await logIn({ email: uniqueEmail(), password }));
+
+    expect(outcome(await logIn({ email, password }))).toEqual(unknown);
+  });
+
+  it('is a wrong password at a login, and as a current one', async () => {
+    const user = await register(api);
+    const { id, token, password } = user;
+    const change = (currentPassword: string) =>
+      api('PUT', `/api/users/${id}`, { token, json: { password, currentPassword } });
+
+    const [login, current] = [await logIn({ ...user, password: long }), await change(long)];
+
+    expect(outcome(login)).toEqual(refusal(401, 'Invalid credentials'));
+    expect(outcome(current)).toEqual(refusal(403, 'Current password is wrong'));
+  });
+
+  it('is an unknown address of a reset and of a lookup', async () => {
+    const reset = (email: string) => api('POST', '/api/password-resets', { json: { email } });
+    const lookUp = (email: string) =>
+      api('GET', `/api/users?email=${encodeURIComponent(email)}`, { token: adminToken });
+
+    for (const ask of [reset, lookUp]) {
+      expect(outcome(await ask(long))).toEqual(outcome(await ask(uniqueEmail())));
+    }
+  });
+});
