@@ -51,6 +51,8 @@ export type StoredUser = User & {
    * identity or a passkey.
    */
   readonly made_by?: number | undefined;
+  /** How often the user was suspended: links that were mailed before are void. Absent: never, or before 1.1.0. */
+  readonly suspensions?: number | undefined;
   /** The secret of the user's second factor, encrypted; absent: there is none. */
   readonly factor_secret?: string | undefined;
   /** The step of time of the last code from an app that was accepted. */

@@ -47,7 +47,7 @@ export const options: Readonly<Record<string, Option>> = {
   },
   suspension: {
     handlers: ['suspension/'],
-    fields: /\b(?:suspended_at|isSuspended)\b/,
+    fields: /\b(?:suspended_at|suspensions|isSuspended)\b/,
   },
   auditors: {
     isInPolicy: true,

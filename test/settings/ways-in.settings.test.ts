@@ -172,8 +172,8 @@ const outcomes: readonly (readonly ('ends' | 'stays')[])[] = [
   ['stays', 'stays', 'stays', 'stays', 'stays', 'ends', 'ends', 'stays'],
   ['ends', 'ends', 'ends', 'ends', 'stays', 'ends', 'ends', 'stays'],
   ['ends', 'ends', 'stays', 'ends', 'stays', 'ends', 'ends', 'stays'],
-  ['ends', 'ends', 'ends', 'ends', 'stays', 'ends', 'ends', 'stays'],
-  ['stays', 'stays', 'stays', 'ends', 'stays', 'ends', 'stays', 'stays'],
+  ['ends', 'ends', 'ends', 'ends', 'ends', 'ends', 'ends', 'stays'],
+  ['stays', 'stays', 'stays', 'ends', 'ends', 'ends', 'stays', 'stays'],
 ];
 /** The same for the link of an invitation, whose user cannot log in before. */
 // biome-ignore format: a table

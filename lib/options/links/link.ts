@@ -169,12 +169,13 @@ const digest = (text: string) => createHash('sha256').update(text).digest('base6
 
 /**
  * A digest of the state of a user to which a link is bound. A change of the address makes a link void;
- * a change of the password, or of an invitation, makes a link for a password void too. The digest includes the
- * salt of the hash, so that no password can be tried on it.
+ * so does a suspension; a change of the password, or of an invitation, makes a link for a password void too. The
+ * digest includes the salt of the hash, so that no password can be tried on it.
  */
-function stateOf(kind: LinkKind, { email, password_hash, invited_until }: StoredUser): string {
+function stateOf(kind: LinkKind, user: StoredUser): string {
+  const { email, password_hash, invited_until, suspensions } = user;
   const ofPassword = kind === 'reset' ? [password_hash, invited_until] : [];
-  return digest(JSON.stringify([email, ...ofPassword]));
+  return digest(JSON.stringify([email, ...ofPassword, ...(suspensions ? [suspensions] : [])]));
 }
 
 const tokenForm = /^([1-9]\d{0,15})\.[\w-]{43}$/;

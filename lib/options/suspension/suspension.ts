@@ -4,9 +4,10 @@ import { isSuspended } from '../../users/user.ts';
 import { requireAdmin, rewriteUser, writeUser } from '../../users/write.ts';
 import { withoutInvitationLink } from '../invitations/invitation.ts';
 import { withoutSessions } from '../sessions/sessions.ts';
+import { waitingForNone } from '../verified-addresses/address.ts';
 
 /**
- * Suspends a user, and ends all sessions of the user, unless that is the last admin: when two admins
+ * Suspends a user, ends all sessions of the user and voids all mailed links, unless that is the last admin: when two admins
  * suspend each other, one of them fails.
  * @returns false when the user was suspended already
  * @throws {DomainError} USER_NOT_FOUND, LAST_ADMIN_SUSPENSION, STORAGE_FAULT
@@ -14,8 +15,13 @@ import { withoutSessions } from '../sessions/sessions.ts';
 export function suspendUser(id: number, now = new Date()): Promise<boolean> {
   return rewriteUser(id, async (user) => {
     if (isSuspended(user)) return false;
-    const suspended = { suspended_at: now.toISOString(), ...withoutSessions(user) };
-    const fields = { ...suspended, ...withoutInvitationLink(user, now) }; // invitations
+    const fields = {
+      suspended_at: now.toISOString(),
+      suspensions: (user.suspensions ?? 0) + 1, // links
+      ...withoutSessions(user),
+      ...withoutInvitationLink(user, now), // invitations
+      ...waitingForNone, // verified addresses
+    };
     if (user.role !== 'admin') await writeUser(user, { fields });
     else {
       await besideAnotherAdmin(id, 'LAST_ADMIN_SUSPENSION', (otherIsAdmin) =>

@@ -1,13 +1,72 @@
-import { beforeAll, expect, it } from 'vitest';
-import { suspendUser } from '../../../../lib/options/suspension/suspension.ts';
-import { insertUser } from '../../../../lib/users/store.ts';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { type Link, makeLinkToken, readResetLink } from '../../../../lib/options/links/link.ts';
+import { liftSuspension, suspendUser } from '../../../../lib/options/suspension/suspension.ts';
+import { isWaiting } from '../../../../lib/options/verified-addresses/address.ts';
+import { readAddressLink, waitingFor } from '../../../../lib/options/verified-addresses/link.ts';
+import type { StoredUser } from '../../../../lib/users/item.ts';
+import { readUser } from '../../../../lib/users/store.ts';
+import { writeUser } from '../../../../lib/users/write.ts';
 import { useOwnTables } from '../../../support/own-tables.ts';
-import { storedUser } from '../../../support/stored-user.ts';
+import { insertedUser } from '../../../support/stored-user.ts';
 
-beforeAll(() => useOwnTables());
+beforeAll(async () => {
+  vi.stubEnv('EMAIL_VERIFICATION', 'on');
+  await useOwnTables();
+});
+afterAll(() => void vi.unstubAllEnvs());
 
 it('A user is suspended once, and also where there is no admin', async () => {
-  await insertUser(storedUser({ id: 1 }));
+  const { id } = await insertedUser();
 
-  expect([await suspendUser(1), await suspendUser(1)]).toEqual([true, false]);
+  expect([await suspendUser(id), await suspendUser(id)]).toEqual([true, false]);
 });
+
+const asksForAnother = (user: StoredUser) => writeUser(user, waitingFor(user, 'new@example.org'));
+const asks = async (user: StoredUser) => user;
+
+type Row = readonly [
+  name: string,
+  prepare: (user: StoredUser) => Promise<StoredUser>,
+  linkOf: (user: StoredUser) => Partial<Link>,
+];
+const links: readonly Row[] = [
+  ['sets a password', asks, () => ({ kind: 'reset' })],
+  ['verifies the address', asks, () => ({ kind: 'address' })],
+  [
+    'gives another address',
+    asksForAnother,
+    ({ pending_id: pendingId }) => ({ kind: 'address', email: 'new@example.org', pendingId }),
+  ],
+];
+
+/** Whether a link of a kind is valid. */
+const isValid = (kind: Link['kind'], token: string): Promise<boolean> =>
+  (kind === 'reset' ? readResetLink(token) : readAddressLink(token)).then(
+    () => true,
+    () => false,
+  );
+
+it.each(links)(
+  'A mailed link that %s is void once its user is suspended, also after the lift',
+  async (...row) => {
+    const [, prepare, linkOf] = row;
+    const admin = await insertedUser({ role: 'admin' });
+    const user = await prepare(await insertedUser());
+    const link: Link = { kind: 'reset', user, email: user.email, ...linkOf(user) };
+    const token = await makeLinkToken(link);
+    const before = await isValid(link.kind, token);
+
+    await suspendUser(user.id);
+    // It was about to be mailed when the suspension began.
+    const late = await makeLinkToken(link);
+    const suspended = await isValid(link.kind, late);
+    await liftSuspension(user.id, admin.id);
+    const lifted = await isValid(link.kind, late);
+
+    expect([before, suspended, lifted]).toEqual([true, false, false]);
+    const after = await readUser(user.id);
+    expect(isWaiting(after)).toBe(false);
+    const newer = await makeLinkToken({ kind: link.kind, user: after, email: after.email });
+    expect(await isValid(link.kind, newer)).toBe(true);
+  },
+);
