@@ -234,7 +234,8 @@ export const descriptions: Descriptions = {
         'CURRENT_PASSWORD_WRONG',
         'TOO_MANY_ATTEMPTS',
       ],
-      sendsMail(settings) && 'INVITATION_NOT_ACCEPTED',
+      // An invitation counts here where no mails are sent any more too.
+      'INVITATION_NOT_ACCEPTED',
       confirmationErrors(settings),
     ],
   }),

@@ -5,7 +5,7 @@ import { DomainError } from '../ground/errors.ts';
 import { logAdminMade } from '../ground/log.ts';
 import type { Source } from '../ground/source.ts';
 import type { Claims } from '../keys/token.ts';
-import { isInvited, notInvited } from '../options/invitations/invitation.ts';
+import { hasUnusedInvitation, isInvited, notInvited } from '../options/invitations/invitation.ts';
 import {
   changedParts,
   pendingMessage,
@@ -14,7 +14,7 @@ import {
 } from '../options/mails/hand-over.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import { requireOpen, withoutSessions } from '../options/sessions/sessions.ts';
-import { isWaiting } from '../options/verified-addresses/address.ts';
+import { isWaiting, verifiedAs } from '../options/verified-addresses/address.ts';
 import type { UserChanges } from '../users/fields.ts';
 import type { StoredUser } from '../users/item.ts';
 import { hashPassword } from '../users/password.ts';
@@ -60,8 +60,9 @@ export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
     const otherWays = withoutOtherWaysFor(before, request); // identities
     const change = merged(
       { fields: plain, steps },
-      { fields: password_hash ? { password_hash, ...notInvited } : {} },
       address,
+      { fields: password_hash ? { password_hash, ...notInvited } : {} },
+      { fields: vouchedFor(before, request) }, // invitations
       otherWays,
       { fields: withoutMaker(before, request, address.fields) }, // users made by a caller
       { fields: withoutSessionsFor(before, request, address.fields) }, // sessions
@@ -118,7 +119,7 @@ async function requireConfirmation(
 /** The steps by which whoever makes a user an admin or auditor must be an admin at the instant of the write. */
 function grantorSteps(user: StoredUser, { changes, claims }: ChangeRequest): readonly Step[] {
   if (!promotes(changes)) return [];
-  if (isInvited(user)) throw new DomainError('INVITATION_NOT_ACCEPTED'); // invitations
+  if (hasUnusedInvitation(user)) throw new DomainError('INVITATION_NOT_ACCEPTED'); // invitations
   if (user.id !== claims.id) return [requireAdmin(claims.id)];
   // The write requires that the user is as it was read.
   if (user.role !== 'admin') throw new DomainError('FORBIDDEN');
@@ -128,6 +129,12 @@ function grantorSteps(user: StoredUser, { changes, claims }: ChangeRequest): rea
 /** Whether a change makes a user an admin or an auditor. */
 function promotes({ role, auditor }: UserChanges): boolean {
   return role === 'admin' || auditor === true;
+}
+
+/** An admin who sets the first password of a user who is invited vouches for the address, as whoever creates a user does. */
+function vouchedFor(user: StoredUser, { changes, claims }: ChangeRequest): Fields {
+  const isVouched = changes.password !== undefined && claims.role === 'admin' && isInvited(user);
+  return isVouched ? verifiedAs(true) : {};
 }
 
 /** A password that somebody else sets is the only way in. */

@@ -129,7 +129,7 @@ const table = {
   IDENTITY_LINKED: { status: 409, message: 'Identity already linked',
     meaning: 'The identity is linked to an account already.' },
   INVITATION_NOT_ACCEPTED: { status: 409, message: 'Invitation not accepted',
-    meaning: 'An invited user becomes an admin or an auditor only after the mailed link was used.' },
+    meaning: 'An invited user becomes an admin or an auditor only after a password was set.' },
   WAY_IN_EXISTS: { status: 409, message: 'Already has a way in',
     meaning: 'The user has a password or an identity, and needs no invitation.' },
   INVITED_SUSPENDED: { status: 409, message: 'Account suspended',

@@ -189,12 +189,12 @@ function isRequired({ type }: { readonly type: string }) {
 
 /** Whether a value is absent, null or empty, which white space is where it is trimmed. */
 function isMissing(schema: object, value: unknown, faults: readonly FieldFault[]) {
-  const has = (wanted: FieldFaultCode) => faults.some(({ code }) => code === wanted);
+  const found = faults.map(({ code }) => code);
   return (
     value == null ||
     value === '' ||
-    (typeof value === 'string' && trims(schema) && !has('TOO_LONG') && !value.trim()) ||
-    has('EMPTY')
+    (typeof value === 'string' && trims(schema) && !found.includes('TOO_LONG') && !value.trim()) ||
+    found.includes('EMPTY')
   );
 }
 

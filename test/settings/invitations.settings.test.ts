@@ -11,9 +11,9 @@ import {
   uniqueAgent,
 } from '../support/acceptance.ts';
 import { logIn, register, uniqueEmail } from '../support/client.ts';
-import { appoint } from '../support/examples.ts';
+import { appoint, promote } from '../support/examples.ts';
 import { mailingServiceForThisFile, tokenIn } from '../support/mailbox.ts';
-import { setFieldsOf } from '../support/reset-tokens.ts';
+import { plantInvitation, setFieldsOf } from '../support/reset-tokens.ts';
 import { engineClient } from '../support/stored-items.ts';
 import { verificationSettings } from '../support/verification.ts';
 
@@ -178,6 +178,34 @@ describe('A user who is invited', () => {
     await use(link);
 
     expect((await change(id, { role: 'admin', auditor: true })).status).toBe(200);
+  });
+
+  it.each([{}, { email: uniqueEmail() }])(
+    'has a verified address once an admin has set a password, with %o too, and the answer says so',
+    async (others) => {
+      const { id, link } = await invited();
+
+      const { status, body } = await change(id, { password, ...others });
+
+      expect([status, body.email_verified]).toEqual([200, true]);
+      expect(body).not.toHaveProperty('invited_until');
+      expect(await show(id)).toMatchObject({ email_verified: true });
+      expect(outcome(await use(link))).toEqual(invalid);
+      expect((await change(id, { role: 'admin' })).status).toBe(200);
+    },
+  );
+
+  it('has no verified address by a password that a maker sets who is no admin any more', async () => {
+    const maker = await promote(api, token, await register(api));
+    const email = uniqueEmail();
+    const { id } = (await create({ email, invite: true }, maker.token)).body;
+    await linkTo(email);
+    await change(maker.id, { role: 'user' });
+    const by = await logIn(api, maker);
+
+    const { body } = await api('PUT', `/api/users/${id}`, { token: by, json: { password } });
+
+    expect(body.email_verified).toBe(false);
   });
 
   it('is told what any user is told, and nobody learns of the invitation', async () => {
@@ -411,6 +439,19 @@ describe('Where addresses are not verified', async () => {
 
 describe('Where no mails are sent, an invitation', async () => {
   const without = await serviceForThisFile();
+
+  it('from before keeps its user from being made an admin, unless a password was set before', async () => {
+    const { id } = await register(without.api);
+    await plantInvitation(without.environment, id);
+    const put = async (json: object) =>
+      outcome(await without.api('PUT', `/api/users/${id}`, { token: without.adminToken, json }));
+    const refused = refusal(409, 'Invitation not accepted');
+
+    expect(await put({ role: 'admin' })).toEqual(refused);
+    expect(await put({ role: 'admin', password })).toEqual(refused);
+    expect((await put({ password }))[0]).toBe(200);
+    expect((await put({ role: 'admin' }))[0]).toBe(200);
+  });
 
   it('is an unknown field, which is ignored', async () => {
     const { token: own } = await register(without.api);

@@ -35,10 +35,15 @@ export function whyNotInvitable(user: StoredUser): ErrorCode | undefined {
   return isSuspended(user) ? 'INVITED_SUSPENDED' : undefined;
 }
 
-/** Whether a user has an unused invitation, even if its link has expired. */
+/** Whether a user has an unused invitation that counts: where no mails are sent, none does. */
 export function isInvited(user: StoredUser): boolean {
+  return sendsMail(config) && hasUnusedInvitation(user);
+}
+
+/** Whether a user has an unused invitation, even if its link has expired, and also where no mails are sent. */
+export function hasUnusedInvitation(user: StoredUser): boolean {
   const isOpen = [undefined, 'INVITED_SUSPENDED'].includes(whyNotInvitable(user));
-  return user.invited_until !== undefined && sendsMail(config) && isOpen;
+  return user.invited_until !== undefined && isOpen;
 }
 
 /**

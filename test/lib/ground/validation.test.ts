@@ -129,6 +129,14 @@ describe('The faults of a body', () => {
     ]);
   });
 
+  it('treat white space that is too long to be looked at as text', () => {
+    const bounded = v.object({ name: v.pipe(text, readable(1), v.trim(), atMost(1)) });
+
+    expect(errorOf(() => parseBody(bounded, { name: '     ' }))?.faults).toEqual([
+      { field: 'name', code: 'TOO_LONG', rule: 'must be at most 1 character' },
+    ]);
+  });
+
   it('treat white space in a password as text, also when the password is too short', () => {
     const longer = v.object({
       password: v.pipe(

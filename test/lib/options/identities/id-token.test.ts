@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { exportSPKI, importJWK, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { providersFile } from '../../../../lib/ground/settings.ts';
@@ -17,6 +18,7 @@ import { startLoopback } from '../../../support/loopback.ts';
 
 const issuer = await startIssuer();
 const foreign = await startIssuer();
+const google = await startIssuer('https://accounts.google.com');
 const person = newPerson({ name: 'Ada' });
 const now = () => Math.floor(Date.now() / 1000);
 
@@ -34,7 +36,7 @@ let loaded: Awaited<ReturnType<typeof load>>;
 const providers = JSON.stringify([
   { issuer: issuer.url, audiences: ['other', audience] },
   { issuer: foreign.url, audiences: [audience] },
-  { issuer: 'https://accounts.google.com', audiences: ['app.apps.googleusercontent.com'] },
+  { issuer: google.url, audiences: ['app.apps.googleusercontent.com'] },
 ]);
 
 beforeAll(() => {
@@ -285,6 +287,27 @@ describe('An ID token', () => {
 
     expect(await verify(issue())).toMatchObject({ subject: person.sub });
   });
+
+  it.each(['https://accounts.google.com', 'accounts.google.com'])(
+    'of Google that name their issuer %s are of https://accounts.google.com',
+    async (name) => {
+      const claims = { ...person, aud: 'app.apps.googleusercontent.com' };
+      // The host of Google leads to a server on this machine.
+      const { handle } = NodeHttpHandler.prototype;
+      const led = vi.spyOn(NodeHttpHandler.prototype, 'handle');
+      led.mockImplementation(function (this: NodeHttpHandler, request, ...options) {
+        const { protocol, hostname, port } = new URL(google.server);
+        const isGoogle = request.hostname === new URL(google.url).hostname;
+        if (isGoogle) Object.assign(request, { protocol, hostname, port: Number(port) });
+        return handle.call(this, request, ...options);
+      });
+      onTestFinished(() => led.mockRestore());
+
+      const vouched = await verify((nonce) => google.issue({ ...claims, nonce }, { issuer: name }));
+
+      expect(vouched).toMatchObject({ issuer: google.url, subject: person.sub });
+    },
+  );
 
   it('of Google may leave https:// out of the name of its issuer', async () => {
     const { namesOf, providerOf } = await import('../../../../lib/options/identities/providers.ts');

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import {
+  hasUnusedInvitation,
   isInvited,
   makeInvitationToken,
   whyNotInvitable,
@@ -87,6 +88,8 @@ describe('A user', () => {
   ])('counts as invited %s', (...row) => {
     const [, user, expected] = row;
     const withoutMails = isInvited({ ...user, invited_until });
+    expect(hasUnusedInvitation({ ...user, invited_until })).toBe(expected);
+    expect(hasUnusedInvitation(user)).toBe(false);
     vi.stubEnv('MAIL_FROM', 'accounts@example.com');
     vi.stubEnv('RESET_URL', 'https://app.example.com/reset');
 
