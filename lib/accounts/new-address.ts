@@ -4,12 +4,12 @@ import { config, hidesAccounts } from '../ground/settings.ts';
 import type { Claims } from '../keys/token.ts';
 import { isInvited, withoutInvitationLink } from '../options/invitations/invitation.ts';
 import { voidLink } from '../options/links/link.ts';
-import { isWaiting, verifiedAs, waitingForNone } from '../options/verified-addresses/address.ts';
+import { isWaiting, unverified, waitingForNone } from '../options/verified-addresses/address.ts';
 import { waitingFor } from '../options/verified-addresses/link.ts';
 import { requireVerifiable } from '../users/fields.ts';
 import type { StoredUser } from '../users/item.ts';
 import { findUserByEmail } from '../users/store.ts';
-import { type Change, merged, takeEmail } from '../users/write.ts';
+import { type Change, type Fields, merged, takeEmail } from '../users/write.ts';
 
 /**
  * The change of the address. Where addresses are verified, another one of one's own waits for its
@@ -25,8 +25,9 @@ export async function newAddress(
   if (email === undefined) return { fields: {} };
   if (email === user.email) return { fields: isOwn && isWaiting(user) ? waitingForNone : {} };
   requireVerifiable(email);
-  if (!isOwn) return merged(movedTo(user, email), { fields: verifiedBy(by, user) });
-  if (config.emailVerification === 'off') return movedTo(user, email);
+  if (!isOwn || config.emailVerification === 'off') {
+    return merged(movedTo(user, email), { fields: verifiedBy(by, user) });
+  }
   const holder = hidesAccounts(config) ? undefined : await findUserByEmail(email);
   if (holder && holder.id !== user.id) throw new DomainError('EMAIL_REGISTERED');
   return waitingFor(user, email);
@@ -49,7 +50,11 @@ export function movedTo(user: StoredUser, email: string): Change {
   };
 }
 
-/** An address that an admin sets counts as verified, except the address of an invited user. */
-function verifiedBy({ role }: Pick<Claims, 'role'>, user: StoredUser) {
-  return verifiedAs(role === 'admin' && !isInvited(user)); // invitations
+/**
+ * An address that an admin sets counts as verified, except the address of an invited user. While addresses are not
+ * verified none does, and the mark of the address before must not pass to it.
+ */
+function verifiedBy({ role }: Pick<Claims, 'role'>, user: StoredUser): Fields {
+  if (config.emailVerification === 'off') return unverified;
+  return { email_verified: role === 'admin' && !isInvited(user) }; // invitations
 }

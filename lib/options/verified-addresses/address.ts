@@ -15,6 +15,9 @@ export const waitingForNone = {
 /** The field of a user whose address is verified, whatever the setting. */
 export const verified = { email_verified: true } as const satisfies Fields;
 
+/** The same for one whose address is not: the absence of the field. */
+export const unverified = { email_verified: undefined } as const satisfies Fields;
+
 /** The field that says whether an address is verified, where EMAIL_VERIFICATION is not off. */
 export function verifiedAs(isVerified: boolean): Pick<User, 'email_verified'> {
   return config.emailVerification === 'off' ? {} : { email_verified: isVerified };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { changeUser } from '../../../lib/accounts/change-user.ts';
 import type { DomainError } from '../../../lib/ground/errors.ts';
 import type { Belonging } from '../../../lib/keys/token.ts';
@@ -157,5 +157,44 @@ describe('A change of a user', () => {
     expect(after?.made_by).toBe(made === 'stays' ? maker.id : undefined);
     const sessions = [await isOpen(asking), await isOpen(other)];
     expect(sessions).toEqual([open !== 'no', open === 'both']);
+  });
+});
+
+describe('Another address of a user whose address was verified', () => {
+  // biome-ignore format: a table
+  const rows: readonly (readonly [setting: string, caller: Caller, what: typeof fresh | typeof capitals | typeof present, mark: boolean | undefined])[] = [
+    ['off', 'itself', fresh, undefined],
+    ['off', 'itself', capitals, undefined],
+    ['off', 'the maker', fresh, undefined],
+    ['off', 'an admin', fresh, undefined],
+    ['off', 'itself', present, true],
+    ['off', 'an admin', present, true],
+    ['on', 'itself', fresh, true],
+    ['on', 'the maker', fresh, false],
+    ['on', 'an admin', fresh, true],
+  ];
+  const titled = rows.map((row) => {
+    const [setting, caller, [what], mark] = row;
+    const left = mark === undefined ? 'no mark' : `the mark ${mark}`;
+    return [`${what} by ${caller}, while verification is ${setting}, leaves ${left}`, row] as const;
+  });
+
+  it.each(titled)('%s', async (_, [setting, caller, [, changes], mark]) => {
+    const user = await newUser({ made_by: maker.id, email_verified: true });
+    const session = await enter(user);
+    const by = callers[caller as keyof typeof callers] ?? user;
+    vi.stubEnv('EMAIL_VERIFICATION', setting);
+    onTestFinished(() => void vi.stubEnv('EMAIL_VERIFICATION', 'off'));
+
+    await changeUser({
+      id: user.id,
+      changes: changes(user),
+      claims: by,
+      bearer: by === user ? await session() : await (await enter(by))(),
+      confirmation: { currentPassword: 'right', sourceIp: source.ip_address },
+      source,
+    });
+
+    expect((await findStoredUser(user.id))?.email_verified).toBe(mark);
   });
 });
