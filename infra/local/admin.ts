@@ -5,11 +5,7 @@ import type { Action } from '../../lib/audit/entry.ts';
 import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { DomainError } from '../../lib/ground/errors.ts';
 import { withoutFactor } from '../../lib/options/second-factor/state.ts';
-import {
-  isUnverified,
-  verified,
-  verifiedAs,
-} from '../../lib/options/verified-addresses/address.ts';
+import { isUnverified, verified } from '../../lib/options/verified-addresses/address.ts';
 import { listAdmins } from '../../lib/users/admins.ts';
 import { type NewUser, parseEmail, parsePassword } from '../../lib/users/fields.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
@@ -51,7 +47,7 @@ export const adminChange = async (
   user: StoredUser | undefined,
 ): Promise<AdminChange> => {
   if (!user) {
-    const admin = { ...(await prepareUser(account, 'admin')), ...verifiedAs(true) };
+    const admin = { ...(await prepareUser(account, 'admin')), ...verified };
     const details = creationDetails(admin);
     return { action: 'CREATE', resource_id: admin.id, details, make: () => insertUser(admin) };
   }
@@ -61,7 +57,7 @@ export const adminChange = async (
     fields: [
       'password',
       ...(role === 'admin' ? [] : ['role']),
-      ...(isUnverified(user) ? Object.keys(verified) : []),
+      ...(user.email_verified ? [] : Object.keys(verified)),
       ...(user.factor_secret ? ['second_factor'] : []),
       ...withoutOtherWays(user).ways,
     ],

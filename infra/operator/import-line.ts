@@ -4,7 +4,6 @@ import { instant } from '../../lib/contract/parameters.ts';
 import { config } from '../../lib/ground/settings.ts';
 import { oneOf, rule, text, trueOrFalse, validateObject } from '../../lib/ground/validation.ts';
 import { makeIdentity, mostIdentities } from '../../lib/options/identities/identities.ts';
-import { verifiedAs } from '../../lib/options/verified-addresses/address.ts';
 import { email, name, newEmail } from '../../lib/users/fields.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
 import { hashCost, isPasswordHash } from '../../lib/users/password.ts';
@@ -117,7 +116,6 @@ export const parseLine = (line: number, text: string): Candidate | { readonly fa
   }
   const {
     id: oldId,
-    email_verified,
     password_hash,
     created_at,
     suspended_at,
@@ -136,7 +134,6 @@ export const parseLine = (line: number, text: string): Candidate | { readonly fa
     created_at: created_at ?? new Date().toISOString(),
     // Logins take the same time for users without a hash.
     password_hash: password_hash ?? unmatchableHash(),
-    ...verifiedAs(email_verified),
   };
   return { line, user, oldId };
 };

@@ -4,7 +4,12 @@ import { config, hidesAccounts } from '../ground/settings.ts';
 import type { Claims } from '../keys/token.ts';
 import { isInvited, withoutInvitationLink } from '../options/invitations/invitation.ts';
 import { voidLink } from '../options/links/link.ts';
-import { isWaiting, unverified, waitingForNone } from '../options/verified-addresses/address.ts';
+import {
+  isWaiting,
+  unverified,
+  verifiedAs,
+  waitingForNone,
+} from '../options/verified-addresses/address.ts';
 import { waitingFor } from '../options/verified-addresses/link.ts';
 import { requireVerifiable } from '../users/fields.ts';
 import type { StoredUser } from '../users/item.ts';
@@ -55,6 +60,5 @@ export function movedTo(user: StoredUser, email: string): Change {
  * verified none does, and the mark of the address before must not pass to it.
  */
 function verifiedBy({ role }: Pick<Claims, 'role'>, user: StoredUser): Fields {
-  if (config.emailVerification === 'off') return unverified;
-  return { email_verified: role === 'admin' && !isInvited(user) }; // invitations
+  return { ...unverified, ...verifiedAs(role === 'admin' && !isInvited(user)) }; // invitations
 }

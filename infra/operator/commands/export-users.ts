@@ -37,11 +37,11 @@ export async function* scanUsers(): AsyncGenerator<readonly StoredUser[]> {
 }
 
 const lineOf = (stored: StoredUser): string => {
-  const { email_verified, ...user } = shownUser(stored);
+  const user = { ...shownUser(stored), email_verified: stored.email_verified === true };
   const { suspended_at, auditor } = stored;
   const password_hash = isUnmatchable(stored.password_hash) ? null : stored.password_hash;
   const identities = stored.identities?.map(({ id: _, ...identity }) => identity);
-  const line = { ...user, password_hash, email_verified, suspended_at, auditor, identities };
+  const line = { ...user, password_hash, suspended_at, auditor, identities };
   return `${JSON.stringify(line)}\n`;
 };
 

@@ -129,14 +129,14 @@ export const importUsers: Command = {
   summary: 'import users of another system, with their password hashes',
   operands: ['file'],
   options: { '--ids <new file>': 'write old id, new id and email to this file' },
-  help: `Each line is a JSON object with name, email, password_hash and, where the service verifies
-addresses, email_verified (true or false). If known, it has role (user or admin), auditor (true or
-false), created_at and, of a user who may not log in, suspended_at, in ISO 8601 or as PostgreSQL
-prints it, with an offset from UTC. Other fields are ignored; users get new ids. Hashes are bcrypt
-hashes ($2a$, $2b$, $2y$, of a cost up to the service's BCRYPT_COST) or hashes from export-users of
-this service. A user without such a hash has null, and sets a password by a reset before logging in.
-A plain bcrypt hash covers only the first 72 bytes of a password: users with longer ones cannot log
-in.
+  help: `Each line is a JSON object with name, email, password_hash and email_verified (true or false),
+which only a service that verifies no addresses lets you leave out, as false. If known, it has role
+(user or admin), auditor (true or false), created_at and, of a user who may not log in, suspended_at,
+in ISO 8601 or as PostgreSQL prints it, with an offset from UTC. Other fields are ignored; users get
+new ids. Hashes are bcrypt hashes ($2a$, $2b$, $2y$, of a cost up to the service's BCRYPT_COST) or
+hashes from export-users of this service. A user without such a hash has null, and sets a password by
+a reset before logging in. A plain bcrypt hash covers only the first 72 bytes of a password: users
+with longer ones cannot log in.
 
   {"name":"Ada","email":"ada@example.com","password_hash":"$2b$10$…"}
 

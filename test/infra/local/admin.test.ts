@@ -104,7 +104,7 @@ describe('The admin of a start', () => {
 
     expect((await entries()).slice(1)).toEqual([
       startEntry('UPDATE', user.id, {
-        fields: ['password', 'role'],
+        fields: ['password', 'role', 'email_verified'],
         role: { from: 'user', to: 'admin' },
         suspended: false,
       }),

@@ -21,7 +21,7 @@ const stub = (settings: Readonly<Record<string, string>>) => {
 };
 
 describe('A line of an import', () => {
-  const kept = { ...given, role: 'user', created_at: now };
+  const kept = { ...given, role: 'user', created_at: now, email_verified: false };
 
   it.each<[object, object, (string | number | null)?]>([
     [{}, {}],
@@ -34,7 +34,7 @@ describe('A line of an import', () => {
     [{ role: 'admin' }, { role: 'admin' }],
     [{ auditor: true }, { auditor: true }],
     [{ password: 'p', version: 'v', import_mark: 'm', second_factor: {} }, {}],
-    [{ email_verified: true }, {}],
+    [{ email_verified: true }, { email_verified: true }],
     [{ password_hash: null }, { password_hash: `$2b$04$${'.'.repeat(53)}` }],
     ...[
       hash.replace('$2b$', '$2a$'),

@@ -21,7 +21,9 @@ it('Whoever takes an address while EMAIL_VERIFICATION is off has not verified it
   const after = await start(verificationSettings.on);
   const found = await Promise.all(
     [{ ...taker, email }, keeper].map(async (user) => {
-      const { body } = await after.api('GET', '/api/profile', { token: await logIn(after.api, user) });
+      const { body } = await after.api('GET', '/api/profile', {
+        token: await logIn(after.api, user),
+      });
       return [body.data.email, body.data.email_verified];
     }),
   );
