@@ -84,9 +84,14 @@ export const engineNames = Object.keys(launchers) as readonly EngineName[];
 export const installedEngines = (): readonly EngineName[] =>
   engineNames.filter((name) => launchers[name]({ host: '', port: '', folder: undefined }));
 
-/** The engine whose data is in a folder; undefined when the folder has no data. */
-export const engineOf = (folder: string): EngineName | undefined =>
-  engineNames.find((name) => existsSync(join(folder, dataFiles[name])));
+/**
+ * The engine whose data is in a folder; undefined when the folder has no data.
+ * @param wanted the engines that it may be
+ */
+export const engineOf = (
+  folder: string,
+  wanted: readonly EngineName[] = engineNames,
+): EngineName | undefined => wanted.find((name) => existsSync(join(folder, dataFiles[name])));
 
 /** On Linux all of 127.0.0.0/8 is this machine's own, and no page can try each address and port. */
 const hiddenHost = (): string =>

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { config, serviceNames, variableOf } from '../../lib/ground/settings.ts';
+import { config, variableOf } from '../../lib/ground/settings.ts';
 import type { Handler } from '../../lib/http/request.ts';
 import { tokenKeys as readTokenKeys } from '../../lib/keys/signing-key.ts';
 import { signingKeys } from '../../lib/keys/signing-secret.ts';
@@ -10,6 +10,7 @@ import { createTables } from './create-tables.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { announceRunning, forgetRunning, lockFolder, readRunning, watchFolder } from './folder.ts';
 import { createGateway, type Integration } from './gateway.ts';
+import { keepStart, serviceVariables } from './kept-start.ts';
 import { type LocalMail, type MailFunction, startMail } from './mail.ts';
 import { archiveFolder, startSealing } from './sealing.ts';
 import {
@@ -73,20 +74,27 @@ const takeFolder = (folder: string): (() => void) => {
   );
 };
 
-/** Tells the operator's commands where to find the service, which needs a data folder for that. */
-const announce = (settings: LocalSettings, endpoint: string, url: string): void => {
+/**
+ * Tells the operator's commands where to find the service, which needs a data folder for that, and what its
+ * settings are when it has stopped.
+ */
+const announce = (settings: LocalSettings, engine: Engine, url: string): void => {
   const { folder, jwtSecret, auditSealInterval: sealInterval } = settings;
-  const names = [...serviceNames, 'tokenKeys', 'tokenSigningKey', 'apiUrl'] as const;
+  const names = ['tokenKeys', 'tokenSigningKey', 'apiUrl'] as const;
   if (!folder) return;
+  keepStart(folder, settings, engine);
   const { USERS_TABLE: usersTable = '', AUDIT_TABLE: auditTable = '' } = process.env;
   announceRunning(folder, {
     url,
-    endpoint,
+    endpoint: engine.endpoint,
     usersTable,
     auditTable,
     sealInterval,
     ...(jwtSecret ? {} : { secretFile: secretFile(folder) }),
-    settings: Object.fromEntries(names.map((name) => [variableOf(name), String(config[name])])),
+    settings: {
+      ...serviceVariables(),
+      ...Object.fromEntries(names.map((name) => [variableOf(name), config[name]])),
+    },
   });
 };
 
@@ -148,7 +156,7 @@ export const startService = async (settings: LocalSettings): Promise<LocalServic
     });
     mail = await openMail(settings);
     const { integrations, admin } = await prepare(settings, engine.endpoint);
-    announce(settings, engine.endpoint, url);
+    announce(settings, engine, url);
     opening.resolve(integrations);
     if (folder) stopSealing = startSealing(folder, settings.auditSealInterval);
     const folderDeleted = watch ? { folderDeleted: watch.deleted } : {};

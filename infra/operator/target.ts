@@ -10,9 +10,11 @@ import {
   readRunning,
   wasLocked,
 } from '../local/folder.ts';
+import type { KeptStart } from '../local/kept-start.ts';
 import { environmentDefaults, secretFile, tokenKeysIn } from '../local/settings.ts';
 import type { SealedBucket } from './deployed-service.ts';
 import { Failure } from './failure.ts';
+import { useKeptSettings } from './kept-settings.ts';
 
 /** The service that a command is for, as the command line names it. */
 export type TargetName =
@@ -114,9 +116,13 @@ const useLocal = (service: Reachable, close: () => Promise<void>): Target => {
   return { identity: localAccount(), ...(file ? { signingSecret: { file } } : {}), close };
 };
 
+/** Where the keys of tokens are, if keys sign them. The folder may have been moved since the start. */
+const keptKeys = ({ variables }: KeptStart, folder: string): Readonly<Record<string, string>> =>
+  variables.TOKEN_SIGNING === 'RS256' ? tokenKeysIn(folder) : {};
+
 /**
- * The settings that commands assume of a service that is not running, where their own environment
- * does not set them. Ending sessions does no harm where there are none.
+ * The settings that commands assume of a service that is not running and whose folder keeps none, where
+ * their own environment does not set them. Ending sessions does no harm where there are none.
  */
 const likelySettings = (folder: string): Readonly<Record<string, string>> => {
   const variable = variableOf('sessionDays');
@@ -129,8 +135,9 @@ const likelySettings = (folder: string): Readonly<Record<string, string>> => {
 
 /** Starts an engine on the folder of a service that is not running, until the command ends. */
 const startOnFolder = async (folder: string): Promise<Target> => {
+  const kept = useKeptSettings(folder);
   const elsewhere = process.env.AWS_ENDPOINT_URL_DYNAMODB;
-  const only = elsewhere ? undefined : engineOf(folder);
+  const only = elsewhere ? undefined : engineOf(folder, kept?.engine && [kept.engine]);
   if (!elsewhere && !only) {
     throw new Failure(
       `There is no data in ${folder}: run npm start once, or name the service's DATA_DIR by --local=FOLDER.`,
@@ -142,10 +149,12 @@ const startOnFolder = async (folder: string): Promise<Target> => {
   const { USERS_TABLE, AUDIT_TABLE } = { ...environmentDefaults, ...process.env };
   const file = secretFile(folder);
   const tables = { usersTable: USERS_TABLE, auditTable: AUDIT_TABLE };
-  const secret = existsSync(file) ? { secretFile: file } : {};
-  const settings = likelySettings(folder);
+  const secret = (kept?.hasSecretFile ?? existsSync(file)) ? { secretFile: file } : {};
+  const settings = kept ? keptKeys(kept, folder) : likelySettings(folder);
   const service = { endpoint: engine.endpoint, ...tables, ...secret, settings };
-  return useLocal(service, engine.stop);
+  const interval = kept && Number(kept.variables.AUDIT_SEAL_INTERVAL);
+  const sealedTrail = { folder, isRunning: false, ...(interval ? { interval } : {}) };
+  return { ...useLocal(service, engine.stop), sealedTrail };
 };
 
 /** Uses the engine of the running service that has locked a folder. */
@@ -170,8 +179,7 @@ const openFolder = async (folder: string): Promise<Target> => {
   if (!unlock) return joinService(folder);
   try {
     const target = await startOnFolder(folder);
-    const sealedTrail = { folder, isRunning: false };
-    return { ...target, sealedTrail, close: () => target.close().finally(unlock) };
+    return { ...target, close: () => target.close().finally(unlock) };
   } catch (error) {
     unlock();
     throw error;

@@ -12,6 +12,10 @@ import { type AtEnd, makeFolder } from './folder.ts';
 import { startTestService } from './service.ts';
 import { scan, scanAudit, usersIn } from './stored-items.ts';
 
+/** What a command says first on standard error where the service is stopped. */
+export const saidOfStopped =
+  /^The service is not running: the settings of its start of \d{4}-\d\d-\d\dT[\d:]{8}Z count\.\n/;
+
 export interface Ended {
   readonly status: number | null;
   readonly stdout: string;

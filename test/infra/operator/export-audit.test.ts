@@ -9,7 +9,12 @@ import { seal } from '../../../lib/seal/sealer.ts';
 import { auditEntries } from '../../../lib/seal/table.ts';
 import { startAwsArchive } from '../../support/aws-archive.ts';
 import { logIn, register } from '../../support/client.ts';
-import { operate, operatedServiceForThisFile, operatorEntry } from '../../support/operator.ts';
+import {
+  operate,
+  operatedServiceForThisFile,
+  operatorEntry,
+  saidOfStopped,
+} from '../../support/operator.ts';
 import { engineClient, type Item, scan } from '../../support/stored-items.ts';
 import { until } from '../../support/until.ts';
 import { archiveIn, becomesSealed, type SealedArchive } from '../local/sealed-archive.ts';
@@ -17,7 +22,7 @@ import { awsForThisTest } from './aws.ts';
 
 const service = await operatedServiceForThisFile({ AUDIT_SEAL_INTERVAL: '1' });
 const { api, folder, environment } = service;
-const { USERS_TABLE = '', AUDIT_TABLE: TableName = '' } = environment;
+const { AUDIT_TABLE: TableName = '' } = environment;
 const engine = engineClient(inject('engine'));
 const archive: SealedArchive = archiveIn(folder);
 const users: number[] = [];
@@ -42,14 +47,10 @@ const newFile = (): string => {
   return join(folder, `export-${made}`);
 };
 
-const exportAudit = (...args: readonly string[]) =>
-  operate(['export-audit', ...args, `--local=${folder}`], {
-    environment: {
-      AWS_ENDPOINT_URL_DYNAMODB: inject('engine'),
-      USERS_TABLE,
-      AUDIT_TABLE: TableName,
-    },
-  });
+const exportAudit = async (...args: readonly string[]) => {
+  const { status, stdout, stderr } = await service.operate(['export-audit', ...args]);
+  return { status, stdout, stderr: stderr.replace(saidOfStopped, '') };
+};
 
 /** What it writes. */
 const entriesOf = async (...args: readonly string[]): Promise<readonly ExportedEntry[]> => {

@@ -12,8 +12,9 @@ import { announceRunning, lockFolder } from '../../../infra/local/folder.ts';
 import { environmentDefaults } from '../../../infra/local/settings.ts';
 import { folderForThisFile } from '../../support/folder.ts';
 import { startLoopback } from '../../support/loopback.ts';
-import { cleanEnvironment, operate, operateApart } from '../../support/operator.ts';
+import { cleanEnvironment, operate, operateApart, saidOfStopped } from '../../support/operator.ts';
 import { startTestService } from '../../support/service.ts';
+import { ownEngineForThisFile } from '../local/own-engine.ts';
 
 const parent = folderForThisFile();
 const newFolder = () => mkdtemp(join(parent, 'data-'));
@@ -134,6 +135,8 @@ describe('A command for a deployed stack', () => {
 });
 
 describe('A command for the service on this machine', () => {
+  const own = ownEngineForThisFile();
+
   it('refuses a folder without data and makes none', async () => {
     const folder = join(parent, 'nowhere');
 
@@ -157,6 +160,23 @@ describe('A command for the service on this machine', () => {
     expect(listed).toEqual({ status: 0, stdout, stderr: expect.any(String) });
   });
 
+  it('starts the engine of the newest start, with its settings, on the folder of a service that has stopped', async () => {
+    const service = await own.start({ PASSWORD_MIN_LENGTH: '12' });
+    await service.stop();
+    const target = `--local=${own.data}`;
+
+    const listed = await operate(['export-users', '-', target]);
+    const made = await operate(['create-admin', 'a@b.example', target], { input: 'too short' });
+    const environment = { AWS_ENDPOINT_URL_DYNAMODB: inject('engine') };
+    const refused = await operate(['revoke-all', target], { environment });
+
+    expect(listed.stdout).toContain(service.admin.email);
+    expect(made.stderr).toMatch(saidOfStopped);
+    expect(made.stderr).toMatch(/\npassword must be at least 12 characters\.\n$/);
+    expect(refused.stderr).toMatch(/^AWS_ENDPOINT_URL_DYNAMODB names another engine than .*\n$/);
+    expect([listed.status, made.status, refused.status]).toEqual([0, 1, 1]);
+  });
+
   it('says what to do when the service has never run on the folder’s tables', async () => {
     const folder = await folderWithTables({ users: 'others-users', audit: 'others-audit' });
 
@@ -173,10 +193,14 @@ describe('A command for the service on this machine', () => {
     await service.stop();
     expect(existsSync(join(folder, 'service.json'))).toBe(true);
 
-    const { status, stderr } = await operate(['export-users', '-', `--local=${folder}`]);
+    const ended = await operate(['export-users', '-', `--local=${folder}`]);
 
-    expect(status).toBe(1);
-    expect(stderr).toContain('There is no data in');
+    const [stdout, stderr] = [service.admin.email, saidOfStopped];
+    expect(ended).toEqual({
+      status: 0,
+      stdout: expect.stringContaining(stdout),
+      stderr: expect.stringMatching(stderr),
+    });
   });
 
   it('starts no second engine on the data of a service whose engine does not respond', async () => {

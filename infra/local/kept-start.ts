@@ -1,0 +1,68 @@
+/** What a data folder keeps of the newest start, for the operator's commands while the service does not run. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { config, serviceNames, variableOf } from '../../lib/ground/settings.ts';
+import type { Engine, EngineName } from './engine.ts';
+import { writePrivately } from './folder.ts';
+import type { LocalSettings } from './settings.ts';
+
+export interface KeptStart {
+  /** ISO 8601, UTC. */
+  readonly startedAt: string;
+  /** The engine that it started on the folder; absent where one ran at AWS_ENDPOINT_URL_DYNAMODB. */
+  readonly engine?: EngineName;
+  /** Whether the signing secret is in the folder. */
+  readonly hasSecretFile: boolean;
+  /** Environment variables with its settings and its tables, none of them a secret. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** The variables that say where the data are. */
+export const placeVariables = {
+  AWS_ENDPOINT_URL_DYNAMODB: 'engine',
+  USERS_TABLE: 'table',
+  AUDIT_TABLE: 'table',
+} as const;
+
+/** The settings of the service that are in force, as variables. */
+export const serviceVariables = (): Readonly<Record<string, string>> =>
+  Object.fromEntries(serviceNames.map((name) => [variableOf(name), String(config[name])]));
+
+const keptFile = (folder: string): string => join(folder, 'settings.json');
+
+/** Keeps the settings in force of a start in its data folder, which it has locked. */
+export const keepStart = (
+  folder: string,
+  { jwtSecret, auditSealInterval }: LocalSettings,
+  engine: Engine,
+): void => {
+  const { USERS_TABLE = '', AUDIT_TABLE = '' } = process.env;
+  const start: KeptStart = {
+    startedAt: new Date().toISOString(),
+    ...(engine.process ? { engine: engine.name as EngineName } : {}),
+    hasSecretFile: jwtSecret === undefined,
+    variables: {
+      ...serviceVariables(),
+      AUDIT_SEAL_INTERVAL: String(auditSealInterval),
+      AWS_ENDPOINT_URL_DYNAMODB: engine.process ? '' : engine.endpoint,
+      USERS_TABLE,
+      AUDIT_TABLE,
+    },
+  };
+  writePrivately(keptFile(folder), JSON.stringify(start));
+};
+
+/**
+ * Reads what {@link keepStart} has written.
+ * @returns undefined where there is none, as in folders of version 1.0.0
+ * @throws {Error} when it cannot be read
+ */
+export const readKeptStart = (folder: string): KeptStart | undefined => {
+  const file = keptFile(folder);
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new Error(`${file} cannot be read: start the service, which writes it anew.`);
+  }
+};
