@@ -33,6 +33,8 @@ const storageTests = [
   'test/functions/auth',
   'test/functions/profile',
   'test/functions/users',
+  'test/infra/local/create-tables',
+  'test/infra/local/missing-index',
 ];
 
 const engines = ['dynoxide', 'dynamodb-local'] as const;

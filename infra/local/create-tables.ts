@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type AttributeDefinition,
   CreateTableCommand,
@@ -5,6 +6,8 @@ import {
   DynamoDBClient,
   type KeySchemaElement,
   ResourceInUseException,
+  UpdateTableCommand,
+  type UpdateTableCommandInput,
   UpdateTimeToLiveCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
@@ -20,13 +23,13 @@ const keySchema = (partitionKey: KeyAttribute, sortKey?: KeyAttribute): KeySchem
   ...(sortKey ? [{ AttributeName: sortKey.name, KeyType: 'RANGE' as const }] : []),
 ];
 
-/** The definitions of key attributes, each once, as CreateTable takes them. */
+/** The definitions of key attributes, each once, as CreateTable and UpdateTable take them. */
 const keyDefinitions = (keys: readonly KeyAttribute[]): AttributeDefinition[] => {
   const types = new Map(keys.map(({ name, type }) => [name, type]));
   return [...types].map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType }));
 };
 
-/** An index as CreateTable takes it. */
+/** An index as CreateTable and UpdateTable take it. */
 const indexOf = ({ name, partitionKey, sortKey, include }: IndexDefinition) => ({
   IndexName: name,
   KeySchema: keySchema(partitionKey, sortKey),
@@ -46,19 +49,70 @@ const createTable = (tableName: string, { partitionKey, indexes }: TableDefiniti
   });
 };
 
-/** @throws {Error} for a table that lacks an index, because another version has created it */
-const requireIndexes = async (
-  client: DynamoDBClient,
-  TableName: string,
-  { indexes }: TableDefinition,
-): Promise<void> => {
+/** The engine that has the tables. */
+interface Place {
+  readonly client: DynamoDBClient;
+  readonly endpoint: string;
+  /** Whether this process has started it. */
+  readonly isOwn: boolean;
+}
+
+/** The status of each index of a table, by its name. */
+const statusesOf = async ({ client }: Place, TableName: string) => {
   const { Table } = await client.send(new DescribeTableCommand({ TableName }));
-  const present = Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName);
-  const missing = indexes.find(({ name }) => !present?.includes(name));
-  if (!missing) return;
-  throw new Error(
-    `The table ${TableName} lacks the index ${missing.name}, because another version of the service created it: delete the data, or set DATA_DIR to another folder.`,
-  );
+  const indexes = Table?.GlobalSecondaryIndexes ?? [];
+  return new Map(indexes.map(({ IndexName, IndexStatus }) => [IndexName, IndexStatus]));
+};
+
+const addIndex = async (
+  { client, endpoint, isOwn }: Place,
+  TableName: string,
+  index: IndexDefinition,
+): Promise<void> => {
+  const addition: UpdateTableCommandInput = {
+    TableName,
+    AttributeDefinitions: keyDefinitions([index.partitionKey, index.sortKey]),
+    GlobalSecondaryIndexUpdates: [{ Create: indexOf(index) }],
+  };
+  const lack = `The table ${TableName} lacks the index ${index.name}, which this version needs`;
+  if (!isOwn) {
+    const region = await client.config.region();
+    throw new Error(
+      `${lack}; the service adds none at an engine that it has not started, so add it by this command, and start again:
+aws dynamodb update-table --endpoint-url ${endpoint} --region ${region} --cli-input-json '${JSON.stringify(addition)}'`,
+    );
+  }
+  console.log(`${lack}: it is added before the service starts.`);
+  await client.send(new UpdateTableCommand(addition));
+};
+
+/** Milliseconds from one look at an index to the next. */
+const lookInterval = 100;
+
+/** An index that the engine still fills has not all items yet. */
+const waitUntilActive = async (
+  place: Place,
+  TableName: string,
+  { name }: IndexDefinition,
+): Promise<void> => {
+  while ((await statusesOf(place, TableName)).get(name) !== 'ACTIVE') await sleep(lookInterval);
+};
+
+/**
+ * Adds to a table the indexes that it lacks, one after the other, as DynamoDB wants it, says so in a line each,
+ * and waits until they hold all items.
+ * @throws {Error} for an index that is missing at an engine of somebody else; it has the command that adds it
+ */
+const addMissingIndexes = async (
+  place: Place,
+  TableName: string,
+  indexes: readonly IndexDefinition[],
+): Promise<void> => {
+  const present = await statusesOf(place, TableName);
+  for (const index of indexes) {
+    if (!present.has(index.name)) await addIndex(place, TableName, index);
+    if (present.get(index.name) !== 'ACTIVE') await waitUntilActive(place, TableName, index);
+  }
 };
 
 /** Errors that may be ignored when the time to live of a table is set. */
@@ -80,13 +134,15 @@ const setTimeToLive = async (client: DynamoDBClient, TableName: string, Attribut
 };
 
 /**
- * Creates the tables that do not exist yet, and sets the time to live of all.
+ * Creates the tables that do not exist yet, adds the indexes that others lack, and sets the time to live of all.
  * @param names the real name of each table, by its logical name
- * @throws {Error} for a table that another version has created
+ * @param isOwn whether this process has started the engine; at another one no index is added
+ * @throws {Error} for a table that lacks an index, at an engine of somebody else
  */
 export const createTables = async (
   endpoint: string,
   names: Readonly<Record<TableDefinition['name'], string>>,
+  { isOwn = false }: { isOwn?: boolean } = {},
 ): Promise<void> => {
   const client = new DynamoDBClient({ endpoint });
   for (const table of tables) {
@@ -96,7 +152,7 @@ export const createTables = async (
       await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1 }, { TableName });
     } catch (error) {
       if (!(error instanceof ResourceInUseException)) throw error;
-      await requireIndexes(client, TableName, table);
+      await addMissingIndexes({ client, endpoint, isOwn }, TableName, table.indexes);
     }
     if (table.timeToLive) await setTimeToLive(client, TableName, table.timeToLive);
   }

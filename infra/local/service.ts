@@ -107,9 +107,10 @@ const openMail = async ({ folder }: LocalSettings): Promise<LocalMail | undefine
 };
 
 /** Creates what handlers need: tables, signing secret, admin. */
-const prepare = async (settings: LocalSettings, endpoint: string) => {
+const prepare = async (settings: LocalSettings, engine: Engine) => {
   const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = process.env;
-  await createTables(endpoint, { users, audit });
+  const isOwn = engine.process !== undefined;
+  await createTables(engine.endpoint, { users, audit }, { isOwn });
   await signingKeys();
   if (config.tokenSigning === 'RS256') await readTokenKeys();
   const integrations = await loadIntegrations();
@@ -155,7 +156,7 @@ export const startService = async (settings: LocalSettings): Promise<LocalServic
       AUDIT_ARCHIVE_FOLDER,
     });
     mail = await openMail(settings);
-    const { integrations, admin } = await prepare(settings, engine.endpoint);
+    const { integrations, admin } = await prepare(settings, engine);
     announce(settings, engine, url);
     opening.resolve(integrations);
     if (folder) stopSealing = startSealing(folder, settings.auditSealInterval);

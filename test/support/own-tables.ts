@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import {
+  DescribeTableCommand,
+  type DynamoDBClient,
+  UpdateTableCommand,
+} from '@aws-sdk/client-dynamodb';
 import { afterAll, inject } from 'vitest';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { type EngineProxy, startProxy } from './proxy.ts';
+import { until } from './until.ts';
 
 export interface OwnTables {
   readonly users: string;
@@ -32,4 +38,18 @@ export const proxiedTablesForThisFile = async (): Promise<OwnTables & { proxy: E
   const proxy = await startProxy(inject('engine'));
   afterAll(() => proxy.stop());
   return { proxy, ...(await useOwnTables(proxy.url)) };
+};
+
+/** Takes an index away from a table, as if an earlier version had created that. */
+export const removeIndex = async (
+  client: DynamoDBClient,
+  TableName: string,
+  IndexName: string,
+): Promise<void> => {
+  const GlobalSecondaryIndexUpdates = [{ Delete: { IndexName } }];
+  await client.send(new UpdateTableCommand({ TableName, GlobalSecondaryIndexUpdates }));
+  await until(async () => {
+    const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+    return !Table?.GlobalSecondaryIndexes?.some((index) => index.IndexName === IndexName);
+  });
 };

@@ -25,12 +25,15 @@ const settingsFor = (data: string) => ({
 /** Whatever a service, or a start in vain, is given besides. */
 type Environment = Readonly<Record<string, string>>;
 
-/** A folder for the services of one test file, which keep engine, data and secret there. */
-export const ownEngineForThisFile = () => {
+/**
+ * A folder for the services of one test file, which keep engine, data and secret there.
+ * @param engineName which engine they start
+ */
+export const ownEngineForThisFile = (engineName = inject('engineName')) => {
   const data = mkdtempSync(join(tmpdir(), 'data-'));
   // The second choice of engine is taken where the first is not installed; Node has not compiled a copy.
   const { folder: installation, remove } =
-    inject('engineName') === 'dynoxide'
+    engineName === 'dynoxide'
       ? { folder: process.cwd(), remove: () => undefined }
       : installWithout('@dynoxide');
   const started: (ChildProcess | undefined)[] = [];

@@ -171,13 +171,14 @@ const marks = (options: Options) => {
     return emails.map((email) => users.find((user) => user.email === email)?.email_verified);
   };
 
-  it('stores that whom create-admin makes is verified', async () => {
+  it('stores that whom a start or create-admin makes is verified', async () => {
     const [made, promoted] = [uniqueEmail(), await imported(options)];
+    const { email: ofStart } = services[options].admin;
     for (const email of [made, promoted]) {
       expect((await run(options, ['create-admin', email])).status).toBe(0);
     }
 
-    expect(await marksOf([made, promoted])).toEqual([true, true]);
+    expect(await marksOf([made, promoted, ofStart])).toEqual([true, true, true]);
   });
 
   it('stores whether each imported user is verified, as the line says', async () => {

@@ -39,12 +39,12 @@ export const versions = readdirSync(fileURLToPath(new URL('.', import.meta.url))
 const tableOf = ({ tables }: Place, name: keyof Items): string =>
   name === 'users' ? tables.USERS_TABLE : tables.AUDIT_TABLE;
 
-const client = () => new DynamoDBClient({ endpoint: inject('engine') });
+const client = (endpoint = inject('engine')) => new DynamoDBClient({ endpoint });
 
-/** All that the tables hold. */
-export const readItems = async (place: Place): Promise<Items> => {
+/** All that the tables hold. @param endpoint of the engine that has them; absent: of that of the tests */
+export const readItems = async (place: Place, endpoint?: string): Promise<Items> => {
   const read = async (name: keyof Items) => {
-    const { Items = [], LastEvaluatedKey } = await client().send(
+    const { Items = [], LastEvaluatedKey } = await client(endpoint).send(
       new ScanCommand({ TableName: tableOf(place, name), ConsistentRead: true }),
     );
     if (LastEvaluatedKey) throw new Error('A fixture is read by one request');
@@ -132,15 +132,17 @@ export const readFixture = (version: string) => {
   return { items, known: Object.fromEntries(read('known')), data: join(folder, 'data') };
 };
 
-/** Puts a fixture where a service finds it. */
+/** Puts a fixture where a service finds it. @param endpoint as for {@link readItems} */
 export const load = async (
   { items, data }: Pick<ReturnType<typeof readFixture>, 'items' | 'data'>,
   place: Place,
+  endpoint?: string,
 ): Promise<void> => {
   cpSync(data, place.folder, { recursive: true });
+  const engine = client(endpoint);
   for (const name of tableNames) {
     const TableName = tableOf(place, name);
-    const puts = items[name].map((Item) => client().send(new PutItemCommand({ TableName, Item })));
+    const puts = items[name].map((Item) => engine.send(new PutItemCommand({ TableName, Item })));
     await Promise.all(puts);
   }
 };
