@@ -230,6 +230,8 @@ const permissionsOf = {
   'seal.request': [users('PutItem', 'audit-seal-check')],
   /** Hands messages over to the function that sends mails, if there is one, and counts who asks. */
   mail: where(sendsMail, users('UpdateItem', 'attempts#mail#*')),
+  /** Knows when an address may be mailed, of which some callers are told. */
+  'mail.told': where(sendsMail, users('GetItem', 'mails#*')),
   /** Makes links, and counts mails. */
   'mail.send': [
     users('GetItem', 'mails#*'),
@@ -297,12 +299,12 @@ const usesOf = {
   'identities/index': ['secret', 'keys.read', 'keys.sign', 'passwords', 'identities', 'identities.link', 'registrations.count', 'failures.count', 'failures.forget', 'users.create', 'users.change', 'sessions.first', 'sessions.begin', 'audit.write', 'mail', 'factor.decrypt'],
   'passkeys/index': ['secret', 'keys.read', 'keys.sign', 'passwords', 'identities', 'passkeys', 'failures.count', 'failures.forget', 'users.change', 'sessions.begin', 'audit.write', 'mail', 'factor.decrypt'],
   'account-deletions/create': ['secret', 'passwords', 'identities', 'failures.count', 'users.read', 'users.delete-own', 'audit.write', 'mail', 'factor.decrypt', when(hasSecondFactors, 'users.change')],
-  'password-resets/request': ['mail'],
+  'password-resets/request': ['mail', 'mail.told'],
   'password-resets/set': ['secret', 'passwords', 'links.reset', 'audit.write', 'mail'],
-  'email-verifications/request': ['mail', when(lacksSessions, 'users.read')],
+  'email-verifications/request': ['mail', 'mail.told', when(lacksSessions, 'users.read')],
   'email-verifications/confirm': ['secret', 'passwords', 'identities', 'failures.count', 'links.address', 'audit.write', 'mail'],
   'profile/get': [when(lacksSessions, 'users.read')],
-  'users/create': ['passwords', 'users.create', 'users.create-admin', 'audit.write', 'mail'],
+  'users/create': ['passwords', 'users.create', 'users.create-admin', 'audit.write', 'mail', 'mail.told'],
   'users/list': ['secret', 'users.find', 'users.list'],
   'users/get': ['users.read'],
   'users/update': ['passwords', 'identities', 'failures.confirm', 'users.holder', 'users.read', 'users.rewrite', 'audit.write', 'mail', when(hasSessions, 'secret')],
@@ -318,7 +320,7 @@ const usesOf = {
   'users/remove-second-factor': ['users.change', 'passkeys.remove', 'audit.write', 'mail'],
   'suspension/suspend': ['users.change', 'admins.other', 'audit.write'],
   'suspension/lift': ['users.change', 'admins.check', 'audit.write'],
-  'invitations/create': ['users.read', 'audit.write', 'mail'],
+  'invitations/create': ['users.read', 'audit.write', 'mail', 'mail.told'],
   'audit-logs/list': ['secret', 'audit.read', 'audit.write'],
   'audit-seal/get': ['seal', 'settings.told'],
   'audit-seal/request-check': ['seal.told', 'seal.request', 'audit.write'],

@@ -41,14 +41,14 @@ export const descriptions: Descriptions = {
   request: () => ({
     id: 'requestEmailVerification',
     summary: 'Ask for the link that verifies one’s address again',
-    text: 'Mails a link to the address of the caller, unless it is verified, within the limits of password resets. None is mailed while a link to a new address of the caller is valid.',
+    text: 'Mails a link to the address of the caller, unless it is verified; beyond the limits of mails the response is 429. None is mailed while a link to a new address of the caller is valid.',
     success: {
       status: 202,
       description: 'Unless the address is verified, a mail will be sent to it.',
       schema: message(),
       example: { message: requested },
     },
-    errors: ['USER_NOT_FOUND', 'MAIL_FAULT'],
+    errors: ['USER_NOT_FOUND', 'MAILS_LIMITED', 'MAIL_FAULT'],
   }),
 
   confirm: (settings) => ({

@@ -17,10 +17,10 @@ export const descriptions: Descriptions = {
   create: () => ({
     id: 'inviteUser',
     summary: 'Invite a user, again if need be',
-    text: 'Mails a link by which the user sets a first password and proves the address: valid once, for seven days, until a newer one is mailed. It is for users who have neither a password nor an identity, imported ones too. Mails are limited as those of password resets are; beyond the limits the response is the same.',
+    text: 'Mails a link by which the user sets a first password and proves the address: valid once, for seven days, until a newer one is mailed. It is for users who have neither a password nor an identity, imported ones too. Beyond the limits of mails the response is 429, and nothing is changed.',
     isBodyOptional: true,
     bodyExample: { language: 'en' },
     success: { status: 204, description: 'A mail will be sent to the user.' },
-    errors: ['WAY_IN_EXISTS', 'ADMIN_INVITED', 'INVITED_SUSPENDED', 'MAIL_FAULT'],
+    errors: ['WAY_IN_EXISTS', 'ADMIN_INVITED', 'INVITED_SUSPENDED', 'MAILS_LIMITED', 'MAIL_FAULT'],
   }),
 };

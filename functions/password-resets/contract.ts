@@ -32,7 +32,7 @@ export const descriptions: Descriptions = {
   request: () => ({
     id: 'requestPasswordReset',
     summary: 'Ask for a new password',
-    text: 'Mails a link to the address, if an account has it: at most one a minute and five an hour for an address, and for at most 20 requests for mails in 15 minutes from one source address. The response is the same in every case. A valid token, which is not needed, tells the audit trail who asks.',
+    text: 'Mails a link to the address, if an account has it: at most one a minute and five an hour for an address, and for at most 20 requests for mails in 15 minutes from one source address. The response is the same in every case. A valid token, which is not needed, tells the audit trail who asks. Only admins, whose mails are counted apart, are told of a limit, by a 429.',
     bodyExample: { email: 'ada@example.org' },
     success: {
       status: 202,
@@ -40,7 +40,7 @@ export const descriptions: Descriptions = {
       schema: message(),
       example: { message: requested },
     },
-    errors: ['MAIL_FAULT'],
+    errors: ['MAILS_LIMITED', 'MAIL_FAULT'],
   }),
 
   set: (settings) => ({

@@ -150,7 +150,7 @@ export const descriptions: Descriptions = {
     errors: [
       'EMAIL_REGISTERED',
       'HASHING_FAULT',
-      sendsMail(settings) && ['PASSWORD_OR_INVITATION', 'ADMIN_INVITED'],
+      sendsMail(settings) && ['PASSWORD_OR_INVITATION', 'ADMIN_INVITED', 'MAILS_LIMITED'],
     ],
   }),
 

@@ -15,6 +15,7 @@ import {
   tryToMail,
   tryToRemind,
 } from '../options/mails/hand-over.ts';
+import { requireMailsLeft } from '../options/mails/told.ts';
 import { countRegistration } from '../options/protection/counters.ts';
 import { prepareFirstSession } from '../options/sessions/session-tokens.ts';
 import { mustVerify, verifiedAs } from '../options/verified-addresses/address.ts';
@@ -47,7 +48,9 @@ export async function register(own: NewUser, source: Source): Promise<Partial<To
     details: { reason: 'email_registered' },
   } as const;
   await record(isFree ? created : refused);
-  await (isFree ? tryToRemind(user, source) : tryToMail(takenMessage(user.email, source))); // verified addresses
+  await (isFree
+    ? tryToRemind(user, source, 'registration')
+    : tryToMail(takenMessage(user.email, source), 'registration')); // verified addresses
   return tokens;
 }
 
@@ -95,7 +98,8 @@ interface CreatedUser extends Omit<NewUser, 'password'> {
 /**
  * Creates a user for a caller, who may change that user until somebody else has.
  * @throws {DomainError} FORBIDDEN where the caller is no stored admin, and the user is to be one;
- *   PASSWORD_OR_INVITATION, ADMIN_INVITED, FIELD_INVALID, EMAIL_REGISTERED, HASHING_FAULT, STORAGE_FAULT
+ *   PASSWORD_OR_INVITATION, ADMIN_INVITED, FIELD_INVALID, MAILS_LIMITED, EMAIL_REGISTERED, HASHING_FAULT,
+ *   STORAGE_FAULT
  */
 export async function createUser(
   body: CreatedUser,
@@ -104,6 +108,8 @@ export async function createUser(
 ): Promise<StoredUser> {
   const role = body.role ?? 'user';
   const isInvited = invites(body);
+  const { email } = body;
+  if (isInvited) await requireMailsLeft({ kind: 'reset', email, ...source }, 'admin'); // invitations
   const creation = { ...source, action: 'CREATE', user_id: by } as const;
   const own = { ...body, password: isInvited ? undefined : body.password };
   const prepared = await recordingFaults(creation, prepareUser(own, role));
@@ -119,7 +125,7 @@ export async function createUser(
   await recordingFaults(created, inserting);
   await record(created);
   if (role === 'admin') logAdminMade(user.id, { by, requestId: source.request_id });
-  if (isInvited) await tryToMail(invitationMessage(user, source, body.language)); // invitations
+  if (isInvited) await tryToMail(invitationMessage(user, source, body.language), 'counted'); // invitations
   return user;
 }
 

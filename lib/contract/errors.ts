@@ -112,7 +112,6 @@ const reasons: Readonly<Record<number, string>> = {
   403: 'The caller may not do this.',
   404: 'What is asked for does not exist.',
   413: 'The body is larger than 64 KiB.',
-  429: 'Too many attempts: wait for the seconds that `Retry-After` says.',
   500: 'A fault of the service. The further field names it.',
 };
 

@@ -14,6 +14,9 @@ export const mailNotHandedOver = 'mail-not-handed-over';
  */
 export const mailNotSent = 'mail-not-sent';
 
+/** A limit of mails has withheld a mail. The metric WithheldMails counts this line. */
+export const mailWithheld = 'mail-withheld';
+
 /** A refresh token came again after its use, so that its session was ended. */
 export const refreshTokenReused = 'refresh-token-reused';
 
@@ -72,6 +75,11 @@ export function logAdminMade(
   { by, requestId }: { by: number; requestId: string },
 ): void {
   logWarning(adminMade, { requestId, user_id: id, by });
+}
+
+/** Logs that a limit has withheld a mail of a kind, which says nothing about the address. */
+export function logMailWithheld({ kind, request_id }: { kind: string; request_id: string }): void {
+  logWarning(mailWithheld, { requestId: request_id, kind });
 }
 
 /** Replaces control characters, which a terminal would obey, in text that users have chosen. */

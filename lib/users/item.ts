@@ -125,9 +125,14 @@ export async function getItems(keys: readonly ItemKey[], limits: { timeout?: num
   return keys.map(({ pk }) => byKey.get(pk));
 }
 
-/** Reads one item as last written. @throws {DomainError} STORAGE_FAULT */
+/**
+ * Reads one item as last written.
+ * @param limits as of {@link getItems}
+ * @throws {DomainError} STORAGE_FAULT
+ */
 export async function getItem<T = Readonly<Record<string, unknown>>>(
   key: ItemKey,
+  limits: { timeout?: number } = {},
 ): Promise<T | undefined> {
   const { Item } = await send(
     new GetItemCommand({
@@ -135,6 +140,7 @@ export async function getItem<T = Readonly<Record<string, unknown>>>(
       Key: storedKey(key),
       ConsistentRead: true,
     }),
+    limits,
   );
   return Item && (unmarshall(Item) as T);
 }

@@ -13,7 +13,7 @@ import {
 import { logIn, register, uniqueEmail } from '../support/client.ts';
 import { appoint, promote } from '../support/examples.ts';
 import { mailingServiceForThisFile, tokenIn } from '../support/mailbox.ts';
-import { plantInvitation, setFieldsOf } from '../support/reset-tokens.ts';
+import { plantInvitation, setFieldsOf, useUpMails } from '../support/reset-tokens.ts';
 import { engineClient } from '../support/stored-items.ts';
 import { verificationSettings } from '../support/verification.ts';
 
@@ -49,6 +49,8 @@ const anotherMinute = (email: string) =>
       Key: mailsKey({ kind: 'reset', email }),
     }),
   );
+
+const useUp = (email: string) => useUpMails(environment, { kind: 'reset', email });
 
 /** A user whom an admin has invited, and the token of the link. */
 const invited = async (json: object = {}) => {
@@ -164,6 +166,28 @@ describe('POST /api/users with an invitation', () => {
 
     expect(outcome(answer)).toEqual(refusal(409, 'Email already registered'));
   });
+
+  it('answers 429 before anything is written to an address that has had its mails', async () => {
+    const [{ id }, email, agent] = [await invited(), uniqueEmail(), uniqueAgent()];
+    await useUp(email);
+    const headers = { 'user-agent': agent, accept: 'application/problem+json' };
+
+    const answer = await create({ email, invite: true }, token, headers);
+
+    const { title, status, code, retryAfter } = answer.body;
+    expect([answer.status, status, title, code]).toEqual([
+      429,
+      429,
+      'Too many mails',
+      'MAILS_LIMITED',
+    ]);
+    expect(String(retryAfter)).toBe(answer.headers.get('retry-after'));
+    expect([retryAfter > 0, retryAfter <= 3600]).toEqual([true, true]);
+    expect(await entriesOf(service, agent)).toEqual([]);
+    const next = await create({ email, password });
+    expect([next.status, next.body.id]).toEqual([201, id + 1]);
+    expect(mailbox.mails.filter(({ to }) => to.includes(email))).toEqual([]);
+  });
 });
 
 describe('A user who is invited', () => {
@@ -265,10 +289,11 @@ describe('A user who is invited', () => {
       .toEqual(['{"fields":[],"by":"reset","requested":true}']);
   });
 
-  it('is mailed at most one link a minute, and keeps the one before', async () => {
+  it('is mailed at most five links an hour, of which admins are told, and keeps the one before', async () => {
     const { id, email, link } = await invited();
+    await useUp(email);
 
-    expect((await inviteAgain(id)).status).toBe(204);
+    expect(outcome(await inviteAgain(id))).toEqual(refusal(429, 'Too many mails'));
     await api('POST', '/api/password-resets', { json: { email } });
     await invited();
 
@@ -314,6 +339,7 @@ const voiding: Readonly<Record<string, (user: { id: number; email: string }) => 
     },
     'another user with the address': async ({ id, email }) => {
       await api('DELETE', `/api/users/${id}`, { token });
+      await anotherMinute(email);
       await create({ email, invite: true });
     },
   };
@@ -379,7 +405,8 @@ describe('POST /api/users/{id}/invitations', () => {
   });
 
   it('takes a request without a body', async () => {
-    const { id } = await invited();
+    const { id, email } = await invited();
+    await anotherMinute(email);
 
     expect((await api('POST', `/api/users/${id}/invitations`, { token })).status).toBe(204);
   });

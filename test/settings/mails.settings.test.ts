@@ -1,7 +1,7 @@
 /**
  * The limits of mails, for each way to have something mailed and each route that does so: the ways are
- * the calls of what lib/options/mails/hand-over.ts exports, and the routes belong to functions that may
- * invoke the function that mails. Whoever adds a call or such a route adds a row.
+ * the calls of what lib/options/mails/hand-over.ts exports, and of `requireToldMail`, and the routes belong to
+ * functions that may invoke the function that mails. Whoever adds a call or such a route adds a row.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
@@ -15,7 +15,9 @@ import { belongingOf } from '../../lib/keys/token.ts';
 import { forIdToken } from '../../lib/options/identities/id-token.ts';
 import { linking, makeIdentity } from '../../lib/options/identities/identities.ts';
 import { makeLinkToken, resetLink } from '../../lib/options/links/link.ts';
-import * as ways from '../../lib/options/mails/hand-over.ts';
+import * as handOver from '../../lib/options/mails/hand-over.ts';
+import type { MailCause } from '../../lib/options/mails/sources.ts';
+import { requireToldMail } from '../../lib/options/mails/told.ts';
 import { creationOptions, loginOptions } from '../../lib/options/passkeys/credential.ts';
 import { adding, makeHandle, makePasskey } from '../../lib/options/passkeys/passkeys.ts';
 import { findBearer } from '../../lib/options/sessions/bearer.ts';
@@ -35,7 +37,7 @@ import { codeOf } from '../support/second-factor.ts';
 import { removeUser, setFields, storedUser } from '../support/stored-user.ts';
 import { verificationSettings } from '../support/verification.ts';
 
-const { mailbox } = await mailingFunctionForThisFile(({ environment, handOver }) => ({
+const { mailbox, logged } = await mailingFunctionForThisFile(({ environment, handOver }) => ({
   ...environment,
   ...handOver,
   JWT_SECRET: 'x'.repeat(40),
@@ -62,7 +64,7 @@ interface Sent {
   readonly passkey?: string;
 }
 
-/** Invokes the function of a route. @returns the status of its response */
+/** Invokes the function of a route. @returns the status of its response, its error's code and how long to wait */
 const send = async (route: string, sourceIp: string, { token, json, ...parameters }: Sent) => {
   const definition = mailing.find(({ routes }) => routes.some(({ key }) => key === route));
   const file = resolve(definition?.entry ?? route);
@@ -86,7 +88,8 @@ const send = async (route: string, sourceIp: string, { token, json, ...parameter
     { ...event, requestContext: { ...requestContext, requestId: randomUUID() } },
     {},
   );
-  return response.statusCode;
+  const { 'Error-Code': code, 'Retry-After': wait } = response.headers ?? {};
+  return [response.statusCode, code, wait];
 };
 
 const password = 'a long password';
@@ -168,7 +171,9 @@ const withPasskey = async (user: StoredUser) => {
   return { passkey, handle, stored };
 };
 
-/** An export of the file. */
+const ways = { ...handOver, requireToldMail };
+
+/** One of them. */
 type Name = keyof typeof ways;
 
 interface Row {
@@ -177,6 +182,10 @@ interface Row {
   readonly way: Name | `${Name}(${Name})`;
   /** Whose mail it is: the kind of what goes to the address. */
   readonly kind: 'reset' | 'verification' | 'notice';
+  /** The counter of its source; absent: that of all other mails. */
+  readonly cause?: MailCause;
+  /** Whether the caller is told that nothing is mailed. */
+  readonly isTold?: boolean;
   readonly settings?: Readonly<Record<string, string>>;
   /** The request that causes a mail to an address. It can be made again and again. */
   prepare(email: string): Promise<Sent>;
@@ -194,8 +203,9 @@ const hiding = { EMAIL_VERIFICATION: 'required', ACCOUNTS: 'private' };
 const registration = (email: string) => ({ json: { name: 'Ada', email, password } });
 
 /** The row of a change that tells its user of it, and mails nothing else. */
-const notified = (route: string, prepare: Row['prepare']): Row => ({
+const notified = (route: string, prepare: Row['prepare'], cause: MailCause = 'other'): Row => ({
   route,
+  cause,
   way: 'tryToNotify',
   kind: 'notice',
   settings: off,
@@ -213,9 +223,21 @@ const rows: readonly Row[] = [
     },
   },
   {
+    route: 'POST /api/password-resets',
+    way: 'requireToldMail(resetMessage)',
+    kind: 'reset',
+    cause: 'admin',
+    isTold: true,
+    prepare: async (email) => {
+      await userWith(email);
+      return { json: { email }, token: (await anybody({ role: 'admin' })).token };
+    },
+  },
+  {
     route: 'POST /api/auth/register',
     way: 'tryToRemind',
     kind: 'verification',
+    cause: 'registration',
     prepare: async (email) => {
       const user = await findUserByEmail(email);
       if (user) await removeUser(user.id);
@@ -226,6 +248,7 @@ const rows: readonly Row[] = [
     route: 'POST /api/auth/register',
     way: 'tryToMail(takenMessage)',
     kind: 'reset',
+    cause: 'registration',
     settings: hiding,
     prepare: async (email) => {
       await userWith(email);
@@ -243,14 +266,17 @@ const rows: readonly Row[] = [
   },
   {
     route: 'POST /api/email-verifications',
-    way: 'requireMail(verificationMessage)',
+    way: 'requireToldMail(verificationMessage)',
     kind: 'verification',
+    isTold: true,
     prepare: async (email) => ({ token: await tokenOf(await userWith(email)) }),
   },
   {
     route: 'POST /api/users',
     way: 'tryToMail(invitationMessage)',
     kind: 'reset',
+    cause: 'admin',
+    isTold: true,
     prepare: async (email) => {
       const holder = await findUserByEmail(email);
       if (holder) await removeUser(holder.id);
@@ -260,8 +286,10 @@ const rows: readonly Row[] = [
   },
   {
     route: 'POST /api/users/{id}/invitations',
-    way: 'requireMail(invitationMessage)',
+    way: 'requireToldMail(invitationMessage)',
     kind: 'reset',
+    cause: 'admin',
+    isTold: true,
     prepare: async (email) => {
       const { id } = await userWith(email, { password_hash: unmatchableHash() });
       return { id, token: (await anybody({ role: 'admin' })).token, json: {} };
@@ -293,6 +321,7 @@ const rows: readonly Row[] = [
     route: 'PUT /api/users/{id}',
     way: 'tryToNotify(changedParts)',
     kind: 'notice',
+    cause: 'admin',
     prepare: async (email) => {
       const { id } = await userWith(email);
       const { token } = await anybody({ role: 'admin' });
@@ -328,12 +357,16 @@ const rows: readonly Row[] = [
   }),
   notified('POST /api/second-factor/recovery-codes', withFactor),
   notified('POST /api/second-factor/removals', withFactor),
-  notified('DELETE /api/users/{id}/second-factor', async (email) => {
-    const user = await userWith(email);
-    await enrol(user, { confirmed: true });
-    const admin = await userWith(uniqueEmail(), { role: 'admin' });
-    return { id: user.id, token: (await enrol(admin, { confirmed: true })).token };
-  }),
+  notified(
+    'DELETE /api/users/{id}/second-factor',
+    async (email) => {
+      const user = await userWith(email);
+      await enrol(user, { confirmed: true });
+      const admin = await userWith(uniqueEmail(), { role: 'admin' });
+      return { id: user.id, token: (await enrol(admin, { confirmed: true })).token };
+    },
+    'admin',
+  ),
   {
     route: 'POST /api/login/identity',
     way: 'tryToRemind',
@@ -350,12 +383,16 @@ const rows: readonly Row[] = [
     const json = { currentPassword: password };
     return { token: await tokenOf(user), identity: identity.id, json };
   }),
-  notified('DELETE /api/users/{id}/identities/{identity}', async (email) => {
-    const user = await userWith(email);
-    const { identity } = await link(user);
-    const { token } = await anybody({ role: 'admin' });
-    return { token, id: user.id, identity: identity.id };
-  }),
+  notified(
+    'DELETE /api/users/{id}/identities/{identity}',
+    async (email) => {
+      const user = await userWith(email);
+      const { identity } = await link(user);
+      const { token } = await anybody({ role: 'admin' });
+      return { token, id: user.id, identity: identity.id };
+    },
+    'admin',
+  ),
   {
     route: 'POST /api/login/passkey',
     way: 'tryToRemind',
@@ -385,10 +422,14 @@ const rows: readonly Row[] = [
     token: await tokenOf(await userWith(email)),
     json: { currentPassword: password },
   })),
-  notified('DELETE /api/users/{id}', async (email) => {
-    const { id } = await userWith(email);
-    return { id, token: (await anybody({ role: 'admin' })).token };
-  }),
+  notified(
+    'DELETE /api/users/{id}',
+    async (email) => {
+      const { id } = await userWith(email);
+      return { id, token: (await anybody({ role: 'admin' })).token };
+    },
+    'admin',
+  ),
 ];
 
 let taken = 0;
@@ -406,17 +447,37 @@ const deliver = async (email: string) => {
   return [messages.length, mailbox.mails.filter(({ to }) => to.includes(email)).length];
 };
 
-/** Uses up what a source may ask for. */
-const useUp = async (sourceIp: string): Promise<void> => {
+/** How many mails a source may ask for in a quarter of an hour (functions/README.md, Limits of mails). */
+const limits = { registration: 100, admin: 100, other: 20 } as const satisfies Record<
+  MailCause,
+  number
+>;
+
+/** Uses up what a source may ask for by some causes. */
+const useUp = async (sourceIp: string, causes: readonly MailCause[]): Promise<void> => {
   const source = { request_id: 'r', ip_address: sourceIp, user_agent: 'test' };
-  for (let i = 0; i < 20; i += 1) await ways.requireMail(ways.resetMessage(uniqueEmail(), source));
-  takeMessages();
+  for (const cause of causes) {
+    for (let i = 0; i < limits[cause]; i += 1) {
+      await ways.requireMail(ways.resetMessage(uniqueEmail(), source), cause);
+    }
+    expect(takeMessages()).toHaveLength(limits[cause]);
+  }
+};
+
+/** Whether the log says that a mail of a kind was withheld; it is forgotten. */
+const takeWithheld = (): readonly string[] => {
+  const lines = logged.mock.calls.map(([line]) => JSON.parse(String(line)));
+  logged.mockClear();
+  return lines.flatMap(({ event, kind }) => (event === 'mail-withheld' ? [kind] : []));
 };
 
 /** Each call that hands a message over, with the function that makes the message. */
 const calls = globSync('{functions,lib}/**/*.ts')
-  .filter((file) => !file.endsWith('/hand-over.ts'))
-  .flatMap((file) => readFileSync(file, 'utf8').match(/\b(?:requireMail|tryToMail)\(\w*/g) ?? [])
+  .filter((file) => !/\/(?:hand-over|told)\.ts$/.test(file))
+  .flatMap(
+    (file) =>
+      readFileSync(file, 'utf8').match(/\b(?:requireMail|requireToldMail|tryToMail)\(\w*/g) ?? [],
+  )
   .map((call) => `${call})`);
 
 it('There is a row for each way to have something mailed, and for each route that does so', () => {
@@ -439,45 +500,73 @@ it('There is a row for each way to have something mailed, and for each route tha
 });
 
 /** Codes of an app, and the minutes of limits, end at no moment of the tests. */
-const now = Date.now();
-const usedUp = newSource();
+const now = Date.parse('2026-11-21T09:05:00Z');
+const causes = Object.keys(limits) as MailCause[];
+/** For each cause a source that has used up what it may ask for by it, and one that has used up all else. */
+const [usedUp, usedElsewhere] = [causes, causes].map((each) =>
+  Object.fromEntries(each.map((cause) => [cause, newSource()])),
+) as [Record<MailCause, string>, Record<MailCause, string>];
 beforeAll(async () => {
   vi.setSystemTime(now);
-  await useUp(usedUp);
+  for (const cause of causes) {
+    await useUp(usedUp[cause], [cause]);
+    await useUp(
+      usedElsewhere[cause],
+      causes.filter((other) => other !== cause),
+    );
+  }
 });
 
-describe.each(rows)('$route, by $way: a $kind', ({ route, kind, settings, prepare }) => {
+const limited = (retryAfter: number) => [429, 'MAILS_LIMITED', String(retryAfter)];
+
+describe.each(rows)('$route, by $way: a $kind', (row) => {
+  const { route, kind, cause = 'other', isTold, settings, prepare } = row;
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['Date'], now });
     for (const [name, value] of Object.entries({ ...usual, ...settings })) {
       vi.stubEnv(name, value);
     }
     takeMessages();
+    takeWithheld();
   });
   afterEach(() => void vi.useRealTimers());
 
   it('is mailed to one address once a minute, whoever asks', async () => {
     const email = uniqueEmail();
 
-    const status = await send(route, newSource(), await prepare(email));
+    const first = await send(route, newSource(), await prepare(email));
     const delivered = await deliver(email);
     const again = await send(route, newSource(), await prepare(email));
 
-    expect(status).toBeLessThan(300);
-    expect([again, delivered, await deliver(email)]).toEqual([status, [1, 1], [1, 1]]);
+    expect(first[0]).toBeLessThan(300);
+    expect(delivered).toEqual([1, 1]);
+    expect(again).toEqual(isTold ? limited(60) : first);
+    expect(await deliver(email)).toEqual([isTold ? 0 : 1, 1]);
+    expect(takeWithheld()).toEqual([kind]);
     const subject = { reset: '(?:Choose|Your account)', verification: 'Confirm', notice: 'Your' }[
       kind
     ];
     expect(mailbox.mails.at(-1)?.subject).toMatch(new RegExp(`^${subject} `));
   });
 
-  it('is not mailed when its source has asked for 20 mails in a quarter of an hour, with the same response', async () => {
+  it(`is not mailed when its source has asked for ${limits[cause]} mails in a quarter of an hour`, async () => {
     const email = uniqueEmail();
 
-    const refused = await send(route, usedUp, await prepare(email));
+    const refused = await send(route, usedUp[cause], await prepare(email));
     const delivered = await deliver(email);
+    const withheld = takeWithheld();
     const status = await send(route, newSource(), await prepare(email));
 
-    expect([refused, delivered, await deliver(email)]).toEqual([status, [0, 0], [1, 1]]);
+    expect(refused).toEqual(isTold ? limited(600) : status);
+    expect([delivered, withheld]).toEqual([[0, 0], [expect.any(String)]]);
+    expect(await deliver(email)).toEqual([1, 1]);
+  });
+
+  it('is mailed when its source has asked for as many mails as it may in other ways', async () => {
+    const email = uniqueEmail();
+
+    await send(route, usedElsewhere[cause], await prepare(email));
+
+    expect(await deliver(email)).toEqual([1, 1]);
   });
 });

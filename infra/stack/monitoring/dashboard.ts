@@ -80,7 +80,8 @@ const logGraphs = ({ functions, logMetrics }: Watched) => [
 
 const mailGraphs = ({ functions, logMetrics }: Watched) => {
   const metrics = unsentMails(functions, logMetrics);
-  return metrics.length > 0 ? [graph('Mails that were not sent', metrics)] : [];
+  const title = 'Mails that were not sent, and those that a limit withheld';
+  return metrics.length > 0 ? [graph(title, metrics, [logMetrics.WithheldMails])] : [];
 };
 
 /** Creates a page with the alarms on top and the metrics that explain them below. */

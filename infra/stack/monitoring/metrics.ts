@@ -10,6 +10,7 @@ import {
   auditTrailBroken,
   entryNotWritten,
   mailNotHandedOver,
+  mailWithheld,
   refreshTokenReused,
 } from '../../../lib/ground/log.ts';
 import type { AuditEvents } from '../audit-events.ts';
@@ -136,6 +137,8 @@ const countedLines = ({ functions, sealer, events, logs, accessLogs }: Logged) =
     UnwrittenAuditEntries: logged(entryNotWritten),
     Crashes: { logGroup: logs, filterPattern: FilterPattern.anyTerm(...crashLines) },
     BrokenAuditTrails: sealer || events ? logged(auditTrailBroken) : undefined,
+    /** Mails that a limit has withheld. */
+    WithheldMails: functions.some(({ unsent }) => unsent) ? logged(mailWithheld) : undefined,
     /** Notices of changes that could not be handed over to the mail function. */
     LostNotices: functions.some(({ unsent }) => unsent) ? logged(mailNotHandedOver) : undefined,
   };

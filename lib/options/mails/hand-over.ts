@@ -1,21 +1,18 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { sendIf } from '../../dynamodb/client.ts';
-import { itemKey } from '../../dynamodb/tables.ts';
 import { DomainError } from '../../ground/errors.ts';
-import { describeFault, logError, loggingFaults, mailNotHandedOver } from '../../ground/log.ts';
+import { describeFault, logError, logMailWithheld, mailNotHandedOver } from '../../ground/log.ts';
 import { config } from '../../ground/settings.ts';
-import { networkOf, type Source } from '../../ground/source.ts';
-import { patiently, seconds } from '../../ground/time.ts';
+import type { Source } from '../../ground/source.ts';
 import type { Claims } from '../../keys/token.ts';
 import type { StoredUser } from '../../users/item.ts';
 import type { Fields } from '../../users/write.ts';
 import { invoke } from './invoke.ts';
+import { countForSource, type MailCause } from './sources.ts';
 import type { Part } from './texts/en.ts';
 
 // Messages to the function that mails. They hold no token, password or hash. There are two ways to hand
 // one over, and a call says by its name whether it throws: `require…` does, `tryTo…` never does. Both
-// count the source that asks, except for a notice to a verified address, and limits.ts counts the address that a
-// mail goes to.
+// count the source that asks (sources.ts), except for a notice to a verified address, and limits.ts counts the
+// address that a mail goes to.
 
 /** The request that a message is for: where it came from, and when. */
 interface Asked extends Source {
@@ -63,18 +60,23 @@ export interface NoticeMessage extends Asked {
 export type MailMessage = ResetMessage | VerificationMessage | NoticeMessage;
 
 /**
- * Requests a mail, unless its source has asked for too many.
+ * Requests a mail. If its source has asked for too many, the mail is withheld, which is logged and not told.
+ * @param cause what the mail is counted as; 'counted': it was counted before (told.ts)
  * @throws {DomainError} MAIL_FAULT
  */
-export async function requireMail(message: MailMessage): Promise<void> {
-  if (isCounted(message) && (await exceedsLimit(message))) return;
+export async function requireMail(
+  message: MailMessage,
+  cause: MailCause | 'counted' = 'other',
+): Promise<void> {
+  if (await isBeyondLimit(message, cause)) return logMailWithheld(message);
   await handOver(message);
 }
 
 /** The same, but never throws: a message that is lost is logged. */
-export async function tryToMail(message: MailMessage): Promise<void> {
+export async function tryToMail(...mail: Parameters<typeof requireMail>): Promise<void> {
+  const [message] = mail;
   try {
-    await requireMail(message);
+    await requireMail(...mail);
   } catch (error) {
     logError(mailNotHandedOver, { requestId: message.request_id, ...describeFault(error) });
   }
@@ -91,9 +93,13 @@ interface Recipient {
  * Requests the link that verifies an address, where addresses are verified, for a user who has not
  * verified it. Never throws: the user can ask again.
  */
-export async function tryToRemind(user: Recipient, source: Source): Promise<void> {
+export async function tryToRemind(
+  user: Recipient,
+  source: Source,
+  cause?: MailCause,
+): Promise<void> {
   if (config.emailVerification === 'off' || user.email_verified) return;
-  await tryToMail(verificationMessage(user, source));
+  await tryToMail(verificationMessage(user, source), cause);
 }
 
 /**
@@ -113,14 +119,8 @@ export async function tryToNotify(
   if (changed.includes('account') && verifies && !isVerified) return;
   const verified = isVerified ? ({ isVerified } as const) : {};
   const admins = byAdmin ? ({ byAdmin } as const) : {};
-  await tryToMail({
-    kind: 'notice',
-    email,
-    ...verified,
-    ...admins,
-    changed,
-    ...asked(source, now),
-  });
+  const message = { kind: 'notice', email, ...verified, ...admins, changed } as const;
+  await tryToMail({ ...message, ...asked(source, now) }, byAdmin ? 'admin' : 'other');
 }
 
 /** The parts of an account that a notice of a change names. */
@@ -184,37 +184,12 @@ export function pendingMessage(
   return { ...verificationMessage({ id, email }, source), pending_id, session_id };
 }
 
-/** Notices to a verified address are not: a thief could use the limit up, and change the account unseen. */
-function isCounted(message: MailMessage): boolean {
-  return message.kind !== 'notice' || !message.isVerified;
-}
-
-/** Mails that one IP address, or one /64 network of IPv6, may ask for in a quarter of an hour. */
-const mailsPerSource = 20;
-const quarterOfAnHour = 15 * 60;
-
-/**
- * Counts a request within a quarter of an hour of the clock: nobody waits longer than until its end,
- * however often they ask. With LOGIN_FAILURES_PER_ADDRESS=0, which says that the source addresses are
- * not the clients' own, nothing is counted.
- * @returns whether it exceeds the limit; false when it could not be counted
- */
-async function exceedsLimit({ ip_address }: Source, now = new Date()): Promise<boolean> {
-  if (config.loginFailuresPerAddress === 0) return false;
-  const quarter = Math.floor(seconds(now) / quarterOfAnHour);
-  const command = new UpdateCommand({
-    TableName: config.usersTable,
-    Key: itemKey('attempts#mail#*', 'address', networkOf(ip_address), quarter),
-    UpdateExpression: 'SET expires_at = :end ADD mails :one',
-    ConditionExpression: 'attribute_not_exists(pk) OR mails < :limit',
-    ExpressionAttributeValues: {
-      ':end': (quarter + 1) * quarterOfAnHour,
-      ':one': 1,
-      ':limit': mailsPerSource,
-    },
-  });
-  const work = () => sendIf(command, { timeout: patiently(1000) });
-  return (await loggingFaults('mail-not-counted', work)) === false;
+/** Whether a source has asked for too many mails. */
+async function isBeyondLimit(message: MailMessage, cause: MailCause | 'counted'): Promise<boolean> {
+  // Notices to a verified address are not counted: a thief could use the limit up, and change the account unseen.
+  const isOwnNotice = message.kind === 'notice' && message.isVerified;
+  if (cause === 'counted' || isOwnNotice) return false;
+  return (await countForSource(cause, message)) > 0;
 }
 
 /** When this returns, Lambda has the message. @throws {DomainError} MAIL_FAULT */

@@ -7,11 +7,13 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf } from '../../dynamodb/client.ts';
 import { itemKey } from '../../dynamodb/tables.ts';
 import { namedError } from '../../ground/errors.ts';
+import { logMailWithheld } from '../../ground/log.ts';
 import { config } from '../../ground/settings.ts';
 import { hour, seconds } from '../../ground/time.ts';
 import { emailKey } from '../../users/address.ts';
 import { getItem, type ItemKey } from '../../users/item.ts';
 import type { MailMessage } from './hand-over.ts';
+import { countingTimeout } from './sources.ts';
 
 /** A mail to be sent for a request. */
 export interface Claim {
@@ -43,7 +45,7 @@ const maxRounds = 3;
 /**
  * Counts a mail for its address, and claims its request.
  * @returns false when it must not be sent: the request was mailed already, or a newer one was since, or
- *   the address has had its mails
+ *   the address has had its mails, which is logged
  * @throws {DomainError} STORAGE_FAULT
  * @throws {Error} MailUnderWay while another delivery of the request mails it: try again later
  */
@@ -58,6 +60,20 @@ export async function claimMail(
     if (await writeClaim(mail, { claim: item.claim, mailed, now: seconds(now) })) return true;
   }
   throw namedError('MailUnderWay');
+}
+
+/**
+ * Reads when an address may get the next mail of a kind for which anybody may ask.
+ * @returns the seconds until then; 0: now
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export async function waitForAddress(
+  mail: Pick<Claim, 'kind' | 'email'>,
+  now = new Date(),
+): Promise<number> {
+  const limit = { timeout: countingTimeout() };
+  const { mailed } = (await getItem<StoredMails>(mailsKey(mail), limit)) ?? {};
+  return waitAfter(recent(mailed, seconds(now)), asked, seconds(now));
 }
 
 /** The key of the item of an address, in any spelling. */
@@ -94,25 +110,33 @@ const own = [{ most: 10, within: hour }];
  * The mails of the last hour, with the mail of this request; undefined if the request must not be mailed.
  * @throws {Error} MailUnderWay while another delivery mails it
  */
-function mailsWith(
-  item: StoredMails,
-  { request_id: request, isVerified }: Claim,
-  now: number,
-): StoredMails['mailed'] {
+function mailsWith(item: StoredMails, mail: Claim, now: number): StoredMails['mailed'] {
   const { request_id, sent, claimed_until = 0, mailed = [] } = item;
-  if (request_id === request) {
+  if (request_id === mail.request_id) {
     if (!sent && claimed_until > now) throw namedError('MailUnderWay');
     // A request whose mail was not sent is tried again, which counts no further mail.
     return sent ? undefined : mailed;
   }
   // The request comes again after a newer one, whose link would become void.
-  if (mailed.some((one) => one.request_id === request)) return undefined;
-  // Times ahead of now are from before the clock was set back.
-  const recent = mailed.filter(({ at }) => at > now - hour && at <= now + minute);
-  const isBeyond = (isVerified ? own : asked).some(
-    ({ most, within }) => recent.filter(({ at }) => at > now - within).length >= most,
-  );
-  return isBeyond ? undefined : [...recent, { request_id: request, at: now }];
+  if (mailed.some((one) => one.request_id === mail.request_id)) return undefined;
+  const before = recent(mailed, now);
+  if (waitAfter(before, mail.isVerified ? own : asked, now) === 0) {
+    return [...before, { request_id: mail.request_id, at: now }];
+  }
+  logMailWithheld(mail);
+  return undefined;
+}
+
+/** The mails of the last hour. Times ahead of now are from before the clock was set back. */
+function recent(mailed: StoredMails['mailed'] = [], now: number) {
+  return mailed.filter(({ at }) => at > now - hour && at <= now + minute);
+}
+
+/** The seconds until one more mail is within limits; 0: it is now. */
+function waitAfter(mailed: ReturnType<typeof recent>, limits: typeof asked, now: number): number {
+  const times = mailed.map(({ at }) => at).sort((one, other) => one - other);
+  const waits = limits.map(({ most, within }) => (times.at(-most) ?? 0) + within - now);
+  return Math.max(0, ...waits);
 }
 
 /** Seconds for which a delivery claims a request: longer than the function that mails may run. */

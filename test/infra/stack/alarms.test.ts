@@ -10,6 +10,7 @@ const logAlarms = {
   Crashes: {},
   ReusedRefreshTokens: { sessionDays: 90 },
   LostNotices: mailing,
+  WithheldMails: mailing,
   BrokenAuditTrails: { events: 'on' },
 };
 

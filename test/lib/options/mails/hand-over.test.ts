@@ -207,7 +207,7 @@ describe('The mails that a source asks for', () => {
 
     expect(counts).toEqual([20, 0, 20, 20]);
     expect(await scan(inject('engine'), users)).toContainEqual({
-      pk: `attempts#mail#address#2001:db8:1:2::/64#${noon / 900_000}`,
+      pk: `attempts#mail#address#2001:db8:1:2::/64#other#${noon / 900_000}`,
       mails: 20,
       expires_at: noon / 1000 + 900,
     });

@@ -1,10 +1,11 @@
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import {
   type Claim,
   claimMail,
   mailsKey,
   markMailed,
   releaseMail,
+  waitForAddress,
 } from '../../../../lib/options/mails/limits.ts';
 import { uniqueEmail } from '../../../support/client.ts';
 import { useOwnTables } from '../../../support/own-tables.ts';
@@ -53,6 +54,48 @@ describe('The mails of a kind to an address', () => {
     for (const second of seconds) sent += (await mail(second)) ? '+' : '.';
 
     expect(sent).toBe(expected);
+  });
+
+  it.each([
+    ['none was sent', [], 0, 0],
+    ['one was sent this second', [0], 0, 60],
+    ['one was sent 59 seconds ago', [0], 59, 1],
+    ['one was sent a minute ago', [0], 60, 0],
+    ['five were sent within an hour', [0, 600, 1200, 1800, 2400], 2460, 1140],
+    [
+      'five were sent within an hour, one of them this second',
+      [0, 600, 1200, 1800, 3580],
+      3580,
+      60,
+    ],
+    ['four were sent within an hour', [0, 600, 1200, 1800, 3000], 3600, 0],
+    ['one was sent by a clock that is 50 seconds ahead', [50], 0, 110],
+    ['one was sent by a clock that is a day ahead', [86_400], 0, 0],
+  ])('are possible after so many seconds when %s', async (_, sent, second, expected) => {
+    const { claimOf, mail } = newAddress();
+    for (const each of sent) await mail(each);
+
+    expect(await waitForAddress(claimOf('next'), at(second).now)).toBe(expected);
+  });
+
+  it('are logged by their kind when a limit withholds them, and not when they were sent before', async () => {
+    const logged = vi.spyOn(console, 'error').mockReturnValue();
+    onTestFinished(() => logged.mockRestore());
+    const { mail, email } = newAddress({ kind: 'verification' });
+    await mail(0, 'one');
+    await mail(1, 'one');
+    expect(logged).not.toHaveBeenCalled();
+
+    await mail(2, 'two');
+
+    const [[line] = []] = logged.mock.calls;
+    expect(JSON.parse(String(line))).toEqual({
+      level: 'warn',
+      event: 'mail-withheld',
+      requestId: 'two',
+      kind: 'verification',
+    });
+    expect(String(line)).not.toContain(email);
   });
 
   it('are counted apart for another kind and another address, and together in any letter case', async () => {
