@@ -8,6 +8,7 @@ import { decodeJwt } from 'jose';
 import { afterAll, expect, it, vi } from 'vitest';
 import { handler as sendMail } from '../../functions/background/send-mail.ts';
 import { invitedFrom } from '../../lib/options/invitations/invitation.ts';
+import { countForSource } from '../../lib/options/mails/sources.ts';
 import { unmatchableHash } from '../../lib/users/user.ts';
 import { mailSettings, startMailbox, tokenIn, verifyUrl } from '../support/mailbox.ts';
 import { counted, holds } from '../support/runs.ts';
@@ -53,8 +54,9 @@ const step = fc.oneof(
   weighted(4, fc.record({ kind: kind('wait'), seconds: fc.constantFrom(1, 61, 1801, 3601) })),
   weighted(6, fc.record({ kind: kind('log in', 'register'), address, isRight })),
   weighted(4, fc.record({ kind: kind('ask for reset', 'look for'), address })),
+  weighted(4, fc.record({ kind: kind('ask for link') })),
   weighted(4, fc.record({ kind: kind('profile', 'get', 'list', 'sessions', 'rename') })),
-  weighted(4, fc.record({ kind: kind('ask for link', 'refresh', 'end others', 'log out') })),
+  weighted(4, fc.record({ kind: kind('refresh', 'end others', 'log out') })),
   fc.record({ kind: kind('set password'), newPassword, isRight }),
   fc.record({ kind: kind('leave'), isRight }),
 );
@@ -176,23 +178,60 @@ const invited = () => ({
   email_verified: false,
 });
 
+/** What differs between one case and another, beside the steps of the users. */
+interface Case {
+  /** Those of the holder of the address: who has only been invited, or not. */
+  readonly holderFields: object;
+  /** Whether the addresses of the users are verified. */
+  readonly isVerified: boolean;
+  /** The mails that their sources have asked for before. */
+  readonly asked: number;
+}
+
+/** Has one user ask about a free address, and another one about a taken one, who must see the same. */
+const expectTheSame = async (steps: readonly Step[], { holderFields, isVerified, asked }: Case) => {
+  const [holder, ofFree, ofTaken] = [new Asker('holder'), new Asker(), new Asker()];
+  holder.emails[0] = ofTaken.emails[2] ?? '';
+  for (const one of begin) await holder.take(one);
+  await setFields(Number(holder.id), holderFields);
+  for (const one of begin) expect(await ofTaken.take(one), one.kind).toBe(await ofFree.take(one));
+  for (const { id, sourceIp: ip_address } of [ofFree, ofTaken]) {
+    await setFields(Number(id), { email_verified: isVerified });
+    const source = { ip_address, user_agent: 'test', request_id: 'r' };
+    for (let i = 0; i < asked; i += 1) await countForSource('other', source);
+  }
+  for (const one of steps) {
+    if (one.kind === 'wait') vi.setSystemTime(Date.now() + one.seconds * 1000);
+    else expect(await ofTaken.take(one), one.kind).toBe(await ofFree.take(one));
+  }
+};
+
 it('Nobody learns whether an address has an account, or is invited', async () => {
   await holds(
     40,
     fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 25, size: 'max' }),
-      // Whether the holder of the address has only been invited.
       fc.constantFrom({}, invited()),
-      async (steps, holderFields) => {
-        const [holder, ofFree, ofTaken] = [new Asker('holder'), new Asker(), new Asker()];
-        holder.emails[0] = ofTaken.emails[2] ?? '';
-        for (const one of begin) await holder.take(one);
-        await setFields(Number(holder.id), holderFields);
-        for (const one of [...begin, ...steps]) {
-          if (one.kind === 'wait') vi.setSystemTime(Date.now() + one.seconds * 1000);
-          else expect(await ofTaken.take(one), one.kind).toBe(await ofFree.take(one));
-        }
-      },
+      fc.boolean(),
+      fc.constantFrom(0, 18, 19),
+      (steps, holderFields, isVerified, asked) =>
+        expectTheSame(steps, { holderFields, isVerified, asked }),
     ),
   );
+});
+
+it('Nobody learns it by the limits of mails, of which a user is told', async () => {
+  // The next quarter of an hour of the clock begins.
+  vi.setSystemTime(Math.ceil(Date.now() / 900_000) * 900_000);
+  const register = { kind: 'register', address: 'probe', isRight: true } as const;
+  const move = { kind: 'move', address: 'probe', isRight: true } as const;
+  const moveBack = { kind: 'move', address: 'first', isRight: true } as const;
+  const askForLink = { kind: 'ask for link' } as const;
+  const wait = (seconds: 61 | 1801) => ({ kind: 'wait', seconds }) as const;
+  const steps = [
+    ...[wait(61), register, askForLink, register, askForLink],
+    ...[wait(1801), move, moveBack, askForLink, move, moveBack, askForLink],
+  ];
+
+  await expectTheSame(steps, { holderFields: {}, isVerified: false, asked: 19 });
 });

@@ -194,8 +194,10 @@ const examples: Readonly<Record<string, Example>> = {
     entry: 'UPDATE SUCCESS',
     details: { fields: ['password'], by: 'reset' },
   },
+  // Of an address that is mailed already, the caller is told; of one that is verified, nothing is mailed.
   'POST /api/email-verifications': {
     caller: 'user',
+    wantsVerified: true,
     operations: ['read'],
     withSessions: { operations: [] },
   },
