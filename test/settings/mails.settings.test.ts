@@ -562,6 +562,25 @@ describe.each(rows)('$route, by $way: a $kind', (row) => {
     expect(await deliver(email)).toEqual([1, 1]);
   });
 
+  // A user can be made with an address once only.
+  it.runIf(isTold && route !== 'POST /api/users')(
+    'is mailed for one of two requests that were let through at once, and the other one is logged',
+    async () => {
+      const email = uniqueEmail();
+      const sent = await prepare(email);
+
+      const statuses = [
+        await send(route, newSource(), sent),
+        await send(route, newSource(), sent),
+      ].map(([status]) => status);
+
+      expect(statuses[0]).toBeLessThan(300);
+      expect(statuses[1]).toBe(statuses[0]);
+      expect(await deliver(email)).toEqual([2, 1]);
+      expect(takeWithheld()).toEqual([kind]);
+    },
+  );
+
   it('is mailed when its source has asked for as many mails as it may in other ways', async () => {
     const email = uniqueEmail();
 

@@ -1,8 +1,9 @@
 /** The service, called with the token of the session, and its errors as screens say them. */
 import createClient from 'openapi-fetch';
 import type { PageData } from '../page-data.ts';
-import { setClock } from './clock.ts';
+import { now, setClock } from './clock.ts';
 import type { Problem, paths } from './contract.d.ts';
+import { clockTime } from './format.ts';
 import { endSession, refresh, signedIn } from './session.ts';
 import { labels } from './trail/query.ts';
 
@@ -80,6 +81,10 @@ api.use({
 const labelOf = (word: string): string =>
   Object.entries(labels).find(([name]) => name === word)?.[1] ?? word;
 
+/** The first minute on the clock in which a request may be sent again. */
+const timeIn = ({ retryAfter = 0 }: Partial<Problem>): string =>
+  clockTime(new Date(now() + retryAfter * 1000 + 59_999).toISOString());
+
 const messageOf = (status: number, problem: Partial<Problem> & { message?: string }): string => {
   const said = problem.title ?? problem.message ?? `The service answered ${status}`;
   const title = sentence(said.replace(/^\w+/, labelOf));
@@ -87,6 +92,8 @@ const messageOf = (status: number, problem: Partial<Problem> & { message?: strin
   if (status === 429 && !problem.code) return 'The service has too much to do.';
   if (problem.code === 'SECOND_FACTOR_REQUIRED')
     return `${title} Set one up in My account, or sign in with it.`;
+  if (problem.code === 'MAILS_LIMITED')
+    return `${title} The next may be sent at ${timeIn(problem)}.`;
   if (status < 500) return title;
   return fault ? `${title.slice(0, -1)} (${fault}).` : title;
 };

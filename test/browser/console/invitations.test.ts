@@ -1,16 +1,22 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import type { Page } from 'playwright-core';
 import { describe, expect, inject, it } from 'vitest';
 import { mailsKey } from '../../../lib/options/mails/limits.ts';
 import { register, uniqueEmail } from '../../support/client.ts';
 import { appoint } from '../../support/examples.ts';
 import { mailingServiceForThisFile, tokenIn } from '../../support/mailbox.ts';
-import { setFieldsOf } from '../../support/reset-tokens.ts';
+import { markVerified, setFieldsOf, useUpMails } from '../../support/reset-tokens.ts';
 import { engineClient } from '../../support/stored-items.ts';
+import { verificationSettings } from '../../support/verification.ts';
 import { browserForThisFile } from '../browser.ts';
 import { openConsole } from '../console.ts';
 import { button, title, violationsIn } from '../page.ts';
 
-const service = await mailingServiceForThisFile({ SESSION_DAYS: '30', MAIL_LANGUAGE: 'de' });
+const service = await mailingServiceForThisFile({
+  ...verificationSettings.on,
+  SESSION_DAYS: '30',
+  MAIL_LANGUAGE: 'de',
+});
 const { api, adminToken: token, mailbox } = service;
 const browser = await browserForThisFile();
 const TableName = service.environment.USERS_TABLE;
@@ -126,5 +132,83 @@ describe('The form for a new user, where mails are sent,', () => {
 
     const { body } = await api('GET', `/api/users?email=${email}`, { token });
     expect(body).toMatchObject([{ role: 'admin', email }]);
+  });
+});
+
+describe('Where an address has had its mails, the console says when the next may be sent', () => {
+  const { environment } = service;
+  const said = 'Too many mails. The next may be sent at';
+  /** Opens a place, does what has a mail sent, and requires the notice that it is not. */
+  const expectRefusal = async (
+    place: string,
+    failed: string,
+    act: (page: Page) => Promise<void>,
+  ) => {
+    const { page, complaints } = await openConsole(browser, service, place);
+    await act(page);
+    const notice = page.getByRole('alert').filter({ hasText: `${failed}. ${said}` });
+    await notice.getByText('You can try again in').waitFor();
+    expect(await notice.innerText()).toMatch(
+      /sent at \d{1,2}:\d\d.*\.\s+You can try again in \d+:\d\d min\.$/,
+    );
+    expect(await violationsIn(page)).toEqual([]);
+    expect(complaints.filter((each) => !each.includes('429'))).toEqual([]);
+    return page;
+  };
+
+  it('to a new user', async () => {
+    const email = uniqueEmail();
+    await useUpMails(environment, { kind: 'reset', email });
+
+    const page = await expectRefusal('#/users', 'The user was not created', async (users) => {
+      await button(users, 'Create a user').click();
+      await users.getByLabel('Name', { exact: true }).fill('Ada');
+      await users.getByLabel('Email address').fill(email);
+      await button(users, 'Create the user').click();
+    });
+
+    const another = uniqueEmail();
+    await page.getByLabel('Email address').fill(another);
+    await button(page, 'Create the user').click();
+    await page.getByText(`and a link goes to ${another}.`).waitFor();
+  });
+
+  it.each([
+    ['whose invitation is sent again', 'Send again', { invite: true }],
+    ['who forgot the password', 'Mail a link', { password: 'a password' }],
+  ])('to a user %s', async (_, name, json) => {
+    const email = uniqueEmail();
+    const { id } = (
+      await api('POST', '/api/users', { token, json: { name: 'Ada', email, ...json } })
+    ).body;
+    await useUpMails(environment, { kind: 'reset', email });
+
+    await expectRefusal(`#/users/${id}`, 'No link was mailed', async (page) => {
+      await button(page, name).click();
+      await button(page, 'Mail the link').click();
+    });
+  });
+
+  it('to oneself, and mails the link that verifies the address after that', async () => {
+    const { email } = service.admin;
+    const mails = { kind: 'verification', email } as const;
+    await markVerified(environment, 1, { email_verified: false });
+    await useUpMails(environment, mails);
+
+    const page = await expectRefusal('#/account', 'No link was mailed', (account) =>
+      button(account, 'Mail the link').click(),
+    );
+    await engineClient(inject('engine')).send(
+      new DeleteCommand({ TableName, Key: mailsKey(mails) }),
+    );
+    await page.reload();
+    await button(page, 'Mail the link').click();
+
+    await page.getByText(`A link goes to ${email}.`).waitFor();
+    expect((await mailbox.mailsTo(email)).at(-1)?.subject).toBe('Confirm your email address');
+    await markVerified(environment, 1);
+    await page.reload();
+    await title(page, 'My account').waitFor();
+    expect(await page.getByText('Verify the address').count()).toBe(0);
   });
 });

@@ -155,7 +155,9 @@ interface FormProps<Values> {
 export const Form = <Values,>({ act, failed, submit, children, ...rest }: FormProps<Values>) => {
   const form = useRef<HTMLFormElement>(null);
   const { run, isBusy, failure } = useAction(act);
-  const wait = useCountdown(failure?.mayRetryAt ?? 0);
+  // Another address may be mailed at once.
+  const isWaiting = failure !== undefined && failure.code !== 'MAILS_LIMITED';
+  const wait = useCountdown(isWaiting ? failure.mayRetryAt : 0);
   // A dialog may go on with another form.
   useLayoutEffect(() => {
     form.current?.closest('dialog')?.querySelector<HTMLElement>('input:not([hidden])')?.focus();

@@ -9,6 +9,7 @@ import { isAdmin, renameSession, signedIn } from '../session.ts';
 import { AddressField, CurrentPassword, Field, Form, PasswordField, UserNameOf } from './form.tsx';
 import { tell } from './notice.tsx';
 import { tellOf } from './person.tsx';
+import { Card } from './screen.tsx';
 import { Badge, CopyButton, Time, Whole } from './text.tsx';
 import { tellUser } from './user-name.tsx';
 
@@ -92,6 +93,26 @@ export const UserFacts = ({ user }: Pick<UserProps, 'user'>) => (
     )}
   </p>
 );
+
+/** Mails the link that verifies one’s own address; none is mailed while one to another address is valid. */
+export const OwnAddress = ({ user }: Pick<UserProps, 'user'>) => {
+  const { email, email_verified: isVerified, pending_email: isWaiting } = user;
+  if (isVerified !== false || isWaiting) return null;
+  const mail = async () => {
+    await send(api.POST('/api/email-verifications'));
+    tell(`A link goes to ${email}.`);
+  };
+  return (
+    <Card title="Verify the address">
+      <Form act={mail} failed="No link was mailed" submit="Mail the link">
+        <p>
+          {email} gets a mail with a link by which you show that the address is yours. Only the
+          newest one works.
+        </p>
+      </Form>
+    </Card>
+  );
+};
 
 /** Whether users who change their own password or address must type their current password. */
 const asksPassword = (user: User) => settings.sessions && isOwn(user);

@@ -3,7 +3,13 @@ import { Identities } from '../components/identities.tsx';
 import { Loaded } from '../components/notice.tsx';
 import { Passkeys } from '../components/passkeys.tsx';
 import { Person } from '../components/person.tsx';
-import { PasswordForm, ProfileForm, UserFacts, useUser } from '../components/profile.tsx';
+import {
+  OwnAddress,
+  PasswordForm,
+  ProfileForm,
+  UserFacts,
+  useUser,
+} from '../components/profile.tsx';
 import { Card, Screen } from '../components/screen.tsx';
 import { OwnFactor } from '../components/second-factor.tsx';
 import { Sessions } from '../components/sessions.tsx';
@@ -21,6 +27,7 @@ export const Account = () => {
               <Person user={user} />
             </p>
             <UserFacts user={user} />
+            <OwnAddress user={user} />
             <Card title="Profile">
               <ProfileForm user={user} changed={changed} />
             </Card>
