@@ -29,7 +29,7 @@ export const countingTimeout = () => patiently(1000);
 /**
  * Counts a mail within a quarter of an hour of the clock: nobody waits longer than until its end,
  * however often they ask. With LOGIN_FAILURES_PER_ADDRESS=0, which says that the source addresses are
- * not those of the clients, nothing is counted.
+ * not the clients' own, nothing is counted.
  * @returns the seconds until the source may ask again, if it has asked for too many; 0 otherwise, and when the mail
  *   could not be counted
  */
