@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { folderForThisTest } from '../support/folder.ts';
@@ -44,6 +44,21 @@ describe('What npm ci brings', () => {
   it('has the same version of Node for every platform', () => {
     const versions = packages.filter(([path]) => /^node_modules\/node-(linux|darwin)/.test(path));
     expect(new Set(versions.map(([, { version }]) => version)).size).toBe(1);
+  });
+});
+
+describe('An action that a workflow uses', () => {
+  const files = ['infra/README.md', ...globSync('.github/workflows/*.yml')];
+  const used = files.flatMap((file) => readFileSync(file, 'utf8').match(/(?<=uses: ).*/g) ?? []);
+
+  it.each([...new Set(used)])('is named by its commit, because a tag can be moved: %s', (action) => {
+    expect(action).toMatch(/^[\w-]+\/[\w-]+@[\da-f]{40} # v\d+\.\d+\.\d+$/);
+  });
+
+  it('is the same commit wherever it is used', () => {
+    const names = new Set(used.map((action) => action.split('@')[0]));
+    expect(names.size).toBeGreaterThan(3);
+    expect(new Set(used).size).toBe(names.size);
   });
 });
 
