@@ -1,3 +1,4 @@
+import { Fn, Token } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import {
   type Allowed,
@@ -5,6 +6,7 @@ import {
   settings as libSettings,
   type PasskeySettings,
   parseSetting,
+  passedOn,
   providersFile,
   ruleOf,
   type Setting,
@@ -61,7 +63,10 @@ export const tagsIn = (given: string): Readonly<Record<string, string>> | undefi
     value.length <= most;
   const all = Object.entries(tags);
   const isAllowed = all.every(
-    ([key, value]) => isText(key, [1, 128]) && isText(value, [0, 256]) && !/^aws:/i.test(key),
+    ([key, value]) =>
+      isText(key, [1, 128]) &&
+      (Token.isUnresolved(value) || isText(value, [0, 256])) &&
+      !/^aws:/i.test(key),
   );
   return isAllowed && all.length <= 40 ? (tags as Record<string, string>) : undefined;
 };
@@ -174,18 +179,61 @@ export const names = Object.keys(deploymentSettings) as Name[];
 
 export type Given = Readonly<Record<string, unknown>>;
 
+/**
+ * The settings that the stack only passes on, to resources and functions: their values, or parts of them, may be
+ * references, which CloudFormation resolves. All others decide what the template has.
+ */
+const mayBeReferences: ReadonlySet<Name> = new Set<Name>([
+  ...passedOn,
+  'tags',
+  'corsOrigins',
+  'alarmEmail',
+  'alarmTopicArn',
+  'encryptionKeyArn',
+  'domainName',
+  'certificateArn',
+  'auditStreamArn',
+  'usersTableName',
+  'auditTableName',
+  'secondFactorKeyArn',
+]);
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+const hasReference = (value: unknown): boolean =>
+  Token.isUnresolved(value) || (isObject(value) && Object.values(value).some(hasReference));
+
+/** JSON in which a list that is a reference is one with all of its texts. */
+const jsonOf = (value: unknown): string =>
+  JSON.stringify(value, (_, each) =>
+    Array.isArray(each) && Token.isUnresolved(each) ? [Fn.join('","', each)] : each,
+  );
+
 const textOf = (name: string, value: unknown): string | undefined => {
   if (value === undefined) return undefined;
   if (['string', 'number', 'boolean'].includes(typeof value)) return String(value).trim();
-  if (isJson(name)) return JSON.stringify(value);
+  if (isJson(name)) return jsonOf(value);
   throw new SettingError(name, 'must be text or a number');
+};
+
+/** @throws {SettingError} for a reference in a setting that must be known, or in place of an object */
+const requireResolved = (name: Name, value: unknown): void => {
+  const isWhole = isObject(value) && Token.isUnresolved(value);
+  if (!hasReference(value) || (mayBeReferences.has(name) && !isWhole)) return;
+  throw new SettingError(
+    name,
+    'must be known when the template is made, and not a reference that AWS resolves later',
+  );
 };
 
 /** The value of one setting, or its default. @throws {SettingError} */
 export const readSetting = (name: Name, given: Given): string | number | undefined => {
   const setting: Setting = deploymentSettings[name];
+  requireResolved(name, given[name]);
   const chosen = textOf(name, given[name]) ?? setting.default;
   if (chosen === undefined) return undefined;
+  // Of tags the keys are known, and values beside references.
+  if (Token.isUnresolved(chosen) && name !== 'tags') return chosen;
   const value = parseSetting(setting, chosen);
   if (value === undefined) {
     throw new SettingError(name, ruleOf(setting) + placeOfFault(name, chosen));
@@ -238,6 +286,7 @@ const requireStream = (settings: DeploymentSettings): void => {
   if (auditTableName && !auditStreamArn) {
     throw new SettingError('events', 'requires auditStreamArn where auditTableName is given');
   }
+  if (Token.isUnresolved(auditStreamArn) || Token.isUnresolved(auditTableName)) return;
   if (auditStreamArn && auditStreamArn.split('/')[1] !== auditTableName) {
     throw new SettingError('auditStreamArn', 'must be of the table auditTableName');
   }

@@ -84,9 +84,9 @@ const everything: readonly Step[] = [
   { ...part('contract'), env: { EXAMPLES: '100' } },
   part('generated'),
   {
-    name: 'package-node-22',
+    name: 'package-oldest',
     command: 'test -- test/infra/package.test.ts',
-    env: { APPLICATION_NODE: '22' },
+    env: { APPLICATION: 'oldest' },
   },
   { ...rehearsal, command: 'run rehearse -- long' },
   { name: 'soak', command: 'run soak', env: { SOAK_SECONDS: '120' }, isWithoutReport: true },

@@ -1,5 +1,6 @@
 import { faultName } from '../../lib/ground/errors.ts';
 import { describeFault, logError, mailNotSent } from '../../lib/ground/log.ts';
+import { requirePassedOn } from '../../lib/ground/settings.ts';
 import { mail } from '../../lib/options/mails/deliver.ts';
 import type { MailMessage } from '../../lib/options/mails/hand-over.ts';
 
@@ -8,6 +9,7 @@ import type { MailMessage } from '../../lib/options/mails/hand-over.ts';
  */
 export const handler = async (message: MailMessage): Promise<void> => {
   try {
+    requirePassedOn();
     await mail(message);
   } catch (error) {
     logError(mailNotSent, { requestId: message.request_id, ...describeFault(error) });

@@ -18,6 +18,11 @@ import { declarationOf } from './declaration.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const command = 'accounts-operator';
 
+export const oldestNode = 22;
+
+/** The packages that the application has, from the oldest versions on with which the package is tested. */
+export const peers = { 'aws-cdk-lib': '^2.269.0', constructs: '^10.5.1' };
+
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 /** Makes the package in a folder. @returns its file */
@@ -28,6 +33,7 @@ export async function makePackage(destination: string): Promise<string> {
     await bundleOperator(folder),
     bundleFunctions([...functions, auditSealer, auditPublisher], join(folder, 'functions')),
   ];
+  writeEntries(folder);
   write(folder, 'index.d.ts', declarationOf(root, temporaryFolder()));
   write(folder, 'package.json', JSON.stringify(manifestOfPackage(), null, 2));
   write(folder, 'NOTICES.txt', noticesIn(outputs));
@@ -36,13 +42,33 @@ export async function makePackage(destination: string): Promise<string> {
   return join(destination, `${manifest.name}-${manifest.version}.tgz`);
 }
 
+/** The files that applications and npm name. They refuse an older Node before they load what it cannot run. */
+function writeEntries(folder: string): void {
+  const isOld = `Number.parseInt(process.versions.node, 10) < ${oldestNode}`;
+  const needed = `\`${manifest.name} requires Node ${oldestNode} or newer, and this is \${process.version}.\``;
+  const construct = [
+    `if (${isOld}) throw new Error(${needed});`,
+    "module.exports = require('./construct.js');",
+  ];
+  const operator = [
+    '#!/usr/bin/env node',
+    `if (${isOld}) {`,
+    `  console.error(${needed});`,
+    '  process.exit(1);',
+    '}',
+    "await import('./commands.mjs');",
+  ];
+  write(folder, 'index.js', `${construct.join('\n')}\n`);
+  write(folder, 'operator.mjs', `${operator.join('\n')}\n`);
+}
+
 /** @returns what esbuild says of the bundles, by their paths */
 async function bundled(options: BuildOptions): Promise<Metafile['outputs']> {
   const { metafile } = await build({
     absWorkingDir: root,
     bundle: true,
     platform: 'node',
-    target: 'node22',
+    target: `node${oldestNode}`,
     logLevel: 'warning',
     ...options,
     metafile: true,
@@ -55,9 +81,9 @@ function bundleConstruct(folder: string): Promise<Metafile['outputs']> {
   const made = { path: join(root, 'infra/package/bundles.ts') };
   return bundled({
     entryPoints: ['infra/stack/accounts.ts'],
-    outfile: join(folder, 'index.js'),
+    outfile: join(folder, 'construct.js'),
     format: 'cjs',
-    external: Object.keys(peers()),
+    external: Object.keys(peers),
     define: { 'import.meta.dirname': '__dirname' },
     plugins: [
       {
@@ -69,24 +95,18 @@ function bundleConstruct(folder: string): Promise<Metafile['outputs']> {
 }
 
 function bundleOperator(folder: string): Promise<Metafile['outputs']> {
-  const forCommonJs =
+  const js =
     "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
   return bundled({
     entryPoints: ['infra/operator/main.ts'],
-    outfile: join(folder, 'operator.mjs'),
+    outfile: join(folder, 'commands.mjs'),
     format: 'esm',
     mainFields: ['module', 'main'],
     minify: true,
     define: { 'process.env.OPERATOR_COMMAND': JSON.stringify(command) },
-    banner: { js: `#!/usr/bin/env node\n${forCommonJs}` },
+    banner: { js },
   });
 }
-
-/** The packages that the application has, in the versions that the tests have or newer ones. */
-const peers = (): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    ['aws-cdk-lib', 'constructs'].map((name) => [name, `^${manifest.devDependencies[name]}`]),
-  );
 
 const manifestOfPackage = () => ({
   name: manifest.name,
@@ -100,8 +120,8 @@ const manifestOfPackage = () => ({
     './package.json': './package.json',
   },
   bin: { [command]: 'operator.mjs' },
-  engines: { node: '>=22' },
-  peerDependencies: peers(),
+  engines: { node: `>=${oldestNode}` },
+  peerDependencies: peers,
 });
 
 /** The notices of all packages whose code is in the bundles or in the pages. */

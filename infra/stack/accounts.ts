@@ -1,6 +1,14 @@
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CfnOutput, RemovalPolicy, Stack, type StackProps, Tags, Validations } from 'aws-cdk-lib';
+import {
+  CfnOutput,
+  RemovalPolicy,
+  Stack,
+  type StackProps,
+  Tags,
+  Token,
+  Validations,
+} from 'aws-cdk-lib';
 import type { HttpApi, IHttpRouteAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
@@ -248,7 +256,7 @@ export interface AccountsProps extends AccountsSettings {
 
 /**
  * The accounts service: user accounts, authentication and audit logging. Several fit into one
- * application, and into one stack beside other resources. In stage production, all data is kept when it
+ * application, and beside other resources into one stack, which may have 500. In stage production, all data is kept when it
  * is removed; whether the stack can be deleted is a property of the stack (`terminationProtection`).
  */
 export class Accounts extends Construct {
@@ -257,7 +265,7 @@ export class Accounts extends Construct {
   readonly url: string;
   readonly users: Table | ITable;
   readonly audit: Table | ITable;
-  /** By the names of infra/uses.ts, such as `auth-login`. */
+  /** Those that the settings turn on, by the names that the readme of the package lists, such as `auth-login`. */
   readonly functions: Readonly<Record<string, IFunction>>;
   /** Where all functions log. */
   readonly logs: LogGroup;
@@ -341,7 +349,10 @@ export interface AccountsStackProps extends StackProps, Pick<AccountsProps, 'par
   readonly settings?: AccountsSettings;
 }
 
-/** The service in a stack of its own, which has its name and in stage production termination protection. */
+/**
+ * The service in a stack of its own, which has its name. In stage production the stack has termination protection, in
+ * stage development none.
+ */
 export class AccountsStack extends Stack {
   readonly accounts: Accounts;
 
@@ -352,11 +363,14 @@ export class AccountsStack extends Stack {
     { settings = {}, parameterName, ...props }: AccountsStackProps = {},
   ) {
     const { stage, tags } = readDeploymentSettings(settings);
+    const known = Object.entries(tagsIn(tags) ?? {}).filter(
+      ([, value]) => !Token.isUnresolved(value),
+    );
     super(scope, id, {
       description: 'User accounts, authentication and audit logging',
       terminationProtection: stage === 'production',
       ...props,
-      tags: { ...tagsIn(tags), ...props.tags },
+      tags: { ...Object.fromEntries(known), ...props.tags },
     });
     // The CDK leaves this id out of the ids of resources.
     this.accounts = new Accounts(this, 'Default', { ...settings, parameterName });

@@ -1,4 +1,4 @@
-import { Duration, Validations } from 'aws-cdk-lib';
+import { Duration, Fn, Token, Validations } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import {
   ApiMapping,
@@ -52,6 +52,10 @@ export interface ServiceApi {
   readonly outputs: { readonly ApiUrl: string; readonly [name: string]: string };
 }
 
+/** The origins in a text. One in which something is a reference, or that is one, is split by CloudFormation. */
+const allowedOrigins = (text: string): string[] =>
+  Token.isUnresolved(text) ? Fn.split(',', originsIn(text).join(',')) : originsIn(text);
+
 const createApi = (scope: Construct, settings: DeploymentSettings): HttpApi =>
   new HttpApi(scope, 'Api', {
     apiName: nameOf(scope),
@@ -59,7 +63,7 @@ const createApi = (scope: Construct, settings: DeploymentSettings): HttpApi =>
     // With a domain of its own, the default endpoint would bypass whatever protects that domain.
     disableExecuteApiEndpoint: settings.domainName !== undefined,
     corsPreflight: {
-      allowOrigins: originsIn(settings.corsOrigins),
+      allowOrigins: allowedOrigins(settings.corsOrigins),
       allowMethods: cors.methods.map((method) => CorsHttpMethod[method]),
       allowHeaders: [...cors.requestHeaders],
       exposeHeaders: [...cors.responseHeaders],

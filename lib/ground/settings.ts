@@ -273,6 +273,20 @@ export const serviceSettings = {
   console: onByDefault,
 } as const satisfies Catalogue;
 
+/**
+ * The settings that a stack only passes on to functions. There a value may be a reference that AWS resolves when it
+ * deploys, so that only functions can check it.
+ */
+export const passedOn = [
+  'tokenIssuer',
+  'tokenAudience',
+  'resetUrl',
+  'verifyUrl',
+  'returnUrl',
+  'productName',
+  'passkeys',
+] as const satisfies readonly (keyof typeof serviceSettings)[];
+
 export const serviceNames = Object.keys(serviceSettings) as (keyof typeof serviceSettings)[];
 
 /**
@@ -447,3 +461,8 @@ export const valuesIn = <C extends Catalogue>(env: Environment, catalogue: C): V
 export const configFrom = (env: Environment): Config => valuesIn(env, settings);
 
 export const config = configFrom(process.env);
+
+/** @throws {ConfigError} naming the first of the settings {@link passedOn} whose value is not allowed */
+export function requirePassedOn(): void {
+  for (const name of passedOn) void config[name];
+}

@@ -4,6 +4,7 @@ import httpErrorHandler from '@middy/http-error-handler';
 import * as v from 'valibot';
 import type { Contract } from '../contract/contract.ts';
 import { type FieldFault, invalidParameter } from '../ground/errors.ts';
+import { requirePassedOn } from '../ground/settings.ts';
 import { type Fields, parseBody, validate } from '../ground/validation.ts';
 import { parseUserId } from '../users/user.ts';
 import { fieldsOf, jsonBody } from './body.ts';
@@ -24,9 +25,10 @@ export function publicEndpoint<const C extends Contract & { readonly may: 'publi
 type Permit = (event: IncomingEvent, given: Fields) => void;
 
 /**
- * The one middleware stack, around one endpoint's work. The checks run in their order: CloudFront (403), token
- * (401), role (403), body and query (400), id (404). An error runs from the last `use` to the first: mapErrors
- * makes an HTTP error of it, httpErrorHandler a response, and render gives that its headers.
+ * The one middleware stack, around one endpoint's work. The checks run in their order: settings that only a
+ * deployment knows (500), CloudFront (403), token (401), role (403), body and query (400), id (404). An error runs
+ * from the last `use` to the first: mapErrors makes an HTTP error of it, httpErrorHandler a response, and render
+ * gives that its headers.
  * @param checks let only those pass who may call
  * @param permit throws where the caller may not ask for what is given
  */
@@ -41,7 +43,13 @@ export function endpoint<const C extends Contract>(
     .use(render())
     .use(httpErrorHandler({ logger: false }))
     .use(mapErrors(contract))
-    .use([fromEdge(), ...checks, ...body, checkInput(contract, permit)]);
+    .use([
+      { before: requirePassedOn },
+      fromEdge(),
+      ...checks,
+      ...body,
+      checkInput(contract, permit),
+    ]);
   return stack.handler((event) => handle(event as RequestTo<C>)) as unknown as Handler;
 }
 

@@ -84,6 +84,17 @@ describe('A deployment', () => {
   );
 });
 
+describe('The readme of the package', () => {
+  it('says how many of the resources of a stack a service has at most', () => {
+    const readme = readFileSync('infra/package/README.md', 'utf8');
+    const said = /at most (\d+) by default, (\d+) in stage\s`production` and (\d+) with every/;
+
+    expect(said.exec(readme)?.slice(1).map(Number)).toEqual(
+      deployments.map(([, , most]) => most.resources),
+    );
+  });
+});
+
 describe('infra/cost.md', () => {
   it.each(rows)(
     'says what is paid for the resources of the template: %s',

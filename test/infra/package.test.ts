@@ -1,20 +1,21 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { makePackage } from '../../infra/package/make.ts';
+import { makePackage, oldestNode, peers } from '../../infra/package/make.ts';
+import { auditPublisher, auditSealer, functions } from '../../infra/uses.ts';
 import {
   applications,
   makeApplication,
+  modules,
+  others,
   quiet,
   synthesiseApplication,
 } from '../support/application.ts';
 import { folderForThisFile } from '../support/folder.ts';
 
-/** The version of the Node that runs applications; the long run gives an older one. */
-const { APPLICATION_NODE: version } = process.env;
-const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
+/** Whether applications have the oldest Node and the oldest peers that the package allows: the long run wants it. */
+const isOldest = process.env.APPLICATION === 'oldest';
 
 const [folder, commonJs, esm] = [folderForThisFile(), folderForThisFile(), folderForThisFile()];
 const installed = join(commonJs, 'node_modules/accounts-service');
@@ -22,16 +23,23 @@ const read = (name: string) => readFileSync(join(installed, name), 'utf8');
 let packed: string;
 let node = process.execPath;
 
+/** Installs the oldest Node and the oldest peers that the package allows. @returns the folder of the packages */
+const installOldest = (): string => {
+  const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const name = `node-linux-${process.arch}`;
+  const ranges = { ...devDependencies, ...peers, [name]: oldestNode };
+  const wanted = [name, ...others].map((each) => `${each}@${ranges[each]}`.replace('^', ''));
+  const quietly = ['--silent', '--no-audit', '--no-fund'];
+  execFileSync('npm', ['install', ...quietly, '--prefix', folder, ...wanted]);
+  node = join(folder, 'node_modules', name, 'bin/node');
+  return join(folder, 'node_modules');
+};
+
 beforeAll(async () => {
-  if (version) {
-    const name = `node-linux-${process.arch}`;
-    const quietly = ['--silent', '--no-audit', '--no-fund'];
-    execFileSync('npm', ['install', ...quietly, '--prefix', folder, `${name}@${version}`]);
-    node = join(folder, 'node_modules', name, 'bin/node');
-  }
   packed = await makePackage(folder);
-  makeApplication(commonJs, applications.commonJs, packed);
-  makeApplication(esm, applications.esm, packed);
+  const from = isOldest ? installOldest() : modules;
+  makeApplication(commonJs, applications.commonJs, packed, from);
+  makeApplication(esm, applications.esm, packed, from);
 });
 
 /** What an application makes of two services in one stack, and what cdk-nag finds in it. */
@@ -82,6 +90,13 @@ describe('The package', () => {
     ).toEqual([]);
   });
 
+  it('has a readme with the name of every function', () => {
+    const [, list = ''] = /^`functions` has ([^]*?)\n\n/m.exec(read('README.md')) ?? [];
+    const named = [...list.matchAll(/`([\w-]+)`/g)].map(([, name]) => name);
+
+    expect(named).toEqual([...functions, auditSealer, auditPublisher].map(({ name }) => name));
+  });
+
   it('can be published to the registry of a company', () => {
     expect(JSON.parse(read('package.json'))).not.toHaveProperty('private');
   });
@@ -97,6 +112,31 @@ describe('The package', () => {
     expect(operate('revoke-all', '--service', '/shop/staff').stderr).toBe(
       'There is no AWS region: set AWS_REGION.\n',
     );
+  });
+});
+
+describe('A Node that is too old', () => {
+  const pretend = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' });
+    Object.defineProperty(process, 'version', { value: 'v20.20.2' });`;
+  const old = ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`];
+  const needed = 'accounts-service requires Node 22 or newer, and this is v20.20.2.';
+  const run = (...args: string[]) =>
+    spawnSync(node, [...old, ...args], { encoding: 'utf8', cwd: commonJs });
+
+  it('is told by the construct which one is required', () => {
+    const { status, stderr } = run(applications.commonJs.file);
+
+    expect(status).toBe(1);
+    expect(stderr).toContain(`Error: ${needed}\n`);
+    expect(stderr).toContain('/node_modules/accounts-service/index.js:');
+  });
+
+  it("is told by the operator's commands which one is required, and nothing else", () => {
+    expect(run(join(installed, 'operator.mjs'), 'create-admin', '--help')).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: `${needed}\n`,
+    });
   });
 });
 

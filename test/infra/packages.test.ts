@@ -51,9 +51,12 @@ describe('An action that a workflow uses', () => {
   const files = ['infra/README.md', ...globSync('.github/workflows/*.yml')];
   const used = files.flatMap((file) => readFileSync(file, 'utf8').match(/(?<=uses: ).*/g) ?? []);
 
-  it.each([...new Set(used)])('is named by its commit, because a tag can be moved: %s', (action) => {
-    expect(action).toMatch(/^[\w-]+\/[\w-]+@[\da-f]{40} # v\d+\.\d+\.\d+$/);
-  });
+  it.each([...new Set(used)])(
+    'is named by its commit, because a tag can be moved: %s',
+    (action) => {
+      expect(action).toMatch(/^[\w-]+\/[\w-]+@[\da-f]{40} # v\d+\.\d+\.\d+$/);
+    },
+  );
 
   it('is the same commit wherever it is used', () => {
     const names = new Set(used.map((action) => action.split('@')[0]));

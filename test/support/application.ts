@@ -4,10 +4,11 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
+/** The packages of the repository. */
+export const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
 /** Packages that an application has beside this one: the repository's own, which takes no network. */
-const others = ['aws-cdk-lib', 'constructs', 'cdk-nag', '@types/node'];
+export const others = ['aws-cdk-lib', 'constructs', 'cdk-nag', '@types/node'];
 
 /** In CommonJS, with two services in one stack. */
 const commonJs = `
@@ -24,19 +25,40 @@ Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 
 /** In TypeScript, as an ES module; the compiler must refuse what is not allowed. */
 const esm = `
-import { App, Stack, Validations } from 'aws-cdk-lib';
+import { App, CfnParameter, Fn, Stack, Validations } from 'aws-cdk-lib';
 import { HttpApi, HttpMethod } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpUrlIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { Rule } from 'aws-cdk-lib/aws-events';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Topic } from 'aws-cdk-lib/aws-sns';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { Accounts, type AccountsProps, AccountsStack } from 'accounts-service';
 
-const app = new App({ builtinCloudFormationValidation: false });
+// The oldest CDK does not know that its check of templates, which takes most of the time, can be off.
+const app = new App({ analyticsReporting: false, ...{ builtinCloudFormationValidation: false } });
 const env = { account: '123456789012', region: 'eu-west-1' };
 const stack = new Stack(app, 'Shop', { env });
 const common: AccountsProps = { tags: { team: 'shop' } };
-const customers = new Accounts(stack, 'Customers', { ...common, events: 'on' });
-const staff = new Accounts(stack, 'Staff', { ...common, tokenSigning: 'RS256' });
+const pages = new HttpApi(stack, 'Pages', { createDefaultStage: false });
+const masterKey = new Key(stack, 'Key', { enableKeyRotation: true });
+const customers = new Accounts(stack, 'Customers', {
+  ...common,
+  events: 'on',
+  corsOrigins: \`https://shop.example.com, \${pages.apiEndpoint}\`,
+  encryption: 'customer',
+  encryptionKeyArn: masterKey.keyArn,
+  alarmTopicArn: new Topic(stack, 'OnCall', { masterKey, enforceSSL: true }).topicArn,
+  productName: new CfnParameter(stack, 'ProductName').valueAsString,
+});
+const domainName = 'staff.example.com';
+const staff = new Accounts(stack, 'Staff', {
+  ...common,
+  tokenSigning: 'RS256',
+  tokenAudience: Fn.importValue('Audience'),
+  domainName,
+  certificateArn: new Certificate(stack, 'Certificate', { domainName }).certificateArn,
+});
 const orders = new HttpApi(stack, 'Orders', {
   createDefaultStage: false,
   defaultAuthorizer: staff.authorizer('StaffOnly'),
@@ -83,11 +105,15 @@ export const applications = {
   esm: { file: 'app.ts', source: esm, type: 'module' },
 } as const;
 
-/** Makes an application in an empty folder, in which npm installs the package from its file. */
+/**
+ * Makes an application in an empty folder, in which npm installs the package from its file.
+ * @param from the folder of the other packages; those of the repository take no network
+ */
 export function makeApplication(
   folder: string,
   { file, source, type }: (typeof applications)[keyof typeof applications],
   packed: string,
+  from = modules,
 ): void {
   writeFileSync(join(folder, file), source);
   writeFileSync(
@@ -100,7 +126,7 @@ export function makeApplication(
   for (const name of others) {
     const path = join(folder, 'node_modules', name);
     mkdirSync(dirname(path), { recursive: true });
-    symlinkSync(join(modules, name), path);
+    symlinkSync(join(from, name), path);
   }
 }
 

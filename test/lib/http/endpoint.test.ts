@@ -8,9 +8,11 @@ import {
   expect,
   it,
   type MockInstance,
+  onTestFinished,
   vi,
 } from 'vitest';
 import { DomainError, type ErrorCode } from '../../../lib/ground/errors.ts';
+import { passedOn, variableOf } from '../../../lib/ground/settings.ts';
 import { issueToken } from '../../../lib/keys/token.ts';
 import { gatewayEvent } from '../../support/event.ts';
 import { type TestOptions, testEndpoint } from '../../support/operation.ts';
@@ -275,6 +277,23 @@ describe('endpoint, when its work fails', () => {
   afterEach(() => {
     logged.mockRestore();
   });
+
+  it.each(passedOn)(
+    'calls no work where a value that only a deployment knew is wrong: %s',
+    async (name) => {
+      const variable = variableOf(name);
+      vi.stubEnv(variable, 'not allowed:"');
+      onTestFinished(() => void vi.stubEnv(variable, undefined));
+
+      const { statusCode, body } = await call({}, {});
+
+      expect([statusCode, body]).toEqual([
+        500,
+        { message: 'Internal server error', err: 'ConfigError' },
+      ]);
+      expect(logged.mock.lastCall?.[0]).toContain(`Environment variable ${variable} must be `);
+    },
+  );
 
   const throttled = Object.assign(new Error('Rate exceeded'), {
     name: 'ThrottlingException',

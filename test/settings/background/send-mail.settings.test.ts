@@ -44,6 +44,17 @@ describe('The function that mails', () => {
     logged.mockClear();
   });
 
+  it('mails nothing where a URL that only a deployment knew is wrong, and logs which', async () => {
+    const user = await insertedUser();
+    vi.stubEnv('RETURN_URL', 'nowhere');
+    onTestFinished(() => void vi.stubEnv('RETURN_URL', undefined));
+
+    await expect(handler(asked(user.email))).rejects.toThrow('No mail was sent: ConfigError');
+
+    expect(mailsTo(user.email)).toEqual([]);
+    expect(logged.mock.lastCall?.[0]).toContain('Environment variable RETURN_URL must be ');
+  });
+
   it('records an entry about the account, with the request’s id and without a caller', async () => {
     const user = await insertedUser();
 
