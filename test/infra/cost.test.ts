@@ -146,6 +146,36 @@ describe('infra/cost.md', () => {
     expect(Number(ofMost.replace(',', ''))).toBe(Math.round(most / 100) * 100);
   });
 
+  it('has beside the prices of Cognito what its tables say, as README.md does', () => {
+    const [, inProduction = 0] = row('Total for any number');
+    const [least = 0, most = 0] = row('Total for the requests');
+    const [traces = 0, tracesOfMost = 0] = row('Traces');
+    const others = ['Reads', 'Seal'].map((begin) => row(begin).slice(0, 2));
+    const proportional = others.reduce((left, [, cost = 0]) => left - cost, most - tracesOfMost);
+    const dearer = others.reduce((sum, costs) => sum + Math.max(...costs), 0);
+    const prices = (users: number, requests: number) => [
+      Math.round(inProduction + requests),
+      ...[0.0055, 0.015].map((price) => cents(Math.max(0, users - 10_000) * price)),
+    ];
+
+    const few = prices(10_000, proportional / 10 + 10 * traces + dearer);
+    const many = prices(100_000, most);
+
+    expect(['1,000', '10,000', '100,000'].map((users) => row(`${users} |`))).toEqual([
+      prices(1_000, least),
+      few,
+      many,
+    ]);
+    const said = /100,000 about (\d+), .* costs ([\d,]+) \(E.* or (\d+) \(L.* 10,000 about (\d+),/;
+    const numbers = said.exec(readFileSync('README.md', 'utf8'))?.slice(1) ?? [];
+    expect(numbers.map((one) => Number(one.replace(',', '')))).toEqual([
+      many[0],
+      many[2],
+      many[1],
+      few[0],
+    ]);
+  });
+
   it('has in its table what it says of sessions and refreshes', () => {
     const [ofSessions = [], ofRefreshes = []] = [
       /at most\s+(\$.*?) a month/,

@@ -123,7 +123,7 @@ describe('A setting that is a reference', () => {
 
   it('is one of those that infra/settings.md lists, all of which are tried here', () => {
     const page = readFileSync('infra/settings.md', 'utf8');
-    const [, list = ''] = /^### References\n([^]*?)A reference counts/m.exec(page) ?? [];
+    const [, list = ''] = /^### References\n(.*?)A reference counts/ms.exec(page) ?? [];
     const named = [...list.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
     const settings = named.filter((name) => Object.hasOwn(deploymentSettings, name));
 
