@@ -1,7 +1,12 @@
 /** Clients that make requests at random, each of which has one right response. */
 import { randomInt, randomUUID } from 'node:crypto';
 import { type ApiClient, uniqueEmail } from '../support/client.ts';
-import { endpoints, exampleRequests, sendExample } from '../support/examples.ts';
+import {
+  type ExampleRequest,
+  endpoints,
+  exampleRequests,
+  sendExample,
+} from '../support/examples.ts';
 import {
   type Accounts,
   agrees,
@@ -161,10 +166,13 @@ const subjectOf = (client: Client) => {
   return { account, admin: client.adminToken, memoryId: 0 };
 };
 
+/** The examples' service has its data in memory, and seals nothing; this one does. */
+const whereSealed = ({ definition: { uses }, status }: ExampleRequest): number =>
+  uses.has('seal') ? 200 : uses.has('seal.request') ? 202 : status;
+
 const reads = exampleRequests
   .filter(({ definition, entry }) => !definition.uses.has('memory') && !entry)
-  // The examples' service has its data in memory, and seals nothing; this one does.
-  .map((example) => (example.definition.uses.has('seal') ? { ...example, status: 200 } : example));
+  .map((example) => ({ ...example, status: whereSealed(example) }));
 
 const read = async (client: Client) => {
   const [subject, example] = [subjectOf(client), pick(reads)];

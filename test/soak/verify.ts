@@ -35,6 +35,8 @@ const checkEntries = (
   const ids = new Set(stored.map(({ id }) => id));
   if (ids.size !== stored.length) violations.push('an audit id occurs twice');
   for (const entry of [...stored, ...logged.filter(({ id }) => !ids.has(id))]) {
+    // A request for a check of the seal is no change of a user: nobody counts these.
+    if (entry.resource === 'audit-seal') continue;
     const key = entryKey(entry);
     found.set(key, (found.get(key) ?? 0) + 1);
   }
