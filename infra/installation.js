@@ -43,7 +43,7 @@ if (fault) {
 // the PATH.
 if (Number.parseInt(process.versions.node, 10) < 24) {
   console.error(
-    `Node 24 or newer must be on the PATH, which has ${process.version}, wherever npm ci brings none: it does on Linux x64 and arm64.`,
+    `Node 24 or newer is needed, and this is ${process.version}: run npm start or npm run, which on Linux x64 and arm64 use the one that npm ci brings; elsewhere put one on the PATH.`,
   );
   process.exit(1);
 }

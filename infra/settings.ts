@@ -11,12 +11,14 @@ import { faultInJson } from './json.ts';
 /** The origins that a value of {@link corsOrigins} lists. */
 export const originsIn = (text: string): string[] => text.split(',').map((each) => each.trim());
 
-const isOrigin = (text: string) => /^https?:[^*]+$/.test(text) && URL.parse(text)?.origin === text;
+/** Whether a text is an origin of http or https, as browsers write it. */
+export const isOrigin = (text: string): boolean =>
+  /^https?:[^*]+$/.test(text) && URL.parse(text)?.origin === text;
 
 /** The origins whose pages may call the API from a browser. Only the gateway reads them. */
 export const corsOrigins = {
   allowed: {
-    rule: '* or a comma-separated list of origins such as https://app.example.com',
+    rule: '* or a comma-separated list of origins without a final slash, such as https://app.example.com',
     isAllowed: (text) => originsIn(text).every(isOrigin),
   },
   default: '*',

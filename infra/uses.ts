@@ -411,6 +411,19 @@ export const functionsInForce = (settings: ServiceValues): readonly FunctionDefi
       uses.has('mail.send') ? sendsMail(settings) : routes.length > 0,
     );
 
+/** The routes that the settings turn off, each with the names of the settings that decide it. */
+export const routesOff = (settings: ServiceValues) =>
+  endpoints.flatMap(({ contract: { route, exists } }) => {
+    const read = new Set<string>();
+    const observed = new Proxy(settings, {
+      get: (all, name) => {
+        read.add(String(name));
+        return Reflect.get(all, name);
+      },
+    });
+    return !exists || exists(observed) ? [] : [{ route: routeOf(route), settings: [...read] }];
+  });
+
 /** The function that sends mails, if the settings turn it on. */
 export const mailFunction = (settings: ServiceValues): FunctionDefinition | undefined =>
   functionsInForce(settings).find(({ uses }) => uses.has('mail.send'));

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { accessSync, constants, existsSync, globSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import {
   endEngine,
   type Launch,
@@ -92,6 +93,31 @@ export const engineOf = (
   folder: string,
   wanted: readonly EngineName[] = engineNames,
 ): EngineName | undefined => wanted.find((name) => existsSync(join(folder, dataFiles[name])));
+
+/** SQLite's codes for a database that is damaged, and for a file that is no database. */
+const damaged: readonly unknown[] = [11, 26];
+
+/** Whether SQLite, in which both engines store their tables, can read a file. */
+const isSound = (file: string): boolean => {
+  try {
+    const database = new DatabaseSync(file, { readOnly: true });
+    try {
+      return database.prepare('PRAGMA quick_check(1)').get()?.quick_check === 'ok';
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    return !damaged.includes((error as { errcode?: number }).errcode);
+  }
+};
+
+/** A sentence about the database in a folder whose engine has failed; undefined when that is not the cause. */
+export const damageIn = (folder: string): string | undefined => {
+  const name = engineOf(folder);
+  const file = name && join(folder, dataFiles[name]);
+  if (!file || isSound(file)) return undefined;
+  return `The database ${file} is damaged: put a whole copy of ${folder} in its place, or set DATA_DIR to another folder.`;
+};
 
 /** On Linux all of 127.0.0.0/8 is this machine's own, and no page can try each address and port. */
 const hiddenHost = (): string =>

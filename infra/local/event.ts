@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { oneSpelling } from '../../lib/ground/source.ts';
 import type { Route } from '../uses.ts';
 
 /** Media types whose bodies API Gateway passes on as text; all others are passed as base64. */
@@ -52,7 +54,28 @@ const commonLogTime = (date: Date): string => {
   return `${day}/${month}/${year}:${time} +0000`;
 };
 
-const loopbackV4 = (address: string) => address.replace(/^::ffff:/, '');
+/**
+ * The source of a request: the other end of its connection; or, where that is on this machine, the address that a
+ * proxy there has added last to X-Forwarded-For. Clients can write whatever stands before it.
+ * @param remote the other end; undefined: the connection has ended
+ * @param forwarded the header; absent: there is none, or it must not be believed
+ */
+export const sourceAddress = (remote = '', forwarded = ''): string => {
+  const end = remote.replace(/^::ffff:/, '');
+  const isOnThisMachine = end === '::1' || end.startsWith('127.');
+  const last = forwarded.slice(forwarded.lastIndexOf(',') + 1).trim();
+  // An address with a zone, such as fe80::1%eth0, means something on one machine alone.
+  const isAddress = isIP(last) > 0 && !last.includes('%');
+  return isOnThisMachine && isAddress ? oneSpelling(last) : end;
+};
+
+/** The host and the headers of a request, of which a reverse proxy's origin and word take the place, if there is one. */
+const believed = (given: Readonly<Record<string, string>>, publicUrl: string | undefined) => {
+  if (!publicUrl) return { host: given.host ?? 'localhost', headers: given };
+  const { host, protocol } = new URL(publicUrl);
+  const headers: typeof given = { ...given, 'x-forwarded-proto': protocol.slice(0, -1) };
+  return { host, forwarded: given['x-forwarded-for'], headers };
+};
 
 /** An id in the form of API Gateway's request ids. */
 export const makeRequestId = (): string => `${randomBytes(11).toString('base64url')}=`;
@@ -66,14 +89,16 @@ export interface ReceivedRequest {
   readonly route: Route;
   readonly pathParameters: Readonly<Record<string, string>>;
   readonly receivedAt: Date;
+  /** The origin of a reverse proxy, which is then the service's own. */
+  readonly publicUrl: string | undefined;
 }
 
 /** The event, payload format 2.0, with which an HTTP API invokes a function. */
 export const toGatewayEvent = (received: ReceivedRequest): APIGatewayProxyEventV2 => {
-  const { message, path, query, pathParameters, route, receivedAt } = received;
-  const { cookie, ...headers } = joinHeaders(message.rawHeaders);
+  const { message, path, query, pathParameters, route, receivedAt, publicUrl } = received;
+  const { cookie, ...given } = joinHeaders(message.rawHeaders);
+  const { host, forwarded, headers } = believed(given, publicUrl);
   const { key } = route;
-  const host = headers.host ?? 'localhost';
   return {
     version: '2.0',
     routeKey: key,
@@ -92,7 +117,7 @@ export const toGatewayEvent = (received: ReceivedRequest): APIGatewayProxyEventV
         method: message.method ?? 'GET',
         path,
         protocol: `HTTP/${message.httpVersion}`,
-        sourceIp: loopbackV4(message.socket.remoteAddress ?? ''),
+        sourceIp: sourceAddress(message.socket.remoteAddress, forwarded),
         userAgent: headers['user-agent'] ?? '',
       },
       requestId: received.requestId,

@@ -6,7 +6,7 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import type { Handler } from '../../lib/http/request.ts';
 import type { Route } from '../uses.ts';
 import { drain } from './draining.ts';
-import { makeRequestId, toGatewayEvent } from './event.ts';
+import { makeRequestId, type ReceivedRequest, toGatewayEvent } from './event.ts';
 import {
   corsHeaders,
   GatewayError,
@@ -31,8 +31,8 @@ const splitTarget = (target: string): { path: string; query: string } => {
   }
 };
 
-/** The path parameters of a path; undefined when it does not match the path of a route. */
-const matchPath = (pattern: string, target: string): Record<string, string> | undefined => {
+/** The path parameters of a path as it was sent; undefined when it does not match the path of a route. */
+export const matchPath = (pattern: string, target: string): Record<string, string> | undefined => {
   const [wanted, given] = [pattern.split('/'), target.split('/')];
   if (wanted.length !== given.length) return undefined;
   const parameters: Record<string, string> = {};
@@ -118,8 +118,7 @@ const invoke = async (
 
 const respond = async (
   integrations: readonly Integration[],
-  message: IncomingMessage,
-  requestId: string,
+  { message, ...about }: Pick<ReceivedRequest, 'message' | 'requestId' | 'publicUrl'>,
 ): Promise<APIGatewayProxyStructuredResultV2> => {
   const receivedAt = new Date();
   if (isPreflight(message)) return { statusCode: 204 };
@@ -133,8 +132,8 @@ const respond = async (
       target,
     );
     const body = await readBody(message);
-    const received = { message, requestId, path, query, body, route, pathParameters, receivedAt };
-    return await invoke(handler, toGatewayEvent(received));
+    const request = { path, query, body, route, pathParameters, receivedAt };
+    return await invoke(handler, toGatewayEvent({ message, ...about, ...request }));
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     return {
@@ -142,7 +141,7 @@ const respond = async (
       headers: {
         'Cache-Control': 'no-store',
         'Content-Type': 'application/json',
-        'X-Request-Id': requestId,
+        'X-Request-Id': about.requestId,
       },
       body: JSON.stringify({ message: error.message }),
     };
@@ -152,9 +151,9 @@ const respond = async (
 /** Characters of a path that a line of the log shows. */
 const longestPath = 200;
 
-/** The path of a request without its query, and without control characters. */
+/** The path of a request without its query, a mailed link's token, and control characters. */
 const loggedPath = ({ url = '' }: IncomingMessage): string => {
-  const path = url.replace(/[?#].*/s, '').replaceAll(/[^!-~]/g, encodeURIComponent);
+  const path = url.replace(/(?:[?#]|%23).*/s, '').replaceAll(/[^!-~]/g, encodeURIComponent);
   return path.length > longestPath ? `${path.slice(0, longestPath)}…` : path;
 };
 
@@ -185,10 +184,22 @@ export interface Gateway {
  * @param integrations requests wait until they are loaded; if that fails, connections are closed
  * @param origins whose pages may read responses; `*` for all
  * @param log is called with a line for each request; absent: requests are not logged
+ * @param explain is called with each request and its response
+ * @param publicUrl the origin of a reverse proxy on this machine; absent: nothing that one says is believed
  */
 export const createGateway = (
   integrations: Promise<readonly Integration[]>,
-  { origins, log }: { origins: readonly string[]; log?: ((line: string) => void) | undefined },
+  {
+    origins,
+    log,
+    publicUrl,
+    explain = () => undefined,
+  }: {
+    origins: readonly string[];
+    log?: ((line: string) => void) | undefined;
+    publicUrl?: string | undefined;
+    explain?: (message: IncomingMessage, result: APIGatewayProxyStructuredResultV2) => void;
+  },
 ): Gateway => {
   // Longer than clients and proxies keep a connection: a request that is sent on a connection as it
   // is closed fails.
@@ -205,7 +216,8 @@ export const createGateway = (
       response.setHeader(name, value);
     }
     try {
-      const result = await respond(await integrations, message, requestId);
+      const result = await respond(await integrations, { message, requestId, publicUrl });
+      explain(message, result);
       if (isEnding) response.setHeader('Connection', 'close');
       writeResponse(response, result);
       if (!response.closed) await once(response, 'close');

@@ -1,14 +1,27 @@
 /** `npm start`: the whole service on this machine. */
 import { config } from '../../lib/ground/settings.ts';
 import type { LocalAdmin } from './admin.ts';
+import { damageIn } from './engine.ts';
 import { type LocalService, startService } from './service.ts';
 import { type LocalSettings, readLocalSettings } from './settings.ts';
 import { doubtAbout, doubtsAbout } from './unknown-settings.ts';
 
-const explain = (error: NodeJS.ErrnoException & { readonly port?: number }): string =>
-  error.code === 'EADDRINUSE'
-    ? `Port ${error.port} is in use by another program: set PORT to a free one.`
-    : error.message;
+type Fault = NodeJS.ErrnoException & { readonly port?: number; readonly $metadata?: object };
+
+/** The engine that the environment names; the service puts its own in the place of none. */
+const namedEngine = process.env.AWS_ENDPOINT_URL_DYNAMODB;
+
+const explain = (error: Fault, folder: string | undefined): string => {
+  if (error.code === 'EADDRINUSE') {
+    return `Port ${error.port} is in use by another program: set PORT to a free one.`;
+  }
+  // The SDK marks its errors so.
+  if (namedEngine && error.$metadata) {
+    const [reason] = error.message.split('\n');
+    return `AWS_ENDPOINT_URL_DYNAMODB is ${namedEngine}, where no DynamoDB engine responds: ${reason}`;
+  }
+  return (!namedEngine && folder && damageIn(folder)) || error.message;
+};
 
 /** Quotes text as one word of a shell command. */
 const quote = (text: string): string =>
@@ -35,12 +48,12 @@ const commandOf = ({ email, password }: LocalAdmin, url: string): string => {
 const announce = (settings: LocalSettings, service: LocalService): void => {
   const { url, admin, engine, mail } = service;
   const mailed = mail?.elsewhere ? `goes to ${mail.elsewhere}` : `is a file in ${mail?.folder}`;
-  const { folder, auditSealInterval: interval } = settings;
+  const { folder, auditSealInterval: interval, publicUrl = url } = settings;
   const sealed = `every ${interval} s the new entries of the audit trail are signed, and a later change of one is reported here`;
   const lines = {
-    ...(config.console === 'on' && { Console: `${url}/console` }),
-    Service: `${url} (DynamoDB: ${engine.name})`,
-    ...(config.docs === 'on' && { Docs: `${url}/docs` }),
+    ...(config.console === 'on' && { Console: `${publicUrl}/console` }),
+    Service: `${url}${publicUrl === url ? '' : ` behind ${publicUrl}`} (DynamoDB: ${engine.name})`,
+    ...(config.docs === 'on' && { Docs: `${publicUrl}/docs` }),
     Admin: `${admin.email}  password: ${passwordOf(admin, settings)}`,
     Try: commandOf(admin, url),
     ...(mail && { Mail: `each one ${mailed}` }),
@@ -88,13 +101,15 @@ if (doubt) {
   process.exit(1);
 }
 for (const doubt of doubtsAbout(process.env)) console.error(doubt);
+let folder: string | undefined;
 try {
   const settings = readLocalSettings(process.env);
+  folder = settings.folder;
   const service = await startService(settings);
-  endInTime(service, settings.folder);
+  endInTime(service, folder);
   warnAbout(service.engine);
   announce(settings, service);
 } catch (error) {
-  console.error(explain(error as NodeJS.ErrnoException));
+  console.error(explain(error as Fault, folder));
   process.exit(1);
 }

@@ -12,6 +12,7 @@ import { announceRunning, forgetRunning, lockFolder, readRunning, watchFolder } 
 import { createGateway, type Integration } from './gateway.ts';
 import { keepStart, serviceVariables } from './kept-start.ts';
 import { type LocalMail, type MailFunction, startMail } from './mail.ts';
+import { explainer } from './off-routes.ts';
 import { archiveFolder, startSealing } from './sealing.ts';
 import {
   environmentDefaults,
@@ -124,13 +125,15 @@ const prepare = async (settings: LocalSettings, engine: Engine) => {
  *   range
  */
 export const startService = async (settings: LocalSettings): Promise<LocalService> => {
-  const { folder, corsOrigins: origins, logsRequests } = settings;
+  const { folder, corsOrigins: origins, logsRequests, publicUrl } = settings;
   globalThis.patience ??= 3;
   const unlock = folder ? takeFolder(folder) : () => undefined;
   const opening = Promise.withResolvers<readonly Integration[]>();
   const gateway = createGateway(opening.promise, {
     origins,
     log: logsRequests ? console.log : undefined,
+    publicUrl,
+    explain: explainer(config),
   });
   let engine: Engine | undefined;
   let mail: LocalMail | undefined;
@@ -152,7 +155,7 @@ export const startService = async (settings: LocalSettings): Promise<LocalServic
       ...signingSecret(settings),
       ...secondFactorKey(settings),
       ...tokenKeys(settings),
-      API_URL: url,
+      API_URL: publicUrl ?? url,
       AUDIT_ARCHIVE_FOLDER,
     });
     mail = await openMail(settings);

@@ -11,7 +11,7 @@ import {
   valuesIn,
   variableOf,
 } from '../../lib/ground/settings.ts';
-import { corsOrigins, faultsIn, originsIn } from '../settings.ts';
+import { corsOrigins, faultsIn, isOrigin, originsIn } from '../settings.ts';
 import { createPrivately } from './folder.ts';
 
 /** How the service runs on this machine (infra/settings.md, On one machine). */
@@ -19,6 +19,8 @@ export interface LocalSettings {
   readonly port: number;
   /** Where data is kept between runs; undefined: nowhere. */
   readonly folder: string | undefined;
+  /** The origin of the reverse proxy before the service; undefined: there is none. */
+  readonly publicUrl: string | undefined;
   /** The signing secret; undefined: one of the service's own. */
   readonly jwtSecret: string | undefined;
   readonly corsOrigins: readonly string[];
@@ -41,11 +43,27 @@ export const environmentDefaults = {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+const endpoint = {
+  allowed: {
+    rule: 'an http or https URL, such as http://localhost:8000',
+    isAllowed: (text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
+  },
+  default: '',
+} as const satisfies Setting;
+
 /** The settings that the local service itself reads, beside the settings of its functions. */
 export const localSettings = {
   port: { allowed: { from: 0, to: 65_535 }, default: '3000' },
   /** Where data is kept; `memory`, in any letter case, keeps nothing. */
   dataDir: { ...optionalText, default: '.local' },
+  /** Where a reverse proxy on this machine serves the service: the base of its links. */
+  publicUrl: {
+    allowed: {
+      rule: 'an http or https origin without a final slash, such as https://accounts.example.com',
+      isAllowed: isOrigin,
+    },
+    default: '',
+  },
   jwtSecret: optionalText,
   adminEmail: { ...optionalText, requires: 'adminPassword' },
   adminPassword: { ...optionalText, requires: 'adminEmail' },
@@ -54,9 +72,9 @@ export const localSettings = {
   logRequests: { allowed: ['on', 'off'] },
   auditSealInterval: settings.auditSealInterval,
   /** An engine that runs already: engine.ts reads it, and the SDK. */
-  awsEndpointUrlDynamodb: optionalText,
+  awsEndpointUrlDynamodb: endpoint,
   /** Where mails are sent in place of files: mail.ts reads it, and the SDK. */
-  awsEndpointUrlSesv2: optionalText,
+  awsEndpointUrlSesv2: endpoint,
 } as const satisfies Readonly<Record<string, Setting>>;
 
 /** The file in a data folder that holds the signing secret's versions. */
@@ -145,6 +163,7 @@ export const readLocalSettings = (
   return {
     port: values.port,
     folder: /^memory$/i.test(folder.trim()) ? undefined : resolve(folder),
+    publicUrl: values.publicUrl || undefined,
     jwtSecret: values.jwtSecret || undefined,
     corsOrigins: originsIn(values.corsOrigins),
     logsRequests: values.logRequests === 'on',

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { variableOf } from '../../lib/ground/settings.ts';
-import { engineOf, startEngine } from '../local/engine.ts';
+import { damageIn, engineOf, startEngine } from '../local/engine.ts';
 import { awaitResponse } from '../local/engine-process.ts';
 import {
   localAccount,
@@ -144,7 +144,7 @@ const startOnFolder = async (folder: string): Promise<Target> => {
     );
   }
   const engine = await startEngine({ folder, only }).catch((error: Error) => {
-    throw new Failure(error.message);
+    throw new Failure(damageIn(folder) ?? error.message);
   });
   const { USERS_TABLE, AUDIT_TABLE } = { ...environmentDefaults, ...process.env };
   const file = secretFile(folder);

@@ -205,7 +205,7 @@ export const serviceSettings = {
   /** The sender of mails. With it passwords can be reset. */
   mailFrom: {
     allowed: {
-      rule: 'an email address, or a name and one as in My App <no-reply@example.com>',
+      rule: `an email address, or a name of at most ${longestName} bytes and one as in My App <no-reply@example.com>`,
       isAllowed: (given) => {
         const { name, address } = senderIn(given);
         const isShort = Buffer.byteLength(name) <= longestName;
@@ -257,7 +257,7 @@ export const serviceSettings = {
   /** The domain of passkeys, and the origins of its pages and apps, as JSON (functions/README.md, Passkeys). */
   passkeys: {
     allowed: {
-      rule: 'JSON of at most 1,024 characters {"rpId": a domain in lower case, "origins": a list of https origins within it, of http ones of localhost, or of apps as android:apk-key-hash:… or ios:…}',
+      rule: 'JSON of at most 1,024 characters {"rpId": a domain in lower case, "origins": a list of https origins within it, of http ones of localhost, both without a final slash, or of apps as android:apk-key-hash:… or ios:…}',
       isAllowed: isPasskeySettings,
     },
     default: '',

@@ -86,7 +86,7 @@ describe('A command run by a Node that is too old', () => {
       const { status, stderr } = run('20.20.2', script);
       expect(status).toBe(1);
       expect(stderr).toMatch(
-        /^Node 24 or newer must be on the PATH, which has v20\.20\.2, .*\.\n$/,
+        /^Node 24 or newer is needed, and this is v20\.20\.2: run npm start or npm run, .*\.\n$/,
       );
     },
   );

@@ -90,7 +90,7 @@ describe('CORS_ORIGINS', () => {
     'https://a.example '.repeat(2),
   ])('is refused when it is %j', (text) => {
     expect(() => read(text)).toThrow(
-      'Environment variable CORS_ORIGINS must be * or a comma-separated list of origins such as https://app.example.com',
+      'Environment variable CORS_ORIGINS must be * or a comma-separated list of origins without a final slash, such as https://app.example.com',
     );
   });
 });

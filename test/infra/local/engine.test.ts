@@ -6,6 +6,7 @@ import { afterEach, describe, expect, inject, it, vi } from 'vitest';
 import { installedEngines, startEngine } from '../../../infra/local/engine.ts';
 import { logIn, register } from '../../support/client.ts';
 import { folderForThisTest } from '../../support/folder.ts';
+import { startLoopback } from '../../support/loopback.ts';
 import { startTestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { enginePackages, installWithout, processesWith, startInVain } from './installation.ts';
@@ -145,6 +146,24 @@ describe('npm start', () => {
     cleanUps.push(service.stop);
 
     await register(service.api);
+  });
+
+  it('names the variable of an engine that does not respond, or is none', async () => {
+    const page = await startLoopback((_, __, response) => response.end('<p>A page\nof text'));
+    const gone = await startLoopback(() => undefined);
+    await gone.stop();
+    const starts = [gone.url, page.url].map((url) =>
+      startInVain('.', { PATH, DATA_DIR: 'memory', PORT: '0', AWS_ENDPOINT_URL_DYNAMODB: url }),
+    );
+
+    const [refused, odd] = await Promise.all(starts);
+    await page.stop();
+
+    const said = (url: string) =>
+      `AWS_ENDPOINT_URL_DYNAMODB is ${url}, where no DynamoDB engine responds: `;
+    expect(refused?.output).toMatch(new RegExp(`^${said(gone.url)}connect ECONNREFUSED .+\n$`));
+    expect(odd?.output).toMatch(new RegExp(`^${said(page.url)}.+\n$`));
+    expect([refused?.code, odd?.code]).toEqual([1, 1]);
   });
 
   it('names the three ways to an engine when there is none, and ends with 1', async () => {

@@ -1,5 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
@@ -16,6 +25,9 @@ const rivals = 3;
 /** What the others are told, in one line, according to how far the first one has come. */
 const refusalToRivals =
   /\(1\):\n(A service is already running on|A command or another service is using) the data in [^\n]+\.\n$/;
+
+/** Where each engine stores its tables. */
+const databases = { dynoxide: 'dynoxide.db', 'dynamodb-local': 'shared-local-instance.db' };
 
 describe('A data folder', () => {
   const own = ownEngineForThisFile();
@@ -124,6 +136,37 @@ describe('A data folder', () => {
       'The table users lacks the index by_user_id, because another version of the service created it: delete the data, or set DATA_DIR to another folder.\n',
     ]);
     expect(await own.isVacated()).toBe(true);
+  });
+
+  it.each([
+    ['that is none', () => Buffer.from('no database '.repeat(1000))],
+    ['that is damaged in the middle', (whole: Buffer) => whole.fill(255, 16_384, 49_152)],
+    ['that was cut', (whole: Buffer) => whole.subarray(0, 30_000)],
+  ])('is refused in one sentence with a database %s', async (_, damage) => {
+    const DATA_DIR = join(data, randomUUID());
+    const first = await own.start({ DATA_DIR });
+    await first.stop();
+    const file = join(DATA_DIR, databases[inject('engineName')]);
+    writeFileSync(file, damage(readFileSync(file)));
+
+    const { code, output } = await own.startInVain({ DATA_DIR });
+
+    const sentence = `The database ${file} is damaged: put a whole copy of ${DATA_DIR} in its place, or set DATA_DIR to another folder.`;
+    expect([code, output]).toEqual([1, `${sentence}\n`]);
+  });
+
+  it('is refused to a command in the same sentence when its database is none', async () => {
+    const DATA_DIR = join(data, randomUUID());
+    mkdirSync(DATA_DIR);
+    const file = join(DATA_DIR, databases[inject('engineName')]);
+    writeFileSync(file, 'no database '.repeat(1000));
+
+    const { status, stderr } = await operateApart(['export-users', '-', `--local=${DATA_DIR}`]);
+
+    expect([status, stderr]).toEqual([
+      1,
+      `The database ${file} is damaged: put a whole copy of ${DATA_DIR} in its place, or set DATA_DIR to another folder.\n`,
+    ]);
   });
 
   it('is opened by a command after its service was killed, even if another engine responds at the old address', async () => {

@@ -131,6 +131,35 @@ describe('A line for each request', () => {
   });
 });
 
+describe('A route of an option that is off', () => {
+  it('is 404 as any other, and the output says once which setting decides that', async () => {
+    const service = await start({ DOCS: 'off', MAIL_FROM: 'accounts@example.com' });
+    const requests = [
+      ['POST', '/api/users/17/invitations?a-secret'],
+      ['DELETE', '/api/users/17/second-factor'],
+      ['GET', '/api/users/17/sessions'],
+      ['GET', '/api/users/18/sessions'],
+      ['GET', '/account/verify'],
+      ['GET', '/docs'],
+      ['GET', '/nothing'],
+      ['GET', '/api/login'],
+    ] as const;
+
+    const answers = [];
+    for (const [method, path] of requests) answers.push(await service.api(method, path));
+
+    const missing = { status: 404, body: { message: 'Not Found' } };
+    expect(answers.slice(1)).toEqual(answers.slice(1).map(() => expect.objectContaining(missing)));
+    expect(answers[0]?.status).toBe(401);
+    expect(service.output().match(/^.+ is off: .+$/gm)).toEqual([
+      'DELETE /api/users/{id}/second-factor is off: see SECOND_FACTOR and PASSKEYS in infra/settings.md.',
+      'GET /api/users/{id}/sessions is off: see SESSION_DAYS in infra/settings.md.',
+      'GET /account/verify is off: see MAIL_FROM and EMAIL_VERIFICATION in infra/settings.md.',
+      'GET /docs is off: see DOCS in infra/settings.md.',
+    ]);
+  });
+});
+
 describe('The service on one machine', () => {
   it('works in a shell that has an AWS profile', async () => {
     const service = await startTestService({ AWS_PROFILE: 'of-aws', HOME: '/nonexistent' });
@@ -145,6 +174,11 @@ describe('The service on one machine', () => {
 describe('The settings of one machine', () => {
   it.each([
     [{ PORT: 'http' }, 'PORT must be a whole number from 0 to 65535'],
+    [
+      { AWS_ENDPOINT_URL_DYNAMODB: 'localhost:8000' },
+      'AWS_ENDPOINT_URL_DYNAMODB must be an http or https URL, such as http://localhost:8000',
+    ],
+    [{ AWS_ENDPOINT_URL_SESV2: 'x' }, 'AWS_ENDPOINT_URL_SESV2 must be an http or https URL'],
     [{ CORS_ORIGINS: 'localhost:3000' }, 'CORS_ORIGINS must be * or a comma-separated list'],
     [
       { EMAIL_VERIFICATION: 'true', ADMIN_EMAIL: 'a@example.com' },
