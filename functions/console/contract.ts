@@ -14,10 +14,22 @@ export const getResetPage = linkPage('reset');
 export const getVerifyPage = linkPage('verify');
 export const getInvitationPage = linkPage('invitation');
 
+export const openEncodedLink = {
+  route: 'GET /account/{page}',
+  exists: (settings: ServiceValues) =>
+    [getResetPage, getVerifyPage].some((one) => one.exists(settings)),
+  may: 'public',
+} as const satisfies Contract;
+
+export const openAccount = {
+  route: 'GET /.well-known/change-password',
+  ...forAnyone,
+} as const satisfies Contract;
+
 export const getFile = {
   route: 'GET /console/{file}',
   exists: (settings: ServiceValues) =>
-    [getPage, getResetPage, getVerifyPage].some((one) => one.exists(settings)),
+    [getPage, openEncodedLink].some((one) => one.exists(settings)),
   may: 'public',
 } as const satisfies Contract;
 
@@ -40,6 +52,28 @@ export const descriptions: Descriptions = {
   getResetPage: linkPageOf('getResetPage', 'Open the page that resets a password'),
   getVerifyPage: linkPageOf('getVerifyPage', 'Open the page that verifies an address'),
   getInvitationPage: linkPageOf('getInvitationPage', 'Open the page that sets the first password'),
+
+  openEncodedLink: () => ({
+    id: 'openEncodedLink',
+    summary: 'Be led to the page of a mailed link',
+    text: 'For a link whose `#` was encoded as `%23` on its way, so that all of it is a path.',
+    success: {
+      status: 302,
+      description: 'It leads to the page, with the rest as the fragment.',
+      headers: ['Location'],
+    },
+  }),
+
+  openAccount: () => ({
+    id: 'openAccount',
+    summary: 'Be led to the page where one’s own password is changed',
+    text: 'Password managers look for it.',
+    success: {
+      status: 302,
+      description: 'It leads to the account page of the console.',
+      headers: ['Location'],
+    },
+  }),
 
   getFile: () => ({
     id: 'getConsoleFile',

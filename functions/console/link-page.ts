@@ -2,20 +2,23 @@
  * The pages to which mailed links lead where the app has none: one form each, which
  * functions/console/web/link.ts sends with the token of the link.
  */
-import type { Config, Language } from '../../lib/ground/settings.ts';
+import { type Config, hasSessions, type Language } from '../../lib/ground/settings.ts';
 import type { FileNames } from '../../lib/http/kept.ts';
 import type { LinkPage } from '../../lib/options/links/page.ts';
 import { linkTexts } from './link-texts.ts';
 import { html, renderDocument } from './page.ts';
 import type { LinkPageData } from './page-data.ts';
 
-/** A page as HTML. It ends with a link to RETURN_URL if that is set. */
+/**
+ * A page as HTML. It ends with a link to RETURN_URL; or if that is not set, for an invited auditor to the console.
+ */
 export function renderLinkPage(
   page: LinkPage,
   language: Language,
-  { productName, returnUrl, passwordMinLength }: Config,
+  settings: Config,
   files: FileNames,
 ): string {
+  const { productName, returnUrl, passwordMinLength } = settings;
   const texts = linkTexts[language];
   const asked = texts[page];
   const { title, password, done, invalid } = asked;
@@ -26,6 +29,9 @@ export function renderLinkPage(
         field('again', asked.again, 'new-password')
       : field('password', password, 'current-password');
   const goBack = `<a href="${html(returnUrl)}">${html(texts.goBack(productName))}</a>`;
+  const hasAuditors = hasSessions(settings) && settings.console === 'on';
+  const onward =
+    page === 'invitation' && hasAuditors && `<a href="/console">${texts.goToConsole}</a>`;
   const data: LinkPageData = {
     path: page === 'verify' ? '/api/email-verifications' : '/api/password-resets',
     said: { ...texts.said, done, invalid, TOO_SHORT: hint },
@@ -40,11 +46,12 @@ ${productName && `<p class="brand">${html(productName)}</p>\n`}<h1>${title}</h1>
 <noscript><p>${texts.noScript}</p></noscript>
 <div id="ask" hidden>
 <form>
+<input id="account" type="text" autocomplete="username" hidden>
 ${fields}<div class="row"><button id="send" class="primary">${texts.submit[page]}</button></div>
 </form>
 </div>
 <p id="said" role="status" tabindex="-1"></p>
-${returnUrl && `<p id="return" hidden>${goBack}</p>\n`}</div>
+${returnUrl ? `<p id="return" hidden>${goBack}</p>\n` : onward ? `<p id="console" hidden>${onward}</p>\n` : ''}</div>
 </main>`,
   });
 }

@@ -29,6 +29,7 @@ const en = {
   noScript: 'This page needs JavaScript.',
   atLeast: (count: number) => `At least ${count} characters.`,
   goBack: (product: string) => `Go to ${product || 'the app'}`,
+  goToConsole: 'Go to the console',
   said: {
     noToken: 'Open the link in your mail once more: this page only works from there.',
     differ: 'The two passwords are not the same.',
@@ -65,6 +66,7 @@ const de: typeof en = {
   noScript: 'Diese Seite benötigt JavaScript.',
   atLeast: (count) => `Mindestens ${count} Zeichen.`,
   goBack: (product) => `Weiter zu ${product || 'der App'}`,
+  goToConsole: 'Weiter zur Konsole',
   said: {
     noToken: 'Öffnen Sie den Link in Ihrer Mail noch einmal: Nur so führt diese Seite weiter.',
     differ: 'Die beiden Passwörter stimmen nicht überein.',

@@ -116,6 +116,15 @@ const passkey = {
   schema: { type: 'string' },
 };
 
+const page = {
+  name: 'page',
+  in: 'path',
+  required: true,
+  description: 'The name of a page, an encoded `#`, and what a link has after it.',
+  example: 'reset#token=17.Yk5HbUdmbWJ0ZkVvZ0xkWnN2Q3hRd2pKcE1hVXJ5VGs',
+  schema: { type: 'string' },
+};
+
 const file = {
   name: 'file',
   in: 'path',
@@ -142,7 +151,7 @@ export function components({
     schemas: { ...schemas, ...errorSchemas(codesOf(endpoints, settings)) },
     examples: sharedExamples(),
     headers,
-    parameters: { id, sessionId: session, identityId: identity, passkeyId: passkey, file },
+    parameters: { id, sessionId: session, identityId: identity, passkeyId: passkey, page, file },
     responses,
     securitySchemes: {
       token: {

@@ -87,6 +87,7 @@ const pathErrors = {
   identity: 'IDENTITY_NOT_FOUND',
   passkey: 'PASSKEY_NOT_FOUND',
   file: 'FILE_NOT_FOUND',
+  page: 'FILE_NOT_FOUND',
 } as const satisfies Readonly<Record<string, ErrorCode>>;
 
 /** The errors that follow from a contract. */

@@ -2,15 +2,20 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { logIn, register } from '../support/client.ts';
+import { logIn, register, uniqueEmail } from '../support/client.ts';
 import { startLoopback } from '../support/loopback.ts';
 import { type MailingService, mailingServiceForThisFile } from '../support/mailbox.ts';
+import { setFieldsOf } from '../support/reset-tokens.ts';
 import { browserForThisFile } from './browser.ts';
 import { button, openPage, title, violationsIn } from './page.ts';
 
 const returnUrl = 'http://localhost:9/#/log-in';
 
-const bare = await mailingServiceForThisFile({ RESET_URL: '', LOG_REQUESTS: 'on' });
+const bare = await mailingServiceForThisFile({
+  RESET_URL: '',
+  LOG_REQUESTS: 'on',
+  SESSION_DAYS: '30',
+});
 const full = await mailingServiceForThisFile({
   RESET_URL: '',
   EMAIL_VERIFICATION: 'on',
@@ -34,14 +39,10 @@ const forgetful = async () => {
   const user = await register(bare.api);
   await bare.requestToken(user.email);
   const link = await mailedLink(bare, user.email);
-  return { ...user, link, token: link.replace(/.*=/, '') };
+  return { ...user, link, token: /token=([^&]*)/.exec(link)?.[1] ?? '' };
 };
 
 const open = (link: string, locale = 'en-GB') => openPage(browser, link, { locale });
-
-/** Chromium advises a field with the name of the user, whom the page does not know. */
-const withoutAdvice = (complaints: readonly string[]) =>
-  complaints.filter((each) => !each.startsWith('[DOM]'));
 
 const said = (page: Page) => page.getByRole('status');
 
@@ -66,11 +67,11 @@ describe('With MAIL_FROM alone a mailed link', () => {
 
     expect(await logIn(bare.api, { email, password })).toMatch(/^ey/);
     expect(await page.locator('form, a').count()).toBe(0);
-    expect(withoutAdvice(complaints)).toEqual([]);
+    expect(complaints).toEqual([]);
   });
 
   it('leaves its token nowhere but in the request that sets the password', async () => {
-    const { link, token } = await forgetful();
+    const { email, link, token } = await forgetful();
     const { page } = await open('about:blank');
     const seen: Promise<string>[] = [];
     page.on('request', (request) => {
@@ -90,7 +91,32 @@ describe('With MAIL_FROM alone a mailed link', () => {
     const requests = (await Promise.all(seen)).join();
     expect(requests).toContain('/api/password-resets');
     expect(requests).not.toContain(token);
+    expect(requests).not.toContain(encodeURIComponent(email));
     await expect.poll(bare.output).toContain('/account/reset');
+    expect(bare.output()).not.toContain(token);
+  });
+
+  it('tells password managers whose account it is, without showing it', async () => {
+    const { email, link } = await forgetful();
+
+    const { page } = await open(link);
+    const account = page.locator('form input[autocomplete=username]');
+
+    expect([await account.inputValue(), await account.isVisible()]).toEqual([email, false]);
+    expect(await page.locator('form input').first().getAttribute('autocomplete')).toBe('username');
+  });
+
+  it('is understood when a mail gateway has encoded its #, and logged without its token', async () => {
+    const { email, link, token } = await forgetful();
+
+    const { page } = await open(link.replace('#', '%23'));
+    const account = await page.locator('form input[autocomplete=username]').inputValue();
+    await choose(page, password);
+    await said(page).getByText('is set').waitFor();
+
+    expect([page.url(), account]).toEqual([link.replace(/#.*/, ''), email]);
+    expect(await logIn(bare.api, { email, password })).toMatch(/^ey/);
+    await expect.poll(bare.output).toMatch(/^GET \/account\/reset 302/m);
     expect(bare.output()).not.toContain(token);
   });
 
@@ -191,6 +217,34 @@ describe('With MAIL_FROM alone a mailed link', () => {
   });
 });
 
+describe('The page of an invitation that was accepted', () => {
+  const hash = `$2b$04$${'.'.repeat(53)}`;
+  /** A user whom an import has made without a password, and an admin has invited. */
+  const invited = async (service: MailingService, fields: object) => {
+    const { api, adminToken: token, environment } = service;
+    const json = { name: 'Ada', email: uniqueEmail(), password };
+    const { id } = (await api('POST', '/api/users', { token, json })).body;
+    await setFieldsOf(environment, id, { password_hash: hash, ...fields });
+    await api('POST', `/api/users/${id}/invitations`, { token });
+    return mailedLink(service, json.email);
+  };
+
+  it.each([
+    ['an auditor to the console', bare, { auditor: true }, '/console'],
+    ['nobody else anywhere', bare, {}, null],
+    ['everybody to RETURN_URL, if it is set', full, { auditor: true }, returnUrl],
+  ] as const)('leads %s', async (_, service, fields, expected) => {
+    const { page } = await open(await invited(service, fields));
+    const early = await page.getByRole('link').count();
+    await choose(page, password);
+    await said(page).getByText('Your password is set.').waitFor();
+
+    const links = await page.getByRole('link').all();
+    const targets = await Promise.all(links.map((link) => link.getAttribute('href')));
+    expect([early, ...targets]).toEqual(expected ? [0, expected] : [0]);
+  });
+});
+
 describe('The link that verifies an address', () => {
   it('leads to a page that asks for the password, and on to RETURN_URL, but only by a link', async () => {
     const { email, password: own } = await register(full.api);
@@ -211,7 +265,7 @@ describe('The link that verifies an address', () => {
       200,
     );
     // The browser itself reports the response that was no success.
-    expect(withoutAdvice(complaints)).toEqual([expect.stringContaining('403')]);
+    expect(complaints).toEqual([expect.stringContaining('403')]);
   });
 
   it('takes a password that keeps no rule of new ones', async () => {
@@ -244,7 +298,7 @@ describe.each([
 
     await title(page, heading).waitFor();
     const before = await look('form');
-    for (const input of await page.locator('input').all()) await input.fill('short');
+    for (const input of await page.getByLabel(/passwor[dt]/i).all()) await input.fill('short');
     await page.locator('button').click();
     await page.locator('#said:not(:empty)').waitFor();
     const after = await look('end');

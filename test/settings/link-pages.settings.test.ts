@@ -13,6 +13,9 @@ const own = await mailingServiceForThisFile({
   MAIL_LANGUAGE: 'de',
 });
 const others = await mailingServiceForThisFile();
+const named = await mailingServiceForThisFile({
+  RESET_URL: 'https://accounts.example.com/account/reset',
+});
 
 describe('GET /account/reset, /account/verify and /account/invitation', () => {
   it.each(pages)(
@@ -29,7 +32,7 @@ describe('GET /account/reset, /account/verify and /account/invitation', () => {
         'cross-origin-opener-policy': 'same-origin',
         'referrer-policy': 'no-referrer',
         'cache-control': 'no-cache',
-        vary: 'Accept-Language',
+        vary: 'Accept-Encoding, Accept-Language',
       });
       expect(files).toEqual([
         expect.stringMatching(/^\/console\/style\.[0-9a-f]{16}\.css$/),
@@ -66,6 +69,45 @@ describe('GET /account/reset, /account/verify and /account/invitation', () => {
 
     expect(await statusesOf(withoutMails)).toEqual([404, 404, 404]);
     expect(await statusesOf(others)).toEqual([404, 404, 404]);
+    // A setting that names the page itself takes it away from nobody.
+    expect(await statusesOf(named)).toEqual([200, 404, 200]);
+  });
+});
+
+describe('GET /account/{page}, of a link whose # a mail gateway has encoded,', () => {
+  const follow = async (path: string, { api } = own) => {
+    const { status, headers } = await api('GET', path);
+    return [status, headers.get('location')];
+  };
+  const whole = '#token=1.a-_&email=ada%2Bx%40example.com';
+
+  it.each([
+    // The # alone; all that follows it, once and, by a second gateway, what was encoded already.
+    ['/account/reset%23token=1.a-_&email=ada%2Bx%40example.com', `/account/reset${whole}`],
+    [
+      '/account/reset%23token%3D1.a-_%26email%3Dada%252Bx%2540example.com',
+      `/account/reset${whole}`,
+    ],
+    ['/account/reset%2523token%3D1.a-_', '/account/reset#token=1.a-_'],
+    ['/account/verify%23token=1.a-_', '/account/verify#token=1.a-_'],
+    ['/account/invitation%23token=1.a-_', '/account/invitation#token=1.a-_'],
+    ['/account/reset%23', '/account/reset#'],
+    ['/account/reset%23token=%0D%0ASet-Cookie:x', '/account/reset#token=%0D%0ASet-Cookie%3Ax'],
+    ['/account/reset%23%2F%2Fevil.example', '/account/reset#%2F%2Fevil.example='],
+  ])('leads to the page with what follows as its fragment: %s', async (path, location) => {
+    expect(await follow(path)).toEqual([302, location]);
+  });
+
+  it.each(['/account/resets%23token=1.a', '/account/x', '/account/%23reset', '/account/'])(
+    'is 404 where no such page is named: %s',
+    async (path) => {
+      expect(await follow(path)).toEqual([404, null]);
+    },
+  );
+
+  it('is 404 where the service has no such page', async () => {
+    expect(await follow('/account/verify%23token=1.a', named)).toEqual([404, null]);
+    expect(await follow('/account/reset%23token=1.a', others)).toEqual([404, null]);
   });
 });
 
@@ -79,6 +121,9 @@ it('A link leads to the address of the service, whatever host a request names', 
 
   const mails = await own.mailbox.mailsTo(email, 2);
   const links = mails.map(({ text }) => /http\S+/.exec(text)?.[0].replace(/=.*/, ''));
+  expect(new URL(/http\S+/.exec(mails[0]?.text ?? '')?.[0] ?? '').hash).toMatch(
+    new RegExp(`^#token=[\\w.-]+&email=${encodeURIComponent(email)}$`),
+  );
   expect(links.sort()).toEqual([
     `${own.url}/account/reset#token`,
     `${own.url}/account/verify#token`,

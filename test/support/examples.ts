@@ -423,6 +423,8 @@ const examples: Readonly<Record<string, Example>> = {
   'GET /account/reset': forAnyone,
   'GET /account/verify': forAnyone,
   'GET /account/invitation': forAnyone,
+  'GET /account/{page}': forAnyone,
+  'GET /.well-known/change-password': forAnyone,
   'GET /console/{file}': { ...forAnyone, file: 'main.js' },
 };
 
@@ -545,6 +547,7 @@ const pathOf = ({ path, file = '' }: ExampleRequest, { account }: Subject, id: s
     .replace('{identity}', 'nobodys')
     .replace('{passkey}', 'nobodys')
     .replace('{session}', () => sessionIn(account))
+    .replace('{page}', 'reset%23token=1.a')
     .replace('{file}', staticFiles[file] ?? '');
 
 /** The token that the example is sent with. */

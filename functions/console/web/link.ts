@@ -1,8 +1,8 @@
 /** The script of a page to which a mailed link leads: it sends the link's token with the typed password. */
 import type { LinkPageData } from '../page-data.ts';
 
-/** The token. It is removed from the address and the tab's history before anything else happens. */
-const token = new URLSearchParams(location.hash.slice(1)).get('token');
+/** What the link carries. It is removed from the address and the tab's history before anything else happens. */
+const { token, email, to } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 history.replaceState(null, '', location.pathname);
 // If another link is opened in this tab, only the fragment changes.
 addEventListener('hashchange', () => location.reload());
@@ -27,6 +27,7 @@ const say = (what: string, wait = ''): void => {
   if (!/^(done|invalid|noToken|EMAIL_REGISTERED)$/.test(what)) return;
   form.remove();
   document.getElementById('return')?.removeAttribute('hidden');
+  if (to === 'console') document.getElementById('console')?.removeAttribute('hidden');
   sentence.focus();
 };
 
@@ -59,6 +60,7 @@ form.addEventListener('submit', async (event) => {
 });
 
 if (token) {
+  find<HTMLInputElement>('account').value = email ?? '';
   form.hidden = false;
   password.focus();
 } else say('noToken');

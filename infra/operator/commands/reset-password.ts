@@ -1,7 +1,7 @@
 import { resetRequested } from '../../../lib/audit/entry.ts';
 import { config, sendsMail } from '../../../lib/ground/settings.ts';
 import { makeLinkToken, resetLink } from '../../../lib/options/links/link.ts';
-import { urlOf } from '../../../lib/options/links/page.ts';
+import { linkTo, urlOf } from '../../../lib/options/links/page.ts';
 import { isSuspended } from '../../../lib/users/user.ts';
 import { recordChange } from '../audit.ts';
 import { type Command, type Run, requireUser } from '../command.ts';
@@ -11,8 +11,8 @@ const run: Run = async ({ operator, operands: [email = ''] }) => {
   if (!sendsMail(config)) {
     throw new Failure('This service resets no passwords: it needs the setting mailFrom.');
   }
-  const page = urlOf('reset');
-  if (!URL.canParse(page)) throw new Failure('Start the service: only then its address is known.');
+  if (!URL.canParse(urlOf('reset')))
+    throw new Failure('Start the service: only then its address is known.');
   const user = await requireUser(email);
   const { id } = user;
   if (isSuspended(user)) {
@@ -27,7 +27,7 @@ const run: Run = async ({ operator, operands: [email = ''] }) => {
     },
     async () => {
       const token = await makeLinkToken(resetLink(user));
-      console.log(`${page}#token=${token}`);
+      console.log(linkTo('reset', { token, email: user.email }));
       console.error(`This link for user ${id} is valid for 30 minutes, and only once.`);
     },
     { check: 'Run the command again: only the newest link is valid.' },

@@ -8,18 +8,49 @@ import { config, type ServiceValues, sendsMail } from '../../ground/settings.ts'
 /** A page: it sets a new password, verifies an address, or sets the first password. */
 export type LinkPage = 'reset' | 'verify' | 'invitation';
 
-/** Whether the service itself serves a page. */
+/**
+ * Whether the service itself serves a page: no setting names another one. The path decides, because a page may be
+ * reached under a host that the service does not know.
+ */
 export function hasPage(page: LinkPage, settings: ServiceValues): boolean {
-  const isWanted = page !== 'verify' || settings.emailVerification !== 'off';
-  return sendsMail(settings) && isWanted && ownUrl(page, settings) === '';
+  if (!sendsMail(settings)) return false;
+  if (page === 'verify' && settings.emailVerification === 'off') return false;
+  const url = namedUrl(page, settings);
+  return url === '' || isOwnPath(page, URL.parse(url)?.pathname);
 }
 
-/** The URL of a page, to which a link adds `#token=`: browsers send a fragment to no server. */
+/** The URL of a page. */
 export function urlOf(page: LinkPage): string {
-  return ownUrl(page, config) || `${config.apiUrl}/account/${page}`;
+  return appUrl(page) || `${config.apiUrl}/account/${page}`;
 }
 
-/** A page of the app; an invitation sets a password as a reset does. */
-function ownUrl(page: LinkPage, { resetUrl, verifyUrl }: ServiceValues): string {
-  return page === 'verify' ? verifyUrl : resetUrl;
+/**
+ * The link to a page, with what it carries as a fragment, which browsers send to no server and in no referrer: the
+ * token; and for a page of the service also the address to which the link is mailed, so that password managers
+ * know the account, and whether an invited auditor is led on to the console.
+ */
+export function linkTo(
+  page: LinkPage,
+  { token, email, isAuditor = false }: { token: string; email: string; isAuditor?: boolean },
+): string {
+  if (appUrl(page)) return `${appUrl(page)}#token=${token}`;
+  const onward = page === 'invitation' && isAuditor ? { to: 'console' } : {};
+  return `${urlOf(page)}#${new URLSearchParams({ token, email, ...onward })}`;
+}
+
+/** The page of the app that takes the place of the service's own; '': there is none. */
+function appUrl(page: LinkPage): string {
+  const url = namedUrl(page, config);
+  const isOwn = url.startsWith(config.apiUrl) && isOwnPath(page, url.slice(config.apiUrl.length));
+  return isOwn ? '' : url;
+}
+
+/** The URL that a setting names; an invitation sets a password as a reset does. */
+function namedUrl(page: LinkPage, settings: ServiceValues): string {
+  return page === 'verify' ? settings.verifyUrl : settings.resetUrl;
+}
+
+function isOwnPath(page: LinkPage, path: string | undefined): boolean {
+  const own = page === 'verify' ? ['/account/verify'] : ['/account/reset', '/account/invitation'];
+  return own.some((each) => each === path);
 }

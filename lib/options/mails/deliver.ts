@@ -12,7 +12,7 @@ import { findStoredUser, findUserByEmail } from '../../users/store.ts';
 import { isSuspended } from '../../users/user.ts';
 import { isInvited, makeInvitationToken, whyNotInvitable } from '../invitations/invitation.ts';
 import { makeLinkToken, resetLink } from '../links/link.ts';
-import { urlOf } from '../links/page.ts';
+import { linkTo, urlOf } from '../links/page.ts';
 import { isWaiting } from '../verified-addresses/address.ts';
 import type { MailMessage, NoticeMessage, ResetMessage, VerificationMessage } from './hand-over.ts';
 import { claimMail, markMailed, releaseMail } from './limits.ts';
@@ -85,8 +85,15 @@ async function mailReset(message: ResetMessage): Promise<void> {
   const { id, email } = user;
   const makeToken = () =>
     text === 'invitation' ? makeInvitationToken(user) : makeLinkToken(resetLink(user));
-  const resetUrl = urlOf(text === 'invitation' ? 'invitation' : 'reset');
-  const write = async () => resetMail(message, text, { email, resetUrl, token: await makeToken() });
+  const page = text === 'invitation' ? 'invitation' : 'reset';
+  const write = async () => {
+    const link = linkTo(page, {
+      token: await makeToken(),
+      email,
+      isAuditor: user.auditor === true,
+    });
+    return resetMail(message, text, { email, link });
+  };
   if (!(await mailOnce(message, email, write)) || message.invites) return;
   const { ip_address, user_agent, request_id, asked_by } = message;
   await record({
@@ -125,7 +132,7 @@ async function mailVerification(message: VerificationMessage): Promise<void> {
   }
   await mailOnce(message, email, async () => {
     const token = await makeLinkToken({ kind: 'address', user, email, sessionId, pendingId });
-    return verificationMail(message, { email, verifyUrl: urlOf('verify'), token });
+    return verificationMail(message, { email, link: linkTo('verify', { token, email }) });
   });
 }
 

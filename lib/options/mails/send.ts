@@ -50,28 +50,25 @@ let deliver = bySes;
  * The mail with the link by which a user sets a password.
  * @param text the name of the text, which says why the user gets the mail
  * @param email the address of the account
- * @param resetUrl the page that sets passwords. The token is added as a fragment, which browsers
- *   send to no server and in no referrer
+ * @param link to the page that sets passwords
  */
 export function resetMail(
   message: ResetMessage,
   text: 'reset' | 'resetByAdmin' | 'taken' | 'invitation',
-  { email, resetUrl, token }: { email: string; resetUrl: string; token: string },
+  { email, link }: { email: string; link: string },
 ): Mail {
-  const link = `${resetUrl}#token=${token}`;
-  return write(message, { email, url: resetUrl, link }, (texts, facts) => texts[text](facts, link));
+  return write(message, { email, url: link, link }, (texts, facts) => texts[text](facts, link));
 }
 
 /**
  * The mail with the link that verifies an address.
- * @param verifyUrl the page that asks for the password of the account; the token as in a reset
+ * @param link to the page that asks for the password of the account
  */
 export function verificationMail(
   message: VerificationMessage,
-  { email, verifyUrl, token }: { email: string; verifyUrl: string; token: string },
+  { email, link }: { email: string; link: string },
 ): Mail {
-  const link = `${verifyUrl}#token=${token}`;
-  return write(message, { email, url: verifyUrl, link }, (texts, facts) =>
+  return write(message, { email, url: link, link }, (texts, facts) =>
     texts.verification(facts, link),
   );
 }

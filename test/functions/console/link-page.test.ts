@@ -26,7 +26,8 @@ describe('The page of a mailed link', () => {
     const html = render({}, page);
 
     expect(html.match(/<form>/g)).toHaveLength(1);
-    expect(html.match(/<input /g)).toHaveLength(page === 'verify' ? 1 : 2);
+    expect(html.match(/<input [^>]*type="password"/g)).toHaveLength(page === 'verify' ? 1 : 2);
+    expect(html.match(/<input [^>]*autocomplete="username"[^>]* hidden>/g)).toHaveLength(1);
     expect(html).not.toMatch(/<input[^>]* name=/);
   });
 
@@ -43,6 +44,18 @@ describe('The page of a mailed link', () => {
 
   it('has neither a link nor a name where the settings have none', () => {
     expect(render({})).not.toMatch(/<a |id="return"|class="brand"|undefined/);
+  });
+
+  it.each([
+    ['invitation', { SESSION_DAYS: '30' }, true],
+    // There are no auditors.
+    ['invitation', {}, false],
+    ['invitation', { SESSION_DAYS: '30', CONSOLE: 'off' }, false],
+    ['invitation', { SESSION_DAYS: '30', RETURN_URL: 'my-app://x' }, false],
+    ['reset', { SESSION_DAYS: '30' }, false],
+    ['verify', { SESSION_DAYS: '30' }, false],
+  ] as const)('may lead on to the console: %s with %o: %j', (page, environment, expected) => {
+    expect(render(environment, page).includes('<a href="/console">')).toBe(expected);
   });
 
   it('has each text in each language', () => {

@@ -15,6 +15,14 @@ const dataIn = (page: string) =>
     /<script type="application\/json" id="settings">(.*?)<\/script>/.exec(page)?.[1] ?? '',
   );
 
+describe('GET /.well-known/change-password', () => {
+  it('leads password managers to the account page of the console', async () => {
+    const { status, headers } = await api('GET', '/.well-known/change-password');
+
+    expect([status, headers.get('location')]).toEqual([302, '/console#/account']);
+  });
+});
+
 describe('GET /console', () => {
   it('is a page whose script and styles are files of its own, and nothing else', async () => {
     const { text } = await api('GET', '/console');

@@ -363,7 +363,9 @@ it('The link of reset-password leads to the page of the service itself, which mu
   const { port } = new URL(own.url);
   const [page, token = ''] = running.stdout.split('#token=');
   expect(page).toBe(`http://localhost:${port}/account/reset`);
-  expect(token).toMatch(/^\d+\.[\w-]{43}\n$/);
+  const [, account] = token.split('&');
+  expect(token).toMatch(/^\d+\.[\w-]{43}&/);
+  expect(account).toBe(`${new URLSearchParams({ email })}\n`);
   expect(stopped).toMatchObject({
     status: 1,
     stdout: '',

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { configFrom } from '../../../../lib/ground/settings.ts';
-import { hasPage, type LinkPage, urlOf } from '../../../../lib/options/links/page.ts';
+import { hasPage, type LinkPage, linkTo, urlOf } from '../../../../lib/options/links/page.ts';
 
 const pages: readonly LinkPage[] = ['reset', 'verify', 'invitation'];
 const MAIL_FROM = 'accounts@example.com';
@@ -16,6 +16,16 @@ describe('The service has a page of its own', () => {
     [{ MAIL_FROM, EMAIL_VERIFICATION, RESET_URL }, ['verify']],
     [{ MAIL_FROM, EMAIL_VERIFICATION, VERIFY_URL }, ['reset', 'invitation']],
     [{ MAIL_FROM, EMAIL_VERIFICATION, RESET_URL, VERIFY_URL }, []],
+    // Settings that name this very page, under whichever host it is reached.
+    [{ MAIL_FROM, RESET_URL: 'https://a.example/account/reset' }, ['reset', 'invitation']],
+    [{ MAIL_FROM, RESET_URL: 'https://a.example/account/invitation' }, ['reset', 'invitation']],
+    [{ MAIL_FROM, RESET_URL: 'https://a.example/account/verify' }, []],
+    [{ MAIL_FROM, RESET_URL: 'https://a.example/x/account/reset' }, []],
+    [
+      { MAIL_FROM, EMAIL_VERIFICATION, RESET_URL, VERIFY_URL: 'https://a.example/account/verify' },
+      ['verify'],
+    ],
+    [{ MAIL_FROM, VERIFY_URL: 'https://a.example/account/verify' }, ['reset', 'invitation']],
   ])('only where mails lead to it: with %o %j', (env, own) => {
     expect(pages.filter((page) => hasPage(page, configFrom(env)))).toEqual(own);
   });
@@ -45,4 +55,45 @@ describe('A link leads', () => {
       RESET_URL,
     ]);
   });
+});
+
+describe('The link of a mail', () => {
+  const link = { token: '1.a-_', email: "ada+x&o'neil@müller.example" };
+  const account = '&email=ada%2Bx%26o%27neil%40m%C3%BCller.example';
+  const base = 'https://api.example.com';
+  afterEach(() => void vi.unstubAllEnvs());
+
+  it.each([
+    ['reset', {}, `${base}/account/reset#token=1.a-_${account}`],
+    ['verify', {}, `${base}/account/verify#token=1.a-_${account}`],
+    ['invitation', {}, `${base}/account/invitation#token=1.a-_${account}`],
+    ['reset', { RESET_URL }, `${RESET_URL}#token=1.a-_`],
+    ['verify', { RESET_URL }, `${base}/account/verify#token=1.a-_${account}`],
+    ['verify', { VERIFY_URL }, `${VERIFY_URL}#token=1.a-_`],
+    ['invitation', { RESET_URL }, `${RESET_URL}#token=1.a-_`],
+    // The app of another host may have a page of the same path.
+    [
+      'reset',
+      { RESET_URL: 'https://a.example/account/reset' },
+      'https://a.example/account/reset#token=1.a-_',
+    ],
+    [
+      'reset',
+      { RESET_URL: `${base}/account/reset` },
+      `${base}/account/reset#token=1.a-_${account}`,
+    ],
+    [
+      'invitation',
+      { RESET_URL: `${base}/account/reset` },
+      `${base}/account/invitation#token=1.a-_${account}`,
+    ],
+  ] as const)(
+    'has the address after the token, if it leads to a page of the service: %s, %o',
+    (page, environment, expected) => {
+      vi.stubEnv('API_URL', base);
+      for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+
+      expect(linkTo(page, link)).toBe(expected);
+    },
+  );
 });

@@ -120,7 +120,7 @@ const source = {
 };
 const reset = { kind: 'reset', ...source } as const;
 const resetUrl = 'https://app.example.com/x?a=1&b=2';
-const link = { email: source.email, resetUrl, token: '1.t' };
+const link = { email: source.email, link: `${resetUrl}#token=1.t` };
 
 type Changed = NoticeMessage['changed'];
 const notices: readonly Changed[] = [
@@ -142,7 +142,7 @@ const mailsIn = (language: Language): readonly (readonly [string, Mail])[] => [
     'a verification',
     verificationMail(
       { kind: 'verification', user_id: 1, ...source, language },
-      { email: source.email, verifyUrl: 'https://app.example.com/verify', token: '1.t' },
+      { email: source.email, link: 'https://app.example.com/verify#token=1.t' },
     ),
   ],
   ...notices.flatMap((changed) => {
