@@ -66,7 +66,9 @@ const sealCheck = () =>
       ),
       findings: v.pipe(
         count(),
-        v.description('How many findings stand: each for 31 days after a check had it.'),
+        v.description(
+          'How many findings stand: each until a check covers the same and does not have it again, for 31 days at most.',
+        ),
       ),
       named: v.pipe(
         v.array(sealFinding()),

@@ -2,20 +2,13 @@
 import { namedError } from '../ground/errors.ts';
 import { auditTrailBroken, describeFault, logError } from '../ground/log.ts';
 import { dayInMilliseconds } from '../ground/time.ts';
-import { ahead, BrokenTrail, listFiles, readHeaderOf } from './archive.ts';
+import { ahead, BrokenTrail, listFiles, readHeaderOf, type SealedLine } from './archive.ts';
 import type { Finding, Verified } from './finding.ts';
-import {
-  type Check,
-  fileName,
-  isSigned,
-  maxNamed,
-  type NamedFinding,
-  type SignedHeader,
-  timeBefore,
-} from './header.ts';
+import { type Check, fileName, isSigned, type SignedHeader, timeBefore } from './header.ts';
 import { timeIn } from './line.ts';
 import { isCheckDue, isPartDue } from './schedule.ts';
 import { type Sealed, type Sealing, seal } from './sealer.ts';
+import { findingsOf, isTold, type Named, openCovered } from './standing.ts';
 import { verifyTrail } from './verify.ts';
 
 /** Milliseconds that are enough to write the largest file, or to check one. */
@@ -66,8 +59,6 @@ function attempt<T>(event: string, work: Promise<T> | undefined): Promise<T | un
     return undefined;
   });
 }
-
-type Named = Pick<NamedFinding, 'kind' | 'subject'>;
 
 /**
  * Says that files behind the newest one are not signed, or that the file that was the newest is gone.
@@ -122,15 +113,24 @@ async function check(
     if (named.length < maxLogged) named.push(finding);
   };
   const { source, interval } = sealing;
-  const common = { ...trailOf(sealing), source, now: now.getTime(), isOver };
-  const verify: Verify = (part) => verifyTrail({ ...common, ...part }, note);
+  const covered = openCovered(before, { ...trailOf(sealing), source });
+  const common = {
+    ...{ ...trailOf(sealing), source, now: now.getTime(), isOver },
+    seen: ({ item }: SealedLine) => covered.noteLine(item),
+    compared: covered.noteItem,
+  };
+  const verify: Verify = async (part) => {
+    const verified = await verifyTrail({ ...common, ...part }, note);
+    covered.noteFiles({ first: part.first, last: verified.last });
+    return verified;
+  };
   try {
     const files = await splitFiles(sealing, now);
     const recent = await checkRecent(files, now, { verify, isOver });
     let part = before?.part ?? null;
     if (isPartDue(part, interval, now)) part = await checkPart(files, now, part, verify);
     const all = { found: found + noticed.length, named: [...noticed, ...named] };
-    return { ...recent, part, ...findingsOf(before, now, all) };
+    return { ...recent, part, ...(await findingsOf({ before, covered, now }, all)) };
   } finally {
     tell(before, found, named);
   }
@@ -195,43 +195,7 @@ function nextPart({ recent, older }: Split, last: number): readonly number[] {
   return (behind.length < count ? older : behind).slice(0, count);
 }
 
-/** Milliseconds for which a finding stands: by then the file of an old one has been checked again. */
-const standing = (rotation + 1) * dayInMilliseconds;
-
-/** The findings of a check, and the findings of earlier checks that still stand. */
-function findingsOf(
-  before: Check | null,
-  now: Date,
-  { found, named }: { found: number; named: readonly Named[] },
-): Pick<Check, 'findings' | 'named' | 'found'> {
-  const at = now.toISOString();
-  const own = named.slice(0, maxNamed).map((each) => ({ ...printable(each), at }));
-  const stands = (each: NamedFinding) =>
-    !isAmong(own, each) && Math.abs(now.getTime() - Date.parse(each.at)) < standing;
-  // Where not all are named, an earlier one may be among the others.
-  const earlier = found > own.length ? [] : (before?.named ?? []).filter(stands);
-  return {
-    findings: found + earlier.length,
-    named: [...own, ...earlier].slice(0, maxNamed),
-    found: found > 0 ? at : (before?.found ?? null),
-  };
-}
-
-/** A finding as a header may name it, whatever an id is. */
-function printable({ kind, subject }: Named): Named {
-  return {
-    kind,
-    subject: subject.replace(/[^ -~]/g, '?').slice(0, 64),
-  };
-}
-
-function isAmong(all: readonly Named[], { kind, subject }: Named): boolean {
-  return all.some((each) => each.kind === kind && each.subject === subject);
-}
-
 /** Says what a check has found, unless the check before it has said the same. */
 function tell(before: Check | null, found: number, named: readonly Named[]): void {
-  const isTold =
-    found <= maxNamed && named.every((each) => isAmong(before?.named ?? [], printable(each)));
-  if (!isTold) logBroken(found, named);
+  if (!isTold(before, found, named)) logBroken(found, named);
 }

@@ -13,6 +13,7 @@ import { Chain } from './chain.ts';
 import { Comparison } from './comparison.ts';
 import type { Finding, Verified } from './finding.ts';
 import { isSigned, type SignedHeader } from './header.ts';
+import type { Item } from './line.ts';
 import type { EntrySource } from './table.ts';
 import { findEnd } from './walk.ts';
 
@@ -35,6 +36,8 @@ export interface Verification extends Trail, Part {
   readonly isOver?: () => boolean;
   /** Receives each line, with the number of its file. */
   readonly seen?: (sealed: SealedLine, number: number) => void;
+  /** Receives each entry of the table that belongs to the part. */
+  readonly compared?: (item: Item) => void;
   /** @param fraction of the files; undefined while the table is read */
   readonly progress?: (fraction: number | undefined, entries: number) => void;
 }
@@ -177,6 +180,7 @@ async function compareTable(state: State, source: EntrySource): Promise<void> {
   let read = 0;
   for await (const item of itemsOf(state, source)) {
     comparison.match(item);
+    verification.compared?.(item);
     read += 1;
     if (read % 1000 === 0) verification.progress?.(undefined, read);
   }

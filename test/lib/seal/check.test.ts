@@ -2,9 +2,15 @@ import type { KeyObject } from 'node:crypto';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { logFailure, runSealer } from '../../../lib/seal/check.ts';
 import { fileName, isSigned, readHeader, type SignedHeader } from '../../../lib/seal/header.ts';
-import { headersOf, makeTrail, newestHeader, type TestTrail } from '../../support/sealed-trail.ts';
+import {
+  forge,
+  headersOf,
+  makeTrail,
+  newestHeader,
+  type TestTrail,
+} from '../../support/sealed-trail.ts';
 
-const day = 86_400_000;
+const [hour, day] = [3_600_000, 86_400_000];
 
 /** What was logged as findings of the trail. */
 let logged: readonly {
@@ -42,6 +48,25 @@ const changeEntry = ({ source }: TestTrail, at: number): string => {
   const id = [...source.items.keys()].at(at) ?? 0;
   source.items.set(id, { ...source.items.get(id), ip_address: 'changed' });
   return String(id);
+};
+
+/** Takes a value of a map away, or changes parts of it. @returns puts it back */
+const swap = <K, V>(map: Map<K, V>, at: number, parts?: Partial<V>) => {
+  const [key, value] = [...map].at(at) as [K, V];
+  if (parts) map.set(key, { ...value, ...parts });
+  else map.delete(key);
+  return () => map.set(key, value);
+};
+
+const overwrite = ({ altered }: TestTrail['archive'], number: number) => {
+  altered.add(fileName(number));
+  return () => altered.delete(fileName(number));
+};
+
+/** Puts an entry of an hour ago into the table. @returns takes it away */
+const insert = (trail: TestTrail) => {
+  const id = forge(trail, new Date(trail.now - hour).toISOString());
+  return () => trail.source.items.delete(id);
 };
 
 /** The numbers of the files of the part of a check. */
@@ -145,6 +170,59 @@ describe('The sealer’s own check', () => {
     const { check } = newestHeader(trail) ?? {};
     expect(check).toMatchObject({ findings: 0, named: [], found: expect.any(String) });
   });
+
+  it('drops entries found as inserted after a clock was set back, once they are sealed, as a verification does', async () => {
+    const trail = makeTrail();
+    for (let run = 0; run < 3; run += 1) await runAfter(trail, 0.5);
+    trail.now += 2 * hour;
+    await runSealer(trail, new Date(trail.now));
+    const ids = [trail.add(), trail.add(), trail.add()].map(String);
+    trail.now -= 2 * hour;
+    const setBack = (await runAfter(trail, 0.1))?.check;
+    const foundThen = (await trail.verify()).findings;
+
+    for (let run = 0; run < 3; run += 1) await runAfter(trail, 1);
+
+    expect(setBack?.named.map(({ subject }) => subject)).toEqual(ids);
+    expect(foundThen.map(({ kind, subject }) => [kind, subject])).toEqual(
+      ids.map((id) => ['inserted', id]),
+    );
+    expect((await trail.verify()).findings).toEqual([]);
+    expect(newestHeader(trail)?.check).toMatchObject({
+      findings: 0,
+      named: [],
+      found: expect.any(String),
+    });
+  });
+
+  it.each([
+    [
+      'a changed entry',
+      'changed',
+      ({ source }) => swap(source.items, 1, { ip_address: 'changed' }),
+    ],
+    ['a deleted entry', 'deleted', ({ source }) => swap(source.items, 1)],
+    ['an overwritten file', 'altered', ({ archive }) => overwrite(archive, 1)],
+    ['a missing file', 'missing', ({ archive }) => swap(archive.files, 1)],
+    ['an inserted entry', 'inserted', insert],
+  ] as const satisfies readonly [string, string, (trail: TestTrail) => () => unknown][])(
+    'drops in the next check what it has found and somebody has put right: %s',
+    async (_, kind, doHarm) => {
+      const trail = await makeDays(1);
+      await runAfter(trail, 1);
+      const putRight = doHarm(trail);
+      const found = (await runAfter(trail, 1))?.check;
+      const still = (await runAfter(trail, 1))?.check;
+      putRight();
+
+      const check = (await runAfter(trail, 1))?.check;
+
+      expect(found?.named.map((each) => each.kind)).toEqual([kind]);
+      expect(still?.findings).toBe(1);
+      expect((await trail.verify()).findings).toEqual([]);
+      expect(check).toMatchObject({ findings: 0, named: [], found: still?.at });
+    },
+  );
 
   it('names ten findings at most, counts all, and says them once while they stay the same', async () => {
     const trail = await makeDays(2);
@@ -312,6 +390,9 @@ describe('A run of the sealer', () => {
       [{ kind: 'missing', subject: `file ${newest} (${fileName(newest)})` }],
     ]);
     expect((await trail.verify()).findings).toEqual([]);
+    expect((await runAfter(trail, 1))?.check?.named, 'with another file of its number').toEqual(
+      header?.check?.named,
+    );
   });
 
   it('checks where somebody asks for it, and removes the mark once the outcome is in a header', async () => {

@@ -1,0 +1,100 @@
+/** Findings of earlier checks that stand beside those of a check (lib/seal/README.md, Checks). */
+import { dayInMilliseconds } from '../ground/time.ts';
+import { readHeaderOf, type Trail } from './archive.ts';
+import { type Check, isSigned, maxNamed, type NamedFinding } from './header.ts';
+import { type Item, idText, numberIn } from './line.ts';
+import type { EntrySource } from './table.ts';
+
+export type Named = Pick<NamedFinding, 'kind' | 'subject'>;
+
+/** The files and entries that a check has looked at, as far as earlier findings are about them. */
+export interface Covered {
+  noteFiles(part: { readonly first: number; readonly last: number }): void;
+  noteLine(item: Item): void;
+  noteItem(item: Item): void;
+  /** Whether the check would have found the same again. @throws errors of archive and table */
+  has(finding: NamedFinding): Promise<boolean>;
+}
+
+export function openCovered(
+  before: Check | null,
+  { source, ...trail }: Trail & { readonly source: EntrySource },
+): Covered {
+  const wanted = new Set(before?.named.map(({ subject }) => subject));
+  const files: { readonly first: number; readonly last: number }[] = [];
+  const [lines, items] = [new Set<string>(), new Set<string>()];
+  const noteIn = (set: Set<string>) => (item: Item) => {
+    const id = idText(item.id);
+    if (wanted.has(id)) set.add(id);
+  };
+  const hasEntry = async ({ kind, subject }: NamedFinding) => {
+    if (lines.has(subject) || kind !== 'inserted') return lines.has(subject);
+    return items.has(subject) || (await isGone(source, subject));
+  };
+  const hasFiles = async ({ at, subject }: NamedFinding) => {
+    const [, begin, end = begin] = /^files? (\d+)(?: to (\d+))?/.exec(subject) ?? [];
+    const isRead = files.some(({ first, last }) => first <= Number(begin) && Number(end) <= last);
+    return isRead && !(await isOfLater(trail, Number(end), at));
+  };
+  return {
+    noteFiles: (part) => void files.push(part),
+    noteLine: noteIn(lines),
+    noteItem: noteIn(items),
+    has: (finding) => (/^\d+$/.test(finding.subject) ? hasEntry(finding) : hasFiles(finding)),
+  };
+}
+
+/** Whether an entry is not in the table, wherever the check has looked. */
+async function isGone({ byIds }: EntrySource, id: string): Promise<boolean> {
+  const found = await byIds([id]);
+  return found.every((item) => numberIn(item.id) !== id);
+}
+
+/** Whether the name of a file has one that was written since it was missed, and so is not the same. */
+async function isOfLater(trail: Trail, number: number, missed: string): Promise<boolean> {
+  const { header } = await readHeaderOf(trail, number);
+  return isSigned(header) && header.at >= missed;
+}
+
+/** Milliseconds for which a finding stands at most, where no check covers what it is about. */
+const longest = 31 * dayInMilliseconds;
+
+/**
+ * The findings of a check, and those of checks before it that it has not covered.
+ * @param found how many it has @param named the first of them
+ */
+export async function findingsOf(
+  { before, covered, now }: { before: Check | null; covered: Covered; now: Date },
+  { found, named }: { found: number; named: readonly Named[] },
+): Promise<Pick<Check, 'findings' | 'named' | 'found'>> {
+  const at = now.toISOString();
+  const own = named.slice(0, maxNamed).map((each) => ({ ...printable(each), at }));
+  const earlier: NamedFinding[] = [];
+  // Where not all are named, an earlier one may be among the others.
+  for (const each of found > own.length ? [] : (before?.named ?? [])) {
+    const isOld = Math.abs(now.getTime() - Date.parse(each.at)) >= longest;
+    if (!isOld && !isAmong(own, each) && !(await covered.has(each))) earlier.push(each);
+  }
+  return {
+    findings: found + earlier.length,
+    named: [...own, ...earlier].slice(0, maxNamed),
+    found: found > 0 ? at : (before?.found ?? null),
+  };
+}
+
+/** Whether the check before has named all findings of a check. */
+export function isTold(before: Check | null, found: number, named: readonly Named[]): boolean {
+  return found <= maxNamed && named.every((each) => isAmong(before?.named ?? [], printable(each)));
+}
+
+/** A finding as a header may name it, whatever an id is. */
+function printable({ kind, subject }: Named): Named {
+  return {
+    kind,
+    subject: subject.replace(/[^ -~]/g, '?').slice(0, 64),
+  };
+}
+
+function isAmong(all: readonly Named[], { kind, subject }: Named): boolean {
+  return all.some((each) => each.kind === kind && each.subject === subject);
+}
