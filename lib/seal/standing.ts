@@ -60,7 +60,7 @@ async function isOfLater(trail: Trail, number: number, missed: string): Promise<
 const longest = 31 * dayInMilliseconds;
 
 /**
- * The findings of a check, and those of checks before it that it has not covered.
+ * The findings of a check, and the findings of earlier checks that it has not covered.
  * @param found how many it has @param named the first of them
  */
 export async function findingsOf(
