@@ -25,17 +25,18 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const swagger = dirname(require.resolve('swagger-ui-dist/package.json'));
 const web = join(root, 'functions/console/web');
 
-/** The meanings of settings, which the console shows, are a column of its tables. */
+/** The meanings of settings, which one screen of the console loads, are a column of its tables. */
 const settingsDocument = join(root, 'infra/settings.md');
 
-const meanings = (): Readonly<Record<string, string>> => {
+const meanings = (): File => {
   const rows = /^\| (?:`[A-Z\d_]+`, )?`([a-z]\w*)` \|.*\| ([^|]+) \|$/gm;
-  return Object.fromEntries(
-    [...readFileSync(settingsDocument, 'utf8').matchAll(rows)].map(([, name, meaning = '']) => [
+  const texts = [...readFileSync(settingsDocument, 'utf8').matchAll(rows)].map(
+    ([, name, meaning = '']) => [
       name,
       meaning.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1').replaceAll('`', ''),
-    ]),
+    ],
   );
+  return ['meanings.json', Buffer.from(JSON.stringify(Object.fromEntries(texts)))];
 };
 
 interface Page {
@@ -90,11 +91,11 @@ const bundle = (entryPoints: readonly string[]): readonly File[] => {
     outdir: '/',
     target: 'es2024',
     legalComments: 'none',
-    define: { MEANINGS: JSON.stringify(meanings()) },
     logLevel: 'warning',
   });
   const inputs = Object.keys(metafile.inputs).map((path) => join(root, path));
-  return [...outputFiles.map(({ path, contents }): File => [path, contents]), notices(inputs)];
+  const bundled = outputFiles.map(({ path, contents }): File => [path, contents]);
+  return [...bundled, notices(inputs), meanings()];
 };
 
 const hashOf = (content: string | Uint8Array): string =>

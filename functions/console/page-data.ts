@@ -23,6 +23,8 @@ export interface PageData {
   readonly docs: 'on' | 'off';
   /** 'full': the trail has the names of deleted users. */
   readonly auditDetail: 'standard' | 'full';
+  /** Where the descriptions of settings are, by their names. */
+  readonly meanings: string;
 }
 
 /** The data for the script of a page to which mailed links lead (web/link.ts). */

@@ -33,7 +33,7 @@ export const pageHeaders = {
 
 const productOf = ({ productName }: ServiceValues): string => productName || 'Accounts';
 
-const dataOf = (settings: Config): PageData => ({
+const dataOf = (settings: Config): Omit<PageData, 'meanings'> => ({
   product: productOf(settings),
   sessions: hasSessions(settings),
   identities: hasIdentities(settings),
@@ -88,6 +88,9 @@ export const renderPage = (settings: Config, files: FileNames): string =>
   renderDocument(files, 'main.js', {
     language: 'en',
     title: `${productOf(settings)} console`,
-    data: dataOf(settings),
+    data: {
+      ...dataOf(settings),
+      meanings: `/console/${files['meanings.json']}`,
+    } satisfies PageData,
     body: '<noscript><p>The console needs JavaScript.</p></noscript>\n<div id="console"></div>',
   });

@@ -57,6 +57,7 @@ const codings = [
 const contentTypes: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
+  json: 'application/json',
   txt: 'text/plain; charset=utf-8',
 };
 

@@ -52,10 +52,12 @@ const leaveUsers = () => {
 const latency = 150;
 
 /**
- * Within the page: the time from the next click, choice or scrolling to another table, as a
- * multiple of what the requests took.
+ * Within the page: how many milliseconds the requests take from the next click, choice or scrolling until
+ * another table is there.
  */
 const watch = `{
+  // A browser notes 250 requests, and a chart takes a hundred.
+  performance.clearResourceTimings();
   const text = () => document.querySelector('main tbody')?.innerText;
   const before = text();
   const events = ['click', 'change', 'scroll'];
@@ -65,11 +67,9 @@ const watch = `{
       const begun = performance.now();
       const look = () => {
         if (!text() || text() === before) return requestAnimationFrame(look);
-        const took = performance.now() - begun;
         const requests = performance.getEntriesByType('resource').filter((entry) => entry.startTime >= begun);
         const begins = Math.min(...requests.map((entry) => entry.startTime));
-        const ends = Math.max(...requests.map((entry) => entry.responseEnd));
-        resolve(took / (ends - begins));
+        resolve(Math.max(...requests.map((entry) => entry.responseEnd)) - begins);
       };
       look();
     };
@@ -78,13 +78,21 @@ const watch = `{
   undefined;
 }`;
 
-/** @returns for each click the time to another table, as a multiple of what its requests took */
+/**
+ * @returns for each click the processor's time of the page until another table is there, as a multiple
+ *   of what the requests took: it is the same however busy the machine is
+ */
 const timeClicks = async (): Promise<Readonly<Record<string, number>>> => {
   const { page } = await openConsole(browser, service, '#/users');
   const debugging = await page.context().newCDPSession(page);
   const network = { offline: false, latency, downloadThroughput: -1, uploadThroughput: -1 };
   await debugging.send('Network.enable');
   await debugging.send('Network.emulateNetworkConditions', network);
+  await debugging.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const worked = async () => {
+    const { metrics } = await debugging.send('Performance.getMetrics');
+    return 1000 * (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN);
+  };
   const link = (name: string) => page.getByRole('link', { name, exact: true });
   const select = (name: string, option: string) => page.getByLabel(name).selectOption(option);
   const clicks: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -103,8 +111,10 @@ const timeClicks = async (): Promise<Readonly<Record<string, number>>> => {
     const more = page.getByRole('button', { name: 'More filters' });
     if (await more.isVisible()) await more.click();
     await page.evaluate(watch);
+    const before = await worked();
     await click();
-    times[name] = Number(await page.evaluate('window.answered'));
+    const requested = Number(await page.evaluate('window.answered'));
+    times[name] = ((await worked()) - before) / requested;
     await page.waitForLoadState('networkidle');
     // The chart reads page after page, between which the network can be idle.
     await page.getByText('read so far…').waitFor({ state: 'detached' });
@@ -114,7 +124,7 @@ const timeClicks = async (): Promise<Readonly<Record<string, number>>> => {
 
 /** Entries that the page keeps, and those that are left in each round of following. */
 const kept = 2000;
-const perRound = 25;
+const perRound = 200;
 
 const rowsOf = (page: Page) => page.locator('main tbody tr').count();
 
@@ -124,12 +134,12 @@ describe('With 10,000 users and 100,000 entries, the console', () => {
     await leave(100_000, Date.now() - 100_000 * 1000);
   });
 
-  it('answers each click within twice the time of its requests', async () => {
+  it('works no longer for a click than its requests take', async () => {
     const rounds = [await timeClicks(), await timeClicks(), await timeClicks()];
 
     // A machine that is busy takes longer in some of them.
     const slow = Object.keys(rounds[0] ?? {}).filter(
-      (click) => !rounds.some(({ [click]: time = Number.NaN }) => time < 2),
+      (click) => !rounds.some(({ [click]: time = Number.NaN }) => time > 0 && time < 1),
     );
     expect(slow, JSON.stringify(rounds)).toEqual([]);
   });
@@ -150,9 +160,9 @@ describe('With 10,000 users and 100,000 entries, the console', () => {
       for (let left = 0; left < kept; left += perRound) {
         await leave(perRound, now);
         now += perRound * 1000;
-        const looked = page.waitForResponse(/audit-logs\?since=/);
         await page.clock.fastForward(perRound * 1000);
-        await looked;
+        const newest = page.locator('main tbody time').first();
+        await expect.poll(() => newest.getAttribute('datetime')).toBe(new Date(now).toISOString());
       }
       await page.waitForTimeout(1000);
       return countNodes();

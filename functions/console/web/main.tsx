@@ -7,6 +7,7 @@ import { OpenDialog } from './components/dialog.tsx';
 import { FindingsBanner, FindingsDot } from './components/findings.tsx';
 import { Announcer, FailureNotice } from './components/notice.tsx';
 import { Brand, Screen } from './components/screen.tsx';
+import { mayLeave } from './leaving.ts';
 import { failureOf } from './loading.ts';
 import { href, path } from './router.ts';
 import { Account } from './screens/account.tsx';
@@ -38,6 +39,7 @@ const NotFound = () => (
 );
 
 const signOut = (session: Session): void => {
+  if (!mayLeave()) return;
   const untold =
     'You are signed out here, but the service could not be told: the session ends within a day.';
   logOut(session).catch(() => forgetSession(untold));

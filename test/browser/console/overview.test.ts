@@ -1,6 +1,7 @@
+import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../../support/acceptance.ts';
-import { logIn, register } from '../../support/client.ts';
+import { logIn, register, uniqueEmail } from '../../support/client.ts';
 import { browserForThisFile } from '../browser.ts';
 import { listedEntry, openConsole } from '../console.ts';
 import { title, violationsIn } from '../page.ts';
@@ -49,6 +50,54 @@ describe('The overview', () => {
 
     await expect.poll(() => page.locator('main tbody tr').count()).toBe(Number(count));
     expect(complaints).toEqual([]);
+  });
+
+  it('opens by each number exactly what that counts, although more has happened since', async () => {
+    const json = { name: 'Made', email: uniqueEmail(), password: 'a long password', role: 'user' };
+    await api('POST', '/api/users', { token, json });
+    const eve = await register(api);
+    const goOn = async () => {
+      await logIn(api, await register(api));
+      await api('POST', '/api/login', { json: { email: eve.email, password: 'wrong' } });
+    };
+    await goOn();
+    const { page } = await openConsole(browser, service);
+    const counted = page.locator('main').getByText(/^[\d,]+ entries$/);
+    const card = (name: string) => page.getByRole('region', { name, exact: true });
+    const all = (name: string) => card(name).getByRole('link', { name: 'in all' });
+    const bar = (name: string) => card(name).getByRole('toolbar').getByRole('button').last();
+    const account = card('Most failed logins, by account').locator('tbody tr').first();
+    const users = card('Logins').getByRole('link', { name: 'in the last day' });
+    const titleOf = async (each: Locator) => (await each.getAttribute('title')) ?? '';
+    /** Opens a number. @returns what it said, and how many were found */
+    const open = async (
+      number: Locator,
+      said: () => Promise<string>,
+      found = /^\d+ entr(y|ies)$/,
+    ) => {
+      await counted.waitFor();
+      const [, count] = /(\d+)(?: (?:entr|user)|$| in all)/.exec(await said()) ?? [];
+      await goOn();
+      await number.click();
+      await title(page, 'Audit').waitFor();
+      const shown = page.locator('main').getByText(found);
+      await shown.waitFor();
+      const [, opened] = /(\d+)/.exec(await shown.innerText()) ?? [];
+      await page.goBack();
+      return [count, opened];
+    };
+
+    const opened = [
+      await open(users, () => users.innerText(), /^\d+ groups?\.$/),
+      await open(account.getByRole('button'), () => account.locator('td').last().innerText()),
+    ];
+    for (const name of ['Registrations', 'Logins', 'Failed logins']) {
+      opened.push(await open(all(name), () => all(name).innerText()));
+      opened.push(await open(bar(name), () => titleOf(bar(name))));
+    }
+
+    expect(opened.map(([, found]) => found)).toEqual(opened.map(([count]) => count));
+    expect(opened.every(([count]) => Number(count) > 0)).toBe(true);
   });
 
   it('draws what is read page by page, up to 10,000 entries, and says from when on that is', async () => {

@@ -394,6 +394,30 @@ describe('The screen of a user', () => {
   });
 });
 
+describe('A user who is not there', () => {
+  it('is unknown where nobody ever had the id, on the user’s screen and as a filter', async () => {
+    const never = 8_000_000;
+    const { page } = await open(`#/users/${never}`);
+
+    await title(page, `#${never} Unknown`).waitFor();
+    await page.getByText(`No user has the id ${never}, and the trail knows of none.`).waitFor();
+    await page.evaluate(`location.hash = '#/audit?resourceId=${never}'`);
+    await page.locator('.filters').getByText('Unknown').waitFor();
+
+    expect(await page.getByText('Deleted').count()).toBe(0);
+    expect(await violationsIn(page)).toEqual([]);
+  });
+
+  it('is deleted where the trail knows of the user, although nothing that is shown does', async () => {
+    const { id } = await register(api);
+    await api('DELETE', `/api/users/${id}`, { token });
+    const { page } = await open(`#/audit?resourceId=${id}&result=FAILURE`);
+
+    await page.locator('.filters').getByText('Deleted').waitFor();
+    expect(await page.locator('tbody tr').count()).toBe(0);
+  });
+});
+
 describe('A form with an address', () => {
   it('sends each address that the service allows as it was typed: to sign in, and of a new user', async () => {
     const admin = await promote(

@@ -83,7 +83,7 @@ describe('GET /console', () => {
   it('carries the settings in force', () => {
     const settings = { SESSION_DAYS: '90', PASSWORD_MIN_LENGTH: '15', DOCS: 'off' };
 
-    expect(dataIn(renderPage(configFrom({}), {}))).toEqual({
+    expect(dataIn(renderPage(configFrom({}), { 'meanings.json': 'meanings.0.json' }))).toEqual({
       product: 'Accounts',
       sessions: false,
       identities: false,
@@ -96,6 +96,7 @@ describe('GET /console', () => {
       sealed: false,
       docs: 'on',
       auditDetail: 'standard',
+      meanings: '/console/meanings.0.json',
     });
     const PASSKEYS = '{"rpId":"example.com","origins":["https://app.example.com"]}';
     const all = { ...settings, ...mailSettings, PASSKEYS };

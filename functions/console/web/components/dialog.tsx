@@ -1,5 +1,8 @@
 import { type ComponentChildren, cloneElement, type VNode } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { mayLeave } from '../leaving.ts';
+// Its listener comes first: it stops the event where the place is not left.
+import '../router.ts';
 import { signedIn } from '../session.ts';
 import { createStore } from '../store.ts';
 import { Button } from './button.tsx';
@@ -29,13 +32,16 @@ interface DialogProps {
 }
 
 /**
- * A modal dialog, open for as long as it is in the tree. Esc closes it; the browser keeps the focus
+ * A modal dialog, open for as long as it is in the tree. Esc closes it, after a question if need be; the browser keeps the focus
  * inside, and returns it to where it was. It gives way to the form to sign in.
  */
 export const Dialog = ({ title, children }: DialogProps) => {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   const { isOver } = signedIn.use();
+  const leave = () => {
+    if (dialog.current && mayLeave(dialog.current)) closeDialog();
+  };
   useLayoutEffect(() => {
     const { current } = dialog;
     if (isOver || !current) return undefined;
@@ -49,12 +55,12 @@ export const Dialog = ({ title, children }: DialogProps) => {
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();
-        closeDialog();
+        leave();
       }}
     >
       <header class="row apart">
         <h2 id={id}>{title}</h2>
-        <Button class="quiet" onClick={closeDialog} aria-label="Close">
+        <Button class="quiet" onClick={leave} aria-label="Close">
           <span aria-hidden="true">✕</span>
         </Button>
       </header>

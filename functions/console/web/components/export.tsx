@@ -48,6 +48,7 @@ export const Export = ({ state }: { state: TrailState }) => {
       act={act}
       failed="A page could not be loaded"
       submit={read ? 'Go on' : 'Export'}
+      isQuery
     >
       <p class="muted">
         All entries that match the filters, whether they are loaded or not. Each page of 1,000

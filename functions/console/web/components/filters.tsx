@@ -115,8 +115,8 @@ const queryOf = async (state: TrailState, { preset, ...values }: Values): Promis
     resourceId: await findId('resourceId', resourceId),
     about: await findId('about', about),
     ipAddress: ipAddress.trim(),
-    since: preset ? secondsBefore(now(), Number(preset)) : fromLocal(since),
-    until: preset ? '' : fromLocal(until),
+    since: preset ? secondsBefore(now(), Number(preset)) : fromLocal(since, state.since),
+    until: preset ? '' : fromLocal(until, state.until),
   });
 };
 
@@ -176,6 +176,7 @@ export const Filters = ({ state }: { state: TrailState }) => {
       submit="Show"
       beside={buttons}
       resetOn={JSON.stringify(state)}
+      isQuery
     >
       <div class="row filters">
         <UserFilter name="userId" state={state} type="search" aria-keyshortcuts="/" />

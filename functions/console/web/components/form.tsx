@@ -8,10 +8,11 @@ import {
 } from 'preact';
 import { useContext, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type Failure, settings } from '../api.ts';
+import { useAsk } from '../leaving.ts';
 import { useAction } from '../loading.ts';
 import { Button } from './button.tsx';
 import { closeDialog, Dialog, opened } from './dialog.tsx';
-import { FailureNotice, useCountdown } from './notice.tsx';
+import { FailureNotice, tell, useCountdown } from './notice.tsx';
 
 /** The failure of the form around a field. */
 const FormFailure = createContext<Failure | undefined>(undefined);
@@ -148,8 +149,20 @@ interface FormProps<Values> {
   readonly beside?: ComponentChildren;
   /** When it changes, the fields forget what was typed. */
   readonly resetOn?: unknown;
+  /** Whether it changes nothing, so that nobody is asked before it is left with what was typed. */
+  readonly isQuery?: boolean;
   readonly children?: ComponentChildren;
 }
+
+/** Whether a field has another value than at first. Browsers fill in current passwords themselves. */
+const isChanged = (field: Element): boolean => {
+  if (field instanceof HTMLSelectElement) {
+    const first = [...field.options].findIndex(({ defaultSelected }) => defaultSelected);
+    return field.selectedIndex !== Math.max(0, first);
+  }
+  if (!(field instanceof HTMLInputElement) || field.readOnly) return false;
+  return field.autocomplete !== 'current-password' && field.value !== field.defaultValue;
+};
 
 /** A form with the button that sends it and, below it, its failure. */
 export const Form = <Values,>({ act, failed, submit, children, ...rest }: FormProps<Values>) => {
@@ -163,6 +176,11 @@ export const Form = <Values,>({ act, failed, submit, children, ...rest }: FormPr
     form.current?.closest('dialog')?.querySelector<HTMLElement>('input:not([hidden])')?.focus();
   }, []);
   useLayoutEffect(() => form.current?.reset(), [rest.resetOn]);
+  useAsk((part) => {
+    const { current } = form;
+    const isLost = current && part.contains(current) && [...current.elements].some(isChanged);
+    return isLost && !rest.isQuery ? 'What you have typed is not saved. Leave it?' : undefined;
+  });
   return (
     <form
       ref={form}
@@ -170,6 +188,7 @@ export const Form = <Values,>({ act, failed, submit, children, ...rest }: FormPr
         event.preventDefault();
         const values = Object.fromEntries(new FormData(event.currentTarget, event.submitter));
         rest.onSend?.(values as Values);
+        tell('');
         if (wait === 0) void run(values as Values);
       }}
     >

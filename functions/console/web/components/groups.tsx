@@ -1,7 +1,7 @@
 import { counted, grouped } from '../format.ts';
 import { type Group, groupsOf } from '../trail/groups.ts';
 import { type Grouping, groupings, type TrailState } from '../trail/query.ts';
-import type { Whole } from '../trail/whole.ts';
+import { spanRead, type Whole } from '../trail/whole.ts';
 import { Button } from './button.tsx';
 import { Loaded } from './notice.tsx';
 import { type Column, Table } from './table.tsx';
@@ -57,7 +57,7 @@ export const Groups = ({ state, by, whole, change }: GroupsProps) => {
   const narrow = (value: string) => {
     const { about } = state;
     const whom = by === 'userId' && value !== about ? { resourceId: about } : {};
-    change({ ...(about && whom), [by]: value, group: '' });
+    change({ ...(about && whom), ...spanRead(whole, state), [by]: value, group: '' });
   };
   return (
     <Loaded what="The entries" from={whole}>

@@ -1,7 +1,7 @@
 import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
 import type { AuditEntry } from '../contract.d.ts';
 import { counted, localDay, localRange, localTime, timeOf } from '../format.ts';
-import { type Bar, type Bounds, barsOf } from '../trail/histogram.ts';
+import { type Bar, type Bounds, barsOf, narrowed, type Span } from '../trail/histogram.ts';
 import { Button } from './button.tsx';
 import { Time } from './text.tsx';
 
@@ -25,13 +25,12 @@ interface HistogramProps {
   readonly caption: ComponentChildren;
   /** Absent: from the first to the last entry. */
   readonly bounds?: Bounds;
-  readonly narrow: (time: Pick<Bar, 'from' | 'until'>) => void;
+  readonly narrow: (time: Span) => void;
 }
 
-/** Entries by time and result. A bar narrows the query to its time. */
+/** Entries by time and result. A bar narrows the query to what it counts. */
 export const Histogram = ({ entries, caption, bounds, narrow }: HistogramProps) => {
-  const end = bounds?.until ?? (timeOf(entries[0]?.created_at ?? '') || 0);
-  const bars = barsOf(entries, new Date(end).getTimezoneOffset() * 60, bounds);
+  const bars = barsOf(entries, (time) => new Date(time).getTimezoneOffset() * 60, bounds);
   const most = Math.max(1, ...bars.map(({ success, failure }) => success + failure));
   const [oldest, newest] = [bars[0], bars.at(-1)];
   const first = bars.find(({ success, failure }) => success + failure > 0);
@@ -51,7 +50,7 @@ export const Histogram = ({ entries, caption, bounds, narrow }: HistogramProps) 
               tabIndex={bar === first ? 0 : -1}
               aria-label={titleOf(bar)}
               title={titleOf(bar)}
-              onClick={() => narrow(bar)}
+              onClick={() => narrow(narrowed(bar, entries))}
             >
               {part('bad', bar.failure)}
               {part('good', bar.success)}

@@ -2,10 +2,12 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Failure } from '../api.ts';
 import type { User } from '../contract.d.ts';
 import { counted } from '../format.ts';
+import { useAsk } from '../leaving.ts';
 import { failureOf } from '../loading.ts';
 import { Button } from './button.tsx';
 import { closeDialog, Dialog } from './dialog.tsx';
 import { Cancel, Field, Form } from './form.tsx';
+import { tell } from './notice.tsx';
 import { PersonWithAddress } from './person.tsx';
 
 export const mostSelected = 100;
@@ -37,45 +39,80 @@ const withNext = (outcome: Outcome, user: User, failure: Failure | undefined): O
     ? { ...outcome, failed: [...outcome.failed, { user, why: failure.said }] }
     : { ...outcome, done: outcome.done + 1 };
 
-/** Asks, does something to user after user, and says what failed and why. */
-export const Many = ({ users, title, done, onDone, ...deed }: ManyProps) => {
+const passedIn = ({ done, failed }: Outcome): number => done + failed.length;
+
+const said = ({ users, done }: ManyProps, outcome: Outcome): string =>
+  `${outcome.done} of ${counted(users.length, 'user')} ${done}`;
+
+const rest = ({ users }: ManyProps, outcome: Outcome): string =>
+  passedIn(outcome) < users.length ? ' The others were left as they are.' : '';
+
+/** Says everywhere what was done, once the dialog is left. */
+const tellOutcome = (props: ManyProps, outcome: Outcome): void => {
+  const failed = outcome.failed.length > 0 ? `, ${outcome.failed.length} failed` : '';
+  const isWhole = outcome.done === props.users.length;
+  tell(`${said(props, outcome)}${failed}.${rest(props, outcome)}`, isWhole ? 'good' : '');
+};
+
+/** Does something to user after user, until it is stopped, or left after a question. */
+const useMany = (props: ManyProps) => {
+  const { users, act, onDone } = props;
   const [outcome, setOutcome] = useState<Outcome>();
-  const isStopped = useRef(false);
+  const state = useRef({ isStopped: false, isLeft: false });
   const stop = () => {
-    isStopped.current = true;
+    state.current.isStopped = true;
   };
-  useEffect(() => stop, []);
-  const all = counted(users.length, 'user');
-  const confirm = ({ typed }: { typed?: string }) => {
-    const isRight = !deed.asksNumber || typed?.trim() === String(users.length);
-    if (!isRight) throw new Failure(`Type ${users.length} to confirm.`);
+  useEffect(
+    () => () => {
+      state.current = { isStopped: true, isLeft: true };
+    },
+    [],
+  );
+  useAsk(() =>
+    outcome && !outcome.isOver
+      ? `${said(props, outcome)} so far. Stop here, and leave the others as they are?`
+      : undefined,
+  );
+  const doNext = async (so: Outcome, user: User): Promise<Outcome> => {
+    setOutcome(so);
+    const failure = await act(user).then((left) => {
+      onDone(user, left);
+      return undefined;
+    }, failureOf);
+    // The session is over.
+    if (failure?.status === 401) stop();
+    return withNext(so, user, failure);
   };
-  const act = async (values: { typed?: string }) => {
-    confirm(values);
+  const run = async () => {
     let so: Outcome = { done: 0, failed: [], isOver: false };
     for (const user of users) {
-      if (isStopped.current) break;
-      setOutcome(so);
-      const failure = await deed.act(user).then((left) => {
-        onDone(user, left);
-        return undefined;
-      }, failureOf);
-      so = withNext(so, user, failure);
-      // The session is over.
-      if (failure?.status === 401) break;
+      if (state.current.isStopped) break;
+      so = await doNext(so, user);
     }
     setOutcome({ ...so, isOver: true });
+    if (state.current.isLeft) tellOutcome(props, so);
   };
-  const passed = outcome ? outcome.done + outcome.failed.length : 0;
+  return { outcome, run, stop };
+};
+
+/** Asks, does something to user after user, and says what failed and why. */
+export const Many = (props: ManyProps) => {
+  const { users, title, ...deed } = props;
+  const { outcome, run, stop } = useMany(props);
+  const all = counted(users.length, 'user');
+  const act = async ({ typed }: { typed?: string }) => {
+    const isRight = !deed.asksNumber || typed?.trim() === String(users.length);
+    if (!isRight) throw new Failure(`Type ${users.length} to confirm.`);
+    await run();
+  };
   return (
     <Dialog title={`${title} ${all}`}>
       {outcome && (
         <>
-          <progress max={users.length} value={passed} aria-label={`Of ${all}`} />
+          <progress max={users.length} value={passedIn(outcome)} aria-label={`Of ${all}`} />
           <p role="status">
-            {outcome.done} of {all} {done}
-            {outcome.isOver ? '.' : '…'}
-            {outcome.isOver && passed < users.length && ' The others were left as they are.'}
+            {said(props, outcome)}
+            {outcome.isOver ? `.${rest(props, outcome)}` : '…'}
           </p>
         </>
       )}

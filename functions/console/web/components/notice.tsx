@@ -70,18 +70,28 @@ export const Loaded = <Data,>({ what, from, children }: LoadedProps<Data>) => {
 };
 
 const announced = createStore('');
-const told = createStore<{ said: ComponentChildren; number: number }>({ said: '', number: 0 });
+
+interface Told {
+  readonly said: ComponentChildren;
+  readonly kind: 'good' | '';
+  readonly number: number;
+}
+
+const told = createStore<Told>({ said: '', kind: '', number: 0 });
 
 /** Tells users of screen readers what has changed in the page. */
 export const announce = (text: string): void => announced.set(text);
 
-/** Tells everybody what was just done. */
-export const tell = (said: ComponentChildren): void =>
-  told.set({ said, number: told.get().number + 1 });
+/**
+ * Tells everybody what was just done, in place of what was done before.
+ * @param said nothing: something else is being done now, and may fail @param kind '': only a part was done
+ */
+export const tell = (said: ComponentChildren, kind: Told['kind'] = 'good'): void =>
+  told.set({ said, kind, number: told.get().number + 1 });
 
 /** Stands once in the page. */
 export const Announcer = () => {
-  const { said, number } = told.use();
+  const { said, kind, number } = told.use();
   return (
     <>
       <p class="unseen" role="status">
@@ -89,7 +99,7 @@ export const Announcer = () => {
       </p>
       <div role="status">
         {said && (
-          <p key={number} class="toast notice good">
+          <p key={number} class={`toast notice ${kind}`}>
             {said}
           </p>
         )}

@@ -8,6 +8,8 @@ export interface Known extends Partial<Omit<User, 'id' | 'name'>> {
   readonly id: number | string;
   readonly name?: string | undefined;
   readonly isDeleted?: boolean;
+  /** Whether nobody has the id, and the trail knows of nobody who had it. */
+  readonly isUnknown?: boolean;
 }
 
 interface PersonProps {
@@ -33,10 +35,11 @@ export const Named = ({ user: { id, name }, isLink, onClick }: PersonProps) => {
 
 /** A user as all screens show one, with the badges that no name can imitate. */
 export const Person = (props: PersonProps) => {
-  const { role, auditor, suspended_at: suspendedAt, isDeleted } = props.user;
+  const { role, auditor, suspended_at: suspendedAt, isDeleted, isUnknown } = props.user;
   return (
     <span>
       <Named {...props} /> {isDeleted && <Badge kind="bad">Deleted</Badge>}
+      {isUnknown && <Badge>Unknown</Badge>}
       {!isDeleted && role === 'admin' && <Badge kind="strong">Admin</Badge>}{' '}
       {!isDeleted && auditor && <Badge kind="strong">Auditor</Badge>}{' '}
       {!isDeleted && suspendedAt && <Badge kind="bad">Suspended</Badge>}

@@ -13,7 +13,7 @@ import { Time } from './text.tsx';
 
 /** The users of a query, of whom some can be selected. */
 export function UserList({ query }: { query: UserQuery }) {
-  const [left] = useState<Left | null>(history.state);
+  const [left] = useState<Partial<Left>>(history.state);
   const parts = useRef(0);
   const pages = usePages<User>(
     'users',
@@ -21,13 +21,13 @@ export function UserList({ query }: { query: UserQuery }) {
       parts.current = path ? parts.current + 1 : 1;
       return readUsers(query, path);
     },
-    left?.rows,
+    left.rows,
   );
   const selection = useSelection();
   const { rows = [], more } = pages;
   const isLoaded = pages.rows !== undefined;
   useLayoutEffect(() => {
-    if (isLoaded && left) scrollTo(0, left.top);
+    if (isLoaded && left.top !== undefined) scrollTo(0, left.top);
   }, [isLoaded]);
   const { q } = query;
   const isFull = q !== '' && rows.length >= limit;
@@ -61,7 +61,7 @@ interface Left {
 
 const leave = ({ currentTarget }: { currentTarget: Element }): void => {
   const rows = currentTarget.closest('tbody')?.rows.length ?? 0;
-  history.replaceState({ rows, top: scrollY } satisfies Left, '');
+  history.replaceState({ ...history.state, rows, top: scrollY } satisfies Left, '');
 };
 
 const columnsFor = (selection: Selection): readonly Column<User>[] => [

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { api, sendUnless } from '../api.ts';
-import type { AuditEntry, UserDetails } from '../contract.d.ts';
+import { api, sendForPage, sendUnless } from '../api.ts';
+import type { AuditEntries, AuditEntry, UserDetails } from '../contract.d.ts';
 import { createStore, type Store } from '../store.ts';
 import { detailsOf } from '../trail/happened.ts';
 import { type Known, Person } from './person.tsx';
@@ -8,6 +8,9 @@ import { type Known, Person } from './person.tsx';
 /** The known fields of users, by their ids: each user is asked for once, when it is seen. */
 const users = new Map<string, Store<Known>>();
 const asked = new Set<string>();
+
+/** The ids of users who existed, as entries of the trail tell. */
+const existed = new Set<string>();
 
 /** Users may have changed since: who is seen again is asked for again. */
 export const forgetUsers = (): void => asked.clear();
@@ -18,6 +21,8 @@ const knownOf = (id: string): Store<Known> => {
   return store;
 };
 
+const trailPath = '/api/admin/audit-logs';
+
 /** Six requests at a time at most: each waits for the sixth before it. */
 const underWay: Promise<void>[] = [];
 
@@ -27,16 +32,37 @@ const ask = async (id: string, before: Promise<void> | undefined): Promise<void>
   const params = { path: { id: Number(id) } };
   try {
     const user = await sendUnless('USER_NOT_FOUND', api.GET('/api/users/{id}', { params }));
-    store.set(user ?? { ...store.get(), isDeleted: true });
+    if (user) return store.set(user);
+    const isDeleted = existed.has(id) || (await isInTrail(id));
+    store.set({ ...store.get(), isDeleted, isUnknown: !isDeleted });
   } catch {
     asked.delete(id);
   }
 };
 
+/** Whether the trail has the deletion of a user. */
+const isInTrail = async (id: string): Promise<boolean> => {
+  const query = { resourceId: id, action: 'DELETE', result: 'SUCCESS' } as const;
+  let page = await sendForPage(api.GET(trailPath, { params: { query } }));
+  const hasIt = () =>
+    (page.data as AuditEntries).data.some(
+      (entry) => entry.resource === 'users' && entry.resource_id === id,
+    );
+  while (!hasIt() && page.next) page = await sendForPage(api.GET(page.next as typeof trailPath));
+  return hasIt();
+};
+
+/** Learns whether a user who is not there existed. */
+export const askFor = (id: number): Promise<void> => ask(String(id), undefined);
+
 export const tellUser = (user: UserDetails): void => knownOf(String(user.id)).set(user);
 
-/** Learns who is deleted, and the names that entries of deletions have in full detail. */
+/** Learns who existed and who is deleted, and the names that entries of deletions have in full detail. */
 export const tellNames = (entries: readonly AuditEntry[]): void => {
+  for (const { resource, result, user_id: by, resource_id: id } of entries) {
+    existed.add(String(by));
+    if (resource === 'users' && result === 'SUCCESS') existed.add(String(id));
+  }
   for (const entry of entries) {
     const { action, resource, result, resource_id: id } = entry;
     if (id === null || `${action} ${resource} ${result}` !== 'DELETE users SUCCESS') continue;

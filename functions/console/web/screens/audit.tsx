@@ -33,6 +33,15 @@ interface ChartProps extends Whole, Pick<QueryProps, 'change'> {
 /** The noun for each filter, in a sentence. */
 const said = { userId: 'user', ipAddress: 'source', action: 'action', reason: 'reason' } as const;
 
+/** The sentence for a filter that the service does not know, and the text of the button that ends it. */
+const saidOf = (state: TrailState, by: keyof typeof said | 'only') =>
+  by === 'only'
+    ? ['Only users who registered themselves.', 'Show all who were created']
+    : [
+        `Only entries whose ${said[by]} is ${state[by].replaceAll('_', ' ')}.`,
+        `Show all ${said[by]}s`,
+      ];
+
 /** A chart of all entries of the query, including those that following has found since. */
 const Chart = ({ data = [], rows, change, ...whole }: ChartProps) => {
   const entries = [...newOf(data, rows), ...data];
@@ -52,7 +61,7 @@ const Chart = ({ data = [], rows, change, ...whole }: ChartProps) => {
             <Badge kind="bad">Failure</Badge>
           </>
         }
-        narrow={({ from, until }) => change({ since: from, until })}
+        narrow={change}
       />
     </>
   );
@@ -70,14 +79,17 @@ const List = ({ state, change, whole }: QueryProps & { readonly whole: Whole }) 
   const isFull = rows.length >= maxRows;
   return (
     <>
-      {ownFilters(state).map((by) => (
-        <p key={by} class="row muted">
-          Only entries whose {said[by]} is {state[by].replaceAll('_', ' ')}.
-          <Button class="small" onClick={() => change({ [by]: '' })}>
-            Show all {said[by]}s
-          </Button>
-        </p>
-      ))}
+      {ownFilters(state).map((by) => {
+        const [sentence, button] = saidOf(state, by);
+        return (
+          <p key={by} class="row muted">
+            {sentence}
+            <Button class="small" onClick={() => change({ [by]: '' })}>
+              {button}
+            </Button>
+          </p>
+        );
+      })}
       {follow && <p class="muted">Following: looks for new entries every five seconds.</p>}
       {follow && waiting > 0 && (
         <Button class="primary floating" onClick={() => show()}>

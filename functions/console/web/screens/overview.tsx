@@ -14,12 +14,13 @@ import type { AuditEntry } from '../contract.d.ts';
 import { ago, counted, grouped } from '../format.ts';
 import { href } from '../router.ts';
 import { groupsOf } from '../trail/groups.ts';
+import type { Span } from '../trail/histogram.ts';
 import { changesRights, isLogin, isRegistration, usersSince } from '../trail/overview.ts';
 import { presets, readState, secondsBefore, type TrailState } from '../trail/query.ts';
-import { useWhole } from '../trail/whole.ts';
+import { spanRead, useWhole } from '../trail/whole.ts';
 
 const queries = {
-  registrations: { action: 'CREATE', result: 'SUCCESS' },
+  registrations: { action: 'CREATE', result: 'SUCCESS', only: 'registrations' },
   logins: { action: 'LOGIN', result: 'SUCCESS' },
   failures: { action: 'LOGIN', result: 'FAILURE' },
 } as const;
@@ -31,6 +32,8 @@ interface CountsProps {
   readonly since: string;
   /** When the screen was opened, in milliseconds since 1970. */
   readonly time: number;
+  /** The time of the entries that were read. */
+  readonly span: Span;
 }
 
 interface ChartProps extends CountsProps {
@@ -39,23 +42,30 @@ interface ChartProps extends CountsProps {
   readonly children?: ComponentChildren;
 }
 
-const Chart = ({ title, entries, query, since, time, children }: ChartProps) => (
+const Chart = ({ title, entries, query, since, time, span, children }: ChartProps) => (
   <Card title={title}>
     <Histogram
       entries={entries}
       bounds={{ from: Date.parse(since), until: time }}
-      caption={<a href={href('/audit', { ...query, since })}>{grouped(entries.length)} in all</a>}
-      narrow={({ from, until }) => showTrail(readState({ ...query, since: from, until }))}
+      caption={<a href={href('/audit', { ...query, ...span })}>{grouped(entries.length)} in all</a>}
+      narrow={(own) => showTrail(readState({ ...query, ...own }))}
     />
     {children}
   </Card>
 );
 
 const Counts = (props: CountsProps) => {
-  const { entries, since, time } = props;
+  const { entries, since, time, span } = props;
   const failures = entries.filter((entry) => isLogin(entry, 'FAILURE'));
   const users = (title: string, from: string) => (
-    <a href={href('/audit', { ...queries.logins, since: from, group: 'userId' })}>
+    <a
+      href={href('/audit', {
+        ...queries.logins,
+        ...span,
+        since: from > span.since ? from : span.since,
+        group: 'userId',
+      })}
+    >
       {counted(usersSince(entries, Date.parse(from)), 'user')} in the last {title}
     </a>
   );
@@ -64,7 +74,7 @@ const Counts = (props: CountsProps) => {
       isShort
       by={by}
       groups={groupsOf(failures, by).slice(0, most)}
-      narrow={(value) => showTrail(readState({ ...queries.failures, since, [by]: value }))}
+      narrow={(value) => showTrail(readState({ ...queries.failures, ...span, [by]: value }))}
     />
   );
   return (
@@ -128,7 +138,9 @@ export const Overview = () => {
         The last seven days: <Extent {...whole} />.
       </p>
       <Loaded what="The entries" from={whole}>
-        {(entries) => <Counts entries={entries} since={since} time={time} />}
+        {(entries) => (
+          <Counts entries={entries} since={since} time={time} span={spanRead(whole, { since })} />
+        )}
       </Loaded>
     </Screen>
   );

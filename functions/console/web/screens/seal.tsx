@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { api, send, settings } from '../api.ts';
 import { now } from '../clock.ts';
 import { Button } from '../components/button.tsx';
-import { FindingLink, FindingsList, useSeal } from '../components/findings.tsx';
+import { FindingsList, useSeal } from '../components/findings.tsx';
 import { FailureNotice, Loaded, tell } from '../components/notice.tsx';
 import { Card, Screen } from '../components/screen.tsx';
 import { Badge, CopyButton, Time } from '../components/text.tsx';
@@ -16,11 +16,7 @@ const State = ({ newest, behind, check }: AuditSealSummary) => {
   const isSealed = newest && behind === null && !finding;
   return (
     <p class="row">
-      {finding && check && (
-        <span class="badge bad">
-          <FindingLink finding={finding}>{counted(check.findings, 'finding')}</FindingLink>
-        </span>
-      )}
+      {finding && check && <Badge kind="bad">{counted(check.findings, 'finding')}</Badge>}
       {behind !== null && <Badge kind="bad">{`Behind by ${duration(behind)}`}</Badge>}
       {isSealed && <Badge {...(check?.recent && { kind: 'good' })}>Sealed</Badge>}
       {isSealed && !check?.recent && <span class="muted">Not checked lately.</span>}
@@ -75,6 +71,7 @@ const CheckNow = ({ seal, reload }: { seal: AuditSealSummary; reload: () => void
   const [before, setBefore] = useState<string>();
   const isPending = before === at;
   const request = useAction(async () => {
+    tell('');
     await send(api.POST('/api/admin/audit-seal/checks'));
     setBefore(at);
     tell('A check is requested.');

@@ -1,17 +1,25 @@
-import { api, sendForList } from '../api.ts';
+import { api, sendForList, settings } from '../api.ts';
 import { Screen } from '../components/screen.tsx';
 import { type Column, LoadedTable } from '../components/table.tsx';
 import { Badge } from '../components/text.tsx';
 import type { Setting } from '../contract.d.ts';
 import { useLoad } from '../loading.ts';
 
-/** The description of each setting in infra/settings.md, which infra/static-files.ts puts in. */
-declare const MEANINGS: Readonly<Record<string, string>>;
+interface Explained extends Setting {
+  readonly meaning: string | undefined;
+}
+
+/** The settings, each with its description in infra/settings.md, which no other screen needs. */
+const load = async (): Promise<readonly Explained[]> => {
+  const all = await sendForList(api.GET('/api/admin/settings'));
+  const meanings = await fetch(settings.meanings).then((response) => response.json());
+  return all.map((setting) => ({ ...setting, meaning: meanings[setting.name] }));
+};
 
 const shown = (value: Setting['value']) =>
   value === '' ? <span class="muted">none</span> : <code>{value}</code>;
 
-const columns: readonly Column<Setting>[] = [
+const columns: readonly Column<Explained>[] = [
   { title: 'Setting', cell: ({ name }) => <code>{name}</code> },
   {
     title: 'Value',
@@ -23,19 +31,19 @@ const columns: readonly Column<Setting>[] = [
     ),
   },
   { title: 'Default', cell: (row) => shown(row.default) },
-  { title: 'Meaning', cell: ({ name }) => <span>{MEANINGS[name]}</span>, class: 'name' },
+  { title: 'Meaning', cell: ({ meaning }) => <span>{meaning}</span>, class: 'name' },
 ];
 
 /** The settings in force. They cannot be changed here. */
 export const Settings = () => {
-  const settings = useLoad('settings', () => sendForList(api.GET('/api/admin/settings')));
+  const inForce = useLoad('settings', load);
   return (
     <Screen title="Settings">
       <p class="muted">They are changed where the service is deployed, or started.</p>
       <LoadedTable
         caption="Settings in force"
         columns={columns}
-        from={settings}
+        from={inForce}
         keyOf={({ name }) => name}
         empty="There are none."
       />

@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { api, Failure, send, sendUnless, settings } from '../api.ts';
 import { Button } from '../components/button.tsx';
 import { AddressField, Form, PasswordField } from '../components/form.tsx';
-import { FailureNotice } from '../components/notice.tsx';
+import { FailureNotice, tell } from '../components/notice.tsx';
 import { Brand } from '../components/screen.tsx';
 import { CodeField } from '../components/second-factor.tsx';
 import type { Credentials } from '../contract.d.ts';
@@ -93,6 +93,7 @@ const ByPasskey = () => {
   }, [round]);
   const asked = useAction(async () => {
     setFailure(undefined);
+    tell('');
     // Browsers allow one request for a passkey at a time.
     listed.current?.abort();
     await loginOptions().then(logInByPasskey).then(admitByPasskey).finally(again);
@@ -131,7 +132,7 @@ export const SignIn = () => {
             {notice}
           </p>
         )}
-        <Form act={signIn} failed="You are not signed in" submit="Sign in">
+        <Form act={signIn} failed="You are not signed in" submit="Sign in" isQuery>
           <AddressField
             defaultValue={before?.email}
             autoComplete={canUsePasskeys ? 'username webauthn' : 'username'}

@@ -11,7 +11,7 @@ import { Card, Screen } from '../components/screen.tsx';
 import { Sessions } from '../components/sessions.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { Time, Whole } from '../components/text.tsx';
-import { forgetUsers, UserName, useKnown } from '../components/user-name.tsx';
+import { askFor, forgetUsers, UserName, useKnown } from '../components/user-name.tsx';
 import type { UserDetails } from '../contract.d.ts';
 import { href } from '../router.ts';
 import { readState } from '../trail/query.ts';
@@ -83,14 +83,21 @@ export const User = ({ id }: { id: number }) => {
   const known = useKnown(id);
   const { name = '' } = known;
   useEffect(() => forgetUsers, []);
+  useEffect(() => {
+    if (isMissing) void askFor(id);
+  }, [isMissing]);
+  const { isDeleted, isUnknown } = isMissing ? known : {};
   return (
     <Screen
-      title={`#${id} ${name}${isMissing ? ' (deleted)' : ''}`}
-      heading={<Person user={isMissing ? { ...known, isDeleted: true } : known} />}
+      title={`#${id} ${name}${isDeleted ? ' (deleted)' : ''}${isUnknown ? ' (unknown)' : ''}`}
+      heading={<Person user={known} />}
     >
       <div class="halves">
         {isMissing ? (
-          <p class="empty">No user has the id {id} now. The trail says what was.</p>
+          <p class="empty">
+            No user has the id {id}
+            {isUnknown ? ', and the trail knows of none.' : ' now. The trail says what was.'}
+          </p>
         ) : (
           <div class="stack">
             <Loaded what="The user" from={loaded}>
@@ -112,7 +119,9 @@ export const User = ({ id }: { id: number }) => {
           </div>
         )}
         {/* While the user cannot be loaded, one message is enough. */}
-        {(loaded.data || isMissing) && <History key={changes} id={id} user={loaded.data} />}
+        {(loaded.data || (isMissing && !isUnknown)) && (
+          <History key={changes} id={id} user={loaded.data} />
+        )}
       </div>
     </Screen>
   );

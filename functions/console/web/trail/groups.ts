@@ -1,5 +1,6 @@
 import type { AuditEntry } from '../contract.d.ts';
 import { detailsOf } from './happened.ts';
+import { isRegistration } from './overview.ts';
 import { type Grouping, none, ownFilters, type TrailState } from './query.ts';
 
 /** Entries that share a value, which is {@link none} where they have none. */
@@ -20,7 +21,9 @@ const sharedBy = (entry: AuditEntry, by: Grouping): string => {
 
 /** Whether an entry passes the filters that the service does not know. */
 export const passes = (entry: AuditEntry, state: TrailState): boolean =>
-  ownFilters(state).every((by) => sharedBy(entry, by) === state[by]);
+  ownFilters(state).every((by) =>
+    by === 'only' ? isRegistration(entry) : sharedBy(entry, by) === state[by],
+  );
 
 /** The groups of entries, the largest first. */
 export const groupsOf = (entries: readonly AuditEntry[], by: Grouping): readonly Group[] => {

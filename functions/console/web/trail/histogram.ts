@@ -10,6 +10,8 @@ export interface Bar {
   readonly failure: number;
 }
 
+type Timed = Pick<AuditEntry, 'created_at' | 'result'>;
+
 const maxBars = 30;
 const day = 86_400;
 
@@ -23,28 +25,35 @@ export interface Bounds {
 }
 
 /**
- * Bars of equal width, oldest first, from the first entry until the last one, or between bounds.
- * @param behind seconds by which the clock of this machine is behind UTC, so that days begin at
- *   midnight
+ * Bars of equal width, oldest first, from the first entry until the last one, or between bounds. Bars of
+ * days are those of the calendar, also where a clock that is set makes one of them longer.
+ * @param behindAt seconds by which the clock of this machine is behind UTC at a time
  */
 export const barsOf = (
-  entries: readonly Pick<AuditEntry, 'created_at' | 'result'>[],
-  behind = 0,
+  entries: readonly Timed[],
+  behindAt: (time: number) => number = () => 0,
   bounds?: Bounds,
 ): readonly Bar[] => {
-  const secondsOf = ({ created_at }: Pick<AuditEntry, 'created_at'>) =>
-    timeOf(created_at) / 1000 - behind;
-  const timed = entries.filter((entry) => !Number.isNaN(secondsOf(entry)));
-  const seconds = bounds
-    ? [bounds.from / 1000 - behind, bounds.until / 1000 - behind]
-    : timed.map(secondsOf);
-  if (seconds.length === 0) return [];
-  const [oldest, newest] = [Math.min(...seconds), Math.max(...seconds)];
-  const countFor = (width: number) => Math.floor(newest / width) - Math.floor(oldest / width) + 1;
-  const wide = Math.ceil((newest - oldest) / (maxBars - 1) / day) * day;
+  const timed = entries.filter(({ created_at }) => !Number.isNaN(timeOf(created_at)));
+  const times = bounds
+    ? [bounds.from, bounds.until]
+    : timed.map(({ created_at }) => timeOf(created_at));
+  if (times.length === 0) return [];
+  const [oldest, newest] = [Math.min(...times), Math.max(...times)];
+  const behind = behindAt(newest);
+  const place = (time: number, width: number) =>
+    (time / 1000 - (width < day ? behind : behindAt(time))) / width;
+  const countFor = (width: number) =>
+    Math.floor(place(newest, width)) - Math.floor(place(oldest, width)) + 1;
+  const wide = Math.ceil((place(newest, day) - place(oldest, day)) / (maxBars - 1)) * day;
   const width = widths.find((each) => countFor(each) <= maxBars) ?? wide;
-  const first = Math.floor(oldest / width);
-  const timeAt = (bar: number) => new Date(((first + bar) * width + behind) * 1000).toISOString();
+  const first = Math.floor(place(oldest, width));
+  const timeAt = (bar: number) => {
+    const local = (first + bar) * width;
+    const near = width < day ? behind : behindAt(local * 1000);
+    const exact = width < day ? behind : behindAt((local + near) * 1000);
+    return new Date((local + exact) * 1000).toISOString();
+  };
   const bars = Array.from({ length: countFor(width) }, (_, bar) => ({
     from: timeAt(bar),
     until: timeAt(bar + 1),
@@ -52,8 +61,31 @@ export const barsOf = (
     failure: 0,
   }));
   for (const entry of timed) {
-    const bar = bars[Math.floor(secondsOf(entry) / width) - first];
+    const bar = bars[Math.floor(place(timeOf(entry.created_at), width)) - first];
     if (bar) bar[entry.result === 'SUCCESS' ? 'success' : 'failure'] += 1;
   }
   return bars;
+};
+
+/** The time of a query, as filters have it: from one time to before another one. Empty: no limit. */
+export interface Span {
+  readonly since: string;
+  readonly until: string;
+}
+
+/** The time of entries: a query by it finds none that came later. */
+export const spanOf = (entries: readonly Timed[]): Span => {
+  const times = entries.map(({ created_at }) => timeOf(created_at)).filter((time) => time >= 0);
+  if (times.length === 0) return { since: '', until: '' };
+  const [oldest, newest] = [Math.min(...times), Math.max(...times)];
+  return { since: new Date(oldest).toISOString(), until: new Date(newest + 1).toISOString() };
+};
+
+/** The time of a bar as far as there are entries: a query by it finds those that the bar counts. */
+export const narrowed = ({ from, until }: Bar, entries: readonly Timed[]): Span => {
+  const all = spanOf(entries);
+  return {
+    since: from > all.since ? from : all.since,
+    until: until < all.until ? until : all.until,
+  };
 };

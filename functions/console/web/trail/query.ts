@@ -10,6 +10,7 @@ const names = [
   'about',
   'ipAddress',
   'reason',
+  'only',
   'since',
   'until',
   'order',
@@ -41,6 +42,8 @@ export const none = 'none';
 export type TrailState = Readonly<
   Record<'userId' | 'resourceId' | 'about' | 'ipAddress' | 'since' | 'until', string> & {
     readonly reason: string;
+    /** Of the users who were created only those who registered themselves. */
+    readonly only: 'registrations' | '';
     readonly action: AuditEntry['action'] | '';
     readonly result: AuditEntry['result'] | '';
     readonly order: 'asc' | '';
@@ -54,6 +57,7 @@ type Parameters = NonNullable<paths['/api/admin/audit-logs']['get']['parameters'
 /** @param query of the address bar. The service says what is wrong with a value. */
 export const readState = (query: Readonly<Record<string, string>>): TrailState => {
   const state = Object.fromEntries(names.map((name) => [name, query[name] ?? '']));
+  if (state.only !== 'registrations') state.only = '';
   return withChanges(state as unknown as TrailState, {});
 };
 
@@ -62,7 +66,8 @@ export const readState = (query: Readonly<Record<string, string>>): TrailState =
  * said in one way: the change that came last decides.
  */
 export const withChanges = (state: TrailState, changes: Partial<TrailState>): TrailState => {
-  const next = { ...state, ...changes };
+  const changed = { ...state, ...changes };
+  const next = changed.action === 'CREATE' ? changed : { ...changed, only: '' as const };
   const isNewlyAbout = next.about !== '' && next.about !== state.about;
   const said = isNewlyAbout
     ? { ...next, userId: '', resourceId: '' }
@@ -72,14 +77,14 @@ export const withChanges = (state: TrailState, changes: Partial<TrailState>): Tr
   return said.until || said.order === 'asc' ? { ...said, follow: '' } : said;
 };
 
-/** The filters that the service does not know: by reason, and for what has no value. */
-export const ownFilters = (state: TrailState): readonly Grouping[] =>
-  (Object.keys(groupings) as Grouping[]).filter(
-    (by) => state[by] !== '' && (by === 'reason' || state[by] === none),
+/** The filters that the service does not know: by reason, for what has no value, for registrations. */
+export const ownFilters = (state: TrailState): readonly (Grouping | 'only')[] =>
+  ([...Object.keys(groupings), 'only'] as (Grouping | 'only')[]).filter(
+    (by) => state[by] !== '' && (by === 'reason' || by === 'only' || state[by] === none),
   );
 
 export const parametersOf = (state: TrailState): Parameters => {
-  const { follow: _, group: __, reason: ___, ...filters } = state;
+  const { follow: _, group: __, reason: ___, only: ____, ...filters } = state;
   const own: readonly string[] = ownFilters(state);
   const given = Object.entries(filters).filter(
     ([name, value]) => value !== '' && !own.includes(name),
@@ -106,8 +111,13 @@ export const toLocal = (iso: string): string => {
   return shifted.slice(0, time.getMilliseconds() ? 23 : 19);
 };
 
-/** The same backwards. */
-export const fromLocal = (text: string): string => {
+/**
+ * The same backwards.
+ * @param before the time that the input had: it stays while it reads the same, as a clock that is set
+ *   back shows an hour twice
+ */
+export const fromLocal = (text: string, before = ''): string => {
   const time = new Date(text);
-  return Number.isNaN(time.getTime()) ? '' : time.toISOString();
+  if (Number.isNaN(time.getTime())) return '';
+  return time.getTime() === Date.parse(toLocal(before)) ? before : time.toISOString();
 };

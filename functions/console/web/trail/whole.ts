@@ -1,6 +1,7 @@
 import type { Page } from '../api.ts';
 import type { AuditEntry } from '../contract.d.ts';
 import { type Loading, useLoad } from '../loading.ts';
+import { type Span, spanOf } from './histogram.ts';
 import type { TrailState } from './query.ts';
 import { readAll } from './read.ts';
 
@@ -20,4 +21,13 @@ export const useWhole = (state: TrailState): Whole => {
       readAll(query, mostEntries, (data) => show({ data })),
   );
   return { ...loaded, data: page?.data, isFull: page?.next !== undefined };
+};
+
+/** The time of the entries of a query that were read: these are all that there are in it. */
+export const spanRead = (
+  { data = [], isBusy, isFull }: Whole,
+  { since, until = '' }: Pick<Span, 'since'> & Partial<Span>,
+): Span => {
+  const read = spanOf(data);
+  return { since: isBusy || isFull ? read.since : since, until: until || read.until };
 };

@@ -3,9 +3,9 @@ import type { AuditEntry } from '../../../../functions/console/web/contract.d.ts
 import { ago, localDay, localTime, utcTime } from '../../../../functions/console/web/format.ts';
 import { readableAgent } from '../../../../functions/console/web/trail/agent.ts';
 import { maxRows, merge, rereadFrom } from '../../../../functions/console/web/trail/follow.ts';
-import { groupsOf } from '../../../../functions/console/web/trail/groups.ts';
+import { groupsOf, passes } from '../../../../functions/console/web/trail/groups.ts';
 import { happened } from '../../../../functions/console/web/trail/happened.ts';
-import { barsOf } from '../../../../functions/console/web/trail/histogram.ts';
+import { barsOf, narrowed, spanOf } from '../../../../functions/console/web/trail/histogram.ts';
 import { keepPassing } from '../../../../functions/console/web/trail/keep.ts';
 import { changesRights } from '../../../../functions/console/web/trail/overview.ts';
 import {
@@ -54,6 +54,9 @@ describe('The query of the trail', () => {
     [{ userId: '1', resourceId: '2' }, { about: '3' }, { userId: '', resourceId: '', about: '3' }],
     [{ about: '3' }, { userId: '1' }, { userId: '1', about: '' }],
     [{ about: '3', userId: '1' }, {}, { userId: '1', about: '' }],
+    [{ action: 'CREATE', only: 'registrations' }, {}, { only: 'registrations' }],
+    [{ action: 'CREATE', only: 'registrations' }, { action: 'LOGIN' }, { only: '' }],
+    [{ action: 'CREATE', only: 'anything' }, {}, { only: '' }],
   ] as const)(
     'is what came last where two do not go together: %j, then %j',
     (query, changes, after) => {
@@ -66,8 +69,28 @@ describe('The query of the trail', () => {
       expect(fromLocal(toLocal(time))).toBe(time);
     }
     expect([toLocal('x'), fromLocal('x')]).toEqual(['', '']);
+    expect(fromLocal('2026-11-22T12:00', 'x')).toBe(fromLocal('2026-11-22T12:00'));
     expect(secondsBefore(noon + 999, 3600)).toBe('2026-11-22T11:00:00.000Z');
   });
+});
+
+it('The second of two equal times of a clock that was set back is kept until it is changed', () => {
+  // As clocks in Berlin; the tests run with any other.
+  const [first, second] = ['2026-10-25T00:30:00.000Z', '2026-10-25T01:30:00.000Z'];
+  const zone = process.env.TZ;
+  try {
+    process.env.TZ = 'Europe/Berlin';
+    expect([toLocal(first), toLocal(second)]).toEqual(Array(2).fill('2026-10-25T02:30:00'));
+
+    // Browsers leave out seconds that are 0.
+    expect(fromLocal('2026-10-25T02:30', second)).toBe(second);
+    expect(fromLocal('2026-10-25T02:30', first)).toBe(first);
+    expect(fromLocal('2026-10-25T02:31', second)).toBe('2026-10-25T00:31:00.000Z');
+    expect(fromLocal(second, second)).toBe(second);
+  } finally {
+    if (zone === undefined) delete process.env.TZ;
+    else process.env.TZ = zone;
+  }
 });
 
 describe('Following', () => {
@@ -116,7 +139,7 @@ describe('The histogram', () => {
   });
 
   it('has bars between bounds also where there is no entry', () => {
-    const bars = barsOf([], 0, { from: noon - 7 * 86_400_000, until: noon });
+    const bars = barsOf([], () => 0, { from: noon - 7 * 86_400_000, until: noon });
 
     expect(bars).toHaveLength(29);
     expect(bars.every(({ success, failure }) => success + failure === 0)).toBe(true);
@@ -124,10 +147,62 @@ describe('The histogram', () => {
 
   it('counts by result, and begins days at midnight of this machine', () => {
     const entries = [entry(1), entry(2, 40 * 86_400, 'FAILURE'), entry(3, 1)];
-    const bars = barsOf(entries, -5.5 * 3600);
+    const bars = barsOf(entries, () => -5.5 * 3600);
 
     expect(bars[0]).toMatchObject({ from: '2026-11-20T18:30:00.000Z', success: 2 });
     expect(bars.at(-1)).toMatchObject({ success: 0, failure: 1 });
+  });
+});
+
+/** Seconds by which a clock in Berlin, or in New York, is behind UTC around the change of 2026. */
+const berlin = (time: number) => (time < Date.UTC(2026, 9, 25, 1) ? -7200 : -3600);
+const newYork = (time: number) => (time < Date.UTC(2026, 10, 1, 6) ? 14_400 : 18_000);
+const spring = (time: number) => (time < Date.UTC(2026, 2, 29, 1) ? -3600 : -7200);
+
+describe('Bars of days across a change of clocks', () => {
+  it.each([
+    ['autumn in Berlin', berlin, '2026-10-10T12:00:00.000Z', '2026-10-24T21:59:59.999Z', [22, 23]],
+    ['spring in Berlin', spring, '2026-03-10T12:00:00.000Z', '2026-03-28T22:59:59.999Z', [23, 22]],
+    ['New York', newYork, '2026-10-20T12:00:00.000Z', '2026-11-01T03:59:59.999Z', [4, 5]],
+  ] as const)(
+    'begin at midnight, and count entries in their day: %s',
+    (_, behindAt, first, lastOfDay, hours) => {
+      const dayAfter = new Date(Date.parse(lastOfDay) + 1).toISOString();
+      const end = new Date(Date.parse(dayAfter) + 10 * 86_400_000).toISOString();
+      const at = (created_at: string) => ({ ...entry(1), created_at });
+
+      const bars = barsOf([first, lastOfDay, dayAfter, end].map(at), behindAt);
+
+      const counting = bars.filter(({ success }) => success > 0);
+      expect(counting.map(({ success }) => success)).toEqual([1, 1, 1, 1]);
+      expect([counting[1]?.until, counting[2]?.from]).toEqual([dayAfter, dayAfter]);
+      expect([bars[0], bars.at(-1)].map((bar) => new Date(bar?.from ?? '').getUTCHours())).toEqual(
+        hours,
+      );
+      expect(bars.slice(1).map(({ from }) => from)).toEqual(
+        bars.slice(0, -1).map(({ until }) => until),
+      );
+    },
+  );
+});
+
+describe('A bar that is opened', () => {
+  it('finds the entries that it counts, and none of before or after', () => {
+    const entries = [entry(2, 100), entry(1, 10)];
+    const [first, ...rest] = barsOf(entries);
+    const last = rest.at(-1);
+    const whole = { from: '2026-01-01T00:00:00.000Z', until: '2027-01-01T00:00:00.000Z' };
+
+    expect(first && narrowed(first, entries)).toEqual({
+      since: '2026-11-22T12:00:10.000Z',
+      until: first?.until,
+    });
+    expect(last && narrowed(last, entries)).toEqual({
+      since: last?.from,
+      until: '2026-11-22T12:01:40.001Z',
+    });
+    expect(narrowed({ ...whole, success: 2, failure: 0 }, entries)).toEqual(spanOf(entries));
+    expect(spanOf([{ ...entry(1), created_at: 'no time' }])).toEqual({ since: '', until: '' });
   });
 });
 
@@ -216,6 +291,25 @@ describe('The overview', () => {
     const listed = { ...entry(1), action, details: JSON.stringify(details) } as AuditEntry;
     expect(changesRights(listed)).toBe(isListed);
   });
+});
+
+it.each([
+  [{ action: 'CREATE', only: 'registrations' }, [1]],
+  [{ action: 'CREATE' }, [1, 2, 3]],
+])('Of users who were created, the filter %j keeps these: %j', (query, kept) => {
+  const created = (id: number, by: number | null, result: AuditEntry['result'] = 'SUCCESS') =>
+    ({
+      ...entry(id, 0, result),
+      action: 'CREATE',
+      resource: 'users',
+      resource_id: '7',
+      user_id: by,
+    }) as AuditEntry;
+  const entries = [created(1, 7), created(2, 1), created(3, null, 'FAILURE')];
+
+  const found = entries.filter((each) => passes(each, readState(query)));
+
+  expect(found.map(({ id }) => id)).toEqual(kept);
 });
 
 describe('Groups', () => {
