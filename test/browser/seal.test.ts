@@ -129,7 +129,7 @@ describe('The screen of the seal', () => {
     await page.getByRole('link', { name: 'file 7 (9999999992.ndjson.gz)' }).click();
     expect(await page.evaluate('document.activeElement.id')).toBe('verify');
 
-    await page.locator('.badge').getByRole('link', { name: '12 findings' }).click();
+    await page.getByRole('link', { name: `Entry ${id}` }).click();
     const row = page.locator('tbody tr', { has: page.locator(`time[datetime="${created_at}"]`) });
     await row.getByText('Changed').first().waitFor();
     expect(await violationsIn(page)).toEqual([]);

@@ -122,25 +122,32 @@ const timeClicks = async (): Promise<Readonly<Record<string, number>>> => {
   return times;
 };
 
+/** Milliseconds for each test, which a busy machine may need. */
+const patience = 3_600_000;
+
 /** Entries that the page keeps, and those that are left in each round of following. */
 const kept = 2000;
-const perRound = 200;
+const perRound = 500;
 
 const rowsOf = (page: Page) => page.locator('main tbody tr').count();
 
-describe('With 10,000 users and 100,000 entries, the console', () => {
+describe('With 10,000 users and 100,000 entries, the console', { timeout: patience }, () => {
   beforeAll(async () => {
     await leaveUsers();
     await leave(100_000, Date.now() - 100_000 * 1000);
-  });
+  }, patience);
 
   it('works no longer for a click than its requests take', async () => {
-    const rounds = [await timeClicks(), await timeClicks(), await timeClicks()];
+    const rounds: Awaited<ReturnType<typeof timeClicks>>[] = [];
+    let slow: readonly string[];
+    do {
+      rounds.push(await timeClicks());
+      // A machine that is busy takes longer in some of them.
+      slow = Object.keys(rounds[0] ?? {}).filter(
+        (click) => !rounds.some(({ [click]: time = Number.NaN }) => time > 0 && time < 1),
+      );
+    } while (slow.length > 0 && rounds.length < 3);
 
-    // A machine that is busy takes longer in some of them.
-    const slow = Object.keys(rounds[0] ?? {}).filter(
-      (click) => !rounds.some(({ [click]: time = Number.NaN }) => time > 0 && time < 1),
-    );
     expect(slow, JSON.stringify(rounds)).toEqual([]);
   });
 
