@@ -6,8 +6,8 @@ export interface PageData {
   readonly sessions: boolean;
   /** Whether users can log in by identities of other issuers. */
   readonly identities: boolean;
-  /** The origins whose pages can use passkeys; absent: passkeys are off. */
-  readonly passkeys?: readonly string[];
+  /** The domain of passkeys, and the origins whose pages can use them; absent: passkeys are off. */
+  readonly passkeys?: { readonly rpId: string; readonly origins: readonly string[] };
   readonly secondFactor: 'off' | 'optional' | 'admins';
   readonly passwordMinLength: number;
   /** The pattern of addresses, as the contract has it. */

@@ -37,7 +37,7 @@ const dataOf = (settings: Config): Omit<PageData, 'meanings'> => ({
   product: productOf(settings),
   sessions: hasSessions(settings),
   identities: hasIdentities(settings),
-  ...(hasPasskeys(settings) && { passkeys: JSON.parse(settings.passkeys).origins }),
+  ...(hasPasskeys(settings) && { passkeys: JSON.parse(settings.passkeys) }),
   secondFactor: settings.secondFactor,
   passwordMinLength: settings.passwordMinLength,
   emailPattern,

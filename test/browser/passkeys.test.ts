@@ -3,27 +3,25 @@ import { request } from 'node:http';
 import type { Page } from 'playwright-core';
 import { afterAll, expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
-import { uniqueEmail } from '../support/client.ts';
+import { logIn, uniqueEmail } from '../support/client.ts';
 import { startLoopback } from '../support/loopback.ts';
+import { until } from '../support/until.ts';
 import { appForThisFile, browserCode } from './app.ts';
 import { browserForThisFile } from './browser.ts';
-import { openConsole } from './console.ts';
+import { openConsole, signIn } from './console.ts';
 import { button, openPage, title, violationsIn } from './page.ts';
 
 const files = { '/passkeys.js': '', '/api.js': '' };
 const app = await appForThisFile(
   () => files,
-  `import { makePasskey, usePasskey } from './passkeys.js';
+  `import { makePasskey, tellBrowser, usePasskey } from './passkeys.js';
 import { call } from './api.js';
 const signIn = async (use) => {
   const { body: options } = await call('POST', '/api/login/passkey-options');
   return call('POST', '/api/login/passkey', { credential: await use(options) });
 };
 /** Asks for a passkey as autofill does: a user would choose it from a list, and the authenticator chooses for the user. */
-const offered = async (options) => {
-  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
-  return (await navigator.credentials.get({ publicKey, mediation: 'conditional' })).toJSON();
-};
+const offered = (options) => usePasskey(options, { mediation: 'conditional' });
 window.live = async (user) => {
   const confirmation = { currentPassword: user.password };
   const { body: { token } } = await call('POST', '/api/auth/register', user);
@@ -36,25 +34,45 @@ window.live = async (user) => {
   const twice = await signIn(usePasskey);
   const path = '/api/passkeys/' + added.body.id;
   const renamed = await call('PATCH', path, { name: 'Telephone' }, login.body.token);
-  const removed = await call('POST', path + '/removals', confirmation, login.body.token);
+  const { token: own } = login.body;
+  const profile = await call('GET', '/api/profile', undefined, own);
+  const before = await call('GET', '/api/passkeys', undefined, own);
+  await tellBrowser(before.body, { ...profile.body.data, email: 'ada@elsewhere.example.org' });
+  const removed = await call('POST', path + '/removals', confirmation, own);
   return { added, again, login, twice, renamed, removed, unknown: await signIn(usePasskey) };
+};
+window.told = async (user) => {
+  const { body: { token } } = await call('POST', '/api/login', user);
+  const profile = await call('GET', '/api/profile', undefined, token);
+  const passkeys = await call('GET', '/api/passkeys', undefined, token);
+  await tellBrowser(passkeys.body, profile.body.data);
 };
 window.refused = () => signIn(usePasskey).catch(({ name }) => name);`,
 );
-/** Stands before the service: the console's origin must be known before the service has a port. */
-const front = await startLoopback(({ method, url, headers }, _, response, bytes) => {
-  const outgoing = request(service.url + url, { method, headers }, (incoming) => {
-    incoming.pipe(response.writeHead(incoming.statusCode ?? 500, incoming.headers));
+/** A service of localhost, behind a server: the console's origin must be known before the service has a port. */
+const startForThisFile = async () => {
+  let target = '';
+  const front = await startLoopback(({ method, url, headers }, _, response, bytes) => {
+    const outgoing = request(target + url, { method, headers }, (incoming) => {
+      incoming.pipe(response.writeHead(incoming.statusCode ?? 500, incoming.headers));
+    });
+    outgoing.end(bytes);
   });
-  outgoing.end(bytes);
-});
-afterAll(front.stop);
-const url = front.url.replace('127.0.0.1', 'localhost');
-const service = await serviceForThisFile({
-  SESSION_DAYS: '90',
-  PASSKEYS: JSON.stringify({ rpId: 'localhost', origins: [app, url] }),
-});
-const { admin } = service;
+  afterAll(front.stop);
+  const url = front.url.replace('127.0.0.1', 'localhost');
+  const service = await serviceForThisFile({
+    SESSION_DAYS: '90',
+    PASSKEYS: JSON.stringify({ rpId: 'localhost', origins: [app, url] }),
+    // The authenticator chooses an unknown passkey again and again, which a user would not.
+    LOGIN_FAILURES_PER_ADDRESS: '0',
+  });
+  target = service.url;
+  return { service, front, url };
+};
+const { service, front, url } = await startForThisFile();
+/** Another service of the same domain. */
+const elsewhere = await startForThisFile();
+const { admin, api } = service;
 files['/passkeys.js'] = browserCode('parseRequestOptionsFromJSON', service.url);
 files['/api.js'] = `export const call = async (method, path, json, token) => {
   const authorization = token ? { authorization: 'Bearer ' + token } : {};
@@ -66,6 +84,46 @@ files['/api.js'] = `export const call = async (method, path, json, token) => {
   return { status, code: response.headers.get('error-code'), body };
 };`;
 const browser = await browserForThisFile();
+
+/** In a page: a password manager, whose credentials are objects of its own. */
+const passwordManager = `for (const name of ['create', 'get']) {
+  const own = navigator.credentials[name].bind(navigator.credentials);
+  navigator.credentials[name] = async (options) => {
+    const { id, rawId, type, response } = await own(options);
+    const toJSON = () => { throw new TypeError('Illegal invocation'); };
+    return { id, rawId, type, response, toJSON };
+  };
+}`;
+
+/** In a page: notes in `signals` which methods tell the authenticator something. */
+const notedSignals = `window.signals = [];
+for (const name of Object.getOwnPropertyNames(PublicKeyCredential).filter((each) => each.startsWith('signal'))) {
+  const own = PublicKeyCredential[name].bind(PublicKeyCredential);
+  PublicKeyCredential[name] = (options) => {
+    window.signals.push(name);
+    return own(options);
+  };
+}`;
+
+/** Another admin of the service. */
+const newAdmin = async () => {
+  const password = 'a long password';
+  const user = { name: 'Grace', email: uniqueEmail(), password, role: 'admin' };
+  const token = await logIn(api, admin);
+  const { body } = await api('POST', '/api/users', { token, json: user });
+  return { ...user, id: body.id as number };
+};
+
+/** Adds a passkey in the console, at the screen of one's own account. */
+const addIn = async (page: Page, password: string, name = 'Laptop') => {
+  const dialog = page.getByRole('dialog');
+  await button(page, 'Add a passkey').click();
+  await dialog.getByLabel('Name').fill(name);
+  await dialog.getByLabel('Current password').fill(password);
+  await button(dialog, 'Add a passkey').click();
+  await page.getByRole('cell', { name }).waitFor();
+  await dialog.waitFor({ state: 'hidden' });
+};
 
 /** Gives a page an authenticator whose user is always there. */
 const authenticatorOf = async (page: Page) => {
@@ -89,73 +147,171 @@ const authenticatorOf = async (page: Page) => {
   };
 };
 
-it('A page of another origin adds a passkey, signs in by it without typing, renames and removes it', async () => {
-  const page = await (await browser.newContext()).newPage();
-  const { refuse, credentials } = await authenticatorOf(page);
-  await page.goto(app);
-  await page.waitForFunction('window.live');
-  const user = { name: 'Ada', email: uniqueEmail(), password: 'a long password' };
+it.each([
+  ['the browser itself', ''],
+  ['a password manager whose credentials have no toJSON that works', passwordManager],
+])(
+  'A page of another origin adds a passkey, signs in by it without typing, renames and removes it: by %s',
+  async (_, script) => {
+    const page = await (await browser.newContext()).newPage();
+    await page.addInitScript(script);
+    const { refuse, credentials } = await authenticatorOf(page);
+    await page.goto(app);
+    await page.waitForFunction('window.live');
+    const user = { name: 'Ada', email: uniqueEmail(), password: 'a long password' };
 
-  const lived = await page.evaluate<unknown>(`live(${JSON.stringify(user)})`);
-  await refuse();
-  const unverified = await page.evaluate<unknown>('refused()');
+    const lived = await page.evaluate<unknown>(`live(${JSON.stringify(user)})`);
+    const [kept] = await credentials();
+    await page.evaluate(`told(${JSON.stringify(user)})`);
+    const left = await credentials();
+    await refuse();
+    const unverified = await page.evaluate<unknown>('refused()');
 
-  expect(lived).toMatchObject({
-    added: { status: 201, body: { name: 'Laptop' } },
-    again: 'InvalidStateError',
-    login: { status: 200, body: { token: expect.any(String) } },
-    twice: { status: 200 },
-    renamed: { status: 200, body: { name: 'Telephone' } },
-    removed: { status: 204 },
-    unknown: { status: 401, code: 'PASSKEY_UNKNOWN' },
-  });
-  expect(unverified).toBe('NotAllowedError');
-  expect((await credentials())[0]?.signCount).toBeGreaterThan(2);
-});
+    expect(lived).toMatchObject({
+      added: { status: 201, body: { name: 'Laptop' } },
+      again: 'InvalidStateError',
+      login: { status: 200, body: { token: expect.any(String) } },
+      twice: { status: 200 },
+      renamed: { status: 200, body: { name: 'Telephone' } },
+      removed: { status: 204 },
+      unknown: { status: 401, code: 'PASSKEY_UNKNOWN' },
+    });
+    expect(unverified).toBe('NotAllowedError');
+    expect(kept).toMatchObject({ userName: 'ada@elsewhere.example.org', userDisplayName: 'Ada' });
+    expect(kept?.signCount).toBeGreaterThan(2);
+    expect(left).toEqual([]);
+  },
+);
 
-it('An admin adds, renames and removes a passkey in the console, and signs in by it without typing', async () => {
-  const { page, complaints } = await openConsole(browser, { url, admin }, '#/account');
-  const { credentials } = await authenticatorOf(page);
-  const dialog = page.getByRole('dialog');
+it.each([
+  ['the browser itself', ''],
+  ['a password manager whose credentials have no toJSON that works', passwordManager],
+])(
+  'An admin adds, renames and removes a passkey in the console, and signs in by it without typing: by %s',
+  async (_, script) => {
+    const { page, complaints } = await openConsole(browser, { url, admin }, '#/account');
+    await page.evaluate(script);
+    const { credentials } = await authenticatorOf(page);
+    const dialog = page.getByRole('dialog');
 
-  await button(page, 'Add a passkey').click();
-  await dialog.getByLabel('Name').fill('Laptop');
-  await dialog.getByLabel('Current password').fill(admin.password);
-  expect(await violationsIn(page)).toEqual([]);
-  await button(dialog, 'Add a passkey').click();
-  await page.getByText('The passkey is added.').waitFor();
-  await page.getByRole('cell', { name: 'Laptop' }).waitFor();
-  expect(await credentials()).toHaveLength(1);
+    await button(page, 'Add a passkey').click();
+    await dialog.getByLabel('Name').fill('Laptop');
+    await dialog.getByLabel('Current password').fill(admin.password);
+    expect(await violationsIn(page)).toEqual([]);
+    await button(dialog, 'Add a passkey').click();
+    await page.getByText('The passkey is added.').waitFor();
+    await page.getByRole('cell', { name: 'Laptop' }).waitFor();
+    expect(await credentials()).toHaveLength(1);
 
-  await button(page, 'Rename').click();
-  await dialog.getByLabel('Name').fill('Telephone');
-  await button(dialog, 'Rename the passkey').click();
-  await page.getByRole('cell', { name: 'Telephone' }).waitFor();
-  expect(await violationsIn(page)).toEqual([]);
+    await button(page, 'Rename').click();
+    await dialog.getByLabel('Name').fill('Telephone');
+    await button(dialog, 'Rename the passkey').click();
+    await page.getByRole('cell', { name: 'Telephone' }).waitFor();
+    expect(await violationsIn(page)).toEqual([]);
 
-  await button(page, 'Sign out').click();
-  // The browser has one passkey, and a user who is there: the list of the address field chooses it.
-  await title(page, 'My account').waitFor();
+    await button(page, 'Sign out').click();
+    // The browser has one passkey, and a user who is there: the list of the address field chooses it.
+    await title(page, 'My account').waitFor();
 
-  await button(page, 'Remove').click();
-  await dialog.getByLabel('Current password').fill(admin.password);
-  await button(dialog, 'Remove the passkey').click();
-  await page.getByText('No passkey signs you in.').waitFor();
-  expect(complaints).toEqual([]);
-});
+    await button(page, 'Remove').click();
+    await dialog.getByLabel('Current password').fill(admin.password);
+    await button(dialog, 'Remove the passkey').click();
+    await page.getByText('No passkey signs you in.').waitFor();
+    expect(complaints).toEqual([]);
+  },
+);
 
 it('The form to sign in has a button for passkeys where its origin has them, and says what fails', async () => {
   const { page } = await openPage(browser, `${url}/console`);
-  const elsewhere = await openPage(browser, `${front.url}/console`);
+  const other = await openPage(browser, `${front.url}/console`);
 
   await title(page, 'Sign in').waitFor();
-  await title(elsewhere.page, 'Sign in').waitFor();
-  expect(await button(elsewhere.page, 'Use a passkey').count()).toBe(0);
+  await title(other.page, 'Sign in').waitFor();
+  expect(await button(other.page, 'Use a passkey').count()).toBe(0);
   expect(await violationsIn(page)).toEqual([]);
   const { refuse } = await authenticatorOf(page);
   await refuse();
   await button(page, 'Use a passkey').click();
-  await page.getByText('The browser has made or used no passkey.').waitFor();
+  const said = 'it was declined, or took too long, or there is none.';
+  await page.getByText(`The browser has made or used no passkey: ${said}`).waitFor();
+});
+
+it('The form to sign in says nothing of an offer in the list that fails, and names the cause of a request that does', async () => {
+  const page = await (await browser.newContext()).newPage();
+  await page.addInitScript(`navigator.credentials.get = async ({ mediation }) => {
+    window.offered ??= mediation === 'conditional';
+    throw new DOMException('The vault is locked', 'UnknownError');
+  };`);
+
+  await page.goto(`${url}/console`);
+  await until(() => page.evaluate<boolean>('window.offered === true'));
+  await page.evaluate('new Promise(requestAnimationFrame)');
+  const notices = await page.getByText('You are not signed in').count();
+  await button(page, 'Use a passkey').click();
+
+  const said = 'The browser has made or used no passkey: The vault is locked.';
+  await page.getByText(said).waitFor();
+  expect(notices).toBe(0);
+});
+
+it('The console of another service of the domain leaves alone a passkey that it does not know', async () => {
+  const user = await newAdmin();
+  const { page } = await openConsole(browser, { url, admin: user }, '#/account');
+  await page.addInitScript(notedSignals);
+  const { credentials } = await authenticatorOf(page);
+  await addIn(page, user.password);
+  const before = await credentials();
+
+  await page.goto(`${elsewhere.url}/console`);
+  await page.getByText('Invalid passkey.').waitFor();
+
+  expect(await page.evaluate('signals')).toEqual([]);
+  expect(before).toHaveLength(1);
+  expect(await credentials()).toMatchObject([{ credentialId: before[0]?.credentialId }]);
+});
+
+it('A login to the console has the authenticator forget a passkey that was removed elsewhere', async () => {
+  const user = await newAdmin();
+  const { page } = await openConsole(browser, { url, admin: user }, '#/account');
+  const { credentials } = await authenticatorOf(page);
+  await addIn(page, user.password);
+  const other = await logIn(api, user);
+  const [passkey] = (await api('GET', '/api/passkeys', { token: other })).body.data;
+  const json = { currentPassword: user.password };
+  await api('POST', `/api/passkeys/${passkey.id}/removals`, { token: other, json });
+
+  expect(await credentials()).toHaveLength(1);
+  await page.reload();
+  await signIn(page, user);
+
+  await until(async () => (await credentials()).length === 0, 'The passkey was not forgotten');
+});
+
+it('The console tells the authenticator a new address and name, and at the deletion of the account that no passkey is left', async () => {
+  const user = await newAdmin();
+  const { page } = await openConsole(browser, { url, admin: user }, '#/account');
+  const { credentials } = await authenticatorOf(page);
+  await addIn(page, user.password);
+  const email = uniqueEmail();
+
+  await page.getByLabel('Name', { exact: true }).fill('Grace Hopper');
+  await page.getByLabel('Email address').fill(email);
+  await page.getByLabel('Current password').first().fill(user.password);
+  await button(page, 'Save the changes').click();
+  await until(
+    async () => (await credentials())[0]?.userName === email,
+    'The authenticator shows the address before',
+  );
+  const [renamed] = await credentials();
+  await page.goto(`${url}/console#/users/${user.id}`);
+  await button(page, 'Delete').click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel(/^Type/).fill(email);
+  await button(dialog, 'Delete for good').click();
+  await page.getByText('Your account is deleted.').waitFor();
+
+  await until(async () => (await credentials()).length === 0, 'The passkey was not forgotten');
+  expect(renamed?.userDisplayName).toBe('Grace Hopper');
 });
 
 it('The form to sign in does not ask on and on for options that fail', async () => {
@@ -167,13 +323,14 @@ it('The form to sign in does not ask on and on for options that fail', async () 
   });
 
   await page.goto(`${url}/console`);
-  await page.getByText('You are not signed in').waitFor();
+  await until(() => asked > 0);
   // Another request would be under way before these are answered.
   await page.evaluate(`(async () => {
     for (let count = 0; count < 20; count += 1) await fetch('/openapi.json');
   })()`);
 
   expect(asked).toBe(1);
+  expect(await page.getByText('You are not signed in').count()).toBe(0);
 });
 
 it('The console says that a passkey is added also where it cannot list all of them after that', async () => {

@@ -75,6 +75,7 @@ const passkeys: readonly Passkey[] = ['Telephone', 'N'.repeat(100)].map((name, i
   last_used_at: index > 0 ? timeBefore(2) : null,
   backed_up: false,
   credential_id: name,
+  rp_id: index > 0 ? 'old.example.com' : 'example.com',
 }));
 
 const details = (each: User): UserDetails => ({

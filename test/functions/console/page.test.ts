@@ -102,7 +102,7 @@ describe('GET /console', () => {
     const all = { ...settings, ...mailSettings, PASSKEYS };
     expect(dataIn(renderPage(configFrom(all), {}))).toMatchObject({
       sessions: true,
-      passkeys: ['https://app.example.com'],
+      passkeys: JSON.parse(PASSKEYS),
       passwordMinLength: 15,
       passwordReset: true,
       docs: 'off',

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { api, Failure, send, settings } from '../api.ts';
 import type { Invitation, UserChanges, UserDetails } from '../contract.d.ts';
 import { counted } from '../format.ts';
+import { findOwn, isInForce, tellDeleted } from '../passkeys.ts';
 import { goBackTo } from '../router.ts';
 import { forgetSession, isAdmin } from '../session.ts';
 import { Button } from './button.tsx';
@@ -172,7 +173,8 @@ const linkOf = ({ id, email, invited_until: isInvited, ...user }: UserDetails): 
 
 /** The second factor. Passkeys count as one. */
 const factorOf = (user: UserDetails): Deed => {
-  const { id, second_factor: factor, passkeys = [] } = user;
+  const { id, second_factor: factor } = user;
+  const passkeys = (user.passkeys ?? []).filter(isInForce);
   const states = [
     factor?.enabled && `Enabled, ${counted(factor.recovery_codes_left, 'recovery code')} left.`,
     passkeys.length > 0 && `${counted(passkeys.length, 'passkey')}.`,
@@ -246,7 +248,10 @@ const deletionOf = (user: UserDetails): Deed => ({
     if (plain(typed) !== plain(user.email)) {
       throw new Failure(`Type ${user.email} to delete the user.`);
     }
+    // The account is deleted, whether or not the browser can be told.
+    const own = isOwn(user) ? await findOwn().catch(() => undefined) : undefined;
     await deleteUser(user);
+    if (own) tellDeleted(own).catch(() => undefined);
     if (isOwn(user)) return forgetSession('Your account is deleted.');
     tellOf(user, 'is deleted.');
     goBackTo('/users');

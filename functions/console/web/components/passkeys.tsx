@@ -2,7 +2,7 @@
 import { api, send, sendForList, settings } from '../api.ts';
 import type { Passkey, PasskeyConfirmation, PasskeyName } from '../contract.d.ts';
 import { useLoad } from '../loading.ts';
-import { canUsePasskeys, makePasskey, tellBrowser } from '../passkeys.ts';
+import { canUsePasskeys, isInForce, makePasskey, tellBrowser } from '../passkeys.ts';
 import { Button } from './button.tsx';
 import { openDialog } from './dialog.tsx';
 import { Field, FormDialog } from './form.tsx';
@@ -10,12 +10,25 @@ import { tell } from './notice.tsx';
 import { isOwn, type UserProps } from './profile.tsx';
 import { Confirmation } from './second-factor.tsx';
 import { type Column, LoadedTable, Table } from './table.tsx';
-import { Time } from './text.tsx';
+import { Time, Whole } from './text.tsx';
 
-type Listed = Pick<Passkey, 'id' | 'name' | 'created_at'>;
+type Listed = Pick<Passkey, 'id' | 'name' | 'created_at' | 'rp_id'>;
 
 const known: readonly Column<Listed>[] = [
-  { title: 'Name', cell: ({ name }) => name, class: 'name' },
+  {
+    title: 'Name',
+    cell: (passkey) => (
+      <>
+        {passkey.name}{' '}
+        {!isInForce(passkey) && (
+          <span class="muted">
+            Made for <Whole text={passkey.rp_id} />: it cannot sign in.
+          </span>
+        )}
+      </>
+    ),
+    class: 'name',
+  },
   { title: 'Added', cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 

@@ -5,6 +5,7 @@ import { now } from '../clock.ts';
 import type { User, UserChanges, UserDetails } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { useLoad } from '../loading.ts';
+import { tellBrowser } from '../passkeys.ts';
 import { isAdmin, renameSession, signedIn } from '../session.ts';
 import { AddressField, CurrentPassword, Field, Form, PasswordField, UserNameOf } from './form.tsx';
 import { tell } from './notice.tsx';
@@ -15,7 +16,11 @@ import { tellUser } from './user-name.tsx';
 
 export const changeUser = async (id: number, body: UserChanges): Promise<User> => {
   const user = await send(api.PUT('/api/users/{id}', { params: { path: { id } }, body }));
-  if (isOwn(user)) renameSession(user.email);
+  if (isOwn(user)) {
+    renameSession(user.email);
+    // The change is made, whether or not the browser can be told.
+    if (body.email ?? body.name) tellBrowser().catch(() => undefined);
+  }
   return user;
 };
 

@@ -7,7 +7,13 @@ import { Brand } from '../components/screen.tsx';
 import { CodeField } from '../components/second-factor.tsx';
 import type { Credentials } from '../contract.d.ts';
 import { failureOf, useAction } from '../loading.ts';
-import { canUsePasskeys, logInByPasskey, loginOptions } from '../passkeys.ts';
+import {
+  canUsePasskeys,
+  choosePasskey,
+  logInByPasskey,
+  loginOptions,
+  tellBrowser,
+} from '../passkeys.ts';
 import { go } from '../router.ts';
 import { beginSession, type Session, sessionOf, signedIn } from '../session.ts';
 
@@ -52,6 +58,8 @@ const admit = async (session: Session, { isByPasskey = false } = {}): Promise<vo
   const isRequired = settings.secondFactor === 'admins' && !isByPasskey;
   const factor = isRequired && (await send(api.GET('/api/second-factor', as(session))));
   beginSession(session);
+  // The session has begun, whether or not the browser can be told.
+  tellBrowser().catch(() => undefined);
   if (factor && !factor.enabled) go('/account');
 };
 
@@ -66,19 +74,25 @@ const ByPasskey = () => {
   const again = () => setRound((count) => count + 1);
   const listed = useRef<AbortController>(undefined);
   const [failure, setFailure] = useState<Failure>();
-  const offer = async (signal: AbortSignal) => {
-    // Set once there are options: if they cannot be had, offering again would fail again at once.
-    let retry: typeof again | undefined;
+  /** Nobody has asked for this offer, so that it fails without a word, and is not made again at once. */
+  const chosenInList = async (signal: AbortSignal) => {
     try {
-      if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return;
-      const options = await loginOptions();
-      retry = again;
-      await admitByPasskey(await logInByPasskey(options, signal));
+      if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return undefined;
+      return await choosePasskey(await loginOptions(), signal);
+    } catch {
+      return undefined;
+    }
+  };
+  const offer = async (signal: AbortSignal) => {
+    const chosen = await chosenInList(signal);
+    if (!chosen) return;
+    try {
+      await admitByPasskey(await logInByPasskey(chosen));
     } catch (error) {
       if (signal.aborted) return;
       const found = failureOf(error);
       setFailure(found);
-      if (found.status > 0) retry?.();
+      if (found.status > 0) again();
     }
   };
   useEffect(() => {
@@ -96,7 +110,11 @@ const ByPasskey = () => {
     tell('');
     // Browsers allow one request for a passkey at a time.
     listed.current?.abort();
-    await loginOptions().then(logInByPasskey).then(admitByPasskey).finally(again);
+    await loginOptions()
+      .then((options) => choosePasskey(options))
+      .then(logInByPasskey)
+      .then(admitByPasskey)
+      .finally(again);
   });
   return (
     <>
