@@ -22,7 +22,7 @@ export const logIn = {
   route: 'POST /api/login/passkey',
   exists: hasPasskeys,
   may: 'public',
-  body: () => named('PasskeyLogin', v.object({ credential: credential('Used', usedParts) })),
+  body: () => named('PasskeyLogin', v.object({ credential: credential('Used', usedParts()) })),
   whenInvalid: 'PASSKEY_INVALID',
   storageFault: ['Error checking user', 'err'],
 } as const satisfies Contract;
@@ -50,7 +50,7 @@ export const add = {
   body: () =>
     named(
       'NewPasskey',
-      v.object({ credential: credential('Made', madeParts), name: v.exactOptional(name) }),
+      v.object({ credential: credential('Made', madeParts()), name: v.exactOptional(name) }),
     ),
   whenInvalid: { credential: 'PASSKEY_INVALID', name: 'FIELD_INVALID' },
   storageFault: ['Error adding passkey', 'err'],
@@ -99,7 +99,7 @@ export const descriptions: Descriptions = {
   logIn: (settings) => ({
     id: 'logInByPasskey',
     summary: 'Log in by a passkey',
-    text: 'A passkey stands for the password and the code. Failed logins are counted by source address, and by account once the signature is right. The header `Error-Code` is `PASSKEY_UNKNOWN` where nobody has the credential, so that the browser can be told to forget it.',
+    text: 'A passkey stands for the password and the code. Failed logins are counted by source address alone, and the wrong passwords of an account make nobody wait. The header `Error-Code` is `PASSKEY_UNKNOWN` where no user has the credential; a browser must not be told to forget it, because it may belong to another service of the same domain.',
     bodyExample: {
       credential: exampleCredential({
         authenticatorData: 'SZYN5YgOjGh0NBcPZHZgW4',
@@ -126,7 +126,7 @@ export const descriptions: Descriptions = {
   list: () => ({
     id: 'listPasskeys',
     summary: 'List one’s own passkeys',
-    text: '`user_handle` and `rp_id` are what a browser needs to forget all others (`PublicKeyCredential.signalAllAcceptedCredentials`).',
+    text: 'Passkeys of another domain than `rp_id`, from before the setting was changed, log nobody in and can be removed. With `user_handle` and `rp_id` a browser can be told which passkeys are there (`PublicKeyCredential.signalAllAcceptedCredentials`).',
     success: {
       status: 200,
       description: 'The passkeys.',
@@ -238,11 +238,11 @@ function bytes(quantifier = '+') {
 }
 
 /** @param done what the browser has done with it @param parts of its response */
-function credential<const Part extends string>(done: 'Made' | 'Used', parts: readonly Part[]) {
+function credential<const Parts extends v.ObjectEntries>(done: 'Made' | 'Used', parts: Parts) {
   const name = `${done}Credential`;
   // An id has at most 1,023 bytes (Web Authentication, Level 3, section 4).
   const id = bytes('{1,1364}');
-  const response = named(`${name}Response`, v.object(v.entriesFromList(parts, bytes()), form));
+  const response = named(`${name}Response`, v.object(parts, form));
   return v.pipe(
     named(name, v.object({ id, rawId: id, type: v.string(form), response }, form)),
     v.description(
@@ -251,8 +251,11 @@ function credential<const Part extends string>(done: 'Made' | 'Used', parts: rea
   );
 }
 
-const madeParts = ['clientDataJSON', 'attestationObject'] as const;
-const usedParts = ['clientDataJSON', 'authenticatorData', 'signature', 'userHandle'] as const;
+const madeParts = () => v.entriesFromList(['clientDataJSON', 'attestationObject'], bytes());
+const usedParts = () => ({
+  ...v.entriesFromList(['clientDataJSON', 'authenticatorData', 'signature'], bytes()),
+  userHandle: v.exactOptional(v.nullable(bytes('*'))),
+});
 
 function passkey() {
   return named(
@@ -267,6 +270,7 @@ function passkey() {
         v.description('Whether its authenticator has a copy of it elsewhere.'),
       ),
       credential_id: v.string(),
+      rp_id: v.pipe(v.string(), v.description('The domain for which it was made.')),
     }),
   );
 }
@@ -302,6 +306,7 @@ const examplePasskey = {
   last_used_at: '2026-11-21T09:06:00.000Z',
   backed_up: true,
   credential_id: 'R0h2kQ9mT4yWcXbZ1nLp7A',
+  rp_id: 'example.com',
 };
 
 const exampleHandle = 'S3cr3tS3cr3tS3cr3tS3cr3tS3cr3tS3cr3tS3cr3ts';

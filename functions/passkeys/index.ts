@@ -9,8 +9,8 @@ import { config } from '../../lib/ground/settings.ts';
 import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { type Handler, sourceOf } from '../../lib/http/request.ts';
-import { loginOptions, relyingParty } from '../../lib/options/passkeys/credential.ts';
-import { shownPasskeys } from '../../lib/options/passkeys/passkeys.ts';
+import { loginOptions } from '../../lib/options/passkeys/credential.ts';
+import { relyingParty, shownPasskeys } from '../../lib/options/passkeys/passkeys.ts';
 import * as contract from './contract.ts';
 
 /** The handlers by route: one function serves all, so that it loads once what verifies passkeys. */

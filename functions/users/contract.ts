@@ -414,7 +414,15 @@ function detailFields(settings: ServiceValues): v.ObjectEntries {
 function listedPasskey() {
   return named(
     'PasskeySummary',
-    v.object({ id: v.string(), name: v.string(), created_at: timestamp() }),
+    v.object({
+      id: v.string(),
+      name: v.string(),
+      created_at: timestamp(),
+      rp_id: v.pipe(
+        v.string(),
+        v.description('The domain for which it was made; one of another domain logs nobody in.'),
+      ),
+    }),
   );
 }
 
@@ -422,6 +430,7 @@ const examplePasskey = {
   id: 'R0h2kQ9mT4yWcXbZ',
   name: 'Passkey',
   created_at: '2026-11-20T09:00:00.000Z',
+  rp_id: 'example.com',
 };
 
 /** A user in examples. */

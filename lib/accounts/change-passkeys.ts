@@ -16,6 +16,8 @@ import {
   makeHandle,
   makePasskey,
   mostPasskeys,
+  passkeysInForce,
+  relyingParty,
   removing,
   shownPasskey,
 } from '../options/passkeys/passkeys.ts';
@@ -61,7 +63,7 @@ export async function addPasskey(
   const verified = await verifyMade(made, forAdding(caller));
   if (!verified) throw new DomainError('PASSKEY_INVALID');
   const { credential, nonce } = verified;
-  const passkey = makePasskey(credential, name);
+  const passkey = makePasskey(credential, name, relyingParty().rpId);
   const entry = entryOf(caller, source, { added: passkey.id });
   const write = (user: StoredUser) => {
     requireOpen(user, caller.session);
@@ -136,5 +138,5 @@ function entryOf({ id }: StoredUser, source: Source, said: object) {
 function requireRoom(user: StoredUser, caller: Bearer): void {
   requireFactorSession(user, caller);
   requireVerified(user);
-  if ((user.passkeys?.length ?? 0) >= mostPasskeys) throw new DomainError('TOO_MANY_PASSKEYS');
+  if (passkeysInForce(user).length >= mostPasskeys) throw new DomainError('TOO_MANY_PASSKEYS');
 }

@@ -4,10 +4,16 @@ import type { Source } from '../ground/source.ts';
 import { useNonce } from '../keys/nonce.ts';
 import type { Tokens } from '../keys/token.ts';
 import { type Used, verifyUsed } from '../options/passkeys/credential.ts';
-import { findByCredential, noteLogin } from '../options/passkeys/passkeys.ts';
+import {
+  findByCredential,
+  noteDomain,
+  noteLogin,
+  passkeysInForce,
+} from '../options/passkeys/passkeys.ts';
 import {
   type Counter,
   loginCounters,
+  readCounts,
   requireNoWait,
   sourceCounters,
 } from '../options/protection/counters.ts';
@@ -22,24 +28,26 @@ import {
 } from './login-steps.ts';
 
 /**
- * Logs in the user who has a credential.
+ * Logs in the user who has a credential. Guessing breaks no passkey: the wrong passwords of others make nobody wait
+ * here, and what fails counts for its source alone. A login forgets the failures of the account.
  * @throws {DomainError} TOO_MANY_ATTEMPTS, PASSKEY_UNKNOWN, LOGIN_PASSKEY_INVALID, ACCOUNT_SUSPENDED,
  *   EMAIL_NOT_VERIFIED, TOKEN_FAULT, STORAGE_FAULT
  */
 export async function logInByPasskey(used: Used, source: Source): Promise<Tokens> {
-  const ofSource = await requireNoWait(sourceCounters(source.ip_address)); // protection
+  const counters = await requireNoWait(sourceCounters(source.ip_address)); // protection
   const { user, passkey, credential, nonce } = await recordingRefusals(attemptOf(source), () =>
-    requireSigned(used, ofSource),
+    requireSigned(used, counters),
   );
-  const counters = await requireNoWait(await loginCounters(user.email, source.ip_address, user)); // protection
   const attempt = attemptOf(source, user, { passkey: passkey.id });
   return recordingRefusals(attempt, async () => {
     requireActive(user); // suspension
     await requireVerifiedAddress(user, source); // verified addresses
     if (!(await useNonce(nonce))) throw refused(counters);
     if (!(await noteLogin(user, credential))) throw await refusedSince(used, counters);
+    await noteDomain(user, passkey);
     const tokens = await issueTokens(user, source, { passkey: passkey.id });
-    await conclude(attempt, user, counters, source);
+    const ofAccount = await loginCounters(user.email, source.ip_address, user);
+    await conclude(attempt, user, await readCounts(ofAccount), source);
     return tokens;
   });
 }
@@ -49,11 +57,11 @@ async function requireSigned(used: Used, counters: readonly Counter[]) {
   const found = await findByCredential(used.id);
   if (!found) throw refused(counters, 'invalid_passkey', 'PASSKEY_UNKNOWN');
   const verified = await verifyUsed(used, found.user, found.credential.public_key);
-  if (!verified) throw refused(counters);
+  if (!verified || !passkeysInForce(found.user).includes(found.passkey)) throw refused(counters);
   return { ...found, ...verified };
 }
 
-/** The refusal of a credential that was removed meanwhile, or that a copy has used since. */
+/** The refusal of a credential that was removed meanwhile, or whose counter did not increase. */
 async function refusedSince({ id }: Used, counters: readonly Counter[]): Promise<Refused> {
   return (await findByCredential(id))
     ? refused(counters, 'passkey_counter')

@@ -8,6 +8,7 @@ import {
   hasSessions,
   sendsMail,
 } from '../ground/settings.ts';
+import { domainOf } from '../options/passkeys/passkeys.ts';
 import { factorStanding } from '../options/second-factor/state.ts';
 import { isWaiting, verifiedAs } from '../options/verified-addresses/address.ts';
 import type { ListedUser, StoredIdentity, StoredPasskey, StoredUser } from '../users/item.ts';
@@ -56,6 +57,7 @@ export function shownIdentity({ id, issuer, email, created_at }: StoredIdentity)
 }
 
 /** A passkey of another user, without what its last use has left. */
-function listedPasskey({ id, name, created_at }: StoredPasskey) {
-  return { id, name, created_at };
+function listedPasskey(passkey: StoredPasskey) {
+  const { id, name, created_at } = passkey;
+  return { id, name, created_at, rp_id: domainOf(passkey) };
 }

@@ -32,6 +32,8 @@ export interface StoredPasskey {
   readonly name: string;
   /** When it was added. */
   readonly created_at: string;
+  /** The domain for which it was made; absent: 1.0.0 has stored it, and it was not used since. */
+  readonly rp_id?: string;
 }
 
 /** A user as stored: the fields that responses show, and those that no response shows. */

@@ -32,7 +32,7 @@ import { uniqueEmail } from '../support/client.ts';
 import { gatewayEvent } from '../support/event.ts';
 import { type Claims, identitySettings, newPerson, startIssuer } from '../support/issuer.ts';
 import { mailingFunctionForThisFile } from '../support/mailbox.ts';
-import { newPasskey, passkeySettings } from '../support/passkeys.ts';
+import { newPasskey, passkeySettings, rpId } from '../support/passkeys.ts';
 import { codeOf } from '../support/second-factor.ts';
 import { removeUser, setFields, storedUser } from '../support/stored-user.ts';
 import { verificationSettings } from '../support/verification.ts';
@@ -165,7 +165,7 @@ const withPasskey = async (user: StoredUser) => {
   const passkey = newPasskey();
   const handle = makeHandle();
   const credential = { credential_id: passkey.id, public_key: passkey.publicKey };
-  const stored = makePasskey(credential, 'Passkey');
+  const stored = makePasskey(credential, 'Passkey', rpId);
   const added = adding(user, stored, { ...credential, counter: 0, backed_up: false });
   await writeUser(user, merged(added, { fields: { passkey_handle: handle } }));
   return { passkey, handle, stored };

@@ -20,7 +20,7 @@ export const passkeySettings = {
   LOGIN_FAILURES_PER_ADDRESS: '0',
 } as const;
 
-type Cbor = number | string | Uint8Array | ReadonlyMap<number | string, Cbor>;
+export type Cbor = number | string | Uint8Array | ReadonlyMap<number | string, Cbor>;
 
 /** A value in CBOR (RFC 8949), as far as authenticators need it. */
 export const cbor = (value: Cbor): Buffer => {
@@ -51,7 +51,7 @@ export type Algorithm = keyof typeof algorithms;
 const algorithmIds = { ES256: -7, ES256onP384: -7, EdDSA: -8, RS256: -257, RS256short: -257 };
 
 /** A public key as COSE has it (RFC 9052). */
-const coseOf = (publicKey: KeyObject): Buffer => {
+const coseOf = (publicKey: KeyObject): ReadonlyMap<number, Cbor> => {
   const { kty, x = '', y = '', n = '', e = '', crv } = publicKey.export({ format: 'jwk' });
   const bytes = (text: string) => Buffer.from(text, 'base64url');
   const all: Readonly<Record<string, readonly (readonly [number, Cbor])[]>> = {
@@ -75,7 +75,7 @@ const coseOf = (publicKey: KeyObject): Buffer => {
       [-2, bytes(e)],
     ],
   };
-  return cbor(new Map(all[kty ?? '']));
+  return new Map(all[kty ?? '']);
 };
 
 const sha256 = (data: string | Buffer): Buffer => createHash('sha256').update(data).digest();
@@ -91,10 +91,15 @@ export interface Changes {
   /** Of the client data. */
   readonly client?: object;
   readonly counter?: number;
-  readonly userHandle?: string;
+  readonly userHandle?: string | null;
   readonly id?: string;
   readonly key?: KeyObject;
   readonly signature?: (genuine: Buffer) => Buffer;
+  /** The form of the attestation, and its statement: the passkey's own signature, or another one. */
+  readonly fmt?: string | number;
+  readonly statement?: 'own' | ReadonlyMap<string, Cbor>;
+  /** Changes the public key, as COSE has it. */
+  readonly cose?: (genuine: ReadonlyMap<number, Cbor>) => ReadonlyMap<number, Cbor>;
   /** Changes the authenticator data after it was signed. */
   readonly altered?: (data: Buffer) => Buffer;
 }
@@ -110,14 +115,14 @@ export interface KnownPasskey {
 export const newPasskey = ({
   algorithm = 'ES256' as Algorithm,
   isBackedUp = false,
-  /** Whether it signs its attestation by its own key: browsers let that pass though none was asked for. */
-  isSelfAttested = false,
+  /** Of its id. */
+  bytes = 16,
   transports = ['internal'],
   known = undefined as KnownPasskey | undefined,
 } = {}) => {
   const privateKey = known ? createPrivateKey(known.pem) : algorithms[algorithm]().privateKey;
   const publicKey = createPublicKey(privateKey);
-  const id = known?.id ?? randomBytes(16).toString('base64url');
+  const id = known?.id ?? randomBytes(bytes).toString('base64url');
   let handle = known?.handle ?? '';
 
   const clientData = (type: string, challenge: string, changes: Changes) =>
@@ -151,7 +156,7 @@ export const newPasskey = ({
   return {
     id,
     privateKey,
-    publicKey: coseOf(publicKey),
+    publicKey: cbor(coseOf(publicKey)),
     known: (): KnownPasskey => ({
       id,
       handle,
@@ -163,18 +168,20 @@ export const newPasskey = ({
       changes: Changes = {},
     ) => {
       handle = user?.id ?? handle;
-      const length = Buffer.from([0, 16]);
       const ownId = Buffer.from(id, 'base64url');
-      const attested = Buffer.concat([Buffer.alloc(16), length, ownId, coseOf(publicKey)]);
+      const length = Buffer.from([ownId.length >> 8, ownId.length & 255]);
+      const key = cbor(changes.cose?.(coseOf(publicKey)) ?? coseOf(publicKey));
+      const attested = Buffer.concat([Buffer.alloc(16), length, ownId, key]);
       const authData = dataOf(changes, attested);
       const client = clientData('webauthn.create', challenge, changes);
-      const statement = new Map<string, Cbor>([
+      const { statement = new Map<string, Cbor>() } = changes;
+      const own = new Map<string, Cbor>([
         ['alg', algorithmIds[algorithm]],
         ['sig', signedBy(changes.key ?? privateKey, authData, client)],
       ]);
       const attestation = new Map<string, Cbor>([
-        ['fmt', isSelfAttested ? 'packed' : 'none'],
-        ['attStmt', isSelfAttested ? statement : new Map()],
+        ['fmt', changes.fmt ?? (statement === 'own' ? 'packed' : 'none')],
+        ['attStmt', statement === 'own' ? own : statement],
         ['authData', changes.altered?.(authData) ?? authData],
       ]);
       const response = {
@@ -193,7 +200,7 @@ export const newPasskey = ({
         clientDataJSON: client.toString('base64url'),
         authenticatorData: (changes.altered?.(data) ?? data).toString('base64url'),
         signature: (changes.signature?.(genuine) ?? genuine).toString('base64url'),
-        userHandle: changes.userHandle ?? handle,
+        userHandle: changes.userHandle === undefined ? handle : changes.userHandle,
       };
       return { ...common(changes), response };
     },

@@ -11,6 +11,7 @@ import { findStoredUser } from '../../lib/users/store.ts';
 import { unmatchableHash } from '../../lib/users/user.ts';
 import { rewriteUser, writeUser } from '../../lib/users/write.ts';
 import { type Account, register } from './client.ts';
+import { rpId } from './passkeys.ts';
 import type { TestService } from './service.ts';
 import { engineClient } from './stored-items.ts';
 import { setFields } from './stored-user.ts';
@@ -121,6 +122,6 @@ export const plantPasskey = (environment: Environment, id: number): Promise<unkn
   inTurn(environment, async () => {
     const credential_id = randomBytes(16).toString('base64url');
     const credential = { credential_id, public_key: Buffer.of(0), counter: 0, backed_up: false };
-    const passkey = makePasskey(credential, 'Passkey');
+    const passkey = makePasskey(credential, 'Passkey', rpId);
     return rewriteUser(id, (user) => writeUser(user, adding(user, passkey, credential)));
   });

@@ -6,7 +6,6 @@ import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import {
   type AuthenticationResponseJSON,
   type RegistrationResponseJSON,
-  type VerifiedRegistrationResponse,
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
@@ -15,13 +14,13 @@ import {
   decodeAttestationObject,
   decodeClientDataJSON,
   decodeCredentialPublicKey,
+  isoCBOR,
 } from '@simplewebauthn/server/helpers';
 import { DomainError } from '../../ground/errors.ts';
-import { config, type PasskeySettings } from '../../ground/settings.ts';
 import { isNonce, makeNonce, type NonceKind } from '../../keys/nonce.ts';
 import type { StoredUser } from '../../users/item.ts';
 import type { Bearer } from '../sessions/bearer.ts';
-import type { Credential } from './passkeys.ts';
+import { type Credential, passkeysInForce, relyingParty } from './passkeys.ts';
 
 /** Seconds for which a challenge is good. */
 const lifetime = 5 * 60;
@@ -32,11 +31,6 @@ export const forLogin: NonceKind = { purpose: 'passkey-login', lifetime };
 /** The challenges by which a caller adds a passkey in a session. */
 export function forAdding({ id, session }: Bearer): NonceKind {
   return { purpose: `passkey:${id}:${session.id}`, lifetime };
-}
-
-/** The domain and the origins of passkeys, from PASSKEYS. */
-export function relyingParty(): PasskeySettings {
-  return JSON.parse(config.passkeys);
 }
 
 /**
@@ -53,13 +47,13 @@ export async function loginOptions() {
  * @param handle the name under which they keep the passkeys of the user
  */
 export async function creationOptions(caller: Bearer, handle: string, product: string) {
-  const { email, name, passkeys = [] } = caller;
+  const { email, name } = caller;
   return {
     ...(await commonOptions(forAdding(caller))),
     rp: { id: relyingParty().rpId, name: product },
     user: { id: handle, name: email, displayName: name },
     pubKeyCredParams: algorithms.map((alg) => ({ type, alg })),
-    excludeCredentials: passkeys.map(({ credential_id: id }) => ({ type, id })),
+    excludeCredentials: passkeysInForce(caller).map(({ credential_id: id }) => ({ type, id })),
     authenticatorSelection: {
       residentKey: 'required',
       requireResidentKey: true,
@@ -81,7 +75,10 @@ interface Given<Part extends string> {
 export type Made = Given<'clientDataJSON' | 'attestationObject'>;
 
 /** A credential that a browser has used. */
-export type Used = Given<'clientDataJSON' | 'authenticatorData' | 'signature' | 'userHandle'>;
+export type Used = Given<'clientDataJSON' | 'authenticatorData' | 'signature'> & {
+  /** Not every authenticator says it: the credential alone tells whose it is. */
+  readonly response: { readonly userHandle?: string | null | undefined };
+};
 
 /**
  * Verifies what a browser has made for a challenge, which is not used up by this.
@@ -92,11 +89,17 @@ export async function verifyMade(
   made: Made,
   kind: NonceKind,
 ): Promise<{ credential: Credential; nonce: string } | undefined> {
-  const response = { ...made, clientExtensionResults: {} } as RegistrationResponseJSON;
-  const found = await verified(made, kind, (expected) =>
-    verifyRegistrationResponse({ ...expected, response, supportedAlgorithmIDs: algorithms }),
-  );
-  if (!found?.registrationInfo || !isUnattested(found.registrationInfo)) return undefined;
+  const found = await verified(made, kind, (expected) => {
+    const { clientDataJSON, attestationObject } = made.response;
+    const parts = { clientDataJSON, attestationObject: unattested(attestationObject) };
+    const response = { ...made, response: parts, clientExtensionResults: {} };
+    return verifyRegistrationResponse({
+      ...expected,
+      response: response as RegistrationResponseJSON,
+      supportedAlgorithmIDs: algorithms,
+    });
+  });
+  if (!found?.registrationInfo) return undefined;
   const { credential, credentialBackedUp: backed_up } = found.registrationInfo;
   const { id: credential_id, publicKey: public_key, counter } = credential;
   if (credential_id !== made.id || !isStrong(public_key)) return undefined;
@@ -114,7 +117,8 @@ export async function verifyUsed(
   publicKey: Uint8Array,
 ): Promise<{ credential: Omit<Credential, 'public_key'>; nonce: string } | undefined> {
   const { id: credential_id } = used;
-  if (used.response.userHandle !== passkey_handle) return undefined;
+  const { userHandle } = used.response;
+  if (userHandle && userHandle !== passkey_handle) return undefined;
   // A copy, because the store gives a view of a larger buffer. The counter is compared when it is written.
   const credential = { id: credential_id, publicKey: new Uint8Array(publicKey), counter: 0 };
   const response = { ...used, clientExtensionResults: {} } as AuthenticationResponseJSON;
@@ -174,20 +178,42 @@ async function verified<Outcome extends { readonly verified: boolean }>(
   }
 }
 
-/** Whether no certificate attests the authenticator: nobody asked for one, and the bundles cannot verify it. */
-function isUnattested({ fmt, attestationObject }: VerifiedRegistrationInfo): boolean {
-  const statement = decodeAttestationObject(attestationObject).get('attStmt');
-  return ['none', 'packed'].includes(fmt) && statement.get('x5c') === undefined;
+/** Bytes of the longest attestation object that is decoded: the certificates of Windows take 6,000. */
+const maxAttestation = 16 * 1024;
+
+/**
+ * An attestation object without its statement. Nobody asks for one, but some browsers send it all the same, and
+ * it would say nothing that is trusted here.
+ */
+function unattested(attestationObject: string): string {
+  const bytes = Buffer.from(attestationObject, 'base64url');
+  if (bytes.length > maxAttestation) throw new Error('The attestation object is too long');
+  const authData = decodeAttestationObject(new Uint8Array(bytes)).get('authData');
+  const object = new Map<string, unknown>([
+    ['fmt', 'none'],
+    ['attStmt', new Map()],
+    ['authData', authData],
+  ]);
+  return Buffer.from(isoCBOR.encode(object as Parameters<typeof isoCBOR.encode>[0])).toString(
+    'base64url',
+  );
 }
 
-type VerifiedRegistrationInfo = NonNullable<VerifiedRegistrationResponse['registrationInfo']>;
+/** Bytes of the longest public key: one of RSA with 4,096 bits has 528. */
+const maxKey = 1024;
 
-/** Whether a public key is valid. One of RSA has 2,048 bits or more to be safe, and at most 4,096 to be fast. */
+/**
+ * Whether a new public key is valid. One of RSA has 2,048 bits or more and an odd exponent from 65,537 to be safe
+ * (NIST SP 800-56B), and at most 4,096 bits and an exponent of 32 bits to be fast.
+ */
 function isStrong(publicKey: Bytes): boolean {
+  if (publicKey.length > maxKey) return false;
   try {
     const key = createPublicKey({ key: jwkOf(publicKey), format: 'jwk' });
-    const { modulusLength = 2048 } = key.asymmetricKeyDetails ?? {};
-    return modulusLength >= 2048 && modulusLength <= 4096;
+    const { modulusLength = 2048, publicExponent = 65537n } = key.asymmetricKeyDetails ?? {};
+    const isOdd = publicExponent % 2n === 1n;
+    const isExponent = isOdd && publicExponent >= 65537n && publicExponent < 2n ** 32n;
+    return isExponent && modulusLength >= 2048 && modulusLength <= 4096;
   } catch {
     return false;
   }

@@ -4,10 +4,10 @@
  * written in one transaction.
  */
 import { randomBytes } from 'node:crypto';
-import { type Step, updateOnce } from '../../dynamodb/client.ts';
+import { type Step, untilWritten, updateOnce } from '../../dynamodb/client.ts';
 import { itemKey } from '../../dynamodb/tables.ts';
 import { DomainError } from '../../ground/errors.ts';
-import { config, hasPasskeys } from '../../ground/settings.ts';
+import { config, hasPasskeys, type PasskeySettings } from '../../ground/settings.ts';
 import {
   claiming,
   getItem,
@@ -17,7 +17,7 @@ import {
   type StoredUser,
 } from '../../users/item.ts';
 import { findStoredUser } from '../../users/store.ts';
-import type { Change } from '../../users/write.ts';
+import { type Change, writeUser } from '../../users/write.ts';
 import type { Session } from '../sessions/sessions.ts';
 
 /** A credential as its authenticator has made it. */
@@ -39,21 +39,38 @@ export interface StoredCredential extends Omit<Credential, 'credential_id'> {
   readonly last_used_at: string | null;
 }
 
-/** Passkeys that a user may have. */
+/** Passkeys of the domain in force that a user may have. */
 export const mostPasskeys = 10;
+
+/** The domain and the origins of passkeys, from PASSKEYS. */
+export function relyingParty(): PasskeySettings {
+  return JSON.parse(config.passkeys);
+}
+
+/** The domain of a passkey: one that 1.0.0 has stored is of the domain in force until it is used there. */
+export function domainOf({ rp_id = relyingParty().rpId }: StoredPasskey): string {
+  return rp_id;
+}
+
+/** The passkeys of a user that count: those of the domain in force, and none while PASSKEYS is not set. */
+export function passkeysInForce({ passkeys = [] }: StoredUser): readonly StoredPasskey[] {
+  if (!hasPasskeys(config)) return [];
+  return passkeys.filter((passkey) => domainOf(passkey) === relyingParty().rpId);
+}
 
 /** A new name under which authenticators keep the passkeys of a user. */
 export function makeHandle(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** A passkey that is added now. */
+/** A passkey that is added now. @param rp_id the domain for which it was made */
 export function makePasskey(
   { credential_id }: Pick<Credential, 'credential_id'>,
   name: string,
+  rp_id: string,
 ): StoredPasskey {
   const id = randomBytes(12).toString('base64url');
-  return { id, credential_id, name, created_at: new Date().toISOString() };
+  return { id, credential_id, name, created_at: new Date().toISOString(), rp_id };
 }
 
 /** A passkey of a user. @throws {DomainError} PASSKEY_NOT_FOUND */
@@ -63,15 +80,15 @@ export function findPasskey({ passkeys = [] }: StoredUser, id: string | undefine
   return passkey;
 }
 
-/** Whether a user has passkeys; false while PASSKEYS is not set. */
-export function hasPasskey({ passkeys = [] }: StoredUser): boolean {
-  return hasPasskeys(config) && passkeys.length > 0;
+/** Whether a user has passkeys that count. */
+export function hasPasskey(user: StoredUser): boolean {
+  return passkeysInForce(user).length > 0;
 }
 
-/** Whether a session began by a passkey that its user still has. */
+/** Whether a session began by a passkey that its user still has, and that counts. */
 export function beganByPasskey(user: StoredUser, { began }: Pick<Session, 'began'>): boolean {
-  if (!hasPasskey(user) || typeof began !== 'object') return false;
-  return user.passkeys?.some(({ id }) => id === began.passkey) ?? false;
+  if (typeof began !== 'object') return false;
+  return passkeysInForce(user).some(({ id }) => id === began.passkey);
 }
 
 /** The user and the item of a credential, or undefined. @throws {DomainError} STORAGE_FAULT */
@@ -93,10 +110,12 @@ export async function shownPasskeys(passkeys: readonly StoredPasskey[] = []) {
 
 /** A passkey as responses show it. @param item absent: it was removed meanwhile */
 export function shownPasskey(
-  { id, name, created_at, credential_id }: StoredPasskey,
+  passkey: StoredPasskey,
   { last_used_at = null, backed_up = false }: Partial<StoredCredential> = {},
 ) {
-  return { id, name, created_at, last_used_at, backed_up, credential_id };
+  const { id, name, created_at, credential_id } = passkey;
+  const rp_id = domainOf(passkey);
+  return { id, name, created_at, last_used_at, backed_up, credential_id, rp_id };
 }
 
 /** The change that adds a passkey to a user, on the condition that nobody has its credential. */
@@ -129,8 +148,9 @@ export function forgottenPasskeys(user: StoredUser): readonly Step[] {
 }
 
 /**
- * Notes that a user has logged in by a credential.
- * @returns false if it was removed, or if its counter did not grow: then a copy of it may have signed
+ * Notes that a user has logged in by a credential. A counter of 0 is that of an authenticator without one, also
+ * where another authenticator with the same passkey counts, and is not stored.
+ * @returns false if it was removed, or if its counter is not higher than the stored one
  * @throws {DomainError} STORAGE_FAULT
  */
 export function noteLogin(
@@ -139,21 +159,35 @@ export function noteLogin(
   now = new Date(),
 ): Promise<boolean> {
   const last_used_at = now.toISOString();
+  const isCounting = counter > 0;
   const update = {
     TableName: config.usersTable,
     Key: passkeyKey(credential_id),
-    UpdateExpression: 'SET #counter = :counter, backed_up = :backed, last_used_at = :now',
-    // Most authenticators do not count, and say 0.
-    ConditionExpression: `user_id = :user AND #counter ${counter === 0 ? '=' : '<'} :counter`,
-    ExpressionAttributeNames: { '#counter': 'counter' },
+    UpdateExpression: `SET backed_up = :backed, last_used_at = :now${isCounting ? ', #counter = :counter' : ''}`,
+    ConditionExpression: `user_id = :user${isCounting ? ' AND #counter < :counter' : ''}`,
+    ...(isCounting && { ExpressionAttributeNames: { '#counter': 'counter' } }),
     ExpressionAttributeValues: {
-      ':counter': counter,
+      ...(isCounting && { ':counter': counter }),
       ':backed': backed_up,
       ':now': last_used_at,
       ':user': id,
     },
   };
   return updateOnce(update, (item) => item.last_used_at === last_used_at);
+}
+
+/**
+ * Notes at a login that a passkey of 1.0.0 is of the domain in force, which has just been proved.
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export async function noteDomain(user: StoredUser, passkey: StoredPasskey): Promise<void> {
+  if (passkey.rp_id !== undefined) return;
+  const { rpId: rp_id } = relyingParty();
+  const note = async (read: StoredUser | undefined) => {
+    const noted = (each: StoredPasskey) => (each.id === passkey.id ? { ...each, rp_id } : each);
+    if (read?.passkeys) await writeUser(read, { fields: { passkeys: read.passkeys.map(noted) } });
+  };
+  await untilWritten(() => findStoredUser(user.id), note, user);
 }
 
 function forgetting({ id }: StoredUser, { credential_id }: StoredPasskey): Step {

@@ -116,7 +116,7 @@ describe('a bundle, in a process like those of Lambda', () => {
   it.each(['ES256', 'EdDSA', 'RS256'] as const)(
     'adds a passkey with a key of %s that attests itself, and logs in by it',
     async (algorithm) => {
-      const passkey = newPasskey({ algorithm, isSelfAttested: true });
+      const passkey = newPasskey({ algorithm });
       const calls: ColdStart[] = [];
       const call = async (name: string, path: string, json: object, token?: string) => {
         const event = gatewayEvent({ path, json, token });
@@ -130,7 +130,7 @@ describe('a bundle, in a process like those of Lambda', () => {
       const { token } = await call('auth-register', '/api/auth/register', user);
       const path = '/api/passkeys/options';
       const options = await call('passkeys', path, { currentPassword: password }, token);
-      const made = { credential: passkey.make(options) };
+      const made = { credential: passkey.make(options, { statement: 'own' }) };
       const added = await call('passkeys', '/api/passkeys', made, token);
       const challenge = await call('passkeys', '/api/login/passkey-options', {});
       const used = { credential: passkey.use(challenge) };
