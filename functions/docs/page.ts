@@ -3,7 +3,7 @@
 import { inForce } from '../../lib/contract/contract.ts';
 import { info } from '../../lib/contract/document.ts';
 import { codesOf } from '../../lib/contract/errors.ts';
-import { httpErrors } from '../../lib/ground/errors.ts';
+import { errorMeanings, httpErrors } from '../../lib/ground/errors.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';
 import type { FileNames } from '../../lib/http/kept.ts';
 import { mark } from '../console/mark.ts';
@@ -35,8 +35,8 @@ const html = (text: string): string =>
 const errorRows = (settings: ServiceValues): string =>
   codesOf(inForce(endpoints, settings), settings)
     .map((code) => {
-      const { status, meaning } = httpErrors[code];
-      return `<tr id="${code}"><th scope="row"><code>${code}</code></th><td>${status}</td><td>${html(meaning)}</td></tr>`;
+      const { status } = httpErrors[code];
+      return `<tr id="${code}"><th scope="row"><code>${code}</code></th><td>${status}</td><td>${html(errorMeanings[code])}</td></tr>`;
     })
     .join('\n');
 

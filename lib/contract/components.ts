@@ -1,5 +1,5 @@
 /** The components of the OpenAPI document, which several operations share. */
-import { type ErrorCode, fieldFaultMeanings, httpErrors } from '../ground/errors.ts';
+import { type ErrorCode, errorMeanings, fieldFaultMeanings } from '../ground/errors.ts';
 import type { ServiceValues } from '../ground/settings.ts';
 import type { Endpoint } from './contract.ts';
 import { sharedExamples } from './error-examples.ts';
@@ -197,7 +197,7 @@ function errorSchemas(codes: readonly ErrorCode[]) {
         code: {
           ...text,
           description: `New codes may come.\n\n${listed(
-            Object.fromEntries(codes.map((code) => [code, httpErrors[code].meaning])),
+            Object.fromEntries(codes.map((code) => [code, errorMeanings[code]])),
           )}`,
         },
         errors: {

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCodes, httpErrors } from '../ground/errors.ts';
+import { type ErrorCode, errorCodes, errorMeanings, httpErrors } from '../ground/errors.ts';
 import type { ServiceValues } from '../ground/settings.ts';
 import type { Contract, Description, Endpoint, WithOptions } from './contract.ts';
 import { type ErrorForm, exampleName, ownExample } from './error-examples.ts';
@@ -133,7 +133,7 @@ function errorResponse(
   return {
     description: [
       // Conflicts have little in common.
-      reasons[status] ?? codes.map((code) => httpErrors[code].meaning).join(' '),
+      reasons[status] ?? codes.map((code) => errorMeanings[code]).join(' '),
       ofGateway && 'API Gateway itself sends this status too, without the headers of the service.',
     ]
       .filter(Boolean)
