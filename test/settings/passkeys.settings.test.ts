@@ -162,6 +162,16 @@ describe('A passkey', () => {
     );
   });
 
+  it('has an id of at most 1,023 bytes', async () => {
+    const user = await newUser();
+
+    const longest = await add(user, newPasskey({ bytes: 1023 }));
+    const longer = await add(user, newPasskey({ bytes: 1024 }));
+
+    expect([longest.answer.status, (await signIn(longest.passkey)).status]).toEqual([201, 200]);
+    expect(outcome(longer.answer)).toEqual(refusal(400, 'Invalid passkey'));
+  });
+
   it('has one user, who adds it once', async () => {
     const { passkey, ...holder } = await newHolder();
     const other = await newUser();
