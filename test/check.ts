@@ -33,8 +33,8 @@ const storageTests = [
   'test/functions/auth',
   'test/functions/profile',
   'test/functions/users',
-  'test/infra/local/create-tables',
-  'test/infra/local/missing-index',
+  'test/infra/local/create-tables.test.ts',
+  'test/infra/local/missing-index.test.ts',
 ];
 
 const engines = ['dynoxide', 'dynamodb-local'] as const;

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import {
+  CreateTableCommand,
   DescribeTableCommand,
   type DynamoDBClient,
-  UpdateTableCommand,
 } from '@aws-sdk/client-dynamodb';
 import { afterAll, inject } from 'vitest';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { type EngineProxy, startProxy } from './proxy.ts';
-import { until } from './until.ts';
 
 export interface OwnTables {
   readonly users: string;
@@ -40,16 +39,30 @@ export const proxiedTablesForThisFile = async (): Promise<OwnTables & { proxy: E
   return { proxy, ...(await useOwnTables(proxy.url)) };
 };
 
-/** Takes an index away from a table, as if an earlier version had created that. */
-export const removeIndex = async (
+/** Creates a table as another one is, but without an index, as an earlier version has created it. */
+export const createWithout = async (
   client: DynamoDBClient,
-  TableName: string,
-  IndexName: string,
+  index: string,
+  { like, TableName }: { readonly like: string; readonly TableName: string },
 ): Promise<void> => {
-  const GlobalSecondaryIndexUpdates = [{ Delete: { IndexName } }];
-  await client.send(new UpdateTableCommand({ TableName, GlobalSecondaryIndexUpdates }));
-  await until(async () => {
-    const { Table } = await client.send(new DescribeTableCommand({ TableName }));
-    return !Table?.GlobalSecondaryIndexes?.some((index) => index.IndexName === IndexName);
-  });
+  const { Table } = await client.send(new DescribeTableCommand({ TableName: like }));
+  const { KeySchema = [], AttributeDefinitions = [], GlobalSecondaryIndexes = [] } = Table ?? {};
+  const kept = GlobalSecondaryIndexes.filter(({ IndexName }) => IndexName !== index);
+  const keys = [KeySchema, ...kept.map((each) => each.KeySchema ?? [])].flat();
+  const isKey = (name = '') => keys.some(({ AttributeName }) => AttributeName === name);
+  await client.send(
+    new CreateTableCommand({
+      TableName,
+      BillingMode: 'PAY_PER_REQUEST',
+      KeySchema,
+      AttributeDefinitions: AttributeDefinitions.filter(({ AttributeName }) =>
+        isKey(AttributeName),
+      ),
+      GlobalSecondaryIndexes: kept.map(({ IndexName, KeySchema: schema, Projection }) => ({
+        IndexName,
+        KeySchema: schema,
+        Projection,
+      })),
+    }),
+  );
 };

@@ -8,27 +8,31 @@ import { auditIndexes, usersIndexes } from '../../../lib/dynamodb/tables.ts';
 import { type Items, load, readFixture, readItems } from '../../settings/released/fixture.ts';
 import { readPages } from '../../support/acceptance.ts';
 import { logIn } from '../../support/client.ts';
-import { removeIndex } from '../../support/own-tables.ts';
+import { createWithout } from '../../support/own-tables.ts';
 import { ownEngineForThisFile, tables } from './own-engine.ts';
 
 const fixture = readFixture('1.0.0');
+/** Tables beside those of the service. */
+const complete = { users: 'complete-users', audit: 'complete-audit' };
 const missing = [
-  [tables.USERS_TABLE, usersIndexes.admins.name],
-  [tables.AUDIT_TABLE, auditIndexes.failures.name],
+  ['users', tables.USERS_TABLE, usersIndexes.admins.name],
+  ['audit', tables.AUDIT_TABLE, auditIndexes.failures.name],
 ] as const;
 
 describe('A start whose tables lack an index', () => {
   const own = ownEngineForThisFile();
   const place = { folder: own.data, tables };
 
-  /** Puts the fixture into the folder, and takes an index of each table away. */
+  /** Puts the fixture into the folder, into tables of which each lacks an index. */
   beforeAll(async () => {
     for (const [name, value] of Object.entries(environmentDefaults)) vi.stubEnv(name, value);
     const engine = await startEngine({ folder: own.data, only: inject('engineName') });
-    await createTables(engine.endpoint, { users: tables.USERS_TABLE, audit: tables.AUDIT_TABLE });
-    await load(fixture, place, engine.endpoint);
+    await createTables(engine.endpoint, complete);
     const client = new DynamoDBClient({ endpoint: engine.endpoint });
-    for (const [table, index] of missing) await removeIndex(client, table, index);
+    for (const [name, TableName, index] of missing) {
+      await createWithout(client, index, { like: complete[name], TableName });
+    }
+    await load(fixture, place, engine.endpoint);
     await engine.stop();
   });
   afterAll(() => void vi.unstubAllEnvs());
@@ -43,7 +47,7 @@ describe('A start whose tables lack an index', () => {
     const stored = await readItems(place, own.running().endpoint);
 
     const said = missing.map(
-      ([table, index]) =>
+      ([, table, index]) =>
         `The table ${table} lacks the index ${index}, which this version needs: it is added before the service starts.`,
     );
     expect(service.output().match(/^The table .*$/gm)).toEqual(said);
