@@ -21,7 +21,7 @@ const root = publicEndpoint(contract.openRoot, () => leadTo('/console'));
 const account = publicEndpoint(contract.openAccount, () => leadTo('/console#/account'));
 
 /** The form of a path of which the fragment of a link has become a part, encoded once or twice. */
-const encodedLink = /^(reset|verify|invitation)(?:#|%23)(.*)$/is;
+const encodedLink = /^(reset|verify|invitation)(?:#|%23)(.*)$/s;
 
 const linkInPath = publicEndpoint(contract.openEncodedLink, ({ pathParameters }) => {
   const [, page, rest = ''] = encodedLink.exec(pathParameters?.page ?? '') ?? [];

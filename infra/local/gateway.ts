@@ -153,7 +153,7 @@ const longestPath = 200;
 
 /** The path of a request without its query, a mailed link's token, and control characters. */
 const loggedPath = ({ url = '' }: IncomingMessage): string => {
-  const path = url.replace(/(?:[?#]|%23).*/s, '').replaceAll(/[^!-~]/g, encodeURIComponent);
+  const path = url.replace(/(?:[?#]|%(?:25)*23).*/s, '').replaceAll(/[^!-~]/g, encodeURIComponent);
   return path.length > longestPath ? `${path.slice(0, longestPath)}…` : path;
 };
 

@@ -102,7 +102,7 @@ const entriesDue = (
   ];
 };
 
-/** How long responses may be kept that are not errors, by the beginning of their path. */
+/** How long responses may be kept that are neither errors nor redirects, by the beginning of their path. */
 const kept: readonly (readonly [path: RegExp, control: string])[] = [
   [/^\/(docs|console)\/./, 'public, max-age=31536000, immutable'],
   [/^\/(openapi\.json|docs|console|account\/)/, 'no-cache'],
@@ -110,7 +110,8 @@ const kept: readonly (readonly [path: RegExp, control: string])[] = [
 ];
 
 const expectCommonHeaders = (path: string, { status, headers, text }: ApiAnswer): void => {
-  const [, control = 'no-store'] = kept.find(([own]) => status < 400 && own.test(path)) ?? [];
+  const isKept = status < 400 && status !== 302;
+  const [, control = 'no-store'] = kept.find(([own]) => isKept && own.test(path)) ?? [];
   expect(headers.get('cache-control')).toBe(control);
   expect(headers.get('x-content-type-options')).toBe('nosniff');
   expect(headers.get('content-security-policy')).toContain("default-src 'none'");

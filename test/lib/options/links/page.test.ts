@@ -96,4 +96,15 @@ describe('The link of a mail', () => {
       expect(linkTo(page, link)).toBe(expected);
     },
   );
+
+  it.each([
+    ['invitation', {}, true],
+    ['invitation', { RESET_URL }, false],
+    ['reset', {}, false],
+  ] as const)('leads an auditor on to the console: %s, %o: %j', (page, environment, expected) => {
+    vi.stubEnv('API_URL', base);
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+
+    expect(linkTo(page, { ...link, isAuditor: true }).endsWith('&to=console')).toBe(expected);
+  });
 });
