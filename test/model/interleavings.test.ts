@@ -602,7 +602,7 @@ describe('With sessions and links, when', () => {
     ['a suspension of the first admin', transaction, 'a suspension', '409 The last admin cannot be suspended', '204', { ...suspended, role: 'admin' }],
     ['a deletion of the first admin by itself', transaction, 'a suspension', '409 The last admin cannot be deleted', '204', { ...suspended, role: 'admin' }],
     ['a lifting by another admin', transaction, 'a suspension of that admin', forbidden, '204', suspended],
-    ['a confirmation of the enrolment', write, 'a new enrolment', '403 Invalid code', '201', {}],
+    ['a confirmation of the enrolment', transaction, 'a new enrolment', '403 Invalid code', '201', {}],
   ])('%s is held back at its %s, and %s overtakes it, the outcomes are %s and %s, and then %o', expectRow);
 
   it('two requests have a token that was used, the session is ended once, and logged once', async () => {
