@@ -1,8 +1,7 @@
 import { type ComponentChildren, cloneElement, type VNode } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { mayLeave } from '../leaving.ts';
-// Its listener comes first: it stops the event where the place is not left.
-import '../router.ts';
+import { place } from '../router.ts';
 import { signedIn } from '../session.ts';
 import { createStore } from '../store.ts';
 import { Button } from './button.tsx';
@@ -15,12 +14,10 @@ export const openDialog = (dialog: VNode): void => opened.set(dialog);
 
 export const closeDialog = (): void => opened.set(null);
 
-addEventListener('hashchange', closeDialog);
-
-/** Stands once in each screen. */
+/** Stands once in each screen, and closes its dialog where the place is left. */
 export const OpenDialog = () => {
   const dialog = opened.use();
-  useLayoutEffect(() => closeDialog, []);
+  useLayoutEffect(() => closeDialog, [place.use()]);
   // A copy, because Preact does not draw the same element again: drawn with the page around it, the
   // dialog closes before the form to sign in takes the focus.
   return dialog && cloneElement(dialog);
