@@ -57,10 +57,20 @@ interface Place {
   readonly isOwn: boolean;
 }
 
-/** The status of each index of a table, by its name. */
-const statusesOf = async ({ client }: Place, TableName: string) => {
+/**
+ * The status of each index of a table, by its name.
+ * @throws {Error} for a table that is used for something else
+ */
+const statusesOf = async (
+  { client }: Place,
+  TableName: string,
+  { partitionKey, variable }: TableDefinition,
+) => {
   const { Table } = await client.send(new DescribeTableCommand({ TableName }));
-  const indexes = Table?.GlobalSecondaryIndexes ?? [];
+  if (!Table?.KeySchema?.some(({ AttributeName }) => AttributeName === partitionKey.name)) {
+    throw new Error(`The table ${TableName} has another key: set ${variable} to another name.`);
+  }
+  const indexes = Table.GlobalSecondaryIndexes ?? [];
   return new Map(indexes.map(({ IndexName, IndexStatus }) => [IndexName, IndexStatus]));
 };
 
@@ -89,29 +99,23 @@ aws dynamodb update-table --endpoint-url ${endpoint} --region ${region} --cli-in
 /** Milliseconds from one look at an index to the next. */
 const lookInterval = 100;
 
-/** An index that the engine still fills has not all items yet. */
-const waitUntilActive = async (
-  place: Place,
-  TableName: string,
-  { name }: IndexDefinition,
-): Promise<void> => {
-  while ((await statusesOf(place, TableName)).get(name) !== 'ACTIVE') await sleep(lookInterval);
-};
-
 /**
  * Adds to a table the indexes that it lacks, one after the other, as DynamoDB wants it, says so in a line each,
- * and waits until they hold all items.
+ * and waits until the engine has put all items into them.
  * @throws {Error} for an index that is missing at an engine of somebody else; it has the command that adds it
  */
 const addMissingIndexes = async (
   place: Place,
   TableName: string,
-  indexes: readonly IndexDefinition[],
+  table: TableDefinition,
 ): Promise<void> => {
-  const present = await statusesOf(place, TableName);
-  for (const index of indexes) {
-    if (!present.has(index.name)) await addIndex(place, TableName, index);
-    if (present.get(index.name) !== 'ACTIVE') await waitUntilActive(place, TableName, index);
+  let statuses = await statusesOf(place, TableName, table);
+  for (const index of table.indexes) {
+    if (!statuses.has(index.name)) await addIndex(place, TableName, index);
+    while (statuses.get(index.name) !== 'ACTIVE') {
+      await sleep(lookInterval);
+      statuses = await statusesOf(place, TableName, table);
+    }
   }
 };
 
@@ -137,7 +141,7 @@ const setTimeToLive = async (client: DynamoDBClient, TableName: string, Attribut
  * Creates the tables that do not exist yet, adds the indexes that others lack, and sets the time to live of all.
  * @param names the real name of each table, by its logical name
  * @param isOwn whether this process has started the engine; at another one no index is added
- * @throws {Error} for a table that lacks an index, at an engine of somebody else
+ * @throws {Error} for a table that is used for something else, or lacks an index at an engine of somebody else
  */
 export const createTables = async (
   endpoint: string,
@@ -152,7 +156,7 @@ export const createTables = async (
       await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1 }, { TableName });
     } catch (error) {
       if (!(error instanceof ResourceInUseException)) throw error;
-      await addMissingIndexes({ client, endpoint, isOwn }, TableName, table.indexes);
+      await addMissingIndexes({ client, endpoint, isOwn }, TableName, table);
     }
     if (table.timeToLive) await setTimeToLive(client, TableName, table.timeToLive);
   }

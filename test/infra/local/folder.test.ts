@@ -125,7 +125,7 @@ describe('A data folder', () => {
     expect(await own.isVacated()).toBe(true);
   });
 
-  it('is refused in one sentence when its tables, made by another version, lack an index', async () => {
+  it('is refused in one sentence when a table in it is used for something else', async () => {
     const first = await own.start();
     await first.stop();
 
@@ -133,7 +133,7 @@ describe('A data folder', () => {
 
     expect([code, output]).toEqual([
       1,
-      'The table users lacks the index by_user_id, because another version of the service created it: delete the data, or set DATA_DIR to another folder.\n',
+      'The table users has another key: set AUDIT_TABLE to another name.\n',
     ]);
     expect(await own.isVacated()).toBe(true);
   });
