@@ -53,7 +53,7 @@ it('The shortest app registers a user, refreshes, logs out and in, and leads to 
   await page.getByText('a mail is on its way').waitFor();
   const [mail] = await mailbox.mailsTo(email);
   await page.goto(/http\S+#token=\S+/.exec(mail?.text ?? '')?.[0] ?? '');
-  for (const input of await page.locator('input').all()) await input.fill('a new password');
+  for (const input of await page.getByLabel('password').all()) await input.fill('a new password');
   await button(page, 'Set password').click();
   await page.getByRole('link', { name: 'Go to the app' }).click();
   await fill('a new password');

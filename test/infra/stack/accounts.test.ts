@@ -52,6 +52,7 @@ describe('the stack', () => {
     expect(pages.map(({ Properties: { RouteKey } }) => RouteKey).sort()).toEqual([
       'GET /account/invitation',
       'GET /account/reset',
+      'GET /account/{page}',
       'GET /console/{file+}',
     ]);
   });
