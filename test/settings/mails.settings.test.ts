@@ -22,6 +22,7 @@ import { creationOptions, loginOptions } from '../../lib/options/passkeys/creden
 import { adding, makeHandle, makePasskey } from '../../lib/options/passkeys/passkeys.ts';
 import { findBearer } from '../../lib/options/sessions/bearer.ts';
 import { beginSession } from '../../lib/options/sessions/session-tokens.ts';
+import type { Beginning } from '../../lib/options/sessions/sessions.ts';
 import { waitingFor } from '../../lib/options/verified-addresses/link.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
 import { hashPassword } from '../../lib/users/password.ts';
@@ -105,9 +106,9 @@ const userWith = async (email: string, fields: Partial<StoredUser> = {}): Promis
   return user;
 };
 
-const tokenOf = async (user: StoredUser) => {
+const tokenOf = async (user: StoredUser, began?: Beginning) => {
   const source = { request_id: 'r', ip_address: '192.0.2.1', user_agent: 'test' };
-  return (await beginSession(user, source)).token;
+  return (await beginSession(user, source, began)).token;
 };
 
 /** A token of a user who asks for what concerns another user, or another address. */
@@ -126,14 +127,14 @@ const enrol = async (user: StoredUser, { confirmed }: { confirmed: boolean }) =>
   vi.stubEnv('MAIL_FUNCTION_URL', '');
   const source = { request_id: 'r', ip_address: '192.0.2.1', user_agent: 'test' };
   const { secret } = await beginEnrolment(
-    { caller: await callerOf(user), source, body: { currentPassword: password } },
+    { caller: await callerOf(user), source, currentPassword: password },
     'test',
   );
   const caller = await callerOf(user);
-  const body = { code: codeOf(secret, { ahead: -1 }) };
-  if (confirmed) await confirmEnrolment({ caller, source, body });
+  const code = codeOf(secret, { ahead: -1 });
+  if (confirmed) await confirmEnrolment({ caller, source, code });
   vi.stubEnv('MAIL_FUNCTION_URL', mailbox.handOver.MAIL_FUNCTION_URL);
-  return { secret, token: await tokenOf(await readUser(user.id)) };
+  return { secret, token: await tokenOf(await readUser(user.id), 'code') };
 };
 
 const withFactor = async (email: string) => {
