@@ -1,5 +1,6 @@
 import { Fn, Token } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
 import {
   type Allowed,
   type IdentityProvider,
@@ -200,14 +201,17 @@ const mayBeReferences: ReadonlySet<Name> = new Set<Name>([
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
+/** A construct, such as a certificate in place of its ARN, knows the whole application, itself included. */
 const hasReference = (value: unknown): boolean =>
-  Token.isUnresolved(value) || (isObject(value) && Object.values(value).some(hasReference));
+  Token.isUnresolved(value) ||
+  (isObject(value) && !Construct.isConstruct(value) && Object.values(value).some(hasReference));
 
-/** JSON in which a list that is a reference is one with all of its texts. */
+/** JSON in which a list that is a reference is one with all of its texts, and no construct is a value. */
 const jsonOf = (value: unknown): string =>
-  JSON.stringify(value, (_, each) =>
-    Array.isArray(each) && Token.isUnresolved(each) ? [Fn.join('","', each)] : each,
-  );
+  JSON.stringify(value, (_, each) => {
+    if (Construct.isConstruct(each)) return null;
+    return Array.isArray(each) && Token.isUnresolved(each) ? [Fn.join('","', each)] : each;
+  });
 
 const textOf = (name: string, value: unknown): string | undefined => {
   if (value === undefined) return undefined;

@@ -132,6 +132,21 @@ describe('A setting that is a reference', () => {
   });
 });
 
+describe('A construct in place of its ARN or its name', () => {
+  const certificate = new Certificate(newStack(), 'Certificate', { domainName: 'a.example' });
+
+  it.each([
+    ['certificateArn', certificate, 'must be text or a number'],
+    ['tags', { owner: certificate }, 'must be an object of at most 40 tags as AWS allows them'],
+    ['passkeys', { rpId: certificate, origins: [] }, 'must be JSON'],
+    ['sessionDays', certificate, 'must be text or a number'],
+  ])('is refused, with the name and the rule of the setting: %s', (name, value, rule) => {
+    expect(() => new Accounts(newStack(), 'Accounts', { [name]: value })).toThrow(
+      `Setting ${name} ${rule}`,
+    );
+  });
+});
+
 describe('A setting that decides what the template has', () => {
   const text = () => new CfnParameter(newStack(), 'Text').valueAsString;
   const number = () => new CfnParameter(newStack(), 'Number', { type: 'Number' }).valueAsNumber;
