@@ -4,6 +4,7 @@ import { instant } from '../../lib/contract/parameters.ts';
 import { config } from '../../lib/ground/settings.ts';
 import { oneOf, rule, text, trueOrFalse, validateObject } from '../../lib/ground/validation.ts';
 import { makeIdentity, mostIdentities } from '../../lib/options/identities/identities.ts';
+import { issuerNamed } from '../../lib/options/identities/providers.ts';
 import { email, name, newEmail } from '../../lib/users/fields.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
 import { hashCost, isPasswordHash } from '../../lib/users/password.ts';
@@ -40,7 +41,7 @@ const invalidForm = { code: 'INVALID_FORMAT' } as const;
 const identities = v.pipe(
   v.array(
     v.object({
-      issuer: v.pipe(v.string(), v.regex(/^[^#]{1,255}$/)),
+      issuer: v.pipe(v.string(), v.regex(/^[^#]{1,255}$/), v.transform(issuerNamed)),
       subject: v.pipe(v.string(), v.minLength(1), v.maxLength(255)),
       email: v.nullish(email, null),
       created_at: v.optional(instant),

@@ -27,9 +27,16 @@ export function providerOf(name: unknown) {
 }
 
 /** The names that an issuer may have in a token: Google's may lack `https://`. */
-export function namesOf({ issuer }: IdentityProvider): string[] {
-  return issuer === 'https://accounts.google.com' ? [issuer, 'accounts.google.com'] : [issuer];
+export function namesOf({ issuer }: Pick<IdentityProvider, 'issuer'>): string[] {
+  return issuer === google ? [issuer, 'accounts.google.com'] : [issuer];
 }
+
+/** The issuer that a name in another system means. */
+export function issuerNamed(name: string): string {
+  return namesOf({ issuer: google }).includes(name) ? google : name;
+}
+
+const google = 'https://accounts.google.com';
 
 /** The list of a setting, which on AWS is a file. */
 function readProviders(): readonly IdentityProvider[] {

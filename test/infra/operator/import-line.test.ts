@@ -80,6 +80,14 @@ describe('A line of an import', () => {
     ]);
   });
 
+  it('may name the issuer of Google as tokens of Google do', () => {
+    const identities = [{ issuer: 'accounts.google.com', subject: '1' }];
+
+    expect(parse({ identities })).toMatchObject({
+      user: { identities: [{ issuer: 'https://accounts.google.com', subject: '1' }] },
+    });
+  });
+
   it.each([true, false])('says whether the address is verified: %s', (email_verified) => {
     stub(verifies);
 
@@ -117,6 +125,7 @@ describe('A line that breaks a rule', () => {
   const noIdentities = [
     ...wrong.map((each) => [{ ...identity, ...each }]),
     ...[[identity, identity], eleven, identity, 'x'],
+    ['https://', ''].map((scheme) => ({ ...identity, issuer: `${scheme}accounts.google.com` })),
   ];
   const isId = 'must be text, or a whole number up to 9007199254740991: put others in quotes';
   const isMailable = 'must be an address that mails can be sent to';
