@@ -14,8 +14,8 @@ import {
 } from '../support/examples.ts';
 
 /**
- * UTF-16 units up to which each text that a request can carry is normalized, folded or trimmed: four times
- * its limit. 0: it never is. A header is bounded by the gateway.
+ * UTF-16 units up to which each text of a body, a query or a path is normalized, folded or trimmed: four times
+ * its limit. 0: it never is.
  */
 const bounds: Readonly<Record<string, number>> = {
   name: 400,
@@ -31,6 +31,15 @@ const bounds: Readonly<Record<string, number>> = {
   currentIdToken: 0,
   currentNonce: 0,
   credential: 0,
+  'credential.id': 0,
+  'credential.rawId': 0,
+  'credential.type': 0,
+  'credential.response': 0,
+  'credential.response.clientDataJSON': 0,
+  'credential.response.attestationObject': 0,
+  'credential.response.authenticatorData': 0,
+  'credential.response.signature': 0,
+  'credential.response.userHandle': 0,
   role: 0,
   auditor: 0,
   invite: 0,
@@ -48,6 +57,7 @@ const bounds: Readonly<Record<string, number>> = {
   until: 0,
   id: 0,
   identity: 0,
+  page: 0,
   passkey: 0,
   session: 0,
   file: 0,
@@ -57,8 +67,45 @@ const bounds: Readonly<Record<string, number>> = {
 const accents = '\u0301\u0316';
 const long = ` A${accents.repeat(600)}@b `;
 
-/** The texts that the service has normalized, folded or trimmed. */
+/** A text that another text of a request encodes. */
+const encoded = (text: string): string => Buffer.from(text).toString('base64url');
+const clientData = JSON.stringify({ type: long, challenge: encoded(long), origin: long });
+const encodedTexts: readonly (readonly [string, 'body' | 'query', string, string])[] = [
+  ['GET /api/users', 'query', 'cursor', `${encoded(long)}.${encoded('x')}`],
+  ['GET /api/admin/audit-logs', 'query', 'cursor', `${encoded(long)}.${encoded('x')}`],
+  ...['POST /api/passkeys', 'POST /api/login/passkey'].flatMap((route) =>
+    [clientData, long].map(
+      (text) => [route, 'body', 'credential.response.clientDataJSON', encoded(text)] as const,
+    ),
+  ),
+];
+
+/** A credential with all parts of one that was made and of one that was used. */
+const credential = {
+  ...{ id: 'AA', rawId: 'AA', type: 'public-key' },
+  response: Object.fromEntries(
+    ['clientDataJSON', 'attestationObject', 'authenticatorData', 'signature', 'userHandle'].map(
+      (part) => [part, 'AA'],
+    ),
+  ),
+};
+
+/** A long text of a header: of Latin-1, because headers are bytes, and the same in both letter cases. */
+const longOf = (character: string): string => character.repeat(1200);
+
+/** What each header has before its long text, that text, and whether the service folds or trims it, as a whole. */
+const headers: Readonly<Record<string, readonly [string, string, boolean]>> = {
+  accept: ['application/json;x=', longOf('×'), true],
+  'accept-encoding': ['gzip;x=', longOf('÷'), true],
+  'accept-language': ['de;x=', longOf('¿'), true],
+  'if-none-match': ['', longOf('¡'), true],
+  'content-type': ['application/json;x=', longOf('§'), false],
+  'user-agent': ['', longOf('«'), false],
+};
+
+/** The texts that the service has normalized, folded or trimmed, and those that it has normalized. */
 const treated: string[] = [];
+const normalized: string[] = [];
 const methods = [
   'normalize',
   'toLowerCase',
@@ -72,6 +119,7 @@ beforeAll(() => {
   for (const [method, original] of originals) {
     String.prototype[method] = function (this: string, ...given: []) {
       treated.push(String(this));
+      if (method === 'normalize') normalized.push(String(this));
       return original.apply(this, given);
     };
   }
@@ -95,33 +143,52 @@ const contracts = new Map<string, Contract>(
 
 type Place = 'body' | 'query' | 'path';
 
+/** The names of fields, and of the fields of those that are objects: `credential.id`. */
+const namesIn = (fields: object = {}): readonly string[] =>
+  Object.entries(fields).flatMap(([name, { entries }]: [string, { entries?: object }]) => [
+    name,
+    ...namesIn(entries).map((inner) => `${name}.${inner}`),
+  ]);
+
 /** The texts of a request, by where they stand and their names. */
 const textsOf = ({ route, path }: ExampleRequest): readonly (readonly [Place, string])[] => {
   const { body, query } = contracts.get(route) as Contract;
   const names = (of: object | undefined) => Object.keys(of ?? {});
   return [
-    ...names(body?.('admin', {}).entries).map((name) => ['body', name] as const),
+    ...namesIn(body?.('admin', {}).entries).map((name) => ['body', name] as const),
     ...names(query?.(undefined)).map((name) => ['query', name] as const),
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ['path', name] as const),
   ];
 };
 
+type Json = Readonly<Record<string, unknown>>;
+
+/** An object with another text in one place, whose name may lead into it. */
+const withText = (json: Json, name: string, text: string): Json => {
+  const [first = '', ...inner] = name.split('.');
+  const within = () => withText(json[first] as Json, inner.join('.'), text);
+  return { ...json, [first]: inner.length > 0 ? within() : text };
+};
+
 /** Sends an example with a long text in one place. */
-const sendLong = async (example: ExampleRequest, place: Place, name: string) => {
+const sendLong = async (example: ExampleRequest, place: Place, name: string, text = long) => {
   const subject = await prepareSubject(service, adminToken, example);
-  const query = `${name}=${encodeURIComponent(long)}`;
+  const query = `${name}=${encodeURIComponent(text)}`;
   const sent: ExampleRequest = {
     ...example,
     ...(place === 'query' ? { query } : {}),
     ...(place === 'path'
-      ? { path: example.path.replace(`{${name}}`, encodeURIComponent(long)) }
+      ? { path: example.path.replace(`{${name}}`, encodeURIComponent(text)) }
       : {}),
-    ...(place === 'body' ? { json: (of) => ({ ...example.json?.(of), [name]: long }) } : {}),
+    ...(place === 'body' ? { json: (of) => bodyWith(example.json?.(of), name, text) } : {}),
   };
   const token = example.caller !== 'anyone' && place === 'query' ? { token: subject.admin } : {};
   treated.length = 0;
   return sendExample(api, sent, subject, token);
 };
+
+const bodyWith = (body: Json | undefined, name: string, text: string): Json =>
+  withText({ ...body, ...(name.includes('.') ? { credential } : {}) }, name, text);
 
 const rows = examples.flatMap((example) =>
   textsOf(example).map(([place, name]) => [example.name, place, name, example] as const),
@@ -139,6 +206,60 @@ describe('A text that is longer than four times its limit', () => {
 
       expect(status).toBeLessThan(500);
       expect(longestWith(accents)).toBeLessThanOrEqual(bounds[name] ?? 0);
+    },
+  );
+
+  it.each(encodedTexts)(
+    'is neither normalized nor folded nor trimmed where another text encodes it: %s, in its %s, %s (%#)',
+    async (route, place, name, text) => {
+      const example = examples.find((one) => one.name === route) as ExampleRequest;
+
+      const { status } = await sendLong(example, place, name, text);
+
+      expect(status).toBe(name === 'cursor' || example.caller === 'user' ? 400 : 401);
+      expect(longestWith(accents)).toBe(0);
+    },
+  );
+});
+
+describe('A header, which the gateway bounds,', () => {
+  const sendHeaders = async (example: ExampleRequest, given: Readonly<Record<string, string>>) => {
+    const subject = await prepareSubject(service, adminToken, example);
+    treated.length = 0;
+    normalized.length = 0;
+    return sendExample(api, example, subject, { headers: given });
+  };
+
+  it.each(examples.map((example) => [example.name, example] as const))(
+    'is never normalized, and only some are folded or trimmed: %s',
+    async (_, example) => {
+      const given = Object.entries(headers).map(([name, [before, text]]) => [name, before + text]);
+
+      const { status } = await sendHeaders(example, Object.fromEntries(given));
+
+      expect(status).toBeLessThan(500);
+      for (const [name, [, text, isFolded]] of Object.entries(headers)) {
+        expect(
+          normalized.filter((one) => one.includes(text)),
+          name,
+        ).toEqual([]);
+        if (!isFolded) expect(longestWith(text), name).toBe(0);
+      }
+    },
+  );
+
+  it.each([
+    ['GET /api/profile', 401],
+    ['POST /api/password-resets', 202],
+  ])(
+    'is neither normalized nor folded nor trimmed where it is a token: %s',
+    async (route, expected) => {
+      const example = examples.find((one) => one.name === route) as ExampleRequest;
+
+      const { status } = await sendHeaders(example, { authorization: `Bearer ${longOf('×')}` });
+
+      expect(status).toBe(expected);
+      expect(longestWith(longOf('×'))).toBe(0);
     },
   );
 });
