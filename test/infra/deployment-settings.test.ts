@@ -80,7 +80,8 @@ describe('readDeploymentSettings', () => {
   });
 
   const aWholeNumber = (from: number, to: number) => `must be a whole number from ${from} to ${to}`;
-  const origins = 'must be * or a comma-separated list of origins without a final slash, such as https://app.example.com';
+  const origins =
+    'must be * or a comma-separated list of origins without a final slash, such as https://app.example.com';
 
   it.each([
     ['stage', 'prod', 'must be one of development, production'],
