@@ -1,23 +1,20 @@
 import { Fn, Token } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { type IdentityProvider, type PasskeySettings, providersFile } from '../lib/ground/rules.ts';
 import {
-  type Allowed,
-  type IdentityProvider,
-  settings as libSettings,
-  type PasskeySettings,
   parseSetting,
-  passedOn,
-  providersFile,
+  type Rule,
   ruleOf,
   type Setting,
-  serviceNames,
-  serviceSettings,
   type ValueOf,
   variableOf,
-} from '../lib/ground/settings.ts';
+} from '../lib/ground/setting.ts';
+import { serviceNames, serviceSettings, trailSettings } from '../lib/ground/settings.ts';
+import { corsOrigins } from './cors.ts';
+import { placeOfFault } from './json.ts';
 import production from './production.json' with { type: 'json' };
-import { corsOrigins, isJson, type JsonName, lackOf, placeOfFault } from './settings.ts';
+import { lackOf } from './requirements.ts';
 
 /** A setting that is unknown or not allowed; names the setting and says the rule. */
 export class SettingError extends Error {
@@ -38,7 +35,7 @@ const parseJson = (given: string): unknown => {
 
 /** Text that matches a pattern. */
 const text = (pattern: RegExp, rule: string) =>
-  ({ rule, isAllowed: (given) => pattern.test(given) }) as const satisfies Allowed;
+  ({ rule, isAllowed: (given) => pattern.test(given) }) as const satisfies Rule;
 
 const tableName = text(/^[\w.-]{3,255}$/, 'the name of a DynamoDB table');
 
@@ -74,7 +71,7 @@ export const tagsIn = (given: string): Readonly<Record<string, string>> | undefi
 
 const throttle = { from: 1, to: 100_000 } as const;
 
-interface DeploymentSetting extends Setting {
+export interface DeploymentSetting extends Setting {
   /** The name of a setting whose number this one must not exceed. */
   readonly atMost?: string;
 }
@@ -87,23 +84,26 @@ export const deploymentSettings = {
   tags: {
     allowed: {
       rule: 'an object of at most 40 tags as AWS allows them',
+      isJson: true,
       isAllowed: (given) => tagsIn(given) !== undefined,
     },
     default: '{}',
+    isPassedOn: true,
   },
   corsOrigins,
   /** Where alarms are sent; absent: alarms are only shown. */
-  alarmEmail: { allowed: text(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'an email address') },
+  alarmEmail: { allowed: text(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'an email address'), isPassedOn: true },
   /** A topic that is told when an alarm is raised, and when it is over. */
   alarmTopicArn: {
     allowed: text(
       /^arn:aws[a-z-]*:sns:[a-z\d-]+:\d{12}:[\w-]+$/,
       'the ARN of a topic in Amazon SNS',
     ),
+    isPassedOn: true,
   },
   /** Whose keys encrypt: those that AWS has, or one of the account's own; and which, not a new one. */
   encryption: { allowed: ['aws', 'customer'], default: 'aws' },
-  encryptionKeyArn: { allowed: keyArn, requires: 'encryption' },
+  encryptionKeyArn: { allowed: keyArn, requires: 'encryption', isPassedOn: true },
   /** The API's own host name; needs the certificate. */
   domainName: {
     allowed: text(
@@ -111,6 +111,7 @@ export const deploymentSettings = {
       'a host name in lower case such as accounts.example.com',
     ),
     requires: 'certificateArn',
+    isPassedOn: true,
   },
   certificateArn: {
     allowed: text(
@@ -118,6 +119,7 @@ export const deploymentSettings = {
       'the ARN of a certificate in AWS Certificate Manager',
     ),
     requires: 'domainName',
+    isPassedOn: true,
   },
   /** Whether requests come through CloudFront, which says who the viewer is. */
   edge: { allowed: ['none', 'cloudfront'], default: 'none', requires: 'domainName' },
@@ -127,8 +129,8 @@ export const deploymentSettings = {
   abandonAuditSeal: { allowed: ['yes', 'no'], default: 'no' },
   auditLockDays: { allowed: { from: 0, to: 36_500 } },
   /** Days after which entries leave the table, and sealed files the archive. 0: they stay. */
-  auditRetentionDays: libSettings.auditRetentionDays,
-  auditArchiveDays: libSettings.auditArchiveDays,
+  auditRetentionDays: trailSettings.auditRetentionDays,
+  auditArchiveDays: trailSettings.auditArchiveDays,
   /** Whether audit entries are put on a bus; and the stream of a table that is brought along. */
   events: { allowed: ['off', 'on'], default: 'off' },
   auditStreamArn: {
@@ -137,6 +139,7 @@ export const deploymentSettings = {
       'the ARN of a stream of DynamoDB',
     ),
     requires: 'events',
+    isPassedOn: true,
   },
   logRetentionDays: { allowed: retentions, default: '90' },
   /** Requests a second, and at once, that the stage takes. */
@@ -148,10 +151,10 @@ export const deploymentSettings = {
   /** How many copies of the in-memory variant may run at once, each with users of its own. */
   v1ReservedConcurrency: { allowed: { from: 1, to: 999, or: 'none' }, default: '1' },
   /** Tables that another stack has left or that were restored, to use in place of own ones. */
-  usersTableName: { allowed: tableName, requires: 'auditTableName' },
-  auditTableName: { allowed: tableName, requires: 'usersTableName' },
+  usersTableName: { allowed: tableName, requires: 'auditTableName', isPassedOn: true },
+  auditTableName: { allowed: tableName, requires: 'usersTableName', isPassedOn: true },
   /** The key that an earlier stack, or this one before, encrypted secrets of second factors by. */
-  secondFactorKeyArn: { allowed: keyArn, requires: 'secondFactor' },
+  secondFactorKeyArn: { allowed: keyArn, requires: 'secondFactor', isPassedOn: true },
   ...serviceSettings,
   /** 10 is the least that OWASP advises; 14 takes seconds. */
   bcryptCost: { ...serviceSettings.bcryptCost, allowed: { from: 10, to: 14 } },
@@ -159,6 +162,11 @@ export const deploymentSettings = {
 
 type Catalogue = typeof deploymentSettings;
 export type Name = keyof Catalogue;
+
+/** The settings whose text is JSON. */
+export type JsonName = {
+  [K in Name]: Catalogue[K]['allowed'] extends { isJson: true } ? K : never;
+}[Name];
 
 /** The value of each; undefined for one that has no default and was not given. */
 export type DeploymentSettings = {
@@ -169,35 +177,18 @@ export type DeploymentSettings = {
 
 /** The settings of a deployment as they are given: what is left out has its default. */
 export type AccountsSettings = {
-  readonly [K in Exclude<Name, JsonName>]?: ValueOf<Catalogue[K]> | undefined;
-} & {
-  readonly tags?: Readonly<Record<string, string>> | undefined;
-  readonly identityProviders?: readonly IdentityProvider[] | undefined;
-  readonly passkeys?: PasskeySettings | undefined;
+  readonly [K in Name]?: (K extends JsonName ? JsonValues[K] : ValueOf<Catalogue[K]>) | undefined;
 };
+
+interface JsonValues {
+  readonly tags: Readonly<Record<string, string>>;
+  readonly identityProviders: readonly IdentityProvider[];
+  readonly passkeys: PasskeySettings;
+}
 
 export const names = Object.keys(deploymentSettings) as Name[];
 
 export type Given = Readonly<Record<string, unknown>>;
-
-/**
- * The settings that the stack only passes on, to resources and functions: their values, or parts of them, may be
- * references, which CloudFormation resolves. All others decide what the template has.
- */
-const mayBeReferences: ReadonlySet<Name> = new Set<Name>([
-  ...passedOn,
-  'tags',
-  'corsOrigins',
-  'alarmEmail',
-  'alarmTopicArn',
-  'encryptionKeyArn',
-  'domainName',
-  'certificateArn',
-  'auditStreamArn',
-  'usersTableName',
-  'auditTableName',
-  'secondFactorKeyArn',
-]);
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
@@ -213,17 +204,17 @@ const jsonOf = (value: unknown): string =>
     return Array.isArray(each) && Token.isUnresolved(each) ? [Fn.join('","', each)] : each;
   });
 
-const textOf = (name: string, value: unknown): string | undefined => {
+const textOf = (name: Name, value: unknown): string | undefined => {
   if (value === undefined) return undefined;
   if (['string', 'number', 'boolean'].includes(typeof value)) return String(value).trim();
-  if (isJson(name)) return jsonOf(value);
+  if ('isJson' in deploymentSettings[name].allowed) return jsonOf(value);
   throw new SettingError(name, 'must be text or a number');
 };
 
 /** @throws {SettingError} for a reference in a setting that must be known, or in place of an object */
 const requireResolved = (name: Name, value: unknown): void => {
   const isWhole = isObject(value) && Token.isUnresolved(value);
-  if (!hasReference(value) || (mayBeReferences.has(name) && !isWhole)) return;
+  if (!hasReference(value) || ('isPassedOn' in deploymentSettings[name] && !isWhole)) return;
   throw new SettingError(
     name,
     'must be known when the template is made, and not a reference that AWS resolves later',
@@ -240,7 +231,7 @@ export const readSetting = (name: Name, given: Given): string | number | undefin
   if (Token.isUnresolved(chosen) && name !== 'tags') return chosen;
   const value = parseSetting(setting, chosen);
   if (value === undefined) {
-    throw new SettingError(name, ruleOf(setting) + placeOfFault(name, chosen));
+    throw new SettingError(name, ruleOf(setting) + placeOfFault(setting, chosen));
   }
   return value;
 };
@@ -257,8 +248,7 @@ const requireKnown = (given: Given): void => {
 };
 
 const requireConsistent = (values: Given): void => {
-  const settings = Object.entries(deploymentSettings) as [Name, DeploymentSetting][];
-  for (const [name, { atMost }] of settings) {
+  for (const [name, { atMost }] of Object.entries<DeploymentSetting>(deploymentSettings)) {
     const lack = lackOf(name, deploymentSettings, (each) => values[each]);
     if (lack) throw new SettingError(name, lack);
     if (atMost && Number(values[name]) > Number(values[atMost])) {

@@ -1,4 +1,11 @@
 /** JSON that people write: the settings of a deployment, and some of `npm start`. */
+import type { Setting } from '../lib/ground/setting.ts';
+
+/** The place where a text stops being JSON, which the rule of a setting leaves open. */
+export function placeOfFault({ allowed }: Setting, text = ''): string {
+  const place = 'isJson' in allowed && faultInJson(text);
+  return place ? `; it is not JSON: ${place}` : '';
+}
 
 /**
  * Where a text stops being JSON.

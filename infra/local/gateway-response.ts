@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import { cors } from '../settings.ts';
+import { cors } from '../cors.ts';
 
 /** An error to which the gateway responds by itself, without a handler. */
 export class GatewayError extends Error {

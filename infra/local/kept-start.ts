@@ -1,10 +1,11 @@
 /** What a data folder keeps of the newest start, for the operator's commands while the service does not run. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { config, serviceNames, variableOf } from '../../lib/ground/settings.ts';
+import { variableOf } from '../../lib/ground/setting.ts';
+import { config, serviceNames } from '../../lib/ground/settings.ts';
+import type { LocalSettings } from '../local-settings.ts';
 import type { Engine, EngineName } from './engine.ts';
 import { writePrivately } from './folder.ts';
-import type { LocalSettings } from './settings.ts';
 
 export interface KeptStart {
   /** ISO 8601, UTC. */

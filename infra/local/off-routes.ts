@@ -1,6 +1,7 @@
 /** Routes that the settings turn off: to a client they are 404 as any other, and the output says why. */
 import type { IncomingMessage } from 'node:http';
-import { type ServiceValues, variableOf } from '../../lib/ground/settings.ts';
+import { variableOf } from '../../lib/ground/setting.ts';
+import type { ServiceValues } from '../../lib/ground/settings.ts';
 import { routesOff } from '../uses.ts';
 import { matchPath } from './gateway.ts';
 

@@ -1,9 +1,9 @@
 /** `npm start`: the whole service on this machine. */
 import { config } from '../../lib/ground/settings.ts';
+import { type LocalSettings, readLocalSettings } from '../local-settings.ts';
 import type { LocalAdmin } from './admin.ts';
 import { damageIn } from './engine.ts';
 import { type LocalService, startService } from './service.ts';
-import { type LocalSettings, readLocalSettings } from './settings.ts';
 import { doubtAbout, doubtsAbout } from './unknown-settings.ts';
 
 type Fault = NodeJS.ErrnoException & { readonly port?: number; readonly $metadata?: object };

@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { config, variableOf } from '../../lib/ground/settings.ts';
+import { variableOf } from '../../lib/ground/setting.ts';
+import { config } from '../../lib/ground/settings.ts';
 import type { Handler } from '../../lib/http/request.ts';
 import { tokenKeys as readTokenKeys } from '../../lib/keys/signing-key.ts';
 import { signingKeys } from '../../lib/keys/signing-secret.ts';
+import { environmentDefaults, type LocalSettings } from '../local-settings.ts';
 import { staticFilesFolder } from '../static-files.ts';
 import { type FunctionDefinition, functionsInForce, mailFunction } from '../uses.ts';
 import { ensureAdmin, type LocalAdmin } from './admin.ts';
@@ -14,14 +16,7 @@ import { keepStart, serviceVariables } from './kept-start.ts';
 import { type LocalMail, type MailFunction, startMail } from './mail.ts';
 import { explainer } from './off-routes.ts';
 import { archiveFolder, startSealing } from './sealing.ts';
-import {
-  environmentDefaults,
-  type LocalSettings,
-  secondFactorKey,
-  secretFile,
-  signingSecret,
-  tokenKeys,
-} from './settings.ts';
+import { secondFactorKey, secretFile, signingSecret, tokenKeys } from './secrets.ts';
 
 export interface LocalService {
   readonly url: string;

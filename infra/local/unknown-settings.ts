@@ -1,6 +1,7 @@
 /** Finds environment variables and arguments that are no settings, and were probably meant as some. */
-import { serviceSettings, settings, variableOf } from '../../lib/ground/settings.ts';
-import { environmentDefaults, localSettings } from './settings.ts';
+import { variableOf } from '../../lib/ground/setting.ts';
+import { serviceSettings, settings } from '../../lib/ground/settings.ts';
+import { environmentDefaults, localSettings } from '../local-settings.ts';
 
 const variablesOf = (all: object): readonly string[] => Object.keys(all).map(variableOf);
 

@@ -1,5 +1,5 @@
 import { DomainError, faultName } from '../../lib/ground/errors.ts';
-import { ConfigError } from '../../lib/ground/settings.ts';
+import { ConfigError } from '../../lib/ground/setting.ts';
 
 /** A command has failed; the message is a sentence that says what to do. */
 export class Failure extends Error {

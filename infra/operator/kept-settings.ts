@@ -1,5 +1,6 @@
 /** The settings of a service on this machine that does not run: those of its newest start. */
-import { parseSetting, type Setting, settings, variableOf } from '../../lib/ground/settings.ts';
+import { parseSetting, type Setting, variableOf } from '../../lib/ground/setting.ts';
+import { settings } from '../../lib/ground/settings.ts';
 import { type KeptStart, placeVariables, readKeptStart } from '../local/kept-start.ts';
 import { Failure } from './failure.ts';
 

@@ -1,6 +1,6 @@
 /** The operator's command line: its commands, how it is parsed, and how a command is run. */
 import { CommanderError, Command as Program } from 'commander';
-import { localSettings } from '../local/settings.ts';
+import { localSettings } from '../local-settings.ts';
 import { parameterOf } from '../parameter.ts';
 import type { Command } from './command.ts';
 import { createAdmin } from './commands/create-admin.ts';

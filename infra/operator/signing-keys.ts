@@ -14,7 +14,7 @@ import {
 import { config } from '../../lib/ground/settings.ts';
 import { privateKeyIn, publishedKey, type Stage, stages } from '../../lib/keys/signing-key.ts';
 import { createPrivately, writePrivately } from '../local/folder.ts';
-import { makeTokenKey } from '../local/settings.ts';
+import { makeTokenKey } from '../local/secrets.ts';
 
 /** A key, by what brings it into a stage: its id in KMS, or its text; and since when it is there. */
 interface Placed {

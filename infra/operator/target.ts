@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { variableOf } from '../../lib/ground/settings.ts';
+import { variableOf } from '../../lib/ground/setting.ts';
 import { damageIn, engineOf, startEngine } from '../local/engine.ts';
 import { awaitResponse } from '../local/engine-process.ts';
 import {
@@ -11,7 +11,8 @@ import {
   wasLocked,
 } from '../local/folder.ts';
 import type { KeptStart } from '../local/kept-start.ts';
-import { environmentDefaults, secretFile, tokenKeysIn } from '../local/settings.ts';
+import { secretFile, tokenKeysIn } from '../local/secrets.ts';
+import { environmentDefaults } from '../local-settings.ts';
 import type { SealedBucket } from './deployed-service.ts';
 import { Failure } from './failure.ts';
 import { useKeptSettings } from './kept-settings.ts';

@@ -2,9 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Setting } from '../../lib/ground/settings.ts';
-import { deploymentSettings } from '../deployment-settings.ts';
-import { isJson, type JsonName } from '../settings.ts';
+import type { Setting } from '../../lib/ground/setting.ts';
+import { deploymentSettings, type JsonName } from '../deployment-settings.ts';
 
 /**
  * The text of the declaration file.
@@ -45,7 +44,7 @@ function settingsInterface(meanings: ReadonlyMap<string, string>): string {
     `     * ${meanings.get(name)}`,
     ...(setting.default ? ['     *', `     * @default ${setting.default}`] : []),
     '     */',
-    `    readonly ${name}?: ${isJson(name) ? jsonTypes[name as JsonName] : typeOf(setting)} | undefined;`,
+    `    readonly ${name}?: ${typeOf(name, setting)} | undefined;`,
   ]);
   return [
     '/** The settings of a deployment; in stage production some have stricter defaults. */',
@@ -63,8 +62,8 @@ const jsonTypes: Readonly<Record<JsonName, string>> = {
   passkeys: '{ readonly rpId: string; readonly origins: readonly string[] }',
 };
 
-function typeOf({ allowed }: Setting): string {
-  if ('rule' in allowed) return 'string';
+function typeOf(name: string, { allowed }: Setting): string {
+  if ('rule' in allowed) return allowed.isJson ? jsonTypes[name as JsonName] : 'string';
   const literal = (value: string | number) =>
     typeof value === 'string' ? `'${value}'` : String(value);
   if (!('from' in allowed)) return allowed.map(literal).join(' | ');

@@ -20,7 +20,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { ParameterTier, StringParameter } from 'aws-cdk-lib/aws-ssm';
 import { Construct, type IDependable } from 'constructs';
 import { auditTable, type TableDefinition, usersTable } from '../../lib/dynamodb/tables.ts';
-import { providersFile } from '../../lib/ground/settings.ts';
+import { providersFile } from '../../lib/ground/rules.ts';
 import {
   type AccountsSettings,
   type DeploymentSettings,

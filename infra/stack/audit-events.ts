@@ -5,7 +5,7 @@ import { StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { DynamoEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import { variableOf } from '../../lib/ground/settings.ts';
+import { variableOf } from '../../lib/ground/setting.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import { auditPublisher } from '../uses.ts';
 import {

@@ -12,7 +12,8 @@ import {
   ObjectLockRetention,
 } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import { settings, variableOf } from '../../lib/ground/settings.ts';
+import { variableOf } from '../../lib/ground/setting.ts';
+import { settings } from '../../lib/ground/settings.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import { auditSealer } from '../uses.ts';
 import { kmsUrl, ServiceFunction, type SharedFunctionProps } from './function.ts';

@@ -16,8 +16,8 @@ import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct, IDependable } from 'constructs';
+import { cors, originsIn } from '../cors.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
-import { cors, originsIn } from '../settings.ts';
 import type { Route } from '../uses.ts';
 import type { ServiceFunction } from './function.ts';
 import { nameOf } from './name.ts';

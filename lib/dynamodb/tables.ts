@@ -2,7 +2,7 @@
  * The tables and their indexes, as data. The stack, the local service and the tests build them
  * from here; the stores name attributes and indexes from here.
  */
-import { variableOf } from '../ground/settings.ts';
+import { variableOf } from '../ground/setting.ts';
 
 export interface KeyAttribute {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { ConfigError } from '../ground/settings.ts';
+import { ConfigError } from '../ground/setting.ts';
 import { readSecretValue } from './signed-request.ts';
 
 /** The signing secret between two rotations. */

@@ -7,7 +7,8 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { describeFault, logError } from '../ground/log.ts';
-import { ConfigError, config } from '../ground/settings.ts';
+import { ConfigError } from '../ground/setting.ts';
+import { config } from '../ground/settings.ts';
 import { cached } from './cache.ts';
 import { callKms } from './signed-request.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cors } from '../../infra/settings.ts';
+import { cors } from '../../infra/cors.ts';
 import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
 import { register } from '../support/client.ts';
 import { endpoints } from '../support/examples.ts';

@@ -5,7 +5,8 @@ import {
   readDeploymentSettings,
   SettingError,
 } from '../../infra/deployment-settings.ts';
-import { serviceSettings, valuesIn } from '../../lib/ground/settings.ts';
+import { valuesIn } from '../../lib/ground/setting.ts';
+import { serviceSettings } from '../../lib/ground/settings.ts';
 
 const certificateArn = 'arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d';
 

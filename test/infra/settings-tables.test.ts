@@ -1,8 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { deploymentSettings } from '../../infra/deployment-settings.ts';
-import { localSettings } from '../../infra/local/settings.ts';
-import { type Setting, serviceSettings, variableOf } from '../../lib/ground/settings.ts';
+import { localSettings } from '../../infra/local-settings.ts';
+import { type Setting, variableOf } from '../../lib/ground/setting.ts';
+import { serviceSettings } from '../../lib/ground/settings.ts';
 
 const lines = globSync('{*,infra/*,functions/*}.md').flatMap((file) =>
   readFileSync(file, 'utf8').split('\n'),

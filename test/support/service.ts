@@ -46,7 +46,7 @@ const withinThisProcess = async (
   const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password, JWT_SECRET: jwtSecret } = settings;
   try {
     const { startService, running } = await import('../../infra/local/service.ts');
-    const { readLocalSettings } = await import('../../infra/local/settings.ts');
+    const { readLocalSettings } = await import('../../infra/local-settings.ts');
     const { config } = await import('../../lib/ground/settings.ts');
     const refused = judgeRequests(running, settings);
     const { url, stop } = await startService(readLocalSettings(process.env));

@@ -2,7 +2,7 @@ import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { readSecret, type SecretVersion } from '../../../lib/keys/secret-source.ts';
 import { activationDelay, retirementDelay } from '../../../lib/keys/signing-secret.ts';
 import { writePrivately } from '../../local/folder.ts';
-import { makeSecretVersion } from '../../local/settings.ts';
+import { makeSecretVersion } from '../../local/secrets.ts';
 import { recordChange } from '../audit.ts';
 import type { Command, Run } from '../command.ts';
 import { Failure } from '../failure.ts';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import * as v from 'valibot';
-import type { IdentityProvider } from '../../ground/settings.ts';
+import type { IdentityProvider } from '../../ground/rules.ts';
 import { clockSkew } from '../../ground/time.ts';
 import { atLeast, atMost, text } from '../../ground/validation.ts';
 import { isNonce, type NonceKind } from '../../keys/nonce.ts';

@@ -5,7 +5,8 @@
  */
 import { SESv2Client, SendEmailCommand } from '@aws-sdk/client-sesv2';
 import { faultName } from '../../ground/errors.ts';
-import { config, type Language, senderIn } from '../../ground/settings.ts';
+import { senderIn } from '../../ground/rules.ts';
+import { config, type Language } from '../../ground/settings.ts';
 import { patiently } from '../../ground/time.ts';
 import type { MailMessage, NoticeMessage, ResetMessage, VerificationMessage } from './hand-over.ts';
 import { de } from './texts/de.ts';

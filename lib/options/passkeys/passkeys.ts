@@ -7,7 +7,8 @@ import { randomBytes } from 'node:crypto';
 import { type Step, untilWritten, updateOnce } from '../../dynamodb/client.ts';
 import { itemKey } from '../../dynamodb/tables.ts';
 import { DomainError } from '../../ground/errors.ts';
-import { config, hasPasskeys, type PasskeySettings } from '../../ground/settings.ts';
+import type { PasskeySettings } from '../../ground/rules.ts';
+import { config, hasPasskeys } from '../../ground/settings.ts';
 import {
   claiming,
   getItem,

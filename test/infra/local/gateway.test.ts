@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { cors } from '../../../infra/settings.ts';
+import { cors } from '../../../infra/cors.ts';
 import {
   entriesOf,
   outcome,

@@ -3,7 +3,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { createTables } from '../../../infra/local/create-tables.ts';
 import { startEngine } from '../../../infra/local/engine.ts';
-import { environmentDefaults } from '../../../infra/local/settings.ts';
+import { environmentDefaults } from '../../../infra/local-settings.ts';
 import { auditIndexes, usersIndexes } from '../../../lib/dynamodb/tables.ts';
 import { type Items, load, readFixture, readItems } from '../../settings/released/fixture.ts';
 import { readPages } from '../../support/acceptance.ts';

@@ -1,6 +1,6 @@
 /** The service behind a reverse proxy, whose part the tests take: they connect from this machine. */
 import { describe, expect, it } from 'vitest';
-import { readLocalSettings } from '../../../infra/local/settings.ts';
+import { readLocalSettings } from '../../../infra/local-settings.ts';
 import { entriesOf, uniqueAgent } from '../../support/acceptance.ts';
 import { register } from '../../support/client.ts';
 import { mailingServiceForThisFile } from '../../support/mailbox.ts';

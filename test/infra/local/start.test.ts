@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readLocalSettings } from '../../../infra/local/settings.ts';
+import { readLocalSettings } from '../../../infra/local-settings.ts';
 import { logIn } from '../../support/client.ts';
 import { folderForThisTest } from '../../support/folder.ts';
 import { mailSettings } from '../../support/mailbox.ts';

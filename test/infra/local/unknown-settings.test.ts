@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { doubtAbout, doubtsAbout } from '../../../infra/local/unknown-settings.ts';
-import { serviceNames, variableOf } from '../../../lib/ground/settings.ts';
+import { variableOf } from '../../../lib/ground/setting.ts';
+import { serviceNames } from '../../../lib/ground/settings.ts';
 
 describe('An environment variable that is no setting', () => {
   it.each([

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { describe, expect, inject, it, vi } from 'vitest';
 import { createTables } from '../../../infra/local/create-tables.ts';
-import { environmentDefaults } from '../../../infra/local/settings.ts';
+import { environmentDefaults } from '../../../infra/local-settings.ts';
 import { type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
 import { uniqueAgent } from '../../support/acceptance.ts';
 import { register } from '../../support/client.ts';

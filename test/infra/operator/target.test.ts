@@ -9,7 +9,7 @@ import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { createTables } from '../../../infra/local/create-tables.ts';
 import { startEngine } from '../../../infra/local/engine.ts';
 import { announceRunning, lockFolder } from '../../../infra/local/folder.ts';
-import { environmentDefaults } from '../../../infra/local/settings.ts';
+import { environmentDefaults } from '../../../infra/local-settings.ts';
 import { folderForThisFile } from '../../support/folder.ts';
 import { startLoopback } from '../../support/loopback.ts';
 import { cleanEnvironment, operate, operateApart, saidOfStopped } from '../../support/operator.ts';

@@ -9,7 +9,7 @@ import {
   type RunningService,
   readRunning,
 } from '../../../infra/local/folder.ts';
-import { environmentDefaults } from '../../../infra/local/settings.ts';
+import { environmentDefaults } from '../../../infra/local-settings.ts';
 import { type AuditedAction, makeEntry } from '../../../lib/audit/entry.ts';
 import { toItem } from '../../../lib/audit/record.ts';
 import { bucketArchive, kmsSigner } from '../../../lib/seal/aws.ts';

@@ -11,7 +11,8 @@ import {
 } from '../../../infra/deployment-settings.ts';
 import { AccountsStack } from '../../../infra/stack/accounts.ts';
 import { type FunctionDefinition, functionsInForce } from '../../../infra/uses.ts';
-import { serviceNames, variableOf } from '../../../lib/ground/settings.ts';
+import { variableOf } from '../../../lib/ground/setting.ts';
+import { serviceNames } from '../../../lib/ground/settings.ts';
 import { everySetting } from '../../support/every-setting.ts';
 
 export const withoutBundling = { 'aws:cdk:bundling-stacks': [] };

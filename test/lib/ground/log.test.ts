@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { DomainError } from '../../../lib/ground/errors.ts';
 import { describeFault, logError } from '../../../lib/ground/log.ts';
-import { ConfigError } from '../../../lib/ground/settings.ts';
+import { ConfigError } from '../../../lib/ground/setting.ts';
 
 describe('logError', () => {
   it('writes one line of JSON, whatever is in the fields', () => {

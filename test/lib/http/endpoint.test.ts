@@ -12,7 +12,8 @@ import {
   vi,
 } from 'vitest';
 import { DomainError, type ErrorCode } from '../../../lib/ground/errors.ts';
-import { passedOn, variableOf } from '../../../lib/ground/settings.ts';
+import { variableOf } from '../../../lib/ground/setting.ts';
+import { passedOn } from '../../../lib/ground/settings.ts';
 import { issueToken } from '../../../lib/keys/token.ts';
 import { gatewayEvent } from '../../support/event.ts';
 import { type TestOptions, testEndpoint } from '../../support/operation.ts';

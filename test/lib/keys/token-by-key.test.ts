@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { calculateJwkThumbprint, decodeJwt, jwtVerify } from 'jose';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { makeTokenKey } from '../../../infra/local/settings.ts';
+import { makeTokenKey } from '../../../infra/local/secrets.ts';
 import { issueToken, verifyToken } from '../../../lib/keys/token.ts';
 import { firstRefreshToken } from '../../../lib/options/sessions/session-tokens.ts';
 import { encode, now, signToken, signTokenWithKey } from '../../support/tokens.ts';

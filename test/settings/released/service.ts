@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { afterAll, inject, vi } from 'vitest';
 import { createTables } from '../../../infra/local/create-tables.ts';
-import { environmentDefaults } from '../../../infra/local/settings.ts';
+import { environmentDefaults } from '../../../infra/local-settings.ts';
 import { type ApiClient, logIn } from '../../support/client.ts';
 import { everySetting } from '../../support/every-setting.ts';
 import { audience, identityClient, startIssuer } from '../../support/issuer.ts';

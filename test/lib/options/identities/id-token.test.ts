@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { exportSPKI, importJWK, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { providersFile } from '../../../../lib/ground/settings.ts';
+import { providersFile } from '../../../../lib/ground/rules.ts';
 import {
   audience,
   type Claims,

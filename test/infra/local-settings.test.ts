@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { corsOrigins, faultsIn, originsIn } from '../../infra/settings.ts';
-import { serviceSettings, valuesIn } from '../../lib/ground/settings.ts';
+import { faultsIn } from '../../infra/local-settings.ts';
+import { serviceSettings } from '../../lib/ground/settings.ts';
 
 describe('The settings of a whole service', () => {
   const [MAIL_FROM, RESET_URL] = ['accounts@example.com', 'https://app.example.com/reset'];
@@ -61,36 +61,5 @@ describe('The settings of a whole service', () => {
     const [fault] = faultsIn({ IDENTITY_PROVIDERS: '[{"issuer": ""]' }, serviceSettings);
 
     expect(fault).toMatch(/, organizations or consumers; it is not JSON: line 1, column 15$/);
-  });
-});
-
-describe('CORS_ORIGINS', () => {
-  const read = (text: string) => valuesIn({ CORS_ORIGINS: text }, { corsOrigins }).corsOrigins;
-
-  it.each([
-    ['', ['*']],
-    ['*', ['*']],
-    ['https://a.example', ['https://a.example']],
-    ['https://a.example, http://localhost:5173', ['https://a.example', 'http://localhost:5173']],
-  ])('%j means the origins %j', (text, origins) => {
-    expect(originsIn(read(text))).toEqual(origins);
-  });
-
-  it.each([
-    'app.example.com',
-    'localhost:3000',
-    'https://app.example.com/',
-    'https://*.example.com',
-    '*,https://app.example.com',
-    'https://a.example,https://b.example/',
-    'https://a.example,',
-    'ftp://a.example',
-    'https:/',
-    'xhttps://a.example',
-    'https://a.example '.repeat(2),
-  ])('is refused when it is %j', (text) => {
-    expect(() => read(text)).toThrow(
-      'Environment variable CORS_ORIGINS must be * or a comma-separated list of origins without a final slash, such as https://app.example.com',
-    );
   });
 });

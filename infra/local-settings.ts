@@ -1,0 +1,130 @@
+/** The settings of `npm start` that no deployment has, and how all settings are read on one machine. */
+import { resolve } from 'node:path';
+import {
+  type Catalogue,
+  ConfigError,
+  type Environment,
+  optionalText,
+  readSetting,
+  type Setting,
+  valuesIn,
+  variableOf,
+} from '../lib/ground/setting.ts';
+import { configFrom, serviceSettings, settings } from '../lib/ground/settings.ts';
+import { corsOrigins, isOrigin, originsIn } from './cors.ts';
+import { placeOfFault } from './json.ts';
+import { lackOf } from './requirements.ts';
+
+const endpoint = {
+  allowed: {
+    rule: 'an http or https URL, such as http://localhost:8000',
+    isAllowed: (text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
+  },
+  default: '',
+} as const satisfies Setting;
+
+/** The settings that the local service itself reads, beside the settings of its functions. */
+export const localSettings = {
+  port: { allowed: { from: 0, to: 65_535 }, default: '3000' },
+  /** Where data is kept; `memory`, in any letter case, keeps nothing. */
+  dataDir: { ...optionalText, default: '.local' },
+  /** Where a reverse proxy on this machine serves the service: the base of its links. */
+  publicUrl: {
+    allowed: {
+      rule: 'an http or https origin without a final slash, such as https://accounts.example.com',
+      isAllowed: isOrigin,
+    },
+    default: '',
+  },
+  jwtSecret: optionalText,
+  adminEmail: { ...optionalText, requires: 'adminPassword' },
+  adminPassword: { ...optionalText, requires: 'adminEmail' },
+  corsOrigins,
+  /** Unless it is set, requests are logged on a terminal. */
+  logRequests: { allowed: ['on', 'off'] },
+  auditSealInterval: settings.auditSealInterval,
+  /** An engine that runs already: engine.ts reads it, and the SDK. */
+  awsEndpointUrlDynamodb: endpoint,
+  /** Where mails are sent in place of files: mail.ts reads it, and the SDK. */
+  awsEndpointUrlSesv2: endpoint,
+} as const satisfies Catalogue;
+
+/** Variables that AWS and a deployment set for functions, with their values here by default. */
+export const environmentDefaults = {
+  AWS_REGION: 'us-east-1',
+  AWS_ACCESS_KEY_ID: 'local',
+  AWS_SECRET_ACCESS_KEY: 'local',
+  USERS_TABLE: 'accounts-users',
+  AUDIT_TABLE: 'accounts-audit',
+} as const;
+
+/** How the service runs on this machine (infra/settings.md, On one machine). */
+export interface LocalSettings {
+  readonly port: number;
+  /** Where data is kept between runs; undefined: nowhere. */
+  readonly folder: string | undefined;
+  /** The origin of the reverse proxy before the service; undefined: there is none. */
+  readonly publicUrl: string | undefined;
+  /** The signing secret; undefined: one of the service's own. */
+  readonly jwtSecret: string | undefined;
+  readonly corsOrigins: readonly string[];
+  /** Whether each request is a line of the output. */
+  readonly logsRequests: boolean;
+  /** Seconds from one run of the sealer of the audit trail to the next. */
+  readonly auditSealInterval: number;
+  /** Absent unless both halves are set. */
+  readonly admin: { readonly email: string; readonly password: string } | undefined;
+}
+
+/** @throws {Error} with a line for each setting that is not allowed, or that lacks others */
+export function readLocalSettings(
+  env: Environment,
+  { isTerminal = process.stdout.isTTY }: { isTerminal?: boolean } = {},
+): LocalSettings {
+  const logRequests = { ...localSettings.logRequests, default: isTerminal ? 'on' : 'off' };
+  const all = { ...localSettings, logRequests };
+  const faults = faultsIn(env, { ...all, ...serviceSettings, auditSeal: settings.auditSeal });
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+  const values = valuesIn(env, all);
+  const { dataDir: folder, adminEmail: email, adminPassword: password } = values;
+  requireKept(env);
+  return {
+    port: values.port,
+    folder: /^memory$/i.test(folder.trim()) ? undefined : resolve(folder),
+    publicUrl: values.publicUrl || undefined,
+    jwtSecret: values.jwtSecret || undefined,
+    corsOrigins: originsIn(values.corsOrigins),
+    logsRequests: values.logRequests === 'on',
+    auditSealInterval: values.auditSealInterval,
+    admin: email && password ? { email, password } : undefined,
+  };
+}
+
+/**
+ * Everything that is wrong with the settings in an environment, a sentence each: first the values that
+ * are not allowed, then what those that are set lack.
+ */
+export function faultsIn(env: Environment, all: Catalogue): readonly string[] {
+  const values = Object.entries(all).flatMap(([name, setting]) => {
+    try {
+      readSetting(env, name, setting);
+      return [];
+    } catch (error) {
+      return [(error as Error).message + placeOfFault(setting, env[variableOf(name)])];
+    }
+  });
+  const lacking = Object.keys(all).flatMap((name) => {
+    const lack = lackOf(name, all, (each) => env[variableOf(each)], variableOf);
+    return lack ? [new ConfigError(variableOf(name), lack).message] : [];
+  });
+  return [...values, ...lacking];
+}
+
+/** @throws {ConfigError} when entries are to leave the audit table */
+function requireKept(env: Environment): void {
+  if (configFrom(env).auditRetentionDays === 0) return;
+  throw new ConfigError(
+    variableOf('auditRetentionDays'),
+    'must be 0 on one machine, where nothing removes audit entries',
+  );
+}

@@ -1,0 +1,165 @@
+/**
+ * The rules of settings that take more than a line: of mails, of URLs, of the issuers of identities and of
+ * passkeys. They stand below the folders of these options because lib/ground/settings.ts needs them.
+ */
+import type { Rule } from './setting.ts';
+
+/** Bytes of the name of a sender: what one encoded-word (RFC 2047) holds. */
+const longestName = 45;
+
+/** The sender of mails. */
+export const mailSender = {
+  rule: `an email address, or a name of at most ${longestName} bytes and one as in My App <no-reply@example.com>`,
+  isAllowed: (given) => {
+    const { name, address } = senderIn(given);
+    const isShort = Buffer.byteLength(name) <= longestName;
+    return mailAddress.test(address) && (address === given || (isName(name) && isShort));
+  },
+} as const satisfies Rule;
+
+/** The name and the address in `My App <no-reply@example.com>`; an address alone has no name. */
+export function senderIn(mailFrom: string): { readonly name: string; readonly address: string } {
+  const [, name = '', address = mailFrom] = /^(.+) <(.*)>$/.exec(mailFrom) ?? [];
+  return { name, address };
+}
+
+/** A plain address, which needs no quoting in a header or in a condition of an IAM policy. */
+const mailAddress = /^[\w.+-]{1,64}@[a-z\d](?:[a-z\d.-]{0,252}[a-z\d])?$/i;
+
+/** The name of a product. */
+export const displayName = {
+  rule: 'a name of at most 60 characters without " \\ < > : ; , @ ( ) [ ]',
+  isAllowed: (given) => given.length <= 60 && isName(given),
+} as const satisfies Rule;
+
+/** Whether a text has no characters that part names from addresses, or an authenticator's label from its issuer. */
+function isName(text: string): boolean {
+  return text.trim() === text && /^[^\p{C}"\\<>:;,@()[\]]+$/u.test(text);
+}
+
+/** The URL of a page. */
+export const pageUrl = {
+  rule: 'an https URL without fragment, or an http one of localhost',
+  isAllowed: isPageUrl,
+} as const satisfies Rule;
+
+/** The URL of an issuer of tokens. */
+export const issuerUrl = {
+  rule: 'an https URL without query, fragment and final slash, or an http one of localhost',
+  isAllowed: (given) => isPageUrl(given) && !/\?|\/$/.test(given),
+} as const satisfies Rule;
+
+/** The place to which a link may lead: to a page, with a fragment too, or to an app. */
+export const returnUrl = {
+  rule: 'an https URL, an http one of localhost, or one of an app as in my-app://login',
+  isAllowed: (given) => appUrl.test(given) || isPageUrl(given.replace(/#[!-~]*$/, '')),
+} as const satisfies Rule;
+
+function isPageUrl(text: string): boolean {
+  const url = plainUrl.test(text) && !/[\\#]/.test(text) ? URL.parse(text) : null;
+  if (!url || url.username || url.password) return false;
+  return url.protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+}
+
+/** Without characters that programs read in several ways or that look like other ones. */
+const plainUrl = /^https?:\/\/(?!\/)[!-~]+$/i;
+
+/** A URL whose scheme is an app's own, and none by which browsers run or show something themselves. */
+const appUrl =
+  /^(?!(?:https?|javascript|data|vbscript|blob|file|about):)[a-z][a-z\d+.-]*:\/\/[!-~]*$/i;
+
+/** An OpenID Connect issuer whose ID tokens log users in, and for which apps they may be. */
+export interface IdentityProvider {
+  readonly issuer: string;
+  readonly audiences: readonly string[];
+}
+
+/** The file beside the code of a function that holds the list of providers, which is no variable there. */
+export const providersFile = 'identity-providers.json';
+
+/** A list of {@link IdentityProvider}, or the file that holds it. */
+export const providerList = {
+  rule: `a JSON list of {"issuer": an https URL, or an http one of localhost, "audiences": a list of text}, each issuer once; of Entra ID a tenant's own issuer, not common, organizations or consumers`,
+  isJson: true,
+  isAllowed: (given) => given === providersFile || isProviderList(parsed(given)),
+} as const satisfies Rule;
+
+function isProviderList(list: unknown): boolean {
+  const isList = Array.isArray(list) && list.length > 0;
+  return isList && list.every((each) => each && isProvider(each)) && areDistinct(list);
+}
+
+function isProvider({ issuer, audiences, ...others }: Partial<IdentityProvider>): boolean {
+  return (
+    typeof issuer === 'string' &&
+    isPageUrl(issuer) &&
+    issuer.length <= 255 &&
+    !issuer.includes('?') &&
+    !ofManyTenants.test(issuer) &&
+    Array.isArray(audiences) &&
+    audiences.length > 0 &&
+    audiences.every((each) => typeof each === 'string' && each !== '') &&
+    Object.keys(others).length === 0
+  );
+}
+
+/** Of Entra ID for many tenants: its tokens name the tenant's own issuer, and never this one. */
+const ofManyTenants = /\/(?:common|organizations|consumers)\/v2\.0\/?$/i;
+
+/** Whether each issuer stands once, however it is written. */
+function areDistinct(list: readonly IdentityProvider[]): boolean {
+  return (
+    new Set(list.map(({ issuer }) => new URL(issuer).href.replace(/\/$/, ''))).size === list.length
+  );
+}
+
+/** The domain whose passkeys log users in, and the pages and apps that may ask for them. */
+export interface PasskeySettings {
+  readonly rpId: string;
+  readonly origins: readonly string[];
+}
+
+/** The text of {@link PasskeySettings}. */
+export const relyingParty = {
+  rule: 'JSON of at most 1,024 characters {"rpId": a domain in lower case, "origins": a list of https origins within it, of http ones of localhost, both without a final slash, or of apps as android:apk-key-hash:… or ios:…}',
+  isJson: true,
+  isAllowed: (given) => given.length <= 1024 && isRelyingParty(parsed(given)),
+} as const satisfies Rule;
+
+function isRelyingParty(value: unknown): boolean {
+  const { rpId, origins, ...others }: Partial<PasskeySettings> = value ?? {};
+  return (
+    typeof rpId === 'string' &&
+    domain.test(rpId) &&
+    Array.isArray(origins) &&
+    origins.length > 0 &&
+    origins.every((origin) => isOriginOf(rpId, origin)) &&
+    Object.keys(others).length === 0
+  );
+}
+
+function isOriginOf(rpId: string, origin: unknown): boolean {
+  if (typeof origin !== 'string') return false;
+  if (appOrigin.test(origin)) return true;
+  const url = URL.parse(origin);
+  if (url?.origin !== origin) return false;
+  const { protocol, hostname } = url;
+  const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost');
+  const isWithin = hostname === rpId || hostname.endsWith(`.${rpId}`);
+  return isWithin && (protocol === 'https:' || (protocol === 'http:' && isLocal));
+}
+
+/** A domain, or the host of a page on one machine. */
+const domain = /^(?=.{1,253}$)(?:localhost|(?:[a-z\d-]{1,63}\.)+[a-z][a-z\d-]*[a-z\d])$/;
+
+/** The origin of an app, as Android and iOS name it. */
+const appOrigin = /^(?:android:apk-key-hash:[\w-]{43}|ios:[!-~]+)$/;
+
+/** What a JSON text holds. @returns undefined for a text that is none */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
