@@ -18,6 +18,8 @@ import { createRequire } from 'node:module';
 import { basename, dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { shownSettings } from '../lib/ground/settings.ts';
+import { meanings, withoutLinks } from './meanings.ts';
 import { noticesOf } from './notices.ts';
 
 const require = createRequire(import.meta.url);
@@ -25,17 +27,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const swagger = dirname(require.resolve('swagger-ui-dist/package.json'));
 const web = join(root, 'functions/console/web');
 
-/** The meanings of settings, which one screen of the console loads, are a column of its tables. */
-const settingsDocument = join(root, 'infra/settings.md');
-
-const meanings = (): File => {
-  const rows = /^\| (?:`[A-Z\d_]+`, )?`([a-z]\w*)` \|.*\| ([^|]+) \|$/gm;
-  const texts = [...readFileSync(settingsDocument, 'utf8').matchAll(rows)].map(
-    ([, name, meaning = '']) => [
-      name,
-      meaning.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1').replaceAll('`', ''),
-    ],
-  );
+/** The meanings of the settings that one screen of the console loads, as plain text. */
+const meaningsShown = (): File => {
+  const texts = Object.keys(shownSettings).map((name) => [
+    name,
+    withoutLinks(meanings[name as keyof typeof shownSettings]).replaceAll('`', ''),
+  ]);
   return ['meanings.json', Buffer.from(JSON.stringify(Object.fromEntries(texts)))];
 };
 
@@ -65,7 +62,8 @@ const pages: Readonly<Record<string, Page>> = {
       join(root, 'package.json'),
       fileURLToPath(import.meta.url),
       join(root, 'infra/notices.ts'),
-      settingsDocument,
+      join(root, 'infra/meanings.ts'),
+      join(root, 'lib/ground/settings.ts'),
     ],
   },
 };
@@ -95,7 +93,7 @@ const bundle = (entryPoints: readonly string[]): readonly File[] => {
   });
   const inputs = Object.keys(metafile.inputs).map((path) => join(root, path));
   const bundled = outputFiles.map(({ path, contents }): File => [path, contents]);
-  return [...bundled, notices(inputs), meanings()];
+  return [...bundled, notices(inputs), meaningsShown()];
 };
 
 const hashOf = (content: string | Uint8Array): string =>

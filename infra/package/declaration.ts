@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Setting } from '../../lib/ground/setting.ts';
-import { deploymentSettings, type JsonName } from '../deployment-settings.ts';
+import { deploymentSettings, type JsonName, type Name, names } from '../deployment-settings.ts';
+import { jsonTypes, meanings, withoutLinks } from '../meanings.ts';
 
 /**
  * The text of the declaration file.
@@ -27,25 +28,20 @@ export function declarationOf(root: string, folder: string): string {
   });
   const declared = readFileSync(join(outDir, 'infra/stack/accounts.d.ts'), 'utf8');
   const own = /^import .* from '\.\.?\/.*';\n/gm;
-  const meanings = meaningsIn(readFileSync(join(root, 'infra/settings.md'), 'utf8'));
-  return `${declared.replaceAll(own, '')}${settingsInterface(meanings)}`;
+  return `${declared.replaceAll(own, '')}${settingsInterface()}`;
 }
 
-/** The meaning of each setting, from the tables of the settings page. */
-function meaningsIn(page: string): ReadonlyMap<string, string> {
-  const rows = page.matchAll(/^\| .*`(\w+)` \| .* \| .* \| (.*) \|$/gm);
-  const plain = (text: string) => text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');
-  return new Map([...rows].map(([, name = '', meaning = '']) => [name, plain(meaning)]));
-}
-
-function settingsInterface(meanings: ReadonlyMap<string, string>): string {
-  const lines = Object.entries<Setting>(deploymentSettings).flatMap(([name, setting]) => [
-    '    /**',
-    `     * ${meanings.get(name)}`,
-    ...(setting.default ? ['     *', `     * @default ${setting.default}`] : []),
-    '     */',
-    `    readonly ${name}?: ${typeOf(name, setting)} | undefined;`,
-  ]);
+function settingsInterface(): string {
+  const lines = names.flatMap((name) => {
+    const setting: Setting = deploymentSettings[name];
+    return [
+      '    /**',
+      `     * ${withoutLinks(meanings[name])}`,
+      ...(setting.default ? ['     *', `     * @default ${setting.default}`] : []),
+      '     */',
+      `    readonly ${name}?: ${typeOf(name, setting)} | undefined;`,
+    ];
+  });
   return [
     '/** The settings of a deployment; in stage production some have stricter defaults. */',
     'export interface AccountsSettings {',
@@ -55,14 +51,7 @@ function settingsInterface(meanings: ReadonlyMap<string, string>): string {
   ].join('\n');
 }
 
-const jsonTypes: Readonly<Record<JsonName, string>> = {
-  tags: 'Readonly<Record<string, string>>',
-  identityProviders:
-    'readonly { readonly issuer: string; readonly audiences: readonly string[] }[]',
-  passkeys: '{ readonly rpId: string; readonly origins: readonly string[] }',
-};
-
-function typeOf(name: string, { allowed }: Setting): string {
+function typeOf(name: Name, { allowed }: Setting): string {
   if ('rule' in allowed) return allowed.isJson ? jsonTypes[name as JsonName] : 'string';
   const literal = (value: string | number) =>
     typeof value === 'string' ? `'${value}'` : String(value);

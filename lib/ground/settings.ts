@@ -1,7 +1,7 @@
 /**
  * The settings of the service, each said once, as data, and their values in an environment, where `sessionDays` is
- * SESSION_DAYS. The other settings of a deployment are in infra/deployment-settings.ts, and the settings of
- * `npm start` in infra/local-settings.ts.
+ * SESSION_DAYS. The other settings of a deployment are in infra/deployment-settings.ts, the settings of `npm start`
+ * in infra/local-settings.ts, and the meanings of all in infra/meanings.ts, from which infra/settings.md is written.
  */
 import {
   displayName,

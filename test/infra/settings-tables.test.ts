@@ -1,81 +1,73 @@
-import { globSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
-import { deploymentSettings } from '../../infra/deployment-settings.ts';
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import {
+  type DeploymentSetting,
+  deploymentSettings,
+  names,
+} from '../../infra/deployment-settings.ts';
 import { localSettings } from '../../infra/local-settings.ts';
-import { type Setting, variableOf } from '../../lib/ground/setting.ts';
-import { serviceSettings } from '../../lib/ground/settings.ts';
+import { allowedInWords, defaultsInWords, meanings } from '../../infra/meanings.ts';
+import { variableOf } from '../../lib/ground/setting.ts';
+import { serviceNames, serviceSettings } from '../../lib/ground/settings.ts';
 
-const lines = globSync('{*,infra/*,functions/*}.md').flatMap((file) =>
-  readFileSync(file, 'utf8').split('\n'),
-);
-
-const cellsOf = (row: string) => row.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, ''));
-
-/** The rows of the table whose head begins with these words, by their first cells. */
-const readTable = (head: string) => {
-  const start = lines.findIndex((line) => line.startsWith(`| ${head} | Default | Allowed |`)) + 2;
-  const end = lines.findIndex((line, i) => i >= start && !line.startsWith('|'));
-  const rows = lines.slice(start, end).map(cellsOf);
-  return Object.fromEntries(rows.map(([name, standard, allowed]) => [name, { standard, allowed }]));
-};
-
-interface Documented extends Setting {
-  readonly atMost?: string;
-}
+type SettingName = keyof typeof meanings;
 
 const code = (text: string | number) => (/^\d+$/.test(String(text)) ? String(text) : `\`${text}\``);
 
-/** The cell of a list or a range; what another rule says is for the document to choose. */
-const allowedBy = ({ allowed, atMost }: Documented) => {
-  if ('rule' in allowed || 'or' in allowed) return expect.any(String);
+const allowedBy = ({ allowed, atMost }: DeploymentSetting): string => {
+  if ('rule' in allowed) return allowed.rule;
   if (!('from' in allowed)) return allowed.map(code).join(', ');
-  return `${allowed.from} to ${code(atMost ?? allowed.to)}`;
+  const { from, to, or } = allowed;
+  return `${or === undefined ? '' : `${code(or)}, or `}${from} to ${code(atMost ?? to)}`;
 };
 
-const rowOf = (setting: Documented, none: unknown) => ({
-  standard: setting.default ? code(setting.default) : none,
-  allowed: allowedBy(setting),
-});
+const rowOf = (
+  first: string,
+  name: SettingName,
+  setting: DeploymentSetting,
+  allowed = allowedBy(setting),
+): string => {
+  const standard = defaultsInWords[name] ?? (setting.default ? code(setting.default) : 'none');
+  return `| ${[first, standard, allowedInWords[name] ?? allowed, meanings[name]].join(' | ')} |`;
+};
 
-describe('The tables of settings in the documents', () => {
-  it('have each variable of npm start, with its default and its allowed values', () => {
-    expect(readTable('Variable')).toEqual(
-      Object.fromEntries(
-        Object.entries(localSettings).map(([name, setting]) => [
-          code(variableOf(name)),
-          rowOf(setting, expect.any(String)),
-        ]),
-      ),
-    );
+const localRows = () =>
+  (Object.keys(localSettings) as (keyof typeof localSettings)[]).map((name) =>
+    rowOf(code(variableOf(name)), name, localSettings[name]),
+  );
+
+const serviceRows = () =>
+  serviceNames.map((name) => {
+    const setting = serviceSettings[name];
+    const [here, deployed] = [allowedBy(setting), allowedBy(deploymentSettings[name])];
+    const allowed = here === deployed ? here : `${here}; in a deployment ${deployed}`;
+    return rowOf(`${code(variableOf(name))}, ${code(name)}`, name, setting, allowed);
   });
 
-  it('have each setting of the service, with its default and its allowed values', () => {
-    const rows = Object.entries(serviceSettings).map(([name, setting]) => [
-      `${code(variableOf(name))}, ${code(name)}`,
-      rowOf(setting, 'none'),
-    ]);
-    const inDeployment = allowedBy(deploymentSettings.bcryptCost);
-    const bcryptCost = { standard: '10', allowed: `4 to 16; in a deployment ${inDeployment}` };
+const deploymentRows = () =>
+  names
+    .filter((name) => !Object.hasOwn(serviceSettings, name))
+    .map((name) => rowOf(code(name), name, deploymentSettings[name]));
 
-    expect(readTable('Variable, setting')).toEqual({
-      ...Object.fromEntries(rows),
-      '`BCRYPT_COST`, `bcryptCost`': bcryptCost,
-    });
-  });
+/** A document in which the table under this head has these rows. */
+const withRows = (document: string, head: string, rows: readonly string[]): string => {
+  const table = new RegExp(`^(\\| ${head} \\| Default \\|.*\\n.*\\n)(?:\\|.*\\n)*`, 'm');
+  expect(document).toMatch(table);
+  return document.replace(table, (_, top) => `${top}${rows.join('\n')}\n`);
+};
 
-  it('have each other setting of a deployment, with its default and its allowed values', () => {
-    const others = Object.entries(deploymentSettings).filter(
-      ([name]) => !Object.hasOwn(serviceSettings, name),
-    );
+it('The tables of infra/settings.md say what the data and the meanings of settings say: `--update` writes them', async () => {
+  const file = '../../infra/settings.md';
+  const written = [
+    ['Variable', localRows()],
+    ['Variable, setting', serviceRows()],
+    ['Setting', deploymentRows()],
+  ] as const;
 
-    expect(readTable('Setting')).toEqual(
-      Object.fromEntries(
-        others.map(([name, setting]) => {
-          const none =
-            name === 'auditLockDays' ? expect.stringContaining('`auditArchiveDays`') : 'none';
-          return [code(name), rowOf(setting, none)];
-        }),
-      ),
-    );
-  });
+  const document = written.reduce(
+    (text, [head, rows]) => withRows(text, head, rows),
+    readFileSync('infra/settings.md', 'utf8'),
+  );
+
+  await expect(document).toMatchFileSnapshot(file);
 });

@@ -8,7 +8,7 @@ import {
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { createTables } from '../../../infra/local/create-tables.ts';
 import { startEngine } from '../../../infra/local/engine.ts';
-import { environmentDefaults } from '../../../infra/local/settings.ts';
+import { environmentDefaults } from '../../../infra/local-settings.ts';
 import { createWithout, useOwnTables } from '../../support/own-tables.ts';
 import { engineClient } from '../../support/stored-items.ts';
 

@@ -1,0 +1,150 @@
+/**
+ * The meanings of all settings, in Markdown whose links lead from infra. The tables of infra/settings.md, the
+ * declaration file of the package and the console show them, and no function has them.
+ */
+import type { JsonName, Name } from './deployment-settings.ts';
+import type { localSettings } from './local-settings.ts';
+
+type SettingName = Name | keyof typeof localSettings;
+
+export const meanings: Readonly<Record<SettingName, string>> = {
+  // Of one machine.
+  port: 'The port; 0 takes a free one.',
+  dataDir: 'The folder for all data, for one service at a time. `memory` keeps nothing.',
+  publicUrl:
+    'Where a [reverse proxy](README.md#behind-a-reverse-proxy) on this machine serves the service: the base of all links. Another value voids tokens of `TOKEN_SIGNING=RS256`, unless `TOKEN_ISSUER` is set.',
+  jwtSecret: 'The signing secret.',
+  adminEmail:
+    'The admin of the service, who is made or changed as by `create-admin`. Without both settings, an admin is made only where there is none.',
+  adminPassword: 'The password of that admin.',
+  corsOrigins: 'The origins whose pages may call the API.',
+  logRequests: 'Whether each request is printed.',
+  auditSealInterval:
+    'Seconds from one run of the sealer to the next: see [the seal](runbooks.md#the-seal).',
+  awsEndpointUrlDynamodb: 'A running [engine](README.md#engines) to use.',
+  awsEndpointUrlSesv2: 'Where mails are sent instead of being written to files.',
+  // Of the service.
+  accounts:
+    '`private`: callers who are not admins see and change [only themselves](../functions/README.md#callers), and logins do not tell who has an account; with `emailVerification=required` nothing does.',
+  passwordMinLength: 'Characters. A public service should require 15, and never fewer than 8.',
+  bcryptCost: "Base-2 logarithm of bcrypt's rounds. A login raises a hash of a lower cost.",
+  loginFailuresPerAccount:
+    'Failed logins of one account in 15 minutes before it must [wait](../functions/README.md#login-protection); 0: no limit.',
+  loginFailuresPerAddress: 'The same for one source address (for IPv6, a /64).',
+  registrationsPerAddress:
+    'Registrations from one source address (for IPv6, a /64) in 15 minutes; 0: no limit.',
+  sessionDays:
+    'Days after which a [session](../functions/README.md#sessions) ends, even if it is refreshed. 0: there are no sessions.',
+  sessionIdleDays: 'Days without a refresh after which a session ends; requires `sessionDays`.',
+  tokenMinutes: 'Minutes for which a token is valid; below 1440 it requires `sessionDays`.',
+  tokenSigning:
+    '`RS256`: a key signs tokens, and [others verify them](../functions/README.md#tokens-that-others-verify). A change voids all tokens.',
+  tokenIssuer:
+    'The issuer that these tokens name; without it the address of the API. Requires `tokenSigning=RS256`.',
+  tokenAudience:
+    'The audience that they name; without it the issuer. Requires `tokenSigning=RS256`.',
+  selfDeletion:
+    '`on`: users can [delete their own account](../functions/README.md#own-account); requires `sessionDays`.',
+  secondFactor:
+    '`optional`: users can have a [second factor](../functions/README.md#second-factor), which requires `sessionDays`. `admins`: admins and auditors need one.',
+  mailFrom:
+    'The sender of mails. It turns on [password reset](../functions/README.md#password-reset) and [invitations](../functions/README.md#invitations); see [Mails](runbooks.md#mails).',
+  resetUrl:
+    'The page of your app where a password is set, after an invitation too; without it one [of the service](../functions/README.md#pages-for-links). Requires `mailFrom`.',
+  emailVerification:
+    '`on`: users [verify their addresses](../functions/README.md#verified-addresses) by a mailed link. `required`: they log in only then. Requires `mailFrom`, and with `identityProviders` `verifyUrl`.',
+  verifyUrl:
+    'The page of your app where an address is verified; without it one of the service. Requires `mailFrom`.',
+  returnUrl:
+    "The place to which the service's own pages link when they are done; requires `mailFrom`.",
+  mailLanguage:
+    "The language of mails, where the request's `Accept-Language` names neither; requires `mailFrom`.",
+  productName:
+    'The name of the product in mails, on the pages to which they lead, in authenticator apps and the title of the console; without it the host.',
+  identityProviders:
+    'The issuers by whose ID tokens users [log in](../functions/README.md#identities); requires `sessionDays` above 0 and `mailFrom`.',
+  passkeys:
+    'The domain and the pages of [passkeys](../functions/README.md#passkeys); requires `sessionDays`. Passkeys of another `rpId` count for nothing, and stay stored: [before a change](runbooks.md#another-domain-of-passkeys) admins enable another factor.',
+  auditDetail:
+    "`full`: [entries also hold](../functions/README.md#what-is-audited) names, addresses and roles, and queries of the trail leave entries. These are personal data in a record that may be locked for years (`auditLockDays`), so that nobody can erase them at a user's request.",
+  v1Users: 'Whether there is `/api/v1/users`.',
+  docs: 'Whether there are `/openapi.json` and `/docs`.',
+  console: 'Whether there is the [console](../functions/README.md#the-console), `/console`.',
+  // Of a deployment.
+  stage:
+    "Set in the deployment's file alone. Production keeps and protects data; in development they are deleted with the stack.",
+  tags: 'What every resource that can bear tags is tagged with.',
+  alarmEmail: 'Where alarms are mailed; confirm the subscription.',
+  alarmTopicArn:
+    'A topic of the region that is told when an alarm is raised and when it is over. Its policy and its key must let CloudWatch publish.',
+  encryption:
+    '`customer`: tables, secrets, queues, the topic of `alarmEmail`, logs and variables of functions are [encrypted](runbooks.md#the-key-of-all-data) by one KMS key of your account, which rotates; the locked archive is not.',
+  encryptionKeyArn: 'That key; without it the stack makes one.',
+  domainName: 'Serves the API under this name; point DNS at the output `DomainTarget`.',
+  certificateArn: 'The certificate of `domainName`.',
+  edge: '`cloudfront`: requests come [through CloudFront](runbooks.md#cloudfront) alone, which says who the viewer is; requires `domainName`.',
+  auditSeal: 'Whether the audit trail is [sealed](runbooks.md#the-seal).',
+  abandonAuditSeal: 'Whether `auditSeal=off` is allowed in stage production.',
+  auditLockDays:
+    'Days for which nobody can delete what is sealed, in stage production; 0: whoever has the permission can.',
+  auditRetentionDays:
+    'Days for which an entry stays in the table; 0: for ever. It needs the [seal](runbooks.md#how-long-entries-are-kept).',
+  auditArchiveDays:
+    'Days for which an entry stays in the archive; 0: for ever. Not below `auditRetentionDays` or `auditLockDays`.',
+  events:
+    '`on`: audit entries are put on a [bus](runbooks.md#events), and tampering with them is told at once.',
+  auditStreamArn:
+    'The stream from which [events](runbooks.md#events) come, where the table was taken over.',
+  logRetentionDays: 'How long logs are kept.',
+  throttleRate: 'Requests a second for the whole API; the gateway answers more with 429.',
+  throttleBurst: 'Requests at once for the whole API.',
+  credentialsThrottleRate: 'Requests a second for each route that hashes a password.',
+  credentialsThrottleBurst: 'Requests at once for each of them.',
+  v1ReservedConcurrency:
+    'Instances of `/api/v1/users`, each with users of its own. A new account with a small quota needs `none`.',
+  usersTableName: 'A new stack [takes over](runbooks.md#take-tables-over) this table and the next.',
+  auditTableName: 'The table of audit entries.',
+  secondFactorKeyArn:
+    'The key that [encrypts the secrets](runbooks.md#the-key-of-second-factors) of second factors; without it the stack makes one.',
+};
+
+/** The values that are allowed, where the rule of the setting says less, or what Markdown does not show. */
+export const allowedInWords: Readonly<Partial<Record<SettingName, string>>> = {
+  dataDir: 'a folder, or `memory`',
+  publicUrl: 'an http or https origin without a final slash',
+  jwtSecret: '32 bytes or more',
+  adminEmail: 'an email address, together with `ADMIN_PASSWORD`',
+  adminPassword: 'a password, together with `ADMIN_EMAIL`',
+  corsOrigins: '`*`, or origins without a final slash, separated by commas',
+  awsEndpointUrlDynamodb: 'the URL of a DynamoDB engine',
+  awsEndpointUrlSesv2: 'the URL of a server with the API of Amazon SES',
+  mailFrom:
+    'an email address, or a name of at most 45 bytes and one (`My App <no-reply@example.com>`)',
+  identityProviders:
+    "a JSON list of `issuer` (an https URL, or an http one of localhost) and `audiences`, each issuer once; in a deployment's file a list",
+  passkeys: `JSON \`{"rpId": "example.com", "origins": ["https://app.example.com"]}\`, of at most 1,024 characters: a domain, and https origins within it (http for localhost), without a final slash, or apps (\`android:apk-key-hash:…\`, \`ios:…\`); in a deployment's file an object`,
+  certificateArn: "the ARN of the name's ACM certificate in the region",
+  auditStreamArn: 'the ARN of the stream of `auditTableName`',
+};
+
+/** The defaults that the data of a setting do not have, because other things decide them. */
+export const defaultsInWords: Readonly<Partial<Record<SettingName, string>>> = {
+  jwtSecret: 'made once, kept in `DATA_DIR`',
+  adminEmail: 'the existing admin, else `admin@localhost`',
+  adminPassword: 'random, printed once',
+  logRequests: 'on a terminal `on`, elsewhere `off`',
+  auditLockDays: '`auditArchiveDays`, at most 2555; 365 where that is 0',
+};
+
+/** The types of settings in JSON, for the declaration file of the package. */
+export const jsonTypes: Readonly<Record<JsonName, string>> = {
+  tags: 'Readonly<Record<string, string>>',
+  identityProviders:
+    'readonly { readonly issuer: string; readonly audiences: readonly string[] }[]',
+  passkeys: '{ readonly rpId: string; readonly origins: readonly string[] }',
+};
+
+/** A meaning in which links are only their words. */
+export function withoutLinks(meaning: string): string {
+  return meaning.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1');
+}
