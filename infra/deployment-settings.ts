@@ -1,7 +1,12 @@
 import { Fn, Token } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { type IdentityProvider, type PasskeySettings, providersFile } from '../lib/ground/rules.ts';
+import {
+  type IdentityProvider,
+  type PasskeySettings,
+  parseJson,
+  providersFile,
+} from '../lib/ground/rules.ts';
 import {
   parseSetting,
   type Rule,
@@ -25,14 +30,6 @@ export class SettingError extends Error {
   }
 }
 
-const parseJson = (given: string): unknown => {
-  try {
-    return JSON.parse(given);
-  } catch {
-    return undefined;
-  }
-};
-
 /** Text that matches a pattern. */
 const text = (pattern: RegExp, rule: string) =>
   ({ rule, isAllowed: (given) => pattern.test(given) }) as const satisfies Rule;
@@ -52,7 +49,7 @@ const keyArn = text(
 
 /** The tags in the text of a setting. @returns undefined for a text that has none */
 export const tagsIn = (given: string): Readonly<Record<string, string>> | undefined => {
-  const tags: unknown = parseJson(given);
+  const tags = parseJson(given);
   if (typeof tags !== 'object' || tags === null || Array.isArray(tags)) return undefined;
   const isText = (value: unknown, [least, most]: readonly [number, number]) =>
     typeof value === 'string' &&
@@ -76,11 +73,12 @@ export interface DeploymentSetting extends Setting {
   readonly atMost?: string;
 }
 
-/** Every setting of a deployment: the settings that only the stack reads, and the settings of the service. */
+/**
+ * Every setting of a deployment: the settings that only the stack reads, and the settings of the service. The meanings
+ * of all are in infra/meanings.ts.
+ */
 export const deploymentSettings = {
-  /** Whether data outlives the stack (production) or goes with it. */
   stage: { allowed: ['development', 'production'], default: 'development' },
-  /** The tags of every resource that can have tags. */
   tags: {
     allowed: {
       rule: 'an object of at most 40 tags as AWS allows them',
@@ -91,9 +89,7 @@ export const deploymentSettings = {
     isPassedOn: true,
   },
   corsOrigins,
-  /** Where alarms are sent; absent: alarms are only shown. */
   alarmEmail: { allowed: text(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'an email address'), isPassedOn: true },
-  /** A topic that is told when an alarm is raised, and when it is over. */
   alarmTopicArn: {
     allowed: text(
       /^arn:aws[a-z-]*:sns:[a-z\d-]+:\d{12}:[\w-]+$/,
@@ -101,10 +97,8 @@ export const deploymentSettings = {
     ),
     isPassedOn: true,
   },
-  /** Whose keys encrypt: those that AWS has, or one of the account's own; and which, not a new one. */
   encryption: { allowed: ['aws', 'customer'], default: 'aws' },
   encryptionKeyArn: { allowed: keyArn, requires: 'encryption', isPassedOn: true },
-  /** The API's own host name; needs the certificate. */
   domainName: {
     allowed: text(
       /^(?=.{4,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)+[a-z]{2,63}$/,
@@ -121,17 +115,13 @@ export const deploymentSettings = {
     requires: 'domainName',
     isPassedOn: true,
   },
-  /** Whether requests come through CloudFront, which says who the viewer is. */
   edge: { allowed: ['none', 'cloudfront'], default: 'none', requires: 'domainName' },
-  /** Whether the audit trail is sealed; and days for which nobody can delete it, in production. */
   auditSeal: { allowed: ['off', 'paused', 'on'], default: 'off' },
-  /** Whether stage production may go without the seal: its chain is then never continued. */
+  // A chain whose seal was off is never continued.
   abandonAuditSeal: { allowed: ['yes', 'no'], default: 'no' },
   auditLockDays: { allowed: { from: 0, to: 36_500 } },
-  /** Days after which entries leave the table, and sealed files the archive. 0: they stay. */
   auditRetentionDays: trailSettings.auditRetentionDays,
   auditArchiveDays: trailSettings.auditArchiveDays,
-  /** Whether audit entries are put on a bus; and the stream of a table that is brought along. */
   events: { allowed: ['off', 'on'], default: 'off' },
   auditStreamArn: {
     allowed: text(
@@ -142,21 +132,17 @@ export const deploymentSettings = {
     isPassedOn: true,
   },
   logRetentionDays: { allowed: retentions, default: '90' },
-  /** Requests a second, and at once, that the stage takes. */
   throttleRate: { allowed: throttle, default: '500' },
   throttleBurst: { allowed: throttle, default: '1000' },
-  /** The same for each route that hashes a password. */
   credentialsThrottleRate: { allowed: throttle, default: '50', atMost: 'throttleRate' },
   credentialsThrottleBurst: { allowed: throttle, default: '100', atMost: 'throttleBurst' },
-  /** How many copies of the in-memory variant may run at once, each with users of its own. */
   v1ReservedConcurrency: { allowed: { from: 1, to: 999, or: 'none' }, default: '1' },
-  /** Tables that another stack has left or that were restored, to use in place of own ones. */
   usersTableName: { allowed: tableName, requires: 'auditTableName', isPassedOn: true },
   auditTableName: { allowed: tableName, requires: 'usersTableName', isPassedOn: true },
-  /** The key that an earlier stack, or this one before, encrypted secrets of second factors by. */
+  // The key by which an earlier stack, or this one before, encrypted secrets.
   secondFactorKeyArn: { allowed: keyArn, requires: 'secondFactor', isPassedOn: true },
   ...serviceSettings,
-  /** 10 is the least that OWASP advises; 14 takes seconds. */
+  // 10 is the least that OWASP advises; 14 takes seconds.
   bcryptCost: { ...serviceSettings.bcryptCost, allowed: { from: 10, to: 14 } },
 } as const satisfies Readonly<Record<string, DeploymentSetting>>;
 

@@ -23,12 +23,13 @@ const endpoint = {
   default: '',
 } as const satisfies Setting;
 
-/** The settings that the local service itself reads, beside the settings of its functions. */
+/**
+ * The settings that the local service itself reads, beside the settings of its functions. Their meanings are in
+ * infra/meanings.ts.
+ */
 export const localSettings = {
   port: { allowed: { from: 0, to: 65_535 }, default: '3000' },
-  /** Where data is kept; `memory`, in any letter case, keeps nothing. */
   dataDir: { ...optionalText, default: '.local' },
-  /** Where a reverse proxy on this machine serves the service: the base of its links. */
   publicUrl: {
     allowed: {
       rule: 'an http or https origin without a final slash, such as https://accounts.example.com',
@@ -40,12 +41,11 @@ export const localSettings = {
   adminEmail: { ...optionalText, requires: 'adminPassword' },
   adminPassword: { ...optionalText, requires: 'adminEmail' },
   corsOrigins,
-  /** Unless it is set, requests are logged on a terminal. */
+  // Without a value, requests are logged on a terminal.
   logRequests: { allowed: ['on', 'off'] },
   auditSealInterval: settings.auditSealInterval,
-  /** An engine that runs already: engine.ts reads it, and the SDK. */
+  // The SDK reads these two as well.
   awsEndpointUrlDynamodb: endpoint,
-  /** Where mails are sent in place of files: mail.ts reads it, and the SDK. */
   awsEndpointUrlSesv2: endpoint,
 } as const satisfies Catalogue;
 

@@ -81,7 +81,7 @@ export const providersFile = 'identity-providers.json';
 export const providerList = {
   rule: `a JSON list of {"issuer": an https URL, or an http one of localhost, "audiences": a list of text}, each issuer once; of Entra ID a tenant's own issuer, not common, organizations or consumers`,
   isJson: true,
-  isAllowed: (given) => given === providersFile || isProviderList(parsed(given)),
+  isAllowed: (given) => given === providersFile || isProviderList(parseJson(given)),
 } as const satisfies Rule;
 
 function isProviderList(list: unknown): boolean {
@@ -123,7 +123,7 @@ export interface PasskeySettings {
 export const relyingParty = {
   rule: 'JSON of at most 1,024 characters {"rpId": a domain in lower case, "origins": a list of https origins within it, of http ones of localhost, both without a final slash, or of apps as android:apk-key-hash:… or ios:…}',
   isJson: true,
-  isAllowed: (given) => given.length <= 1024 && isRelyingParty(parsed(given)),
+  isAllowed: (given) => given.length <= 1024 && isRelyingParty(parseJson(given)),
 } as const satisfies Rule;
 
 function isRelyingParty(value: unknown): boolean {
@@ -156,7 +156,7 @@ const domain = /^(?=.{1,253}$)(?:localhost|(?:[a-z\d-]{1,63}\.)+[a-z][a-z\d-]*[a
 const appOrigin = /^(?:android:apk-key-hash:[\w-]{43}|ios:[!-~]+)$/;
 
 /** What a JSON text holds. @returns undefined for a text that is none */
-function parsed(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

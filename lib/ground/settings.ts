@@ -37,22 +37,16 @@ const onByDefault = { allowed: ['on', 'off'], default: 'on' } as const satisfies
 
 /** Chosen by whoever deploys the service or starts it on one machine. */
 export const serviceSettings = {
-  /** Whether users see each other, and logins tell who has an account. */
   accounts: { allowed: ['open', 'private'], default: 'open' },
   passwordMinLength: { allowed: { from: 1, to: 255 }, default: '1' },
   bcryptCost: { allowed: { from: 4, to: 16 }, default: '10' },
   loginFailuresPerAccount: { allowed: limit, default: '10' },
   loginFailuresPerAddress: { allowed: limit, default: '1000' },
   registrationsPerAddress: { allowed: limit, default: '0' },
-  /** Days after which a session ends, however often it is refreshed; 0: there are no sessions. */
   sessionDays: { allowed: { from: 0, to: 400 }, default: '0' },
-  /** Days without a refresh after which a session ends. */
   sessionIdleDays: { allowed: { from: 1, to: 400 }, default: '30', requires: 'sessionDays' },
-  /** Minutes for which a token is valid. */
   tokenMinutes: { allowed: { from: 5, to: 1440 }, default: '1440', requires: 'sessionDays' },
-  /** The algorithm that signs tokens: with a secret, or a key whose public half others can read. */
   tokenSigning: { allowed: ['HS256', 'RS256'], default: 'HS256' },
-  /** The issuer that such tokens name, by default the address of the API; and their audience. */
   tokenIssuer: { allowed: issuerUrl, default: '', requires: 'tokenSigning', isPassedOn: true },
   tokenAudience: {
     allowed: { rule: 'text without spaces', isAllowed: (given) => /^[!-~]+$/.test(given) },
@@ -60,19 +54,15 @@ export const serviceSettings = {
     requires: 'tokenSigning',
     isPassedOn: true,
   },
-  /** Whether users can delete their own account. */
   selfDeletion: { allowed: ['off', 'on'], default: 'off', requires: 'sessionDays' },
-  /** Whether users can have a second factor, and whether admins must. */
   secondFactor: {
     allowed: ['off', 'optional', 'admins'],
     default: 'off',
     requires: 'sessionDays',
   },
-  /** The sender of mails. With it passwords can be reset. */
   mailFrom: { allowed: mailSender, default: '' },
-  /** The page to which reset links lead; '': the service's own. No request has a say in it. */
+  // No request has a say in the pages to which links lead.
   resetUrl: { allowed: pageUrl, default: '', requires: 'mailFrom', isPassedOn: true },
-  /** Whether users verify their addresses by a mailed link, and whether they log in only then. */
   emailVerification: {
     allowed: ['off', 'on', 'required'],
     default: 'off',
@@ -80,25 +70,15 @@ export const serviceSettings = {
     // Users without a password confirm by an ID token, which only the app can get.
     requiresWith: { identityProviders: 'verifyUrl' },
   },
-  /** The page to which links lead that verify addresses; '': the service's own. */
   verifyUrl: { allowed: pageUrl, default: '', requires: 'mailFrom', isPassedOn: true },
-  /** The place to which the service's own pages link when they are done. */
   returnUrl: { allowed: returnUrl, default: '', requires: 'mailFrom', isPassedOn: true },
-  /** The language of mails whose request names none of {@link languages}. */
   mailLanguage: { allowed: languages, default: 'en', requires: 'mailFrom' },
-  /** The name of the product in mails, authenticator apps and the console; '': the host. */
   productName: { allowed: displayName, default: '', isPassedOn: true },
-  /** The issuers by whose ID tokens users log in, as JSON (functions/README.md, Identities). */
   identityProviders: { allowed: providerList, default: '', requires: ['sessionDays', 'mailFrom'] },
-  /** The domain of passkeys, and the origins of its pages and apps, as JSON (functions/README.md, Passkeys). */
   passkeys: { allowed: relyingParty, default: '', requires: 'sessionDays', isPassedOn: true },
-  /** Whether audit entries hold names and addresses, and queries of the trail leave entries. */
   auditDetail: { allowed: ['standard', 'full'], default: 'standard' },
-  /** Whether there is the in-memory variant. */
   v1Users: onByDefault,
-  /** Whether there are GET /openapi.json and the page that shows it, GET /docs. */
   docs: onByDefault,
-  /** Whether there is the page GET /console. */
   console: onByDefault,
 } as const satisfies Catalogue;
 
@@ -109,16 +89,11 @@ export const passedOn = serviceNames.filter((name) => 'isPassedOn' in serviceSet
 
 /** The settings of the audit trail that a deployment chooses, and says to functions. */
 export const trailSettings = {
-  /** Whether the audit trail is sealed. One machine always does. */
+  // One machine always seals.
   auditSeal: { allowed: ['on', 'paused', 'off'], default: 'on' },
-  /**
-   * Days after which entries leave the audit table; they must be sealed. 0: they stay for ever. On one machine
-   * nothing removes entries.
-   */
+  // On one machine nothing removes entries.
   auditRetentionDays: { allowed: { from: leastRetention, to: 36_500, or: 0 }, default: '0' },
-  /** Days after which sealed files leave the archive, not before their entries. 0: they stay. */
   auditArchiveDays: { allowed: { from: 1, to: 36_500, or: 0 }, default: '0' },
-  /** Days for which nobody can delete what is sealed. 0: whoever has the permission can. */
   auditLockDays: { allowed: { from: 1, to: 36_500, or: 0 }, default: '0' },
 } as const satisfies Catalogue;
 
@@ -133,7 +108,6 @@ export const settings = {
   ...shownSettings,
   usersTable: anyText,
   auditTable: anyText,
-  /** Seconds from one run of the sealer of the audit trail to the next. */
   auditSealInterval: { allowed: { from: 1, to: 86_400 }, default: '300' },
   /** The bucket of the sealed trail, or its folder on one machine; '': nothing is sealed there. */
   auditArchiveBucket: optionalText,
