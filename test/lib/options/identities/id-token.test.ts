@@ -317,7 +317,7 @@ describe('An ID token', () => {
       expect(providerOf(name)?.issuer).toBe(google);
     }
     expect(providerOf(issuer.url.replace('http://', ''))).toBeUndefined();
-    expect(namesOf({ issuer: issuer.url, audiences: [] })).toEqual([issuer.url]);
+    expect(namesOf({ issuer: issuer.url })).toEqual([issuer.url]);
   });
 });
 
