@@ -4,9 +4,7 @@ import { sourceOf } from '../../lib/http/request.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.create, async (request) => {
-  const source = sourceOf(request);
   const caller = requireBearer(request);
-  const confirmation = { ...request.body, caller, sourceIp: source.ip_address };
-  await deleteOwnAccount(confirmation, source);
+  await deleteOwnAccount({ ...request.body, caller, source: sourceOf(request) });
   return { statusCode: 204 };
 });

@@ -1,4 +1,4 @@
-import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { recorded } from '../../lib/audit/record.ts';
 import { DomainError } from '../../lib/ground/errors.ts';
 import { config, keepsSeal } from '../../lib/ground/settings.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
@@ -10,13 +10,14 @@ export const handler = protectedEndpoint(contract.requestCheck, async (request) 
   // While sealing is paused, no run would see the request.
   if (config.auditSeal !== 'on' || !keepsSeal(config)) throw new DomainError('AUDIT_NOT_SEALED');
   const check = {
-    ...sourceOf(request),
+    source: sourceOf(request),
     action: 'UPDATE',
     resource: 'audit-seal',
-    user_id: request.claims.id,
+    by: request.claims.id,
     details: { check: 'requested' },
   } as const;
-  await recordingFaults(check, asked.leave());
-  await record(check);
+  await recorded(check, async () => {
+    await asked.leave();
+  });
   return { statusCode: 202, body: { message: contract.requested } };
 });

@@ -31,24 +31,22 @@ const handlers: Readonly<Record<string, Handler>> = {
   }),
 
   [contract.link.route]: protectedEndpoint(contract.link, async (request) => {
-    const source = sourceOf(request);
     const { idToken, nonce, currentIdToken, currentNonce, ...others } = request.body;
     const confirmation = {
       ...others,
       caller: requireBearer(request),
       idToken: currentIdToken,
       nonce: currentNonce,
-      sourceIp: source.ip_address,
+      source: sourceOf(request),
     };
-    const identity = await linkIdentity({ idToken, nonce }, confirmation, source);
+    const identity = await linkIdentity({ idToken, nonce }, confirmation);
     return { statusCode: 201, body: shownIdentity(identity) };
   }),
 
   [contract.unlink.route]: protectedEndpoint(contract.unlink, async (request) => {
-    const source = sourceOf(request);
     const caller = requireBearer(request);
-    const confirmation = { ...request.body, caller, sourceIp: source.ip_address };
-    await unlinkOwnIdentity(request.pathParameters?.identity, confirmation, source);
+    const confirmation = { ...request.body, caller, source: sourceOf(request) };
+    await unlinkOwnIdentity(request.pathParameters?.identity, confirmation);
     return { statusCode: 204 };
   }),
 

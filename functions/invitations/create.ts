@@ -1,4 +1,4 @@
-import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { recorded } from '../../lib/audit/record.ts';
 import { DomainError } from '../../lib/ground/errors.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
@@ -12,12 +12,14 @@ import * as contract from './contract.ts';
 export const handler = protectedEndpoint(contract.create, async (request) => {
   const { body, claims, id } = request;
   const source = sourceOf(request);
-  const entry = { ...source, action: 'UPDATE', user_id: claims.id, resource_id: id } as const;
-  const user = await recordingFaults(entry, readUser(id));
-  const refusal = whyNotInvitable(user);
-  if (refusal) throw new DomainError(refusal);
-  requireMailable(user.email);
-  await requireToldMail(invitationMessage(user, source, body.language), 'admin');
-  await record({ ...entry, details: { invited: true } });
+  const invitation = { source, action: 'UPDATE', by: claims.id, on: id } as const;
+  await recorded(invitation, async () => {
+    const user = await readUser(id);
+    const refusal = whyNotInvitable(user);
+    if (refusal) throw new DomainError(refusal);
+    requireMailable(user.email);
+    await requireToldMail(invitationMessage(user, source, body.language), 'admin');
+    return { details: { invited: true } };
+  });
   return { statusCode: 204 };
 });

@@ -34,7 +34,7 @@ const handlers: Readonly<Record<string, Handler>> = {
 
   [contract.options.route]: protectedEndpoint(contract.options, async (request) => {
     const caller = requireBearer(request);
-    const given = { ...request.body, caller, sourceIp: sourceOf(request).ip_address };
+    const given = { ...request.body, caller, source: sourceOf(request) };
     const product = config.productName || request.requestContext.domainName;
     return { statusCode: 200, body: await beginPasskey(given, product) };
   }),
@@ -53,10 +53,9 @@ const handlers: Readonly<Record<string, Handler>> = {
   }),
 
   [contract.remove.route]: protectedEndpoint(contract.remove, async (request) => {
-    const source = sourceOf(request);
     const caller = requireBearer(request);
-    const given = { ...request.body, caller, sourceIp: source.ip_address };
-    await removePasskey(request.pathParameters?.passkey, given, source);
+    const given = { ...request.body, caller, source: sourceOf(request) };
+    await removePasskey(request.pathParameters?.passkey, given);
     return { statusCode: 204 };
   }),
 };

@@ -6,7 +6,7 @@ import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.enrol, async (request) => {
   const caller = requireBearer(request);
-  const own = { caller, source: sourceOf(request), body: request.body };
+  const own = { ...request.body, caller, source: sourceOf(request) };
   const issuer = config.productName || request.requestContext.domainName;
   const enrolment = await beginEnrolment(own, issuer);
   return { statusCode: 201, body: enrolment };

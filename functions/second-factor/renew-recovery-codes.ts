@@ -5,7 +5,7 @@ import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.renewRecoveryCodes, async (request) => {
   const caller = requireBearer(request);
-  const own = { caller, source: sourceOf(request), body: request.body };
+  const own = { ...request.body, caller, source: sourceOf(request) };
   const recoveryCodes = await renewRecoveryCodes(own);
   return { statusCode: 200, body: { recoveryCodes } };
 });

@@ -1,4 +1,4 @@
-import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { recorded } from '../../lib/audit/record.ts';
 import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { endAllSessions, endOtherSessions } from '../../lib/options/sessions/open-sessions.ts';
@@ -9,13 +9,12 @@ export const handler = protectedEndpoint(contract.endOthers, async (request) => 
   const caller = requireBearer(request);
   const isOwn = id === caller.id;
   const logout = {
-    ...sourceOf(request),
+    source: sourceOf(request),
     action: 'LOGOUT',
-    user_id: caller.id,
-    resource_id: id,
+    by: caller.id,
+    on: id,
     details: { scope: isOwn ? 'others' : 'all' },
   } as const;
-  await recordingFaults(logout, isOwn ? endOtherSessions(caller) : endAllSessions(id));
-  await record(logout);
+  await recorded(logout, () => (isOwn ? endOtherSessions(caller) : endAllSessions(id)));
   return { statusCode: 204 };
 });

@@ -1,4 +1,4 @@
-import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { recorded } from '../../lib/audit/record.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { endOpenSession } from '../../lib/options/sessions/open-sessions.ts';
@@ -8,13 +8,12 @@ import * as contract from './contract.ts';
 export const handler = protectedEndpoint(contract.end, async (request) => {
   const { id, pathParameters: { session } = {} } = request;
   const logout = {
-    ...sourceOf(request),
+    source: sourceOf(request),
     action: 'LOGOUT',
-    user_id: request.claims.id,
-    resource_id: id,
+    by: request.claims.id,
+    on: id,
     ...(isSessionId(session) ? { details: { session } } : {}),
   } as const;
-  await recordingFaults(logout, endOpenSession(id, session));
-  await record(logout);
+  await recorded(logout, () => endOpenSession(id, session));
   return { statusCode: 204 };
 });

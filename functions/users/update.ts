@@ -7,8 +7,7 @@ import * as contract from './contract.ts';
 export const handler = protectedEndpoint(contract.update, async (request) => {
   const { body, bearer, claims, id } = request;
   const { currentPassword, idToken, nonce, ...changes } = body;
-  const source = sourceOf(request);
-  const confirmation = { currentPassword, idToken, nonce, sourceIp: source.ip_address };
-  const user = await changeUser({ id, changes, claims, bearer, confirmation, source });
+  const given = { currentPassword, idToken, nonce, source: sourceOf(request) };
+  const user = await changeUser({ ...given, id, changes, claims, bearer });
   return { statusCode: 200, body: shownUser(user, claims) };
 });

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { reclaimed, withoutOtherWays } from '../../lib/accounts/ways-in.ts';
 import type { Action } from '../../lib/audit/entry.ts';
-import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { recorded } from '../../lib/audit/record.ts';
 import { DomainError } from '../../lib/ground/errors.ts';
 import { withoutFactor } from '../../lib/options/second-factor/state.ts';
 import { isUnverified, verified } from '../../lib/options/verified-addresses/address.ts';
@@ -18,9 +18,9 @@ import { localAccount } from './folder.ts';
 /** A change that makes an admin, and how the audit trail records it. */
 interface AdminChange {
   readonly action: Action;
-  readonly resource_id: number;
+  readonly on: number;
   readonly details: object | undefined;
-  make(): Promise<unknown>;
+  make(): Promise<void>;
 }
 
 /** Makes a user an admin, unless the address has come to somebody else. */
@@ -33,7 +33,7 @@ const reinstate = ({ id, email }: StoredUser, password_hash: string) =>
       ...withoutFactor,
       suspended_at: undefined,
     } as const;
-    return writeUser(user, merged({ fields: admin }, reclaimed(user, password_hash, 'machine')));
+    await writeUser(user, merged({ fields: admin }, reclaimed(user, password_hash, 'machine')));
   });
 
 /**
@@ -49,7 +49,7 @@ export const adminChange = async (
   if (!user) {
     const admin = { ...(await prepareUser(account, 'admin')), ...verified };
     const details = creationDetails(admin);
-    return { action: 'CREATE', resource_id: admin.id, details, make: () => insertUser(admin) };
+    return { action: 'CREATE', on: admin.id, details, make: () => insertUser(admin) };
   }
   const hash = await hashPassword(account.password);
   const { id, role } = user;
@@ -65,7 +65,7 @@ export const adminChange = async (
     ...(user.factor_secret ? { second_factor: 'removed' } : {}),
     ...(isSuspended(user) ? { suspended: false } : {}),
   };
-  return { action: 'UPDATE', resource_id: id, details, make: () => reinstate(user, hash) };
+  return { action: 'UPDATE', on: id, details, make: () => reinstate(user, hash) };
 };
 
 export interface LocalAdmin {
@@ -78,9 +78,8 @@ export interface LocalAdmin {
 const makeAdmin = async (account: NewUser, user?: StoredUser): Promise<void> => {
   const { make, details, ...change } = await adminChange(account, user);
   const operator = localAccount();
-  const entry = { ...change, user_agent: 'npm start', details: { ...details, operator } };
-  await recordingFaults(entry, make());
-  await record(entry);
+  const source = { user_agent: 'npm start' };
+  await recorded({ ...change, source, details: { ...details, operator } }, make);
 };
 
 const name = 'Administrator';

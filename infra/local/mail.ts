@@ -8,8 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { printable } from '../../lib/ground/log.ts';
-import type { MailMessage } from '../../lib/options/mails/hand-over.ts';
-import { invokeBy } from '../../lib/options/mails/invoke.ts';
+import { invokeBy, type MailMessage } from '../../lib/options/mails/hand-over.ts';
 import { deliverBy, type OutgoingMail } from '../../lib/options/mails/send.ts';
 import { createPrivately } from './folder.ts';
 

@@ -1,9 +1,8 @@
 /** How users add, name and remove passkeys (functions/README.md, Passkeys). */
-import { record, recordingFaults } from '../audit/record.ts';
+import { recorded } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { usingNonce } from '../keys/nonce.ts';
-import { tryToNotify } from '../options/mails/hand-over.ts';
 import {
   creationOptions,
   forAdding,
@@ -27,6 +26,7 @@ import type { StoredPasskey, StoredUser } from '../users/item.ts';
 import { merged, rewriteUser, writeUser } from '../users/write.ts';
 import { type OwnConfirmation, requireVerified, rewriteConfirmed } from './confirmation.ts';
 import { requireFactorSession } from './policy.ts';
+import { recordedAndTold } from './recorded.ts';
 
 /**
  * The options by which a browser makes a passkey for a caller. The first ones give the caller a handle.
@@ -64,8 +64,7 @@ export async function addPasskey(
   if (!verified) throw new DomainError('PASSKEY_INVALID');
   const { credential, nonce } = verified;
   const passkey = makePasskey(credential, name, relyingParty().rpId);
-  const entry = entryOf(caller, source, { added: passkey.id });
-  const write = (user: StoredUser) => {
+  const add = (user: StoredUser) => {
     requireOpen(user, caller.session);
     requireRoom(user, caller);
     const ended = { ...withoutSessions(user, caller.session), made_by: undefined };
@@ -75,9 +74,10 @@ export async function addPasskey(
       merged(adding(user, passkey, credential), { fields: ended, steps: [use] }),
     );
   };
-  await recordingFaults(entry, rewriteUser(caller.id, write, caller));
-  await record(entry);
-  await tryToNotify(caller, ['passkeys'], source); // mails
+  await recordedAndTold(deedOf(caller, source, { added: passkey.id }), async () => {
+    await rewriteUser(caller.id, add, caller);
+    return { user: caller, changed: ['passkeys'] };
+  });
   return shownPasskey(passkey, credential);
 }
 
@@ -91,8 +91,8 @@ export async function renamePasskey(
   name: string,
   source: Source,
 ): Promise<StoredPasskey> {
-  const entry = entryOf(caller, source, { renamed: findPasskey(caller, id).id });
-  const write = async (user: StoredUser) => {
+  const deed = deedOf(caller, source, { renamed: findPasskey(caller, id).id });
+  const rename = async (user: StoredUser) => {
     requireOpen(user, caller.session);
     const passkey = findPasskey(user, id);
     const renamed = { ...passkey, name };
@@ -100,8 +100,9 @@ export async function renamePasskey(
     await writeUser(user, { fields: { passkeys } });
     return renamed;
   };
-  const renamed = await recordingFaults(entry, rewriteUser(caller.id, write, caller));
-  await record(entry);
+  const { renamed } = await recorded(deed, async () => {
+    return { renamed: await rewriteUser(caller.id, rename, caller), isChanged: true };
+  });
   return renamed;
 }
 
@@ -111,27 +112,24 @@ export async function renamePasskey(
  * @throws {DomainError} PASSKEY_NOT_FOUND, SECOND_FACTOR_REQUIRED, STORAGE_FAULT, and what the confirmation
  *   throws
  */
-export async function removePasskey(
-  id: string | undefined,
-  given: OwnConfirmation,
-  source: Source,
-): Promise<void> {
-  const { caller } = given;
-  const entry = entryOf(caller, source, { removed: findPasskey(caller, id).id });
+export async function removePasskey(id: string | undefined, given: OwnConfirmation): Promise<void> {
+  const { caller, source } = given;
+  const deed = deedOf(caller, source, { removed: findPasskey(caller, id).id });
   requireFactorSession(caller, caller);
-  const rewriting = rewriteConfirmed(given, (user) => {
+  const remove = (user: StoredUser) => {
     requireFactorSession(user, caller);
     const ended = { fields: withoutSessions(user, caller.session) };
     return writeUser(user, merged(removing(user, [findPasskey(user, id)]), ended));
+  };
+  await recordedAndTold(deed, async () => {
+    await rewriteConfirmed(given, remove);
+    return { user: caller, changed: ['passkeys'] };
   });
-  await recordingFaults(entry, rewriting);
-  await record(entry);
-  await tryToNotify(caller, ['passkeys'], source); // mails
 }
 
-function entryOf({ id }: StoredUser, source: Source, said: object) {
+function deedOf({ id }: StoredUser, source: Source, said: object) {
   const details = { fields: ['passkeys'], ...said };
-  return { ...source, action: 'UPDATE', user_id: id, resource_id: id, details } as const;
+  return { source, action: 'UPDATE', by: id, on: id, details } as const;
 }
 
 /** Requires that a user may get another passkey in a session. */

@@ -1,39 +1,39 @@
 /** How PUT /api/users/{id} changes a user: read, decide, write (functions/README.md, Callers). */
-import { record, recordingFaults } from '../audit/record.ts';
 import type { Step } from '../dynamodb/client.ts';
 import { DomainError } from '../ground/errors.ts';
 import { logAdminMade } from '../ground/log.ts';
-import type { Source } from '../ground/source.ts';
 import type { Claims } from '../keys/token.ts';
 import { hasUnusedInvitation, isInvited, notInvited } from '../options/invitations/invitation.ts';
-import {
-  changedParts,
-  pendingMessage,
-  tryToMail,
-  tryToNotify,
-} from '../options/mails/hand-over.ts';
+import { changedParts, pendingMessage, tryToMail } from '../options/mails/hand-over.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import { requireOpen, withoutSessions } from '../options/sessions/sessions.ts';
 import { isWaiting, verifiedAs } from '../options/verified-addresses/address.ts';
 import type { UserChanges } from '../users/fields.ts';
 import type { StoredUser } from '../users/item.ts';
 import { hashPassword } from '../users/password.ts';
+import { readUser } from '../users/store.ts';
 import { changeDetails } from '../users/user.ts';
-import { type Fields, merged, requireAdmin, rewriteUser, writeUser } from '../users/write.ts';
+import {
+  type Fields,
+  merged,
+  requireAdmin,
+  rewriteUser,
+  type Way,
+  writeUser,
+} from '../users/write.ts';
 import { type Confirmation, confirmPassword } from './confirmation.ts';
 import { newAddress } from './new-address.ts';
 import { requireAllowed, type Standing } from './policy.ts';
+import { recordedAndTold } from './recorded.ts';
 import { withoutOtherWays } from './ways-in.ts';
 
-/** A change, and who asks for it. */
-export interface ChangeRequest {
+/** A change, who asks for it, and by what that user confirms it. */
+export interface ChangeRequest extends Confirmation {
   readonly id: number;
   readonly changes: UserChanges;
   /** The caller, by the token with the standing and, where there are sessions, as stored. */
   readonly claims: Pick<Claims, 'id' | 'role'> & Standing;
   readonly bearer: Bearer | undefined;
-  readonly confirmation: Confirmation;
-  readonly source: Source;
 }
 
 /**
@@ -46,49 +46,82 @@ export interface ChangeRequest {
  */
 export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
   const { id, changes, claims, bearer, source } = request;
-  const { email, ...others } = changes;
-  const { password, ...plain } = others;
-  let confirmedHash: string | undefined;
-  let password_hash: string | undefined;
-  const rewrite = async (before: StoredUser) => {
-    if (bearer?.id === id) requireOpen(before, bearer.session); // sessions
-    requirePermission(before, request);
-    const steps = grantorSteps(before, request);
-    confirmedHash = await requireConfirmation(before, request, confirmedHash); // sessions
-    if (password !== undefined) password_hash ??= await hashPassword(password);
-    const address = await newAddress(before, email, claims); // verified addresses
-    const otherWays = withoutOtherWaysFor(before, request); // identities
-    const change = merged(
-      { fields: plain, steps },
-      address,
-      { fields: password_hash ? { password_hash, ...notInvited } : {} },
-      { fields: vouchedFor(before, request) }, // invitations
-      otherWays,
-      { fields: withoutMaker(before, request, address.fields) }, // users made by a caller
-      { fields: withoutSessionsFor(before, request, address.fields) }, // sessions
-    );
-    const isUnchanged = Object.keys(change.fields).length === 0;
-    const after = isUnchanged ? before : await writeUser(before, change);
-    return { before, after, ways: otherWays.ways, awaitsLink: isWaiting(address.fields) };
-  };
-  const entry = { ...source, action: 'UPDATE', user_id: claims.id, resource_id: id } as const;
-  const rewriting = rewriteUser(id, rewrite, bearer?.id === id ? bearer : undefined);
-  const { before, after, ways, awaitsLink } = await recordingFaults(entry, rewriting);
-
-  // An address that waits for its link is only requested.
-  const applied = awaitsLink ? others : changes;
-  const { fields, ...values } = changeDetails(before, applied);
-  const requested = awaitsLink ? { requested: ['email'] } : {};
-  await record({ ...entry, details: { fields: [...fields, ...ways], ...values, ...requested } });
+  const change = { source, action: 'UPDATE', by: claims.id, on: id } as const;
+  const { before, after, applied, awaitsLink } = await recordedAndTold(change, async () => {
+    const known = bearer?.id === id ? bearer : await readUser(id);
+    requireChangeable(known, request);
+    const confirmed = await requireConfirmation(known, request); // sessions
+    const { password } = changes;
+    const password_hash = password === undefined ? undefined : await hashPassword(password);
+    const write = async (user: StoredUser) => {
+      requireChangeable(user, request);
+      await requireConfirmation(user, request, confirmed); // sessions
+      return writeChange(user, request, password_hash);
+    };
+    return reportOf(await rewriteUser(id, write, known), request);
+  });
   if (applied.role === 'admin' && before.role !== 'admin') {
     logAdminMade(id, { by: claims.id, requestId: source.request_id });
   }
-  const byAdmin = claims.id !== id && claims.role === 'admin';
-  // Nobody has an invited user's account yet, and its address may belong to a stranger.
-  const told = isInvited(before) ? [] : [...changedParts(before, applied), ...ways]; // invitations
-  await tryToNotify(before, told, source, { byAdmin }); // mails
   if (awaitsLink) await tryToMail(pendingMessage(after, source, bearer?.session.id)); // verified addresses
   return after;
+}
+
+/** A change as it was written. */
+interface Written {
+  readonly before: StoredUser;
+  readonly after: StoredUser;
+  /** The ways in that were removed. */
+  readonly ways: readonly Way[];
+  /** Whether the address is only requested, because it waits for its link. */
+  readonly awaitsLink: boolean;
+}
+
+async function writeChange(
+  before: StoredUser,
+  request: ChangeRequest,
+  password_hash: string | undefined,
+): Promise<Written> {
+  const { email, password: _, ...plain } = request.changes;
+  const address = await newAddress(before, email, request.claims); // verified addresses
+  const change = merged(
+    { fields: plain, steps: grantorSteps(before, request) },
+    address,
+    { fields: password_hash ? { password_hash, ...notInvited } : {} },
+    { fields: vouchedFor(before, request) }, // invitations
+    withoutOtherWaysFor(before, request), // identities
+    { fields: withoutMaker(before, request, address.fields) }, // users made by a caller
+    { fields: withoutSessionsFor(before, request, address.fields) }, // sessions
+  );
+  const isUnchanged = Object.keys(change.fields).length === 0;
+  const after = isUnchanged ? before : await writeUser(before, change);
+  return { before, after, ways: change.ways, awaitsLink: isWaiting(address.fields) };
+}
+
+/** What the entry and the notice say of a change. */
+function reportOf(written: Written, { id, changes, claims }: ChangeRequest) {
+  const { before, ways, awaitsLink } = written;
+  const { email: _, ...others } = changes;
+  const applied: UserChanges = awaitsLink ? others : changes;
+  const { fields, ...values } = changeDetails(before, applied);
+  const requested = awaitsLink ? { requested: ['email'] } : {};
+  return {
+    ...written,
+    applied,
+    details: { fields: [...fields, ...ways], ...values, ...requested },
+    user: before,
+    // Nobody has an invited user's account yet, and its address may belong to a stranger.
+    changed: isInvited(before) ? [] : [...changedParts(before, applied), ...ways], // invitations
+    byAdmin: claims.id !== id && claims.role === 'admin',
+  };
+}
+
+/** Requires that the user may be changed so: of the user as read, and again of one whom others have changed since. */
+function requireChangeable(user: StoredUser, request: ChangeRequest): void {
+  const { id, bearer } = request;
+  if (bearer?.id === id) requireOpen(user, bearer.session); // sessions
+  requirePermission(user, request);
+  requirePromotable(user, request);
 }
 
 /**
@@ -107,23 +140,26 @@ function requirePermission(user: StoredUser, { claims }: ChangeRequest): void {
  */
 async function requireConfirmation(
   user: StoredUser,
-  { changes, bearer, confirmation }: ChangeRequest,
-  confirmed: string | undefined,
+  request: ChangeRequest,
+  confirmed?: string,
 ): Promise<string | undefined> {
-  const { password, email = user.email } = changes;
+  const { password, email = user.email } = request.changes;
   const setsCredentials = password !== undefined || email !== user.email;
-  if (bearer?.id !== user.id || !setsCredentials) return confirmed;
-  return confirmPassword(user, confirmation, confirmed);
+  if (request.bearer?.id !== user.id || !setsCredentials) return confirmed;
+  return confirmPassword(user, request, confirmed);
 }
 
-/** The steps by which whoever makes a user an admin or auditor must be an admin at the instant of the write. */
-function grantorSteps(user: StoredUser, { changes, claims }: ChangeRequest): readonly Step[] {
-  if (!promotes(changes)) return [];
+/** Requires that a user may become an admin or auditor, where the change makes the user one. */
+function requirePromotable(user: StoredUser, { changes, claims }: ChangeRequest): void {
+  if (!promotes(changes)) return;
   if (hasUnusedInvitation(user)) throw new DomainError('INVITATION_NOT_ACCEPTED'); // invitations
-  if (user.id !== claims.id) return [requireAdmin(claims.id)];
   // The write requires that the user is as it was read.
-  if (user.role !== 'admin') throw new DomainError('FORBIDDEN');
-  return [];
+  if (user.id === claims.id && user.role !== 'admin') throw new DomainError('FORBIDDEN');
+}
+
+/** Whoever makes another user an admin or auditor must be an admin at the instant of the write. */
+function grantorSteps(user: StoredUser, { changes, claims }: ChangeRequest): readonly Step[] {
+  return promotes(changes) && user.id !== claims.id ? [requireAdmin(claims.id)] : [];
 }
 
 /** Whether a change makes a user an admin or an auditor. */

@@ -5,6 +5,7 @@
 
 import { DomainError, missingField } from '../ground/errors.ts';
 import { config, hasIdentities } from '../ground/settings.ts';
+import type { Source } from '../ground/source.ts';
 import { useNonce } from '../keys/nonce.ts';
 import { type TokenAndNonce, type Vouched, verifyIdToken } from '../options/identities/id-token.ts';
 import { identityOf } from '../options/identities/identities.ts';
@@ -24,13 +25,13 @@ import { matchesHash } from '../users/password.ts';
 import { isUnmatchable } from '../users/user.ts';
 import { rewriteUser } from '../users/write.ts';
 
-/** By what a user confirms a request, and where that comes from. */
+/** By what a user confirms a request, and where the request comes from. */
 export interface Confirmation {
   readonly currentPassword?: string | undefined;
   readonly code?: string | undefined;
   readonly idToken?: string | undefined;
   readonly nonce?: string | undefined;
-  readonly sourceIp: string;
+  readonly source: Source;
 }
 
 /** By what a caller confirms a request about itself. */
@@ -99,10 +100,10 @@ export function requireVerified(user: StoredUser): void {
  */
 export async function requireVouched(
   token: TokenAndNonce,
-  sourceIp: string,
+  { ip_address }: Source,
   user?: StoredUser,
 ): Promise<Vouched> {
-  const counters = await requireNoWait(sourceCounters(sourceIp));
+  const counters = await requireNoWait(sourceCounters(ip_address));
   const vouched = await verifyIdToken(token);
   if (!vouched || (user && !identityOf(user, vouched))) {
     throw await countedFailure(counters, 'IDENTITY_TOKEN_INVALID');
@@ -127,9 +128,9 @@ function requirePasswordOrIdentity(user: StoredUser, given: Confirmation): Promi
 }
 
 async function requireRightPassword(user: StoredUser, given: Confirmation): Promise<void> {
-  const { currentPassword, sourceIp } = given;
+  const { currentPassword, source } = given;
   if (!currentPassword) throw missingField('CURRENT_PASSWORD_REQUIRED', 'currentPassword');
-  const counters = await requireNoWait(await loginCounters(user.email, sourceIp, user));
+  const counters = await requireNoWait(await loginCounters(user.email, source.ip_address, user));
   if (!(await matchesHash(currentPassword, user.password_hash))) {
     throw await countedFailure(counters, 'CURRENT_PASSWORD_WRONG');
   }
@@ -139,16 +140,16 @@ async function requireRightPassword(user: StoredUser, given: Confirmation): Prom
 
 /** Requires a fresh ID token of an identity that is linked to a user. */
 async function requireLinkedIdentity(user: StoredUser, given: Confirmation): Promise<void> {
-  const { idToken, nonce, sourceIp } = given;
+  const { idToken, nonce, source } = given;
   if (!idToken || !nonce) throw missingField('ID_TOKEN_REQUIRED', idToken ? 'nonce' : 'idToken');
-  await requireVouched({ idToken, nonce }, sourceIp, user);
+  await requireVouched({ idToken, nonce }, source, user);
 }
 
 /** Requires a right code of a user who has a second factor. @returns the user without the code */
 async function useFactor(user: StoredUser, given: Confirmation): Promise<StoredUser> {
-  const { code = '', sourceIp } = given;
+  const { code = '', source } = given;
   if (!hasFactor(user)) return user;
-  const counters = await requireNoWait(await loginCounters(user.email, sourceIp, user));
+  const counters = await requireNoWait(await loginCounters(user.email, source.ip_address, user));
   const proof = await checkCode(user, code);
   if (proof) await requireNoWait(counters);
   const used = proof && (await useCode(user, proof));
@@ -158,7 +159,7 @@ async function useFactor(user: StoredUser, given: Confirmation): Promise<StoredU
 
 /** Uses up the nonce of the ID token by which a user without a password confirms. */
 async function useNonceUp(user: StoredUser, given: Confirmation): Promise<void> {
-  const { nonce = '', sourceIp } = given;
+  const { nonce = '', source } = given;
   if (hasPassword(user) || (await useNonce(nonce))) return;
-  throw await countedFailure(sourceCounters(sourceIp), 'IDENTITY_TOKEN_INVALID');
+  throw await countedFailure(sourceCounters(source.ip_address), 'IDENTITY_TOKEN_INVALID');
 }

@@ -1,16 +1,15 @@
 /** How users are deleted, whom others may change at the same time (functions/README.md, Own account). */
-import { record, recordingFaults } from '../audit/record.ts';
 import { type Step, transact } from '../dynamodb/client.ts';
 import { config } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
 import { isInvited } from '../options/invitations/invitation.ts';
-import { tryToNotify } from '../options/mails/hand-over.ts';
 import { besideAnotherAdmin } from '../users/admins.ts';
 import { type StoredUser, userKey } from '../users/item.ts';
 import { deletionDetails } from '../users/user.ts';
 import { releaseEmail, rewriteUser, unchanged } from '../users/write.ts';
 import { type OwnConfirmation, rewriteConfirmed } from './confirmation.ts';
 import { requireFactorSession } from './policy.ts';
+import { recordedAndTold } from './recorded.ts';
 import { waysInGone } from './ways-in.ts';
 
 /**
@@ -19,12 +18,12 @@ import { waysInGone } from './ways-in.ts';
  * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
  */
 export async function deleteUser(id: number, by: number, source: Source): Promise<void> {
-  const deletion = { ...source, action: 'DELETE', user_id: by, resource_id: id } as const;
-  const removing = rewriteUser(id, (user) => remove(user));
-  const deleted = await recordingFaults(deletion, removing);
-  await record({ ...deletion, details: deletionDetails(deleted) });
-  if (isInvited(deleted)) return; // invitations
-  await tryToNotify(deleted, ['account'], source, { byAdmin: by !== id }); // mails
+  const deletion = { source, action: 'DELETE', by, on: id } as const;
+  await recordedAndTold(deletion, async () => {
+    const user = await rewriteUser(id, (read) => remove(read));
+    const changed = isInvited(user) ? [] : (['account'] as const); // invitations
+    return { user, details: deletionDetails(user), changed, byAdmin: by !== id };
+  });
 }
 
 /**
@@ -50,17 +49,20 @@ export async function remove(user: StoredUser, ...steps: readonly Step[]): Promi
  * @throws {DomainError} USER_NOT_FOUND, SECOND_FACTOR_REQUIRED, LAST_ADMIN, STORAGE_FAULT, and what the
  *   confirmation throws
  */
-export async function deleteOwnAccount(given: OwnConfirmation, source: Source): Promise<void> {
-  const { caller } = given;
+export async function deleteOwnAccount(given: OwnConfirmation): Promise<void> {
+  const { caller, source } = given;
   const { id } = caller;
   requireFactorSession(caller, caller); // passkeys
-  const deletion = { ...source, action: 'DELETE', user_id: id, resource_id: id } as const;
-  const removing = rewriteConfirmed(given, async (user) => {
-    requireFactorSession(user, caller); // passkeys
-    if (user.role !== 'admin') return remove(user);
-    return besideAnotherAdmin(id, 'LAST_ADMIN', (otherIsAdmin) => remove(user, otherIsAdmin));
+  const deletion = { source, action: 'DELETE', by: id, on: id } as const;
+  await recordedAndTold(deletion, async () => {
+    const user = await rewriteConfirmed(given, (read) => {
+      requireFactorSession(read, caller); // passkeys
+      return read.role === 'admin' ? removeBesideAnotherAdmin(read) : remove(read);
+    });
+    return { user, details: deletionDetails(user), changed: ['account'] };
   });
-  const deleted = await recordingFaults(deletion, removing);
-  await record({ ...deletion, details: deletionDetails(deleted) });
-  await tryToNotify(deleted, ['account'], source); // mails
+}
+
+function removeBesideAnotherAdmin(user: StoredUser): Promise<StoredUser> {
+  return besideAnotherAdmin(user.id, 'LAST_ADMIN', (otherIsAdmin) => remove(user, otherIsAdmin));
 }

@@ -1,10 +1,9 @@
 /** How second factors are enabled, changed and removed (functions/README.md, Second factor). */
-import { record, recordingFaults } from '../audit/record.ts';
+import { recorded } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { seconds } from '../ground/time.ts';
 import { decryptSecret, encryptSecret } from '../keys/factor-key.ts';
-import { tryToNotify } from '../options/mails/hand-over.ts';
 import { countedFailure, loginCounters, requireNoWait } from '../options/protection/counters.ts';
 import {
   enrolmentUri,
@@ -31,13 +30,8 @@ import {
   rewriteConfirmed,
 } from './confirmation.ts';
 import { requireFactorSession } from './policy.ts';
+import { recordedAndTold } from './recorded.ts';
 import { factorsGone } from './ways-in.ts';
-
-/** The user who asks, as authentication has read it, and where the request comes from. */
-export interface FactorRequest extends Pick<OwnConfirmation, 'caller'> {
-  readonly source: Source;
-  readonly body: Omit<OwnConfirmation, 'caller' | 'sourceIp'>;
-}
 
 /** Seconds for which a secret waits for its first code. */
 const enrolmentTime = 10 * 60;
@@ -50,14 +44,14 @@ const enrolmentTime = 10 * 60;
  *   confirmation throws
  */
 export async function beginEnrolment(
-  request: FactorRequest,
+  given: OwnConfirmation,
   issuer: string,
 ): Promise<{ secret: string; uri: string }> {
-  const entry = entryOf(request, { fields: ['second_factor'], second_factor: 'begun' });
+  const { caller } = given;
   const secret = makeSecret();
-  await recordingFaults(entry, storeEnrolment(request, secret));
-  await record(entry);
-  return { secret, uri: enrolmentUri(secret, { issuer, label: request.caller.email }) };
+  const details = { fields: ['second_factor'], second_factor: 'begun' };
+  await recorded({ ...deedOf(given), details }, () => storeEnrolment(given, secret));
+  return { secret, uri: enrolmentUri(secret, { issuer, label: caller.email }) };
 }
 
 /**
@@ -68,11 +62,14 @@ export async function beginEnrolment(
  *   SECOND_FACTOR_NOT_FOUND, CODE_WRONG, TOO_MANY_ATTEMPTS, TOKEN_INVALID, STORAGE_FAULT
  */
 export async function confirmEnrolment(
-  request: FactorRequest & { readonly body: { readonly code: string } },
+  given: OwnConfirmation & { readonly code: string },
 ): Promise<string[]> {
   const codes = makeRecoveryCodes();
   const details = { fields: ['second_factor'], second_factor: 'enabled' };
-  await recorded(request, details, enable(request, codes));
+  await recordedAndTold({ ...deedOf(given), details }, async () => {
+    await enable(given, codes);
+    return { user: given.caller, changed: ['secondFactor'] };
+  });
   return codes;
 }
 
@@ -82,14 +79,10 @@ export async function confirmEnrolment(
  * @throws {DomainError} SECOND_FACTOR_NOT_FOUND, CODE_WRONG, STORAGE_FAULT, and what the confirmation
  *   throws
  */
-export async function renewRecoveryCodes(request: FactorRequest): Promise<string[]> {
+export async function renewRecoveryCodes(given: OwnConfirmation): Promise<string[]> {
   const codes = makeRecoveryCodes();
-  const recovery_codes = recoveryHashes(request.caller.id, codes);
-  await recorded(
-    request,
-    { fields: ['recovery_codes'] },
-    changeFactor(request, { recovery_codes }),
-  );
+  const recovery_codes = recoveryHashes(given.caller.id, codes);
+  await changeFactor(given, { recovery_codes }, { fields: ['recovery_codes'] });
   return codes;
 }
 
@@ -97,8 +90,8 @@ export async function renewRecoveryCodes(request: FactorRequest): Promise<string
  * Removes the second factor of the user, and ends all other sessions.
  * @throws {DomainError} the same as {@link renewRecoveryCodes}
  */
-export function removeOwnFactor(request: FactorRequest): Promise<void> {
-  return recorded(request, factorRemoved, changeFactor(request, withoutFactor));
+export function removeOwnFactor(given: OwnConfirmation): Promise<void> {
+  return changeFactor(given, withoutFactor, factorRemoved);
 }
 
 /**
@@ -108,28 +101,23 @@ export function removeOwnFactor(request: FactorRequest): Promise<void> {
  */
 export async function removeFactor(id: number, admin: Bearer, source: Source): Promise<void> {
   if (!hasFactorIn(admin, admin.session)) throw new DomainError('SECOND_FACTOR_REQUIRED');
-  const by = { user_id: admin.id, resource_id: id };
-  const removal = { ...source, action: 'UPDATE', ...by, details: factorRemoved } as const;
-  const removing = rewriteUser(id, async (user) => {
-    const gone = factorsGone(user);
-    if (Object.keys(gone.fields).length === 0) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
-    await writeUser(user, merged(gone, { fields: withoutSessions(user) }));
-    return { user, ways: gone.ways };
+  const deed = { source, action: 'UPDATE', by: admin.id, on: id } as const;
+  await recordedAndTold({ ...deed, details: factorRemoved }, async () => {
+    const { user, ways } = await rewriteUser(id, async (read) => {
+      const gone = factorsGone(read);
+      if (Object.keys(gone.fields).length === 0) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
+      await writeUser(read, merged(gone, { fields: withoutSessions(read) }));
+      return { user: read, ways: gone.ways };
+    });
+    const had = hasFactor(user);
+    const fields = [...(had ? factorRemoved.fields : []), ...ways];
+    const changed = [...(had ? (['secondFactor'] as const) : []), ...ways];
+    return { user, details: { ...(had ? factorRemoved : {}), fields }, changed, byAdmin: true };
   });
-  const { user, ways } = await recordingFaults(removal, removing);
-  const had = hasFactor(user);
-  const fields = [...(had ? factorRemoved.fields : []), ...ways];
-  await record({ ...removal, details: { ...(had ? factorRemoved : {}), fields } });
-  const parts = [...(had ? (['secondFactor'] as const) : []), ...ways];
-  await tryToNotify(user, parts, source, { byAdmin: true }); // mails
 }
 
-function confirmationOf({ caller, source, body }: FactorRequest): OwnConfirmation {
-  return { ...body, caller, sourceIp: source.ip_address };
-}
-
-function entryOf({ caller: { id }, source }: FactorRequest, details: object) {
-  return { ...source, action: 'UPDATE', user_id: id, resource_id: id, details } as const;
+function deedOf({ caller: { id }, source }: OwnConfirmation) {
+  return { source, action: 'UPDATE', by: id, on: id } as const;
 }
 
 /** Requires that a user may get a factor in a session. */
@@ -139,19 +127,10 @@ function requireEnrollable(user: StoredUser, caller: Bearer): void {
   requireVerified(user);
 }
 
-/** Records a change of a factor, and notifies its user. */
-async function recorded(request: FactorRequest, details: object, change: Promise<void>) {
-  const entry = entryOf(request, details);
-  await recordingFaults(entry, change);
-  await record(entry);
-  await tryToNotify(request.caller, ['secondFactor'], request.source);
-}
-
 /** Stores a secret that waits for its first code. */
-async function storeEnrolment(request: FactorRequest, secret: string): Promise<void> {
+async function storeEnrolment(given: OwnConfirmation, secret: string): Promise<void> {
   const now = new Date();
-  const { caller } = request;
-  const given = confirmationOf(request);
+  const { caller } = given;
   requireOpen(caller, caller.session);
   const confirmed = await confirmPassword(caller, given);
   requireEnrollable(caller, caller);
@@ -168,7 +147,7 @@ async function storeEnrolment(request: FactorRequest, secret: string): Promise<v
 
 /** Makes the secret that waits the second factor of the user, by its first code. */
 async function enable(
-  { caller, source, body }: Parameters<typeof confirmEnrolment>[0],
+  { caller, source, code }: OwnConfirmation & { readonly code: string },
   codes: readonly string[],
 ): Promise<void> {
   const now = new Date();
@@ -176,7 +155,7 @@ async function enable(
   const factor_secret = pendingSecret(caller, seconds(now));
   const counters = await loginCounters(caller.email, source.ip_address, caller);
   const seen = await requireNoWait(counters);
-  const factor_step = await stepOfCode(caller, factor_secret, body.code, now);
+  const factor_step = await stepOfCode(caller, factor_secret, code, now);
   if (factor_step === undefined) throw await countedFailure(seen, 'CODE_WRONG');
   await requireNoWait(counters);
   const recovery_codes = recoveryHashes(caller.id, codes);
@@ -209,11 +188,15 @@ async function stepOfCode(user: StoredUser, secret: string, text: string, now: D
  * Changes a factor by password and code, unless another one has replaced it, and ends all other sessions
  * of the user.
  */
-async function changeFactor(request: FactorRequest, fields: Fields): Promise<void> {
-  const { caller } = request;
-  if (caller.factor_secret === undefined) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
-  await rewriteConfirmed(confirmationOf(request), async (user) => {
+async function changeFactor(given: OwnConfirmation, fields: Fields, details: object) {
+  const { caller } = given;
+  const change = async (user: StoredUser) => {
     if (user.factor_secret !== caller.factor_secret) throw new DomainError('CODE_WRONG');
     await writeUser(user, { fields: { ...fields, ...withoutSessions(user, caller.session) } });
+  };
+  if (caller.factor_secret === undefined) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
+  await recordedAndTold({ ...deedOf(given), details }, async () => {
+    await rewriteConfirmed(given, change);
+    return { user: caller, changed: ['secondFactor'] };
   });
 }

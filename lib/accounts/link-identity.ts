@@ -1,5 +1,5 @@
 /** How users link identities, and how users and admins unlink them (functions/README.md, Identities). */
-import { record, recordingFaults } from '../audit/record.ts';
+import { recordingFaults } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { usingNonce } from '../keys/nonce.ts';
@@ -10,7 +10,6 @@ import {
   mostIdentities,
   unlinking,
 } from '../options/identities/identities.ts';
-import { tryToNotify } from '../options/mails/hand-over.ts';
 import { type Session, withoutSessions } from '../options/sessions/sessions.ts';
 import type { StoredIdentity, StoredUser } from '../users/item.ts';
 import { isUnmatchable } from '../users/user.ts';
@@ -21,6 +20,7 @@ import {
   requireVouched,
   rewriteConfirmed,
 } from './confirmation.ts';
+import { recordedAndTold } from './recorded.ts';
 
 /**
  * Links an identity to a caller, and ends all other sessions and the permission of whoever made the caller.
@@ -31,24 +31,25 @@ import {
 export async function linkIdentity(
   token: TokenAndNonce,
   given: OwnConfirmation,
-  source: Source,
 ): Promise<StoredIdentity> {
-  const { caller } = given;
+  const { caller, source } = given;
+  const { id } = caller;
   requireLinkable(caller);
-  const entry = entryOf(caller.id, caller.id, source);
-  const vouched = await recordingFaults(entry, requireVouched(token, source.ip_address));
+  const vouched = await recordingFaults(deedOf(id, id, source), () =>
+    requireVouched(token, source),
+  );
   const made = makeIdentity(vouched);
-  const linked = entryOf(caller.id, caller.id, source, { linked: vouched.issuer });
-  const rewriting = rewriteConfirmed(given, async (user) => {
+  const link = (user: StoredUser) => {
     requireLinkable(user);
     const identities = [...(user.identities ?? []), made];
     const ended = { ...withoutSessions(user, caller.session), made_by: undefined };
     const steps = [usingNonce(token.nonce, 'IDENTITY_TOKEN_INVALID'), ...linking(user, [made])];
-    await writeUser(user, { fields: { identities, ...ended }, steps });
+    return writeUser(user, { fields: { identities, ...ended }, steps });
+  };
+  await recordedAndTold(deedOf(id, id, source, { linked: vouched.issuer }), async () => {
+    await rewriteConfirmed(given, link);
+    return { user: caller, changed: ['identities'] };
   });
-  await recordingFaults(linked, rewriting);
-  await record(linked);
-  await tryToNotify(caller, ['identities'], source);
   return made;
 }
 
@@ -60,17 +61,14 @@ export async function linkIdentity(
 export async function unlinkOwnIdentity(
   identityId: string | undefined,
   given: OwnConfirmation,
-  source: Source,
 ): Promise<void> {
-  const { caller } = given;
+  const { caller, source } = given;
   const { issuer } = findIdentity(caller, identityId);
-  const entry = entryOf(caller.id, caller.id, source, { unlinked: issuer });
-  const rewriting = rewriteConfirmed(given, (user) =>
-    writeUser(user, unlinked(user, identityId, caller.session)),
-  );
-  await recordingFaults(entry, rewriting);
-  await record(entry);
-  await tryToNotify(caller, ['identities'], source);
+  const unlink = (user: StoredUser) => writeUser(user, unlinked(user, identityId, caller.session));
+  await recordedAndTold(deedOf(caller.id, caller.id, source, { unlinked: issuer }), async () => {
+    await rewriteConfirmed(given, unlink);
+    return { user: caller, changed: ['identities'] };
+  });
 }
 
 /**
@@ -82,18 +80,26 @@ export async function unlinkIdentity(
   { admin, id, source }: { admin: number; id: number; source: Source },
   identityId: string | undefined,
 ): Promise<void> {
-  const rewriting = rewriteUser(id, async (user) => {
-    const { issuer } = findIdentity(user, identityId);
-    return { issuer, user: await writeUser(user, unlinked(user, identityId)) };
+  await recordedAndTold(deedOf(admin, id, source), async () => {
+    const { user, issuer } = await rewriteUser(id, async (read) => {
+      const { issuer } = findIdentity(read, identityId);
+      return { user: await writeUser(read, unlinked(read, identityId)), issuer };
+    });
+    return {
+      user,
+      details: detailsOf({ unlinked: issuer }),
+      changed: ['identities'],
+      byAdmin: true,
+    };
   });
-  const { issuer, user } = await recordingFaults(entryOf(admin, id, source), rewriting);
-  await record(entryOf(admin, id, source, { unlinked: issuer }));
-  await tryToNotify(user, ['identities'], source, { byAdmin: true });
 }
 
-function entryOf(user_id: number, resource_id: number, source: Source, said?: object) {
-  const details = { fields: ['identities'], ...said };
-  return { ...source, action: 'UPDATE', user_id, resource_id, details } as const;
+function deedOf(by: number, on: number, source: Source, said?: object) {
+  return { source, action: 'UPDATE', by, on, details: detailsOf(said) } as const;
+}
+
+function detailsOf(said?: object) {
+  return { fields: ['identities'], ...said };
 }
 
 function requireLinkable(user: StoredUser): void {

@@ -1,6 +1,6 @@
 /** How a refresh token is exchanged for new tokens (functions/README.md, Refresh). */
 
-import { record, recordingFaults } from '../audit/record.ts';
+import { type Deed, entryOf, record, recordingFaults } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import { DomainError } from '../ground/errors.ts';
 import { logWarning, refreshTokenReused } from '../ground/log.ts';
@@ -39,7 +39,7 @@ export async function refreshSession(token: string, source: Source): Promise<Tok
   try {
     return { token: await issueAccessToken(user, session, now), refreshToken };
   } catch (error) {
-    await record(failureOf(given, 'no_token', source));
+    await record(failureOf(loginOf(given, 'no_token', source)));
     throw error;
   }
 }
@@ -78,20 +78,17 @@ async function exchange(
 /** Ends the session of a refresh token that was used before: somebody else may have that token. */
 async function endReused(given: RefreshToken, source: Source): Promise<void> {
   const { userId, sessionId } = given;
-  const reuse = failureOf(given, 'refresh_token_reused', source);
-  if (!(await recordingFaults(reuse, endSession(userId, sessionId)))) return;
-  await record(reuse);
+  const reuse = loginOf(given, 'refresh_token_reused', source);
+  if (!(await recordingFaults(reuse, () => endSession(userId, sessionId)))) return;
+  await record(failureOf(reuse));
   logWarning(refreshTokenReused, { requestId: source.request_id, user_id: userId });
 }
 
-/** The entry of a refresh that fails. */
-function failureOf({ userId }: RefreshToken, reason: string, source: Source) {
-  return {
-    ...source,
-    action: 'LOGIN',
-    user_id: userId,
-    resource_id: userId,
-    result: 'FAILURE',
-    details: { reason },
-  } as const;
+/** A refresh that fails. */
+function loginOf({ userId: id }: RefreshToken, reason: string, source: Source) {
+  return { source, action: 'LOGIN', by: id, on: id, details: { reason } } as const;
+}
+
+function failureOf(deed: Deed) {
+  return { ...entryOf(deed), result: 'FAILURE' } as const;
 }

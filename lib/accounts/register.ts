@@ -1,5 +1,5 @@
 /** How users register, and how others create them (functions/README.md, Callers). */
-import { record, recordingFaults } from '../audit/record.ts';
+import { type Deed, entryOf, record, recorded, recordingFaults } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import { logAdminMade } from '../ground/log.ts';
 import { config, hidesAccounts, type Language } from '../ground/settings.ts';
@@ -32,25 +32,16 @@ import { requireAdmin } from '../users/write.ts';
  */
 export async function register(own: NewUser, source: Source): Promise<Partial<Tokens>> {
   await countRegistration(source.ip_address); // protection
-  const creation = { ...source, action: 'CREATE' } as const;
-  const prepared = await recordingFaults(creation, prepareUser(own, 'user'));
+  const creation = { source, action: 'CREATE' } as const;
+  const prepared = await recordingFaults(creation, () => prepareUser(own, 'user'));
   const user = { ...prepared, ...verifiedAs(false) }; // verified addresses
   // The tokens are issued before the user is stored, so that a failure leaves nothing behind.
   const { tokens, writes } = mustVerify(user)
     ? { tokens: {}, writes: [] }
-    : await recordingFaults(creation, prepareFirstSession(user, source)); // sessions
-  const { id } = user;
-  const created = { ...creation, user_id: id, resource_id: id, details: creationDetails(user) };
-  const isFree = await recordingFaults(created, insert(user, writes)); // private accounts
-  const refused = {
-    ...creation,
-    result: 'FAILURE',
-    details: { reason: 'email_registered' },
-  } as const;
-  await record(isFree ? created : refused);
-  await (isFree
-    ? tryToRemind(user, source, 'registration')
-    : tryToMail(takenMessage(user.email, source), 'registration')); // verified addresses
+    : await recordingFaults(creation, () => prepareFirstSession(user, source)); // sessions
+  const created = { ...creation, by: user.id, on: user.id, details: creationDetails(user) };
+  const isFree = await recordingFaults(created, () => insert(user, writes)); // private accounts
+  await (isFree ? conclude(created, user) : concludeTaken(creation, user));
   return tokens;
 }
 
@@ -71,18 +62,19 @@ export async function registerByIdentity(
   if (email === undefined) throw new DomainError('EMAIL_NOT_VERIFIED');
   requireVerifiable(email); // verified addresses
   await countRegistration(source.ip_address); // protection
-  const creation = { ...source, action: 'CREATE' } as const;
+  const creation = { source, action: 'CREATE' } as const;
   const name = login.name ?? vouched.name ?? nameIn(email);
   const own = { name, email, password: undefined };
-  const prepared = await recordingFaults(creation, prepareUser(own, 'user'));
+  const prepared = await recordingFaults(creation, () => prepareUser(own, 'user'));
   const user = { ...prepared, ...verifiedAs(true), identities: [makeIdentity(vouched)] };
-  const { tokens, writes } = await recordingFaults(creation, prepareFirstSession(user, source)); // sessions
+  const { tokens, writes } = await recordingFaults(creation, () =>
+    prepareFirstSession(user, source),
+  ); // sessions
   const details = { ...creationDetails(user), identity: vouched.issuer };
-  const created = { ...creation, user_id: user.id, resource_id: user.id, details };
   const nonceUse = usingNonce(login.nonce, 'IDENTITY_TOKEN_INVALID');
-  const inserting = insertUser(user, [nonceUse, ...linking(user), ...writes]);
-  await recordingFaults(created, inserting);
-  await record(created);
+  const steps = [nonceUse, ...linking(user), ...writes];
+  const created = { ...creation, by: user.id, on: user.id, details };
+  await recorded(created, () => insertUser(user, steps));
   return tokens;
 }
 
@@ -110,20 +102,18 @@ export async function createUser(
   const isInvited = invites(body);
   const { email } = body;
   if (isInvited) await requireMailsLeft({ kind: 'reset', email, ...source }, 'admin'); // invitations
-  const creation = { ...source, action: 'CREATE', user_id: by } as const;
+  const creation = { source, action: 'CREATE', by } as const;
   const own = { ...body, password: isInvited ? undefined : body.password };
-  const prepared = await recordingFaults(creation, prepareUser(own, role));
+  const prepared = await recordingFaults(creation, () => prepareUser(own, role));
   const user = {
     ...prepared,
     ...verifiedAs(ofCaller === 'admin' && !isInvited), // verified addresses
     ...(isInvited ? invitedFrom() : {}), // invitations
+    ...(role === 'admin' ? {} : { made_by: by }), // users made by a caller
   };
   const details = isInvited ? { ...creationDetails(user), invited: true } : creationDetails(user);
-  const created = { ...creation, resource_id: user.id, details };
-  const inserting =
-    role === 'admin' ? insertUser(user, [requireAdmin(by)]) : insertUser({ ...user, made_by: by });
-  await recordingFaults(created, inserting);
-  await record(created);
+  const steps = role === 'admin' ? [requireAdmin(by)] : [];
+  await recorded({ ...creation, on: user.id, details }, () => insertUser(user, steps));
   if (role === 'admin') logAdminMade(user.id, { by, requestId: source.request_id });
   if (isInvited) await tryToMail(invitationMessage(user, source, body.language), 'counted'); // invitations
   return user;
@@ -151,4 +141,19 @@ async function insert(...user: Parameters<typeof insertUser>): Promise<boolean> 
   if (hidesAccounts(config)) return insertIfFree(...user);
   await insertUser(...user);
   return true;
+}
+
+type Registration = Deed & { readonly source: Source };
+
+/** Records a registration. */
+async function conclude(created: Registration, user: StoredUser): Promise<void> {
+  await record(entryOf(created));
+  await tryToRemind(user, created.source, 'registration'); // verified addresses
+}
+
+/** Records a registration of an address that is taken, and tells whoever has the address. */
+async function concludeTaken(creation: Registration, { email }: StoredUser): Promise<void> {
+  const details = { reason: 'email_registered' };
+  await record({ ...entryOf(creation), result: 'FAILURE', details });
+  await tryToMail(takenMessage(email, creation.source), 'registration'); // private accounts
 }

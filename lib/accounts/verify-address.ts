@@ -1,9 +1,9 @@
 /** How a mailed link verifies an address (functions/README.md, Verified addresses). */
-import { record, recordingFaults } from '../audit/record.ts';
+import { recordingFaults } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import { missingField } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
-import { changedParts, tryToNotify } from '../options/mails/hand-over.ts';
+import { changedParts } from '../options/mails/hand-over.ts';
 import { withoutSessions } from '../options/sessions/sessions.ts';
 import { verified } from '../options/verified-addresses/address.ts';
 import {
@@ -15,6 +15,7 @@ import { changeDetails } from '../users/user.ts';
 import { type Change, merged, writeUser } from '../users/write.ts';
 import { type Confirmation, confirmPassword, hasPassword } from './confirmation.ts';
 import { movedTo } from './new-address.ts';
+import { recordedAndTold } from './recorded.ts';
 
 /** The token of a link, and what its user confirms by. */
 interface VerificationRequest extends Pick<Confirmation, 'idToken' | 'nonce'> {
@@ -31,30 +32,28 @@ interface VerificationRequest extends Pick<Confirmation, 'idToken' | 'nonce'> {
  *   STORAGE_FAULT, and what the confirmation throws
  */
 export async function verifyAddress(request: VerificationRequest, source: Source): Promise<void> {
-  const { password: currentPassword, idToken, nonce } = request;
-  const given: Confirmation = { currentPassword, idToken, nonce, sourceIp: source.ip_address };
-  const read = () => readAddressLink(request.token);
-  const update = { ...source, action: 'UPDATE', details: { by: 'verification' } } as const;
-  const found = await recordingFaults(update, read());
+  const { token, password: currentPassword, idToken, nonce } = request;
+  const given: Confirmation = { currentPassword, idToken, nonce, source };
+  const read = () => readAddressLink(token);
+  const update = { source, action: 'UPDATE', details: { by: 'verification' } } as const;
+  const found = await recordingFaults(update, read);
   const { user, email } = found;
   const applied = email === user.email ? {} : { email };
   const { fields, ...values } = changeDetails(user, applied);
   const details = { fields: [...fields, ...Object.keys(verified)], by: 'verification', ...values };
-  const verification = { ...update, user_id: user.id, resource_id: user.id, details };
   if (currentPassword === undefined && hasPassword(user)) {
     throw missingField('TOKEN_AND_PASSWORD_REQUIRED', 'password');
   }
-  await recordingFaults(verification, confirmPassword(user, given));
   const verify = async (link: AddressLink) => {
     await confirmPassword(link.user, given, user.password_hash);
-    if (link.isUsed) return false;
-    await writeUser(link.user, verifying(link));
-    return true;
+    if (!link.isUsed) await writeUser(link.user, verifying(link));
+    return !link.isUsed;
   };
-  const isNew = await recordingFaults(verification, untilWritten(read, verify, found));
-  if (!isNew) return;
-  await record(verification);
-  await tryToNotify(user, changedParts(user, applied), source);
+  await recordedAndTold({ ...update, by: user.id, on: user.id, details }, async () => {
+    await confirmPassword(user, given);
+    const isChanged = await untilWritten(read, verify, found);
+    return { user, isChanged, changed: isChanged ? changedParts(user, applied) : [] };
+  });
 }
 
 /** The change by which a link verifies the address of its user, or gives the user its own. */

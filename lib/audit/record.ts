@@ -46,22 +46,58 @@ export function timeToLive(
 type RecordedAction = Omit<AuditedAction, 'resource' | 'result' | 'details'> &
   Partial<Pick<AuditedAction, 'resource' | 'result'>> & { readonly details?: object | undefined };
 
+/** What is done, from where, by whom, and to whom. */
+export interface Deed extends Pick<RecordedAction, 'action' | 'resource' | 'details'> {
+  readonly source: Pick<RecordedAction, 'ip_address' | 'user_agent' | 'request_id'>;
+  /** The id of the user who does it; absent: nobody knows. */
+  readonly by?: number | undefined;
+  /** The id of the user, or of another thing, to whom it is done; absent: nobody knows yet. */
+  readonly on?: number | undefined;
+}
+
+/** What the entry of a success needs to know of the work. */
+export interface Done {
+  /** The details of the entry; absent: those of the deed. */
+  readonly details?: object | undefined;
+  /** Whether there is a change to be recorded; absent: there is. */
+  readonly isChanged?: boolean;
+}
+
 /**
- * Waits for a change that is to be recorded. If the store or the signing of a token fails, or the change may
- * have been made despite an error, this leaves its entry as a FAILURE; any other error leaves none.
- * @returns what the change returns
- * @throws what the change throws
+ * Does what is to be recorded, and leaves the entry of its success or, as {@link recordingFaults} does, of a fault.
+ * @returns what the work returns
+ * @throws what the work throws
  */
-export async function recordingFaults<T>(entry: RecordedAction, change: Promise<T>): Promise<T> {
+export function recorded(deed: Deed, work: () => Promise<void>): Promise<void>;
+export function recorded<D extends Done>(deed: Deed, work: () => Promise<D>): Promise<D>;
+export async function recorded(deed: Deed, work: () => Promise<unknown>): Promise<unknown> {
+  const done = await recordingFaults(deed, work);
+  const { isChanged = true, details = deed.details }: Done = done ?? {};
+  if (isChanged) await record({ ...entryOf(deed), details });
+  return done;
+}
+
+/**
+ * Does a part of what is to be recorded. If the store or the signing of a token fails, or the change may
+ * have been made despite an error, this leaves its entry as a FAILURE; any other error leaves none.
+ * @returns what the work returns
+ * @throws what the work throws
+ */
+export async function recordingFaults<T>(deed: Deed, work: () => Promise<T>): Promise<T> {
   try {
-    return await change;
+    return await work();
   } catch (error) {
     if (isRecorded(error)) {
-      const details = { ...faultDetails(error, error), ...entry.details };
-      await record({ ...entry, result: 'FAILURE', details });
+      const details = { ...faultDetails(error, error), ...deed.details };
+      await record({ ...entryOf(deed), result: 'FAILURE', details });
     }
     throw error;
   }
+}
+
+/** The entry of a success. */
+export function entryOf({ source, by, on, ...action }: Deed): RecordedAction {
+  return { ...source, ...action, user_id: by, resource_id: on };
 }
 
 /**

@@ -11,19 +11,18 @@ const run: Run = async ({ operator, operands: [givenEmail], options }) => {
   const name = parseName(options.name ?? 'Administrator');
   const user = await findUserByEmail(email);
   const password = parsePassword(await readNewPassword());
-  const { make, ...change } = await adminChange({ name, email, password }, user);
+  const { make, on: resource_id, ...change } = await adminChange({ name, email, password }, user);
   const report = () => {
-    const { action, resource_id: id } = change;
     console.log(
-      action === 'CREATE'
-        ? `Created the admin with id ${id}.`
-        : `User ${id} is an admin, with this password.`,
+      change.action === 'CREATE'
+        ? `Created the admin with id ${resource_id}.`
+        : `User ${resource_id} is an admin, with this password.`,
     );
     if (config.secondFactor === 'admins') {
       console.log('This admin must enrol a second factor first: at /console, under My account.');
     }
   };
-  await recordChange({ operator, ...change }, () => make().then(report), {
+  await recordChange({ operator, resource_id, ...change }, () => make().then(report), {
     check: 'Run the command again: the outcome is the same.',
   });
 };

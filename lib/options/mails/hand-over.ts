@@ -1,11 +1,11 @@
-import { DomainError } from '../../ground/errors.ts';
+import { DomainError, namedError } from '../../ground/errors.ts';
 import { describeFault, logError, logMailWithheld, mailNotHandedOver } from '../../ground/log.ts';
 import { config } from '../../ground/settings.ts';
 import type { Source } from '../../ground/source.ts';
+import { post } from '../../keys/signed-request.ts';
 import type { Claims } from '../../keys/token.ts';
 import type { StoredUser } from '../../users/item.ts';
 import type { Fields } from '../../users/write.ts';
-import { invoke } from './invoke.ts';
 import { countForSource, type MailCause } from './sources.ts';
 import type { Part } from './texts/en.ts';
 
@@ -184,6 +184,16 @@ export function pendingMessage(
   return { ...verificationMessage({ id, email }, source), pending_id, session_id };
 }
 
+type Invoke = (body: string) => Promise<void>;
+
+/** Takes a message as JSON. When it has returned, the function that mails will run, and again if it fails. */
+let invoke: Invoke = byLambda;
+
+/** Has something else than Lambda take messages: on one machine the process of the service itself. */
+export function invokeBy(other: Invoke): void {
+  invoke = other;
+}
+
 /** Whether a source has asked for too many mails. */
 async function isBeyondLimit(message: MailMessage, cause: MailCause | 'counted'): Promise<boolean> {
   // Notices to a verified address are not counted: a thief could use the limit up, and change the account unseen.
@@ -208,4 +218,15 @@ function asked(source: Source, now = new Date()): Asked {
     ...source,
     time: now.toISOString(),
   };
+}
+
+/** An asynchronous invocation (Lambda's API reference, Invoke): Lambda runs the function later. */
+async function byLambda(body: string): Promise<void> {
+  const { status } = await post({
+    url: config.mailFunctionUrl,
+    service: 'lambda',
+    headers: { 'content-type': 'application/json', 'x-amz-invocation-type': 'Event' },
+    body,
+  });
+  if (status !== 202) throw namedError(`Http${status}`);
 }

@@ -144,7 +144,7 @@ describe('A change of a user', () => {
       changes: changes(user),
       claims: { ...by, ...claimed[caller] },
       bearer,
-      confirmation: { currentPassword, sourceIp: source.ip_address },
+      currentPassword,
       source,
     }).then(
       () => 'done',
@@ -191,7 +191,7 @@ describe('Another address of a user whose address was verified', () => {
       changes: changes(user),
       claims: by,
       bearer: by === user ? await session() : await (await enter(by))(),
-      confirmation: { currentPassword: 'right', sourceIp: source.ip_address },
+      currentPassword: 'right',
       source,
     });
 

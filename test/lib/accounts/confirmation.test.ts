@@ -18,8 +18,7 @@ for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
 
 const [required, wrong] = ['CURRENT_PASSWORD_REQUIRED', 'CURRENT_PASSWORD_WRONG'];
 const tooMany = 'TOO_MANY_ATTEMPTS';
-const sourceIp = '192.0.2.1';
-const source = { ip_address: sourceIp, user_agent: 'test', request_id: 'r' };
+const source = { ip_address: '192.0.2.1', user_agent: 'test', request_id: 'r' };
 
 let user: StoredUser;
 beforeEach(async () => {
@@ -28,7 +27,7 @@ beforeEach(async () => {
 afterEach(() => proxy.impose());
 
 const confirm = (currentPassword: string | undefined) =>
-  confirmPassword(user, { currentPassword, sourceIp }).then(
+  confirmPassword(user, { currentPassword, source }).then(
     () => 'confirmed',
     ({ code }: DomainError) => code,
   );
@@ -75,7 +74,7 @@ describe('A current password', () => {
   });
 
   it('is checked once for one stored hash, however often the change is tried', async () => {
-    const given = { currentPassword: 'right', sourceIp };
+    const given = { currentPassword: 'right', source };
     const confirmed = await confirmPassword(user, given);
     proxy.forget();
 

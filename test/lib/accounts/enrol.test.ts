@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { OwnConfirmation } from '../../../lib/accounts/confirmation.ts';
 import {
   beginEnrolment,
   confirmEnrolment,
-  type FactorRequest,
   removeFactor,
   removeOwnFactor,
   renewRecoveryCodes,
@@ -64,9 +64,9 @@ beforeEach(async () => {
 const outcomeOf = <T>(work: Promise<T>): Promise<T | string> =>
   work.catch(({ code }: DomainError) => code);
 const begin = async (currentPassword: string | undefined = 'right', session = asking) =>
-  beginEnrolment({ caller: await session(), source, body: { currentPassword } }, 'issuer');
+  beginEnrolment({ caller: await session(), source, currentPassword }, 'issuer');
 const confirm = async (code: string, session = asking) =>
-  confirmEnrolment({ caller: await session(), source, body: { code } });
+  confirmEnrolment({ caller: await session(), source, code });
 const enrolled = async (session = asking) => {
   const { secret } = await begin('right', session);
   return { secret, codes: await confirm(codeOf(secret), session) };
@@ -74,7 +74,8 @@ const enrolled = async (session = asking) => {
 const byCode = async (code: string, currentPassword = 'right') => ({
   caller: await asking(),
   source,
-  body: { currentPassword, code },
+  currentPassword,
+  code,
 });
 const stored = () => findStoredUser(user.id);
 const [wrong, none] = ['CODE_WRONG', 'SECOND_FACTOR_NOT_FOUND'];
@@ -176,7 +177,7 @@ describe('An enrolment', () => {
 });
 
 describe('A second factor', () => {
-  it.each<[string, (request: FactorRequest) => Promise<unknown>]>([
+  it.each<[string, (given: OwnConfirmation) => Promise<unknown>]>([
     ['renewed', renewRecoveryCodes],
     ['removed', removeOwnFactor],
   ])(

@@ -88,9 +88,9 @@ const enrol = async (id: number, token: string) => {
   const find = async () =>
     (await findBearer(id, decodeProtectedHeader(token) as Partial<Belonging>)) ??
     expect.unreachable();
-  const begun = { caller: await find(), source, body: { currentPassword: password } };
+  const begun = { caller: await find(), source, currentPassword: password };
   const { secret } = await beginEnrolment(begun, 'issuer');
-  await confirmEnrolment({ caller: await find(), source, body: { code: codeOf(secret) } });
+  await confirmEnrolment({ caller: await find(), source, code: codeOf(secret) });
 };
 
 interface Case {

@@ -132,12 +132,15 @@ describe('newWrite', () => {
 });
 
 describe('recordingFaults', () => {
+  const source = { ip_address: '192.0.2.1' };
+  const details = { fields: ['name'] };
+  const deed = { source, action: 'UPDATE', on: 7, details } as const;
   const entries = async () =>
     (await stored()).map(({ resource_id, result, details }) => [resource_id, result, details]);
   const cause = Object.assign(new Error('injected'), { name: 'ThrottlingException' });
 
   it('returns what a change returns, and leaves its entry to the caller', async () => {
-    expect(await recordingFaults({ action: 'CREATE' }, Promise.resolve('done'))).toBe('done');
+    expect(await recordingFaults(deed, async () => 'done')).toBe('done');
 
     expect(await entries()).toEqual([]);
   });
@@ -154,8 +157,7 @@ describe('recordingFaults', () => {
       '{"error":"USER_NOT_FOUND","outcome":"unknown","fields":["name"]}',
     ],
   ])('records %s as a failure, with what is known', async (_, error, details) => {
-    const entry = { action: 'UPDATE', resource_id: 7, details: { fields: ['name'] } } as const;
-    const change = recordingFaults(entry, Promise.reject(error));
+    const change = recordingFaults(deed, () => Promise.reject(error));
 
     await expect(change).rejects.toBe(error);
     expect(await entries()).toEqual([['7', 'FAILURE', details]]);
@@ -164,7 +166,7 @@ describe('recordingFaults', () => {
   it.each([new DomainError('USER_NOT_FOUND'), new Error('a bug')])(
     'records nothing when the change is refused, or fails otherwise: %s',
     async (error) => {
-      const change = recordingFaults({ action: 'UPDATE' }, Promise.reject(error));
+      const change = recordingFaults(deed, () => Promise.reject(error));
       await expect(change).rejects.toBe(error);
       expect(await entries()).toEqual([]);
     },

@@ -1,0 +1,31 @@
+/** How a change of a user is recorded, and its user told (functions/README.md, What is audited, Notices). */
+import { type Deed, type Done, recorded } from '../audit/record.ts';
+import type { Source } from '../ground/source.ts';
+import { tryToNotify } from '../options/mails/hand-over.ts';
+
+type Notice = Parameters<typeof tryToNotify>;
+
+/** What the entry and the notice need to know of the work. */
+interface Told extends Done {
+  /** The user as before the change, whose address the notice goes to. */
+  readonly user: Notice[0];
+  /** The parts of the account that the notice names; none: there is no notice. */
+  readonly changed: Notice[1];
+  /** Whether an admin has changed the account of another user. */
+  readonly byAdmin?: boolean;
+}
+
+/**
+ * Does what is to be recorded, as {@link recorded} does, and mails a notice to the user after a success.
+ * @returns what the work returns
+ * @throws what the work throws
+ */
+export async function recordedAndTold<D extends Told>(
+  deed: Deed & { readonly source: Source },
+  work: () => Promise<D>,
+): Promise<D> {
+  const done = await recorded(deed, work);
+  const { user, changed, byAdmin = false } = done;
+  await tryToNotify(user, changed, deed.source, { byAdmin }); // mails
+  return done;
+}
