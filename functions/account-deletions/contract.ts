@@ -2,7 +2,6 @@ import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
 import {
   confirmationWithCode,
   confirmationWithCodeErrors,
-  confirmationWithCodeUnder,
   factorSessionError,
 } from '../../lib/contract/schemas.ts';
 import { hasSecondFactors, type ServiceValues } from '../../lib/ground/settings.ts';
@@ -11,7 +10,7 @@ export const create = {
   route: 'POST /api/account-deletions',
   exists: ({ selfDeletion }: ServiceValues) => selfDeletion === 'on',
   may: 'own',
-  body: confirmationWithCode,
+  body: (settings) => confirmationWithCode('AccountDeletion', settings),
   whenInvalid: 'CURRENT_PASSWORD_REQUIRED',
   storageFault: ['Error deleting user', 'err'],
 } as const satisfies Contract;
@@ -27,7 +26,6 @@ export const descriptions: Descriptions = {
       'A wrong password counts as a failed login. The last admin stays.',
       hasSecondFactors(settings) && 'A user with a second factor needs `code` too.',
     ],
-    body: confirmationWithCodeUnder('AccountDeletion', settings),
     bodyExample: { currentPassword: 'a long password of her own' },
     success: { status: 204, description: 'The account is deleted.' },
     errors: [...confirmationWithCodeErrors(settings), 'LAST_ADMIN', factorSessionError(settings)],

@@ -1,11 +1,6 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
-import {
-  codeUnder,
-  message,
-  refusesUnmailable,
-  tokenLifetime,
-} from '../../lib/contract/schemas.ts';
+import { message, refusesUnmailable, tokenLifetime } from '../../lib/contract/schemas.ts';
 import {
   hasSecondFactors,
   hasSessions,
@@ -13,12 +8,12 @@ import {
   type ServiceValues,
 } from '../../lib/ground/settings.ts';
 import {
+  codeIfAny,
   credentials,
   filledText,
   name,
   newEmail,
   password,
-  textIfAny,
 } from '../../lib/users/fields.ts';
 
 export const register = {
@@ -32,8 +27,7 @@ export const register = {
 export const login = {
   route: 'POST /api/login',
   may: 'public',
-  // The code is looked at when the password is right.
-  body: () => v.object({ ...credentials(), code: textIfAny() }),
+  body: (settings) => named('Credentials', v.object({ ...credentials(), ...codeIfAny(settings) })),
   whenInvalid: 'CREDENTIALS_REQUIRED',
   storageFault: ['Error checking user', 'err'],
 } as const satisfies Contract;
@@ -105,7 +99,6 @@ export const descriptions: Descriptions = {
       hasSecondFactors(settings) &&
         'A user with a second factor needs `code` too: without it, the response to a right password is 401 `Code required`.',
     ],
-    body: named('Credentials', v.object({ ...credentials(), ...codeUnder(settings) })),
     bodyExample: exampleCredentials,
     success: {
       status: 200,

@@ -1,14 +1,9 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
-import { confirmationErrors, idTokenUnder, message } from '../../lib/contract/schemas.ts';
-import {
-  config,
-  hasIdentities,
-  hasSessions,
-  type ServiceValues,
-} from '../../lib/ground/settings.ts';
+import { confirmationErrors, message } from '../../lib/contract/schemas.ts';
+import { hasIdentities, hasSessions, type ServiceValues } from '../../lib/ground/settings.ts';
 import { atLeast, atMost, text } from '../../lib/ground/validation.ts';
-import { linkToken, textIfAny } from '../../lib/users/fields.ts';
+import { idTokenIfAny, linkToken } from '../../lib/users/fields.ts';
 
 export const request = {
   route: 'POST /api/email-verifications',
@@ -21,13 +16,15 @@ export const confirm = {
   route: 'PUT /api/email-verifications',
   exists,
   may: 'public',
-  body: () =>
-    v.object({
-      token: linkToken(),
-      ...passwordUnder(config),
-      idToken: textIfAny(),
-      nonce: textIfAny(),
-    }),
+  body: (settings) =>
+    named(
+      'EmailVerification',
+      v.object({
+        token: linkToken(),
+        password: hasIdentities(settings) ? v.exactOptional(ownPassword()) : ownPassword(),
+        ...idTokenIfAny(settings),
+      }),
+    ),
   whenMissing: 'TOKEN_AND_PASSWORD_REQUIRED',
   storageFault: ['Error verifying email', 'err'],
 } as const satisfies Contract;
@@ -61,10 +58,6 @@ export const descriptions: Descriptions = {
       hasSessions(settings) &&
         'A new address ends all sessions of the user but the one that asked for it.',
     ],
-    body: named(
-      'EmailVerification',
-      v.object({ token: linkToken(), ...passwordUnder(settings), ...idTokenUnder(settings) }),
-    ),
     bodyExample: {
       token: '17.Yk5HbUdmbWJ0ZkVvZ0xkWnN2Q3hRd2pKcE1hVXJ5VGs',
       password: 'a long password of her own',
@@ -82,10 +75,6 @@ export const descriptions: Descriptions = {
 
 function exists(settings: ServiceValues): boolean {
   return settings.emailVerification !== 'off';
-}
-
-function passwordUnder(settings: Pick<ServiceValues, 'identityProviders'>) {
-  return { password: hasIdentities(settings) ? v.exactOptional(ownPassword()) : ownPassword() };
 }
 
 /** It exists already, and follows no new rule. */

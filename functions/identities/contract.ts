@@ -1,16 +1,14 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
 import {
-  codeUnder,
   confirmationWithCode,
   confirmationWithCodeErrors,
-  confirmationWithCodeUnder,
   exampleIdentity,
   identity,
   refusesUnmailable,
 } from '../../lib/contract/schemas.ts';
 import { hasIdentities, hasSecondFactors } from '../../lib/ground/settings.ts';
-import { filledText, knownPassword, name, textIfAny } from '../../lib/users/fields.ts';
+import { codeIfAny, filledText, name, passwordIfAny, textIfAny } from '../../lib/users/fields.ts';
 import { exampleTokens, tokensUnder } from '../auth/contract.ts';
 
 export const makeNonce = {
@@ -23,8 +21,11 @@ export const logIn = {
   route: 'POST /api/login/identity',
   exists: hasIdentities,
   may: 'public',
-  // The code is looked at when the token is right.
-  body: () => v.object({ ...tokenAndNonce(), name: v.exactOptional(name), code: textIfAny() }),
+  body: (settings) =>
+    named(
+      'IdentityLogin',
+      v.object({ ...tokenAndNonce(), name: v.exactOptional(name), ...codeIfAny(settings) }),
+    ),
   whenInvalid: {
     idToken: 'ID_TOKEN_REQUIRED',
     nonce: 'ID_TOKEN_REQUIRED',
@@ -45,14 +46,17 @@ export const link = {
   exists: hasIdentities,
   may: 'own',
   // The confirmation is checked only when the token is right.
-  body: () =>
-    v.object({
-      ...tokenAndNonce(),
-      currentPassword: textIfAny(),
-      code: textIfAny(),
-      currentIdToken: textIfAny(),
-      currentNonce: textIfAny(),
-    }),
+  body: (settings) =>
+    named(
+      'IdentityLink',
+      v.object({
+        ...tokenAndNonce(),
+        currentPassword: passwordIfAny(),
+        ...codeIfAny(settings),
+        currentIdToken: textIfAny(),
+        currentNonce: textIfAny(),
+      }),
+    ),
   whenInvalid: 'ID_TOKEN_REQUIRED',
   storageFault: ['Error linking identity', 'err'],
 } as const satisfies Contract;
@@ -61,7 +65,7 @@ export const unlink = {
   route: 'POST /api/identities/{identity}/removals',
   exists: hasIdentities,
   may: 'own',
-  body: confirmationWithCode,
+  body: (settings) => confirmationWithCode('IdentityRemoval', settings),
   whenInvalid: 'CURRENT_PASSWORD_REQUIRED',
   storageFault: ['Error unlinking identity', 'err'],
 } as const satisfies Contract;
@@ -96,10 +100,6 @@ export const descriptions: Descriptions = {
       'That of an unknown one registers a user without a password, if the issuer has verified the address and nobody has it: an identity is never linked by its address.',
       refusesUnmailable(settings),
     ],
-    body: named(
-      'IdentityLogin',
-      v.object({ ...tokenAndNonce(), name: v.exactOptional(name), ...codeUnder(settings) }),
-    ),
     bodyExample: { ...exampleToken, name: 'Ada Lovelace' },
     success: {
       status: 200,
@@ -133,16 +133,6 @@ export const descriptions: Descriptions = {
     id: 'linkIdentity',
     summary: 'Link an identity to one’s own account',
     text: 'Needs the current password, or of a user who has none an ID token of a linked identity. All other sessions of the caller are ended.',
-    body: named(
-      'IdentityLink',
-      v.object({
-        ...tokenAndNonce(),
-        currentPassword: v.exactOptional(knownPassword()),
-        ...codeUnder(settings),
-        currentIdToken: v.exactOptional(filledText()),
-        currentNonce: v.exactOptional(filledText()),
-      }),
-    ),
     bodyExample: { ...exampleToken, currentPassword: 'a long password of her own' },
     success: {
       status: 201,
@@ -166,7 +156,6 @@ export const descriptions: Descriptions = {
     id: 'unlinkIdentity',
     summary: 'Unlink an identity from one’s own account',
     text: 'Needs the current password, or of a user who has none an ID token of a linked identity. All other sessions of the caller are ended. The last way to log in stays.',
-    body: confirmationWithCodeUnder('IdentityRemoval', settings),
     bodyExample: { currentPassword: 'a long password of her own' },
     success: { status: 204, description: 'The identity is unlinked.' },
     errors: [...confirmationWithCodeErrors(settings), 'LAST_LOGIN'],

@@ -3,7 +3,6 @@ import { type Contract, type Descriptions, named } from '../../lib/contract/cont
 import {
   confirmationWithCode,
   confirmationWithCodeErrors,
-  confirmationWithCodeUnder,
   factorSessionError,
   timestamp,
 } from '../../lib/contract/schemas.ts';
@@ -38,7 +37,7 @@ export const options = {
   route: 'POST /api/passkeys/options',
   exists: hasPasskeys,
   may: 'own',
-  body: confirmationWithCode,
+  body: (settings) => confirmationWithCode('PasskeyConfirmation', settings),
   whenInvalid: 'CURRENT_PASSWORD_REQUIRED',
   storageFault: ['Error adding passkey', 'err'],
 } as const satisfies Contract;
@@ -68,7 +67,7 @@ export const remove = {
   route: 'POST /api/passkeys/{passkey}/removals',
   exists: hasPasskeys,
   may: 'own',
-  body: confirmationWithCode,
+  body: (settings) => confirmationWithCode('PasskeyConfirmation', settings),
   whenInvalid: 'CURRENT_PASSWORD_REQUIRED',
   storageFault: ['Error removing passkey', 'err'],
 } as const satisfies Contract;
@@ -149,7 +148,6 @@ export const descriptions: Descriptions = {
     id: 'makePasskeyOptions',
     summary: 'Get the options that make a passkey',
     text: 'Needs the current password, or of a user who has none an ID token of a linked identity. A browser takes them by `PublicKeyCredential.parseCreationOptionsFromJSON`. The challenge is good for five minutes, for one passkey, and in this session alone.',
-    body: confirmationWithCodeUnder('PasskeyConfirmation', settings),
     bodyExample: exampleConfirmation,
     success: {
       status: 200,
@@ -206,7 +204,6 @@ export const descriptions: Descriptions = {
     id: 'removePasskey',
     summary: 'Remove a passkey from one’s own account',
     text: 'Needs the current password, or of a user who has none an ID token of a linked identity. All other sessions of the caller are ended.',
-    body: confirmationWithCodeUnder('PasskeyConfirmation', settings),
     bodyExample: exampleConfirmation,
     success: { status: 204, description: 'The passkey is removed.' },
     errors: [...confirmationWithCodeErrors(settings), factorSessionError(settings)],

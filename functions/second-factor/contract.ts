@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
 import {
   confirmationErrors,
-  confirmationUnder,
   exampleSecondFactor,
   factorSessionError,
   secondFactor,
@@ -11,7 +10,8 @@ import { hasSecondFactors, type ServiceValues } from '../../lib/ground/settings.
 import { code, confirmation } from '../../lib/users/fields.ts';
 
 const passwordAndCode = {
-  body: () => v.object({ code: code(), ...confirmation() }),
+  body: (settings: ServiceValues) =>
+    named('PasswordAndCode', v.object({ code: code(), ...confirmation(settings) })),
   whenInvalid: { code: 'CODE_REQUIRED', currentPassword: 'CURRENT_PASSWORD_REQUIRED' },
 } as const;
 
@@ -26,7 +26,7 @@ export const enrol = {
   route: 'POST /api/second-factor',
   exists: hasSecondFactors,
   may: 'own',
-  body: () => v.object(confirmation()),
+  body: (settings) => named('PasswordConfirmation', v.object(confirmation(settings))),
   whenInvalid: 'CURRENT_PASSWORD_REQUIRED',
   storageFault: ['Error enabling second factor', 'err'],
 } as const satisfies Contract;
@@ -74,7 +74,6 @@ export const descriptions: Descriptions = {
     id: 'enrolSecondFactor',
     summary: 'Begin to enrol a second factor',
     text: 'Makes a secret for an authenticator app. Logins do not ask for a code before one has confirmed it. The secret becomes void after ten minutes, or when a new one is made.',
-    body: named('PasswordConfirmation', v.object(confirmationUnder(settings))),
     bodyExample: { currentPassword: exampleConfirmation.currentPassword },
     success: {
       status: 201,
@@ -120,7 +119,6 @@ export const descriptions: Descriptions = {
     id: 'makeRecoveryCodes',
     summary: 'Make new recovery codes',
     text: 'The earlier ones become void. All other sessions of the caller are ended.',
-    body: passwordAndCodeUnder(settings),
     bodyExample: exampleConfirmation,
     success: {
       status: 200,
@@ -134,16 +132,11 @@ export const descriptions: Descriptions = {
     id: 'removeOwnSecondFactor',
     summary: 'Remove one’s own second factor',
     text: 'All other sessions of the caller are ended.',
-    body: passwordAndCodeUnder(settings),
     bodyExample: exampleConfirmation,
     success: { status: 204, description: 'The second factor is removed.' },
     errors: [passwordErrors, confirmationErrors(settings), codeErrors],
   }),
 };
-
-function passwordAndCodeUnder(settings: ServiceValues) {
-  return named('PasswordAndCode', v.object({ code: code(), ...confirmationUnder(settings) }));
-}
 
 function recoveryCodes() {
   return {

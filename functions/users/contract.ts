@@ -3,7 +3,6 @@ import { type Contract, type Descriptions, named } from '../../lib/contract/cont
 import { cursor, limitUpTo } from '../../lib/contract/parameters.ts';
 import {
   confirmationErrors,
-  confirmationUnder,
   exampleIdentity,
   exampleSecondFactor,
   id,
@@ -13,7 +12,6 @@ import {
   timestamp,
 } from '../../lib/contract/schemas.ts';
 import {
-  config,
   hasIdentities,
   hasPasskeys,
   hasSecondFactors,
@@ -21,9 +19,9 @@ import {
   type ServiceValues,
   sendsMail,
 } from '../../lib/ground/settings.ts';
-import { type Fields, oneOf, rule, trueOrFalse } from '../../lib/ground/validation.ts';
+import { type Fields, fieldsIf, oneOf, rule, trueOrFalse } from '../../lib/ground/validation.ts';
 import {
-  confirmation,
+  idTokenIfAny,
   mailLanguage,
   name,
   newEmail,
@@ -40,12 +38,8 @@ const newUser = { name, email: newEmail, password };
 export const create = {
   route: 'POST /api/users',
   may: 'createUser',
-  body: (of: Role, given: Fields) => {
-    if (of !== 'admin') return v.object(newUser);
-    if (given.invite !== true || !sendsMail(config)) return newUserOfAdmins(config, {});
-    // Null and '' pass as no password; createUser refuses any other one.
-    return newUserOfAdmins(config, { password: v.optional(v.custom<string>(() => true)) });
-  },
+  body: (settings, of: Role, given?: Fields) =>
+    of === 'admin' ? newUserOfAdmins(settings, given) : v.object(newUser),
   whenMissing: 'FIELDS_REQUIRED',
   storageFault: ['Error creating user', 'insertErr'],
 } as const satisfies Contract;
@@ -100,7 +94,8 @@ export const get = {
 export const update = {
   route: 'PUT /api/users/{id}',
   may: 'changeUser',
-  body: (of: Role) => (of === 'admin' ? changesByAdmins() : changesByOthers()),
+  body: (settings, of: Role) =>
+    of === 'admin' ? changesByAdmins(settings) : changesByOthers(settings),
   storageFault: ['Error updating user', 'err'],
 } as const satisfies Contract;
 
@@ -131,10 +126,6 @@ export const descriptions: Descriptions = {
         'Admins may send `invite` instead of a password: the user has no way in before the mailed link, which is valid for seven days, is used to set one.',
       refusesUnmailable(settings),
     ],
-    body: newUserOfAdmins(
-      settings,
-      sendsMail(settings) ? { password: v.exactOptional(password) } : {},
-    ),
     bodyExample: { ...exampleNewUser, password: 'a long password' },
     success: {
       status: 201,
@@ -217,7 +208,6 @@ export const descriptions: Descriptions = {
       settings.emailVerification !== 'off' &&
         'Another address of one’s own is mailed a link, and counts only when the link is used: until then the response has the old one, and the new one as `pending_email`. The present address, sent back, cancels that.',
     ],
-    body: changesUnder(settings),
     bodyExample: { name: 'Ada King' },
     success: {
       status: 200,
@@ -312,17 +302,7 @@ function noReaders(settings: ServiceValues) {
   return hasSessions(settings) ? 'neither admins nor auditors' : 'not admins';
 }
 
-/** @param others the fields that are different for whoever is invited, or may be */
-function newUserOfAdmins<Others extends v.ObjectEntries>(settings: ServiceValues, others: Others) {
-  const invitation = {
-    invite: v.exactOptional(
-      v.pipe(
-        trueOrFalse,
-        v.description('Whether to mail an invitation; then without a password. Of admins only.'),
-      ),
-    ),
-    language: mailLanguage,
-  };
+function newUserOfAdmins(settings: ServiceValues, given: Fields | undefined) {
   return named(
     'NewUserWithRole',
     v.object({
@@ -330,57 +310,58 @@ function newUserOfAdmins<Others extends v.ObjectEntries>(settings: ServiceValues
         v.nullish(role),
         v.description('Only admins may ask for `admin`; other callers always make a `user`.'),
       ),
-      // Where there are no mails, these fields are unknown.
-      ...(sendsMail(settings) ? invitation : ({} as typeof invitation)),
+      ...fieldsIf(sendsMail(settings), {
+        invite: v.exactOptional(
+          v.pipe(
+            trueOrFalse,
+            v.description(
+              'Whether to mail an invitation; then without a password. Of admins only.',
+            ),
+          ),
+        ),
+        language: mailLanguage,
+      }),
       ...newUser,
-      ...others,
+      password: passwordUnlessInvited(settings, given),
     }),
   );
 }
 
-function changes(settings: ServiceValues) {
-  const flag = {
-    auditor: v.exactOptional(
-      v.pipe(trueOrFalse, v.description('Changed by admins only; others may send their own back.')),
-    ),
-  };
-  return {
+/** The document, for which nothing is given, has a password that may be absent. */
+function passwordUnlessInvited(settings: ServiceValues, given: Fields | undefined) {
+  if (!sendsMail(settings)) return password;
+  if (!given) return v.exactOptional(password);
+  // Null and '' pass as no password; createUser refuses any other one.
+  return given.invite === true ? v.optional(v.custom<string>(() => true)) : password;
+}
+
+function changesByAdmins(settings: ServiceValues) {
+  const schema = v.object({
     ...userChanges(),
     role: v.exactOptional(
       v.pipe(role, v.description('Changed by admins only; others may send their own back.')),
     ),
-    // Where there are no sessions, it is an unknown field.
-    ...(hasSessions(settings) ? flag : ({} as typeof flag)),
-  };
+    ...fieldsIf(hasSessions(settings), {
+      auditor: v.exactOptional(
+        v.pipe(
+          trueOrFalse,
+          v.description('Changed by admins only; others may send their own back.'),
+        ),
+      ),
+      currentPassword: textIfAny({
+        format: 'password',
+        description: 'Required of users who change their own password or address.',
+      }),
+      ...idTokenIfAny(settings),
+    }),
+  });
+  return named('UserChanges', v.pipe(schema, ofSome<v.InferOutput<typeof schema>>()));
 }
 
-function changesByAdmins() {
-  const schema = v.object({ ...changes(config), ...confirmation(), currentPassword: textIfAny() });
-  return v.pipe(schema, ofSome<v.InferOutput<typeof schema>>());
-}
-
-function changesByOthers() {
+function changesByOthers(settings: ServiceValues) {
   return v.pipe(
-    changesByAdmins(),
+    changesByAdmins(settings),
     v.transform(({ role: _role, auditor: _auditor, ...others }) => others),
-  );
-}
-
-/** For the document: a change is confirmed only where there are sessions. */
-function changesUnder(settings: ServiceValues) {
-  const fields = hasSessions(settings)
-    ? { ...changes(settings), ...confirmationUnder(settings), currentPassword: currentPassword() }
-    : changes(settings);
-  return named('UserChanges', v.pipe(v.object(fields), ofSome()));
-}
-
-function currentPassword() {
-  return v.exactOptional(
-    v.pipe(
-      v.string(),
-      v.description('Required of users who change their own password or address.'),
-      v.metadata({ format: 'password' }),
-    ),
   );
 }
 

@@ -25,8 +25,11 @@ export interface Contract {
   readonly takesToken?: true;
   /** A token is good even if its user was deleted. */
   readonly evenIfDeleted?: true;
-  /** The JSON body, which may depend on the caller's role, and on its own fields. */
-  readonly body?: (role: Role, given: Fields) => BodySchema;
+  /**
+   * The JSON body, by which requests are checked and which the document has. It may depend on the settings, on the
+   * caller's role, and on its own fields. The document has the body of an admin, of which no field is given.
+   */
+  readonly body?: (settings: ServiceValues, role: Role, given?: Fields) => BodySchema;
   /** The error when a field of the body is missing or empty; absent: FIELD_INVALID. */
   readonly whenMissing?: ErrorCode;
   /** The error when a field of the body breaks a rule, or by the field; absent: FIELD_INVALID. */
@@ -73,8 +76,6 @@ export interface Description {
   readonly summary: string;
   /** Sentences, which the document joins by blanks. */
   readonly text?: string | WithOptions<string>;
-  /** The schema of the JSON body, if a setting adds to the contract's schema. */
-  readonly body?: BodySchema;
   /** Whether a request without a body succeeds. */
   readonly isBodyOptional?: true;
   readonly bodyExample?: Readonly<Record<string, unknown>>;

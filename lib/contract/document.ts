@@ -110,7 +110,8 @@ function operationObject(
   bodySchema: BodySchemaOf,
 ): Json {
   const description = describe(settings);
-  const { id, summary, text, body = contract.body?.('admin', {}), bodyExample } = description;
+  const { id, summary, text, bodyExample } = description;
+  const body = contract.body?.(settings, 'admin');
   const { may, takesToken } = contract;
   const parameters = parametersOf(contract, description);
   return {

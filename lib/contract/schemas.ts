@@ -7,13 +7,7 @@ import {
   hasSecondFactors,
   type ServiceValues,
 } from '../ground/settings.ts';
-import {
-  confirmation,
-  filledText,
-  knownPassword,
-  optionalCode,
-  textIfAny,
-} from '../users/fields.ts';
+import { codeIfAny, confirmation } from '../users/fields.ts';
 import { named, type Success } from './contract.ts';
 
 export const exampleSecondFactor = { enabled: true, recovery_codes_left: 10 };
@@ -36,39 +30,9 @@ export function id() {
   );
 }
 
-/** For the document: what users confirm by under some settings. */
-export function confirmationUnder(settings: ServiceValues): v.ObjectEntries {
-  return {
-    currentPassword: hasIdentities(settings) ? v.exactOptional(knownPassword()) : knownPassword(),
-    ...idTokenUnder(settings),
-  };
-}
-
-/** For the document: the ID token by which users without a password confirm what they ask for. */
-export function idTokenUnder(settings: ServiceValues): v.ObjectEntries {
-  return hasIdentities(settings)
-    ? {
-        idToken: v.exactOptional(
-          v.pipe(filledText(), v.description('Of users without a password; with its `nonce`.')),
-        ),
-        nonce: v.exactOptional(filledText()),
-      }
-    : {};
-}
-
-/** For the document: the code of those who have a second factor. */
-export function codeUnder(settings: ServiceValues): v.ObjectEntries {
-  return hasSecondFactors(settings) ? { code: optionalCode() } : {};
-}
-
-/** The body by which users confirm with a code too; the code is checked if they have a second factor. */
-export function confirmationWithCode() {
-  return v.object({ ...confirmation(), code: textIfAny() });
-}
-
-/** For the document: that body under some settings. @param name of the schema */
-export function confirmationWithCodeUnder(name: string, settings: ServiceValues) {
-  return named(name, v.object({ ...confirmationUnder(settings), ...codeUnder(settings) }));
+/** A body by which users confirm, with a code too if they have a second factor. @param name of the schema */
+export function confirmationWithCode(name: string, settings: ServiceValues) {
+  return named(name, v.object({ ...confirmation(settings), ...codeIfAny(settings) }));
 }
 
 /** The errors of such a confirmation. */

@@ -94,6 +94,12 @@ export function oneOf<const Words extends readonly string[]>(words: Words) {
 
 export const trueOrFalse = v.boolean('must be true or false');
 
+/** Fields that are known only where an option is on. All of them are optional. */
+// @__NO_SIDE_EFFECTS__
+export function fieldsIf<const Entries extends v.ObjectEntries>(isOn: boolean, entries: Entries) {
+  return isOn ? entries : ({} as Entries);
+}
+
 type BodySchema = v.GenericSchema & { readonly entries: v.ObjectEntries };
 
 /** The codes of errors of a body; absent: FIELD_INVALID. See lib/contract/contract.ts. */

@@ -4,7 +4,7 @@ import httpErrorHandler from '@middy/http-error-handler';
 import * as v from 'valibot';
 import type { Contract } from '../contract/contract.ts';
 import { type FieldFault, invalidParameter } from '../ground/errors.ts';
-import { requirePassedOn } from '../ground/settings.ts';
+import { config, requirePassedOn } from '../ground/settings.ts';
 import { type Fields, parseBody, validate } from '../ground/validation.ts';
 import { parseUserId } from '../users/user.ts';
 import { fieldsOf, jsonBody } from './body.ts';
@@ -64,7 +64,7 @@ export function checkBody(
   permit?: Permit,
 ): unknown {
   permit?.(event, fields);
-  const schema = contract.body?.(event.claims?.role ?? 'user', fields);
+  const schema = contract.body?.(config, event.claims?.role ?? 'user', fields);
   return schema && parseBody(schema, fields, contract);
 }
 

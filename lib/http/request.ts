@@ -7,10 +7,8 @@ import type { Standing } from '../accounts/policy.ts';
 import type { Contract } from '../contract/contract.ts';
 import { languages } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
-import type { Fields } from '../ground/validation.ts';
 import type { Claims } from '../keys/token.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
-import type { Role } from '../users/user.ts';
 
 /** The claims of a token; where there are sessions, with the standing of the caller. */
 type Caller = Claims & Standing;
@@ -40,7 +38,7 @@ export type AuthenticatedRequest = ApiRequest & {
 };
 
 type BodyOf<C> = C extends {
-  readonly body: (role: Role, given: Fields) => infer Schema extends v.GenericSchema;
+  readonly body: (...about: never[]) => infer Schema extends v.GenericSchema;
 }
   ? { readonly body: v.InferOutput<Schema> }
   : unknown;

@@ -1,11 +1,19 @@
 /** The fields of users in bodies, each with its rule (functions/README.md, Input). */
 import * as v from 'valibot';
 import { type FieldFault, invalidField } from '../ground/errors.ts';
-import { config, hasIdentities, languages } from '../ground/settings.ts';
+import {
+  config,
+  hasIdentities,
+  hasSecondFactors,
+  languages,
+  type ServiceValues,
+} from '../ground/settings.ts';
 import {
   atLeast,
   atMost,
+  fieldsIf,
   isReadable,
+  type Keywords,
   oneOf,
   readable,
   rule,
@@ -137,21 +145,45 @@ export function userChanges() {
   };
 }
 
-/** By what users confirm what they ask for: who has no password, by an ID token. */
-export function confirmation() {
-  return {
-    currentPassword: hasIdentities(config) ? textIfAny() : knownPassword(),
-    idToken: textIfAny(),
-    nonce: textIfAny(),
-  };
+/** By what users confirm what they ask for. */
+export function confirmation(settings: ServiceValues) {
+  const currentPassword = hasIdentities(settings) ? passwordIfAny() : knownPassword();
+  return { currentPassword, ...idTokenIfAny(settings) };
 }
 
-/** Text that only some requests need. An empty one counts as none, and so does what is no text. */
-export function textIfAny() {
+/** The ID token by which users without a password confirm what they ask for. */
+export function idTokenIfAny(settings: ServiceValues) {
+  return fieldsIf(hasIdentities(settings), {
+    idToken: textIfAny({
+      minLength: 1,
+      description: 'Of users without a password; with its `nonce`.',
+    }),
+    nonce: textIfAny(),
+  });
+}
+
+/** The code of a second factor, which is looked at when all else is right. */
+export function codeIfAny(settings: ServiceValues) {
+  const description = 'Required of users who have a second factor: of the app, or a recovery code.';
+  return fieldsIf(hasSecondFactors(settings), { code: textIfAny({ description }) });
+}
+
+/** A {@link knownPassword} that only some requests need. */
+export function passwordIfAny() {
+  return textIfAny({ minLength: 1, format: 'password' });
+}
+
+/**
+ * Text that only some requests need. An empty one counts as none, and so does what is no text.
+ * @param keywords of the document, which asks for a character where an empty text is never meant
+ */
+export function textIfAny({ description, ...keywords }: Keywords = { minLength: 1 }) {
   return v.optional(
     v.pipe(
       v.unknown(),
       v.transform((value) => (typeof value === 'string' && value !== '' ? value : undefined)),
+      v.metadata({ type: 'string', ...keywords }),
+      v.metadata({ description }),
     ),
   );
 }
@@ -177,16 +209,6 @@ export function code() {
     filledText(),
     v.description(
       'Six digits from the app, or a recovery code. White space, dashes and case do not count.',
-    ),
-  );
-}
-
-/** For the document, where an empty code counts as none. */
-export function optionalCode() {
-  return v.exactOptional(
-    v.pipe(
-      v.string(),
-      v.description('Required of users who have a second factor: of the app, or a recovery code.'),
     ),
   );
 }

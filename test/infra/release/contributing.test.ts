@@ -47,7 +47,7 @@ const followTheExample = (): void => {
   insert(
     'functions/users/contract.ts',
     blockWith('summary:'),
-    '  removeSecondFactor: () => ({\n    id',
+    '  removeSecondFactor: (settings) => ({\n    id',
   );
   write('functions/users/list-audit-logs.ts', blockWith('export const handler'));
   insert('infra/uses.ts', blockWith("'audit.read'"), "  'audit-logs/list': [");
