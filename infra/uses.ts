@@ -1,26 +1,69 @@
-/**
- * The uses of each handler, a line each, and the functions that follow from it: the stack, the local
- * service and the tests read them.
- */
+/** The uses of all handlers, and the functions that follow from them: the stack, the local service and the tests read them. */
 
+import { uses as accountDeletions } from '../functions/account-deletions/uses.ts';
+import { uses as auditLogs } from '../functions/audit-logs/uses.ts';
+import { uses as auditSeal } from '../functions/audit-seal/uses.ts';
+import { uses as auth } from '../functions/auth/uses.ts';
+import { uses as background } from '../functions/background/uses.ts';
+import { uses as console } from '../functions/console/uses.ts';
 import { endpoints } from '../functions/contracts.ts';
+import { uses as docs } from '../functions/docs/uses.ts';
+import { uses as emailVerifications } from '../functions/email-verifications/uses.ts';
+import { uses as identities } from '../functions/identities/uses.ts';
+import { uses as invitations } from '../functions/invitations/uses.ts';
+import { uses as passkeys } from '../functions/passkeys/uses.ts';
+import { uses as passwordResets } from '../functions/password-resets/uses.ts';
+import { uses as profile } from '../functions/profile/uses.ts';
+import { uses as secondFactor } from '../functions/second-factor/uses.ts';
+import { uses as sessions } from '../functions/sessions/uses.ts';
+import { uses as settings } from '../functions/settings/uses.ts';
+import { uses as suspension } from '../functions/suspension/uses.ts';
+import { uses as users } from '../functions/users/uses.ts';
+import { uses as v1Users } from '../functions/v1-users/uses.ts';
+import { uses as wellKnown } from '../functions/well-known/uses.ts';
 import { type Endpoint, type HttpMethod, inForce } from '../lib/contract/contract.ts';
+import { type ServiceValues, sendsMail } from '../lib/ground/settings.ts';
 import {
-  auditIndexes,
-  type IndexDefinition,
-  type KeyPattern,
-  replayId,
-  usersIndexes,
-} from '../lib/dynamodb/tables.ts';
-import {
-  hasIdentities,
-  hasPasskeys,
-  hasSecondFactors,
-  hasSessions,
-  hidesAccounts,
-  type ServiceValues,
-  sendsMail,
-} from '../lib/ground/settings.ts';
+  type Condition,
+  callers,
+  permissionsOf,
+  type SomeUses,
+  type TablePermission,
+  type Use,
+  type UsePermission,
+  type Uses,
+} from './permissions.ts';
+
+/** By the folder below `functions/`. The function of the first is created first. */
+const folders: Readonly<Record<string, Uses>> = {
+  background,
+  auth,
+  identities,
+  passkeys,
+  'account-deletions': accountDeletions,
+  'password-resets': passwordResets,
+  'email-verifications': emailVerifications,
+  profile,
+  users,
+  sessions,
+  'second-factor': secondFactor,
+  suspension,
+  invitations,
+  'audit-logs': auditLogs,
+  'audit-seal': auditSeal,
+  settings,
+  'well-known': wellKnown,
+  'v1-users': v1Users,
+  docs,
+  console,
+};
+
+/** By the file below `functions/` that exports `handler`. */
+const usesOf: Uses = Object.fromEntries(
+  Object.entries(folders).flatMap(([folder, files]) =>
+    Object.entries(files).map(([file, uses]) => [`${folder}/${file}`, uses]),
+  ),
+);
 
 export interface Route {
   /** API Gateway's name of the route: `METHOD /path`. */
@@ -30,313 +73,10 @@ export interface Route {
   readonly path: string;
 }
 
-/** An IAM action that a function may take on a table or on its indexes. */
-export interface TablePermission {
-  readonly table: 'users' | 'audit';
-  readonly action: `dynamodb:${string}`;
-  /** Absent: the table itself. */
-  readonly indexes?: readonly string[];
-  /** The patterns of the partition keys that it is for; absent: all. */
-  readonly keys?: readonly string[];
-}
-
-type Condition = (settings: ServiceValues) => boolean;
-
-/** A permission of a use, and the settings with which the use needs it; absent: all. */
-interface UsePermission extends TablePermission {
-  readonly isNeeded?: Condition;
-}
-
-const where = (isNeeded: Condition, ...permissions: readonly TablePermission[]): UsePermission[] =>
-  permissions.map((permission) => ({ ...permission, isNeeded }));
-
-const users = (action: string, ...keys: readonly KeyPattern[]): TablePermission => ({
-  table: 'users',
-  action: `dynamodb:${action}`,
-  keys,
-});
-
-/**
- * The actions of a transaction, each with the keys of all its items: nobody knows whether AWS judges an action by
- * the keys of its own items alone.
- */
-const transaction = (actions: readonly string[], ...keys: readonly KeyPattern[]) =>
-  actions.map((action) => users(action, ...keys));
-
-/** All that a transaction does with items. */
-const anyWrite = ['UpdateItem', 'PutItem', 'DeleteItem', 'ConditionCheckItem'] as const;
-
-const audit = (action: string): TablePermission => ({
-  table: 'audit',
-  action: `dynamodb:${action}`,
-});
-
-/** Queries of indexes: all of their entries, unless keys of theirs are named. */
-const query = (
-  table: TablePermission['table'],
-  indexes: readonly IndexDefinition[],
-  keys?: readonly string[],
-): TablePermission => ({
-  table,
-  action: 'dynamodb:Query',
-  indexes: indexes.map(({ name }) => name),
-  ...(keys ? { keys } : {}),
-});
-
-const verifiesAddresses: Condition = ({ emailVerification }) => emailVerification !== 'off';
-/** Where there are sessions, callers are read with their session, and need not be read again. */
-const lacksSessions: Condition = (settings) => !hasSessions(settings);
-const signsBySecret: Condition = ({ tokenSigning }) => tokenSigning === 'HS256';
-/** Whether users get a token when they register, before their address is verified. */
-const logsInNewUsers: Condition = ({ emailVerification }) => emailVerification !== 'required';
-
-const session = where(
-  hasSessions,
-  users('BatchGetItem', 'user#*', 'sessions#*'),
-  users('UpdateItem', 'sessions#*'),
-);
-
-const countingFailures = [
-  users('BatchGetItem', 'attempts#login#*'),
-  users('UpdateItem', 'attempts#login#*'),
-] as const;
-
-/**
- * The uses that a handler can have, with the permissions on tables that they take; other permissions are
- * in stack/function.ts. Each names the keys of the users table that it is for. What a user has by an option that is
- * off may be stored still: deletion and new passwords remove identities and passkeys under all settings.
- */
-const permissionsOf = {
-  /** Reads a caller's session and user, and notes the first use of a token; so says the contract. */
-  caller: session,
-  /** Signs and verifies by the secret: nonces, cursors, keys of counts, and tokens unless a key signs these. */
-  secret: [],
-  /** Hashes passwords, which takes processor time: its routes have a throttle of their own. */
-  passwords: [],
-  /** Finds by an address who logs in. */
-  'login.find': [users('BatchGetItem', 'email#*'), users('GetItem', 'user#*')],
-  /** Counts failed logins, and forgets the failed logins of an account. */
-  'failures.count': countingFailures,
-  'failures.forget': [users('DeleteItem', 'attempts#login#*')],
-  /** Counts wrong confirmations as failed logins; only where there are sessions do users confirm changes. */
-  'failures.confirm': where(hasSessions, ...countingFailures),
-  'registrations.count': where(
-    ({ registrationsPerAddress }) => registrationsPerAddress > 0,
-    users('UpdateItem', 'attempts#register#*'),
-  ),
-  /** Begins a session: the first session of a new user is written with the user. */
-  'sessions.begin': where(
-    hasSessions,
-    users('GetItem', 'sessions#*'),
-    users('UpdateItem', 'sessions#*'),
-  ),
-  'sessions.first': where(hasSessions, users('PutItem', 'sessions#*')),
-  /** Refreshes or ends one. */
-  'sessions.change': session,
-  'users.read': [users('GetItem', 'user#*')],
-  /** Finds a user by an address. */
-  'users.find': [users('GetItem', 'email#*', 'user#*')],
-  /** Looks up who has the address that a user asks for, where the user may learn it. */
-  'users.holder': where(
-    (settings) => verifiesAddresses(settings) && !hidesAccounts(settings),
-    users('GetItem', 'email#*'),
-  ),
-  'users.list': [query('users', Object.values(usersIndexes))],
-  'users.create': [users('UpdateItem', 'counter'), users('PutItem', 'email#*', 'user#*')],
-  /** Creates admins too, and checks that the caller is one. */
-  'users.create-admin': [users('ConditionCheckItem', 'email#*', 'user#*')],
-  /** Writes as much for an address that is taken, where nobody may know that it is. */
-  'users.conceal': where(
-    hidesAccounts,
-    users('GetItem', 'email#*'),
-    users('PutItem', 'attempts#taken#*'),
-  ),
-  'users.change': [users('GetItem', 'user#*'), users('UpdateItem', 'user#*')],
-  /**
-   * Changes all that a user has: gives another address, at once or by a link, which makes other links void, unlinks
-   * identities, removes passkeys, and makes an admin, which is logged, after a check that the caller is one.
-   */
-  'users.rewrite': [
-    ...transaction(anyWrite, 'user#*', 'email#*', 'identity#*', 'passkey#*'),
-    ...where(sendsMail, ...transaction(anyWrite, 'reset#*')),
-    ...where(verifiesAddresses, users('UpdateItem', 'address#*')),
-  ],
-  'users.delete': [
-    users('GetItem', 'user#*'),
-    users('DeleteItem', 'user#*', 'email#*', 'identity#*', 'passkey#*'),
-    ...where(hasSessions, users('DeleteItem', 'sessions#*')),
-  ],
-  /** Deletes the caller: an admin only if there is another one. */
-  'users.delete-own': [
-    ...transaction(
-      ['DeleteItem', 'ConditionCheckItem'],
-      'user#*',
-      'email#*',
-      'identity#*',
-      'passkey#*',
-      'sessions#*',
-    ),
-    query('users', [usersIndexes.admins]),
-  ],
-  /** Checks that the caller is an admin. */
-  'admins.check': [users('ConditionCheckItem', 'user#*')],
-  /** Suspends an admin only if there is another one. */
-  'admins.other': [users('ConditionCheckItem', 'user#*'), query('users', [usersIndexes.admins])],
-  /** Uses a link up, and changes its user. */
-  'links.reset': [
-    users('BatchGetItem', 'reset#*', 'user#*'),
-    ...transaction(
-      ['UpdateItem', 'DeleteItem'],
-      'reset#*',
-      'user#*',
-      'identity#*',
-      'passkey#*',
-      'attempts#login#*',
-    ),
-  ],
-  'links.address': [
-    users('BatchGetItem', 'address#*', 'user#*', 'sessions#*'),
-    ...transaction(
-      ['UpdateItem', 'PutItem', 'DeleteItem'],
-      'address#*',
-      'user#*',
-      'email#*',
-      'reset#*',
-    ),
-  ],
-  'audit.write': [audit('PutItem')],
-  /** Queries leave marks, by which one an hour leaves an entry. */
-  'audit.read': [
-    query('audit', Object.values(auditIndexes)),
-    ...where(({ auditDetail }) => auditDetail === 'full', users('PutItem', 'audit-read#*')),
-  ],
-  'audit.seal': [
-    query('audit', [auditIndexes.byCreatedAt]),
-    audit('BatchGetItem'),
-    // Where the newest header is shown (lib/seal/shown.ts), and where a check is requested (asked.ts).
-    users('GetItem', 'audit-seal', 'audit-seal-check'),
-    users('PutItem', 'audit-seal'),
-    users('DeleteItem', 'audit-seal-check'),
-  ],
-  /** Looks which entries were replayed. */
-  'audit.publish': [query('audit', [auditIndexes.byResourceId], [replayId])],
-  /** Shows that header, and the public key that verifies it. */
-  seal: [users('GetItem', 'audit-seal')],
-  /** Knows whether there is a sealed trail. */
-  'seal.told': [],
-  /** Knows how long entries are kept. */
-  'settings.told': [],
-  /** Requests a check, by a mark that the sealer removes. */
-  'seal.request': [users('PutItem', 'audit-seal-check')],
-  /** Hands messages over to the function that sends mails, if there is one, and counts who asks. */
-  mail: where(sendsMail, users('UpdateItem', 'attempts#mail#*')),
-  /** Knows when an address may be mailed, of which some callers are told. */
-  'mail.told': where(sendsMail, users('GetItem', 'mails#*')),
-  /** Makes links, and counts mails. */
-  'mail.send': [
-    users('GetItem', 'mails#*'),
-    users('UpdateItem', 'mails#*'),
-    users('PutItem', 'reset#*'),
-    ...where(verifiesAddresses, users('PutItem', 'address#*')),
-  ],
-  /** Uses the key of second factors. */
-  'factor.encrypt': [],
-  'factor.decrypt': [],
-  /** Verifies ID tokens, whose nonces it stores; the list of issuers is a file beside its code. */
-  identities: where(hasIdentities, users('PutItem', 'nonce#*')),
-  /** Finds, links and unlinks identities. */
-  'identities.link': [
-    users('GetItem', 'identity#*'),
-    ...transaction(['UpdateItem', 'PutItem'], 'user#*', 'identity#*', 'nonce#*'),
-    ...transaction(['UpdateItem', 'DeleteItem'], 'user#*', 'identity#*'),
-  ],
-  /** Finds, adds, lists, uses and removes passkeys, by challenges that it stores when they are used. */
-  passkeys: [
-    users('PutItem', 'nonce#*'),
-    users('GetItem', 'passkey#*'),
-    users('BatchGetItem', 'passkey#*'),
-    users('UpdateItem', 'passkey#*'),
-    ...transaction(['UpdateItem', 'PutItem'], 'user#*', 'passkey#*', 'nonce#*'),
-    ...transaction(['UpdateItem', 'DeleteItem'], 'user#*', 'passkey#*'),
-  ],
-  /** Removes the passkeys of another user. */
-  'passkeys.remove': where(
-    hasPasskeys,
-    ...transaction(['UpdateItem', 'DeleteItem'], 'user#*', 'passkey#*'),
-  ),
-  /** Reads the public keys of tokens, as whoever has a caller does; and signs tokens by a key. */
-  'keys.read': [],
-  'keys.sign': [],
-  /** Serves the files of the page that has its name; see static-files.ts. */
-  files: [],
-  /** Keeps its state in its process (functions/README.md, In-memory variant). */
-  memory: [],
-} as const satisfies Readonly<Record<string, readonly UsePermission[]>>;
-
-export type Use = keyof typeof permissionsOf;
-
-/** Uses that a handler has with some settings only. */
-interface SomeUses {
-  readonly isNeeded: Condition;
-  readonly uses: readonly Use[];
-}
-
-const when = (isNeeded: Condition, ...uses: readonly Use[]): SomeUses => ({ isNeeded, uses });
-
-/** The uses of every handler that has a caller. */
-const usesOfCallers = ['caller', 'keys.read', when(signsBySecret, 'secret')] as const;
-
-/** By the file below `functions/` that exports `handler`. The first is created first. */
-// biome-ignore format: one line each
-const usesOf = {
-  'background/send-mail': ['mail.send', 'users.find', 'users.change', 'audit.write'],
-  'background/seal-audit': ['audit.seal'],
-  'background/publish-audit': ['audit.publish'],
-  'auth/register': ['passwords', 'registrations.count', 'users.create', 'users.conceal', 'audit.write', when(logsInNewUsers, 'keys.read', 'keys.sign', 'sessions.first'), when((settings) => logsInNewUsers(settings) && signsBySecret(settings), 'secret'), when(verifiesAddresses, 'mail')],
-  'auth/login': ['secret', 'keys.read', 'keys.sign', 'passwords', 'login.find', 'failures.count', 'failures.forget', 'users.change', 'sessions.begin', 'audit.write', 'factor.decrypt', when(verifiesAddresses, 'mail')],
-  'auth/refresh': ['keys.read', 'keys.sign', 'sessions.change', 'audit.write', when(signsBySecret, 'secret')],
-  'auth/logout': ['sessions.change', 'audit.write'],
-  'identities/index': ['secret', 'keys.read', 'keys.sign', 'passwords', 'identities', 'identities.link', 'registrations.count', 'failures.count', 'failures.forget', 'users.create', 'users.change', 'sessions.first', 'sessions.begin', 'audit.write', 'mail', 'factor.decrypt'],
-  'passkeys/index': ['secret', 'keys.read', 'keys.sign', 'passwords', 'identities', 'passkeys', 'failures.count', 'failures.forget', 'users.change', 'sessions.begin', 'audit.write', 'mail', 'factor.decrypt'],
-  'account-deletions/create': ['secret', 'passwords', 'identities', 'failures.count', 'users.read', 'users.delete-own', 'audit.write', 'mail', 'factor.decrypt', when(hasSecondFactors, 'users.change')],
-  'password-resets/request': ['mail', 'mail.told'],
-  'password-resets/set': ['secret', 'passwords', 'links.reset', 'audit.write', 'mail'],
-  'email-verifications/request': ['mail', 'mail.told', when(lacksSessions, 'users.read')],
-  'email-verifications/confirm': ['secret', 'passwords', 'identities', 'failures.count', 'links.address', 'audit.write', 'mail'],
-  'profile/get': [when(lacksSessions, 'users.read')],
-  'users/create': ['passwords', 'users.create', 'users.create-admin', 'audit.write', 'mail', 'mail.told'],
-  'users/list': ['secret', 'users.find', 'users.list'],
-  'users/get': ['users.read'],
-  'users/update': ['passwords', 'identities', 'failures.confirm', 'users.holder', 'users.read', 'users.rewrite', 'audit.write', 'mail', when(hasSessions, 'secret')],
-  'users/remove': ['users.delete', 'audit.write', 'mail'],
-  'sessions/list': [],
-  'sessions/end': ['sessions.change', 'audit.write'],
-  'sessions/end-others': ['users.change', 'audit.write'],
-  'second-factor/get': [],
-  'second-factor/enrol': ['secret', 'passwords', 'identities', 'failures.count', 'users.change', 'audit.write', 'factor.encrypt'],
-  'second-factor/confirm': ['secret', 'failures.count', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
-  'second-factor/renew-recovery-codes': ['secret', 'passwords', 'identities', 'failures.count', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
-  'second-factor/remove': ['secret', 'passwords', 'identities', 'failures.count', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
-  'users/remove-second-factor': ['users.change', 'passkeys.remove', 'audit.write', 'mail'],
-  'suspension/suspend': ['users.change', 'admins.other', 'audit.write'],
-  'suspension/lift': ['users.change', 'admins.check', 'audit.write'],
-  'invitations/create': ['users.read', 'audit.write', 'mail', 'mail.told'],
-  'audit-logs/list': ['secret', 'audit.read', 'audit.write'],
-  'audit-seal/get': ['seal', 'settings.told'],
-  'audit-seal/request-check': ['seal.told', 'seal.request', 'audit.write'],
-  'settings/get': ['settings.told'],
-  'well-known/index': ['keys.read'],
-  'v1-users/index': ['memory'],
-  'docs/index': ['files'],
-  'console/index': ['seal.told', 'files'],
-} as const satisfies Readonly<Record<string, readonly (Use | SomeUses)[]>>;
-
-type HandlerFile = keyof typeof usesOf;
-
 export interface FunctionDefinition {
   readonly name: string;
   /** The file that exports `handler`. */
-  readonly entry: `functions/${HandlerFile}.ts`;
+  readonly entry: `functions/${string}.ts`;
   /** None of a function that runs in the background. */
   readonly routes: readonly Route[];
   readonly uses: ReadonlySet<Use>;
@@ -369,11 +109,11 @@ const hasCaller = ({ contract: { may, takesToken } }: Endpoint) =>
   may !== 'public' || takesToken === true;
 
 /** @param settings absent: whatever they are */
-const functionOf = (file: HandlerFile, settings?: ServiceValues): FunctionDefinition => {
+const functionOf = (file: string, settings?: ServiceValues): FunctionDefinition => {
   const own = (settings ? inForce(endpoints, settings) : endpoints).filter(handles(file));
   const isInForce = ({ isNeeded }: { readonly isNeeded?: Condition }) =>
     !settings || !isNeeded || isNeeded(settings);
-  const uses = [...(own.some(hasCaller) ? usesOfCallers : []), ...usesOf[file]].flatMap(
+  const uses = [...(own.some(hasCaller) ? callers : []), ...(usesOf[file] ?? [])].flatMap(
     (use: Use | SomeUses) => (typeof use === 'string' ? use : isInForce(use) ? use.uses : []),
   );
   return {
@@ -396,7 +136,7 @@ export const auditSealer = functionOf('background/seal-audit');
 /** Takes the records of the audit table's stream where there are events. */
 export const auditPublisher = functionOf('background/publish-audit');
 
-const files = Object.keys(usesOf) as HandlerFile[];
+const files = Object.keys(usesOf);
 
 /** All others. */
 export const functions: readonly FunctionDefinition[] = files

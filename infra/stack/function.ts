@@ -14,7 +14,8 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { tables as tableDefinitions } from '../../lib/dynamodb/tables.ts';
 import { senderIn } from '../../lib/ground/rules.ts';
-import type { FunctionDefinition, Use } from '../uses.ts';
+import type { Use } from '../permissions.ts';
+import type { FunctionDefinition } from '../uses.ts';
 import { type ServiceWithKey, usingKey } from './encryption.ts';
 import type { Tables } from './table.ts';
 

@@ -3,7 +3,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 import type { DeploymentSettings } from '../deployment-settings.ts';
-import type { Use } from '../uses.ts';
+import type { Use } from '../permissions.ts';
 import { kmsUrl, type ServiceFunction } from './function.ts';
 import { nameOf } from './name.ts';
 

@@ -102,7 +102,7 @@ export const auditTable = {
 
 /**
  * The keys of the users table. Each kind of items has a pattern, from which {@link itemKey} makes the keys of its
- * items; permissions name the same patterns (infra/uses.ts), so that they allow what the code asks for.
+ * items; permissions name the same patterns (infra/permissions.ts), so that they allow what the code asks for.
  */
 export type KeyPattern =
   | 'user#*'

@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, matchesGlob } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Option, options } from './options.ts';
 
@@ -26,6 +26,9 @@ const definitions = [
   'lib/ground/settings.ts',
 ];
 
+/** What handlers use stands beside their contracts, for the stack alone. */
+const uses = 'functions/*/uses.ts';
+
 /** What each room may import besides its own files: rooms, or single files. */
 const floors: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(lib.map((room, floor) => [room, lib.slice(0, floor)])),
@@ -34,7 +37,8 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   'functions/audit-seal': [...lib, 'lib/seal'],
   'functions/background': [...lib, 'lib/seal'],
   'functions/console/web': ['functions/console/page-data.ts', 'functions/console/mark.ts'],
-  infra: ['infra/stack', 'cdk.json', ...definitions],
+  [uses]: ['infra/permissions.ts', ...definitions],
+  infra: ['infra/stack', 'cdk.json', uses, ...definitions],
   'infra/stack': ['infra', ...definitions],
   'infra/package': ['infra', 'infra/stack', ...definitions],
   'infra/local': ['infra', ...lib, 'lib/seal'],
@@ -49,6 +53,7 @@ const packages = [
 
 /** The room whose path is the longest that a file's begins with. */
 const roomOf = (file: string): string => {
+  if (matchesGlob(file, uses)) return uses;
   const folder = dirname(file);
   return Object.hasOwn(floors, folder) || folder === '.' ? folder : roomOf(folder);
 };
@@ -94,6 +99,8 @@ describe('Imports lead only down', () => {
   it.each([
     ['functions/users/get.ts', '../../infra/uses.ts', '../../lib/users/store.ts'],
     ['functions/users/list.ts', 'aws-cdk-lib/aws-s3', 'node:crypto'],
+    ['functions/users/contract.ts', './uses.ts', '../auth/contract.ts'],
+    ['functions/users/uses.ts', '../../infra/uses.ts', '../../infra/permissions.ts'],
     ['functions/console/web/screens/user.tsx', '../../page.ts', '../../page-data.ts'],
     ['lib/users/store.ts', '../keys/token.ts', '../dynamodb/client.ts'],
   ])('%s may not import %s, and may import %s', (file, above, below) => {

@@ -1,6 +1,6 @@
 /** What judges the requests of all services within their tests: test/support/permissions.ts. */
 import { expect, it } from 'vitest';
-import type { TablePermission } from '../../infra/uses.ts';
+import type { TablePermission } from '../../infra/permissions.ts';
 import { isAllowed, takenBy } from './permissions.ts';
 
 const environment = { USERS_TABLE: 'u', AUDIT_TABLE: 'a' };

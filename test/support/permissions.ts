@@ -2,7 +2,8 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { FunctionDefinition, TablePermission } from '../../infra/uses.ts';
+import type { TablePermission } from '../../infra/permissions.ts';
+import type { FunctionDefinition } from '../../infra/uses.ts';
 import { tables } from '../../lib/dynamodb/tables.ts';
 
 type Environment = Readonly<Record<string, string>>;

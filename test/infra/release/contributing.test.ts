@@ -50,7 +50,7 @@ const followTheExample = (): void => {
     '  removeSecondFactor: (settings) => ({\n    id',
   );
   write('functions/users/list-audit-logs.ts', blockWith('export const handler'));
-  insert('infra/uses.ts', blockWith("'audit.read'"), "  'audit-logs/list': [");
+  insert('functions/users/uses.ts', blockWith("'audit.read'"), '  remove: [');
   insert(
     'test/support/examples.ts',
     blockWith("operations: ['read', 'read audit']"),

@@ -250,6 +250,13 @@ describe('the content of a bundle', () => {
     },
   );
 
+  it('has nothing of what the stack says of its function', () => {
+    const isOfStack = (path: string) => /^infra\/(?!stack\/bundling\/)|\/uses\.ts$/.test(path);
+
+    const carriers = bundles.filter(({ modules }) => modules.some(isOfStack));
+    expect(carriers.map(({ name }) => name)).toEqual([]);
+  });
+
   const carriersOf = (module: string): string[] =>
     bundles
       // Nobody waits for the sealer, which has the whole SDK.

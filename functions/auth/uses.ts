@@ -1,0 +1,30 @@
+import {
+  logins,
+  logsInNewUsers,
+  signsBySecret,
+  type Uses,
+  verifiesAddresses,
+  when,
+} from '../../infra/permissions.ts';
+
+export const uses: Uses = {
+  register: [
+    'passwords',
+    'registrations.count',
+    'users.create',
+    'users.conceal',
+    'audit.write',
+    when(logsInNewUsers, 'keys.read', 'keys.sign', 'sessions.first'),
+    when((settings) => logsInNewUsers(settings) && signsBySecret(settings), 'secret'),
+    when(verifiesAddresses, 'mail'),
+  ],
+  login: ['passwords', 'login.find', ...logins, 'audit.write', when(verifiesAddresses, 'mail')],
+  refresh: [
+    'keys.read',
+    'keys.sign',
+    'sessions.change',
+    'audit.write',
+    when(signsBySecret, 'secret'),
+  ],
+  logout: ['sessions.change', 'audit.write'],
+};

@@ -1,0 +1,6 @@
+import type { Uses } from '../../infra/permissions.ts';
+
+export const uses: Uses = {
+  request: ['mail', 'mail.told'],
+  set: ['secret', 'passwords', 'links.reset', 'audit.write', 'mail'],
+};

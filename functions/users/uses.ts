@@ -1,0 +1,21 @@
+import { type Uses, when } from '../../infra/permissions.ts';
+import { hasSessions } from '../../lib/ground/settings.ts';
+
+export const uses: Uses = {
+  create: ['passwords', 'users.create', 'users.create-admin', 'audit.write', 'mail', 'mail.told'],
+  list: ['secret', 'users.find', 'users.list'],
+  get: ['users.read'],
+  update: [
+    'passwords',
+    'identities',
+    'failures.confirm',
+    'users.holder',
+    'users.read',
+    'users.rewrite',
+    'audit.write',
+    'mail',
+    when(hasSessions, 'secret'),
+  ],
+  remove: ['users.delete', 'audit.write', 'mail'],
+  'remove-second-factor': ['users.change', 'passkeys.remove', 'audit.write', 'mail'],
+};

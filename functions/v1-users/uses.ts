@@ -1,0 +1,5 @@
+import type { Uses } from '../../infra/permissions.ts';
+
+export const uses: Uses = {
+  index: ['memory'],
+};

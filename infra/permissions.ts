@@ -1,0 +1,296 @@
+/**
+ * The uses that handlers can have, and the permissions on tables that each takes. What a handler uses stands beside
+ * its contract, in `functions/<folder>/uses.ts`.
+ */
+import {
+  auditIndexes,
+  type IndexDefinition,
+  type KeyPattern,
+  replayId,
+  usersIndexes,
+} from '../lib/dynamodb/tables.ts';
+import {
+  hasIdentities,
+  hasPasskeys,
+  hasSessions,
+  hidesAccounts,
+  type ServiceValues,
+  sendsMail,
+} from '../lib/ground/settings.ts';
+
+/** An IAM action that a function may take on a table or on its indexes. */
+export interface TablePermission {
+  readonly table: 'users' | 'audit';
+  readonly action: `dynamodb:${string}`;
+  /** Absent: the table itself. */
+  readonly indexes?: readonly string[];
+  /** The patterns of the partition keys that it is for; absent: all. */
+  readonly keys?: readonly string[];
+}
+
+export type Condition = (settings: ServiceValues) => boolean;
+
+/** A permission of a use, and the settings with which the use needs it; absent: all. */
+export interface UsePermission extends TablePermission {
+  readonly isNeeded?: Condition;
+}
+
+const where = (isNeeded: Condition, ...permissions: readonly TablePermission[]): UsePermission[] =>
+  permissions.map((permission) => ({ ...permission, isNeeded }));
+
+const users = (action: string, ...keys: readonly KeyPattern[]): TablePermission => ({
+  table: 'users',
+  action: `dynamodb:${action}`,
+  keys,
+});
+
+/**
+ * The actions of a transaction, each with the keys of all its items: nobody knows whether AWS judges an action by
+ * the keys of its own items alone.
+ */
+const transaction = (actions: readonly string[], ...keys: readonly KeyPattern[]) =>
+  actions.map((action) => users(action, ...keys));
+
+/** All that a transaction does with items. */
+const anyWrite = ['UpdateItem', 'PutItem', 'DeleteItem', 'ConditionCheckItem'] as const;
+
+const audit = (action: string): TablePermission => ({
+  table: 'audit',
+  action: `dynamodb:${action}`,
+});
+
+/** Queries of indexes: all of their entries, unless keys of theirs are named. */
+const query = (
+  table: TablePermission['table'],
+  indexes: readonly IndexDefinition[],
+  keys?: readonly string[],
+): TablePermission => ({
+  table,
+  action: 'dynamodb:Query',
+  indexes: indexes.map(({ name }) => name),
+  ...(keys ? { keys } : {}),
+});
+
+export const verifiesAddresses: Condition = ({ emailVerification }) => emailVerification !== 'off';
+/** Where there are sessions, callers are read with their session, and need not be read again. */
+export const lacksSessions: Condition = (settings) => !hasSessions(settings);
+export const signsBySecret: Condition = ({ tokenSigning }) => tokenSigning === 'HS256';
+/** Whether users get a token when they register, before their address is verified. */
+export const logsInNewUsers: Condition = ({ emailVerification }) =>
+  emailVerification !== 'required';
+
+const session = where(
+  hasSessions,
+  users('BatchGetItem', 'user#*', 'sessions#*'),
+  users('UpdateItem', 'sessions#*'),
+);
+
+const countingFailures = [
+  users('BatchGetItem', 'attempts#login#*'),
+  users('UpdateItem', 'attempts#login#*'),
+] as const;
+
+/**
+ * The uses that a handler can have, with the permissions on tables that they take; other permissions are
+ * in stack/function.ts. Each names the keys of the users table that it is for. What a user has by an option that is
+ * off may be stored still: deletion and new passwords remove identities and passkeys under all settings.
+ */
+export const permissionsOf = {
+  /** Reads a caller's session and user, and notes the first use of a token; so says the contract. */
+  caller: session,
+  /** Signs and verifies by the secret: nonces, cursors, keys of counts, and tokens unless a key signs these. */
+  secret: [],
+  /** Hashes passwords, which takes processor time: its routes have a throttle of their own. */
+  passwords: [],
+  /** Finds by an address who logs in. */
+  'login.find': [users('BatchGetItem', 'email#*'), users('GetItem', 'user#*')],
+  /** Counts failed logins, and forgets the failed logins of an account. */
+  'failures.count': countingFailures,
+  'failures.forget': [users('DeleteItem', 'attempts#login#*')],
+  /** Counts wrong confirmations as failed logins; only where there are sessions do users confirm changes. */
+  'failures.confirm': where(hasSessions, ...countingFailures),
+  'registrations.count': where(
+    ({ registrationsPerAddress }) => registrationsPerAddress > 0,
+    users('UpdateItem', 'attempts#register#*'),
+  ),
+  /** Begins a session: the first session of a new user is written with the user. */
+  'sessions.begin': where(
+    hasSessions,
+    users('GetItem', 'sessions#*'),
+    users('UpdateItem', 'sessions#*'),
+  ),
+  'sessions.first': where(hasSessions, users('PutItem', 'sessions#*')),
+  /** Refreshes or ends one. */
+  'sessions.change': session,
+  'users.read': [users('GetItem', 'user#*')],
+  /** Finds a user by an address. */
+  'users.find': [users('GetItem', 'email#*', 'user#*')],
+  /** Looks up who has the address that a user asks for, where the user may learn it. */
+  'users.holder': where(
+    (settings) => verifiesAddresses(settings) && !hidesAccounts(settings),
+    users('GetItem', 'email#*'),
+  ),
+  'users.list': [query('users', Object.values(usersIndexes))],
+  'users.create': [users('UpdateItem', 'counter'), users('PutItem', 'email#*', 'user#*')],
+  /** Creates admins too, and checks that the caller is one. */
+  'users.create-admin': [users('ConditionCheckItem', 'email#*', 'user#*')],
+  /** Writes as much for an address that is taken, where nobody may know that it is. */
+  'users.conceal': where(
+    hidesAccounts,
+    users('GetItem', 'email#*'),
+    users('PutItem', 'attempts#taken#*'),
+  ),
+  'users.change': [users('GetItem', 'user#*'), users('UpdateItem', 'user#*')],
+  /**
+   * Changes all that a user has: gives another address, at once or by a link, which makes other links void, unlinks
+   * identities, removes passkeys, and makes an admin, which is logged, after a check that the caller is one.
+   */
+  'users.rewrite': [
+    ...transaction(anyWrite, 'user#*', 'email#*', 'identity#*', 'passkey#*'),
+    ...where(sendsMail, ...transaction(anyWrite, 'reset#*')),
+    ...where(verifiesAddresses, users('UpdateItem', 'address#*')),
+  ],
+  'users.delete': [
+    users('GetItem', 'user#*'),
+    users('DeleteItem', 'user#*', 'email#*', 'identity#*', 'passkey#*'),
+    ...where(hasSessions, users('DeleteItem', 'sessions#*')),
+  ],
+  /** Deletes the caller: an admin only if there is another one. */
+  'users.delete-own': [
+    ...transaction(
+      ['DeleteItem', 'ConditionCheckItem'],
+      'user#*',
+      'email#*',
+      'identity#*',
+      'passkey#*',
+      'sessions#*',
+    ),
+    query('users', [usersIndexes.admins]),
+  ],
+  /** Checks that the caller is an admin. */
+  'admins.check': [users('ConditionCheckItem', 'user#*')],
+  /** Suspends an admin only if there is another one. */
+  'admins.other': [users('ConditionCheckItem', 'user#*'), query('users', [usersIndexes.admins])],
+  /** Uses a link up, and changes its user. */
+  'links.reset': [
+    users('BatchGetItem', 'reset#*', 'user#*'),
+    ...transaction(
+      ['UpdateItem', 'DeleteItem'],
+      'reset#*',
+      'user#*',
+      'identity#*',
+      'passkey#*',
+      'attempts#login#*',
+    ),
+  ],
+  'links.address': [
+    users('BatchGetItem', 'address#*', 'user#*', 'sessions#*'),
+    ...transaction(
+      ['UpdateItem', 'PutItem', 'DeleteItem'],
+      'address#*',
+      'user#*',
+      'email#*',
+      'reset#*',
+    ),
+  ],
+  'audit.write': [audit('PutItem')],
+  /** Queries leave marks, by which one an hour leaves an entry. */
+  'audit.read': [
+    query('audit', Object.values(auditIndexes)),
+    ...where(({ auditDetail }) => auditDetail === 'full', users('PutItem', 'audit-read#*')),
+  ],
+  'audit.seal': [
+    query('audit', [auditIndexes.byCreatedAt]),
+    audit('BatchGetItem'),
+    // Where the newest header is shown (lib/seal/shown.ts), and where a check is requested (asked.ts).
+    users('GetItem', 'audit-seal', 'audit-seal-check'),
+    users('PutItem', 'audit-seal'),
+    users('DeleteItem', 'audit-seal-check'),
+  ],
+  /** Looks which entries were replayed. */
+  'audit.publish': [query('audit', [auditIndexes.byResourceId], [replayId])],
+  /** Shows that header, and the public key that verifies it. */
+  seal: [users('GetItem', 'audit-seal')],
+  /** Knows whether there is a sealed trail. */
+  'seal.told': [],
+  /** Knows how long entries are kept. */
+  'settings.told': [],
+  /** Requests a check, by a mark that the sealer removes. */
+  'seal.request': [users('PutItem', 'audit-seal-check')],
+  /** Hands messages over to the function that sends mails, if there is one, and counts who asks. */
+  mail: where(sendsMail, users('UpdateItem', 'attempts#mail#*')),
+  /** Knows when an address may be mailed, of which some callers are told. */
+  'mail.told': where(sendsMail, users('GetItem', 'mails#*')),
+  /** Makes links, and counts mails. */
+  'mail.send': [
+    users('GetItem', 'mails#*'),
+    users('UpdateItem', 'mails#*'),
+    users('PutItem', 'reset#*'),
+    ...where(verifiesAddresses, users('PutItem', 'address#*')),
+  ],
+  /** Uses the key of second factors. */
+  'factor.encrypt': [],
+  'factor.decrypt': [],
+  /** Verifies ID tokens, whose nonces it stores; the list of issuers is a file beside its code. */
+  identities: where(hasIdentities, users('PutItem', 'nonce#*')),
+  /** Finds, links and unlinks identities. */
+  'identities.link': [
+    users('GetItem', 'identity#*'),
+    ...transaction(['UpdateItem', 'PutItem'], 'user#*', 'identity#*', 'nonce#*'),
+    ...transaction(['UpdateItem', 'DeleteItem'], 'user#*', 'identity#*'),
+  ],
+  /** Finds, adds, lists, uses and removes passkeys, by challenges that it stores when they are used. */
+  passkeys: [
+    users('PutItem', 'nonce#*'),
+    users('GetItem', 'passkey#*'),
+    users('BatchGetItem', 'passkey#*'),
+    users('UpdateItem', 'passkey#*'),
+    ...transaction(['UpdateItem', 'PutItem'], 'user#*', 'passkey#*', 'nonce#*'),
+    ...transaction(['UpdateItem', 'DeleteItem'], 'user#*', 'passkey#*'),
+  ],
+  /** Removes the passkeys of another user. */
+  'passkeys.remove': where(
+    hasPasskeys,
+    ...transaction(['UpdateItem', 'DeleteItem'], 'user#*', 'passkey#*'),
+  ),
+  /** Reads the public keys of tokens, as whoever has a caller does; and signs tokens by a key. */
+  'keys.read': [],
+  'keys.sign': [],
+  /** Serves the files of the page that has its name; see static-files.ts. */
+  files: [],
+  /** Keeps its state in its process (functions/README.md, In-memory variant). */
+  memory: [],
+} as const satisfies Readonly<Record<string, readonly UsePermission[]>>;
+
+export type Use = keyof typeof permissionsOf;
+
+/** Uses that a handler has with some settings only. */
+export interface SomeUses {
+  readonly isNeeded: Condition;
+  readonly uses: readonly Use[];
+}
+
+/** The uses of the handlers of a folder, by their files: those that a handler may ever need, besides `callers`. */
+export type Uses = Readonly<Record<string, readonly (Use | SomeUses)[]>>;
+
+export function when(isNeeded: Condition, ...uses: readonly Use[]): SomeUses {
+  return { isNeeded, uses };
+}
+
+/** The uses of every handler that has a caller, as its contract says. */
+export const callers = ['caller', 'keys.read', when(signsBySecret, 'secret')] as const;
+
+/** The uses of a handler whose caller confirms a request by a password or an ID token. */
+export const confirmation = ['secret', 'passwords', 'identities', 'failures.count'] as const;
+
+/** The uses of a handler that logs users in. */
+export const logins = [
+  'secret',
+  'keys.read',
+  'keys.sign',
+  'failures.count',
+  'failures.forget',
+  'users.change',
+  'sessions.begin',
+  'factor.decrypt',
+] as const;
