@@ -1,53 +1,44 @@
+/** The console, and the pages of mailed links. One function serves all of them, with one set of files. */
 import { DomainError } from '../../lib/ground/errors.ts';
 import { config } from '../../lib/ground/settings.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { fileNames, revalidated, serveFile } from '../../lib/http/kept.ts';
-import { type ApiRequest, type Handler, sourceOf } from '../../lib/http/request.ts';
+import { type ApiRequest, sourceOf } from '../../lib/http/request.ts';
+import { routes } from '../../lib/http/routes.ts';
 import { hasPage, type LinkPage } from '../../lib/options/links/page.ts';
 import * as contract from './contract.ts';
 import { renderLinkPage } from './link-page.ts';
 import { pageHeaders, renderPage } from './page.ts';
 
-const page = publicEndpoint(contract.getPage, (request) =>
-  asPage(request, renderPage(config, fileNames('console'))),
-);
-
-const file = publicEndpoint(contract.getFile, (request) =>
-  serveFile(request, 'console', fileNames('console')),
-);
-
-const root = publicEndpoint(contract.openRoot, () => leadTo('/console'));
-
-const account = publicEndpoint(contract.openAccount, () => leadTo('/console#/account'));
-
 /** The form of a path of which the fragment of a link has become a part, encoded once or twice. */
 const encodedLink = /^(reset|verify|invitation)(?:#|%23)(.*)$/s;
 
-const linkInPath = publicEndpoint(contract.openEncodedLink, ({ pathParameters }) => {
-  const [, page, rest = ''] = encodedLink.exec(pathParameters?.page ?? '') ?? [];
-  // Neither tokens nor addresses have spaces: a plus sign that was decoded too early is one.
-  const fragment = new URLSearchParams(rest.replaceAll('+', '%2B'));
-  return leadTo(`/account/${requirePage(page as LinkPage)}#${fragment}`);
-});
+export const handler = routes(
+  publicEndpoint(contract.openRoot, () => leadTo('/console')),
 
-const handlers: Readonly<Record<string, Handler>> = {
-  '/': root,
-  '/console': page,
-  '/console/': root,
-  '/account/reset': linkPage(contract.getResetPage, 'reset'),
-  '/account/verify': linkPage(contract.getVerifyPage, 'verify'),
-  '/account/invitation': linkPage(contract.getInvitationPage, 'invitation'),
-  '/.well-known/change-password': account,
-};
+  publicEndpoint(contract.getPage, (request) =>
+    asPage(request, renderPage(config, fileNames('console'))),
+  ),
 
-const handlerOf = (path: string): Handler =>
-  handlers[path] ?? (path.startsWith('/account/') ? linkInPath : file);
+  publicEndpoint(contract.getFile, (request) =>
+    request.rawPath === '/console/'
+      ? leadTo('/console')
+      : serveFile(request, 'console', fileNames('console')),
+  ),
 
-/**
- * GET /, /console, /console/{file}, /.well-known/change-password and the pages of mailed links: one function
- * serves all of them.
- */
-export const handler: Handler = (event, context) => handlerOf(event.rawPath)(event, context);
+  publicEndpoint(contract.openAccount, () => leadTo('/console#/account')),
+
+  publicEndpoint(contract.getResetPage, linkPage('reset')),
+  publicEndpoint(contract.getVerifyPage, linkPage('verify')),
+  publicEndpoint(contract.getInvitationPage, linkPage('invitation')),
+
+  publicEndpoint(contract.openEncodedLink, ({ pathParameters }) => {
+    const [, page, rest = ''] = encodedLink.exec(pathParameters?.page ?? '') ?? [];
+    // Neither tokens nor addresses have spaces: a plus sign that was decoded too early is one.
+    const fragment = new URLSearchParams(rest.replaceAll('+', '%2B'));
+    return leadTo(`/account/${requirePage(page as LinkPage)}#${fragment}`);
+  }),
+);
 
 function leadTo(Location: string) {
   return { statusCode: 302, headers: { Location } };
@@ -60,12 +51,12 @@ function requirePage(page: LinkPage | undefined): LinkPage {
 }
 
 /** The page for one kind of link, in the language that the browser prefers, or else the language of mails. */
-function linkPage(pageContract: typeof contract.getResetPage, name: LinkPage): Handler {
-  return publicEndpoint(pageContract, (request) => {
+function linkPage(name: LinkPage) {
+  return (request: ApiRequest) => {
     const { language = config.mailLanguage } = sourceOf(request);
     const body = renderLinkPage(requirePage(name), language, config, fileNames('console'));
     return asPage(request, body, { Vary: 'Accept-Encoding, Accept-Language' });
-  });
+  };
 }
 
 function asPage(request: ApiRequest, body: string, headers: Readonly<Record<string, string>> = {}) {

@@ -5,6 +5,7 @@ import {
   confirmationWithCodeErrors,
   exampleIdentity,
   identity,
+  needsConfirmation,
   refusesUnmailable,
 } from '../../lib/contract/schemas.ts';
 import { hasIdentities, hasSecondFactors } from '../../lib/ground/settings.ts';
@@ -132,7 +133,7 @@ export const descriptions: Descriptions = {
   link: (settings) => ({
     id: 'linkIdentity',
     summary: 'Link an identity to one’s own account',
-    text: 'Needs the current password, or of a user who has none an ID token of a linked identity. All other sessions of the caller are ended.',
+    text: [needsConfirmation, 'All other sessions of the caller are ended.'],
     bodyExample: { ...exampleToken, currentPassword: 'a long password of her own' },
     success: {
       status: 201,
@@ -155,7 +156,10 @@ export const descriptions: Descriptions = {
   unlink: (settings) => ({
     id: 'unlinkIdentity',
     summary: 'Unlink an identity from one’s own account',
-    text: 'Needs the current password, or of a user who has none an ID token of a linked identity. All other sessions of the caller are ended. The last way to log in stays.',
+    text: [
+      needsConfirmation,
+      'All other sessions of the caller are ended. The last way to log in stays.',
+    ],
     bodyExample: { currentPassword: 'a long password of her own' },
     success: { status: 204, description: 'The identity is unlinked.' },
     errors: [...confirmationWithCodeErrors(settings), 'LAST_LOGIN'],

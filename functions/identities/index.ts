@@ -7,30 +7,31 @@ import { logInByIdentity } from '../../lib/accounts/log-in-by-identity.ts';
 import { shownIdentity } from '../../lib/accounts/shown.ts';
 import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
-import { type Handler, sourceOf } from '../../lib/http/request.ts';
+import { sourceOf } from '../../lib/http/request.ts';
+import { routes } from '../../lib/http/routes.ts';
 import { makeNonce } from '../../lib/keys/nonce.ts';
 import { forIdToken } from '../../lib/options/identities/id-token.ts';
 import * as contract from './contract.ts';
 
-/** By their routes: one function serves all of them, and reads the keys of issuers once. */
-const handlers: Readonly<Record<string, Handler>> = {
-  [contract.makeNonce.route]: publicEndpoint(contract.makeNonce, async () => ({
+/** One function serves all of them, and reads the keys of issuers once. */
+export const handler = routes(
+  publicEndpoint(contract.makeNonce, async () => ({
     statusCode: 200,
     body: { nonce: await makeNonce(forIdToken) },
   })),
 
-  [contract.logIn.route]: publicEndpoint(contract.logIn, async (request) => {
+  publicEndpoint(contract.logIn, async (request) => {
     const { tokens, isNew } = await logInByIdentity(request.body, sourceOf(request));
     const message = isNew ? 'User registered successfully' : 'Login successful';
     return { statusCode: isNew ? 201 : 200, body: { message, ...tokens } };
   }),
 
-  [contract.list.route]: protectedEndpoint(contract.list, (request) => {
+  protectedEndpoint(contract.list, (request) => {
     const { identities = [] } = requireBearer(request);
     return { statusCode: 200, body: { data: identities.map(shownIdentity) } };
   }),
 
-  [contract.link.route]: protectedEndpoint(contract.link, async (request) => {
+  protectedEndpoint(contract.link, async (request) => {
     const { idToken, nonce, currentIdToken, currentNonce, ...others } = request.body;
     const confirmation = {
       ...others,
@@ -43,23 +44,17 @@ const handlers: Readonly<Record<string, Handler>> = {
     return { statusCode: 201, body: shownIdentity(identity) };
   }),
 
-  [contract.unlink.route]: protectedEndpoint(contract.unlink, async (request) => {
+  protectedEndpoint(contract.unlink, async (request) => {
     const caller = requireBearer(request);
     const confirmation = { ...request.body, caller, source: sourceOf(request) };
     await unlinkOwnIdentity(request.pathParameters?.identity, confirmation);
     return { statusCode: 204 };
   }),
 
-  [contract.unlinkOfUser.route]: protectedEndpoint(contract.unlinkOfUser, async (request) => {
+  protectedEndpoint(contract.unlinkOfUser, async (request) => {
     const { claims, id, pathParameters } = request;
     const by = { admin: claims.id, id, source: sourceOf(request) };
     await unlinkIdentity(by, pathParameters?.identity);
     return { statusCode: 204 };
   }),
-};
-
-export const handler: Handler = async (event, context) => {
-  const handle = handlers[event.routeKey];
-  if (!handle) throw new Error(`No handler for route ${event.routeKey}`);
-  return handle(event, context);
-};
+);

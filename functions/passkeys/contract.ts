@@ -4,6 +4,7 @@ import {
   confirmationWithCode,
   confirmationWithCodeErrors,
   factorSessionError,
+  needsConfirmation,
   timestamp,
 } from '../../lib/contract/schemas.ts';
 import { hasPasskeys, type ServiceValues } from '../../lib/ground/settings.ts';
@@ -147,7 +148,10 @@ export const descriptions: Descriptions = {
   options: (settings) => ({
     id: 'makePasskeyOptions',
     summary: 'Get the options that make a passkey',
-    text: 'Needs the current password, or of a user who has none an ID token of a linked identity. A browser takes them by `PublicKeyCredential.parseCreationOptionsFromJSON`. The challenge is good for five minutes, for one passkey, and in this session alone.',
+    text: [
+      needsConfirmation,
+      'A browser takes them by `PublicKeyCredential.parseCreationOptionsFromJSON`. The challenge is good for five minutes, for one passkey, and in this session alone.',
+    ],
     bodyExample: exampleConfirmation,
     success: {
       status: 200,
@@ -203,7 +207,7 @@ export const descriptions: Descriptions = {
   remove: (settings) => ({
     id: 'removePasskey',
     summary: 'Remove a passkey from one’s own account',
-    text: 'Needs the current password, or of a user who has none an ID token of a linked identity. All other sessions of the caller are ended.',
+    text: [needsConfirmation, 'All other sessions of the caller are ended.'],
     bodyExample: exampleConfirmation,
     success: { status: 204, description: 'The passkey is removed.' },
     errors: [...confirmationWithCodeErrors(settings), factorSessionError(settings)],

@@ -8,43 +8,44 @@ import { logInByPasskey } from '../../lib/accounts/log-in-by-passkey.ts';
 import { config } from '../../lib/ground/settings.ts';
 import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
-import { type Handler, sourceOf } from '../../lib/http/request.ts';
+import { sourceOf } from '../../lib/http/request.ts';
+import { routes } from '../../lib/http/routes.ts';
 import { loginOptions } from '../../lib/options/passkeys/credential.ts';
 import { relyingParty, shownPasskeys } from '../../lib/options/passkeys/passkeys.ts';
 import * as contract from './contract.ts';
 
-/** The handlers by route: one function serves all, so that it loads once what verifies passkeys. */
-const handlers: Readonly<Record<string, Handler>> = {
-  [contract.loginOptions.route]: publicEndpoint(contract.loginOptions, async () => ({
+/** One function serves all of them, so that it loads once what verifies passkeys. */
+export const handler = routes(
+  publicEndpoint(contract.loginOptions, async () => ({
     statusCode: 200,
     body: await loginOptions(),
   })),
 
-  [contract.logIn.route]: publicEndpoint(contract.logIn, async (request) => {
+  publicEndpoint(contract.logIn, async (request) => {
     const tokens = await logInByPasskey(request.body.credential, sourceOf(request));
     return { statusCode: 200, body: { message: 'Login successful', ...tokens } };
   }),
 
-  [contract.list.route]: protectedEndpoint(contract.list, async (request) => {
+  protectedEndpoint(contract.list, async (request) => {
     const caller = requireBearer(request);
     const { passkey_handle: user_handle = null } = caller;
     const data = await shownPasskeys(caller.passkeys);
     return { statusCode: 200, body: { data, user_handle, rp_id: relyingParty().rpId } };
   }),
 
-  [contract.options.route]: protectedEndpoint(contract.options, async (request) => {
+  protectedEndpoint(contract.options, async (request) => {
     const caller = requireBearer(request);
     const given = { ...request.body, caller, source: sourceOf(request) };
     const product = config.productName || request.requestContext.domainName;
     return { statusCode: 200, body: await beginPasskey(given, product) };
   }),
 
-  [contract.add.route]: protectedEndpoint(contract.add, async (request) => {
+  protectedEndpoint(contract.add, async (request) => {
     const passkey = await addPasskey(requireBearer(request), request.body, sourceOf(request));
     return { statusCode: 201, body: passkey };
   }),
 
-  [contract.rename.route]: protectedEndpoint(contract.rename, async (request) => {
+  protectedEndpoint(contract.rename, async (request) => {
     const { body, pathParameters } = request;
     const id = pathParameters?.passkey;
     const renamed = await renamePasskey(requireBearer(request), id, body.name, sourceOf(request));
@@ -52,16 +53,10 @@ const handlers: Readonly<Record<string, Handler>> = {
     return { statusCode: 200, body: passkey };
   }),
 
-  [contract.remove.route]: protectedEndpoint(contract.remove, async (request) => {
+  protectedEndpoint(contract.remove, async (request) => {
     const caller = requireBearer(request);
     const given = { ...request.body, caller, source: sourceOf(request) };
     await removePasskey(request.pathParameters?.passkey, given);
     return { statusCode: 204 };
   }),
-};
-
-export const handler: Handler = async (event, context) => {
-  const handle = handlers[event.routeKey];
-  if (!handle) throw new Error(`No handler for route ${event.routeKey}`);
-  return handle(event, context);
-};
+);

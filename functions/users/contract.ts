@@ -338,16 +338,9 @@ function passwordUnlessInvited(settings: ServiceValues, given: Fields | undefine
 function changesByAdmins(settings: ServiceValues) {
   const schema = v.object({
     ...userChanges(),
-    role: v.exactOptional(
-      v.pipe(role, v.description('Changed by admins only; others may send their own back.')),
-    ),
+    role: v.exactOptional(v.pipe(role, v.description(changedByAdmins))),
     ...fieldsIf(hasSessions(settings), {
-      auditor: v.exactOptional(
-        v.pipe(
-          trueOrFalse,
-          v.description('Changed by admins only; others may send their own back.'),
-        ),
-      ),
+      auditor: v.exactOptional(v.pipe(trueOrFalse, v.description(changedByAdmins))),
       currentPassword: textIfAny({
         format: 'password',
         description: 'Required of users who change their own password or address.',
@@ -432,3 +425,5 @@ export function exampleProfile(settings: ServiceValues) {
 }
 
 const exampleNewUser = { name: 'Charles Babbage', email: 'charles@example.org' };
+
+const changedByAdmins = 'Changed by admins only; others may send their own back.';

@@ -5,7 +5,8 @@
  */
 import { DomainError } from '../../lib/ground/errors.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
-import type { Handler, IncomingEvent } from '../../lib/http/request.ts';
+import type { IncomingEvent } from '../../lib/http/request.ts';
+import { routes } from '../../lib/http/routes.ts';
 import { untrimmedKey } from '../../lib/users/address.ts';
 import { parseUserId } from '../../lib/users/user.ts';
 import * as contract from './contract.ts';
@@ -49,18 +50,18 @@ const change = (user: MemoryUser, changes: Partial<MemoryUser>): MemoryUser => {
 /** The user must exist, which is checked before the body. */
 const requireUser = ({ pathParameters }: IncomingEvent): void => void userAt(pathParameters);
 
-const handlers: Readonly<Record<string, Handler>> = {
-  [contract.list.route]: publicEndpoint(contract.list, () => ({
+export const handler = routes(
+  publicEndpoint(contract.list, () => ({
     statusCode: 200,
     body: [...users.values()].map(({ id, name, email }) => ({ id, name, email })),
   })),
 
-  [contract.get.route]: publicEndpoint(contract.get, ({ pathParameters }) => ({
+  publicEndpoint(contract.get, ({ pathParameters }) => ({
     statusCode: 200,
     body: userAt(pathParameters),
   })),
 
-  [contract.create.route]: publicEndpoint(contract.create, ({ body: { name, email } }) => {
+  publicEndpoint(contract.create, ({ body: { name, email } }) => {
     requireFreeEmail(email);
     if (users.size >= capacity) throw new DomainError('MEMORY_FULL');
     lastId += 1;
@@ -68,28 +69,22 @@ const handlers: Readonly<Record<string, Handler>> = {
     return { statusCode: 201, body: user };
   }),
 
-  [contract.replace.route]: publicEndpoint(
+  publicEndpoint(
     contract.replace,
     ({ body, pathParameters }) => ({ statusCode: 200, body: change(userAt(pathParameters), body) }),
     requireUser,
   ),
 
-  [contract.change.route]: publicEndpoint(
+  publicEndpoint(
     contract.change,
     ({ body, pathParameters }) => ({ statusCode: 200, body: change(userAt(pathParameters), body) }),
     requireUser,
   ),
 
-  [contract.remove.route]: publicEndpoint(contract.remove, ({ pathParameters }) => {
+  publicEndpoint(contract.remove, ({ pathParameters }) => {
     const { id, email } = userAt(pathParameters);
     idsByEmail.delete(untrimmedKey(email));
     users.delete(id);
     return { statusCode: 204 };
   }),
-};
-
-export const handler: Handler = async (event, context) => {
-  const handle = handlers[event.routeKey];
-  if (!handle) throw new Error(`No handler for route ${event.routeKey}`);
-  return handle(event, context);
-};
+);

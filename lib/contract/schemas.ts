@@ -35,6 +35,10 @@ export function confirmationWithCode(name: string, settings: ServiceValues) {
   return named(name, v.object({ ...confirmation(settings), ...codeIfAny(settings) }));
 }
 
+/** The sentence on such a confirmation, for the description of an operation of an option that adds a way in. */
+export const needsConfirmation =
+  'Needs the current password, or of a user who has none an ID token of a linked identity.';
+
 /** The errors of such a confirmation. */
 export function confirmationWithCodeErrors(settings: ServiceValues) {
   return [

@@ -12,7 +12,7 @@ import { endpoint } from './endpoint.ts';
 import type {
   ApiResponse,
   AuthenticatedRequest,
-  Handler,
+  EndpointHandler,
   IncomingEvent,
   Middleware,
   RequestTo,
@@ -29,7 +29,7 @@ type ProtectedContract = Contract &
 export function protectedEndpoint<const C extends ProtectedContract>(
   contract: C,
   handle: (request: RequestTo<C>) => Promise<ApiResponse> | ApiResponse,
-): Handler {
+): EndpointHandler {
   const { may, takesToken }: Contract = contract;
   const permit = (event: IncomingEvent, given?: Fields) =>
     requireAllowed(may, askingOf(event), given);

@@ -9,7 +9,14 @@ import { type Fields, parseBody, validate } from '../ground/validation.ts';
 import { parseUserId } from '../users/user.ts';
 import { fieldsOf, jsonBody } from './body.ts';
 import { fromEdge } from './edge.ts';
-import type { ApiResponse, Handler, IncomingEvent, Middleware, RequestTo } from './request.ts';
+import type {
+  ApiResponse,
+  EndpointHandler,
+  Handler,
+  IncomingEvent,
+  Middleware,
+  RequestTo,
+} from './request.ts';
 import { mapErrors, render } from './response.ts';
 
 /** An endpoint for anyone. @param first throws for what is refused before the body is looked at */
@@ -17,7 +24,7 @@ export function publicEndpoint<const C extends Contract & { readonly may: 'publi
   contract: C,
   handle: (request: RequestTo<C>) => Promise<ApiResponse> | ApiResponse,
   first?: (event: IncomingEvent) => void,
-): Handler {
+): EndpointHandler {
   return endpoint(contract, first ? [{ before: ({ event }) => first(event) }] : [], handle);
 }
 
@@ -37,7 +44,7 @@ export function endpoint<const C extends Contract>(
   checks: readonly Middleware[],
   handle: (request: RequestTo<C>) => Promise<ApiResponse> | ApiResponse,
   permit?: Permit,
-): Handler {
+): EndpointHandler {
   const body = (contract as Contract).body ? jsonBody() : [];
   const stack = middy<IncomingEvent, unknown>()
     .use(render())
@@ -50,7 +57,8 @@ export function endpoint<const C extends Contract>(
       ...body,
       checkInput(contract, permit),
     ]);
-  return stack.handler((event) => handle(event as RequestTo<C>)) as unknown as Handler;
+  const handler = stack.handler((event) => handle(event as RequestTo<C>)) as unknown as Handler;
+  return Object.assign(handler, { route: contract.route });
 }
 
 /**

@@ -75,6 +75,9 @@ export type Handler = (
   context: unknown,
 ) => Promise<APIGatewayProxyStructuredResultV2>;
 
+/** The handler of one endpoint, with the route of its contract. */
+export type EndpointHandler = Handler & { readonly route: string };
+
 /**
  * The request's id and origin for audit entries, as the gateway gives them, never from a header; and the
  * language of its mails.

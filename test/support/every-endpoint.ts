@@ -106,7 +106,7 @@ const entriesDue = (
 const kept: readonly (readonly [path: RegExp, control: string])[] = [
   [/^\/(docs|console)\/./, 'public, max-age=31536000, immutable'],
   [/^\/(openapi\.json|docs|console|account\/)/, 'no-cache'],
-  [/^\/\.well-known/, 'public, max-age=300'],
+  [/^\/\.well-known\/(openid|jwks)/, 'public, max-age=300'],
 ];
 
 const expectCommonHeaders = (path: string, { status, headers, text }: ApiAnswer): void => {
