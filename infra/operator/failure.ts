@@ -37,6 +37,9 @@ const explainFault = (fault: Error, name: string): string | undefined => {
   if (fault.message.startsWith('Region is missing'))
     return 'There is no AWS region: set AWS_REGION.';
   if (/AccessDenied/.test(name)) return `The AWS credentials lack a permission: ${fault.message}`;
+  if (/does not have the specified index/.test(fault.message)) {
+    return `A table lacks an index that this version needs: on this machine run npm start once, which adds it; on AWS deploy this version first. (${name})`;
+  }
   const known = byName[name];
   return known && `${known} (${name})`;
 };

@@ -86,17 +86,15 @@ const openDeployed = async (parameter: string): Promise<Target> => {
   return { identity, signingSecret: { arn }, ...rest, close: async () => undefined };
 };
 
-/** Milliseconds within which a running service's engine must respond. */
+/** Milliseconds within which an engine that runs already must respond. */
 const silenceTimeout = 10_000;
 
-/** @throws {Failure} when a running service's engine does not respond: a second may not open its data */
-const requireAnswer = async (folder: string, { endpoint }: RunningService): Promise<void> => {
+/** @throws {Failure} with that sentence when an engine that runs already does not respond */
+const requireAnswer = async (endpoint: string, sentence: string): Promise<void> => {
   try {
     await awaitResponse(endpoint, silenceTimeout);
   } catch {
-    throw new Failure(
-      `A service is running on ${folder}, but its engine at ${endpoint} does not respond: try again, or stop that service.`,
-    );
+    throw new Failure(sentence);
   }
 };
 
@@ -144,6 +142,12 @@ const startOnFolder = async (folder: string): Promise<Target> => {
       `There is no data in ${folder}: run npm start once, or name the service's DATA_DIR by --local=FOLDER.`,
     );
   }
+  if (elsewhere) {
+    await requireAnswer(
+      elsewhere,
+      `No DynamoDB engine responds at ${elsewhere}, where the service has its data: start that engine first.`,
+    );
+  }
   const engine = await startEngine({ folder, only }).catch((error: Error) => {
     throw new Failure(damageIn(folder) ?? error.message);
   });
@@ -166,8 +170,12 @@ const joinService = async (folder: string): Promise<Target> => {
       `Another command, or a service that is starting or stopping, is using the data in ${folder}: try again later.`,
     );
   }
-  await requireAnswer(folder, running);
-  const { sealInterval } = running;
+  const { endpoint, sealInterval } = running;
+  // A second engine may not open its data.
+  await requireAnswer(
+    endpoint,
+    `A service is running on ${folder}, but its engine at ${endpoint} does not respond: try again, or stop that service.`,
+  );
   const interval = sealInterval === undefined ? {} : { interval: sealInterval };
   const sealedTrail = { folder, isRunning: true, ...interval };
   return { ...useLocal(running, async () => undefined), sealedTrail };

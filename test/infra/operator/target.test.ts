@@ -10,21 +10,28 @@ import { createTables } from '../../../infra/local/create-tables.ts';
 import { startEngine } from '../../../infra/local/engine.ts';
 import { announceRunning, lockFolder } from '../../../infra/local/folder.ts';
 import { environmentDefaults } from '../../../infra/local-settings.ts';
+import { auditIndexes } from '../../../lib/dynamodb/tables.ts';
 import { folderForThisFile } from '../../support/folder.ts';
 import { startLoopback } from '../../support/loopback.ts';
 import { cleanEnvironment, operate, operateApart, saidOfStopped } from '../../support/operator.ts';
+import { createWithout } from '../../support/own-tables.ts';
 import { startTestService } from '../../support/service.ts';
+import { engineClient } from '../../support/stored-items.ts';
 import { ownEngineForThisFile } from '../local/own-engine.ts';
 
 const parent = folderForThisFile();
 const newFolder = () => mkdtemp(join(parent, 'data-'));
 
 /** A folder as a service leaves it that has kept its data there. */
-const folderWithTables = async (names: { users: string; audit: string }): Promise<string> => {
+const folderWithTables = async (
+  names: { users: string; audit: string },
+  change: (endpoint: string) => Promise<void> = async () => undefined,
+): Promise<string> => {
   const folder = await newFolder();
   for (const [name, value] of Object.entries(environmentDefaults)) vi.stubEnv(name, value);
   const engine = await startEngine({ folder, only: inject('engineName') });
   await createTables(engine.endpoint, names);
+  await change(engine.endpoint);
   await engine.stop();
   vi.unstubAllEnvs();
   return folder;
@@ -177,6 +184,26 @@ describe('A command for the service on this machine', () => {
     expect([listed.status, made.status, refused.status]).toEqual([0, 1, 1]);
   });
 
+  it('names the engine of the newest start when it no longer responds', async () => {
+    const folder = await newFolder();
+    const engine = await startEngine({ only: inject('engineName') });
+    onTestFinished(engine.stop);
+    const { endpoint } = engine;
+    const service = await startTestService({
+      DATA_DIR: folder,
+      AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+    });
+    await service.stop();
+    await engine.stop();
+
+    const { status, stderr } = await operate(['export-users', '-', `--local=${folder}`]);
+
+    expect(status).toBe(1);
+    expect(stderr.replace(saidOfStopped, '')).toBe(
+      `No DynamoDB engine responds at ${endpoint}, where the service has its data: start that engine first.\n`,
+    );
+  });
+
   it('says what to do when the service has never run on the folder’s tables', async () => {
     const folder = await folderWithTables({ users: 'others-users', audit: 'others-audit' });
 
@@ -184,6 +211,22 @@ describe('A command for the service on this machine', () => {
 
     expect(status).toBe(1);
     expect(stderr).toMatch(/A table .* does not exist.*run npm start once/);
+  });
+
+  it('says what to do when a table lacks an index that an earlier version did not have', async () => {
+    const audit = 'complete-audit';
+    const { AUDIT_TABLE: TableName, USERS_TABLE: users } = environmentDefaults;
+    const folder = await folderWithTables({ users, audit }, (endpoint) => {
+      const client = engineClient(endpoint);
+      return createWithout(client, auditIndexes.byCreatedAt.name, { like: audit, TableName });
+    });
+
+    const { status, stderr } = await operate(['export-audit', '-', `--local=${folder}`]);
+
+    expect(status).toBe(1);
+    expect(stderr).toContain(
+      'A table lacks an index that this version needs: on this machine run npm start once, which adds it; on AWS deploy this version first. (ValidationException)',
+    );
   });
 
   it('is not misled by the file of a service that was killed', async () => {
