@@ -50,9 +50,8 @@ export const barsOf = (
   const first = Math.floor(place(oldest, width));
   const timeAt = (bar: number) => {
     const local = (first + bar) * width;
-    const near = width < day ? behind : behindAt(local * 1000);
-    const exact = width < day ? behind : behindAt((local + near) * 1000);
-    return new Date((local + exact) * 1000).toISOString();
+    const start = width < day ? local + behind : beginOfDay(local, behindAt);
+    return new Date(start * 1000).toISOString();
   };
   const bars = Array.from({ length: countFor(width) }, (_, bar) => ({
     from: timeAt(bar),
@@ -65,6 +64,18 @@ export const barsOf = (
     if (bar) bar[entry.result === 'SUCCESS' ? 'success' : 'failure'] += 1;
   }
   return bars;
+};
+
+/**
+ * The first second since 1970 at which the clock of this machine shows midnight, or, where a clock that is set
+ * leaves midnight out, a later time.
+ * @param midnight in seconds since 1970, as if the clock were that of UTC
+ */
+const beginOfDay = (midnight: number, behindAt: (time: number) => number): number => {
+  const [dayBefore, dayAfter] = [midnight - day, midnight + day];
+  const starts = [dayBefore, dayAfter].map((near) => midnight + behindAt(near * 1000));
+  const begun = starts.filter((start) => start - behindAt(start * 1000) >= midnight);
+  return Math.min(...begun, Math.max(...starts));
 };
 
 /** The time of a query, as filters have it: from one time to before another one. Empty: no limit. */

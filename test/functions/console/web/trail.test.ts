@@ -158,12 +158,17 @@ describe('The histogram', () => {
 const berlin = (time: number) => (time < Date.UTC(2026, 9, 25, 1) ? -7200 : -3600);
 const newYork = (time: number) => (time < Date.UTC(2026, 10, 1, 6) ? 14_400 : 18_000);
 const spring = (time: number) => (time < Date.UTC(2026, 2, 29, 1) ? -3600 : -7200);
+/** In Chile clocks are set at midnight: forward, so that the day begins at one o'clock, and back. */
+const chile = (time: number) =>
+  time >= Date.UTC(2026, 3, 5, 3) && time < Date.UTC(2026, 8, 6, 4) ? 14_400 : 10_800;
 
 describe('Bars of days across a change of clocks', () => {
   it.each([
     ['autumn in Berlin', berlin, '2026-10-10T12:00:00.000Z', '2026-10-24T21:59:59.999Z', [22, 23]],
     ['spring in Berlin', spring, '2026-03-10T12:00:00.000Z', '2026-03-28T22:59:59.999Z', [23, 22]],
     ['New York', newYork, '2026-10-20T12:00:00.000Z', '2026-11-01T03:59:59.999Z', [4, 5]],
+    ['spring in Chile', chile, '2026-08-20T12:00:00.000Z', '2026-09-06T03:59:59.999Z', [4, 3]],
+    ['autumn in Chile', chile, '2026-03-20T12:00:00.000Z', '2026-04-05T03:59:59.999Z', [3, 4]],
   ] as const)(
     'begin at midnight, and count entries in their day: %s',
     (_, behindAt, first, lastOfDay, hours) => {
