@@ -5,9 +5,12 @@
 import { readFileSync } from 'node:fs';
 import { createLocalJWKSet, type LocalJWKSet } from 'jose';
 import { DomainError, namedError } from '../../ground/errors.ts';
-import { type IdentityProvider, providersFile } from '../../ground/rules.ts';
-import { ConfigError } from '../../ground/setting.ts';
-import { config } from '../../ground/settings.ts';
+import {
+  ConfigError,
+  config,
+  type IdentityProvider,
+  providersFile,
+} from '../../ground/settings.ts';
 import { cached } from '../../keys/cache.ts';
 import { getDocument } from '../../keys/signed-request.ts';
 
@@ -24,16 +27,17 @@ export function providerOf(name: unknown) {
 }
 
 /** The names that an issuer may have in a token: Google's may lack `https://`. */
-export function namesOf({ issuer }: Pick<IdentityProvider, 'issuer'>): string[] {
-  return issuer === google ? [issuer, 'accounts.google.com'] : [issuer];
+export function namesOf({ issuer }: IdentityProvider): string[] {
+  return issuer === google ? [issuer, googleInTokens] : [issuer];
 }
 
-/** The issuer that a name in another system means. */
+/** The issuer that another system names, as it may have read it in a token. */
 export function issuerNamed(name: string): string {
-  return namesOf({ issuer: google }).includes(name) ? google : name;
+  return name === googleInTokens ? google : name;
 }
 
-const google = 'https://accounts.google.com';
+const googleInTokens = 'accounts.google.com';
+const google = `https://${googleInTokens}`;
 
 /** The list of a setting, which on AWS is a file. */
 function readProviders(): readonly IdentityProvider[] {
