@@ -314,6 +314,30 @@ it('The console tells the authenticator a new address and name, and at the delet
   expect(renamed?.userDisplayName).toBe('Grace Hopper');
 });
 
+it('The console tells the browser of the passkeys of the domain in force, also where the page is from before a change of it', async () => {
+  const page = await (await browser.newContext()).newPage();
+  await page.addInitScript(`PublicKeyCredential.signalAllAcceptedCredentials = async (options) => {
+    window.told = options;
+  };`);
+  const passkey = { id: 'p', name: 'Laptop', created_at: '2026-11-20T09:00:00.000Z' };
+  const data = ['localhost', 'new.localhost'].map((rp_id) => ({
+    ...passkey,
+    ...{ rp_id, credential_id: `of.${rp_id}`, last_used_at: null, backed_up: false },
+  }));
+  const json = { data, user_handle: 'handle', rp_id: 'new.localhost' };
+  await page.route('**/api/passkeys', (route) => route.fulfill({ json }));
+  await page.goto(`${url}/console`);
+
+  await signIn(page, admin);
+
+  await until(() => page.evaluate<boolean>('window.told !== undefined'));
+  expect(await page.evaluate('told')).toEqual({
+    rpId: 'new.localhost',
+    userId: 'handle',
+    allAcceptedCredentialIds: ['of.new.localhost'],
+  });
+});
+
 it('The form to sign in does not ask on and on for options that fail', async () => {
   const page = await (await browser.newContext()).newPage();
   let asked = 0;

@@ -68,11 +68,15 @@ export const tellDeleted = async (own: AllAcceptedCredentialsOptions): Promise<v
   });
 };
 
-/** The passkeys of the user who is signed in, as the browser is told; absent: there were never any. */
+/**
+ * The passkeys of the user who is signed in, as the browser is told; absent: there were never any. The response says
+ * which domain is in force, because this page may be from before a change of it.
+ */
 export const findOwn = async (): Promise<AllAcceptedCredentialsOptions | undefined> => {
   if (!canUsePasskeys) return undefined;
   const { data, user_handle: userId, rp_id: rpId } = await send(api.GET('/api/passkeys'));
-  const allAcceptedCredentialIds = data.filter(isInForce).map((each) => each.credential_id);
+  const inForce = data.filter(({ rp_id }) => rp_id === rpId);
+  const allAcceptedCredentialIds = inForce.map((each) => each.credential_id);
   return userId ? { rpId, userId, allAcceptedCredentialIds } : undefined;
 };
 
