@@ -151,6 +151,11 @@ const linkOf = ({ id, email, invited_until: isInvited, ...user }: UserDetails): 
         button: 'Mail a link',
         title: 'Mail a reset link',
         act: () => send(api.POST('/api/password-resets', { body: { email } })),
+        // The request would be answered as any other, and nothing mailed.
+        ...(user.suspended_at && {
+          state: 'No link is mailed to a user who is suspended.',
+          button: undefined,
+        }),
       }),
   isOffered: settings.passwordReset,
   isState: isInvited !== undefined,
