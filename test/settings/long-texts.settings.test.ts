@@ -155,7 +155,9 @@ const textsOf = ({ route, path }: ExampleRequest): readonly (readonly [Place, st
   const { body, query } = contracts.get(route) as Contract;
   const names = (of: object | undefined) => Object.keys(of ?? {});
   return [
-    ...namesIn(body?.('admin', {}).entries).map((name) => ['body', name] as const),
+    ...namesIn(body?.(configFrom(environment), 'admin').entries).map(
+      (name) => ['body', name] as const,
+    ),
     ...names(query?.(undefined)).map((name) => ['query', name] as const),
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ['path', name] as const),
   ];

@@ -5,12 +5,9 @@
 import { readFileSync } from 'node:fs';
 import { createLocalJWKSet, type LocalJWKSet } from 'jose';
 import { DomainError, namedError } from '../../ground/errors.ts';
-import {
-  ConfigError,
-  config,
-  type IdentityProvider,
-  providersFile,
-} from '../../ground/settings.ts';
+import { type IdentityProvider, providersFile } from '../../ground/rules.ts';
+import { ConfigError } from '../../ground/setting.ts';
+import { config } from '../../ground/settings.ts';
 import { cached } from '../../keys/cache.ts';
 import { getDocument } from '../../keys/signed-request.ts';
 
@@ -27,7 +24,7 @@ export function providerOf(name: unknown) {
 }
 
 /** The names that an issuer may have in a token: Google's may lack `https://`. */
-export function namesOf({ issuer }: IdentityProvider): string[] {
+export function namesOf({ issuer }: Pick<IdentityProvider, 'issuer'>): string[] {
   return issuer === google ? [issuer, googleInTokens] : [issuer];
 }
 
