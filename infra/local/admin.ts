@@ -1,10 +1,10 @@
 /** The admins that `npm start` and the operator's command `create-admin` make. */
 import { randomBytes } from 'node:crypto';
-import { reclaimed, withoutOtherWays } from '../../lib/accounts/ways-in.ts';
+import { accountReclaimed, otherWaysRemoved } from '../../lib/accounts/ways-in.ts';
 import type { Action } from '../../lib/audit/entry.ts';
 import { recorded } from '../../lib/audit/record.ts';
 import { DomainError } from '../../lib/ground/errors.ts';
-import { withoutFactor } from '../../lib/options/second-factor/state.ts';
+import { noFactor } from '../../lib/options/second-factor/state.ts';
 import { isUnverified, verified } from '../../lib/options/verified-addresses/address.ts';
 import { listAdmins } from '../../lib/users/admins.ts';
 import { type NewUser, parseEmail, parsePassword } from '../../lib/users/fields.ts';
@@ -12,7 +12,7 @@ import type { StoredUser } from '../../lib/users/item.ts';
 import { hashPassword, matchesHash } from '../../lib/users/password.ts';
 import { findUserByEmail, insertUser, prepareUser } from '../../lib/users/store.ts';
 import { creationDetails, isSuspended } from '../../lib/users/user.ts';
-import { merged, rewriteUser, writeUser } from '../../lib/users/write.ts';
+import { rewriteUser, writeUser } from '../../lib/users/write.ts';
 import { localAccount } from './folder.ts';
 
 /** A change that makes an admin, and how the audit trail records it. */
@@ -30,10 +30,14 @@ const reinstate = ({ id, email }: StoredUser, password_hash: string) =>
     const admin = {
       role: 'admin',
       ...verified,
-      ...withoutFactor,
       suspended_at: undefined,
     } as const;
-    await writeUser(user, merged({ fields: admin }, reclaimed(user, password_hash, 'machine')));
+    await writeUser(
+      user,
+      { fields: admin },
+      noFactor,
+      accountReclaimed(user, password_hash, 'machine'),
+    );
   });
 
 /**
@@ -59,7 +63,7 @@ export const adminChange = async (
       ...(role === 'admin' ? [] : ['role']),
       ...(user.email_verified ? [] : Object.keys(verified)),
       ...(user.factor_secret ? ['second_factor'] : []),
-      ...withoutOtherWays(user).ways,
+      ...otherWaysRemoved(user).ways,
     ],
     ...(role === 'admin' ? {} : { role: { from: role, to: 'admin' } }),
     ...(user.factor_secret ? { second_factor: 'removed' } : {}),

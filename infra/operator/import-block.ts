@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DomainError, type ErrorCode } from '../../lib/ground/errors.ts';
-import { linking } from '../../lib/options/identities/identities.ts';
+import { identitiesClaimed } from '../../lib/options/identities/identities.ts';
 import {
   emailItemKey,
   getItems,
@@ -110,7 +110,7 @@ const insert = async (candidate: Candidate, id: number, run: Import): Promise<vo
   const isMore = user.role === 'admin' || user.auditor;
   const mark = importMark(user.password_hash);
   const stored = { ...user, id, version: newVersion(), import_mark: mark };
-  const store = () => repeatOnFault(() => insertUser(stored, linking(stored)));
+  const store = () => repeatOnFault(() => insertUser(stored, identitiesClaimed(stored)));
   const details = creationDetails(stored);
   const change = { operator: run.operator, action: 'CREATE', resource_id: id, details } as const;
   const check = 'Run the import again: it says whether the user is there.';

@@ -2,7 +2,7 @@
 import { recorded } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
-import { usingNonce } from '../keys/nonce.ts';
+import { nonceUsed } from '../keys/nonce.ts';
 import {
   creationOptions,
   forAdding,
@@ -10,20 +10,20 @@ import {
   verifyMade,
 } from '../options/passkeys/credential.ts';
 import {
-  adding,
   findPasskey,
   makeHandle,
   makePasskey,
   mostPasskeys,
+  passkeyAdded,
   passkeysInForce,
+  passkeysRemoved,
   relyingParty,
-  removing,
   shownPasskey,
 } from '../options/passkeys/passkeys.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
-import { requireOpen, withoutSessions } from '../options/sessions/sessions.ts';
+import { requireOpen, sessionsEnded } from '../options/sessions/sessions.ts';
 import type { StoredPasskey, StoredUser } from '../users/item.ts';
-import { merged, rewriteUser, writeUser } from '../users/write.ts';
+import { makerForgotten, rewriteUser, writeUser } from '../users/write.ts';
 import { type OwnConfirmation, requireVerified, rewriteConfirmed } from './confirmation.ts';
 import { requireFactorSession } from './policy.ts';
 import { recordedAndTold } from './recorded.ts';
@@ -67,11 +67,12 @@ export async function addPasskey(
   const add = (user: StoredUser) => {
     requireOpen(user, caller.session);
     requireRoom(user, caller);
-    const ended = { ...withoutSessions(user, caller.session), made_by: undefined };
-    const use = usingNonce(nonce, 'PASSKEY_INVALID');
     return writeUser(
       user,
-      merged(adding(user, passkey, credential), { fields: ended, steps: [use] }),
+      passkeyAdded(user, passkey, credential),
+      nonceUsed(nonce, 'PASSKEY_INVALID'),
+      sessionsEnded(user, caller.session), // sessions
+      makerForgotten, // users made by a caller
     );
   };
   await recordedAndTold(deedOf(caller, source, { added: passkey.id }), async () => {
@@ -118,8 +119,8 @@ export async function removePasskey(id: string | undefined, given: OwnConfirmati
   requireFactorSession(caller, caller);
   const remove = (user: StoredUser) => {
     requireFactorSession(user, caller);
-    const ended = { fields: withoutSessions(user, caller.session) };
-    return writeUser(user, merged(removing(user, [findPasskey(user, id)]), ended));
+    const removed = passkeysRemoved(user, [findPasskey(user, id)]);
+    return writeUser(user, removed, sessionsEnded(user, caller.session));
   };
   await recordedAndTold(deed, async () => {
     await rewriteConfirmed(given, remove);

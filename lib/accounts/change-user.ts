@@ -1,31 +1,27 @@
 /** How PUT /api/users/{id} changes a user: read, decide, write (functions/README.md, Callers). */
-import type { Step } from '../dynamodb/client.ts';
 import { DomainError } from '../ground/errors.ts';
 import { logAdminMade } from '../ground/log.ts';
 import type { Claims } from '../keys/token.ts';
-import { hasUnusedInvitation, isInvited, notInvited } from '../options/invitations/invitation.ts';
+import {
+  hasUnusedInvitation,
+  invitationAccepted,
+  isInvited,
+} from '../options/invitations/invitation.ts';
 import { changedParts, pendingMessage, tryToMail } from '../options/mails/hand-over.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
-import { requireOpen, withoutSessions } from '../options/sessions/sessions.ts';
+import { requireOpen, sessionsEnded } from '../options/sessions/sessions.ts';
 import { isWaiting, verifiedAs } from '../options/verified-addresses/address.ts';
 import type { UserChanges } from '../users/fields.ts';
-import type { StoredUser } from '../users/item.ts';
+import { type Change, merged, type StoredUser, type Way } from '../users/item.ts';
 import { hashPassword } from '../users/password.ts';
 import { readUser } from '../users/store.ts';
 import { changeDetails } from '../users/user.ts';
-import {
-  type Fields,
-  merged,
-  requireAdmin,
-  rewriteUser,
-  type Way,
-  writeUser,
-} from '../users/write.ts';
+import { byStoredAdmin, makerForgotten, rewriteUser, writeUser } from '../users/write.ts';
 import { type Confirmation, confirmPassword } from './confirmation.ts';
 import { newAddress } from './new-address.ts';
 import { requireAllowed, type Standing } from './policy.ts';
 import { recordedAndTold } from './recorded.ts';
-import { withoutOtherWays } from './ways-in.ts';
+import { otherWaysRemoved } from './ways-in.ts';
 
 /** A change, who asks for it, and by what that user confirms it. */
 export interface ChangeRequest extends Confirmation {
@@ -83,15 +79,18 @@ async function writeChange(
   password_hash: string | undefined,
 ): Promise<Written> {
   const { email, password: _, ...plain } = request.changes;
-  const address = await newAddress(before, email, request.claims); // verified addresses
+  const address = merged(await newAddress(before, email, request.claims)); // verified addresses
+  const isMoved = address.fields.email !== undefined;
   const change = merged(
-    { fields: plain, steps: grantorSteps(before, request) },
+    { fields: plain },
+    grantedByAdmin(before, request),
     address,
-    { fields: password_hash ? { password_hash, ...notInvited } : {} },
-    { fields: vouchedFor(before, request) }, // invitations
-    withoutOtherWaysFor(before, request), // identities
-    { fields: withoutMaker(before, request, address.fields) }, // users made by a caller
-    { fields: withoutSessionsFor(before, request, address.fields) }, // sessions
+    password_hash ? { fields: { password_hash } } : {},
+    password_hash ? invitationAccepted : {}, // invitations
+    addressVouchedFor(before, request), // invitations
+    otherWaysRemovedFrom(before, request), // identities, passkeys
+    makerForgottenOf(before, request, isMoved), // users made by a caller
+    sessionsEndedOf(before, request, isMoved), // sessions
   );
   const isUnchanged = Object.keys(change.fields).length === 0;
   const after = isUnchanged ? before : await writeUser(before, change);
@@ -158,8 +157,8 @@ function requirePromotable(user: StoredUser, { changes, claims }: ChangeRequest)
 }
 
 /** Whoever makes another user an admin or auditor must be an admin at the instant of the write. */
-function grantorSteps(user: StoredUser, { changes, claims }: ChangeRequest): readonly Step[] {
-  return promotes(changes) && user.id !== claims.id ? [requireAdmin(claims.id)] : [];
+function grantedByAdmin(user: StoredUser, { changes, claims }: ChangeRequest): Change {
+  return promotes(changes) && user.id !== claims.id ? byStoredAdmin(claims.id) : {};
 }
 
 /** Whether a change makes a user an admin or an auditor. */
@@ -168,40 +167,37 @@ function promotes({ role, auditor }: UserChanges): boolean {
 }
 
 /** An admin who sets the first password of a user who is invited vouches for the address, as whoever creates a user does. */
-function vouchedFor(user: StoredUser, { changes, claims }: ChangeRequest): Fields {
+function addressVouchedFor(user: StoredUser, { changes, claims }: ChangeRequest): Change {
   const isVouched = changes.password !== undefined && claims.role === 'admin' && isInvited(user);
-  return isVouched ? verifiedAs(true) : {};
+  return isVouched ? { fields: verifiedAs(true) } : {};
 }
 
 /** A password that somebody else sets is the only way in. */
-function withoutOtherWaysFor(user: StoredUser, { changes, claims }: ChangeRequest) {
+function otherWaysRemovedFrom(user: StoredUser, { changes, claims }: ChangeRequest): Change {
   const isSetByOther = changes.password !== undefined && user.id !== claims.id;
-  return isSetByOther ? withoutOtherWays(user) : merged();
+  return isSetByOther ? otherWaysRemoved(user) : {};
 }
 
 /**
  * Whoever made a user may no longer change that user when the user becomes an admin or an auditor, and when
  * anybody else sets the password, even the same one, or the address.
  */
-function withoutMaker(
-  user: StoredUser,
-  { changes, claims }: ChangeRequest,
-  { email }: Fields,
-): Fields {
-  const setsCredentials = changes.password !== undefined || email !== undefined;
+function makerForgottenOf(user: StoredUser, request: ChangeRequest, isMoved: boolean): Change {
+  const { changes, claims } = request;
+  const setsCredentials = changes.password !== undefined || isMoved;
   const isOfOther = setsCredentials && user.made_by !== claims.id;
-  return promotes(changes) || isOfOther ? { made_by: undefined } : {};
+  return promotes(changes) || isOfOther ? makerForgotten : {};
 }
 
 /**
  * A new password, even the same one, a demotion and another address of one's own end the earlier sessions;
  * the session of the request goes on, unless the role changes.
  */
-function withoutSessionsFor(user: StoredUser, request: ChangeRequest, { email }: Fields): Fields {
+function sessionsEndedOf(user: StoredUser, request: ChangeRequest, isMoved: boolean): Change {
   const { changes, claims, bearer } = request;
   const { role = user.role, password } = changes;
   const isOwn = user.id === claims.id;
   const isDemoted = user.role === 'admin' && role === 'user';
-  if (password === undefined && !(isOwn && email) && !isDemoted) return {};
-  return withoutSessions(user, isOwn && role === user.role ? bearer?.session : undefined);
+  if (password === undefined && !(isOwn && isMoved) && !isDemoted) return {};
+  return sessionsEnded(user, isOwn && role === user.role ? bearer?.session : undefined);
 }

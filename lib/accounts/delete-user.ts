@@ -1,16 +1,16 @@
 /** How users are deleted, whom others may change at the same time (functions/README.md, Own account). */
-import { type Step, transact } from '../dynamodb/client.ts';
+import { transact } from '../dynamodb/client.ts';
 import { config } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
 import { isInvited } from '../options/invitations/invitation.ts';
 import { besideAnotherAdmin } from '../users/admins.ts';
-import { type StoredUser, userKey } from '../users/item.ts';
+import { type Change, merged, type StoredUser, userKey } from '../users/item.ts';
 import { deletionDetails } from '../users/user.ts';
-import { releaseEmail, rewriteUser, unchanged } from '../users/write.ts';
+import { emailReleased, rewriteUser, unchanged } from '../users/write.ts';
 import { type OwnConfirmation, rewriteConfirmed } from './confirmation.ts';
 import { requireFactorSession } from './policy.ts';
 import { recordedAndTold } from './recorded.ts';
-import { waysInGone } from './ways-in.ts';
+import { waysInForgotten } from './ways-in.ts';
 
 /**
  * Deletes a user for an admin, and frees the address.
@@ -28,16 +28,15 @@ export async function deleteUser(id: number, by: number, source: Source): Promis
 
 /**
  * Deletes a user whom nobody has changed since the user was read, with all ways in, and frees the address.
- * @param steps further conditions at that instant
+ * @param changes further conditions at that instant
  * @returns the user, as it was
  * @throws {Overtaken} when others have changed the user
- * @throws {DomainError} STORAGE_FAULT, and the errors of the steps
+ * @throws {DomainError} STORAGE_FAULT, and the errors of the conditions
  */
-export async function remove(user: StoredUser, ...steps: readonly Step[]): Promise<StoredUser> {
+export async function remove(user: StoredUser, ...changes: readonly Change[]): Promise<StoredUser> {
+  const { steps } = merged(emailReleased(user), waysInForgotten(user), ...changes);
   await transact([
     [{ Delete: { TableName: config.usersTable, Key: userKey(user.id), ...unchanged(user) } }],
-    releaseEmail(user),
-    ...waysInGone(user),
     ...steps,
   ]);
   return user;

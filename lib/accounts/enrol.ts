@@ -13,16 +13,11 @@ import {
   recoveryHashes,
   stepOf,
 } from '../options/second-factor/factor.ts';
-import {
-  factorRemoved,
-  hasFactor,
-  hasFactorIn,
-  withoutFactor,
-} from '../options/second-factor/state.ts';
+import { factorRemoved, hasFactor, hasFactorIn, noFactor } from '../options/second-factor/state.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
-import { enrolledIn, requireOpen, withoutSessions } from '../options/sessions/sessions.ts';
-import type { StoredUser } from '../users/item.ts';
-import { type Fields, merged, rewriteUser, writeUser } from '../users/write.ts';
+import { enrolmentNoted, requireOpen, sessionsEnded } from '../options/sessions/sessions.ts';
+import type { Change, StoredUser } from '../users/item.ts';
+import { makerForgotten, rewriteUser, writeUser } from '../users/write.ts';
 import {
   confirmPassword,
   type OwnConfirmation,
@@ -31,7 +26,7 @@ import {
 } from './confirmation.ts';
 import { requireFactorSession } from './policy.ts';
 import { recordedAndTold } from './recorded.ts';
-import { factorsGone } from './ways-in.ts';
+import { factorsRemoved } from './ways-in.ts';
 
 /** Seconds for which a secret waits for its first code. */
 const enrolmentTime = 10 * 60;
@@ -82,7 +77,7 @@ export async function confirmEnrolment(
 export async function renewRecoveryCodes(given: OwnConfirmation): Promise<string[]> {
   const codes = makeRecoveryCodes();
   const recovery_codes = recoveryHashes(given.caller.id, codes);
-  await changeFactor(given, { recovery_codes }, { fields: ['recovery_codes'] });
+  await changeFactor(given, { fields: { recovery_codes } }, { fields: ['recovery_codes'] });
   return codes;
 }
 
@@ -91,7 +86,7 @@ export async function renewRecoveryCodes(given: OwnConfirmation): Promise<string
  * @throws {DomainError} the same as {@link renewRecoveryCodes}
  */
 export function removeOwnFactor(given: OwnConfirmation): Promise<void> {
-  return changeFactor(given, withoutFactor, factorRemoved);
+  return changeFactor(given, noFactor, factorRemoved);
 }
 
 /**
@@ -104,9 +99,9 @@ export async function removeFactor(id: number, admin: Bearer, source: Source): P
   const deed = { source, action: 'UPDATE', by: admin.id, on: id } as const;
   await recordedAndTold({ ...deed, details: factorRemoved }, async () => {
     const { user, ways } = await rewriteUser(id, async (read) => {
-      const gone = factorsGone(read);
+      const gone = factorsRemoved(read);
       if (Object.keys(gone.fields).length === 0) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
-      await writeUser(read, merged(gone, { fields: withoutSessions(read) }));
+      await writeUser(read, gone, sessionsEnded(read));
       return { user: read, ways: gone.ways };
     });
     const had = hasFactor(user);
@@ -164,9 +159,13 @@ async function enable(
     requireOpen(user, caller.session);
     requireEnrollable(user, caller);
     if (pendingSecret(user, seconds(now)) !== factor_secret) throw new DomainError('CODE_WRONG');
-    const ended = withoutSessions(user, caller.session);
-    const fields = { ...factor, ...ended, made_by: undefined };
-    await writeUser(user, { fields, steps: [enrolledIn(user.id, caller.session)] });
+    await writeUser(
+      user,
+      { fields: factor },
+      enrolmentNoted(user.id, caller.session), // sessions
+      sessionsEnded(user, caller.session), // sessions
+      makerForgotten, // users made by a caller
+    );
   };
   await rewriteUser(caller.id, write, caller);
 }
@@ -188,11 +187,11 @@ async function stepOfCode(user: StoredUser, secret: string, text: string, now: D
  * Changes a factor by password and code, unless another one has replaced it, and ends all other sessions
  * of the user.
  */
-async function changeFactor(given: OwnConfirmation, fields: Fields, details: object) {
+async function changeFactor(given: OwnConfirmation, changed: Change, details: object) {
   const { caller } = given;
   const change = async (user: StoredUser) => {
     if (user.factor_secret !== caller.factor_secret) throw new DomainError('CODE_WRONG');
-    await writeUser(user, { fields: { ...fields, ...withoutSessions(user, caller.session) } });
+    await writeUser(user, changed, sessionsEnded(user, caller.session));
   };
   if (caller.factor_secret === undefined) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
   await recordedAndTold({ ...deedOf(given), details }, async () => {

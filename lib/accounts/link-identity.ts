@@ -2,18 +2,18 @@
 import { recordingFaults } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
-import { usingNonce } from '../keys/nonce.ts';
+import { nonceUsed } from '../keys/nonce.ts';
 import type { TokenAndNonce } from '../options/identities/id-token.ts';
 import {
-  linking,
+  identitiesClaimed,
+  identitiesReleased,
   makeIdentity,
   mostIdentities,
-  unlinking,
 } from '../options/identities/identities.ts';
-import { type Session, withoutSessions } from '../options/sessions/sessions.ts';
-import type { StoredIdentity, StoredUser } from '../users/item.ts';
+import { type Session, sessionsEnded } from '../options/sessions/sessions.ts';
+import { type Change, merged, type StoredIdentity, type StoredUser } from '../users/item.ts';
 import { isUnmatchable } from '../users/user.ts';
-import { type Change, rewriteUser, writeUser } from '../users/write.ts';
+import { makerForgotten, rewriteUser, writeUser } from '../users/write.ts';
 import {
   type OwnConfirmation,
   requireVerified,
@@ -42,9 +42,14 @@ export async function linkIdentity(
   const link = (user: StoredUser) => {
     requireLinkable(user);
     const identities = [...(user.identities ?? []), made];
-    const ended = { ...withoutSessions(user, caller.session), made_by: undefined };
-    const steps = [usingNonce(token.nonce, 'IDENTITY_TOKEN_INVALID'), ...linking(user, [made])];
-    return writeUser(user, { fields: { identities, ...ended }, steps });
+    return writeUser(
+      user,
+      nonceUsed(token.nonce, 'IDENTITY_TOKEN_INVALID'),
+      identitiesClaimed(user, [made]),
+      { fields: { identities } },
+      sessionsEnded(user, caller.session), // sessions
+      makerForgotten, // users made by a caller
+    );
   };
   await recordedAndTold(deedOf(id, id, source, { linked: vouched.issuer }), async () => {
     await rewriteConfirmed(given, link);
@@ -121,8 +126,9 @@ function unlinked(user: StoredUser, identityId: string | undefined, kept?: Sessi
   const rest = user.identities?.filter((each) => each !== identity) ?? [];
   if (rest.length === 0 && isUnmatchable(user.password_hash)) throw new DomainError('LAST_LOGIN');
   const identities = rest.length > 0 ? rest : undefined;
-  return {
-    fields: { identities, ...withoutSessions(user, kept) },
-    steps: unlinking(user, [identity]),
-  };
+  return merged(
+    identitiesReleased(user, [identity]),
+    { fields: { identities } },
+    sessionsEnded(user, kept), // sessions
+  );
 }

@@ -2,19 +2,19 @@
 import { DomainError } from '../ground/errors.ts';
 import { config, hidesAccounts } from '../ground/settings.ts';
 import type { Claims } from '../keys/token.ts';
-import { isInvited, withoutInvitationLink } from '../options/invitations/invitation.ts';
+import { invitationLinkVoided, isInvited } from '../options/invitations/invitation.ts';
 import { voidLink } from '../options/links/link.ts';
 import {
   isWaiting,
+  noAddressAwaited,
   unverified,
   verifiedAs,
-  waitingForNone,
 } from '../options/verified-addresses/address.ts';
-import { waitingFor } from '../options/verified-addresses/link.ts';
+import { addressAwaited } from '../options/verified-addresses/link.ts';
 import { requireVerifiable } from '../users/fields.ts';
-import type { StoredUser } from '../users/item.ts';
+import { type Change, merged, type StoredUser } from '../users/item.ts';
 import { findUserByEmail } from '../users/store.ts';
-import { type Change, type Fields, merged, takeEmail } from '../users/write.ts';
+import { emailTaken } from '../users/write.ts';
 
 /**
  * The change of the address. Where addresses are verified, another one of one's own waits for its
@@ -27,38 +27,37 @@ export async function newAddress(
   by: Pick<Claims, 'id' | 'role'>,
 ): Promise<Change> {
   const isOwn = user.id === by.id;
-  if (email === undefined) return { fields: {} };
-  if (email === user.email) return { fields: isOwn && isWaiting(user) ? waitingForNone : {} };
+  if (email === undefined) return {};
+  if (email === user.email) return isOwn && isWaiting(user) ? noAddressAwaited : {};
   requireVerifiable(email);
   if (!isOwn || config.emailVerification === 'off') {
-    return merged(movedTo(user, email), { fields: verifiedBy(by, user) });
+    return merged(addressMoved(user, email), addressVerifiedBy(by, user));
   }
   const holder = hidesAccounts(config) ? undefined : await findUserByEmail(email);
   if (holder && holder.id !== user.id) throw new DomainError('EMAIL_REGISTERED');
-  return waitingFor(user, email);
+  return addressAwaited(user, email);
 }
 
 /**
  * The change to another address of a user, at once. The link that was mailed to the address which the user
  * gives up, and may take again, is void.
  */
-export function movedTo(user: StoredUser, email: string): Change {
-  if (email === user.email) return { fields: {} };
-  return {
-    fields: { email, ...waitingForNone, ...withoutInvitationLink(user) },
-    steps: [
-      ...takeEmail(user, email),
-      ...(config.mailFunctionUrl === ''
-        ? []
-        : ([[{ Update: voidLink('reset', user.id) }]] as const)),
-    ],
-  };
+export function addressMoved(user: StoredUser, email: string): Change {
+  if (email === user.email) return {};
+  return merged(
+    { fields: { email } },
+    noAddressAwaited, // verified addresses
+    invitationLinkVoided(user), // invitations
+    emailTaken(user, email),
+    config.mailFunctionUrl === '' ? {} : { steps: [[{ Update: voidLink('reset', user.id) }]] }, // links
+  );
 }
 
 /**
  * An address that an admin sets counts as verified, except the address of an invited user. While addresses are not
  * verified none does, and the mark of the address before must not pass to it.
  */
-function verifiedBy({ role }: Pick<Claims, 'role'>, user: StoredUser): Fields {
-  return { ...unverified, ...verifiedAs(role === 'admin' && !isInvited(user)) }; // invitations
+function addressVerifiedBy({ role }: Pick<Claims, 'role'>, user: StoredUser): Change {
+  const isVerified = role === 'admin' && !isInvited(user); // invitations
+  return { fields: { ...unverified, ...verifiedAs(isVerified) } };
 }

@@ -4,10 +4,10 @@ import { DomainError } from '../ground/errors.ts';
 import { logAdminMade } from '../ground/log.ts';
 import { config, hidesAccounts, type Language } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
-import { usingNonce } from '../keys/nonce.ts';
+import { nonceUsed } from '../keys/nonce.ts';
 import type { Claims, Tokens } from '../keys/token.ts';
 import type { Vouched } from '../options/identities/id-token.ts';
-import { linking, makeIdentity } from '../options/identities/identities.ts';
+import { identitiesClaimed, makeIdentity } from '../options/identities/identities.ts';
 import { invitedFrom } from '../options/invitations/invitation.ts';
 import {
   invitationMessage,
@@ -23,7 +23,7 @@ import { type NewUser, requireMailable, requireVerifiable } from '../users/field
 import type { StoredUser } from '../users/item.ts';
 import { insertIfFree, insertUser, prepareUser } from '../users/store.ts';
 import { creationDetails, type Role } from '../users/user.ts';
-import { requireAdmin } from '../users/write.ts';
+import { byStoredAdmin } from '../users/write.ts';
 
 /**
  * Registers a user.
@@ -36,11 +36,11 @@ export async function register(own: NewUser, source: Source): Promise<Partial<To
   const prepared = await recordingFaults(creation, () => prepareUser(own, 'user'));
   const user = { ...prepared, ...verifiedAs(false) }; // verified addresses
   // The tokens are issued before the user is stored, so that a failure leaves nothing behind.
-  const { tokens, writes } = mustVerify(user)
-    ? { tokens: {}, writes: [] }
+  const { tokens, stored } = mustVerify(user)
+    ? { tokens: {}, stored: {} }
     : await recordingFaults(creation, () => prepareFirstSession(user, source)); // sessions
   const created = { ...creation, by: user.id, on: user.id, details: creationDetails(user) };
-  const isFree = await recordingFaults(created, () => insert(user, writes)); // private accounts
+  const isFree = await recordingFaults(created, () => insert(user, stored)); // private accounts
   await (isFree ? conclude(created, user) : concludeTaken(creation, user));
   return tokens;
 }
@@ -67,14 +67,19 @@ export async function registerByIdentity(
   const own = { name, email, password: undefined };
   const prepared = await recordingFaults(creation, () => prepareUser(own, 'user'));
   const user = { ...prepared, ...verifiedAs(true), identities: [makeIdentity(vouched)] };
-  const { tokens, writes } = await recordingFaults(creation, () =>
+  const { tokens, stored } = await recordingFaults(creation, () =>
     prepareFirstSession(user, source),
   ); // sessions
   const details = { ...creationDetails(user), identity: vouched.issuer };
-  const nonceUse = usingNonce(login.nonce, 'IDENTITY_TOKEN_INVALID');
-  const steps = [nonceUse, ...linking(user), ...writes];
   const created = { ...creation, by: user.id, on: user.id, details };
-  await recorded(created, () => insertUser(user, steps));
+  await recorded(created, () =>
+    insertUser(
+      user,
+      nonceUsed(login.nonce, 'IDENTITY_TOKEN_INVALID'),
+      identitiesClaimed(user), // identities
+      stored, // sessions
+    ),
+  );
   return tokens;
 }
 
@@ -112,8 +117,8 @@ export async function createUser(
     ...(role === 'admin' ? {} : { made_by: by }), // users made by a caller
   };
   const details = isInvited ? { ...creationDetails(user), invited: true } : creationDetails(user);
-  const steps = role === 'admin' ? [requireAdmin(by)] : [];
-  await recorded({ ...creation, on: user.id, details }, () => insertUser(user, steps));
+  const granted = role === 'admin' ? byStoredAdmin(by) : {};
+  await recorded({ ...creation, on: user.id, details }, () => insertUser(user, granted));
   if (role === 'admin') logAdminMade(user.id, { by, requestId: source.request_id });
   if (isInvited) await tryToMail(invitationMessage(user, source, body.language), 'counted'); // invitations
   return user;

@@ -3,16 +3,17 @@ import { recordingFaults } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import type { Source } from '../ground/source.ts';
 import { isInvited } from '../options/invitations/invitation.ts';
-import { type FoundLink, readResetLink, useResetLink } from '../options/links/link.ts';
-import { forgottenFailures } from '../options/protection/counters.ts';
+import { type FoundLink, readResetLink, resetLinkUsed } from '../options/links/link.ts';
+import { failuresForgotten } from '../options/protection/counters.ts';
 import { verifiedAs } from '../options/verified-addresses/address.ts';
+import { merged } from '../users/item.ts';
 import { hashPassword } from '../users/password.ts';
-import { merged, writeUser } from '../users/write.ts';
+import { writeUser } from '../users/write.ts';
 import { recordedAndTold } from './recorded.ts';
-import { reclaimed } from './ways-in.ts';
+import { accountReclaimed } from './ways-in.ts';
 
 /**
- * Sets a password by a token, which is valid once, and ends the other ways in ({@link reclaimed}). Whoever has
+ * Sets a password by a token, which is valid once, and ends the other ways in ({@link accountReclaimed}). Whoever has
  * the mail has the address, which is then verified. By an invitation it is the first password.
  * @throws {DomainError} RESET_TOKEN_INVALID, HASHING_FAULT, STORAGE_FAULT
  */
@@ -28,16 +29,16 @@ export async function resetPassword(
   const password_hash = await hashPassword(password);
   const reset = async (link: FoundLink) => {
     const { user } = link;
-    const reclaiming = reclaimed(user, password_hash, 'mailbox'); // sessions, identities, passkeys
+    const reclaiming = accountReclaimed(user, password_hash, 'mailbox'); // sessions, identities, passkeys
     const change = merged(
-      { fields: {}, steps: [useResetLink(link)] }, // links
+      resetLinkUsed(link), // links
       { fields: verifiedAs(true) }, // verified addresses
       reclaiming,
-      await forgottenFailures(user), // protection
+      await failuresForgotten(user), // protection
     );
     return { user: await writeUser(user, change), ways: reclaiming.ways };
   };
-  const { ways: known } = reclaimed(found.user, password_hash, 'mailbox');
+  const { ways: known } = accountReclaimed(found.user, password_hash, 'mailbox');
   const deed = { ...update, by: id, on: id, details: { fields: known, by } };
   await recordedAndTold(deed, async () => {
     // The reset has verified the address, and the limits of strangers' mails do not apply to its notice.

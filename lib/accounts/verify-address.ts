@@ -4,17 +4,18 @@ import { untilWritten } from '../dynamodb/client.ts';
 import { missingField } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { changedParts } from '../options/mails/hand-over.ts';
-import { withoutSessions } from '../options/sessions/sessions.ts';
+import { sessionsEnded } from '../options/sessions/sessions.ts';
 import { verified } from '../options/verified-addresses/address.ts';
 import {
   type AddressLink,
+  addressLinkUsed,
   readAddressLink,
-  useAddressLink,
 } from '../options/verified-addresses/link.ts';
+import { type Change, merged } from '../users/item.ts';
 import { changeDetails } from '../users/user.ts';
-import { type Change, merged, writeUser } from '../users/write.ts';
+import { makerForgotten, writeUser } from '../users/write.ts';
 import { type Confirmation, confirmPassword, hasPassword } from './confirmation.ts';
-import { movedTo } from './new-address.ts';
+import { addressMoved } from './new-address.ts';
 import { recordedAndTold } from './recorded.ts';
 
 /** The token of a link, and what its user confirms by. */
@@ -60,7 +61,11 @@ export async function verifyAddress(request: VerificationRequest, source: Source
 function verifying(link: AddressLink): Change {
   const { user, email, session } = link;
   const isMoved = email !== user.email;
-  return merged({ fields: verified, steps: [useAddressLink(link)] }, movedTo(user, email), {
-    fields: isMoved ? { ...withoutSessions(user, session), made_by: undefined } : {},
-  });
+  return merged(
+    addressLinkUsed(link), // links
+    { fields: verified },
+    addressMoved(user, email),
+    isMoved ? sessionsEnded(user, session) : {}, // sessions
+    isMoved ? makerForgotten : {}, // users made by a caller
+  );
 }

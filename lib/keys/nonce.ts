@@ -4,11 +4,12 @@
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { conditionItem, isConditionFailure, type Step, send } from '../dynamodb/client.ts';
+import { conditionItem, isConditionFailure, send } from '../dynamodb/client.ts';
 import { itemKey } from '../dynamodb/tables.ts';
 import type { ErrorCode } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { hour, seconds } from '../ground/time.ts';
+import type { Change } from '../users/item.ts';
 import { signingKeys } from './signing-secret.ts';
 
 /** What a nonce is for: for any other purpose it is not one. */
@@ -45,9 +46,9 @@ export async function isNonce(
   return (await signingKeys()).some(isOf);
 }
 
-/** Uses a nonce up in a transaction, on the condition that it was not used: else an error. */
-export function usingNonce(nonce: string, error: ErrorCode, now = new Date()): Step {
-  return [{ Put: putOf(nonce, '', now) }, error];
+/** The change that uses a nonce up, on the condition that it was not used. @param error thrown otherwise */
+export function nonceUsed(nonce: string, error: ErrorCode, now = new Date()): Change {
+  return { steps: [[{ Put: putOf(nonce, '', now) }, error]] };
 }
 
 /**

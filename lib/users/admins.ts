@@ -1,10 +1,9 @@
 /** Who counts as an admin: users who have the role and are not suspended. */
-import type { Step } from '../dynamodb/client.ts';
 import { DomainError, type ErrorCode } from '../ground/errors.ts';
-import type { ListedUser } from './item.ts';
+import type { Change, ListedUser } from './item.ts';
 import { listUsers } from './list.ts';
 import { isSuspended } from './user.ts';
-import { requireAdmin } from './write.ts';
+import { byStoredAdmin } from './write.ts';
 
 /**
  * Tries a write after which there must be another admin. The other admins are tried in turn, because
@@ -16,12 +15,12 @@ import { requireAdmin } from './write.ts';
 export async function besideAnotherAdmin<T>(
   id: number,
   error: ErrorCode,
-  write: (otherIsAdmin: Step) => Promise<T>,
+  write: (otherIsAdmin: Change) => Promise<T>,
 ): Promise<T> {
   for (const other of await listAdmins()) {
     if (other.id === id) continue;
     try {
-      return await write(requireAdmin(other.id, error));
+      return await write(byStoredAdmin(other.id, error));
     } catch (fault) {
       if (!(fault instanceof DomainError) || fault.code !== error) throw fault;
     }

@@ -75,6 +75,30 @@ export type StoredUser = User & {
   readonly pending_id?: string | undefined;
 };
 
+/** The fields that a change sets in a user's item; it removes those that are undefined. */
+export type Fields = Partial<Omit<StoredUser, 'id' | 'created_at' | 'version'>>;
+
+/** A way into an account, as entries and notices name it. */
+export type Way = 'password' | 'identities' | 'passkeys';
+
+/** The part of a change of a user that one rule contributes. */
+export interface Change {
+  readonly fields?: Fields;
+  /** The ways in that it changes. */
+  readonly ways?: readonly Way[];
+  /** Further writes and conditions at that instant. */
+  readonly steps?: readonly Step[];
+}
+
+/** All that several rules contribute. */
+export function merged(...changes: readonly Change[]): Required<Change> {
+  return {
+    fields: Object.assign({}, ...changes.map(({ fields }) => fields)),
+    steps: changes.flatMap(({ steps = [] }) => steps),
+    ways: changes.flatMap(({ ways = [] }) => ways),
+  };
+}
+
 /** The values of the partition keys of the two list indexes. */
 export const listing = 'users';
 export const adminListing = 'admins';

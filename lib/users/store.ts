@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { type Step, send, transact } from '../dynamodb/client.ts';
+import { send, transact } from '../dynamodb/client.ts';
 import { createdAtKey, itemKey } from '../dynamodb/tables.ts';
 import { DomainError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
@@ -8,9 +8,11 @@ import { emailKey } from './address.ts';
 import type { NewUser } from './fields.ts';
 import {
   adminListing,
+  type Change,
   emailItemKey,
   getItem,
   listing,
+  merged,
   newVersion,
   type StoredUser,
   userKey,
@@ -26,12 +28,11 @@ import { type Role, unmatchableHash } from './user.ts';
  */
 export async function insertIfFree(
   user: StoredUser,
-  required: readonly Step[] = [],
-  { now = new Date() }: { now?: Date } = {},
+  ...changes: readonly Change[]
 ): Promise<boolean> {
   const isTaken = (await getItem(emailItemKey(user.email))) !== undefined;
   try {
-    await (isTaken ? insertNobody(user.id, now) : insertUser(user, required));
+    await (isTaken ? insertNobody(user.id) : insertUser(user, ...changes));
     return !isTaken;
   } catch (error) {
     // Somebody has taken it since.
@@ -42,10 +43,11 @@ export async function insertIfFree(
 
 /**
  * Stores a new user together with the item that keeps its email unique.
- * @param required further writes and conditions at that instant
+ * @param changes what it takes besides: further fields, writes and conditions at that instant
  * @throws {DomainError} the error of a condition that does not hold, EMAIL_REGISTERED, STORAGE_FAULT
  */
-export async function insertUser(user: StoredUser, required: readonly Step[] = []): Promise<void> {
+export async function insertUser(user: StoredUser, ...changes: readonly Change[]): Promise<void> {
+  const { fields, steps: required } = merged(...changes);
   const put = (Item: Readonly<Record<string, unknown>>) => ({
     Put: {
       TableName: config.usersTable,
@@ -58,7 +60,7 @@ export async function insertUser(user: StoredUser, required: readonly Step[] = [
   const steps = [
     ...required,
     [put(address), 'EMAIL_REGISTERED'],
-    [put(userItem(user)), 'STORAGE_FAULT'],
+    [put(userItem({ ...user, ...fields })), 'STORAGE_FAULT'],
   ] as const;
   await transact(steps, user.version);
 }
@@ -147,7 +149,7 @@ export async function allocateUserIds(count: number): Promise<number> {
  * Writes what a new user takes, which means nothing: neither the time nor the number of writes tells
  * that nobody was stored.
  */
-async function insertNobody(id: number, now: Date): Promise<void> {
+async function insertNobody(id: number, now = new Date()): Promise<void> {
   const puts = ['email', 'user'].map((part) => ({
     Put: {
       TableName: config.usersTable,

@@ -3,35 +3,22 @@
  * the user a new version. {@link writeUser} has the condition that the user still has the version that
  * was read. If the response to a write was lost, the write is recognised by its version.
  */
-import { Overtaken, type Step, transact, untilWritten, updateOnce } from '../dynamodb/client.ts';
+import { Overtaken, transact, untilWritten, updateOnce } from '../dynamodb/client.ts';
 import type { ErrorCode } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { emailKey } from './address.ts';
 import {
   adminListing,
+  type Change,
   claiming,
   emailItemKey,
+  merged,
   newVersion,
   releasing,
   type StoredUser,
   userKey,
 } from './item.ts';
 import { readUser } from './store.ts';
-
-/** The fields that a change sets in a user's item; it removes those that are undefined. */
-export type Fields = Partial<Omit<StoredUser, 'id' | 'created_at' | 'version'>>;
-
-/** A way into an account, as entries and notices name it. */
-export type Way = 'password' | 'identities' | 'passkeys';
-
-/** The part of a change of a user that one rule contributes. */
-export interface Change {
-  readonly fields: Fields;
-  /** The ways in that it changes. */
-  readonly ways?: readonly Way[];
-  /** Further writes and conditions at that instant. */
-  readonly steps?: readonly Step[];
-}
 
 /**
  * Reads a user, decides and writes, as {@link untilWritten} does.
@@ -47,55 +34,46 @@ export function rewriteUser<T>(
 }
 
 /** The condition that a user is an admin at that instant, and not suspended. */
-export function requireAdmin(id: number, error: ErrorCode = 'FORBIDDEN'): Step {
-  return [
-    {
-      ConditionCheck: {
-        TableName: config.usersTable,
-        Key: userKey(id),
-        ConditionExpression: '#role = :admin AND attribute_not_exists(suspended_at)',
-        ExpressionAttributeNames: { '#role': 'role' },
-        ExpressionAttributeValues: { ':admin': 'admin' },
-      },
-    },
-    error,
-  ];
+export function byStoredAdmin(id: number, error: ErrorCode = 'FORBIDDEN'): Change {
+  const ConditionCheck = {
+    TableName: config.usersTable,
+    Key: userKey(id),
+    ConditionExpression: '#role = :admin AND attribute_not_exists(suspended_at)',
+    ExpressionAttributeNames: { '#role': 'role' },
+    ExpressionAttributeValues: { ':admin': 'admin' },
+  };
+  return { steps: [[{ ConditionCheck }, error]] };
 }
 
+/** The change after which nobody is known to have made a user, and so may change that user. */
+export const makerForgotten: Change = { fields: { made_by: undefined } };
+
 /**
- * The steps that take an address for a user, unless it is the present one in another spelling. They
- * are apart from {@link writeUser}, so that only functions that change addresses may delete items.
+ * The change that takes an address for a user, unless it is the present one in another spelling. It
+ * is apart from {@link writeUser}, so that only functions that change addresses may delete items.
  */
-export function takeEmail(user: StoredUser, email = user.email): readonly Step[] {
-  if (emailKey(email) === emailKey(user.email)) return [];
+export function emailTaken(user: StoredUser, email = user.email): Change {
+  if (emailKey(email) === emailKey(user.email)) return {};
   const item = { ...emailItemKey(email), user_id: user.id };
-  return [releaseEmail(user), claiming(item, 'EMAIL_REGISTERED')];
+  return merged(emailReleased(user), { steps: [claiming(item, 'EMAIL_REGISTERED')] });
 }
 
 /** Frees the address of a user, so that others can take it. */
-export function releaseEmail({ id, email }: StoredUser): Step {
-  return releasing(emailItemKey(email), id);
-}
-
-/** All that several rules contribute. */
-export function merged(...changes: readonly Change[]): Required<Change> {
-  return {
-    fields: Object.assign({}, ...changes.map(({ fields }) => fields)),
-    steps: changes.flatMap(({ steps = [] }) => steps),
-    ways: changes.flatMap(({ ways = [] }) => ways),
-  };
+export function emailReleased({ id, email }: StoredUser): Change {
+  return { steps: [releasing(emailItemKey(email), id)] };
 }
 
 /**
- * Writes a change of a user, on the condition that nobody has changed the user since the user was read.
+ * Writes changes of a user, on the condition that nobody has changed the user since the user was read.
  * @returns the user as changed
  * @throws {Overtaken} when others have changed the user
  * @throws {DomainError} STORAGE_FAULT, and the errors of the steps
  */
 export async function writeUser(
   user: StoredUser,
-  { fields, steps = [] }: Change,
+  ...changes: readonly Change[]
 ): Promise<StoredUser> {
+  const { fields, steps } = merged(...changes);
   const version = newVersion();
   const changed = { ...fields, version };
   // Only admins have the key of their index.

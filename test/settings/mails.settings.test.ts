@@ -13,22 +13,22 @@ import type { Handler } from '../../lib/http/request.ts';
 import { makeNonce } from '../../lib/keys/nonce.ts';
 import { belongingOf } from '../../lib/keys/token.ts';
 import { forIdToken } from '../../lib/options/identities/id-token.ts';
-import { linking, makeIdentity } from '../../lib/options/identities/identities.ts';
+import { identitiesClaimed, makeIdentity } from '../../lib/options/identities/identities.ts';
 import { makeLinkToken, resetLink } from '../../lib/options/links/link.ts';
 import * as handOver from '../../lib/options/mails/hand-over.ts';
 import type { MailCause } from '../../lib/options/mails/sources.ts';
 import { requireToldMail } from '../../lib/options/mails/told.ts';
 import { creationOptions, loginOptions } from '../../lib/options/passkeys/credential.ts';
-import { adding, makeHandle, makePasskey } from '../../lib/options/passkeys/passkeys.ts';
+import { makeHandle, makePasskey, passkeyAdded } from '../../lib/options/passkeys/passkeys.ts';
 import { findBearer } from '../../lib/options/sessions/bearer.ts';
 import { beginSession } from '../../lib/options/sessions/session-tokens.ts';
 import type { Beginning } from '../../lib/options/sessions/sessions.ts';
-import { waitingFor } from '../../lib/options/verified-addresses/link.ts';
+import { addressAwaited } from '../../lib/options/verified-addresses/link.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
 import { hashPassword } from '../../lib/users/password.ts';
 import { allocateUserId, findUserByEmail, insertUser, readUser } from '../../lib/users/store.ts';
 import { unmatchableHash } from '../../lib/users/user.ts';
-import { merged, writeUser } from '../../lib/users/write.ts';
+import { writeUser } from '../../lib/users/write.ts';
 import { uniqueEmail } from '../support/client.ts';
 import { gatewayEvent } from '../support/event.ts';
 import { type Claims, identitySettings, newPerson, startIssuer } from '../support/issuer.ts';
@@ -154,10 +154,8 @@ const proofOf = async (claims: Claims) => {
 const link = async (user: StoredUser) => {
   const { sub } = newPerson();
   const identity = makeIdentity({ issuer: issuer.url, subject: sub });
-  await writeUser(user, {
-    fields: { identities: [identity] },
-    steps: linking(user, [identity]),
-  });
+  const identities = [identity];
+  await writeUser(user, { fields: { identities } }, identitiesClaimed(user, identities));
   return { sub, identity };
 };
 
@@ -167,8 +165,8 @@ const withPasskey = async (user: StoredUser) => {
   const handle = makeHandle();
   const credential = { credential_id: passkey.id, public_key: passkey.publicKey };
   const stored = makePasskey(credential, 'Passkey', rpId);
-  const added = adding(user, stored, { ...credential, counter: 0, backed_up: false });
-  await writeUser(user, merged(added, { fields: { passkey_handle: handle } }));
+  const added = passkeyAdded(user, stored, { ...credential, counter: 0, backed_up: false });
+  await writeUser(user, added, { fields: { passkey_handle: handle } });
   return { passkey, handle, stored };
 };
 
@@ -345,7 +343,7 @@ const rows: readonly Row[] = [
     kind: 'notice',
     prepare: async (email) => {
       const [user, other] = [await userWith(email), uniqueEmail()];
-      const { fields: waiting } = waitingFor(user, other);
+      const { fields: waiting = {} } = addressAwaited(user, other);
       await setFields(user.id, waiting);
       const pendingId = waiting.pending_id;
       const link = { kind: 'address', user, email: other, pendingId } as const;

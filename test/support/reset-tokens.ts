@@ -4,8 +4,8 @@ import { inject } from 'vitest';
 import { makeInvitationToken } from '../../lib/options/invitations/invitation.ts';
 import { type Link, makeLinkToken } from '../../lib/options/links/link.ts';
 import { mailsKey } from '../../lib/options/mails/limits.ts';
-import { adding, makePasskey } from '../../lib/options/passkeys/passkeys.ts';
-import { waitingFor } from '../../lib/options/verified-addresses/link.ts';
+import { makePasskey, passkeyAdded } from '../../lib/options/passkeys/passkeys.ts';
+import { addressAwaited } from '../../lib/options/verified-addresses/link.ts';
 import { getItem } from '../../lib/users/item.ts';
 import { findStoredUser } from '../../lib/users/store.ts';
 import { unmatchableHash } from '../../lib/users/user.ts';
@@ -50,7 +50,7 @@ export const plantLinkToken = (
     const user = await findStoredUser(id);
     if (!user) throw new Error(`There is no user ${id}`);
     const { email = user.email } = link;
-    const waiting = email === user.email ? undefined : waitingFor(user, email).fields;
+    const waiting = email === user.email ? undefined : addressAwaited(user, email).fields;
     if (waiting) await setFields(id, waiting);
     return makeLinkToken({ kind: 'reset', user, ...link, email, pendingId: waiting?.pending_id });
   });
@@ -123,5 +123,5 @@ export const plantPasskey = (environment: Environment, id: number): Promise<unkn
     const credential_id = randomBytes(16).toString('base64url');
     const credential = { credential_id, public_key: Buffer.of(0), counter: 0, backed_up: false };
     const passkey = makePasskey(credential, 'Passkey', rpId);
-    return rewriteUser(id, (user) => writeUser(user, adding(user, passkey, credential)));
+    return rewriteUser(id, (user) => writeUser(user, passkeyAdded(user, passkey, credential)));
   });

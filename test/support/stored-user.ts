@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { remove } from '../../lib/accounts/delete-user.ts';
-import { movedTo } from '../../lib/accounts/new-address.ts';
+import { addressMoved } from '../../lib/accounts/new-address.ts';
 import { shownUser } from '../../lib/accounts/shown.ts';
-import type { StoredUser } from '../../lib/users/item.ts';
+import type { Fields, StoredUser } from '../../lib/users/item.ts';
 import { allocateUserId, findStoredUser, insertUser } from '../../lib/users/store.ts';
-import { type Fields, merged, rewriteUser, writeUser } from '../../lib/users/write.ts';
+import { rewriteUser, writeUser } from '../../lib/users/write.ts';
 import { uniqueEmail } from './client.ts';
 
 /** A user to store, with an address of its own. */
@@ -37,9 +37,7 @@ export const findUser = async (id: number) => {
 
 /** Sets fields of a user, as an operator does. */
 export const setFields = (id: number, { email, ...fields }: Fields): Promise<StoredUser> =>
-  rewriteUser(id, (user) =>
-    writeUser(user, merged({ fields }, movedTo(user, email ?? user.email))),
-  );
+  rewriteUser(id, (user) => writeUser(user, { fields }, addressMoved(user, email ?? user.email)));
 
 /** Removes a user, without an entry and a notice. */
 export const removeUser = (id: number): Promise<StoredUser> =>

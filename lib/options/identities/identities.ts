@@ -4,18 +4,18 @@
  * one transaction.
  */
 import { randomBytes } from 'node:crypto';
-import type { Step } from '../../dynamodb/client.ts';
 import { itemKey } from '../../dynamodb/tables.ts';
 import {
+  type Change,
   claiming,
   getItem,
   type IdentityName,
+  merged,
   releasing,
   type StoredIdentity,
   type StoredUser,
 } from '../../users/item.ts';
 import { findStoredUser } from '../../users/store.ts';
-import type { Change } from '../../users/write.ts';
 
 /** Identities that a user may have, so that the user's item stays small. */
 export const mostIdentities = 10;
@@ -52,27 +52,31 @@ export function identityOf(user: StoredUser, { issuer, subject }: IdentityName) 
   return user.identities?.find((each) => each.issuer === issuer && each.subject === subject);
 }
 
-/** The steps that link identities of a user, on the condition that nobody has them. */
-export function linking(
+/** The change that links identities to a user, on the condition that nobody has them. */
+export function identitiesClaimed(
   { id, identities = [] }: StoredUser,
   names: readonly IdentityName[] = identities,
-): readonly Step[] {
-  return names.map((name) => claiming({ ...identityKey(name), user_id: id }, 'IDENTITY_LINKED'));
+): Change {
+  const claim = (name: IdentityName) =>
+    claiming({ ...identityKey(name), user_id: id }, 'IDENTITY_LINKED');
+  return { steps: names.map(claim) };
 }
 
 /** The change after which a user has no identities. */
-export function unlinkedAll(user: StoredUser): Change {
-  return user.identities
-    ? { fields: { identities: undefined }, steps: unlinking(user), ways: ['identities'] }
-    : { fields: {} };
+export function identitiesUnlinked(user: StoredUser): Change {
+  if (!user.identities) return {};
+  return merged(identitiesReleased(user), {
+    fields: { identities: undefined },
+    ways: ['identities'],
+  });
 }
 
-/** The steps that unlink identities of a user. */
-export function unlinking(
+/** The change by which identities of a user belong to nobody. */
+export function identitiesReleased(
   { id, identities = [] }: StoredUser,
   names: readonly IdentityName[] = identities,
-): readonly Step[] {
-  return names.map((name) => releasing(identityKey(name), id));
+): Change {
+  return { steps: names.map((name) => releasing(identityKey(name), id)) };
 }
 
 /** No issuer has a number sign. */

@@ -5,13 +5,13 @@
 import type { ErrorCode } from '../../ground/errors.ts';
 import { config, hasIdentities, sendsMail } from '../../ground/settings.ts';
 import { day } from '../../ground/time.ts';
-import type { StoredUser } from '../../users/item.ts';
+import type { Change, StoredUser } from '../../users/item.ts';
 import { isSuspended, isUnmatchable } from '../../users/user.ts';
-import { type Fields, writeUser } from '../../users/write.ts';
+import { writeUser } from '../../users/write.ts';
 import { makeLinkToken, resetLink } from '../links/link.ts';
 
-/** The field of a user who has a password. */
-export const notInvited = { invited_until: undefined } as const satisfies Fields;
+/** The change of a user who gets a password. */
+export const invitationAccepted: Change = { fields: { invited_until: undefined } };
 
 /** Seconds for which the link of an invitation is valid. */
 const lifetime = 7 * day;
@@ -21,10 +21,10 @@ export function invitedFrom(now = new Date()) {
   return { invited_until: new Date(now.getTime() + lifetime * 1000).toISOString() };
 }
 
-/** The field by which the link of an invitation is void from now on; the user can be invited again. */
-export function withoutInvitationLink({ invited_until }: StoredUser, now = new Date()): Fields {
+/** The change by which the link of an invitation is void from now on; the user can be invited again. */
+export function invitationLinkVoided({ invited_until }: StoredUser, now = new Date()): Change {
   const time = now.toISOString();
-  return invited_until && invited_until > time ? { invited_until: time } : {};
+  return invited_until && invited_until > time ? { fields: { invited_until: time } } : {};
 }
 
 /** The error when a user cannot be invited, or invited again; undefined: the user can be. */

@@ -5,12 +5,12 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { type Step, send } from '../../dynamodb/client.ts';
+import { send } from '../../dynamodb/client.ts';
 import { itemKey } from '../../dynamodb/tables.ts';
 import { DomainError } from '../../ground/errors.ts';
 import { config } from '../../ground/settings.ts';
 import { hour, seconds } from '../../ground/time.ts';
-import { getItems, type ItemKey, type StoredUser, userKey } from '../../users/item.ts';
+import { type Change, getItems, type ItemKey, type StoredUser, userKey } from '../../users/item.ts';
 import { isSuspended, isUserId } from '../../users/user.ts';
 
 /** The purpose of a mailed link: to set a password, or to verify an address. */
@@ -127,9 +127,9 @@ export async function findLink(
   return { kind, user, stored, other, tokenHash, isGood };
 }
 
-/** Uses the token of a reset up, on the condition that it is still valid. */
-export function useResetLink(link: FoundLink, now = new Date()): Step {
-  return [{ Update: useLink(link, now) }, 'RESET_TOKEN_INVALID'];
+/** The change that uses the token of a reset up, on the condition that it is still valid. */
+export function resetLinkUsed(link: FoundLink, now = new Date()): Change {
+  return { steps: [[{ Update: useLink(link, now) }, 'RESET_TOKEN_INVALID']] };
 }
 
 /** The update that uses a token up, on the condition that it is still valid. */

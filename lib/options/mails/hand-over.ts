@@ -4,8 +4,7 @@ import { config } from '../../ground/settings.ts';
 import type { Source } from '../../ground/source.ts';
 import { post } from '../../keys/signed-request.ts';
 import type { Claims } from '../../keys/token.ts';
-import type { StoredUser } from '../../users/item.ts';
-import type { Fields } from '../../users/write.ts';
+import type { Fields, StoredUser } from '../../users/item.ts';
 import { countForSource, type MailCause } from './sources.ts';
 import type { Part } from './texts/en.ts';
 

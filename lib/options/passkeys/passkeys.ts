@@ -10,6 +10,7 @@ import { DomainError } from '../../ground/errors.ts';
 import type { PasskeySettings } from '../../ground/rules.ts';
 import { config, hasPasskeys } from '../../ground/settings.ts';
 import {
+  type Change,
   claiming,
   getItem,
   getItems,
@@ -18,7 +19,7 @@ import {
   type StoredUser,
 } from '../../users/item.ts';
 import { findStoredUser } from '../../users/store.ts';
-import { type Change, writeUser } from '../../users/write.ts';
+import { writeUser } from '../../users/write.ts';
 import type { Session } from '../sessions/sessions.ts';
 
 /** A credential as its authenticator has made it. */
@@ -120,7 +121,7 @@ export function shownPasskey(
 }
 
 /** The change that adds a passkey to a user, on the condition that nobody has its credential. */
-export function adding(
+export function passkeyAdded(
   { id, passkeys = [] }: StoredUser,
   passkey: StoredPasskey,
   { credential_id, ...credential }: Credential,
@@ -133,8 +134,8 @@ export function adding(
 }
 
 /** The change that removes passkeys of a user. */
-export function removing(user: StoredUser, removed = user.passkeys ?? []): Change {
-  if (removed.length === 0) return { fields: {} };
+export function passkeysRemoved(user: StoredUser, removed = user.passkeys ?? []): Change {
+  if (removed.length === 0) return {};
   const rest = user.passkeys?.filter((each) => !removed.includes(each)) ?? [];
   return {
     fields: { passkeys: rest.length > 0 ? rest : undefined },
@@ -143,9 +144,9 @@ export function removing(user: StoredUser, removed = user.passkeys ?? []): Chang
   };
 }
 
-/** The steps by which the passkeys of a user go with the user. */
-export function forgottenPasskeys(user: StoredUser): readonly Step[] {
-  return (user.passkeys ?? []).map((passkey) => forgetting(user, passkey));
+/** The change by which the items of the passkeys of a user go with the user. */
+export function passkeysForgotten(user: StoredUser): Change {
+  return { steps: (user.passkeys ?? []).map((passkey) => forgetting(user, passkey)) };
 }
 
 /**

@@ -15,8 +15,7 @@ import { networkOf, type Source } from '../../ground/source.ts';
 import { patiently, seconds } from '../../ground/time.ts';
 import { signingKeys } from '../../keys/signing-secret.ts';
 import { emailKey, nobodysEmail } from '../../users/address.ts';
-import { getItems, type ItemKey, type StoredUser } from '../../users/item.ts';
-import type { Change } from '../../users/write.ts';
+import { type Change, getItems, type ItemKey, type StoredUser } from '../../users/item.ts';
 import { hasFactor } from '../second-factor/state.ts';
 
 /** A count as it is stored. Times are seconds since 1970. */
@@ -178,11 +177,11 @@ export async function forgetFailures(
  * The change that deletes the failed logins of a user who resets the password, unless the mailbox would
  * give further guesses at a code.
  */
-export async function forgottenFailures(user: StoredUser): Promise<Change> {
+export async function failuresForgotten(user: StoredUser): Promise<Change> {
   const counter = hasFactor(user) ? undefined : await failuresOf(user.email);
-  if (!counter) return { fields: {} };
+  if (!counter) return {};
   const Delete = { TableName: config.usersTable, Key: { pk: counter.pk } };
-  return { fields: {}, steps: [[{ Delete }]] };
+  return { steps: [[{ Delete }]] };
 }
 
 /** The counter of an account's failed logins; undefined if nobody can have it, or the signing secret cannot be read. */

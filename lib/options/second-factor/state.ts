@@ -1,17 +1,19 @@
 /** The second factor in the fields of a user's item, and of a session (functions/README.md, Second factor). */
 import { config } from '../../ground/settings.ts';
-import type { StoredUser } from '../../users/item.ts';
+import type { Change, StoredUser } from '../../users/item.ts';
 import type { Role } from '../../users/user.ts';
 import { beganByPasskey } from '../passkeys/passkeys.ts';
 import type { Session } from '../sessions/sessions.ts';
 
-/** The fields of a user who has no second factor. */
-export const withoutFactor = {
-  factor_secret: undefined,
-  factor_step: undefined,
-  recovery_codes: undefined,
-  enrolment: undefined,
-} as const;
+/** The change after which a user has no second factor. */
+export const noFactor: Change = {
+  fields: {
+    factor_secret: undefined,
+    factor_step: undefined,
+    recovery_codes: undefined,
+    enrolment: undefined,
+  },
+};
 
 /** The details of the audit entry of a removal. */
 export const factorRemoved = { fields: ['second_factor'], second_factor: 'removed' } as const;

@@ -10,7 +10,7 @@ import {
   readSessions,
   requireOpen,
   type Session,
-  withoutSessions,
+  sessionsEnded,
 } from './sessions.ts';
 
 /**
@@ -50,7 +50,7 @@ export async function endOtherSessions(caller: Bearer): Promise<void> {
   const { id, session } = caller;
   const end = async (user: StoredUser) => {
     requireOpen(user, session);
-    await writeUser(user, { fields: withoutSessions(user, session) });
+    await writeUser(user, sessionsEnded(user, session));
   };
   await rewriteUser(id, end, caller);
 }

@@ -6,18 +6,17 @@
  * A refresh token and the access tokens that were given with it are a pair.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Step } from '../../dynamodb/client.ts';
 import { DomainError } from '../../ground/errors.ts';
 import { config, hasSessions } from '../../ground/settings.ts';
 import type { Source } from '../../ground/source.ts';
 import { day, seconds } from '../../ground/time.ts';
 import { issueToken, type Tokens } from '../../keys/token.ts';
-import type { StoredUser } from '../../users/item.ts';
+import type { Change, StoredUser } from '../../users/item.ts';
 import { isUserId } from '../../users/user.ts';
 import { roleIn } from '../second-factor/state.ts';
 import {
   type Beginning,
-  firstSession,
+  firstSessionStored,
   makeSessionId,
   type RefreshState,
   type Session,
@@ -142,16 +141,16 @@ export function endTimeOf(created: number, now: Date): number {
 
 /**
  * The first session of a user who registers.
- * @returns its tokens, and its write for the transaction that stores the user
+ * @returns its tokens, and the change that stores it with the user
  * @throws {DomainError} TOKEN_FAULT
  */
 export async function prepareFirstSession(
   user: StoredUser,
   source: Source,
-): Promise<{ tokens: Tokens; writes: Step[] }> {
-  if (!hasSessions(config)) return { tokens: { token: await issueToken(user) }, writes: [] };
+): Promise<{ tokens: Tokens; stored: Change }> {
+  if (!hasSessions(config)) return { tokens: { token: await issueToken(user) }, stored: {} };
   const { session, tokens } = await prepare(user, source);
-  return { tokens, writes: [firstSession(user, session)] };
+  return { tokens, stored: firstSessionStored(user, session) };
 }
 
 const random = (bytes: number): string => randomBytes(bytes).toString('base64url');

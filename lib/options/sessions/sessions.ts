@@ -7,12 +7,19 @@
  */
 import { randomBytes } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { Overtaken, type Step, sendIf, updateOnce } from '../../dynamodb/client.ts';
+import { Overtaken, sendIf, updateOnce } from '../../dynamodb/client.ts';
 import { itemKey } from '../../dynamodb/tables.ts';
 import { DomainError } from '../../ground/errors.ts';
 import { config, hasSessions } from '../../ground/settings.ts';
 import { day, seconds } from '../../ground/time.ts';
-import { getItem, getItems, newVersion, type StoredUser, userKey } from '../../users/item.ts';
+import {
+  type Change,
+  getItem,
+  getItems,
+  newVersion,
+  type StoredUser,
+  userKey,
+} from '../../users/item.ts';
 
 /** The state of a session's refresh tokens; see lib/options/sessions/session-tokens.ts. */
 export interface RefreshState {
@@ -157,17 +164,18 @@ export async function writeSession(
   if (!(await updateOnce(update, isOurs, limits))) throw new Overtaken();
 }
 
-/** The write of a user's first session, for the transaction that stores the user. */
-export function firstSession(user: StoredUser, { id, ...session }: Session): Step {
+/** The change that stores the first session of a user, who is stored with it. */
+export function firstSessionStored(user: StoredUser, { id, ...session }: Session): Change {
   const kept = { [id]: { ...session, version: newVersion() }, expires_at: session.until };
-  return [{ Put: { TableName: config.usersTable, Item: { ...sessionsKey(user.id), ...kept } } }];
+  const Put = { TableName: config.usersTable, Item: { ...sessionsKey(user.id), ...kept } };
+  return { steps: [[{ Put }]] };
 }
 
 /**
- * The step that notes in a session that its user enables TOTP in it. The session gets a new version, so that
+ * The change that notes in a session that its user enables TOTP in it. The session gets a new version, so that
  * no other write of it, which has read it before, loses the note.
  */
-export function enrolledIn(userId: number, { id }: Session): Step {
+export function enrolmentNoted(userId: number, { id }: Session): Change {
   const update = {
     TableName: config.usersTable,
     Key: sessionsKey(userId),
@@ -176,20 +184,21 @@ export function enrolledIn(userId: number, { id }: Session): Step {
     ExpressionAttributeNames: { '#id': id },
     ExpressionAttributeValues: { ':true': true, ':version': newVersion() },
   };
-  return [{ Update: update }, 'TOKEN_INVALID'];
+  return { steps: [[{ Update: update }, 'TOKEN_INVALID']] };
 }
 
-/** The fields that a write sets in a user item to end all sessions of the user, except one that goes on. */
-export function withoutSessions(user: StoredUser, kept?: Session) {
+/** The change that ends all sessions of a user. @param kept the session that goes on; absent: none */
+export function sessionsEnded(user: StoredUser, kept?: Session): Change {
   if (!hasSessions(config)) return {};
   const session_epoch = (user.session_epoch ?? 0) + 1;
-  return { session_epoch, kept_session: kept && keptMark(session_epoch, kept.id) };
+  const kept_session = kept && keptMark(session_epoch, kept.id);
+  return { fields: { session_epoch, kept_session } };
 }
 
-/** The step that deletes all sessions of a user who is deleted. */
-export function forgottenSessions({ id }: StoredUser): readonly Step[] {
-  if (!hasSessions(config)) return [];
-  return [[{ Delete: { TableName: config.usersTable, Key: sessionsKey(id) } }]];
+/** The change by which the item of the sessions of a user goes with the user. */
+export function sessionsForgotten({ id }: StoredUser): Change {
+  if (!hasSessions(config)) return {};
+  return { steps: [[{ Delete: { TableName: config.usersTable, Key: sessionsKey(id) } }]] };
 }
 
 /**

@@ -1,10 +1,11 @@
 /** Users who may not log in until the suspension is lifted (functions/README.md, Suspension). */
 import { besideAnotherAdmin } from '../../users/admins.ts';
+import { merged } from '../../users/item.ts';
 import { isSuspended } from '../../users/user.ts';
-import { requireAdmin, rewriteUser, writeUser } from '../../users/write.ts';
-import { withoutInvitationLink } from '../invitations/invitation.ts';
-import { withoutSessions } from '../sessions/sessions.ts';
-import { waitingForNone } from '../verified-addresses/address.ts';
+import { byStoredAdmin, rewriteUser, writeUser } from '../../users/write.ts';
+import { invitationLinkVoided } from '../invitations/invitation.ts';
+import { sessionsEnded } from '../sessions/sessions.ts';
+import { noAddressAwaited } from '../verified-addresses/address.ts';
 
 /**
  * Suspends a user, ends all sessions of the user and voids all mailed links, unless that is the last admin: when two admins
@@ -15,19 +16,17 @@ import { waitingForNone } from '../verified-addresses/address.ts';
 export function suspendUser(id: number, now = new Date()): Promise<boolean> {
   return rewriteUser(id, async (user) => {
     if (isSuspended(user)) return false;
-    const fields = {
-      suspended_at: now.toISOString(),
-      suspensions: (user.suspensions ?? 0) + 1, // links
-      ...withoutSessions(user),
-      ...withoutInvitationLink(user, now), // invitations
-      ...waitingForNone, // verified addresses
-    };
-    if (user.role !== 'admin') await writeUser(user, { fields });
-    else {
-      await besideAnotherAdmin(id, 'LAST_ADMIN_SUSPENSION', (otherIsAdmin) =>
-        writeUser(user, { fields, steps: [otherIsAdmin] }),
-      );
-    }
+    const suspended = merged(
+      { fields: { suspended_at: now.toISOString(), suspensions: (user.suspensions ?? 0) + 1 } }, // links
+      sessionsEnded(user),
+      invitationLinkVoided(user, now), // invitations
+      noAddressAwaited, // verified addresses
+    );
+    await (user.role === 'admin'
+      ? besideAnotherAdmin(id, 'LAST_ADMIN_SUSPENSION', (otherIsAdmin) =>
+          writeUser(user, suspended, otherIsAdmin),
+        )
+      : writeUser(user, suspended));
     return true;
   });
 }
@@ -42,7 +41,7 @@ export function suspendUser(id: number, now = new Date()): Promise<boolean> {
 export function liftSuspension(id: number, by: number): Promise<boolean> {
   return rewriteUser(id, async (user) => {
     if (!isSuspended(user)) return false;
-    await writeUser(user, { fields: { suspended_at: undefined }, steps: [requireAdmin(by)] });
+    await writeUser(user, { fields: { suspended_at: undefined } }, byStoredAdmin(by));
     return true;
   });
 }

@@ -1,16 +1,13 @@
 /** Verified addresses in the fields of a user's item (functions/README.md, Verified addresses). */
 import { config } from '../../ground/settings.ts';
 import { seconds } from '../../ground/time.ts';
-import type { StoredUser } from '../../users/item.ts';
+import type { Change, Fields, StoredUser } from '../../users/item.ts';
 import type { User } from '../../users/user.ts';
-import type { Fields } from '../../users/write.ts';
 
-/** The fields of a user who waits for no link. */
-export const waitingForNone = {
-  pending_email: undefined,
-  pending_until: undefined,
-  pending_id: undefined,
-} as const satisfies Fields;
+/** The change after which no address of a user waits for its link. */
+export const noAddressAwaited: Change = {
+  fields: { pending_email: undefined, pending_until: undefined, pending_id: undefined },
+};
 
 /** The field of a user whose address is verified, whatever the setting. */
 export const verified = { email_verified: true } as const satisfies Fields;

@@ -3,11 +3,9 @@
  * another one for which the user has asked.
  */
 import { randomUUID } from 'node:crypto';
-import type { Step } from '../../dynamodb/client.ts';
 import { DomainError } from '../../ground/errors.ts';
 import { seconds } from '../../ground/time.ts';
-import type { StoredUser } from '../../users/item.ts';
-import type { Change } from '../../users/write.ts';
+import type { Change, StoredUser } from '../../users/item.ts';
 import { type FoundLink, findLink, linkLifetime, useLink, voidLink } from '../links/link.ts';
 import { findOpenSession, type Session, sessionsKey, withSessions } from '../sessions/sessions.ts';
 import { isWaiting } from './address.ts';
@@ -27,7 +25,7 @@ export interface AddressLink extends FoundLink {
  * before anything is mailed, so that it does not tell whether the address is free. If the same address
  * waits already, its link stays valid.
  */
-export function waitingFor(user: StoredUser, email: string, now = new Date()): Change {
+export function addressAwaited(user: StoredUser, email: string, now = new Date()): Change {
   const fields = { pending_email: email, pending_until: seconds(now) + linkLifetime };
   if (isWaiting(user, now) && user.pending_id !== undefined && user.pending_email === email) {
     return { fields };
@@ -56,13 +54,14 @@ export async function readAddressLink(token: string, now = new Date()): Promise<
 }
 
 /**
- * Uses a token up, on the condition that it is still valid. Whoever has lost the response sends it again:
+ * The change that uses a token up, on the condition that it is still valid. Whoever has lost the response sends it again:
  * what is needed to repeat the response is kept.
  */
-export function useAddressLink(link: FoundLink, now = new Date()): Step {
+export function addressLinkUsed(link: FoundLink, now = new Date()): Change {
   const UpdateExpression =
     'SET expires_at = if_not_exists(expires_at, :end), used_hash = :hash REMOVE token_hash, user_state';
-  return [{ Update: { ...useLink(link, now), UpdateExpression } }, 'VERIFICATION_TOKEN_INVALID'];
+  const Update = { ...useLink(link, now), UpdateExpression };
+  return { steps: [[{ Update }, 'VERIFICATION_TOKEN_INVALID']] };
 }
 
 /**

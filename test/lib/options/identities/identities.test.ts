@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { transact } from '../../../../lib/dynamodb/client.ts';
 import {
   findUserByIdentity,
-  linking,
+  identitiesClaimed,
   makeIdentity,
 } from '../../../../lib/options/identities/identities.ts';
 import { insertUser } from '../../../../lib/users/store.ts';
@@ -17,7 +17,7 @@ it('An identity is that of a user whose item names it too, and not after it was 
   const unlinked = makeIdentity({ issuer, subject: '2' });
   const user = storedUser({ id: 7, identities: [linked] });
   await insertUser(user);
-  await transact(linking(user, [linked, unlinked]));
+  await transact(identitiesClaimed(user, [linked, unlinked]).steps ?? []);
 
   expect(await findUserByIdentity(linked)).toMatchObject(user);
   expect(await findUserByIdentity(unlinked)).toBeUndefined();

@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import {
   hasUnusedInvitation,
+  invitationLinkVoided,
   isInvited,
   makeInvitationToken,
   whyNotInvitable,
-  withoutInvitationLink,
 } from '../../../../lib/options/invitations/invitation.ts';
 import { makeLinkToken, readResetLink, resetLink } from '../../../../lib/options/links/link.ts';
 import { unmatchableHash } from '../../../../lib/users/user.ts';
@@ -32,7 +32,7 @@ describe('The token of an invitation', () => {
     expect(await isValid(token, at(7 * day))).toBe(false);
     const { user: stored } = await readResetLink(token, at(0));
     expect(stored.invited_until).toBe(at(7 * day).toISOString());
-    expect(withoutInvitationLink(stored, at(7 * day))).toEqual({});
+    expect(invitationLinkVoided(stored, at(7 * day))).toEqual({});
     expect(Number((await itemOf(user))?.expires_at)).toBeGreaterThan(
       start.getTime() / 1000 + 7 * day,
     );
@@ -42,7 +42,7 @@ describe('The token of an invitation', () => {
     const first = await invitable();
     const token = await makeInvitationToken(first, at(0));
     const { user } = await readResetLink(token, at(1));
-    await setFields(user.id, withoutInvitationLink(user, at(1)));
+    await setFields(user.id, invitationLinkVoided(user, at(1)).fields ?? {});
     const second = await invitable();
     const another = await makeInvitationToken(second, at(0));
     const stored = (await readResetLink(another, at(1))).user;

@@ -3,7 +3,7 @@ import {
   makeLinkToken,
   readResetLink,
   resetLink,
-  useResetLink,
+  resetLinkUsed,
 } from '../../../../lib/options/links/link.ts';
 import type { StoredUser } from '../../../../lib/users/item.ts';
 import { findStoredUser } from '../../../../lib/users/store.ts';
@@ -137,7 +137,7 @@ describe('A reset token', () => {
     const set = async (password_hash: string, now?: Date) => {
       const user = await findStoredUser(id);
       if (!user) throw new Error(`There is no user ${id}`);
-      return writeUser(user, { fields: { password_hash }, steps: [useResetLink(link, now)] });
+      return writeUser(user, { fields: { password_hash } }, resetLinkUsed(link, now));
     };
     const link = await readResetLink(token, at(1));
 

@@ -9,7 +9,7 @@ import { endOpenSession, listSessions } from '../../../../lib/options/sessions/o
 import { beginSession } from '../../../../lib/options/sessions/session-tokens.ts';
 import {
   endSession,
-  enrolledIn,
+  enrolmentNoted,
   findOpenSession,
   isSessionId,
   raiseSessionEpoch,
@@ -105,7 +105,7 @@ describe('A session', () => {
     const header = await enter();
     const read = (await readSessions(user.id)) ?? expect.unreachable();
     const session = findOpenSession(read, header.session, new Date()) ?? expect.unreachable();
-    await transact([enrolledIn(user.id, session)]);
+    await transact(enrolmentNoted(user.id, session).steps ?? []);
 
     await expect(writeSession(read, session)).rejects.toThrow(Overtaken);
 

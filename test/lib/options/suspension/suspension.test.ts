@@ -2,7 +2,10 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type Link, makeLinkToken, readResetLink } from '../../../../lib/options/links/link.ts';
 import { liftSuspension, suspendUser } from '../../../../lib/options/suspension/suspension.ts';
 import { isWaiting } from '../../../../lib/options/verified-addresses/address.ts';
-import { readAddressLink, waitingFor } from '../../../../lib/options/verified-addresses/link.ts';
+import {
+  addressAwaited,
+  readAddressLink,
+} from '../../../../lib/options/verified-addresses/link.ts';
 import type { StoredUser } from '../../../../lib/users/item.ts';
 import { readUser } from '../../../../lib/users/store.ts';
 import { writeUser } from '../../../../lib/users/write.ts';
@@ -21,7 +24,8 @@ it('A user is suspended once, and also where there is no admin', async () => {
   expect([await suspendUser(id), await suspendUser(id)]).toEqual([true, false]);
 });
 
-const asksForAnother = (user: StoredUser) => writeUser(user, waitingFor(user, 'new@example.org'));
+const asksForAnother = (user: StoredUser) =>
+  writeUser(user, addressAwaited(user, 'new@example.org'));
 const asks = async (user: StoredUser) => user;
 
 type Row = readonly [

@@ -1,7 +1,10 @@
 import { afterAll, expect, it, vi } from 'vitest';
 import { makeLinkToken } from '../../../../lib/options/links/link.ts';
-import { waitingForNone } from '../../../../lib/options/verified-addresses/address.ts';
-import { readAddressLink, waitingFor } from '../../../../lib/options/verified-addresses/link.ts';
+import { noAddressAwaited } from '../../../../lib/options/verified-addresses/address.ts';
+import {
+  addressAwaited,
+  readAddressLink,
+} from '../../../../lib/options/verified-addresses/link.ts';
 import { writeUser } from '../../../../lib/users/write.ts';
 import { newUser } from '../../../support/reset-items.ts';
 
@@ -13,8 +16,8 @@ it('A link is void once another address is asked for, also when that is withdraw
   const token = await makeLinkToken({ kind: 'address', user, email: user.email });
   expect((await readAddressLink(token)).email).toBe(user.email);
 
-  const waiting = await writeUser(user, waitingFor(user, 'new@example.org'));
-  await writeUser(waiting, { fields: waitingForNone });
+  const waiting = await writeUser(user, addressAwaited(user, 'new@example.org'));
+  await writeUser(waiting, noAddressAwaited);
 
   await expect(readAddressLink(token)).rejects.toMatchObject({
     code: 'VERIFICATION_TOKEN_INVALID',
@@ -24,11 +27,11 @@ it('A link is void once another address is asked for, also when that is withdraw
 it('A link stays valid when its address is asked for again', async () => {
   const email = 'new@example.org';
   const asking = await newUser();
-  const user = await writeUser(asking, waitingFor(asking, email));
+  const user = await writeUser(asking, addressAwaited(asking, email));
   const { pending_id: pendingId } = user;
   const token = await makeLinkToken({ kind: 'address', user, email, pendingId });
 
-  await writeUser(user, waitingFor(user, email));
+  await writeUser(user, addressAwaited(user, email));
 
   expect((await readAddressLink(token)).email).toBe(email);
 });
