@@ -11,8 +11,8 @@ import { type TokenAndNonce, type Vouched, verifyIdToken } from '../options/iden
 import { identityOf } from '../options/identities/identities.ts';
 import {
   countedFailure,
+  guarded,
   loginCounters,
-  requireNoWait,
   sourceCounters,
 } from '../options/protection/counters.ts';
 import { checkCode, useCode } from '../options/second-factor/factor.ts';
@@ -103,12 +103,11 @@ export async function requireVouched(
   { ip_address }: Source,
   user?: StoredUser,
 ): Promise<Vouched> {
-  const counters = await requireNoWait(sourceCounters(ip_address));
-  const vouched = await verifyIdToken(token);
-  if (!vouched || (user && !identityOf(user, vouched))) {
-    throw await countedFailure(counters, 'IDENTITY_TOKEN_INVALID');
-  }
-  await requireNoWait(counters);
+  const counters = sourceCounters(ip_address);
+  const { right: vouched } = await guarded(counters, 'IDENTITY_TOKEN_INVALID', async () => {
+    const read = await verifyIdToken(token);
+    return read && (!user || identityOf(user, read)) ? read : undefined;
+  });
   return vouched;
 }
 
@@ -130,12 +129,10 @@ function requirePasswordOrIdentity(user: StoredUser, given: Confirmation): Promi
 async function requireRightPassword(user: StoredUser, given: Confirmation): Promise<void> {
   const { currentPassword, source } = given;
   if (!currentPassword) throw missingField('CURRENT_PASSWORD_REQUIRED', 'currentPassword');
-  const counters = await requireNoWait(await loginCounters(user.email, source.ip_address, user));
-  if (!(await matchesHash(currentPassword, user.password_hash))) {
-    throw await countedFailure(counters, 'CURRENT_PASSWORD_WRONG');
-  }
-  // Others may have reached a limit meanwhile.
-  await requireNoWait(counters);
+  const counters = await loginCounters(user.email, source.ip_address, user);
+  await guarded(counters, 'CURRENT_PASSWORD_WRONG', () =>
+    matchesHash(currentPassword, user.password_hash),
+  );
 }
 
 /** Requires a fresh ID token of an identity that is linked to a user. */
@@ -149,11 +146,11 @@ async function requireLinkedIdentity(user: StoredUser, given: Confirmation): Pro
 async function useFactor(user: StoredUser, given: Confirmation): Promise<StoredUser> {
   const { code = '', source } = given;
   if (!hasFactor(user)) return user;
-  const counters = await requireNoWait(await loginCounters(user.email, source.ip_address, user));
-  const proof = await checkCode(user, code);
-  if (proof) await requireNoWait(counters);
-  const used = proof && (await useCode(user, proof));
-  if (!used) throw await countedFailure(counters, 'CODE_WRONG');
+  const counters = await loginCounters(user.email, source.ip_address, user);
+  const check = () => checkCode(user, code);
+  const { right: proof, seen } = await guarded(counters, 'CODE_WRONG', check);
+  const used = await useCode(user, proof);
+  if (!used) throw await countedFailure(seen, 'CODE_WRONG');
   return used;
 }
 

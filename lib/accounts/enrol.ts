@@ -4,7 +4,7 @@ import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { seconds } from '../ground/time.ts';
 import { decryptSecret, encryptSecret } from '../keys/factor-key.ts';
-import { countedFailure, loginCounters, requireNoWait } from '../options/protection/counters.ts';
+import { guarded, loginCounters } from '../options/protection/counters.ts';
 import {
   enrolmentUri,
   makeRecoveryCodes,
@@ -149,10 +149,9 @@ async function enable(
   requireEnrollable(caller, caller);
   const factor_secret = pendingSecret(caller, seconds(now));
   const counters = await loginCounters(caller.email, source.ip_address, caller);
-  const seen = await requireNoWait(counters);
-  const factor_step = await stepOfCode(caller, factor_secret, code, now);
-  if (factor_step === undefined) throw await countedFailure(seen, 'CODE_WRONG');
-  await requireNoWait(counters);
+  const { right: factor_step } = await guarded(counters, 'CODE_WRONG', () =>
+    stepOfCode(caller, factor_secret, code, now),
+  );
   const recovery_codes = recoveryHashes(caller.id, codes);
   const factor = { factor_secret, factor_step, recovery_codes, enrolment: undefined };
   const write = async (user: StoredUser) => {

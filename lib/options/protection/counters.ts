@@ -97,6 +97,26 @@ export async function requireNoWait(counters: readonly Counter[]): Promise<reado
   return seen;
 }
 
+/**
+ * Checks what somebody may guess: refuses while a counter demands a wait, counts a wrong guess, and refuses a right
+ * one if others have reached a limit while it was checked.
+ * @param code the error of a wrong guess
+ * @param check undefined or false: the guess is wrong
+ * @returns what the check returns, and the counters as they were read before it
+ * @throws {DomainError} the error, TOO_MANY_ATTEMPTS, and what the check throws
+ */
+export async function guarded<T>(
+  counters: readonly Counter[],
+  code: ErrorCode,
+  check: () => Promise<T | false | undefined>,
+): Promise<{ right: T; seen: readonly Counter[] }> {
+  const seen = await requireNoWait(counters);
+  const right = await check();
+  if (right === undefined || right === false) throw await countedFailure(seen, code);
+  await requireNoWait(counters);
+  return { right, seen };
+}
+
 /** Reads the counts of counters. If they cannot be read, the counters are returned without counts. */
 export async function readCounts(counters: readonly Counter[]): Promise<readonly Counter[]> {
   const read = () => getItems(counters, { timeout: countingTimeout() });
