@@ -202,7 +202,7 @@ export const permissionsOf = {
   'audit.seal': [
     query('audit', [auditIndexes.byCreatedAt]),
     audit('BatchGetItem'),
-    // Where the newest header is shown (lib/seal/shown.ts), and where a check is requested (asked.ts).
+    // Where the newest header is shown (lib/seal/newest-header.ts), and where a check is requested (asked.ts).
     users('GetItem', 'audit-seal', 'audit-seal-check'),
     users('PutItem', 'audit-seal'),
     users('DeleteItem', 'audit-seal-check'),

@@ -6,11 +6,11 @@ import { config, keepsSeal } from '../../lib/ground/settings.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { callKms } from '../../lib/keys/signed-request.ts';
 import { dueBefore } from '../../lib/seal/finding.ts';
-import { publicKeyName } from '../../lib/seal/folder.ts';
+import { publicKeyName } from '../../lib/seal/folder-archive.ts';
 import { type Check, fingerprintOf } from '../../lib/seal/header.ts';
 import { timeIn } from '../../lib/seal/line.ts';
+import * as shownHeader from '../../lib/seal/newest-header.ts';
 import { isRecent, nextCheck } from '../../lib/seal/schedule.ts';
-import * as shownHeader from '../../lib/seal/shown.ts';
 import * as contract from './contract.ts';
 
 const readKey = async (): Promise<KeyObject> => {

@@ -3,7 +3,7 @@ import { DomainError } from '../../lib/ground/errors.ts';
 import { config, keepsSeal } from '../../lib/ground/settings.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import * as asked from '../../lib/seal/asked.ts';
+import * as asked from '../../lib/seal/check-request.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.requestCheck, async (request) => {

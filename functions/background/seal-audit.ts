@@ -1,10 +1,10 @@
 import type { Context } from 'aws-lambda';
 import { config } from '../../lib/ground/settings.ts';
-import * as asked from '../../lib/seal/asked.ts';
 import { bucketArchive, kmsSigner } from '../../lib/seal/aws.ts';
 import { logFailure, runSealer } from '../../lib/seal/check.ts';
+import * as asked from '../../lib/seal/check-request.ts';
+import * as shownHeader from '../../lib/seal/newest-header.ts';
 import type { Sealing } from '../../lib/seal/sealer.ts';
-import * as shownHeader from '../../lib/seal/shown.ts';
 import { auditEntries } from '../../lib/seal/table.ts';
 
 const openSealing = async (): Promise<Sealing> => ({

@@ -2,7 +2,7 @@
 import { DomainError } from '../../lib/ground/errors.ts';
 import { config } from '../../lib/ground/settings.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
-import { fileNames, revalidated, serveFile } from '../../lib/http/kept.ts';
+import { fileNames, revalidated, serveFile } from '../../lib/http/page-files.ts';
 import { type ApiRequest, sourceOf } from '../../lib/http/request.ts';
 import { routes } from '../../lib/http/routes.ts';
 import { hasPage, type LinkPage } from '../../lib/options/links/page.ts';

@@ -3,7 +3,7 @@
  * functions/console/web/link.ts sends with the token of the link.
  */
 import { type Config, hasSessions, type Language } from '../../lib/ground/settings.ts';
-import type { FileNames } from '../../lib/http/kept.ts';
+import type { FileNames } from '../../lib/http/page-files.ts';
 import type { LinkPage } from '../../lib/options/links/page.ts';
 import { linkTexts } from './link-texts.ts';
 import { html, renderDocument } from './page.ts';

@@ -9,7 +9,7 @@ import {
   type ServiceValues,
   sendsMail,
 } from '../../lib/ground/settings.ts';
-import type { FileNames } from '../../lib/http/kept.ts';
+import type { FileNames } from '../../lib/http/page-files.ts';
 import { emailPattern } from '../../lib/users/fields.ts';
 import { mark } from './mark.ts';
 import type { PageData } from './page-data.ts';

@@ -1,7 +1,7 @@
 /** The OpenAPI document and its page. One function serves them, because both follow from the contracts. */
 import { config } from '../../lib/ground/settings.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
-import { fileNames, revalidated, serveFile } from '../../lib/http/kept.ts';
+import { fileNames, revalidated, serveFile } from '../../lib/http/page-files.ts';
 import type { ApiRequest } from '../../lib/http/request.ts';
 import { routes } from '../../lib/http/routes.ts';
 import * as contract from './contract.ts';

@@ -5,7 +5,7 @@ import { info } from '../../lib/contract/document.ts';
 import { codesOf } from '../../lib/contract/errors.ts';
 import { errorMeanings, httpErrors } from '../../lib/ground/errors.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';
-import type { FileNames } from '../../lib/http/kept.ts';
+import type { FileNames } from '../../lib/http/page-files.ts';
 import { mark } from '../console/mark.ts';
 import { endpoints } from '../contracts.ts';
 

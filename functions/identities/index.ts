@@ -4,7 +4,7 @@ import {
   unlinkOwnIdentity,
 } from '../../lib/accounts/link-identity.ts';
 import { logInByIdentity } from '../../lib/accounts/log-in-by-identity.ts';
-import { shownIdentity } from '../../lib/accounts/shown.ts';
+import { shownIdentity } from '../../lib/accounts/user-response.ts';
 import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';

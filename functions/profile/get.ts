@@ -1,4 +1,4 @@
-import { shownUser } from '../../lib/accounts/shown.ts';
+import { shownUser } from '../../lib/accounts/user-response.ts';
 import { DomainError } from '../../lib/ground/errors.ts';
 import { findStoredFor, protectedEndpoint } from '../../lib/http/access.ts';
 import * as contract from './contract.ts';

@@ -1,5 +1,5 @@
 import { seesAll } from '../../lib/accounts/policy.ts';
-import { shownDetails, shownUser } from '../../lib/accounts/shown.ts';
+import { shownDetails, shownUser } from '../../lib/accounts/user-response.ts';
 import { DomainError } from '../../lib/ground/errors.ts';
 import { findStoredFor, protectedEndpoint } from '../../lib/http/access.ts';
 import * as contract from './contract.ts';

@@ -1,5 +1,5 @@
 import { seesAll } from '../../lib/accounts/policy.ts';
-import { shownUser } from '../../lib/accounts/shown.ts';
+import { shownUser } from '../../lib/accounts/user-response.ts';
 import { config } from '../../lib/ground/settings.ts';
 import { findStoredFor, protectedEndpoint } from '../../lib/http/access.ts';
 import { nextPageLink, pageOf } from '../../lib/http/cursor.ts';

@@ -1,5 +1,5 @@
 import { changeUser } from '../../lib/accounts/change-user.ts';
-import { shownUser } from '../../lib/accounts/shown.ts';
+import { shownUser } from '../../lib/accounts/user-response.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import * as contract from './contract.ts';

@@ -13,7 +13,7 @@ import { hashPassword, matchesHash } from '../../lib/users/password.ts';
 import { findUserByEmail, insertUser, prepareUser } from '../../lib/users/store.ts';
 import { creationDetails, isSuspended } from '../../lib/users/user.ts';
 import { rewriteUser, writeUser } from '../../lib/users/write.ts';
-import { localAccount } from './folder.ts';
+import { localAccount } from './data-folder.ts';
 
 /** A change that makes an admin, and how the audit trail records it. */
 interface AdminChange {

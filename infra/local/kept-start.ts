@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { variableOf } from '../../lib/ground/setting.ts';
 import { config, serviceNames } from '../../lib/ground/settings.ts';
 import type { LocalSettings } from '../local-settings.ts';
+import { writePrivately } from './data-folder.ts';
 import type { Engine, EngineName } from './engine.ts';
-import { writePrivately } from './folder.ts';
 
 export interface KeptStart {
   /** ISO 8601, UTC. */

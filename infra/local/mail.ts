@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { printable } from '../../lib/ground/log.ts';
 import { invokeBy, type MailMessage } from '../../lib/options/mails/hand-over.ts';
 import { deliverBy, type OutgoingMail } from '../../lib/options/mails/send.ts';
-import { createPrivately } from './folder.ts';
+import { createPrivately } from './data-folder.ts';
 
 /** Milliseconds before each further attempt. Lambda waits for one and two minutes. */
 const pauses = [1000, 2000];

@@ -1,9 +1,9 @@
 /** One run of the sealer, which `npm start` gives a process of its own (sealing.ts). */
 import { existsSync } from 'node:fs';
-import * as asked from '../../lib/seal/asked.ts';
 import { logFailure, runSealer } from '../../lib/seal/check.ts';
-import { folderArchive } from '../../lib/seal/folder.ts';
-import * as shownHeader from '../../lib/seal/shown.ts';
+import * as asked from '../../lib/seal/check-request.ts';
+import { folderArchive } from '../../lib/seal/folder-archive.ts';
+import * as shownHeader from '../../lib/seal/newest-header.ts';
 import { auditEntries } from '../../lib/seal/table.ts';
 import { archiveFolder, signerIn } from './sealing.ts';
 

@@ -6,10 +6,15 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { auditTrailBroken, describeFault, logError } from '../../lib/ground/log.ts';
-import { localSigner, makeKey, publicKeyName, removeUnfinished } from '../../lib/seal/folder.ts';
+import {
+  localSigner,
+  makeKey,
+  publicKeyName,
+  removeUnfinished,
+} from '../../lib/seal/folder-archive.ts';
 import type { NamedFinding } from '../../lib/seal/header.ts';
+import { createPrivately, writePrivately } from './data-folder.ts';
 import { makeRemoval } from './expiry.ts';
-import { createPrivately, writePrivately } from './folder.ts';
 
 /** The archive in a data folder. */
 export const archiveFolder = (folder: string): string => join(folder, 'audit-archive');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { variableOf } from '../../lib/ground/setting.ts';
 import { configFrom } from '../../lib/ground/settings.ts';
 import type { LocalSettings } from '../local-settings.ts';
-import { createPrivately } from './folder.ts';
+import { createPrivately } from './data-folder.ts';
 
 /** The file in a data folder that holds the signing secret's versions. */
 export const secretFile = (folder: string): string => join(folder, 'jwt-secret.json');

@@ -9,8 +9,14 @@ import { staticFilesFolder } from '../static-files.ts';
 import { type FunctionDefinition, functionsInForce, mailFunction } from '../uses.ts';
 import { ensureAdmin, type LocalAdmin } from './admin.ts';
 import { createTables } from './create-tables.ts';
+import {
+  announceRunning,
+  forgetRunning,
+  lockFolder,
+  readRunning,
+  watchFolder,
+} from './data-folder.ts';
 import { type Engine, startEngine } from './engine.ts';
-import { announceRunning, forgetRunning, lockFolder, readRunning, watchFolder } from './folder.ts';
 import { createGateway, type Integration } from './gateway.ts';
 import { keepStart, serviceVariables } from './kept-start.ts';
 import { type LocalMail, type MailFunction, startMail } from './mail.ts';

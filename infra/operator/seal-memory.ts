@@ -8,7 +8,7 @@ import { faultName } from '../../lib/ground/errors.ts';
 import { readHeaderOf } from '../../lib/seal/archive.ts';
 import type { Verified } from '../../lib/seal/finding.ts';
 import { fileName, fingerprintOf, isSigned } from '../../lib/seal/header.ts';
-import { writePrivately } from '../local/folder.ts';
+import { writePrivately } from '../local/data-folder.ts';
 import type { TimeRange } from './command.ts';
 import { explain, Failure } from './failure.ts';
 import type { Told } from './findings.ts';

@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Trail } from '../../lib/seal/archive.ts';
-import { folderArchive, publicKeyName } from '../../lib/seal/folder.ts';
+import { folderArchive, publicKeyName } from '../../lib/seal/folder-archive.ts';
 import { fingerprintOf } from '../../lib/seal/header.ts';
 import { archiveFolder, signerIn } from '../local/sealing.ts';
 import type { Command, Invocation } from './command.ts';

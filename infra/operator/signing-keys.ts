@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-kms';
 import { config } from '../../lib/ground/settings.ts';
 import { privateKeyIn, publishedKey, type Stage, stages } from '../../lib/keys/signing-key.ts';
-import { createPrivately, writePrivately } from '../local/folder.ts';
+import { createPrivately, writePrivately } from '../local/data-folder.ts';
 import { makeTokenKey } from '../local/secrets.ts';
 
 /** A key, by what brings it into a stage: its id in KMS, or its text; and since when it is there. */

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { variableOf } from '../../lib/ground/setting.ts';
-import { damageIn, engineOf, startEngine } from '../local/engine.ts';
-import { awaitResponse } from '../local/engine-process.ts';
 import {
   localAccount,
   lockFolder,
   type RunningService,
   readRunning,
   wasLocked,
-} from '../local/folder.ts';
+} from '../local/data-folder.ts';
+import { damageIn, engineOf, startEngine } from '../local/engine.ts';
+import { awaitResponse } from '../local/engine-process.ts';
 import type { KeptStart } from '../local/kept-start.ts';
 import { secretFile, tokenKeysIn } from '../local/secrets.ts';
 import { environmentDefaults } from '../local-settings.ts';

@@ -3,14 +3,14 @@ import { DomainError } from '../ground/errors.ts';
 import { config, hidesAccounts } from '../ground/settings.ts';
 import type { Claims } from '../keys/token.ts';
 import { invitationLinkVoided, isInvited } from '../options/invitations/invitation.ts';
-import { voidLink } from '../options/links/link.ts';
+import { voidLink } from '../options/links/mailed-link.ts';
 import {
   isWaiting,
   noAddressAwaited,
   unverified,
   verifiedAs,
 } from '../options/verified-addresses/address.ts';
-import { addressAwaited } from '../options/verified-addresses/link.ts';
+import { addressAwaited } from '../options/verified-addresses/address-link.ts';
 import { requireVerifiable } from '../users/fields.ts';
 import { type Change, merged, type StoredUser } from '../users/item.ts';
 import { findUserByEmail } from '../users/store.ts';

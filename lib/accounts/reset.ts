@@ -3,7 +3,7 @@ import { recordingFaults } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import type { Source } from '../ground/source.ts';
 import { isInvited } from '../options/invitations/invitation.ts';
-import { type FoundLink, readResetLink, resetLinkUsed } from '../options/links/link.ts';
+import { type FoundLink, readResetLink, resetLinkUsed } from '../options/links/mailed-link.ts';
 import { failuresForgotten } from '../options/protection/counters.ts';
 import { verifiedAs } from '../options/verified-addresses/address.ts';
 import { merged } from '../users/item.ts';

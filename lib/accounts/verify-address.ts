@@ -10,7 +10,7 @@ import {
   type AddressLink,
   addressLinkUsed,
   readAddressLink,
-} from '../options/verified-addresses/link.ts';
+} from '../options/verified-addresses/address-link.ts';
 import { type Change, merged } from '../users/item.ts';
 import { changeDetails } from '../users/user.ts';
 import { makerForgotten, writeUser } from '../users/write.ts';

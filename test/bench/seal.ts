@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { startEngine } from '../../infra/local/engine.ts';
-import { makeKey } from '../../lib/seal/folder.ts';
+import { makeKey } from '../../lib/seal/folder-archive.ts';
 import { writeBatches } from '../support/write-batches.ts';
 
 const size = Number(process.argv[2] ?? 300_000);

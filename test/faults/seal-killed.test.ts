@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, inject, it } from 'vitest';
 import { makeEntry } from '../../lib/audit/entry.ts';
 import { toItem } from '../../lib/audit/record.ts';
-import { makeKey } from '../../lib/seal/folder.ts';
+import { makeKey } from '../../lib/seal/folder-archive.ts';
 import { numberOf } from '../../lib/seal/header.ts';
 import { folderForThisFile } from '../support/folder.ts';
 import { useOwnTables } from '../support/own-tables.ts';

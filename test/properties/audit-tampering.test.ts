@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { folderArchive } from '../../lib/seal/folder.ts';
+import { folderArchive } from '../../lib/seal/folder-archive.ts';
 import { folderForThisTest } from '../support/folder.ts';
 import { copyOf, type Outcome, type TestTrail } from '../support/sealed-trail.ts';
 import { type SealCase, sealCases, sound } from './seal-cases.ts';

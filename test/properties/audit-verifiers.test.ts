@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { folderArchive } from '../../lib/seal/folder.ts';
+import { folderArchive } from '../../lib/seal/folder-archive.ts';
 import { fileName, fingerprintOf, numberOf } from '../../lib/seal/header.ts';
 import type { Item } from '../../lib/seal/line.ts';
 import { folderForThisFile } from '../support/folder.ts';

@@ -17,7 +17,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import type { AuditEntry } from '../../lib/audit/entry.ts';
 import { indexKeys } from '../../lib/audit/record.ts';
 import { memberOf } from '../../lib/seal/archive.ts';
-import { localSigner, makeKey } from '../../lib/seal/folder.ts';
+import { localSigner, makeKey } from '../../lib/seal/folder-archive.ts';
 import {
   type Check,
   fileName,

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, expect, it, vi } from 'vitest';
-import { makeLinkToken, resetLink } from '../../lib/options/links/link.ts';
+import { makeLinkToken, resetLink } from '../../lib/options/links/mailed-link.ts';
 import { findStoredUser } from '../../lib/users/store.ts';
 import { mailSettings } from '../support/mailbox.ts';
 import { counted, holds } from '../support/runs.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeJwt } from 'jose';
 import { describe, expect, inject, it } from 'vitest';
-import { localSigner } from '../../lib/seal/folder.ts';
+import { localSigner } from '../../lib/seal/folder-archive.ts';
 import { fingerprintOf, type Header, signHeader } from '../../lib/seal/header.ts';
 import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
 import { folderForThisFile } from '../support/folder.ts';

@@ -14,7 +14,7 @@ import { makeNonce } from '../../lib/keys/nonce.ts';
 import { belongingOf } from '../../lib/keys/token.ts';
 import { forIdToken } from '../../lib/options/identities/id-token.ts';
 import { identitiesClaimed, makeIdentity } from '../../lib/options/identities/identities.ts';
-import { makeLinkToken, resetLink } from '../../lib/options/links/link.ts';
+import { makeLinkToken, resetLink } from '../../lib/options/links/mailed-link.ts';
 import * as handOver from '../../lib/options/mails/hand-over.ts';
 import type { MailCause } from '../../lib/options/mails/sources.ts';
 import { requireToldMail } from '../../lib/options/mails/told.ts';
@@ -23,7 +23,7 @@ import { makeHandle, makePasskey, passkeyAdded } from '../../lib/options/passkey
 import { findBearer } from '../../lib/options/sessions/bearer.ts';
 import { beginSession } from '../../lib/options/sessions/session-tokens.ts';
 import type { Beginning } from '../../lib/options/sessions/sessions.ts';
-import { addressAwaited } from '../../lib/options/verified-addresses/link.ts';
+import { addressAwaited } from '../../lib/options/verified-addresses/address-link.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
 import { hashPassword } from '../../lib/users/password.ts';
 import { allocateUserId, findUserByEmail, insertUser, readUser } from '../../lib/users/store.ts';

@@ -15,7 +15,7 @@ import { type FunctionDefinition, functions, functionsInForce } from '../../infr
 import type { Endpoint, HttpMethod } from '../../lib/contract/contract.ts';
 import type { StorageFault } from '../../lib/ground/errors.ts';
 import { configFrom, hasSessions } from '../../lib/ground/settings.ts';
-import type { LinkKind } from '../../lib/options/links/link.ts';
+import type { LinkKind } from '../../lib/options/links/mailed-link.ts';
 import {
   type Account,
   type ApiAnswer,

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { folderArchive, localSigner } from '../../lib/seal/folder.ts';
+import { folderArchive, localSigner } from '../../lib/seal/folder-archive.ts';
 import { seal } from '../../lib/seal/sealer.ts';
 import { auditEntries } from '../../lib/seal/table.ts';
 import { verifyTrail } from '../../lib/seal/verify.ts';

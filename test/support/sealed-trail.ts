@@ -3,7 +3,7 @@ import { type AuditEntry, type AuditedAction, makeEntry } from '../../lib/audit/
 import { timeToLive, toItem } from '../../lib/audit/record.ts';
 import type { Archive } from '../../lib/seal/archive.ts';
 import type { Finding, Verified } from '../../lib/seal/finding.ts';
-import { localSigner } from '../../lib/seal/folder.ts';
+import { localSigner } from '../../lib/seal/folder-archive.ts';
 import { isSigned, readHeader, type SignedHeader } from '../../lib/seal/header.ts';
 import { type Item, keyOf, numberIn } from '../../lib/seal/line.ts';
 import { type RunOptions, type Sealing, seal } from '../../lib/seal/sealer.ts';

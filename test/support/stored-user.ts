@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { remove } from '../../lib/accounts/delete-user.ts';
 import { addressMoved } from '../../lib/accounts/new-address.ts';
-import { shownUser } from '../../lib/accounts/shown.ts';
+import { shownUser } from '../../lib/accounts/user-response.ts';
 import type { Fields, StoredUser } from '../../lib/users/item.ts';
 import { allocateUserId, findStoredUser, insertUser } from '../../lib/users/store.ts';
 import { rewriteUser, writeUser } from '../../lib/users/write.ts';

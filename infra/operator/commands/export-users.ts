@@ -1,5 +1,5 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { shownUser } from '../../../lib/accounts/shown.ts';
+import { shownUser } from '../../../lib/accounts/user-response.ts';
 import { send } from '../../../lib/dynamodb/client.ts';
 import { config } from '../../../lib/ground/settings.ts';
 import type { StoredUser } from '../../../lib/users/item.ts';

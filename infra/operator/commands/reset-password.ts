@@ -1,6 +1,6 @@
 import { resetRequested } from '../../../lib/audit/entry.ts';
 import { config, sendsMail } from '../../../lib/ground/settings.ts';
-import { makeLinkToken, resetLink } from '../../../lib/options/links/link.ts';
+import { makeLinkToken, resetLink } from '../../../lib/options/links/mailed-link.ts';
 import { linkTo, urlOf } from '../../../lib/options/links/page.ts';
 import { isSuspended } from '../../../lib/users/user.ts';
 import { recordChange } from '../audit.ts';

@@ -1,7 +1,7 @@
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { readSecret, type SecretVersion } from '../../../lib/keys/secret-source.ts';
 import { activationDelay, retirementDelay } from '../../../lib/keys/signing-secret.ts';
-import { writePrivately } from '../../local/folder.ts';
+import { writePrivately } from '../../local/data-folder.ts';
 import { makeSecretVersion } from '../../local/secrets.ts';
 import { recordChange } from '../audit.ts';
 import type { Command, Run } from '../command.ts';

@@ -8,7 +8,7 @@ import { day } from '../../ground/time.ts';
 import type { Change, StoredUser } from '../../users/item.ts';
 import { isSuspended, isUnmatchable } from '../../users/user.ts';
 import { writeUser } from '../../users/write.ts';
-import { makeLinkToken, resetLink } from '../links/link.ts';
+import { makeLinkToken, resetLink } from '../links/mailed-link.ts';
 
 /** The change of a user who gets a password. */
 export const invitationAccepted: Change = { fields: { invited_until: undefined } };

@@ -11,7 +11,7 @@ import type { StoredUser } from '../../users/item.ts';
 import { findStoredUser, findUserByEmail } from '../../users/store.ts';
 import { isSuspended } from '../../users/user.ts';
 import { isInvited, makeInvitationToken, whyNotInvitable } from '../invitations/invitation.ts';
-import { makeLinkToken, resetLink } from '../links/link.ts';
+import { makeLinkToken, resetLink } from '../links/mailed-link.ts';
 import { linkTo, urlOf } from '../links/page.ts';
 import { isWaiting } from '../verified-addresses/address.ts';
 import type { MailMessage, NoticeMessage, ResetMessage, VerificationMessage } from './hand-over.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, inject } from 'vitest';
-import type { RunningService } from '../../../infra/local/folder.ts';
+import type { RunningService } from '../../../infra/local/data-folder.ts';
 import { apiClient } from '../../support/client.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';

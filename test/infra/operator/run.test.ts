@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../../infra/operator/run.ts';
-import { localSigner, makeKey } from '../../../lib/seal/folder.ts';
+import { localSigner, makeKey } from '../../../lib/seal/folder-archive.ts';
 import { folderForThisFile } from '../../support/folder.ts';
 import { operate, operateApart } from '../../support/operator.ts';
 

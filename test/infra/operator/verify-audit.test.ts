@@ -8,12 +8,12 @@ import {
   lockFolder,
   type RunningService,
   readRunning,
-} from '../../../infra/local/folder.ts';
+} from '../../../infra/local/data-folder.ts';
 import { environmentDefaults } from '../../../infra/local-settings.ts';
 import { type AuditedAction, makeEntry } from '../../../lib/audit/entry.ts';
 import { toItem } from '../../../lib/audit/record.ts';
 import { bucketArchive, kmsSigner } from '../../../lib/seal/aws.ts';
-import { folderArchive, localSigner, makeKey } from '../../../lib/seal/folder.ts';
+import { folderArchive, localSigner, makeKey } from '../../../lib/seal/folder-archive.ts';
 import { type Sealing, seal } from '../../../lib/seal/sealer.ts';
 import { auditEntries } from '../../../lib/seal/table.ts';
 import { startAwsArchive } from '../../support/aws-archive.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { makeEntry } from '../../../lib/audit/entry.ts';
 import { toItem } from '../../../lib/audit/record.ts';
-import { makeKey } from '../../../lib/seal/folder.ts';
+import { makeKey } from '../../../lib/seal/folder-archive.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { writeBatches } from '../../support/write-batches.ts';
 

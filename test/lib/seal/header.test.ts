@@ -1,6 +1,6 @@
 import { createHash, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { localSigner, makeKey } from '../../../lib/seal/folder.ts';
+import { localSigner, makeKey } from '../../../lib/seal/folder-archive.ts';
 import {
   type Check,
   fileName,

@@ -1,6 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, inject, it } from 'vitest';
-import { shownUser } from '../../../lib/accounts/shown.ts';
+import { shownUser } from '../../../lib/accounts/user-response.ts';
 import type { StoredUser } from '../../../lib/users/item.ts';
 import {
   allocateUserId,

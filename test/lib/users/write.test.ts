@@ -1,6 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { shownUser } from '../../../lib/accounts/shown.ts';
+import { shownUser } from '../../../lib/accounts/user-response.ts';
 import { Overtaken } from '../../../lib/dynamodb/client.ts';
 import { findStoredUser, findUserByEmail } from '../../../lib/users/store.ts';
 import { emailTaken, writeUser } from '../../../lib/users/write.ts';

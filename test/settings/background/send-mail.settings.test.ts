@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { handler } from '../../../functions/background/send-mail.ts';
-import { readResetLink } from '../../../lib/options/links/link.ts';
+import { readResetLink } from '../../../lib/options/links/mailed-link.ts';
 import type { MailMessage } from '../../../lib/options/mails/hand-over.ts';
 import type { StoredUser } from '../../../lib/users/item.ts';
 import { unmatchableHash } from '../../../lib/users/user.ts';

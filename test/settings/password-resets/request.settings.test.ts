@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler } from '../../../functions/password-resets/request.ts';
 import { handler as setHandler } from '../../../functions/password-resets/set.ts';
-import { makeLinkToken, resetLink } from '../../../lib/options/links/link.ts';
+import { makeLinkToken, resetLink } from '../../../lib/options/links/mailed-link.ts';
 import { insertUser } from '../../../lib/users/store.ts';
 import { entriesOf, outcome, uniqueAgent } from '../../support/acceptance.ts';
 import { register, uniqueEmail } from '../../support/client.ts';

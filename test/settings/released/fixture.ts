@@ -14,8 +14,13 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { inject } from 'vitest';
 import { runSealer } from '../../../lib/seal/check.ts';
-import { folderArchive, localSigner, makeKey, publicKeyName } from '../../../lib/seal/folder.ts';
-import * as shownHeader from '../../../lib/seal/shown.ts';
+import {
+  folderArchive,
+  localSigner,
+  makeKey,
+  publicKeyName,
+} from '../../../lib/seal/folder-archive.ts';
+import * as shownHeader from '../../../lib/seal/newest-header.ts';
 import { auditEntries } from '../../../lib/seal/table.ts';
 import { operate } from '../../support/operator.ts';
 import type { Place } from './service.ts';

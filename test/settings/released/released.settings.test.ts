@@ -3,7 +3,7 @@ import { createPublicKey } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { folderArchive, localSigner } from '../../../lib/seal/folder.ts';
+import { folderArchive, localSigner } from '../../../lib/seal/folder-archive.ts';
 import { seal } from '../../../lib/seal/sealer.ts';
 import { logIn } from '../../support/client.ts';
 import { folderForThisFile } from '../../support/folder.ts';

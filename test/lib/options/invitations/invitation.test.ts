@@ -6,7 +6,11 @@ import {
   makeInvitationToken,
   whyNotInvitable,
 } from '../../../../lib/options/invitations/invitation.ts';
-import { makeLinkToken, readResetLink, resetLink } from '../../../../lib/options/links/link.ts';
+import {
+  makeLinkToken,
+  readResetLink,
+  resetLink,
+} from '../../../../lib/options/links/mailed-link.ts';
 import { unmatchableHash } from '../../../../lib/users/user.ts';
 import { at, itemOf, newUser, start } from '../../../support/reset-items.ts';
 import { setFields, storedUser } from '../../../support/stored-user.ts';

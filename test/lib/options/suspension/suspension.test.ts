@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { type Link, makeLinkToken, readResetLink } from '../../../../lib/options/links/link.ts';
+import {
+  type Link,
+  makeLinkToken,
+  readResetLink,
+} from '../../../../lib/options/links/mailed-link.ts';
 import { liftSuspension, suspendUser } from '../../../../lib/options/suspension/suspension.ts';
 import { isWaiting } from '../../../../lib/options/verified-addresses/address.ts';
 import {
   addressAwaited,
   readAddressLink,
-} from '../../../../lib/options/verified-addresses/link.ts';
+} from '../../../../lib/options/verified-addresses/address-link.ts';
 import type { StoredUser } from '../../../../lib/users/item.ts';
 import { readUser } from '../../../../lib/users/store.ts';
 import { writeUser } from '../../../../lib/users/write.ts';

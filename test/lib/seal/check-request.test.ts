@@ -2,7 +2,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
 import { send } from '../../../lib/dynamodb/client.ts';
 import { config } from '../../../lib/ground/settings.ts';
-import * as asked from '../../../lib/seal/asked.ts';
+import * as asked from '../../../lib/seal/check-request.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 
 await useOwnTables();

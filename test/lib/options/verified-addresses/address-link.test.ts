@@ -1,10 +1,10 @@
 import { afterAll, expect, it, vi } from 'vitest';
-import { makeLinkToken } from '../../../../lib/options/links/link.ts';
+import { makeLinkToken } from '../../../../lib/options/links/mailed-link.ts';
 import { noAddressAwaited } from '../../../../lib/options/verified-addresses/address.ts';
 import {
   addressAwaited,
   readAddressLink,
-} from '../../../../lib/options/verified-addresses/link.ts';
+} from '../../../../lib/options/verified-addresses/address-link.ts';
 import { writeUser } from '../../../../lib/users/write.ts';
 import { newUser } from '../../../support/reset-items.ts';
 

@@ -12,8 +12,8 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { lockFolder } from '../../../infra/local/data-folder.ts';
 import { engineOf } from '../../../infra/local/engine.ts';
-import { lockFolder } from '../../../infra/local/folder.ts';
 import { register } from '../../support/client.ts';
 import { operateApart } from '../../support/operator.ts';
 import { processesWith } from './installation.ts';

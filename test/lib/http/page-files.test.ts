@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { revalidated } from '../../../lib/http/kept.ts';
+import { revalidated } from '../../../lib/http/page-files.ts';
 import type { ApiRequest } from '../../../lib/http/request.ts';
 import { gatewayEvent } from '../../support/event.ts';
 

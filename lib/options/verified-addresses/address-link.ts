@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../ground/errors.ts';
 import { seconds } from '../../ground/time.ts';
 import type { Change, StoredUser } from '../../users/item.ts';
-import { type FoundLink, findLink, linkLifetime, useLink, voidLink } from '../links/link.ts';
+import { type FoundLink, findLink, linkLifetime, useLink, voidLink } from '../links/mailed-link.ts';
 import { findOpenSession, type Session, sessionsKey, withSessions } from '../sessions/sessions.ts';
 import { isWaiting } from './address.ts';
 

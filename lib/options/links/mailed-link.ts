@@ -1,6 +1,6 @@
 /**
  * Links that are mailed to users, of each kind one: a link that resets a password (functions/README.md, Password
- * reset), and a link that verifies an address (../verified-addresses/link.ts). The item of each holds a digest
+ * reset), and a link that verifies an address (../verified-addresses/address-link.ts). The item of each holds a digest
  * of its newest token.
  */
 import { createHash, randomBytes } from 'node:crypto';

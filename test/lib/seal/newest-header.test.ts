@@ -1,7 +1,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, inject, it } from 'vitest';
-import { localSigner, makeKey } from '../../../lib/seal/folder.ts';
-import * as shownHeader from '../../../lib/seal/shown.ts';
+import { localSigner, makeKey } from '../../../lib/seal/folder-archive.ts';
+import * as shownHeader from '../../../lib/seal/newest-header.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { makeTrail } from '../../support/sealed-trail.ts';
 import { engineClient } from '../../support/stored-items.ts';

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { folderArchive, removeUnfinished } from '../../../lib/seal/folder.ts';
+import { folderArchive, removeUnfinished } from '../../../lib/seal/folder-archive.ts';
 import { fileName } from '../../../lib/seal/header.ts';
 import { seal } from '../../../lib/seal/sealer.ts';
 import { findEnd } from '../../../lib/seal/walk.ts';

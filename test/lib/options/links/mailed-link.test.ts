@@ -4,7 +4,7 @@ import {
   readResetLink,
   resetLink,
   resetLinkUsed,
-} from '../../../../lib/options/links/link.ts';
+} from '../../../../lib/options/links/mailed-link.ts';
 import type { StoredUser } from '../../../../lib/users/item.ts';
 import { findStoredUser } from '../../../../lib/users/store.ts';
 import { writeUser } from '../../../../lib/users/write.ts';
