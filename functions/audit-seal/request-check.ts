@@ -3,7 +3,7 @@ import { DomainError } from '../../lib/ground/errors.ts';
 import { config, keepsSeal } from '../../lib/ground/settings.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import * as asked from '../../lib/seal/check-request.ts';
+import * as checkRequest from '../../lib/seal/check-request.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.requestCheck, async (request) => {
@@ -17,7 +17,7 @@ export const handler = protectedEndpoint(contract.requestCheck, async (request) 
     details: { check: 'requested' },
   } as const;
   await recorded(check, async () => {
-    await asked.leave();
+    await checkRequest.leave();
   });
   return { statusCode: 202, body: { message: contract.requested } };
 });

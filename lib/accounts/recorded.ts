@@ -5,7 +5,7 @@ import { tryToNotify } from '../options/mails/hand-over.ts';
 
 type Notice = Parameters<typeof tryToNotify>;
 
-/** What the entry and the notice need to know of the work. */
+/** The parts of an outcome that the entry and the notice need. */
 interface Told extends Done {
   /** The user as before the change, whose address the notice goes to. */
   readonly user: Notice[0];

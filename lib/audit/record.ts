@@ -46,7 +46,7 @@ export function timeToLive(
 type RecordedAction = Omit<AuditedAction, 'resource' | 'result' | 'details'> &
   Partial<Pick<AuditedAction, 'resource' | 'result'>> & { readonly details?: object | undefined };
 
-/** What is done, from where, by whom, and to whom. */
+/** A deed that is recorded: from where, by whom, and to whom. */
 export interface Deed extends Pick<RecordedAction, 'action' | 'resource' | 'details'> {
   readonly source: Pick<RecordedAction, 'ip_address' | 'user_agent' | 'request_id'>;
   /** The id of the user who does it; absent: nobody knows. */
@@ -55,9 +55,9 @@ export interface Deed extends Pick<RecordedAction, 'action' | 'resource' | 'deta
   readonly on?: number | undefined;
 }
 
-/** What the entry of a success needs to know of the work. */
+/** The parts of an outcome that the entry of a success needs. */
 export interface Done {
-  /** The details of the entry; absent: those of the deed. */
+  /** The details of the entry; absent: the details of the deed. */
   readonly details?: object | undefined;
   /** Whether there is a change to be recorded; absent: there is. */
   readonly isChanged?: boolean;
