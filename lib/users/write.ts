@@ -35,14 +35,14 @@ export function rewriteUser<T>(
 
 /** The condition that a user is an admin at that instant, and not suspended. */
 export function byStoredAdmin(id: number, error: ErrorCode = 'FORBIDDEN'): Change {
-  const ConditionCheck = {
+  const check = {
     TableName: config.usersTable,
     Key: userKey(id),
     ConditionExpression: '#role = :admin AND attribute_not_exists(suspended_at)',
     ExpressionAttributeNames: { '#role': 'role' },
     ExpressionAttributeValues: { ':admin': 'admin' },
   };
-  return { steps: [[{ ConditionCheck }, error]] };
+  return { steps: [[{ ConditionCheck: check }, error]] };
 }
 
 /** The change after which nobody is known to have made a user, and so may change that user. */
