@@ -167,6 +167,8 @@ const isChanged = (field: Element): boolean => {
 /** A form with the button that sends it and, below it, its failure. */
 export const Form = <Values,>({ act, failed, submit, children, ...rest }: FormProps<Values>) => {
   const form = useRef<HTMLFormElement>(null);
+  // Taken out of the rest: effects outlive a drawing, and would keep its elements by what is beside the button.
+  const { onSend, resetOn, isQuery } = rest;
   const { run, isBusy, failure } = useAction(act);
   // Another address may be mailed at once.
   const isWaiting = failure !== undefined && failure.code !== 'MAILS_LIMITED';
@@ -175,11 +177,11 @@ export const Form = <Values,>({ act, failed, submit, children, ...rest }: FormPr
   useLayoutEffect(() => {
     form.current?.closest('dialog')?.querySelector<HTMLElement>('input:not([hidden])')?.focus();
   }, []);
-  useLayoutEffect(() => form.current?.reset(), [rest.resetOn]);
+  useLayoutEffect(() => form.current?.reset(), [resetOn]);
   useAsk((part) => {
     const { current } = form;
     const isLost = current && part.contains(current) && [...current.elements].some(isChanged);
-    return isLost && !rest.isQuery ? 'What you have typed is not saved. Leave it?' : undefined;
+    return isLost && !isQuery ? 'What you have typed is not saved. Leave it?' : undefined;
   });
   return (
     <form
@@ -187,7 +189,7 @@ export const Form = <Values,>({ act, failed, submit, children, ...rest }: FormPr
       onSubmit={(event) => {
         event.preventDefault();
         const values = Object.fromEntries(new FormData(event.currentTarget, event.submitter));
-        rest.onSend?.(values as Values);
+        onSend?.(values as Values);
         tell('');
         if (wait === 0) void run(values as Values);
       }}
