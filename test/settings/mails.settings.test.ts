@@ -170,7 +170,9 @@ const withPasskey = async (user: StoredUser) => {
   return { passkey, handle, stored };
 };
 
-const ways = { ...handOver, requireToldMail };
+/** `invokeBy` says how messages go; it hands none over. */
+const { invokeBy: _, ...handingOver } = handOver;
+const ways = { ...handingOver, requireToldMail };
 
 /** One of them. */
 type Name = keyof typeof ways;
