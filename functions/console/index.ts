@@ -17,11 +17,13 @@ export const handler = routes(
   publicEndpoint(contract.openRoot, () => leadTo('/console')),
 
   publicEndpoint(contract.getPage, (request) =>
-    asPage(request, renderPage(config, fileNames('console'))),
+    hasFinalSlash(request)
+      ? leadTo('/console')
+      : asPage(request, renderPage(config, fileNames('console'))),
   ),
 
   publicEndpoint(contract.getFile, (request) =>
-    request.rawPath === '/console/'
+    hasFinalSlash(request)
       ? leadTo('/console')
       : serveFile(request, 'console', fileNames('console')),
   ),
@@ -39,6 +41,11 @@ export const handler = routes(
     return leadTo(`/account/${requirePage(page as LinkPage)}#${fragment}`);
   }),
 );
+
+/** The gateway may lead `/console/` to the route of the page, or to the route of a file. */
+function hasFinalSlash({ rawPath }: ApiRequest): boolean {
+  return rawPath === '/console/';
+}
 
 function leadTo(Location: string) {
   return { statusCode: 302, headers: { Location } };

@@ -14,11 +14,18 @@ export const handler = routes(
   publicEndpoint(contract.getPage, showPage),
   publicEndpoint(contract.headPage, showPage),
   publicEndpoint(contract.getFile, (request) =>
-    request.rawPath === '/docs/'
-      ? { statusCode: 302, headers: { Location: '/docs' } }
-      : serveFile(request, 'docs', fileNames('docs')),
+    hasFinalSlash(request) ? toPage() : serveFile(request, 'docs', fileNames('docs')),
   ),
 );
+
+/** The gateway may lead `/docs/` to the route of the page, or to the route of a file. */
+function hasFinalSlash({ rawPath }: ApiRequest): boolean {
+  return rawPath === '/docs/';
+}
+
+function toPage() {
+  return { statusCode: 302, headers: { Location: '/docs' } };
+}
 
 function showDocument(request: ApiRequest) {
   const body = JSON.stringify(documentFor(config, serverOf(request)));
@@ -32,6 +39,7 @@ function serverOf({ headers, requestContext: { domainName } }: ApiRequest): stri
 }
 
 function showPage(request: ApiRequest) {
+  if (hasFinalSlash(request)) return toPage();
   const body = renderPage(config, fileNames('docs'));
   const headers = { 'Content-Security-Policy': pagePolicy };
   return revalidated(request, { body, contentType: 'text/html; charset=utf-8' }, headers);

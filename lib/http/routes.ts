@@ -8,7 +8,8 @@ import type { EndpointHandler, Handler } from './request.ts';
 export function routes(...endpoints: readonly EndpointHandler[]): Handler {
   const byRoute = new Map(endpoints.map((endpoint) => [endpoint.route, endpoint]));
   return async (event, context) => {
-    const endpoint = byRoute.get(event.routeKey);
+    // The gateway's parameter of a file is greedy: see infra/stack/http-api.ts.
+    const endpoint = byRoute.get(event.routeKey.replace('+}', '}'));
     if (!endpoint) throw new Error(`No handler for route ${event.routeKey}`);
     return endpoint(event, context);
   };

@@ -17,6 +17,10 @@ describe('routes', () => {
     expect((await call('/a')).statusCode).toBe(202);
   });
 
+  it('knows the route of a file by the greedy parameter that the gateway has for it', async () => {
+    expect((await call('/a/{name+}')).statusCode).toBe(204);
+  });
+
   it('throws for a route of no endpoint', async () => {
     await expect(call('/b')).rejects.toThrow('No handler for route GET /b');
   });
