@@ -142,7 +142,7 @@ describe('With 10,000 users and 100,000 entries, the console', { timeout: patien
     let slow: readonly string[];
     do {
       rounds.push(await timeClicks());
-      // About once on a machine with nothing else to do; a busy one shares its caches too.
+      // A busy machine takes longer in some rounds, as its caches are shared too.
       slow = Object.keys(rounds[0] ?? {}).filter(
         (click) => !rounds.some(({ [click]: time = Number.NaN }) => time > 0 && time < 3),
       );
