@@ -186,8 +186,11 @@ const ofAdmin = (state: State, { kind, ...rest }: Command): Expected => {
       return [200, afterRole(state, 'user')];
     case 'end all':
       return [204, changes(state, {})];
-    case 'suspend':
-      return [204, changes(state, { isSuspended: true })];
+    case 'suspend': {
+      // The suspension of a user who is suspended already changes nothing, nor a link from in between.
+      const goodLink = state.isSuspended ? state.goodLink : undefined;
+      return [204, changes(state, { isSuspended: true, goodLink })];
+    }
     case 'lift':
       return [204, { ...state, isSuspended: false }];
     case 'delete':
