@@ -53,7 +53,7 @@ const pages: Readonly<Record<string, Page>> = {
     ],
   },
   console: {
-    files: [join(web, 'main.tsx'), join(web, 'link.ts'), join(web, 'style.css')],
+    files: [join(web, 'main.tsx'), join(web, 'link-form.ts'), join(web, 'style.css')],
     sources: [
       ...readdirSync(web, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())

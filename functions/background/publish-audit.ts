@@ -3,7 +3,7 @@ import { namedError } from '../../lib/ground/errors.ts';
 import { describeFault, logError } from '../../lib/ground/log.ts';
 import { config } from '../../lib/ground/settings.ts';
 import { post } from '../../lib/keys/signed-request.ts';
-import { type AuditEvent, type Change, eventsOf } from '../../lib/options/events/events.ts';
+import { type AuditEvent, eventsOf, type StreamRecord } from '../../lib/options/events/events.ts';
 
 /** Events that are put at the same time. */
 const atOnce = 10;
@@ -51,7 +51,9 @@ const putOrReport = async (event: AuditEvent): Promise<DynamoDBBatchItemFailure[
  * Puts the events of the audit table's stream on the bus. Lambda calls it again with the first record
  * that it returns and all after that, so that an event may come twice and is not lost.
  */
-export const handler = async (batch: { Records: Change[] }): Promise<DynamoDBBatchResponse> => {
+export const handler = async (batch: {
+  Records: StreamRecord[];
+}): Promise<DynamoDBBatchResponse> => {
   const events = await eventsOf(batch.Records);
   for (let at = 0; at < events.length; at += atOnce) {
     const failures = await Promise.all(events.slice(at, at + atOnce).map(putOrReport));

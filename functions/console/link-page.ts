@@ -1,6 +1,6 @@
 /**
  * The pages to which mailed links lead where the app has none: one form each, which
- * functions/console/web/link.ts sends with the token of the link.
+ * functions/console/web/link-form.ts sends with the token of the link.
  */
 import { type Config, hasSessions, type Language } from '../../lib/ground/settings.ts';
 import type { FileNames } from '../../lib/http/page-files.ts';
@@ -36,7 +36,7 @@ export function renderLinkPage(
     path: page === 'verify' ? '/api/email-verifications' : '/api/password-resets',
     said: { ...texts.said, done, invalid, TOO_SHORT: hint },
   };
-  return renderDocument(files, 'link.js', {
+  return renderDocument(files, 'link-form.js', {
     language,
     title: productName ? `${title} · ${productName}` : title,
     data,

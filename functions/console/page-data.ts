@@ -27,7 +27,7 @@ export interface PageData {
   readonly meanings: string;
 }
 
-/** The data for the script of a page to which mailed links lead (web/link.ts). */
+/** The data for the script of a page to which mailed links lead (web/link-form.ts). */
 export interface LinkPageData {
   /** Where the token and the password are sent. */
   readonly path: string;

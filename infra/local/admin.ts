@@ -5,7 +5,7 @@ import type { Action } from '../../lib/audit/entry.ts';
 import { recorded } from '../../lib/audit/record.ts';
 import { DomainError } from '../../lib/ground/errors.ts';
 import { noFactor } from '../../lib/options/second-factor/state.ts';
-import { isUnverified, verified } from '../../lib/options/verified-addresses/address.ts';
+import { addressVerified, isUnverified } from '../../lib/options/verified-addresses/address.ts';
 import { listAdmins } from '../../lib/users/admins.ts';
 import { type NewUser, parseEmail, parsePassword } from '../../lib/users/fields.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
@@ -29,7 +29,7 @@ const reinstate = ({ id, email }: StoredUser, password_hash: string) =>
     if (user.email !== email) throw new DomainError('USER_NOT_FOUND');
     const admin = {
       role: 'admin',
-      ...verified,
+      ...addressVerified,
       suspended_at: undefined,
     } as const;
     await writeUser(
@@ -51,7 +51,7 @@ export const adminChange = async (
   user: StoredUser | undefined,
 ): Promise<AdminChange> => {
   if (!user) {
-    const admin = { ...(await prepareUser(account, 'admin')), ...verified };
+    const admin = { ...(await prepareUser(account, 'admin')), ...addressVerified };
     const details = creationDetails(admin);
     return { action: 'CREATE', on: admin.id, details, make: () => insertUser(admin) };
   }
@@ -61,7 +61,7 @@ export const adminChange = async (
     fields: [
       'password',
       ...(role === 'admin' ? [] : ['role']),
-      ...(user.email_verified ? [] : Object.keys(verified)),
+      ...(user.email_verified ? [] : Object.keys(addressVerified)),
       ...(user.factor_secret ? ['second_factor'] : []),
       ...otherWaysRemoved(user).ways,
     ],

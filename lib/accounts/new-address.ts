@@ -5,9 +5,9 @@ import type { Claims } from '../keys/token.ts';
 import { invitationLinkVoided, isInvited } from '../options/invitations/invitation.ts';
 import { voidLink } from '../options/links/mailed-link.ts';
 import {
+  addressUnverified,
   isWaiting,
   noAddressAwaited,
-  unverified,
   verifiedAs,
 } from '../options/verified-addresses/address.ts';
 import { addressAwaited } from '../options/verified-addresses/address-link.ts';
@@ -59,5 +59,5 @@ export function addressMoved(user: StoredUser, email: string): Change {
  */
 function addressVerifiedBy({ role }: Pick<Claims, 'role'>, user: StoredUser): Change {
   const isVerified = role === 'admin' && !isInvited(user); // invitations
-  return { fields: { ...unverified, ...verifiedAs(isVerified) } };
+  return { fields: { ...addressUnverified, ...verifiedAs(isVerified) } };
 }

@@ -5,7 +5,7 @@ import { missingField } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { changedParts } from '../options/mails/hand-over.ts';
 import { sessionsEnded } from '../options/sessions/sessions.ts';
-import { verified } from '../options/verified-addresses/address.ts';
+import { addressVerified } from '../options/verified-addresses/address.ts';
 import {
   type AddressLink,
   addressLinkUsed,
@@ -41,7 +41,11 @@ export async function verifyAddress(request: VerificationRequest, source: Source
   const { user, email } = found;
   const applied = email === user.email ? {} : { email };
   const { fields, ...values } = changeDetails(user, applied);
-  const details = { fields: [...fields, ...Object.keys(verified)], by: 'verification', ...values };
+  const details = {
+    fields: [...fields, ...Object.keys(addressVerified)],
+    by: 'verification',
+    ...values,
+  };
   if (currentPassword === undefined && hasPassword(user)) {
     throw missingField('TOKEN_AND_PASSWORD_REQUIRED', 'password');
   }
@@ -63,7 +67,7 @@ function verifying(link: AddressLink): Change {
   const isMoved = email !== user.email;
   return merged(
     addressLinkUsed(link), // links
-    { fields: verified },
+    { fields: addressVerified },
     addressMoved(user, email),
     isMoved ? sessionsEnded(user, session) : {}, // sessions
     isMoved ? makerForgotten : {}, // users made by a caller

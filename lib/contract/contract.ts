@@ -3,13 +3,10 @@ import * as v from 'valibot';
 import type { Operation } from '../accounts/policy.ts';
 import type { ErrorCode, StorageFault } from '../ground/errors.ts';
 import type { ServiceValues } from '../ground/settings.ts';
-import type { Fields } from '../ground/validation.ts';
+import type { BodySchema, Fields } from '../ground/validation.ts';
 import type { Role } from '../users/user.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
-
-/** A schema of an object. */
-export type BodySchema = v.GenericSchema & { readonly entries: v.ObjectEntries };
 
 /**
  * Schemas are made by functions, so that a bundle leaves out those that its function does not use.

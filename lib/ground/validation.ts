@@ -100,7 +100,8 @@ export function fieldsIf<const Entries extends v.ObjectEntries>(isOn: boolean, e
   return isOn ? entries : ({} as Entries);
 }
 
-type BodySchema = v.GenericSchema & { readonly entries: v.ObjectEntries };
+/** A schema of an object. */
+export type BodySchema = v.GenericSchema & { readonly entries: v.ObjectEntries };
 
 /** The codes of errors of a body; absent: FIELD_INVALID. See lib/contract/contract.ts. */
 interface BodyErrors {

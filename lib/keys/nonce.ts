@@ -10,7 +10,7 @@ import type { ErrorCode } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { hour, seconds } from '../ground/time.ts';
 import type { Change } from '../users/item.ts';
-import { signingKeys } from './signing-secret.ts';
+import { type SigningKey, signingKeys } from './signing-secret.ts';
 
 /** What a nonce is for: for any other purpose it is not one. */
 export interface NonceKind {
@@ -28,8 +28,6 @@ export async function makeNonce(
   const text = `${seconds(now) + lifetime}.${randomBytes(16).toString('base64url')}`;
   return `${text}.${signatureOf(key, purpose, text)}`;
 }
-
-type SigningKey = Awaited<ReturnType<typeof signingKeys>>[number];
 
 /** Whether a text is a nonce of a kind that this service gave, and that is good at a time unless it was used. */
 export async function isNonce(

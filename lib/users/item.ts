@@ -76,14 +76,14 @@ export type StoredUser = User & {
 };
 
 /** The fields that a change sets in a user's item; it removes those that are undefined. */
-export type Fields = Partial<Omit<StoredUser, 'id' | 'created_at' | 'version'>>;
+export type UserFields = Partial<Omit<StoredUser, 'id' | 'created_at' | 'version'>>;
 
 /** A way into an account, as entries and notices name it. */
 export type Way = 'password' | 'identities' | 'passkeys';
 
 /** The part of a change of a user that one rule contributes. */
 export interface Change {
-  readonly fields?: Fields;
+  readonly fields?: UserFields;
   /** The ways in that it changes. */
   readonly ways?: readonly Way[];
   /** Further writes and conditions at that instant. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { remove } from '../../lib/accounts/delete-user.ts';
 import { addressMoved } from '../../lib/accounts/new-address.ts';
 import { shownUser } from '../../lib/accounts/user-response.ts';
-import type { Fields, StoredUser } from '../../lib/users/item.ts';
+import type { StoredUser, UserFields } from '../../lib/users/item.ts';
 import { allocateUserId, findStoredUser, insertUser } from '../../lib/users/store.ts';
 import { rewriteUser, writeUser } from '../../lib/users/write.ts';
 import { uniqueEmail } from './client.ts';
@@ -36,7 +36,7 @@ export const findUser = async (id: number) => {
 };
 
 /** Sets fields of a user, as an operator does. */
-export const setFields = (id: number, { email, ...fields }: Fields): Promise<StoredUser> =>
+export const setFields = (id: number, { email, ...fields }: UserFields): Promise<StoredUser> =>
   rewriteUser(id, (user) => writeUser(user, { fields }, addressMoved(user, email ?? user.email)));
 
 /** Removes a user, without an entry and a notice. */

@@ -2,7 +2,7 @@
 import { DescribeTableCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { inject } from 'vitest';
 import { post } from '../../lib/keys/signed-request.ts';
-import type { Change } from '../../lib/options/events/events.ts';
+import type { StreamRecord } from '../../lib/options/events/events.ts';
 import { engineClient } from './stored-items.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the JSON of DynamoDB Streams' API
@@ -24,7 +24,7 @@ const call = async (endpoint: string, operation: string, input: object): Promise
 export const openStream = async (
   TableName: string,
   endpoint = inject('engine'),
-): Promise<() => Promise<readonly Change[]>> => {
+): Promise<() => Promise<readonly StreamRecord[]>> => {
   const client = engineClient(endpoint);
   const StreamSpecification = {
     StreamEnabled: true,
@@ -36,7 +36,7 @@ export const openStream = async (
   const next = new Map<string, string>();
   return async () => {
     const { StreamDescription } = await call(endpoint, 'DescribeStream', { StreamArn });
-    const found: Change[] = [];
+    const found: StreamRecord[] = [];
     for (const { ShardId } of StreamDescription.Shards) {
       const from = { StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' };
       const ShardIterator =

@@ -33,7 +33,7 @@ const faultsIn = ({ errors = [], code, title = '' }: Partial<Problem>) => {
 };
 
 /** A request that failed. Its message is a sentence. */
-export class Failure extends Error {
+export class ConsoleError extends Error {
   /** 0: there was no response. */
   readonly status: number;
   /** The error's code; '': the gateway or the network failed. */
@@ -71,7 +71,7 @@ api.use({
     if (request.method === 'GET') reads.add(response);
   },
   onError: ({ request }) => {
-    const failure = new Failure('No response came from the service.');
+    const failure = new ConsoleError('No response came from the service.');
     failure.mayHaveChanged = request.method !== 'GET';
     return failure;
   },
@@ -113,16 +113,21 @@ const replyOf = async <Data>(request: Promise<Reply<Data>>): Promise<Reply<Data>
   const isOver = response.status === 401 && problem.code?.startsWith('TOKEN_');
   if (isOver && signedIn.get().session?.token === sentWith) endSession();
   const wait = Number(response.headers.get('Retry-After') ?? 0);
-  const failure = new Failure(messageOf(response.status, problem), response.status, problem, wait);
+  const failure = new ConsoleError(
+    messageOf(response.status, problem),
+    response.status,
+    problem,
+    wait,
+  );
   failure.mayHaveChanged = failure.code === 'STORAGE_FAULT' && !reads.has(response);
   throw failure;
 };
 
-/** @returns the body of a response @throws {Failure} */
+/** @returns the body of a response @throws {ConsoleError} */
 export const send = async <Data>(request: Promise<Reply<Data>>): Promise<Data> =>
   (await replyOf(request)).data as Data;
 
-/** Sends a request. @returns undefined if it failed with this code @throws {Failure} of another code */
+/** Sends a request. @returns undefined if it failed with this code @throws {ConsoleError} of another code */
 export const sendUnless = async <Data>(
   code: string,
   request: Promise<Reply<Data>>,
@@ -130,12 +135,12 @@ export const sendUnless = async <Data>(
   try {
     return await send(request);
   } catch (error) {
-    if (error instanceof Failure && error.code === code) return undefined;
+    if (error instanceof ConsoleError && error.code === code) return undefined;
     throw error;
   }
 };
 
-/** @returns the list in the body of a response @throws {Failure} */
+/** @returns the list in the body of a response @throws {ConsoleError} */
 export const sendForList = async <Row>(
   request: Promise<Reply<{ readonly data: Row[] }>>,
 ): Promise<readonly Row[]> => (await send(request)).data;
@@ -146,7 +151,7 @@ export interface Page<Data> {
   readonly next?: string;
 }
 
-/** @returns the body of a page of a list, and where the next one is @throws {Failure} */
+/** @returns the body of a page of a list, and where the next one is @throws {ConsoleError} */
 export const sendForPage = async <Data>(request: Promise<Reply<Data>>): Promise<Page<Data>> => {
   const { data, response } = await replyOf(request);
   const [, next] = /<(.+)>; rel="next"/.exec(response.headers.get('Link') ?? '') ?? [];

@@ -1,27 +1,27 @@
 /** Requests of components: what they got, why they failed, and whether they are under way. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { Failure, type Page } from './api.ts';
+import { ConsoleError, type Page } from './api.ts';
 
 /** Why something failed, as screens say it. */
-export const failureOf = (error: unknown): Failure => {
-  if (error instanceof Failure) return error;
+export const failureOf = (error: unknown): ConsoleError => {
+  if (error instanceof ConsoleError) return error;
   // A defect of the console itself: it is shown too, and in the browser's console with its stack.
   console.error(error);
-  return new Failure('The console itself has failed. Load the page again.');
+  return new ConsoleError('The console itself has failed. Load the page again.');
 };
 
 export interface Action<Arguments extends unknown[]> {
   /** Does nothing while it is under way, so that nothing is done twice. */
   run(...given: Arguments): Promise<void>;
   readonly isBusy: boolean;
-  readonly failure: Failure | undefined;
+  readonly failure: ConsoleError | undefined;
 }
 
 /** Something that a user does, such as sending a form. */
 export const useAction = <Arguments extends unknown[]>(
   act: (...given: Arguments) => Promise<unknown>,
 ): Action<Arguments> => {
-  const [failure, setFailure] = useState<Failure>();
+  const [failure, setFailure] = useState<ConsoleError>();
   const [isBusy, setBusy] = useState(false);
   const isRunning = useRef(false);
   const run = async (...given: Arguments) => {
@@ -56,7 +56,7 @@ export interface Loading<Data> {
   /** The data that was loaded last; it stays while it is loaded again. */
   readonly data: Data | undefined;
   readonly isBusy: boolean;
-  readonly failure: Failure | undefined;
+  readonly failure: ConsoleError | undefined;
   /** Ends when it is loaded, or has failed. */
   reload(): Promise<void>;
 }
@@ -69,7 +69,7 @@ interface Loaded<Data> extends Loading<Data> {
 interface State<Data> {
   readonly key: string;
   readonly data?: Data | undefined;
-  readonly failure?: Failure | undefined;
+  readonly failure?: ConsoleError | undefined;
   readonly isBusy: boolean;
 }
 

@@ -1,5 +1,5 @@
 /** Passkeys in the browser: making them, logging in by them, and telling the browser which there are. */
-import { api, Failure, send, settings } from './api.ts';
+import { api, ConsoleError, send, settings } from './api.ts';
 import type {
   NewPasskey,
   Passkey,
@@ -83,7 +83,7 @@ export const findOwn = async (): Promise<AllAcceptedCredentialsOptions | undefin
 /**
  * The browser's credential as JSON, read field by field: credentials of password managers may lack a `toJSON`, or
  * have one that fails.
- * @throws {Failure} if the user refuses, or the browser or a password manager cannot
+ * @throws {ConsoleError} if the user refuses, or the browser or a password manager cannot
  */
 const asked = async <Answer>(answer: Promise<Credential | null>): Promise<Answer> => {
   try {
@@ -97,11 +97,11 @@ const asked = async <Answer>(answer: Promise<Credential | null>): Promise<Answer
   } catch (error) {
     const { name, message } = error as Error;
     if (name === 'InvalidStateError') {
-      throw new Failure('This device has a passkey of the account already.');
+      throw new ConsoleError('This device has a passkey of the account already.');
     }
     const isRefused = name === 'NotAllowedError';
     const why = isRefused ? 'it was declined, or took too long, or there is none' : message;
-    throw new Failure(`The browser has made or used no passkey: ${why || name}.`);
+    throw new ConsoleError(`The browser has made or used no passkey: ${why || name}.`);
   }
 };
 

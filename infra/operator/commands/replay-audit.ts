@@ -3,6 +3,7 @@ import { type AuditEntry, actions, results } from '../../../lib/audit/entry.ts';
 import { writeEntry } from '../../../lib/audit/record.ts';
 import { replayId } from '../../../lib/dynamodb/tables.ts';
 import { entryNotWritten } from '../../../lib/ground/log.ts';
+import type { Fields } from '../../../lib/ground/validation.ts';
 import { isTime } from '../../../lib/seal/line.ts';
 import { type Operator, recordIntention, recordOperation } from '../audit.ts';
 import type { Command, Run } from '../command.ts';
@@ -11,8 +12,6 @@ import { type Line, openInput, readLines } from '../files.ts';
 
 /** An entry that could not be written, in the form in which lib/audit/record.ts logs it. */
 type UnwrittenEntry = v.InferOutput<typeof form>;
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -22,7 +22,7 @@ const text = (time: number): string => new Date(time).toISOString().replace(/\.\
 const after = (delay: number): string => text(Date.now() + delay);
 
 /** A step: the key that it is about, when it is due, its work, and what to print. */
-interface Step {
+interface RotationStep {
   readonly action: 'CREATE' | 'UPDATE' | 'DELETE';
   readonly kid: string;
   readonly due: number;
@@ -34,7 +34,7 @@ interface Step {
 
 type Keys = Awaited<ReturnType<typeof openKeys>>;
 
-const publish = async ({ next, current, previous, make, put }: Keys): Promise<Step> => {
+const publish = async ({ next, current, previous, make, put }: Keys): Promise<RotationStep> => {
   if (previous && previous.id !== current.id) {
     throw new Failure('The previous key is still published: run --retire first.');
   }
@@ -53,7 +53,7 @@ Next: --sign, from ${after(publication.delay)} on, when all who verify tokens ha
   return { action: 'CREATE', kid, due: 0, work, done };
 };
 
-const sign = ({ next, current, put }: Keys): Step => {
+const sign = ({ next, current, put }: Keys): RotationStep => {
   if (!next) throw new Failure('No key is published: run this without options first.');
   if (next.id === current.id) {
     const from = text(current.since + retirementDelay);
@@ -67,7 +67,7 @@ Next: --retire, from ${after(retirementDelay)} on, when the last token of the ke
   return { action: 'UPDATE', kid: next.kid, due, dueIfLost, work, done };
 };
 
-const retire = ({ next, current, previous, remove, destroy }: Keys): Step => {
+const retire = ({ next, current, previous, remove, destroy }: Keys): RotationStep => {
   if (!previous || previous.id === current.id) throw new Failure('There is no previous key.');
   const { id, kid } = previous;
   const work = async () => {

@@ -64,7 +64,7 @@ const lean: BuildOptions = {
 export const bundlings = { common, background, lean } as const;
 
 /** A file to bundle, from the root of the repository, and a name. */
-export interface Source {
+export interface EntryFile {
   readonly name: string;
   readonly entry: string;
 }
@@ -74,7 +74,7 @@ export interface Source {
  * @returns what esbuild says of them, by their paths
  */
 export const bundle = (
-  sources: readonly Source[],
+  sources: readonly EntryFile[],
   outdir: string,
   bundling: keyof typeof bundlings = 'lean',
 ): Metafile['outputs'] => {

@@ -10,7 +10,7 @@ import { auditTrailBroken, logError } from '../../ground/log.ts';
 type Image = Readonly<Record<string, AttributeValue>>;
 
 /** A record of the stream, as DynamoDB's API and Lambda give it. */
-export interface Change {
+export interface StreamRecord {
   readonly eventID: string;
   /** Present where DynamoDB has deleted an item whose time to live was over. */
   readonly userIdentity?: { readonly principalId: string };
@@ -34,7 +34,7 @@ export interface AuditEvent {
  * that the alarm is raised even while the bus takes nothing.
  * @throws {DomainError} STORAGE_FAULT when replays cannot be read
  */
-export async function eventsOf(changes: readonly Change[]): Promise<readonly AuditEvent[]> {
+export async function eventsOf(changes: readonly StreamRecord[]): Promise<readonly AuditEvent[]> {
   const replayed = await replayedIn(changes);
   const judged = changes.map((change) => ({ change, kind: kindOf(change, replayed) }));
   const findings = judged.flatMap(({ change, kind }) =>
@@ -44,7 +44,7 @@ export async function eventsOf(changes: readonly Change[]): Promise<readonly Aud
   return judged.flatMap(({ change, kind }) => toEvent(change, kind));
 }
 
-async function replayedIn(changes: readonly Change[]): Promise<ReadonlySet<unknown>> {
+async function replayedIn(changes: readonly StreamRecord[]): Promise<ReadonlySet<unknown>> {
   const late = changes.filter(isLate);
   const listed = late.length > 0 ? await listedAround(late.map(timeOf)) : new Set();
   if (late.every((change) => listed.has(idOf(change)))) return listed;
@@ -56,7 +56,7 @@ async function replayedIn(changes: readonly Change[]): Promise<ReadonlySet<unkno
 /** Seconds by which the time of an entry may differ from the time at which it was inserted. */
 const tolerance = 600;
 
-function isLate(change: Change): boolean {
+function isLate(change: StreamRecord): boolean {
   const createdAt = Date.parse(String(show(imageOf(change)).created_at)) / 1000;
   // Also for an entry without a time.
   return !change.dynamodb.OldImage && !(Math.abs(timeOf(change) - createdAt) <= tolerance);
@@ -66,9 +66,9 @@ function show(image: Image, names: readonly string[] = Object.keys(image)) {
   return Object.fromEntries(names.map((name) => [name, shown(image[name])]));
 }
 
-const imageOf = ({ dynamodb }: Change): Image => dynamodb.NewImage ?? dynamodb.OldImage ?? {};
+const imageOf = ({ dynamodb }: StreamRecord): Image => dynamodb.NewImage ?? dynamodb.OldImage ?? {};
 
-const timeOf = ({ dynamodb }: Change) => dynamodb.ApproximateCreationDateTime;
+const timeOf = ({ dynamodb }: StreamRecord) => dynamodb.ApproximateCreationDateTime;
 
 /** The ids that replays list which were recorded about when some entries were inserted. */
 async function listedAround(times: readonly number[]): Promise<ReadonlySet<unknown>> {
@@ -89,23 +89,23 @@ function idsIn(details: unknown): readonly unknown[] {
   }
 }
 
-const idOf = (change: Change) => shown(imageOf(change).id);
+const idOf = (change: StreamRecord) => shown(imageOf(change).id);
 
 /** The name of a change to an entry that nobody may make; undefined for one that is allowed. */
-function kindOf(change: Change, replayed: ReadonlySet<unknown>): string | undefined {
+function kindOf(change: StreamRecord, replayed: ReadonlySet<unknown>): string | undefined {
   const { OldImage, NewImage } = change.dynamodb;
   if (!OldImage) return isLate(change) && !replayed.has(idOf(change)) ? 'inserted' : undefined;
   if (NewImage) return isDeepStrictEqual(OldImage, NewImage) ? undefined : 'changed';
   return isExpiry(change) ? undefined : 'deleted';
 }
 
-function isExpiry(change: Change): boolean {
+function isExpiry(change: StreamRecord): boolean {
   const { created_at, expires_at } = show(imageOf(change));
   const isByDynamoDB = change.userIdentity?.principalId === 'dynamodb.amazonaws.com';
   return isByDynamoDB && hasExpired({ created_at, expires_at }, timeOf(change) * 1000);
 }
 
-function toEvent(change: Change, kind: string | undefined): AuditEvent[] {
+function toEvent(change: StreamRecord, kind: string | undefined): AuditEvent[] {
   const { SequenceNumber: sequenceNumber, OldImage, NewImage } = change.dynamodb;
   const tell = (type: string, detail: object) => {
     // EventBridge takes a type of 128 characters.

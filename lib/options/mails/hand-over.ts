@@ -4,7 +4,7 @@ import { config } from '../../ground/settings.ts';
 import type { Source } from '../../ground/source.ts';
 import { post } from '../../keys/signed-request.ts';
 import type { Claims } from '../../keys/token.ts';
-import type { Fields, StoredUser } from '../../users/item.ts';
+import type { StoredUser, UserFields } from '../../users/item.ts';
 import { countForSource, type MailCause } from './sources.ts';
 import type { Part } from './texts/en.ts';
 
@@ -125,7 +125,7 @@ export async function tryToNotify(
 /** The parts of an account that a notice of a change names. */
 export function changedParts(
   before: Recipient,
-  changes: Pick<Fields, 'email'> & { readonly password?: string | undefined },
+  changes: Pick<UserFields, 'email'> & { readonly password?: string | undefined },
 ): Part[] {
   // A change of letter case counts: a mail system may take the result for another address.
   const isMoved = (changes.email ?? before.email) !== before.email;

@@ -89,7 +89,7 @@ export async function verifyMade(
   made: Made,
   kind: NonceKind,
 ): Promise<{ credential: Credential; nonce: string } | undefined> {
-  const found = await verified(made, kind, (expected) => {
+  const found = await outcomeOfLibrary(made, kind, (expected) => {
     const { clientDataJSON, attestationObject } = made.response;
     const parts = { clientDataJSON, attestationObject: unattested(attestationObject) };
     const response = { ...made, response: parts, clientExtensionResults: {} };
@@ -122,7 +122,7 @@ export async function verifyUsed(
   // A copy, because the store gives a view of a larger buffer. The counter is compared when it is written.
   const credential = { id: credential_id, publicKey: new Uint8Array(publicKey), counter: 0 };
   const response = { ...used, clientExtensionResults: {} } as AuthenticationResponseJSON;
-  const found = await verified(used, forLogin, (expected) =>
+  const found = await outcomeOfLibrary(used, forLogin, (expected) =>
     verifyAuthenticationResponse({ ...expected, response, credential }),
   );
   if (!found) return undefined;
@@ -154,7 +154,7 @@ interface Expected {
  * The outcome of the library, and the nonce that was signed; undefined for what is not valid, or was signed in
  * a frame of another origin, which the library would allow.
  */
-async function verified<Outcome extends { readonly verified: boolean }>(
+async function outcomeOfLibrary<Outcome extends { readonly verified: boolean }>(
   { response: { clientDataJSON } }: Made | Used,
   kind: NonceKind,
   verify: (expected: Expected) => Promise<Outcome>,

@@ -1,7 +1,7 @@
 /** Verified addresses in the fields of a user's item (functions/README.md, Verified addresses). */
 import { config } from '../../ground/settings.ts';
 import { seconds } from '../../ground/time.ts';
-import type { Change, Fields, StoredUser } from '../../users/item.ts';
+import type { Change, StoredUser, UserFields } from '../../users/item.ts';
 import type { User } from '../../users/user.ts';
 
 /** The change after which no address of a user waits for its link. */
@@ -10,10 +10,10 @@ export const noAddressAwaited: Change = {
 };
 
 /** The field of a user whose address is verified, whatever the setting. */
-export const verified = { email_verified: true } as const satisfies Fields;
+export const addressVerified = { email_verified: true } as const satisfies UserFields;
 
 /** The same for one whose address is not: the absence of the field. */
-export const unverified = { email_verified: undefined } as const satisfies Fields;
+export const addressUnverified = { email_verified: undefined } as const satisfies UserFields;
 
 /** The field that says whether an address is verified, where EMAIL_VERIFICATION is not off. */
 export function verifiedAs(isVerified: boolean): Pick<User, 'email_verified'> {

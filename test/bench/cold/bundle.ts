@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { bundle, Source } from '../../../infra/stack/bundling/bundle.ts';
+import type { bundle, EntryFile } from '../../../infra/stack/bundling/bundle.ts';
 
 export interface Bundle {
   readonly name: string;
@@ -13,7 +13,7 @@ export interface Bundle {
 /** The bundles of files, in the folders of their names. @param outputs what esbuild says of them */
 export const bundlesIn = (
   folder: string,
-  sources: readonly Source[],
+  sources: readonly EntryFile[],
   outputs: ReturnType<typeof bundle>,
 ): Bundle[] =>
   sources.map(({ name }) => {

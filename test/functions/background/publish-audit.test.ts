@@ -5,7 +5,7 @@ import { type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
 import { listEntries } from '../../../lib/audit/query.ts';
 import { toItem } from '../../../lib/audit/record.ts';
 import { day, seconds } from '../../../lib/ground/time.ts';
-import type { Change } from '../../../lib/options/events/events.ts';
+import type { StreamRecord } from '../../../lib/options/events/events.ts';
 import { startEventBus } from '../../support/event-bus.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { engineClient } from '../../support/stored-items.ts';
@@ -54,7 +54,7 @@ const remove = async ({ id }: { readonly id: unknown }): Promise<void> => {
 };
 
 /** Has the function take the records of all changes since the last time. */
-const publish = async (alter: (change: Change) => Change = (each) => each) =>
+const publish = async (alter: (change: StreamRecord) => StreamRecord = (each) => each) =>
   handler({ Records: (await nextRecords()).map(alter) });
 
 const done = { batchItemFailures: [] };

@@ -5,7 +5,7 @@ import { configFrom } from '../../../lib/ground/settings.ts';
 import type { LinkPage } from '../../../lib/options/links/page.ts';
 
 const pages: readonly LinkPage[] = ['reset', 'verify', 'invitation'];
-const files = { 'style.css': 's.css', 'link.js': 'l.js', 'notices.txt': 'n.txt' };
+const files = { 'style.css': 's.css', 'link-form.js': 'l.js', 'notices.txt': 'n.txt' };
 
 const render = (env: Readonly<Record<string, string>>, page: LinkPage = 'reset') =>
   renderLinkPage(page, 'en', configFrom(env), files);

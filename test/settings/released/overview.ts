@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { readPages } from '../../support/acceptance.ts';
-import { asAdmin, entriesAt, idsOf, inFolder, type Listed, row, shown } from './kept.ts';
+import { asAdmin, entriesAt, idsOf, inFolder, type Listed, row, shown } from './stored-kinds.ts';
 
 export const overview = row({
   store: async (service) => {

@@ -9,9 +9,9 @@ import { logIn } from '../../support/client.ts';
 import { folderForThisFile } from '../../support/folder.ts';
 import { verifyAll } from '../../support/sealed-trail.ts';
 import { load, readFixture, verifyAsOperator, versions } from './fixture.ts';
-import { kept } from './kept.ts';
 import { overview } from './overview.ts';
 import { type Kept, makePlace, setClock, startOn } from './service.ts';
+import { kept } from './stored-kinds.ts';
 
 describe.each(versions)('Of what %s has stored, this version', async (version) => {
   const fixture = readFixture(version);

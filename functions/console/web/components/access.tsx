@@ -1,6 +1,6 @@
 /** The actions of admins on a user, each with the dialog that asks before. Auditors see only the states. */
 import type { ComponentChildren } from 'preact';
-import { api, Failure, send, settings } from '../api.ts';
+import { api, ConsoleError, send, settings } from '../api.ts';
 import type { Invitation, UserChanges, UserDetails } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { findOwn, isInForce, tellDeleted } from '../passkeys.ts';
@@ -251,7 +251,7 @@ const deletionOf = (user: UserDetails): Deed => ({
   title: named('Delete', user),
   act: async ({ typed = '' }) => {
     if (plain(typed) !== plain(user.email)) {
-      throw new Failure(`Type ${user.email} to delete the user.`);
+      throw new ConsoleError(`Type ${user.email} to delete the user.`);
     }
     // The account is deleted, whether or not the browser can be told.
     const own = isOwn(user) ? await findOwn().catch(() => undefined) : undefined;

@@ -7,7 +7,7 @@ import {
   type PartialSelectHTMLAttributes,
 } from 'preact';
 import { useContext, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type Failure, settings } from '../api.ts';
+import { type ConsoleError, settings } from '../api.ts';
 import { useAsk } from '../leaving.ts';
 import { useAction } from '../loading.ts';
 import { Button } from './button.tsx';
@@ -15,7 +15,7 @@ import { closeDialog, Dialog, opened } from './dialog.tsx';
 import { FailureNotice, tell, useCountdown } from './notice.tsx';
 
 /** The failure of the form around a field. */
-const FormFailure = createContext<Failure | undefined>(undefined);
+const FormFailure = createContext<ConsoleError | undefined>(undefined);
 
 interface FieldProps extends PartialInputHTMLAttributes<HTMLInputElement> {
   readonly label: string;

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Failure } from '../api.ts';
+import { ConsoleError } from '../api.ts';
 import type { User } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { useAsk } from '../leaving.ts';
@@ -34,7 +34,7 @@ interface ManyProps extends ManyDeed {
   readonly onDone: (user: User, left: User | undefined) => void;
 }
 
-const withNext = (outcome: Outcome, user: User, failure: Failure | undefined): Outcome =>
+const withNext = (outcome: Outcome, user: User, failure: ConsoleError | undefined): Outcome =>
   failure
     ? { ...outcome, failed: [...outcome.failed, { user, why: failure.said }] }
     : { ...outcome, done: outcome.done + 1 };
@@ -102,7 +102,7 @@ export const Many = (props: ManyProps) => {
   const all = counted(users.length, 'user');
   const act = async ({ typed }: { typed?: string }) => {
     const isRight = !deed.asksNumber || typed?.trim() === String(users.length);
-    if (!isRight) throw new Failure(`Type ${users.length} to confirm.`);
+    if (!isRight) throw new ConsoleError(`Type ${users.length} to confirm.`);
     await run();
   };
   return (

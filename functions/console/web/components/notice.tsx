@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useReducer } from 'preact/hooks';
-import type { Failure } from '../api.ts';
+import type { ConsoleError } from '../api.ts';
 import { duration } from '../format.ts';
 import { type Loading, useEvery } from '../loading.ts';
 import { createStore } from '../store.ts';
@@ -25,7 +25,7 @@ export const FailureNotice = ({
   retry,
 }: {
   what: string;
-  failure: Failure | undefined;
+  failure: ConsoleError | undefined;
   retry?: (() => void) | undefined;
 }) => {
   const seconds = useCountdown(failure?.mayRetryAt ?? 0);

@@ -96,12 +96,12 @@ const dialogs = {
   },
 } as const;
 
-interface ChangeProps extends UserProps {
+interface PasskeyDialogProps extends UserProps {
   readonly open: keyof typeof dialogs;
   readonly passkey: Passkey | undefined;
 }
 
-const Change = ({ open, passkey, user, changed }: ChangeProps) => {
+const PasskeyDialog = ({ open, passkey, user, changed }: PasskeyDialogProps) => {
   const { title, text, failed, done, act } = dialogs[open];
   const change = async (values: Values) => {
     await act(passkey, values);
@@ -128,7 +128,7 @@ const OwnPasskeys = ({ user, changed }: UserProps) => {
     await changed();
   };
   const ask: Ask = (open, passkey) =>
-    openDialog(<Change open={open} passkey={passkey} user={user} changed={changedHere} />);
+    openDialog(<PasskeyDialog open={open} passkey={passkey} user={user} changed={changedHere} />);
   return (
     <>
       <LoadedTable

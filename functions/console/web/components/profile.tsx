@@ -30,7 +30,7 @@ export const deleteUser = async ({ id }: Pick<User, 'id'>): Promise<void> => {
   await sendUnless('USER_NOT_FOUND', api.DELETE('/api/users/{id}', { params }));
 };
 
-/** Suspends a user, or lifts the suspension. @returns the user as it is then @throws {Failure} */
+/** Suspends a user, or lifts the suspension. @returns the user as it is then @throws {ConsoleError} */
 export const setSuspended = async (user: User, isSuspended: boolean): Promise<User> => {
   const params = { path: { id: user.id } };
   const path = '/api/users/{id}/suspension';

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { api, Failure, send, sendUnless, settings } from '../api.ts';
+import { api, ConsoleError, send, sendUnless, settings } from '../api.ts';
 import { Button } from '../components/button.tsx';
 import { AddressField, Form, PasswordField } from '../components/form.tsx';
 import { FailureNotice, tell } from '../components/notice.tsx';
@@ -25,8 +25,8 @@ const logIn = async (body: Credentials): Promise<Session | undefined> => {
     const tokens = await sendUnless('LOGIN_CODE_REQUIRED', api.POST('/api/login', { body }));
     return tokens && sessionOf(tokens);
   } catch (error) {
-    const isWrong = error instanceof Failure && wrong.includes(error.code);
-    throw isWrong ? new Failure('The address or the password is wrong.', error.status) : error;
+    const isWrong = error instanceof ConsoleError && wrong.includes(error.code);
+    throw isWrong ? new ConsoleError('The address or the password is wrong.', error.status) : error;
   }
 };
 
@@ -53,7 +53,7 @@ const admit = async (session: Session, { isByPasskey = false } = {}): Promise<vo
   if (!(await mayEnter(session))) {
     await logOut(session).catch(() => undefined);
     const need = settings.sessions ? 'neither an admin nor an auditor' : 'not an admin';
-    throw new Failure(`${session.email} is ${need}.`, 403);
+    throw new ConsoleError(`${session.email} is ${need}.`, 403);
   }
   const isRequired = settings.secondFactor === 'admins' && !isByPasskey;
   const factor = isRequired && (await send(api.GET('/api/second-factor', as(session))));
@@ -73,7 +73,7 @@ const ByPasskey = () => {
   const [round, setRound] = useState(0);
   const again = () => setRound((count) => count + 1);
   const listed = useRef<AbortController>(undefined);
-  const [failure, setFailure] = useState<Failure>();
+  const [failure, setFailure] = useState<ConsoleError>();
   /** Nobody has asked for this offer, so that it fails without a word, and is not made again at once. */
   const chosenInList = async (signal: AbortSignal) => {
     try {

@@ -15,12 +15,12 @@ import { askFor, forgetUsers, UserName, useKnown } from '../components/user-name
 import type { UserDetails } from '../contract.d.ts';
 import { href } from '../router.ts';
 import { readState } from '../trail/query.ts';
-import { type Standing, standingsOf } from '../trail/standing.ts';
+import { type StandingSpan, standingsOf } from '../trail/standing.ts';
 import { useWhole } from '../trail/whole.ts';
 
 const shown = 10;
 
-const standingColumns: readonly Column<Standing>[] = [
+const standingColumns: readonly Column<StandingSpan>[] = [
   { title: 'From', cell: ({ from }) => (from ? <Time at={from} /> : 'before the trail') },
   { title: 'Until', cell: ({ until }) => (until ? <Time at={until} /> : 'now') },
   {
@@ -36,7 +36,7 @@ const standingColumns: readonly Column<Standing>[] = [
     ? [
         {
           title: 'Address',
-          cell: ({ values: { email = 'unknown' } }: Standing) => <Whole text={String(email)} />,
+          cell: ({ values: { email = 'unknown' } }: StandingSpan) => <Whole text={String(email)} />,
         },
       ]
     : []),

@@ -1,5 +1,5 @@
 /** Finds the user whom the text in a filter means. */
-import { Failure, settings } from '../api.ts';
+import { ConsoleError, settings } from '../api.ts';
 import type { Known } from '../components/person.tsx';
 import type { AuditEntry } from '../contract.d.ts';
 import { readUsers } from '../user-query.ts';
@@ -47,7 +47,7 @@ const findStored = async (sought: string): Promise<readonly Known[]> => {
 
 /**
  * The id of the user whom a text means: an id, or an address or a name or a part of one.
- * @throws {Several} if it means several users @throws {Failure} if it means nobody
+ * @throws {Several} if it means several users @throws {ConsoleError} if it means nobody
  */
 export const findId = async (field: string, text: string): Promise<string> => {
   const sought = text.trim().replace(/^#(?=\d)/, '');
@@ -56,7 +56,7 @@ export const findId = async (field: string, text: string): Promise<string> => {
   if (people.length > 1) throw new Several(field, people.slice(0, mostOffered));
   if (people[0]) return String(people[0].id);
   const unkept = 'The trail does not keep the names of those who are deleted: type the id.';
-  throw new Failure(
+  throw new ConsoleError(
     `No user has ${sought} in the name or the address.${settings.auditDetail === 'full' ? '' : ` ${unkept}`}`,
   );
 };

@@ -1,4 +1,4 @@
-import { api, Failure, type Page, sendForPage } from '../api.ts';
+import { api, ConsoleError, type Page, sendForPage } from '../api.ts';
 import { tellNames } from '../components/user-name.tsx';
 import type { AuditEntries, AuditEntry } from '../contract.d.ts';
 import { maxRows } from './follow.ts';
@@ -13,7 +13,8 @@ export const readPage = async (
   next?: string,
 ): Promise<Page<readonly AuditEntry[]>> => {
   const odd = [state.userId, state.about].find((id) => !/^(?:\d*|none)$/.test(id));
-  if (odd) throw new Failure(`${odd} is not the id of a user: type a name or an address above.`);
+  if (odd)
+    throw new ConsoleError(`${odd} is not the id of a user: type a name or an address above.`);
   const page = await sendForPage(
     next ? api.GET(next as typeof path) : api.GET(path, { params: { query: parametersOf(state) } }),
   );

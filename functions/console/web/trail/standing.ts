@@ -6,7 +6,7 @@ import { detailsOf } from './happened.ts';
 type Values = Partial<Readonly<Record<'role' | 'auditor' | 'email', unknown>>>;
 
 /** A span of time in which these values did not change. */
-export interface Standing {
+export interface StandingSpan {
   readonly values: Values;
   /** Empty: since before the first entry. */
   readonly from: string;
@@ -26,7 +26,7 @@ export const standingsOf = (
   id: number,
   entries: readonly AuditEntry[],
   user?: Pick<User, 'role' | 'auditor' | 'email'>,
-): readonly Standing[] => {
+): readonly StandingSpan[] => {
   const own = entries
     .filter(({ resource, resource_id, result, action }) => {
       const isDone = result === 'SUCCESS' && deeds.includes(action);
@@ -37,7 +37,7 @@ export const standingsOf = (
     (entry) => entry.action === 'DELETE' || Object.keys(madeBy(entry)).length > 0,
   );
   let values = own[0]?.action === 'CREATE' ? undefined : valuesBefore(own, user);
-  const standings: Standing[] = values
+  const standings: StandingSpan[] = values
     ? [{ values, from: '', until: changes[0]?.created_at ?? '', by: null }]
     : [];
   for (const [index, entry] of changes.entries()) {

@@ -8,9 +8,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { register } from '../../support/client.ts';
 import { folderForThisFile } from '../../support/folder.ts';
 import { formOf, readFixture, readItems, sealInto, versions, writeFixture } from './fixture.ts';
-import { kept } from './kept.ts';
 import { overview } from './overview.ts';
 import { begin, makePlace, setClock, startOn } from './service.ts';
+import { kept } from './stored-kinds.ts';
 
 setClock(begin);
 const folder = folderForThisFile();
