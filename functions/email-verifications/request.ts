@@ -2,7 +2,7 @@ import { DomainError } from '../../lib/ground/errors.ts';
 import { findStoredFor, protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { verificationMessage } from '../../lib/options/mails/hand-over.ts';
-import { requireToldMail } from '../../lib/options/mails/told.ts';
+import { requestMailWithinLimits } from '../../lib/options/mails/told.ts';
 import { isWaiting } from '../../lib/options/verified-addresses/address.ts';
 import * as contract from './contract.ts';
 
@@ -12,7 +12,7 @@ export const handler = protectedEndpoint(contract.request, async (request) => {
   const source = sourceOf(request);
   // A link to another address of the user would become void.
   if (!user.email_verified && !isWaiting(user)) {
-    await requireToldMail(verificationMessage(user, source), 'other');
+    await requestMailWithinLimits(verificationMessage(user, source), 'other');
   }
   return { statusCode: 202, body: { message: contract.requested } };
 });

@@ -4,7 +4,7 @@ import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { whyNotInvitable } from '../../lib/options/invitations/invitation.ts';
 import { invitationMessage } from '../../lib/options/mails/hand-over.ts';
-import { requireToldMail } from '../../lib/options/mails/told.ts';
+import { requestMailWithinLimits } from '../../lib/options/mails/told.ts';
 import { requireMailable } from '../../lib/users/fields.ts';
 import { readUser } from '../../lib/users/store.ts';
 import * as contract from './contract.ts';
@@ -18,7 +18,7 @@ export const handler = protectedEndpoint(contract.create, async (request) => {
     const refusal = whyNotInvitable(user);
     if (refusal) throw new DomainError(refusal);
     requireMailable(user.email);
-    await requireToldMail(invitationMessage(user, source, body.language), 'admin');
+    await requestMailWithinLimits(invitationMessage(user, source, body.language), 'admin');
     return { details: { invited: true } };
   });
   return { statusCode: 204 };

@@ -9,12 +9,7 @@ import type { Source } from '../ground/source.ts';
 import { useNonce } from '../keys/nonce.ts';
 import { type TokenAndNonce, type Vouched, verifyIdToken } from '../options/identities/id-token.ts';
 import { identityOf } from '../options/identities/identities.ts';
-import {
-  countedFailure,
-  guarded,
-  loginCounters,
-  sourceCounters,
-} from '../options/protection/counters.ts';
+import { countedFailure, guarded, requireNoWait } from '../options/protection/counters.ts';
 import { checkCode, useCode } from '../options/second-factor/factor.ts';
 import { hasFactor } from '../options/second-factor/state.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
@@ -100,15 +95,13 @@ export function requireVerified(user: StoredUser): void {
  */
 export async function requireVouched(
   token: TokenAndNonce,
-  { ip_address }: Source,
+  source: Source,
   user?: StoredUser,
 ): Promise<Vouched> {
-  const counters = sourceCounters(ip_address);
-  const { right: vouched } = await guarded(counters, 'IDENTITY_TOKEN_INVALID', async () => {
-    const read = await verifyIdToken(token);
-    return read && (!user || identityOf(user, read)) ? read : undefined;
+  return guarded(source, undefined, 'IDENTITY_TOKEN_INVALID', async () => {
+    const vouched = await verifyIdToken(token);
+    return vouched && (!user || identityOf(user, vouched)) ? vouched : undefined;
   });
-  return vouched;
 }
 
 /** Requires all that a caller confirms by. @returns the caller without the code */
@@ -129,8 +122,7 @@ function requirePasswordOrIdentity(user: StoredUser, given: Confirmation): Promi
 async function requireRightPassword(user: StoredUser, given: Confirmation): Promise<void> {
   const { currentPassword, source } = given;
   if (!currentPassword) throw missingField('CURRENT_PASSWORD_REQUIRED', 'currentPassword');
-  const counters = await loginCounters(user.email, source.ip_address, user);
-  await guarded(counters, 'CURRENT_PASSWORD_WRONG', () =>
+  await guarded(source, user, 'CURRENT_PASSWORD_WRONG', () =>
     matchesHash(currentPassword, user.password_hash),
   );
 }
@@ -146,11 +138,9 @@ async function requireLinkedIdentity(user: StoredUser, given: Confirmation): Pro
 async function useFactor(user: StoredUser, given: Confirmation): Promise<StoredUser> {
   const { code = '', source } = given;
   if (!hasFactor(user)) return user;
-  const counters = await loginCounters(user.email, source.ip_address, user);
-  const check = () => checkCode(user, code);
-  const { right: proof, seen } = await guarded(counters, 'CODE_WRONG', check);
+  const proof = await guarded(source, user, 'CODE_WRONG', () => checkCode(user, code));
   const used = await useCode(user, proof);
-  if (!used) throw await countedFailure(seen, 'CODE_WRONG');
+  if (!used) throw await countedFailure(await requireNoWait(source, user), 'CODE_WRONG');
   return used;
 }
 
@@ -158,5 +148,5 @@ async function useFactor(user: StoredUser, given: Confirmation): Promise<StoredU
 async function useNonceUp(user: StoredUser, given: Confirmation): Promise<void> {
   const { nonce = '', source } = given;
   if (hasPassword(user) || (await useNonce(nonce))) return;
-  throw await countedFailure(sourceCounters(source.ip_address), 'IDENTITY_TOKEN_INVALID');
+  throw await countedFailure(await requireNoWait(source), 'IDENTITY_TOKEN_INVALID');
 }

@@ -4,7 +4,7 @@ import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { seconds } from '../ground/time.ts';
 import { decryptSecret, encryptSecret } from '../keys/factor-key.ts';
-import { guarded, loginCounters } from '../options/protection/counters.ts';
+import { guarded } from '../options/protection/counters.ts';
 import {
   enrolmentUri,
   makeRecoveryCodes,
@@ -148,8 +148,7 @@ async function enable(
   const now = new Date();
   requireEnrollable(caller, caller);
   const factor_secret = pendingSecret(caller, seconds(now));
-  const counters = await loginCounters(caller.email, source.ip_address, caller);
-  const { right: factor_step } = await guarded(counters, 'CODE_WRONG', () =>
+  const factor_step = await guarded(source, caller, 'CODE_WRONG', () =>
     stepOfCode(caller, factor_secret, code, now),
   );
   const recovery_codes = recoveryHashes(caller.id, codes);

@@ -1,11 +1,11 @@
 /** How users log in, and register, by an ID token of another issuer (functions/README.md, Identities). */
-import { DomainError, type ErrorCode } from '../ground/errors.ts';
+import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { useNonce } from '../keys/nonce.ts';
 import type { Tokens } from '../keys/token.ts';
 import { type TokenAndNonce, type Vouched, verifyIdToken } from '../options/identities/id-token.ts';
 import { findUserByIdentity } from '../options/identities/identities.ts';
-import { loginCounters, requireNoWait, sourceCounters } from '../options/protection/counters.ts';
+import { type Counter, requireNoWait } from '../options/protection/counters.ts';
 import type { StoredUser } from '../users/item.ts';
 import {
   attemptOf,
@@ -14,8 +14,8 @@ import {
   Refused,
   recordingRefusals,
   requireActive,
-  requireCode,
   requireVerifiedAddress,
+  useSecondFactor,
 } from './login-steps.ts';
 import { registerByIdentity } from './register.ts';
 
@@ -38,58 +38,54 @@ interface Outcome {
  *   TOKEN_FAULT, STORAGE_FAULT
  */
 export async function logInByIdentity(login: IdentityLogin, source: Source): Promise<Outcome> {
-  await requireNoWait(sourceCounters(source.ip_address)); // protection
+  const ofSource = await requireNoWait(source); // protection
   return recordingRefusals(attemptOf(source), async () => {
     const vouched = await verifyIdToken(login);
-    if (!vouched) throw invalidToken(source);
+    if (!vouched) throw invalidToken(ofSource);
     const user = await findUserByIdentity(vouched);
-    if (user) return logInLinked(user, login, vouched, source);
-    return register(login, vouched, source);
+    if (user) return logInLinked(user, { login, vouched, ofSource, source });
+    return register({ login, vouched, ofSource, source });
   });
 }
 
-function invalidToken({ ip_address }: Source): Refused {
-  const counters = sourceCounters(ip_address);
+/** A request to log in by an ID token that is valid. */
+interface Vouching {
+  readonly login: IdentityLogin;
+  readonly vouched: Vouched;
+  /** The counters of a failure. */
+  readonly ofSource: readonly Counter[];
+  readonly source: Source;
+}
+
+function invalidToken(counters: readonly Counter[]): Refused {
   return new Refused('IDENTITY_TOKEN_INVALID', 'invalid_identity_token', counters);
 }
 
-async function logInLinked(
-  user: StoredUser,
-  { code, nonce }: IdentityLogin,
-  { issuer }: Vouched,
-  source: Source,
-): Promise<Outcome> {
-  const { ip_address } = source;
-  const counters = await requireNoWait(await loginCounters(user.email, ip_address, user)); // protection
-  const attempt = attemptOf(source, user, { identity: issuer });
+async function logInLinked(user: StoredUser, given: Vouching): Promise<Outcome> {
+  const { login, vouched, ofSource, source } = given;
+  const counters = await requireNoWait(source, user); // protection
+  const attempt = attemptOf(source, user, { identity: vouched.issuer });
   return recordingRefusals(attempt, async () => {
-    const began = await requireCode(user, code, counters); // second factor
+    const began = await useSecondFactor(user, login.code, counters); // second factor
     requireActive(user); // suspension
     await requireVerifiedAddress(user, source); // verified addresses
-    if (!(await useNonce(nonce))) throw invalidToken(source);
+    if (!(await useNonce(login.nonce))) throw invalidToken(ofSource);
     const tokens = await issueTokens(user, source, began);
     await conclude(attempt, user, counters, source);
     return { tokens, isNew: false };
   });
 }
 
-async function register(login: IdentityLogin, vouched: Vouched, source: Source): Promise<Outcome> {
+async function register(given: Vouching): Promise<Outcome> {
+  const { login, vouched, ofSource, source } = given;
   try {
     return { tokens: await registerByIdentity(login, vouched, source), isNew: true };
   } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
     // Another request has used the nonce, or registered the user.
-    if (isRefusedFor(error, 'IDENTITY_TOKEN_INVALID')) throw invalidToken(source);
-    if (isRefusedFor(error, 'IDENTITY_LINKED')) return logInSince(login, vouched, source);
-    throw error;
+    if (error.code === 'IDENTITY_TOKEN_INVALID') throw invalidToken(ofSource);
+    const user = error.code === 'IDENTITY_LINKED' ? await findUserByIdentity(vouched) : undefined;
+    if (!user) throw error;
+    return logInLinked(user, given);
   }
-}
-
-function isRefusedFor(error: unknown, code: ErrorCode): boolean {
-  return error instanceof DomainError && error.code === code;
-}
-
-async function logInSince(login: IdentityLogin, vouched: Vouched, source: Source) {
-  const user = await findUserByIdentity(vouched);
-  if (!user) throw new DomainError('IDENTITY_LINKED');
-  return logInLinked(user, login, vouched, source);
 }

@@ -10,13 +10,7 @@ import {
   noteLogin,
   passkeysInForce,
 } from '../options/passkeys/passkeys.ts';
-import {
-  type Counter,
-  loginCounters,
-  readCounts,
-  requireNoWait,
-  sourceCounters,
-} from '../options/protection/counters.ts';
+import { type Counter, readFailures, requireNoWait } from '../options/protection/counters.ts';
 import {
   attemptOf,
   conclude,
@@ -34,7 +28,7 @@ import {
  *   EMAIL_NOT_VERIFIED, TOKEN_FAULT, STORAGE_FAULT
  */
 export async function logInByPasskey(used: Used, source: Source): Promise<Tokens> {
-  const counters = await requireNoWait(sourceCounters(source.ip_address)); // protection
+  const counters = await requireNoWait(source); // protection
   const { user, passkey, credential, nonce } = await recordingRefusals(attemptOf(source), () =>
     requireSigned(used, counters),
   );
@@ -46,8 +40,7 @@ export async function logInByPasskey(used: Used, source: Source): Promise<Tokens
     if (!(await noteLogin(user, credential))) throw await refusedSince(used, counters);
     await noteDomain(user, passkey);
     const tokens = await issueTokens(user, source, { passkey: passkey.id });
-    const ofAccount = await loginCounters(user.email, source.ip_address, user);
-    await conclude(attempt, user, await readCounts(ofAccount), source);
+    await conclude(attempt, user, await readFailures(source, user), source);
     return tokens;
   });
 }

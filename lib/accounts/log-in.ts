@@ -19,8 +19,8 @@ import {
   recheckWaits,
   recordingRefusals,
   requireActive,
-  requireCode,
   requireVerifiedAddress,
+  useSecondFactor,
 } from './login-steps.ts';
 
 /** The fields of a request to log in. */
@@ -50,7 +50,7 @@ export async function logIn({ email, password, code }: Login, source: Source): P
       ? await requirePasswordUnseen(found, password, counters) // private accounts
       : await requirePassword(found, password, counters);
     const seen = await recheckWaits(user, source); // protection
-    const began = await requireCode(user, code, seen); // second factor
+    const began = await useSecondFactor(user, code, seen); // second factor
     requireActive(user); // suspension
     await requireVerifiedAddress(user, source); // verified addresses
     const tokens = await issueTokens(user, source, began); // with a session, where there are sessions

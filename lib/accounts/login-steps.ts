@@ -8,10 +8,8 @@ import { tryToRemind } from '../options/mails/hand-over.ts';
 import {
   type Counter,
   countAttempt,
-  findWaitError,
   forgetFailures,
-  loginCounters,
-  readCounts,
+  requireNoWait,
 } from '../options/protection/counters.ts';
 import { checkCode, useCode } from '../options/second-factor/factor.ts';
 import { hasFactor } from '../options/second-factor/state.ts';
@@ -68,18 +66,12 @@ export async function recordingRefusals<T>(attempt: Attempt, steps: () => Promis
  * Requires that others have not reached a limit while the password was compared.
  * @returns the counters of this login, with the user's own where the user has a second factor
  */
-export async function recheckWaits(
-  user: StoredUser,
-  { ip_address }: Source,
-): Promise<readonly Counter[]> {
-  const counters = await readCounts(await loginCounters(user.email, ip_address, user));
-  const error = findWaitError(counters);
-  if (error) throw new Refused(error, 'too_many_attempts');
-  return counters;
+export async function recheckWaits(user: StoredUser, source: Source): Promise<readonly Counter[]> {
+  return refusing('too_many_attempts', () => requireNoWait(source, user));
 }
 
-/** Requires a code of a user who has a second factor, and uses it up. @returns by what the session begins then */
-export async function requireCode(
+/** Uses up the code of a user who has a second factor. @returns by what the session begins then */
+export async function useSecondFactor(
   user: StoredUser,
   code: string | undefined,
   counters: readonly Counter[],
@@ -98,25 +90,19 @@ export function requireActive(user: StoredUser): void {
   if (isSuspended(user)) throw new Refused('ACCOUNT_SUSPENDED', 'suspended');
 }
 
-/** Requires a verified address where nobody logs in without one; mails another link for it. */
+/** Requires a verified address where nobody logs in without one; who has none is mailed another link for it. */
 export async function requireVerifiedAddress(user: StoredUser, source: Source): Promise<void> {
   if (!mustVerify(user)) return;
   await tryToRemind(user, source);
   throw new Refused('EMAIL_NOT_VERIFIED', 'email_not_verified');
 }
 
-/** Issues the tokens of a login, with a session where there are sessions. */
-export async function issueTokens(
-  user: StoredUser,
-  source: Source,
-  began?: Beginning,
-): Promise<Tokens> {
-  try {
-    return await beginSession(user, source, began);
-  } catch (error) {
-    // TOKEN_FAULT, or STORAGE_FAULT of the session: either way the client gets no token.
-    throw error instanceof DomainError ? new Refused(error, 'no_token') : error;
-  }
+/**
+ * Issues the tokens of a login, with a session where there are sessions. By TOKEN_FAULT, and by STORAGE_FAULT of
+ * the session, the client gets no token.
+ */
+export function issueTokens(user: StoredUser, source: Source, began?: Beginning): Promise<Tokens> {
+  return refusing('no_token', () => beginSession(user, source, began));
 }
 
 /** Records a login, and what follows from it. */
@@ -131,4 +117,13 @@ export async function conclude(
     forgetFailures(counters), // protection
     tryToRemind(user, source), // verified addresses
   ]);
+}
+
+/** Does a step of a login, each error of which is a refusal for a reason. */
+async function refusing<T>(reason: string, step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    throw error instanceof DomainError ? new Refused(error, reason) : error;
+  }
 }

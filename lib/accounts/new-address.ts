@@ -3,7 +3,7 @@ import { DomainError } from '../ground/errors.ts';
 import { config, hidesAccounts } from '../ground/settings.ts';
 import type { Claims } from '../keys/token.ts';
 import { invitationLinkVoided, isInvited } from '../options/invitations/invitation.ts';
-import { voidLink } from '../options/links/mailed-link.ts';
+import { linkVoided } from '../options/links/mailed-link.ts';
 import {
   addressUnverified,
   isWaiting,
@@ -49,7 +49,7 @@ export function addressMoved(user: StoredUser, email: string): Change {
     noAddressAwaited, // verified addresses
     invitationLinkVoided(user), // invitations
     emailTaken(user, email),
-    config.mailFunctionUrl === '' ? {} : { steps: [[{ Update: voidLink('reset', user.id) }]] }, // links
+    config.mailFunctionUrl === '' ? {} : linkVoided('reset', user.id), // links
   );
 }
 

@@ -15,7 +15,7 @@ import {
   tryToMail,
   tryToRemind,
 } from '../options/mails/hand-over.ts';
-import { requireMailsLeft } from '../options/mails/told.ts';
+import { countMail } from '../options/mails/told.ts';
 import { countRegistration } from '../options/protection/counters.ts';
 import { prepareFirstSession } from '../options/sessions/session-tokens.ts';
 import { mustVerify, verifiedAs } from '../options/verified-addresses/address.ts';
@@ -106,7 +106,7 @@ export async function createUser(
   const role = body.role ?? 'user';
   const isInvited = invites(body);
   const { email } = body;
-  if (isInvited) await requireMailsLeft({ kind: 'reset', email, ...source }, 'admin'); // invitations
+  if (isInvited) await countMail({ kind: 'reset', email, ...source }, 'admin'); // invitations
   const creation = { source, action: 'CREATE', by } as const;
   const own = { ...body, password: isInvited ? undefined : body.password };
   const prepared = await recordingFaults(creation, () => prepareUser(own, role));

@@ -1,6 +1,6 @@
 /**
  * The limits of mails, for each way to have something mailed and each route that does so: the ways are
- * the calls of what lib/options/mails/hand-over.ts exports, and of `requireToldMail`, and the routes belong to
+ * the calls of what lib/options/mails/hand-over.ts exports, and of `requestMailWithinLimits`, and the routes belong to
  * functions that may invoke the function that mails. Whoever adds a call or such a route adds a row.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -17,7 +17,7 @@ import { identitiesClaimed, makeIdentity } from '../../lib/options/identities/id
 import { makeLinkToken, resetLink } from '../../lib/options/links/mailed-link.ts';
 import * as handOver from '../../lib/options/mails/hand-over.ts';
 import type { MailCause } from '../../lib/options/mails/sources.ts';
-import { requireToldMail } from '../../lib/options/mails/told.ts';
+import { requestMailWithinLimits } from '../../lib/options/mails/told.ts';
 import { creationOptions, loginOptions } from '../../lib/options/passkeys/credential.ts';
 import { makeHandle, makePasskey, passkeyAdded } from '../../lib/options/passkeys/passkeys.ts';
 import { findBearer } from '../../lib/options/sessions/bearer.ts';
@@ -172,7 +172,7 @@ const withPasskey = async (user: StoredUser) => {
 
 /** `invokeBy` says how messages go; it hands none over. */
 const { invokeBy: _, ...handingOver } = handOver;
-const ways = { ...handingOver, requireToldMail };
+const ways = { ...handingOver, requestMailWithinLimits };
 
 /** One of them. */
 type Name = keyof typeof ways;
@@ -216,7 +216,7 @@ const notified = (route: string, prepare: Row['prepare'], cause: MailCause = 'ot
 const rows: readonly Row[] = [
   {
     route: 'POST /api/password-resets',
-    way: 'requireMail(resetMessage)',
+    way: 'requestMail(resetMessage)',
     kind: 'reset',
     prepare: async (email) => {
       await userWith(email);
@@ -225,7 +225,7 @@ const rows: readonly Row[] = [
   },
   {
     route: 'POST /api/password-resets',
-    way: 'requireToldMail(resetMessage)',
+    way: 'requestMailWithinLimits(resetMessage)',
     kind: 'reset',
     cause: 'admin',
     isTold: true,
@@ -267,7 +267,7 @@ const rows: readonly Row[] = [
   },
   {
     route: 'POST /api/email-verifications',
-    way: 'requireToldMail(verificationMessage)',
+    way: 'requestMailWithinLimits(verificationMessage)',
     kind: 'verification',
     isTold: true,
     prepare: async (email) => ({ token: await tokenOf(await userWith(email)) }),
@@ -287,7 +287,7 @@ const rows: readonly Row[] = [
   },
   {
     route: 'POST /api/users/{id}/invitations',
-    way: 'requireToldMail(invitationMessage)',
+    way: 'requestMailWithinLimits(invitationMessage)',
     kind: 'reset',
     cause: 'admin',
     isTold: true,
@@ -459,7 +459,7 @@ const useUp = async (sourceIp: string, causes: readonly MailCause[]): Promise<vo
   const source = { request_id: 'r', ip_address: sourceIp, user_agent: 'test' };
   for (const cause of causes) {
     for (let i = 0; i < limits[cause]; i += 1) {
-      await ways.requireMail(ways.resetMessage(uniqueEmail(), source), cause);
+      await ways.requestMail(ways.resetMessage(uniqueEmail(), source), cause);
     }
     expect(takeMessages()).toHaveLength(limits[cause]);
   }
@@ -477,7 +477,9 @@ const calls = globSync('{functions,lib}/**/*.ts')
   .filter((file) => !/\/(?:hand-over|told)\.ts$/.test(file))
   .flatMap(
     (file) =>
-      readFileSync(file, 'utf8').match(/\b(?:requireMail|requireToldMail|tryToMail)\(\w*/g) ?? [],
+      readFileSync(file, 'utf8').match(
+        /\b(?:requestMail|requestMailWithinLimits|tryToMail)\(\w*/g,
+      ) ?? [],
   )
   .map((call) => `${call})`);
 

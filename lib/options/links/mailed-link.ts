@@ -7,7 +7,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { send } from '../../dynamodb/client.ts';
 import { itemKey } from '../../dynamodb/tables.ts';
-import { DomainError } from '../../ground/errors.ts';
+import { DomainError, type ErrorCode } from '../../ground/errors.ts';
 import { config } from '../../ground/settings.ts';
 import { hour, seconds } from '../../ground/time.ts';
 import { type Change, getItems, type ItemKey, type StoredUser, userKey } from '../../users/item.ts';
@@ -129,32 +129,38 @@ export async function findLink(
 
 /** The change that uses the token of a reset up, on the condition that it is still valid. */
 export function resetLinkUsed(link: FoundLink, now = new Date()): Change {
-  return { steps: [[{ Update: useLink(link, now) }, 'RESET_TOKEN_INVALID']] };
+  return linkUsed(link, 'RESET_TOKEN_INVALID', now);
 }
 
-/** The update that uses a token up, on the condition that it is still valid. */
-export function useLink({ kind, user, tokenHash }: FoundLink, now: Date) {
-  const voiding = voidLink(kind, user.id, now);
-  return {
-    ...voiding,
-    ConditionExpression: 'token_hash = :hash AND token_expires_at > :now',
-    ExpressionAttributeValues: {
-      ...voiding.ExpressionAttributeValues,
-      ':hash': tokenHash,
-      ':now': seconds(now),
-    },
-  };
+/**
+ * The change that uses a token up, on the condition that it is still valid.
+ * @param error thrown otherwise
+ * @param UpdateExpression what it writes, if it does not make the link void
+ */
+export function linkUsed(
+  { kind, user, tokenHash }: FoundLink,
+  error: ErrorCode,
+  now: Date,
+  UpdateExpression = voiding,
+): Change {
+  const ConditionExpression = 'token_hash = :hash AND token_expires_at > :now';
+  const values = { ':end': seconds(now) + hour, ':hash': tokenHash, ':now': seconds(now) };
+  const update = { UpdateExpression, ConditionExpression, ExpressionAttributeValues: values };
+  return { steps: [[{ Update: { ...itemOf(kind, user.id), ...update } }, error]] };
 }
 
-/** The update that makes the link of a user void, for a transaction. */
-export function voidLink(kind: LinkKind, id: number, now = new Date()) {
-  return {
-    TableName: config.usersTable,
-    Key: linkKey(kind, id),
-    UpdateExpression:
-      'SET expires_at = if_not_exists(expires_at, :end) REMOVE token_hash, token_expires_at, user_state',
-    ExpressionAttributeValues: { ':end': seconds(now) + hour },
-  };
+/** The change after which the link of a user is void. */
+export function linkVoided(kind: LinkKind, id: number, now = new Date()): Change {
+  const values = { ':end': seconds(now) + hour };
+  const update = { UpdateExpression: voiding, ExpressionAttributeValues: values };
+  return { steps: [[{ Update: { ...itemOf(kind, id), ...update } }]] };
+}
+
+const voiding =
+  'SET expires_at = if_not_exists(expires_at, :end) REMOVE token_hash, token_expires_at, user_state';
+
+function itemOf(kind: LinkKind, id: number) {
+  return { TableName: config.usersTable, Key: linkKey(kind, id) };
 }
 
 /** The key of the item that holds a user's newest link of a kind. */

@@ -9,7 +9,7 @@ import { countForSource, type MailCause } from './sources.ts';
 import type { Part } from './texts/en.ts';
 
 // Messages to the function that mails. They hold no token, password or hash. There are two ways to hand
-// one over, and a call says by its name whether it throws: `require…` does, `tryTo…` never does. Both
+// one over, and a call says by its name whether it throws: `request…` does, `tryTo…` never does. Both
 // count the source that asks (sources.ts), except for a notice to a verified address, and limits.ts counts the
 // address that a mail goes to.
 
@@ -63,7 +63,7 @@ export type MailMessage = ResetMessage | VerificationMessage | NoticeMessage;
  * @param cause what the mail is counted as; 'counted': it was counted before (told.ts)
  * @throws {DomainError} MAIL_FAULT
  */
-export async function requireMail(
+export async function requestMail(
   message: MailMessage,
   cause: MailCause | 'counted' = 'other',
 ): Promise<void> {
@@ -72,10 +72,10 @@ export async function requireMail(
 }
 
 /** The same, but never throws: a message that is lost is logged. */
-export async function tryToMail(...mail: Parameters<typeof requireMail>): Promise<void> {
+export async function tryToMail(...mail: Parameters<typeof requestMail>): Promise<void> {
   const [message] = mail;
   try {
-    await requireMail(...mail);
+    await requestMail(...mail);
   } catch (error) {
     logError(mailNotHandedOver, { requestId: message.request_id, ...describeFault(error) });
   }

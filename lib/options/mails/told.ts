@@ -6,25 +6,28 @@
 import { DomainError } from '../../ground/errors.ts';
 import { loggingFaults, logMailWithheld } from '../../ground/log.ts';
 import type { Source } from '../../ground/source.ts';
-import { type MailMessage, requireMail } from './hand-over.ts';
+import { type MailMessage, requestMail } from './hand-over.ts';
 import { type Claim, waitForAddress } from './limits.ts';
 import { countForSource, type MailCause, notCounted } from './sources.ts';
 
 /**
- * Requests a mail within the limits.
+ * Requests a mail, unless a limit is reached.
  * @throws {DomainError} MAILS_LIMITED, MAIL_FAULT
  */
-export async function requireToldMail(message: MailMessage, cause: MailCause): Promise<void> {
-  await requireMailsLeft(message, cause);
-  await requireMail(message, 'counted');
+export async function requestMailWithinLimits(
+  message: MailMessage,
+  cause: MailCause,
+): Promise<void> {
+  await countMail(message, cause);
+  await requestMail(message, 'counted');
 }
 
 /**
- * Requires that a mail is within the limits, and counts it for its source; nothing else is written before. A mail
- * that is asked for at the same time may still use up what the address has left: this one is withheld then.
+ * Counts a mail for its source, unless a limit is reached; nothing else is written before. A mail that is asked for
+ * at the same time may still use up what the address has left: this one is withheld then.
  * @throws {DomainError} MAILS_LIMITED
  */
-export async function requireMailsLeft(
+export async function countMail(
   mail: Pick<Claim, 'kind' | 'email'> & Source,
   cause: MailCause,
 ): Promise<void> {

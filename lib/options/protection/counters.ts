@@ -36,13 +36,8 @@ export interface Counter {
   readonly count?: Count | undefined;
 }
 
-/** The counter of failed logins that are of no account, if it is switched on. */
-export function sourceCounters(sourceIp: string): Counter[] {
-  return [sourceCounter(sourceIp)].filter(isOn);
-}
-
 /**
- * Reads the counters of a login together with other items, and refuses while one demands a wait.
+ * Reads the counters of a login by an address together with other items, and refuses while one demands a wait.
  * @returns the counters, and the items in the order of their keys
  * @throws {DomainError} TOO_MANY_ATTEMPTS, STORAGE_FAULT
  */
@@ -53,10 +48,67 @@ export async function readUnlessWaiting(
 ) {
   const wanted = await loginCounters(email, ip_address);
   const read = await getItems([...keys, ...wanted]);
-  const counters = withCounts(wanted, read.slice(keys.length));
-  const error = findWaitError(counters);
-  if (error) throw error;
+  const counters = requireUnderLimit(withCounts(wanted, read.slice(keys.length)));
   return { counters, items: read.slice(0, keys.length) };
+}
+
+/**
+ * Reads the counters of failed logins, and refuses while one demands a wait. Called before something is
+ * checked and again after it, because others may have reached a limit meanwhile.
+ * @param user who logs in or confirms; absent: nobody knows, and only the source counts
+ * @throws {DomainError} TOO_MANY_ATTEMPTS
+ */
+export async function requireNoWait(
+  source: Source,
+  user?: StoredUser,
+): Promise<readonly Counter[]> {
+  return requireUnderLimit(await readFailures(source, user));
+}
+
+/** Reads the same counters. If they cannot be read, they are returned without counts. */
+export async function readFailures(
+  { ip_address }: Source,
+  user?: StoredUser,
+): Promise<readonly Counter[]> {
+  return readCounts(
+    user
+      ? await loginCounters(user.email, ip_address, user)
+      : [sourceCounter(ip_address)].filter(isOn),
+  );
+}
+
+/**
+ * Checks what somebody may guess: refuses while a counter demands a wait, counts a wrong guess, and refuses a right
+ * one if others have reached a limit while it was checked.
+ * @param user whose password or code it is; absent: only the source counts
+ * @param code the error of a wrong guess
+ * @param check undefined or false: the guess is wrong
+ * @returns what the check returns
+ * @throws {DomainError} the error, TOO_MANY_ATTEMPTS, and what the check throws
+ */
+export async function guarded<T>(
+  source: Source,
+  user: StoredUser | undefined,
+  code: ErrorCode,
+  check: () => Promise<T | false | undefined>,
+): Promise<T> {
+  const seen = await requireNoWait(source, user);
+  const right = await check();
+  if (right === undefined || right === false) throw await countedFailure(seen, code);
+  await requireNoWait(source, user);
+  return right;
+}
+
+/**
+ * Counts a failure by counters.
+ * @returns its error, or TOO_MANY_ATTEMPTS if others have reached a limit meanwhile
+ */
+export async function countedFailure(
+  counters: readonly Counter[],
+  code: ErrorCode,
+): Promise<DomainError> {
+  const { waitError } = await countAttempt(counters);
+  return waitError ?? new DomainError(code);
 }
 
 /**
@@ -75,9 +127,15 @@ export async function loginCounters(
 
 const notCounted = 'attempt-not-counted';
 
-/** TOO_MANY_ATTEMPTS while any of the counters, as read, demands a wait. */
-export function findWaitError(counters: readonly Counter[]): DomainError | undefined {
-  return waitErrorFor(counters.map(({ count }) => waitOf(count, new Date())));
+/**
+ * Requires that no counter, as read, demands a wait.
+ * @returns the counters
+ * @throws {DomainError} TOO_MANY_ATTEMPTS
+ */
+export function requireUnderLimit(counters: readonly Counter[]): readonly Counter[] {
+  const error = waitErrorFor(counters.map(({ count }) => waitOf(count, new Date())));
+  if (error) throw error;
+  return counters;
 }
 
 /** Seconds that remain to wait; 0 when there is no wait. */
@@ -85,54 +143,10 @@ export function waitOf(count: Count | undefined, now: Date): number {
   return Math.max(0, (count?.waits_until ?? 0) - seconds(now));
 }
 
-/**
- * Reads counters, and refuses while one demands a wait. Called before a password is checked and
- * again after it, because others may have reached a limit meanwhile.
- * @throws {DomainError} TOO_MANY_ATTEMPTS
- */
-export async function requireNoWait(counters: readonly Counter[]): Promise<readonly Counter[]> {
-  const seen = await readCounts(counters);
-  const error = findWaitError(seen);
-  if (error) throw error;
-  return seen;
-}
-
-/**
- * Checks what somebody may guess: refuses while a counter demands a wait, counts a wrong guess, and refuses a right
- * one if others have reached a limit while it was checked.
- * @param code the error of a wrong guess
- * @param check undefined or false: the guess is wrong
- * @returns what the check returns, and the counters as they were read before it
- * @throws {DomainError} the error, TOO_MANY_ATTEMPTS, and what the check throws
- */
-export async function guarded<T>(
-  counters: readonly Counter[],
-  code: ErrorCode,
-  check: () => Promise<T | false | undefined>,
-): Promise<{ right: T; seen: readonly Counter[] }> {
-  const seen = await requireNoWait(counters);
-  const right = await check();
-  if (right === undefined || right === false) throw await countedFailure(seen, code);
-  await requireNoWait(counters);
-  return { right, seen };
-}
-
 /** Reads the counts of counters. If they cannot be read, the counters are returned without counts. */
 export async function readCounts(counters: readonly Counter[]): Promise<readonly Counter[]> {
   const read = () => getItems(counters, { timeout: countingTimeout() });
   return withCounts(counters, (await loggingFaults(notCounted, read)) ?? []);
-}
-
-/**
- * Counts a failure by counters.
- * @returns its error, or TOO_MANY_ATTEMPTS if others have reached a limit meanwhile
- */
-export async function countedFailure(
-  counters: readonly Counter[],
-  code: ErrorCode,
-): Promise<DomainError> {
-  const { waitError } = await countAttempt(counters);
-  return waitError ?? new DomainError(code);
 }
 
 /**

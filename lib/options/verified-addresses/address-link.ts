@@ -5,8 +5,14 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../ground/errors.ts';
 import { seconds } from '../../ground/time.ts';
-import type { Change, StoredUser } from '../../users/item.ts';
-import { type FoundLink, findLink, linkLifetime, useLink, voidLink } from '../links/mailed-link.ts';
+import { type Change, merged, type StoredUser } from '../../users/item.ts';
+import {
+  type FoundLink,
+  findLink,
+  linkLifetime,
+  linkUsed,
+  linkVoided,
+} from '../links/mailed-link.ts';
 import { findOpenSession, type Session, sessionsKey, withSessions } from '../sessions/sessions.ts';
 import { isWaiting } from './address.ts';
 
@@ -30,10 +36,10 @@ export function addressAwaited(user: StoredUser, email: string, now = new Date()
   if (isWaiting(user, now) && user.pending_id !== undefined && user.pending_email === email) {
     return { fields };
   }
-  return {
-    fields: { ...fields, pending_id: randomUUID() },
-    steps: [[{ Update: voidLink('address', user.id) }]],
-  };
+  return merged(
+    { fields: { ...fields, pending_id: randomUUID() } },
+    linkVoided('address', user.id), // links
+  );
 }
 
 /**
@@ -58,10 +64,9 @@ export async function readAddressLink(token: string, now = new Date()): Promise<
  * what is needed to repeat the response is kept.
  */
 export function addressLinkUsed(link: FoundLink, now = new Date()): Change {
-  const UpdateExpression =
+  const update =
     'SET expires_at = if_not_exists(expires_at, :end), used_hash = :hash REMOVE token_hash, user_state';
-  const Update = { ...useLink(link, now), UpdateExpression };
-  return { steps: [[{ Update }, 'VERIFICATION_TOKEN_INVALID']] };
+  return linkUsed(link, 'VERIFICATION_TOKEN_INVALID', now, update);
 }
 
 /**

@@ -43,9 +43,9 @@ const message: MailMessage = {
 
 /** In a process that has handed nothing over yet. */
 const handOver = async () => {
-  const { requireMail, resetMessage } = await import('../../../../lib/options/mails/hand-over.ts');
+  const { requestMail, resetMessage } = await import('../../../../lib/options/mails/hand-over.ts');
   const { kind, time, email, ...source } = message;
-  return requireMail(resetMessage(email, source));
+  return requestMail(resetMessage(email, source));
 };
 
 beforeEach(() => {
@@ -183,7 +183,7 @@ describe('The mails that a source asks for', () => {
   it('are twenty in each quarter of an hour, however many come at the same time', async () => {
     const { users } = await useOwnTables();
     vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '1');
-    const { requireMail, resetMessage } = await import(
+    const { requestMail, resetMessage } = await import(
       '../../../../lib/options/mails/hand-over.ts'
     );
     const noon = Date.parse('2026-11-21T12:00:00Z');
@@ -193,7 +193,7 @@ describe('The mails that a source asks for', () => {
       received.length = 0;
       const source = { ip_address, user_agent: '', request_id: 'r' };
       await Promise.all(
-        Array.from({ length: 30 }, () => requireMail(resetMessage(message.email, source))),
+        Array.from({ length: 30 }, () => requestMail(resetMessage(message.email, source))),
       );
       return received.length;
     };

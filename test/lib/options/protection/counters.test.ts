@@ -12,7 +12,7 @@ import {
   forgetFailures,
   loginCounters,
   readCounts,
-  requireNoWait,
+  requireUnderLimit,
   waitOf,
 } from '../../../../lib/options/protection/counters.ts';
 import { nobodysEmail } from '../../../../lib/users/address.ts';
@@ -29,6 +29,9 @@ afterEach(() => {
 
 const outcomeOf = (work: Promise<void>): Promise<DomainError | undefined> =>
   work.then(() => undefined).catch((error) => error);
+/** Counters as read, none of which demands a wait. */
+const readUnderLimit = async (counters: readonly Counter[]) =>
+  requireUnderLimit(await readCounts(counters));
 const tooMany = (retryAfter: number) =>
   expect.objectContaining({ code: 'TOO_MANY_ATTEMPTS', retryAfter });
 
@@ -254,12 +257,12 @@ describe('Failed logins', () => {
     const counters = [newCounter(), newCounter()];
     await Promise.all(counters.map(fail));
 
-    const seen = await requireNoWait(counters);
+    const seen = await readUnderLimit(counters);
     await forgetFailures(seen);
 
     expect(seen).toMatchObject(counters.map((each) => ({ ...each, count: { attempts: 1 } })));
     expect(await Promise.all(counters.map(attemptsOf))).toEqual([undefined, undefined]);
-    expect(await requireNoWait(counters)).toEqual(
+    expect(await readUnderLimit(counters)).toEqual(
       counters.map((each) => ({ ...each, count: undefined })),
     );
   });
@@ -284,19 +287,19 @@ describe('Failed logins', () => {
   it('reach the limit even if each was counted from what was read before the others', async () => {
     const counter = newCounter({ limit: 3 });
     await fail(counter);
-    const seen = await requireNoWait([counter]);
+    const seen = await readUnderLimit([counter]);
 
     await Promise.all([countAttempt(seen), countAttempt(seen)]);
 
     expect(await attemptsOf(counter)).toBe(3);
-    await expect(requireNoWait([counter])).rejects.toMatchObject({ code: 'TOO_MANY_ATTEMPTS' });
+    await expect(readUnderLimit([counter])).rejects.toMatchObject({ code: 'TOO_MANY_ATTEMPTS' });
   });
 
   it('of a source address are not forgotten by a success', async () => {
     const { pk, limit } = newCounter();
     await fail({ pk, limit });
 
-    await forgetFailures(await requireNoWait([{ pk, limit }]));
+    await forgetFailures(await readUnderLimit([{ pk, limit }]));
 
     expect(await attemptsOf({ pk, limit })).toBe(1);
   });
@@ -304,12 +307,12 @@ describe('Failed logins', () => {
   it('are not forgotten when others have reached the limit since they were read', async () => {
     const counter = newCounter();
     await fail(counter);
-    const seen = await requireNoWait([counter]);
+    const seen = await readUnderLimit([counter]);
     await fail(counter);
 
     await forgetFailures(seen);
 
-    await expect(requireNoWait([counter])).rejects.toMatchObject({ code: 'TOO_MANY_ATTEMPTS' });
+    await expect(readUnderLimit([counter])).rejects.toMatchObject({ code: 'TOO_MANY_ATTEMPTS' });
     await forgetFailures(seen, new Date(Date.now() + 31_000));
     expect(await attemptsOf(counter)).toBeUndefined();
   });
@@ -317,7 +320,7 @@ describe('Failed logins', () => {
   it('are read only where there is a limit', async () => {
     proxy.forget();
 
-    expect(await requireNoWait([])).toEqual([]);
+    expect(await readUnderLimit([])).toEqual([]);
     await forgetFailures([newCounter()]);
 
     expect(proxy.requests).toEqual([]);
@@ -327,7 +330,7 @@ describe('Failed logins', () => {
     const logged = vi.spyOn(console, 'error').mockReturnValue();
     const counter = newCounter();
     await fail(counter);
-    const seen = await requireNoWait([counter]);
+    const seen = await readUnderLimit([counter]);
     proxy.impose({ fault: faults.missingTable });
 
     await forgetFailures(seen);
@@ -347,7 +350,7 @@ describe('Failed logins', () => {
     await fail(counter);
     proxy.impose({ fault: faults.missingTable });
 
-    const seen = await requireNoWait([counter]);
+    const seen = await readUnderLimit([counter]);
 
     logged.mockRestore();
     expect(seen).toEqual([{ ...counter, count: undefined }]);
