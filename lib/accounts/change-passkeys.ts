@@ -1,5 +1,4 @@
 /** How users add, name and remove passkeys (functions/README.md, Passkeys). */
-import { recorded } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { nonceUsed } from '../keys/nonce.ts';
@@ -20,13 +19,14 @@ import {
   relyingParty,
   shownPasskey,
 } from '../options/passkeys/passkeys.ts';
+import { requireFactorSession } from '../options/second-factor/state.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import { requireOpen, sessionsEnded } from '../options/sessions/sessions.ts';
+import { requireVerified } from '../options/verified-addresses/address.ts';
 import type { StoredPasskey, StoredUser } from '../users/item.ts';
 import { makerForgotten, rewriteUser, writeUser } from '../users/write.ts';
-import { type OwnConfirmation, requireVerified, rewriteConfirmed } from './confirmation.ts';
-import { requireFactorSession } from './policy.ts';
-import { recordedAndTold } from './recorded.ts';
+import { recordedAsOwn } from './recorded.ts';
+import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 
 /**
  * The options by which a browser makes a passkey for a caller. The first ones give the caller a handle.
@@ -60,9 +60,9 @@ export async function addPasskey(
   { credential: made, name = 'Passkey' }: { credential: Made; name?: string | undefined },
   source: Source,
 ) {
-  const verified = await verifyMade(made, forAdding(caller));
-  if (!verified) throw new DomainError('PASSKEY_INVALID');
-  const { credential, nonce } = verified;
+  const found = await verifyMade(made, forAdding(caller));
+  if (!found) throw new DomainError('PASSKEY_INVALID');
+  const { credential, nonce } = found;
   const passkey = makePasskey(credential, name, relyingParty().rpId);
   const add = (user: StoredUser) => {
     requireOpen(user, caller.session);
@@ -75,10 +75,9 @@ export async function addPasskey(
       makerForgotten, // users made by a caller
     );
   };
-  await recordedAndTold(deedOf(caller, source, { added: passkey.id }), async () => {
-    await rewriteUser(caller.id, add, caller);
-    return { user: caller, changed: ['passkeys'] };
-  });
+  await recordedAsOwn({ caller, source }, detailsOf({ added: passkey.id }), ['passkeys'], () =>
+    rewriteUser(caller.id, add, caller),
+  );
   return shownPasskey(passkey, credential);
 }
 
@@ -92,7 +91,7 @@ export async function renamePasskey(
   name: string,
   source: Source,
 ): Promise<StoredPasskey> {
-  const deed = deedOf(caller, source, { renamed: findPasskey(caller, id).id });
+  const details = detailsOf({ renamed: findPasskey(caller, id).id });
   const rename = async (user: StoredUser) => {
     requireOpen(user, caller.session);
     const passkey = findPasskey(user, id);
@@ -101,10 +100,9 @@ export async function renamePasskey(
     await writeUser(user, { fields: { passkeys } });
     return renamed;
   };
-  const { renamed } = await recorded(deed, async () => {
-    return { renamed: await rewriteUser(caller.id, rename, caller), isChanged: true };
-  });
-  return renamed;
+  return recordedAsOwn({ caller, source }, details, [], () =>
+    rewriteUser(caller.id, rename, caller),
+  );
 }
 
 /**
@@ -114,23 +112,22 @@ export async function renamePasskey(
  *   throws
  */
 export async function removePasskey(id: string | undefined, given: OwnConfirmation): Promise<void> {
-  const { caller, source } = given;
-  const deed = deedOf(caller, source, { removed: findPasskey(caller, id).id });
+  const { caller } = given;
+  const details = detailsOf({ removed: findPasskey(caller, id).id });
   requireFactorSession(caller, caller);
   const remove = (user: StoredUser) => {
     requireFactorSession(user, caller);
-    const removed = passkeysRemoved(user, [findPasskey(user, id)]);
-    return writeUser(user, removed, sessionsEnded(user, caller.session));
+    return writeUser(
+      user,
+      passkeysRemoved(user, [findPasskey(user, id)]),
+      sessionsEnded(user, caller.session), // sessions
+    );
   };
-  await recordedAndTold(deed, async () => {
-    await rewriteConfirmed(given, remove);
-    return { user: caller, changed: ['passkeys'] };
-  });
+  await recordedAsOwn(given, details, ['passkeys'], () => rewriteConfirmed(given, remove));
 }
 
-function deedOf({ id }: StoredUser, source: Source, said: object) {
-  const details = { fields: ['passkeys'], ...said };
-  return { source, action: 'UPDATE', by: id, on: id, details } as const;
+function detailsOf(said: object) {
+  return { fields: ['passkeys'], ...said };
 }
 
 /** Requires that a user may get another passkey in a session. */

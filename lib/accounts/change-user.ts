@@ -11,6 +11,7 @@ import { changedParts, pendingMessage, tryToMail } from '../options/mails/hand-o
 import type { Bearer } from '../options/sessions/bearer.ts';
 import { requireOpen, sessionsEnded } from '../options/sessions/sessions.ts';
 import { isWaiting, verifiedAs } from '../options/verified-addresses/address.ts';
+import { newAddress } from '../options/verified-addresses/address-link.ts';
 import type { UserChanges } from '../users/fields.ts';
 import { type Change, merged, type StoredUser, type Way } from '../users/item.ts';
 import { hashPassword } from '../users/password.ts';
@@ -18,7 +19,6 @@ import { readUser } from '../users/store.ts';
 import { changeDetails } from '../users/user.ts';
 import { byStoredAdmin, makerForgotten, rewriteUser, writeUser } from '../users/write.ts';
 import { type Confirmation, confirmPassword } from './confirmation.ts';
-import { newAddress } from './new-address.ts';
 import { requireAllowed, type Standing } from './policy.ts';
 import { recordedAndTold } from './recorded.ts';
 import { otherWaysRemoved } from './ways-in.ts';
@@ -42,118 +42,88 @@ export interface ChangeRequest extends Confirmation {
  */
 export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
   const { id, changes, claims, bearer, source } = request;
-  const change = { source, action: 'UPDATE', by: claims.id, on: id } as const;
-  const { before, after, applied, awaitsLink } = await recordedAndTold(change, async () => {
+  const deed = { source, action: 'UPDATE', by: claims.id, on: id } as const;
+  const { user, after, awaitsLink } = await recordedAndTold(deed, async () => {
     const known = bearer?.id === id ? bearer : await readUser(id);
     requireChangeable(known, request);
-    const confirmed = await requireConfirmation(known, request); // sessions
+    const confirmed = setsOwnWayIn(known, request)
+      ? await confirmPassword(known, request)
+      : undefined; // sessions
     const { password } = changes;
     const password_hash = password === undefined ? undefined : await hashPassword(password);
-    const write = async (user: StoredUser) => {
-      requireChangeable(user, request);
-      await requireConfirmation(user, request, confirmed); // sessions
-      return writeChange(user, request, password_hash);
+    const change = async (read: StoredUser) => {
+      requireChangeable(read, request);
+      if (setsOwnWayIn(read, request)) await confirmPassword(read, request, confirmed); // sessions
+      return write(read, request, password_hash);
     };
-    return reportOf(await rewriteUser(id, write, known), request);
+    return rewriteUser(id, change, known);
   });
-  if (applied.role === 'admin' && before.role !== 'admin') {
+  if (changes.role === 'admin' && user.role !== 'admin') {
     logAdminMade(id, { by: claims.id, requestId: source.request_id });
   }
   if (awaitsLink) await tryToMail(pendingMessage(after, source, bearer?.session.id)); // verified addresses
   return after;
 }
 
-/** A change as it was written. */
-interface Written {
-  readonly before: StoredUser;
-  readonly after: StoredUser;
-  /** The ways in that were removed. */
-  readonly ways: readonly Way[];
-  /** Whether the address is only requested, because it waits for its link. */
-  readonly awaitsLink: boolean;
-}
-
-async function writeChange(
-  before: StoredUser,
-  request: ChangeRequest,
-  password_hash: string | undefined,
-): Promise<Written> {
+/**
+ * Writes a change, unless it changes nothing.
+ * @returns the user before and after, and what the entry and the notice say
+ */
+async function write(user: StoredUser, request: ChangeRequest, password_hash: string | undefined) {
   const { email, password: _, ...plain } = request.changes;
-  const address = merged(await newAddress(before, email, request.claims)); // verified addresses
+  const address = merged(await newAddress(user, email, request.claims)); // verified addresses
   const isMoved = address.fields.email !== undefined;
   const change = merged(
     { fields: plain },
-    grantedByAdmin(before, request),
+    grantedByAdmin(user, request),
     address,
     password_hash ? { fields: { password_hash } } : {},
     password_hash ? invitationAccepted : {}, // invitations
-    addressVouchedFor(before, request), // invitations
-    otherWaysRemovedFrom(before, request), // identities, passkeys
-    makerForgottenOf(before, request, isMoved), // users made by a caller
-    sessionsEndedOf(before, request, isMoved), // sessions
+    addressVouchedFor(user, request), // invitations
+    otherWaysRemovedFrom(user, request), // identities, passkeys
+    makerForgottenOf(user, request, isMoved), // users made by a caller
+    sessionsEndedOf(user, request, isMoved), // sessions
   );
   const isUnchanged = Object.keys(change.fields).length === 0;
-  const after = isUnchanged ? before : await writeUser(before, change);
-  return { before, after, ways: change.ways, awaitsLink: isWaiting(address.fields) };
+  const after = isUnchanged ? user : await writeUser(user, change);
+  const awaitsLink = isWaiting(address.fields);
+  return { user, after, awaitsLink, ...reportOf(user, request, { ways: change.ways, awaitsLink }) };
 }
 
-/** What the entry and the notice say of a change. */
-function reportOf(written: Written, { id, changes, claims }: ChangeRequest) {
-  const { before, ways, awaitsLink } = written;
+/** What the entry and the notice say of a change. @param awaitsLink whether the address is only requested */
+function reportOf(
+  user: StoredUser,
+  { id, changes, claims }: ChangeRequest,
+  { ways, awaitsLink }: { readonly ways: readonly Way[]; readonly awaitsLink: boolean },
+) {
   const { email: _, ...others } = changes;
   const applied: UserChanges = awaitsLink ? others : changes;
-  const { fields, ...values } = changeDetails(before, applied);
+  const { fields, ...values } = changeDetails(user, applied);
   const requested = awaitsLink ? { requested: ['email'] } : {};
   return {
-    ...written,
-    applied,
     details: { fields: [...fields, ...ways], ...values, ...requested },
-    user: before,
     // Nobody has an invited user's account yet, and its address may belong to a stranger.
-    changed: isInvited(before) ? [] : [...changedParts(before, applied), ...ways], // invitations
+    changed: isInvited(user) ? [] : [...changedParts(user, applied), ...ways], // invitations
     byAdmin: claims.id !== id && claims.role === 'admin',
   };
 }
 
 /** Requires that the user may be changed so: of the user as read, and again of one whom others have changed since. */
-function requireChangeable(user: StoredUser, request: ChangeRequest): void {
-  const { id, bearer } = request;
-  if (bearer?.id === id) requireOpen(user, bearer.session); // sessions
-  requirePermission(user, request);
-  requirePromotable(user, request);
-}
-
-/**
- * Asks the policy again, now that it is known who made the user. What the body asks for was checked before
- * (lib/http/endpoint.ts).
- */
-function requirePermission(user: StoredUser, { claims }: ChangeRequest): void {
+function requireChangeable(user: StoredUser, { id, changes, claims, bearer }: ChangeRequest): void {
   const isSelf = user.id === claims.id;
+  if (bearer?.id === id) requireOpen(user, bearer.session); // sessions
+  // Again, now that it is known who made the user. The body was checked before (lib/http/endpoint.ts).
   requireAllowed('changeUser', { ...claims, isSelf, mayBeMaker: user.made_by === claims.id });
-}
-
-/**
- * Where there are sessions, whoever changes their own password or address confirms it.
- * @param confirmed the hash for which the password was right already
- * @returns the hash for which it is right
- */
-async function requireConfirmation(
-  user: StoredUser,
-  request: ChangeRequest,
-  confirmed?: string,
-): Promise<string | undefined> {
-  const { password, email = user.email } = request.changes;
-  const setsCredentials = password !== undefined || email !== user.email;
-  if (request.bearer?.id !== user.id || !setsCredentials) return confirmed;
-  return confirmPassword(user, request, confirmed);
-}
-
-/** Requires that a user may become an admin or auditor, where the change makes the user one. */
-function requirePromotable(user: StoredUser, { changes, claims }: ChangeRequest): void {
   if (!promotes(changes)) return;
   if (hasUnusedInvitation(user)) throw new DomainError('INVITATION_NOT_ACCEPTED'); // invitations
   // The write requires that the user is as it was read.
-  if (user.id === claims.id && user.role !== 'admin') throw new DomainError('FORBIDDEN');
+  if (isSelf && user.role !== 'admin') throw new DomainError('FORBIDDEN');
+}
+
+/** Whether there are sessions, and a caller changes their own password or address, which the caller confirms. */
+function setsOwnWayIn(user: StoredUser, { changes, bearer }: ChangeRequest): boolean {
+  const { password, email = user.email } = changes;
+  return bearer?.id === user.id && (password !== undefined || email !== user.email);
 }
 
 /** Whoever makes another user an admin or auditor must be an admin at the instant of the write. */

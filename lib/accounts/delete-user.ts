@@ -3,13 +3,13 @@ import { transact } from '../dynamodb/client.ts';
 import { config } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
 import { isInvited } from '../options/invitations/invitation.ts';
+import { requireFactorSession } from '../options/second-factor/state.ts';
 import { besideAnotherAdmin } from '../users/admins.ts';
 import { type Change, merged, type StoredUser, userKey } from '../users/item.ts';
 import { deletionDetails } from '../users/user.ts';
 import { emailReleased, rewriteUser, unchanged } from '../users/write.ts';
-import { type OwnConfirmation, rewriteConfirmed } from './confirmation.ts';
-import { requireFactorSession } from './policy.ts';
 import { recordedAndTold } from './recorded.ts';
+import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 import { waysInForgotten } from './ways-in.ts';
 
 /**

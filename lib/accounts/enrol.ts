@@ -1,5 +1,4 @@
 /** How second factors are enabled, changed and removed (functions/README.md, Second factor). */
-import { recorded } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { seconds } from '../ground/time.ts';
@@ -13,19 +12,21 @@ import {
   recoveryHashes,
   stepOf,
 } from '../options/second-factor/factor.ts';
-import { factorRemoved, hasFactor, hasFactorIn, noFactor } from '../options/second-factor/state.ts';
+import {
+  factorRemoved,
+  hasFactor,
+  hasFactorIn,
+  noFactor,
+  requireFactorSession,
+} from '../options/second-factor/state.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import { enrolmentNoted, requireOpen, sessionsEnded } from '../options/sessions/sessions.ts';
+import { requireVerified } from '../options/verified-addresses/address.ts';
 import type { Change, StoredUser } from '../users/item.ts';
 import { makerForgotten, rewriteUser, writeUser } from '../users/write.ts';
-import {
-  confirmPassword,
-  type OwnConfirmation,
-  requireVerified,
-  rewriteConfirmed,
-} from './confirmation.ts';
-import { requireFactorSession } from './policy.ts';
-import { recordedAndTold } from './recorded.ts';
+import { confirmPassword } from './confirmation.ts';
+import { recordedAndTold, recordedAsOwn } from './recorded.ts';
+import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 import { factorsRemoved } from './ways-in.ts';
 
 /** Seconds for which a secret waits for its first code. */
@@ -42,11 +43,10 @@ export async function beginEnrolment(
   given: OwnConfirmation,
   issuer: string,
 ): Promise<{ secret: string; uri: string }> {
-  const { caller } = given;
   const secret = makeSecret();
   const details = { fields: ['second_factor'], second_factor: 'begun' };
-  await recorded({ ...deedOf(given), details }, () => storeEnrolment(given, secret));
-  return { secret, uri: enrolmentUri(secret, { issuer, label: caller.email }) };
+  await recordedAsOwn(given, details, [], () => storeEnrolment(given, secret));
+  return { secret, uri: enrolmentUri(secret, { issuer, label: given.caller.email }) };
 }
 
 /**
@@ -61,10 +61,7 @@ export async function confirmEnrolment(
 ): Promise<string[]> {
   const codes = makeRecoveryCodes();
   const details = { fields: ['second_factor'], second_factor: 'enabled' };
-  await recordedAndTold({ ...deedOf(given), details }, async () => {
-    await enable(given, codes);
-    return { user: given.caller, changed: ['secondFactor'] };
-  });
+  await recordedAsOwn(given, details, ['secondFactor'], () => enable(given, codes));
   return codes;
 }
 
@@ -96,23 +93,21 @@ export function removeOwnFactor(given: OwnConfirmation): Promise<void> {
  */
 export async function removeFactor(id: number, admin: Bearer, source: Source): Promise<void> {
   if (!hasFactorIn(admin, admin.session)) throw new DomainError('SECOND_FACTOR_REQUIRED');
-  const deed = { source, action: 'UPDATE', by: admin.id, on: id } as const;
-  await recordedAndTold({ ...deed, details: factorRemoved }, async () => {
-    const { user, ways } = await rewriteUser(id, async (read) => {
-      const gone = factorsRemoved(read);
-      if (Object.keys(gone.fields).length === 0) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
-      await writeUser(read, gone, sessionsEnded(read));
-      return { user: read, ways: gone.ways };
-    });
+  const deed = { source, action: 'UPDATE', by: admin.id, on: id, details: factorRemoved } as const;
+  const remove = async (user: StoredUser) => {
+    const removed = factorsRemoved(user);
+    if (Object.keys(removed.fields).length === 0) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
+    await writeUser(
+      user,
+      removed, // second factor, passkeys
+      sessionsEnded(user), // sessions
+    );
     const had = hasFactor(user);
-    const fields = [...(had ? factorRemoved.fields : []), ...ways];
-    const changed = [...(had ? (['secondFactor'] as const) : []), ...ways];
+    const fields = [...(had ? factorRemoved.fields : []), ...removed.ways];
+    const changed = [...(had ? (['secondFactor'] as const) : []), ...removed.ways];
     return { user, details: { ...(had ? factorRemoved : {}), fields }, changed, byAdmin: true };
-  });
-}
-
-function deedOf({ caller: { id }, source }: OwnConfirmation) {
-  return { source, action: 'UPDATE', by: id, on: id } as const;
+  };
+  await recordedAndTold(deed, () => rewriteUser(id, remove));
 }
 
 /** Requires that a user may get a factor in a session. */
@@ -185,15 +180,20 @@ async function stepOfCode(user: StoredUser, secret: string, text: string, now: D
  * Changes a factor by password and code, unless another one has replaced it, and ends all other sessions
  * of the user.
  */
-async function changeFactor(given: OwnConfirmation, changed: Change, details: object) {
+async function changeFactor(
+  given: OwnConfirmation,
+  changed: Change,
+  details: object,
+): Promise<void> {
   const { caller } = given;
+  if (caller.factor_secret === undefined) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
   const change = async (user: StoredUser) => {
     if (user.factor_secret !== caller.factor_secret) throw new DomainError('CODE_WRONG');
-    await writeUser(user, changed, sessionsEnded(user, caller.session));
+    await writeUser(
+      user,
+      changed,
+      sessionsEnded(user, caller.session), // sessions
+    );
   };
-  if (caller.factor_secret === undefined) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
-  await recordedAndTold({ ...deedOf(given), details }, async () => {
-    await rewriteConfirmed(given, change);
-    return { user: caller, changed: ['secondFactor'] };
-  });
+  await recordedAsOwn(given, details, ['secondFactor'], () => rewriteConfirmed(given, change));
 }

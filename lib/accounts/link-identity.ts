@@ -11,16 +11,13 @@ import {
   mostIdentities,
 } from '../options/identities/identities.ts';
 import { type Session, sessionsEnded } from '../options/sessions/sessions.ts';
+import { requireVerified } from '../options/verified-addresses/address.ts';
 import { type Change, merged, type StoredIdentity, type StoredUser } from '../users/item.ts';
 import { isUnmatchable } from '../users/user.ts';
 import { makerForgotten, rewriteUser, writeUser } from '../users/write.ts';
-import {
-  type OwnConfirmation,
-  requireVerified,
-  requireVouched,
-  rewriteConfirmed,
-} from './confirmation.ts';
-import { recordedAndTold } from './recorded.ts';
+import { requireVouched } from './confirmation.ts';
+import { recordedAndTold, recordedAsOwn } from './recorded.ts';
+import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 
 /**
  * Links an identity to a caller, and ends all other sessions and the permission of whoever made the caller.
@@ -33,11 +30,9 @@ export async function linkIdentity(
   given: OwnConfirmation,
 ): Promise<StoredIdentity> {
   const { caller, source } = given;
-  const { id } = caller;
   requireLinkable(caller);
-  const vouched = await recordingFaults(deedOf(id, id, source), () =>
-    requireVouched(token, source),
-  );
+  const deed = deedOf(caller.id, caller.id, source);
+  const vouched = await recordingFaults(deed, () => requireVouched(token, source));
   const made = makeIdentity(vouched);
   const link = (user: StoredUser) => {
     requireLinkable(user);
@@ -51,10 +46,8 @@ export async function linkIdentity(
       makerForgotten, // users made by a caller
     );
   };
-  await recordedAndTold(deedOf(id, id, source, { linked: vouched.issuer }), async () => {
-    await rewriteConfirmed(given, link);
-    return { user: caller, changed: ['identities'] };
-  });
+  const details = detailsOf({ linked: vouched.issuer });
+  await recordedAsOwn(given, details, ['identities'], () => rewriteConfirmed(given, link));
   return made;
 }
 
@@ -67,13 +60,10 @@ export async function unlinkOwnIdentity(
   identityId: string | undefined,
   given: OwnConfirmation,
 ): Promise<void> {
-  const { caller, source } = given;
-  const { issuer } = findIdentity(caller, identityId);
+  const { caller } = given;
+  const details = detailsOf({ unlinked: findIdentity(caller, identityId).issuer });
   const unlink = (user: StoredUser) => writeUser(user, unlinked(user, identityId, caller.session));
-  await recordedAndTold(deedOf(caller.id, caller.id, source, { unlinked: issuer }), async () => {
-    await rewriteConfirmed(given, unlink);
-    return { user: caller, changed: ['identities'] };
-  });
+  await recordedAsOwn(given, details, ['identities'], () => rewriteConfirmed(given, unlink));
 }
 
 /**
@@ -85,22 +75,16 @@ export async function unlinkIdentity(
   { admin, id, source }: { admin: number; id: number; source: Source },
   identityId: string | undefined,
 ): Promise<void> {
-  await recordedAndTold(deedOf(admin, id, source), async () => {
-    const { user, issuer } = await rewriteUser(id, async (read) => {
-      const { issuer } = findIdentity(read, identityId);
-      return { user: await writeUser(read, unlinked(read, identityId)), issuer };
-    });
-    return {
-      user,
-      details: detailsOf({ unlinked: issuer }),
-      changed: ['identities'],
-      byAdmin: true,
-    };
-  });
+  const unlink = async (user: StoredUser) => {
+    const details = detailsOf({ unlinked: findIdentity(user, identityId).issuer });
+    await writeUser(user, unlinked(user, identityId));
+    return { user, details, changed: ['identities'] as const, byAdmin: true };
+  };
+  await recordedAndTold(deedOf(admin, id, source), () => rewriteUser(id, unlink));
 }
 
-function deedOf(by: number, on: number, source: Source, said?: object) {
-  return { source, action: 'UPDATE', by, on, details: detailsOf(said) } as const;
+function deedOf(by: number, on: number, source: Source) {
+  return { source, action: 'UPDATE', by, on, details: detailsOf() } as const;
 }
 
 function detailsOf(said?: object) {

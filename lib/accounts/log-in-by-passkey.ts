@@ -49,9 +49,9 @@ export async function logInByPasskey(used: Used, source: Source): Promise<Tokens
 async function requireSigned(used: Used, counters: readonly Counter[]) {
   const found = await findByCredential(used.id);
   if (!found) throw refused(counters, 'invalid_passkey', 'PASSKEY_UNKNOWN');
-  const verified = await verifyUsed(used, found.user, found.credential.public_key);
-  if (!verified || !passkeysInForce(found.user).includes(found.passkey)) throw refused(counters);
-  return { ...found, ...verified };
+  const signed = await verifyUsed(used, found.user, found.credential.public_key);
+  if (!signed || !passkeysInForce(found.user).includes(found.passkey)) throw refused(counters);
+  return { ...found, ...signed };
 }
 
 /** The refusal of a credential that was removed meanwhile, or whose counter did not increase. */

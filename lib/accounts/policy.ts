@@ -5,8 +5,7 @@
 import { DomainError } from '../ground/errors.ts';
 import { config, hasSessions, sendsMail } from '../ground/settings.ts';
 import type { Fields } from '../ground/validation.ts';
-import { beganByPasskey, hasPasskey } from '../options/passkeys/passkeys.ts';
-import { hadCode, lacksFactorIn } from '../options/second-factor/state.ts';
+import { lacksFactorIn } from '../options/second-factor/state.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import type { StoredUser } from '../users/item.ts';
 import type { Role } from '../users/user.ts';
@@ -90,24 +89,6 @@ export function standingOf(caller: Bearer): Standing & Pick<StoredUser, 'role'> 
   return lacksFactorIn(caller, caller.session)
     ? { role: 'user', isAuditor: false, withFactor: stored }
     : stored;
-}
-
-/** Whether a user needs a second factor to act as an admin or auditor. */
-export function mustHaveFactor({ role, auditor }: StoredUser): boolean {
-  return config.secondFactor === 'admins' && (role === 'admin' || auditor === true);
-}
-
-/**
- * Requires, of a user who needs a second factor and has a passkey, a session that began by one, or with a code, or
- * in which TOTP was enabled:
- * whoever has only the mailbox, and so the password, must not get a factor of their own.
- * @param user the caller as last read
- * @throws {DomainError} SECOND_FACTOR_REQUIRED
- */
-export function requireFactorSession(user: StoredUser, { session }: Bearer): void {
-  const hadFactor = hadCode(session) || beganByPasskey(user, session);
-  if (!mustHaveFactor(user) || !hasPasskey(user) || hadFactor) return;
-  throw new DomainError('SECOND_FACTOR_REQUIRED');
 }
 
 /** Whether a caller sees all that is shown of any user. */

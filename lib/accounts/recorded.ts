@@ -2,6 +2,7 @@
 import { type Deed, type Done, recorded } from '../audit/record.ts';
 import type { Source } from '../ground/source.ts';
 import { tryToNotify } from '../options/mails/hand-over.ts';
+import type { Bearer } from '../options/sessions/bearer.ts';
 
 type Notice = Parameters<typeof tryToNotify>;
 
@@ -28,4 +29,21 @@ export async function recordedAndTold<D extends Told>(
   const { user, changed, byAdmin = false } = done;
   await tryToNotify(user, changed, deed.source, { byAdmin }); // mails
   return done;
+}
+
+/**
+ * The same for what callers change of themselves.
+ * @param details of the entry
+ * @param changed the parts of the account that the notice names; none: there is no notice
+ * @returns what the work returns
+ */
+export async function recordedAsOwn<T>(
+  { caller, source }: { readonly caller: Bearer; readonly source: Source },
+  details: object,
+  changed: Notice[1],
+  work: () => Promise<T>,
+): Promise<T> {
+  const deed = { source, action: 'UPDATE', by: caller.id, on: caller.id, details } as const;
+  const done = async () => ({ user: caller, changed, result: await work() });
+  return (await recordedAndTold(deed, done)).result;
 }

@@ -21,7 +21,7 @@ import { prepareFirstSession } from '../options/sessions/session-tokens.ts';
 import { mustVerify, verifiedAs } from '../options/verified-addresses/address.ts';
 import { type NewUser, requireMailable, requireVerifiable } from '../users/fields.ts';
 import type { StoredUser } from '../users/item.ts';
-import { insertIfFree, insertUser, prepareUser } from '../users/store.ts';
+import { insertUnseen, insertUser, prepareUser } from '../users/store.ts';
 import { creationDetails, type Role } from '../users/user.ts';
 import { byStoredAdmin } from '../users/write.ts';
 
@@ -40,8 +40,14 @@ export async function register(own: NewUser, source: Source): Promise<Partial<To
     ? { tokens: {}, stored: {} }
     : await recordingFaults(creation, () => prepareFirstSession(user, source)); // sessions
   const created = { ...creation, by: user.id, on: user.id, details: creationDetails(user) };
-  const isFree = await recordingFaults(created, () => insert(user, stored)); // private accounts
-  await (isFree ? conclude(created, user) : concludeTaken(creation, user));
+  const insert = hidesAccounts(config) ? insertUnseen : insertUser; // private accounts
+  try {
+    await recorded(created, () => insert(user, stored));
+  } catch (error) {
+    await hideTaken(error, creation, user); // private accounts
+    return tokens;
+  }
+  await tryToRemind(user, source, 'registration'); // verified addresses
   return tokens;
 }
 
@@ -141,24 +147,18 @@ function nameIn(email: string): string {
   return [...email.replace(/@.*/, '')].slice(0, 100).join('');
 }
 
-/** @returns false if the address is taken and nobody may know it: the rest goes on as if it were free */
-async function insert(...user: Parameters<typeof insertUser>): Promise<boolean> {
-  if (hidesAccounts(config)) return insertIfFree(...user);
-  await insertUser(...user);
-  return true;
-}
-
-type Registration = Deed & { readonly source: Source };
-
-/** Records a registration. */
-async function conclude(created: Registration, user: StoredUser): Promise<void> {
-  await record(entryOf(created));
-  await tryToRemind(user, created.source, 'registration'); // verified addresses
-}
-
-/** Records a registration of an address that is taken, and tells whoever has the address. */
-async function concludeTaken(creation: Registration, { email }: StoredUser): Promise<void> {
+/**
+ * Records a registration of an address that is taken, and tells whoever has the address, where nobody else may know.
+ * @throws any other error of a registration
+ */
+async function hideTaken(
+  error: unknown,
+  creation: Deed & { readonly source: Source },
+  { email }: StoredUser,
+): Promise<void> {
+  const isTaken = error instanceof DomainError && error.code === 'EMAIL_REGISTERED';
+  if (!isTaken || !hidesAccounts(config)) throw error;
   const details = { reason: 'email_registered' };
   await record({ ...entryOf(creation), result: 'FAILURE', details });
-  await tryToMail(takenMessage(email, creation.source), 'registration'); // private accounts
+  await tryToMail(takenMessage(email, creation.source), 'registration');
 }

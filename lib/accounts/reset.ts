@@ -6,7 +6,7 @@ import { isInvited } from '../options/invitations/invitation.ts';
 import { type FoundLink, readResetLink, resetLinkUsed } from '../options/links/mailed-link.ts';
 import { failuresForgotten } from '../options/protection/counters.ts';
 import { verifiedAs } from '../options/verified-addresses/address.ts';
-import { merged } from '../users/item.ts';
+import type { StoredUser } from '../users/item.ts';
 import { hashPassword } from '../users/password.ts';
 import { writeUser } from '../users/write.ts';
 import { recordedAndTold } from './recorded.ts';
@@ -27,23 +27,22 @@ export async function resetPassword(
   const { id } = found.user;
   const by = isInvited(found.user) ? 'invitation' : 'reset'; // invitations
   const password_hash = await hashPassword(password);
+  const reclaimed = (user: StoredUser) => accountReclaimed(user, password_hash, 'mailbox');
   const reset = async (link: FoundLink) => {
-    const { user } = link;
-    const reclaiming = accountReclaimed(user, password_hash, 'mailbox'); // sessions, identities, passkeys
-    const change = merged(
+    const change = reclaimed(link.user);
+    const user = await writeUser(
+      link.user,
       resetLinkUsed(link), // links
       { fields: verifiedAs(true) }, // verified addresses
-      reclaiming,
-      await failuresForgotten(user), // protection
+      change, // sessions, identities, passkeys
+      await failuresForgotten(link.user), // protection
     );
-    return { user: await writeUser(user, change), ways: reclaiming.ways };
-  };
-  const { ways: known } = accountReclaimed(found.user, password_hash, 'mailbox');
-  const deed = { ...update, by: id, on: id, details: { fields: known, by } };
-  await recordedAndTold(deed, async () => {
+    const changed = by === 'invitation' ? [] : change.ways; // invitations
     // The reset has verified the address, and the limits of strangers' mails do not apply to its notice.
-    const { user, ways } = await untilWritten(read, reset, found);
-    const changed = by === 'invitation' ? [] : ways; // invitations
-    return { user, details: { fields: ways, by }, changed };
-  });
+    return { user, details: { fields: change.ways, by }, changed };
+  };
+  const details = { fields: reclaimed(found.user).ways, by };
+  await recordedAndTold({ ...update, by: id, on: id, details }, () =>
+    untilWritten(read, reset, found),
+  );
 }

@@ -9,13 +9,13 @@ import { addressVerified } from '../options/verified-addresses/address.ts';
 import {
   type AddressLink,
   addressLinkUsed,
+  addressMoved,
   readAddressLink,
 } from '../options/verified-addresses/address-link.ts';
 import { type Change, merged } from '../users/item.ts';
 import { changeDetails } from '../users/user.ts';
 import { makerForgotten, writeUser } from '../users/write.ts';
 import { type Confirmation, confirmPassword, hasPassword } from './confirmation.ts';
-import { addressMoved } from './new-address.ts';
 import { recordedAndTold } from './recorded.ts';
 
 /** The token of a link, and what its user confirms by. */
@@ -51,13 +51,13 @@ export async function verifyAddress(request: VerificationRequest, source: Source
   }
   const verify = async (link: AddressLink) => {
     await confirmPassword(link.user, given, user.password_hash);
-    if (!link.isUsed) await writeUser(link.user, verifying(link));
-    return !link.isUsed;
+    if (link.isUsed) return { user, isChanged: false, changed: [] };
+    await writeUser(link.user, verifying(link));
+    return { user, isChanged: true, changed: changedParts(user, applied) };
   };
   await recordedAndTold({ ...update, by: user.id, on: user.id, details }, async () => {
     await confirmPassword(user, given);
-    const isChanged = await untilWritten(read, verify, found);
-    return { user, isChanged, changed: isChanged ? changedParts(user, applied) : [] };
+    return untilWritten(read, verify, found);
   });
 }
 

@@ -2,11 +2,10 @@
 import { identitiesReleased, identitiesUnlinked } from '../options/identities/identities.ts';
 import { invitationAccepted } from '../options/invitations/invitation.ts';
 import { hasPasskey, passkeysForgotten, passkeysRemoved } from '../options/passkeys/passkeys.ts';
-import { hasFactor, noFactor } from '../options/second-factor/state.ts';
+import { hasFactor, mustHaveFactor, noFactor } from '../options/second-factor/state.ts';
 import { sessionsEnded, sessionsForgotten } from '../options/sessions/sessions.ts';
 import { type Change, merged, type StoredUser } from '../users/item.ts';
 import { makerForgotten } from '../users/write.ts';
-import { mustHaveFactor } from './policy.ts';
 
 /**
  * The change after which a new password is the only way in, for whoever proves by the mailbox, or on the

@@ -22,26 +22,6 @@ import { hashPassword } from './password.ts';
 import { type Role, unmatchableHash } from './user.ts';
 
 /**
- * Stores a new user as {@link insertUser} does, unless somebody has the address; the work is the same.
- * @returns whether the user was stored
- * @throws {DomainError} FORBIDDEN, STORAGE_FAULT
- */
-export async function insertIfFree(
-  user: StoredUser,
-  ...changes: readonly Change[]
-): Promise<boolean> {
-  const isTaken = (await getItem(emailItemKey(user.email))) !== undefined;
-  try {
-    await (isTaken ? insertNobody(user.id) : insertUser(user, ...changes));
-    return !isTaken;
-  } catch (error) {
-    // Somebody has taken it since.
-    if (error instanceof DomainError && error.code === 'EMAIL_REGISTERED') return false;
-    throw error;
-  }
-}
-
-/**
  * Stores a new user together with the item that keeps its email unique.
  * @param changes what it takes besides: further fields, writes and conditions at that instant
  * @throws {DomainError} the error of a condition that does not hold, EMAIL_REGISTERED, STORAGE_FAULT
@@ -63,6 +43,16 @@ export async function insertUser(user: StoredUser, ...changes: readonly Change[]
     [put(userItem({ ...user, ...fields })), 'STORAGE_FAULT'],
   ] as const;
   await transact(steps, user.version);
+}
+
+/**
+ * The same for somebody who must not learn whether the address is taken: the work is the same.
+ * @throws {DomainError} the same
+ */
+export async function insertUnseen(user: StoredUser, ...changes: readonly Change[]): Promise<void> {
+  const isTaken = (await getItem(emailItemKey(user.email))) !== undefined;
+  await (isTaken ? insertNobody(user.id) : insertUser(user, ...changes));
+  if (isTaken) throw new DomainError('EMAIL_REGISTERED');
 }
 
 /** The item of a user, with the keys of the indexes that list the user. */

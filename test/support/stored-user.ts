@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { remove } from '../../lib/accounts/delete-user.ts';
-import { addressMoved } from '../../lib/accounts/new-address.ts';
 import { shownUser } from '../../lib/accounts/user-response.ts';
+import { addressMoved } from '../../lib/options/verified-addresses/address-link.ts';
 import type { StoredUser, UserFields } from '../../lib/users/item.ts';
 import { allocateUserId, findStoredUser, insertUser } from '../../lib/users/store.ts';
 import { rewriteUser, writeUser } from '../../lib/users/write.ts';

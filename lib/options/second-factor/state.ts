@@ -1,8 +1,9 @@
 /** The second factor in the fields of a user's item, and of a session (functions/README.md, Second factor). */
+import { DomainError } from '../../ground/errors.ts';
 import { config } from '../../ground/settings.ts';
 import type { Change, StoredUser } from '../../users/item.ts';
 import type { Role } from '../../users/user.ts';
-import { beganByPasskey } from '../passkeys/passkeys.ts';
+import { beganByPasskey, hasPasskey } from '../passkeys/passkeys.ts';
 import type { Session } from '../sessions/sessions.ts';
 
 /** The change after which a user has no second factor. */
@@ -27,13 +28,33 @@ export function hasFactor({ factor_secret }: StoredUser): boolean {
 type FactorUse = Pick<Session, 'began' | 'enrolled'>;
 
 /** Whether a session had a code: it began by one, or its user enabled TOTP in it. */
-export function hadCode({ began, enrolled }: FactorUse): boolean {
+function hadCode({ began, enrolled }: FactorUse): boolean {
   return began === 'code' || enrolled === true;
 }
 
 /** Whether a session has a second factor: a code while its user has TOTP, or a passkey that is still there. */
 export function hasFactorIn(user: StoredUser, session: FactorUse): boolean {
   return (hasFactor(user) && hadCode(session)) || beganByPasskey(user, session);
+}
+
+/** Whether a user needs a second factor to act as an admin or auditor. */
+export function mustHaveFactor({ role, auditor }: StoredUser): boolean {
+  return config.secondFactor === 'admins' && (role === 'admin' || auditor === true);
+}
+
+/**
+ * Requires, of a user who needs a second factor and has a passkey, a session that began by one, or with a code, or
+ * in which TOTP was enabled: whoever has only the mailbox, and so the password, must not get a factor of their own.
+ * @param user the caller as last read
+ * @throws {DomainError} SECOND_FACTOR_REQUIRED
+ */
+export function requireFactorSession(
+  user: StoredUser,
+  { session }: { readonly session: FactorUse },
+): void {
+  const hadFactor = hadCode(session) || beganByPasskey(user, session);
+  if (!mustHaveFactor(user) || !hasPasskey(user) || hadFactor) return;
+  throw new DomainError('SECOND_FACTOR_REQUIRED');
 }
 
 /** Whether admins and auditors need a second factor, and a session has none: its user is neither in it. */

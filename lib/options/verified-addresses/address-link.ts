@@ -1,11 +1,17 @@
 /**
- * The link that verifies an address (functions/README.md, Verified addresses): the address of the user, or
- * another one for which the user has asked.
+ * How a user gets another address, and the link that verifies an address (functions/README.md, Verified addresses):
+ * the address of the user, or another one for which the user has asked.
  */
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../ground/errors.ts';
+import { config, hidesAccounts } from '../../ground/settings.ts';
 import { seconds } from '../../ground/time.ts';
+import type { Claims } from '../../keys/token.ts';
+import { requireVerifiable } from '../../users/fields.ts';
 import { type Change, merged, type StoredUser } from '../../users/item.ts';
+import { findUserByEmail } from '../../users/store.ts';
+import { emailTaken } from '../../users/write.ts';
+import { invitationLinkVoided, isInvited } from '../invitations/invitation.ts';
 import {
   type FoundLink,
   findLink,
@@ -14,7 +20,7 @@ import {
   linkVoided,
 } from '../links/mailed-link.ts';
 import { findOpenSession, type Session, sessionsKey, withSessions } from '../sessions/sessions.ts';
-import { isWaiting } from './address.ts';
+import { addressUnverified, isWaiting, noAddressAwaited, verifiedAs } from './address.ts';
 
 /** A link with a valid token. */
 export interface AddressLink extends FoundLink {
@@ -24,6 +30,28 @@ export interface AddressLink extends FoundLink {
   readonly session: Session | undefined;
   /** Whether it was used already, and has verified the address that the user has. */
   readonly isUsed: boolean;
+}
+
+/**
+ * The change of the address. Where addresses are verified, another one of one's own waits for its
+ * link, and the present one ends the wait. Where nobody may know who has an account, this does not look
+ * for a holder, who gets a mail instead.
+ */
+export async function newAddress(
+  user: StoredUser,
+  email: string | undefined,
+  by: Pick<Claims, 'id' | 'role'>,
+): Promise<Change> {
+  const isOwn = user.id === by.id;
+  if (email === undefined) return {};
+  if (email === user.email) return isOwn && isWaiting(user) ? noAddressAwaited : {};
+  requireVerifiable(email);
+  if (!isOwn || config.emailVerification === 'off') {
+    return merged(addressMoved(user, email), addressVerifiedBy(by, user));
+  }
+  const holder = hidesAccounts(config) ? undefined : await findUserByEmail(email);
+  if (holder && holder.id !== user.id) throw new DomainError('EMAIL_REGISTERED');
+  return addressAwaited(user, email);
 }
 
 /**
@@ -39,6 +67,21 @@ export function addressAwaited(user: StoredUser, email: string, now = new Date()
   return merged(
     { fields: { ...fields, pending_id: randomUUID() } },
     linkVoided('address', user.id), // links
+  );
+}
+
+/**
+ * The change to another address of a user, at once. The link that was mailed to the address which the user
+ * gives up, and may take again, is void.
+ */
+export function addressMoved(user: StoredUser, email: string): Change {
+  if (email === user.email) return {};
+  return merged(
+    { fields: { email } },
+    noAddressAwaited, // verified addresses
+    invitationLinkVoided(user), // invitations
+    emailTaken(user, email),
+    config.mailFunctionUrl === '' ? {} : linkVoided('reset', user.id), // links
   );
 }
 
@@ -67,6 +110,15 @@ export function addressLinkUsed(link: FoundLink, now = new Date()): Change {
   const update =
     'SET expires_at = if_not_exists(expires_at, :end), used_hash = :hash REMOVE token_hash, user_state';
   return linkUsed(link, 'VERIFICATION_TOKEN_INVALID', now, update);
+}
+
+/**
+ * An address that an admin sets counts as verified, except the address of an invited user. While addresses are not
+ * verified none does, and the mark of the address before must not pass to it.
+ */
+function addressVerifiedBy({ role }: Pick<Claims, 'role'>, user: StoredUser): Change {
+  const isVerified = role === 'admin' && !isInvited(user); // invitations
+  return { fields: { ...addressUnverified, ...verifiedAs(isVerified) } };
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Verified addresses in the fields of a user's item (functions/README.md, Verified addresses). */
+import { DomainError } from '../../ground/errors.ts';
 import { config } from '../../ground/settings.ts';
 import { seconds } from '../../ground/time.ts';
 import type { Change, StoredUser, UserFields } from '../../users/item.ts';
@@ -28,6 +29,15 @@ export function mustVerify(user: StoredUser): boolean {
 /** Whether addresses are verified, and the address of a user is not. */
 export function isUnverified({ email_verified }: Pick<User, 'email_verified'>): boolean {
   return config.emailVerification !== 'off' && !email_verified;
+}
+
+/**
+ * Requires that the address of a user is verified, where addresses are: whoever registers somebody else's
+ * address must neither keep a way in nor shut the holder of the mailbox out.
+ * @throws {DomainError} EMAIL_NOT_VERIFIED
+ */
+export function requireVerified(user: StoredUser): void {
+  if (isUnverified(user)) throw new DomainError('EMAIL_NOT_VERIFIED');
 }
 
 /** Whether another address of a user waits for its link. */

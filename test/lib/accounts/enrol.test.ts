@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { OwnConfirmation } from '../../../lib/accounts/confirmation.ts';
+import type { OwnConfirmation } from '../../../lib/accounts/rewrite-confirmed.ts';
 import {
   beginEnrolment,
   confirmEnrolment,

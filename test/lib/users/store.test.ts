@@ -6,7 +6,7 @@ import {
   allocateUserId,
   findStoredUser,
   findUserByEmail,
-  insertIfFree,
+  insertUnseen,
   insertUser,
 } from '../../../lib/users/store.ts';
 import { proxiedTablesForThisFile } from '../../support/own-tables.ts';
@@ -54,21 +54,22 @@ describe('allocateUserId', () => {
   });
 });
 
-describe('insertIfFree', () => {
+describe('insertUnseen', () => {
   it('fails where nothing can be stored, and does not say that somebody has the address', async () => {
     const user = await newUser();
     proxy.impose({ fault: faults.missingTable, operation: 'TransactWriteItems' });
 
-    await expect(insertIfFree(user)).rejects.toThrow(code('STORAGE_FAULT'));
+    await expect(insertUnseen(user)).rejects.toThrow(code('STORAGE_FAULT'));
   });
 
   it('sends the store the same requests whether the address is free or taken', async () => {
     const [user, other] = [await newUser(), await newUser()];
     proxy.forget();
 
-    const isFree = [await insertIfFree(user), await insertIfFree({ ...other, email: user.email })];
+    await insertUnseen(user);
+    const again = insertUnseen({ ...other, email: user.email });
 
-    expect(isFree).toEqual([true, false]);
+    await expect(again).rejects.toThrow(code('EMAIL_REGISTERED'));
     const each = ['GetItem', 'TransactWriteItems'];
     expect(proxy.requests.map(({ operation }) => operation)).toEqual([...each, ...each]);
   });

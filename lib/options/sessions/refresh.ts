@@ -1,11 +1,11 @@
 /** How a refresh token is exchanged for new tokens (functions/README.md, Refresh). */
 
-import { type Deed, entryOf, record, recordingFaults } from '../audit/record.ts';
-import { untilWritten } from '../dynamodb/client.ts';
-import { DomainError } from '../ground/errors.ts';
-import { logWarning, refreshTokenReused } from '../ground/log.ts';
-import type { Source } from '../ground/source.ts';
-import type { Tokens } from '../keys/token.ts';
+import { type Deed, entryOf, record, recordingFaults } from '../../audit/record.ts';
+import { untilWritten } from '../../dynamodb/client.ts';
+import { DomainError } from '../../ground/errors.ts';
+import { logWarning, refreshTokenReused } from '../../ground/log.ts';
+import type { Source } from '../../ground/source.ts';
+import type { Tokens } from '../../keys/token.ts';
 import {
   checkRefreshToken,
   endTimeOf,
@@ -13,14 +13,14 @@ import {
   nextRefreshToken,
   type RefreshToken,
   readRefreshToken,
-} from '../options/sessions/session-tokens.ts';
+} from './session-tokens.ts';
 import {
   endSession,
   findOpenSession,
   readSessions,
   type WithSessions,
   writeSession,
-} from '../options/sessions/sessions.ts';
+} from './sessions.ts';
 
 /**
  * Exchanges a refresh token for new tokens. The session is written before the access token is signed: if

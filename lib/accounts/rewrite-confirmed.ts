@@ -1,0 +1,57 @@
+/**
+ * How callers change themselves: by an open session, their current password or, who has none, an ID token, and
+ * their code (functions/README.md, Current password, Identities, Second factor).
+ */
+import { missingField } from '../ground/errors.ts';
+import { countedFailure, guarded, requireNoWait } from '../options/protection/counters.ts';
+import { checkCode, useCode } from '../options/second-factor/factor.ts';
+import { hasFactor } from '../options/second-factor/state.ts';
+import type { Bearer } from '../options/sessions/bearer.ts';
+import { requireOpen } from '../options/sessions/sessions.ts';
+import type { StoredUser } from '../users/item.ts';
+import { rewriteUser } from '../users/write.ts';
+import {
+  type Confirmation,
+  confirmPassword,
+  requirePasswordOrIdentity,
+  useNonceUp,
+} from './confirmation.ts';
+
+/** By what a caller confirms a request about itself. */
+export interface OwnConfirmation extends Confirmation {
+  readonly caller: Bearer;
+}
+
+/**
+ * Changes a caller who confirms the change by all that the caller has, and uses the code up. A change that others
+ * overtake reads the user again, and then requires an open session, and a password that others have set.
+ * @throws {DomainError} USER_NOT_FOUND, TOKEN_INVALID, CODE_REQUIRED, CODE_WRONG, STORAGE_FAULT, what
+ *   {@link confirmPassword} throws, and what the change throws
+ */
+export async function rewriteConfirmed<T>(
+  given: OwnConfirmation,
+  change: (user: StoredUser) => Promise<T>,
+): Promise<T> {
+  const { caller } = given;
+  if (hasFactor(caller) && !given.code) throw missingField('CODE_REQUIRED', 'code'); // second factor
+  requireOpen(caller, caller.session); // sessions
+  await requirePasswordOrIdentity(caller, given);
+  const known = await useFactor(caller, given); // second factor
+  await useNonceUp(caller, given); // identities
+  const changeConfirmed = async (user: StoredUser) => {
+    requireOpen(user, caller.session); // sessions
+    await confirmPassword(user, given, caller.password_hash);
+    return change(user);
+  };
+  return rewriteUser(caller.id, changeConfirmed, known);
+}
+
+/** Uses up the code of a user who has a second factor. @returns the user without the code */
+async function useFactor(user: StoredUser, given: Confirmation): Promise<StoredUser> {
+  const { code = '', source } = given;
+  if (!hasFactor(user)) return user;
+  const proof = await guarded(source, user, 'CODE_WRONG', () => checkCode(user, code));
+  const used = await useCode(user, proof);
+  if (!used) throw await countedFailure(await requireNoWait(source, user), 'CODE_WRONG');
+  return used;
+}
