@@ -1,13 +1,8 @@
 import * as v from 'valibot';
 import { type AuditEntry, actions, results } from '../../lib/audit/entry.ts';
-import {
-  type Contract,
-  type Descriptions,
-  named,
-  type TextForm,
-} from '../../lib/contract/contract.ts';
+import type { Contract, Descriptions, TextForm } from '../../lib/contract/contract.ts';
 import { cursor, instant, ipAddress, limitUpTo, maxLimit } from '../../lib/contract/parameters.ts';
-import { timestamp } from '../../lib/contract/schemas.ts';
+import { named, timestamp } from '../../lib/contract/schemas.ts';
 import { atLeast, atMost, oneOf, text } from '../../lib/ground/validation.ts';
 import { preferredType } from '../../lib/http/request.ts';
 

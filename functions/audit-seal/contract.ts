@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
-import { count, message, timestamp } from '../../lib/contract/schemas.ts';
+import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
+import { count, message, named, timestamp } from '../../lib/contract/schemas.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';
 
 export const get = {

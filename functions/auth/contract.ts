@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
-import { message, refusesUnmailable, tokenLifetime } from '../../lib/contract/schemas.ts';
+import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
+import { message, named, refusesUnmailable, tokenLifetime } from '../../lib/contract/schemas.ts';
 import {
   hasSecondFactors,
   hasSessions,

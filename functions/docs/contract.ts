@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
-import { page, pageFile } from '../../lib/contract/schemas.ts';
+import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
+import { named, page, pageFile } from '../../lib/contract/schemas.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';
 
 const exists = ({ docs }: ServiceValues) => docs === 'on';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
-import { confirmationErrors, message } from '../../lib/contract/schemas.ts';
+import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
+import { confirmationErrors, message, named } from '../../lib/contract/schemas.ts';
 import { hasIdentities, hasSessions, type ServiceValues } from '../../lib/ground/settings.ts';
 import { atLeast, atMost, text } from '../../lib/ground/validation.ts';
 import { idTokenIfAny, linkToken } from '../../lib/users/fields.ts';

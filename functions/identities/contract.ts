@@ -1,10 +1,11 @@
 import * as v from 'valibot';
-import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
+import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
 import {
   confirmationWithCode,
   confirmationWithCodeErrors,
   exampleIdentity,
   identity,
+  named,
   needsConfirmation,
   refusesUnmailable,
 } from '../../lib/contract/schemas.ts';

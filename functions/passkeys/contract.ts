@@ -1,9 +1,10 @@
 import * as v from 'valibot';
-import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
+import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
 import {
   confirmationWithCode,
   confirmationWithCodeErrors,
   factorSessionError,
+  named,
   needsConfirmation,
   timestamp,
 } from '../../lib/contract/schemas.ts';

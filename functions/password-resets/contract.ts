@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
-import { message } from '../../lib/contract/schemas.ts';
+import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
+import { message, named } from '../../lib/contract/schemas.ts';
 import { hasSessions, sendsMail } from '../../lib/ground/settings.ts';
 import { linkToken, password, wantedEmail } from '../../lib/users/fields.ts';
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
+import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
+import { named } from '../../lib/contract/schemas.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';
 import { exampleProfile, profileFields } from '../users/contract.ts';
 

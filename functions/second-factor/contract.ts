@@ -1,9 +1,10 @@
 import * as v from 'valibot';
-import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
+import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
 import {
   confirmationErrors,
   exampleSecondFactor,
   factorSessionError,
+  named,
   secondFactor,
 } from '../../lib/contract/schemas.ts';
 import { hasSecondFactors, type ServiceValues } from '../../lib/ground/settings.ts';

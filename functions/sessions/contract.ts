@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
-import { timestamp } from '../../lib/contract/schemas.ts';
+import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
+import { named, timestamp } from '../../lib/contract/schemas.ts';
 import { hasSessions } from '../../lib/ground/settings.ts';
 
 export const list = {

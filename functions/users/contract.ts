@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
+import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
 import { cursor, limitUpTo } from '../../lib/contract/parameters.ts';
 import {
   confirmationErrors,
@@ -7,6 +7,7 @@ import {
   exampleSecondFactor,
   id,
   identity,
+  named,
   refusesUnmailable,
   secondFactor,
   timestamp,

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
-import { id, timestamp } from '../../lib/contract/schemas.ts';
+import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
+import { id, named, timestamp } from '../../lib/contract/schemas.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';
 import { atLeast, atMost, text } from '../../lib/ground/validation.ts';
 import { uniqueness } from '../../lib/users/address.ts';

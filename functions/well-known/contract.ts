@@ -1,6 +1,7 @@
 /** The documents by which others verify tokens, where a key signs them. */
 import * as v from 'valibot';
-import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
+import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
+import { named } from '../../lib/contract/schemas.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';
 
 const forAnyone = {

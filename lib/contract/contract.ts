@@ -1,5 +1,5 @@
 /** The contract of an endpoint, which its handler, the stack and the OpenAPI document share. */
-import * as v from 'valibot';
+import type * as v from 'valibot';
 import type { Operation } from '../accounts/policy.ts';
 import type { ErrorCode, StorageFault } from '../ground/errors.ts';
 import type { ServiceValues } from '../ground/settings.ts';
@@ -95,13 +95,4 @@ export interface Endpoint {
 /** The endpoints that are available under some settings. */
 export function inForce(endpoints: readonly Endpoint[], settings: ServiceValues) {
   return endpoints.filter(({ contract }) => contract.exists?.(settings) ?? true);
-}
-
-/**
- * Names a schema in the document. The names are part of the contract, because generators name types
- * after them: a body has the same name under every setting.
- */
-// @__NO_SIDE_EFFECTS__
-export function named<const Schema extends v.GenericSchema>(name: string, schema: Schema) {
-  return v.pipe(schema, v.metadata({ name }));
 }

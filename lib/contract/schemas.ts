@@ -8,7 +8,16 @@ import {
   type ServiceValues,
 } from '../ground/settings.ts';
 import { codeIfAny, confirmation } from '../users/fields.ts';
-import { named, type Success } from './contract.ts';
+import type { Success } from './contract.ts';
+
+/**
+ * Names a schema in the document. The names are part of the contract, because generators name types
+ * after them: a body has the same name under every setting.
+ */
+// @__NO_SIDE_EFFECTS__
+export function named<const Schema extends v.GenericSchema>(name: string, schema: Schema) {
+  return v.pipe(schema, v.metadata({ name }));
+}
 
 export const exampleSecondFactor = { enabled: true, recovery_codes_left: 10 };
 

@@ -310,7 +310,7 @@ describe('An ID token', () => {
   );
 
   it('of Google may leave https:// out of the name of its issuer', async () => {
-    const { namesOf, providerOf } = await import('../../../../lib/options/identities/providers.ts');
+    const { namesOf, providerOf } = await import('../../../../lib/options/identities/id-token.ts');
     const [google] = ['https://accounts.google.com'];
 
     for (const name of [google, 'accounts.google.com']) {
