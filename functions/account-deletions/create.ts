@@ -1,10 +1,8 @@
 import { deleteOwnAccount } from '../../lib/accounts/delete-user.ts';
-import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
-import { sourceOf } from '../../lib/http/request.ts';
+import { ownRequest, protectedEndpoint } from '../../lib/http/access.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.create, async (request) => {
-  const caller = requireBearer(request);
-  await deleteOwnAccount({ ...request.body, caller, source: sourceOf(request) });
+  await deleteOwnAccount(ownRequest(request));
   return { statusCode: 204 };
 });

@@ -5,7 +5,7 @@ import {
 } from '../../lib/accounts/link-identity.ts';
 import { logInByIdentity } from '../../lib/accounts/log-in-by-identity.ts';
 import { shownIdentity } from '../../lib/accounts/user-response.ts';
-import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
+import { ownRequest, protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { routes } from '../../lib/http/routes.ts';
@@ -32,22 +32,14 @@ export const handler = routes(
   }),
 
   protectedEndpoint(contract.link, async (request) => {
-    const { idToken, nonce, currentIdToken, currentNonce, ...others } = request.body;
-    const confirmation = {
-      ...others,
-      caller: requireBearer(request),
-      idToken: currentIdToken,
-      nonce: currentNonce,
-      source: sourceOf(request),
-    };
+    const { idToken, nonce, currentIdToken, currentNonce, ...others } = ownRequest(request);
+    const confirmation = { ...others, idToken: currentIdToken, nonce: currentNonce };
     const identity = await linkIdentity({ idToken, nonce }, confirmation);
     return { statusCode: 201, body: shownIdentity(identity) };
   }),
 
   protectedEndpoint(contract.unlink, async (request) => {
-    const caller = requireBearer(request);
-    const confirmation = { ...request.body, caller, source: sourceOf(request) };
-    await unlinkOwnIdentity(request.pathParameters?.identity, confirmation);
+    await unlinkOwnIdentity(request.pathParameters?.identity, ownRequest(request));
     return { statusCode: 204 };
   }),
 

@@ -6,7 +6,7 @@ import {
 } from '../../lib/accounts/change-passkeys.ts';
 import { logInByPasskey } from '../../lib/accounts/log-in-by-passkey.ts';
 import { config } from '../../lib/ground/settings.ts';
-import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
+import { ownRequest, protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { routes } from '../../lib/http/routes.ts';
@@ -34,10 +34,8 @@ export const handler = routes(
   }),
 
   protectedEndpoint(contract.options, async (request) => {
-    const caller = requireBearer(request);
-    const given = { ...request.body, caller, source: sourceOf(request) };
     const product = config.productName || request.requestContext.domainName;
-    return { statusCode: 200, body: await beginPasskey(given, product) };
+    return { statusCode: 200, body: await beginPasskey(ownRequest(request), product) };
   }),
 
   protectedEndpoint(contract.add, async (request) => {
@@ -54,9 +52,7 @@ export const handler = routes(
   }),
 
   protectedEndpoint(contract.remove, async (request) => {
-    const caller = requireBearer(request);
-    const given = { ...request.body, caller, source: sourceOf(request) };
-    await removePasskey(request.pathParameters?.passkey, given);
+    await removePasskey(request.pathParameters?.passkey, ownRequest(request));
     return { statusCode: 204 };
   }),
 );

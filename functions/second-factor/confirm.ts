@@ -1,11 +1,8 @@
 import { confirmEnrolment } from '../../lib/accounts/enrol.ts';
-import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
-import { sourceOf } from '../../lib/http/request.ts';
+import { ownRequest, protectedEndpoint } from '../../lib/http/access.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.confirm, async (request) => {
-  const caller = requireBearer(request);
-  const own = { ...request.body, caller, source: sourceOf(request) };
-  const recoveryCodes = await confirmEnrolment(own);
+  const recoveryCodes = await confirmEnrolment(ownRequest(request));
   return { statusCode: 200, body: { recoveryCodes } };
 });

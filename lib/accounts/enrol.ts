@@ -2,15 +2,15 @@
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { seconds } from '../ground/time.ts';
-import { decryptSecret, encryptSecret } from '../keys/factor-key.ts';
+import { encryptSecret } from '../keys/factor-key.ts';
 import { guarded } from '../options/protection/counters.ts';
 import {
   enrolmentUri,
   makeRecoveryCodes,
   makeSecret,
-  readCode,
+  pendingSecret,
   recoveryHashes,
-  stepOf,
+  stepOfCode,
 } from '../options/second-factor/factor.ts';
 import {
   factorRemoved,
@@ -102,10 +102,11 @@ export async function removeFactor(id: number, admin: Bearer, source: Source): P
       removed, // second factor, passkeys
       sessionsEnded(user), // sessions
     );
-    const had = hasFactor(user);
-    const fields = [...(had ? factorRemoved.fields : []), ...removed.ways];
-    const changed = [...(had ? (['secondFactor'] as const) : []), ...removed.ways];
-    return { user, details: { ...(had ? factorRemoved : {}), fields }, changed, byAdmin: true };
+    const [own, parts] = hasFactor(user)
+      ? [factorRemoved, ['secondFactor'] as const]
+      : [{ fields: [] }, []];
+    const details = { ...own, fields: [...own.fields, ...removed.ways] };
+    return { user, details, changed: [...parts, ...removed.ways], byAdmin: true };
   };
   await recordedAndTold(deed, () => rewriteUser(id, remove));
 }
@@ -114,22 +115,24 @@ export async function removeFactor(id: number, admin: Bearer, source: Source): P
 function requireEnrollable(user: StoredUser, caller: Bearer): void {
   requireFactorSession(user, caller); // passkeys
   if (user.factor_secret !== undefined) throw new DomainError('SECOND_FACTOR_ENABLED');
-  requireVerified(user);
+  requireVerified(user); // verified addresses
 }
 
 /** Stores a secret that waits for its first code. */
 async function storeEnrolment(given: OwnConfirmation, secret: string): Promise<void> {
   const now = new Date();
   const { caller } = given;
-  requireOpen(caller, caller.session);
-  const confirmed = await confirmPassword(caller, given);
-  requireEnrollable(caller, caller);
+  const confirm = async (user: StoredUser, confirmed?: string) => {
+    requireOpen(user, caller.session); // sessions
+    const password_hash = await confirmPassword(user, given, confirmed);
+    requireEnrollable(user, caller);
+    return password_hash;
+  };
+  const confirmed = await confirm(caller);
   const encrypted = await encryptSecret(caller.id, secret);
   const enrolment = { secret: encrypted, until: seconds(now) + enrolmentTime };
   const store = async (user: StoredUser) => {
-    requireOpen(user, caller.session);
-    await confirmPassword(user, given, confirmed);
-    requireEnrollable(user, caller);
+    await confirm(user, confirmed);
     await writeUser(user, { fields: { enrolment } });
   };
   await rewriteUser(caller.id, store, caller);
@@ -142,16 +145,16 @@ async function enable(
 ): Promise<void> {
   const now = new Date();
   requireEnrollable(caller, caller);
-  const factor_secret = pendingSecret(caller, seconds(now));
+  const factor_secret = pendingSecret(caller, now);
   const factor_step = await guarded(source, caller, 'CODE_WRONG', () =>
-    stepOfCode(caller, factor_secret, code, now),
+    stepOfCode(caller.id, factor_secret, code, now),
   );
   const recovery_codes = recoveryHashes(caller.id, codes);
   const factor = { factor_secret, factor_step, recovery_codes, enrolment: undefined };
   const write = async (user: StoredUser) => {
-    requireOpen(user, caller.session);
+    requireOpen(user, caller.session); // sessions
     requireEnrollable(user, caller);
-    if (pendingSecret(user, seconds(now)) !== factor_secret) throw new DomainError('CODE_WRONG');
+    if (pendingSecret(user, now) !== factor_secret) throw new DomainError('CODE_WRONG');
     await writeUser(
       user,
       { fields: factor },
@@ -161,19 +164,6 @@ async function enable(
     );
   };
   await rewriteUser(caller.id, write, caller);
-}
-
-/** The secret that waits for its first code. */
-function pendingSecret({ enrolment }: StoredUser, now: number): string {
-  if (!enrolment || enrolment.until <= now) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
-  return enrolment.secret;
-}
-
-/** The step of the first code of an enrolment; undefined for a wrong code. */
-async function stepOfCode(user: StoredUser, secret: string, text: string, now: Date) {
-  const code = readCode(text);
-  if (code.kind !== 'app') return undefined;
-  return stepOf(await decryptSecret(user.id, secret), code.digits, now);
 }
 
 /**

@@ -9,13 +9,14 @@ import { findBearer } from '../options/sessions/bearer.ts';
 import type { StoredUser } from '../users/item.ts';
 import { findStoredUser } from '../users/store.ts';
 import { endpoint } from './endpoint.ts';
-import type {
-  ApiResponse,
-  AuthenticatedRequest,
-  EndpointHandler,
-  IncomingEvent,
-  Middleware,
-  RequestTo,
+import {
+  type ApiResponse,
+  type AuthenticatedRequest,
+  type EndpointHandler,
+  type IncomingEvent,
+  type Middleware,
+  type RequestTo,
+  sourceOf,
 } from './request.ts';
 
 interface TakesToken {
@@ -54,6 +55,17 @@ export function bearerToken({ headers }: Pick<IncomingEvent, 'headers'>): string
 export function requireBearer({ bearer }: Pick<AuthenticatedRequest, 'bearer'>) {
   if (!bearer) throw new DomainError('TOKEN_INVALID');
   return bearer;
+}
+
+/**
+ * A request of callers about themselves, for endpoints that exist only where there are sessions: its body, the
+ * caller as stored, and where it comes from.
+ * @throws {DomainError} TOKEN_INVALID
+ */
+export function ownRequest<Body extends object>(
+  request: AuthenticatedRequest & { readonly body: Body },
+) {
+  return { ...request.body, caller: requireBearer(request), source: sourceOf(request) };
 }
 
 /**

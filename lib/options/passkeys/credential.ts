@@ -145,7 +145,7 @@ async function commonOptions(kind: NonceKind) {
 
 /** The part of what the library expects that is the same for all credentials. */
 interface Expected {
-  readonly expectedChallenge: (challenge: string) => Promise<boolean>;
+  readonly expectedChallenge: () => Promise<boolean>;
   readonly expectedOrigin: string[];
   readonly expectedRPID: string;
 }
@@ -160,15 +160,12 @@ async function outcomeOfLibrary<Outcome extends { readonly verified: boolean }>(
   verify: (expected: Expected) => Promise<Outcome>,
 ): Promise<(Outcome & { nonce: string }) | undefined> {
   const { rpId, origins } = relyingParty();
-  let nonce = '';
-  const expectedChallenge = (challenge: string) => {
-    nonce = Buffer.from(challenge, 'base64url').toString();
-    return isNonce(nonce, kind);
-  };
   try {
+    const { challenge, crossOrigin, topOrigin } = decodeClientDataJSON(clientDataJSON);
+    const nonce = Buffer.from(challenge, 'base64url').toString();
+    const expectedChallenge = () => isNonce(nonce, kind);
     const expected = { expectedChallenge, expectedOrigin: [...origins], expectedRPID: rpId };
     const outcome = await verify(expected);
-    const { crossOrigin, topOrigin } = decodeClientDataJSON(clientDataJSON);
     const isInFrame = crossOrigin || topOrigin !== undefined;
     return outcome.verified && !isInFrame ? { ...outcome, nonce } : undefined;
   } catch (error) {

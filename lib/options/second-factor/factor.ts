@@ -5,6 +5,8 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
+import { DomainError } from '../../ground/errors.ts';
+import { seconds } from '../../ground/time.ts';
 import { decryptSecret } from '../../keys/factor-key.ts';
 import type { StoredUser } from '../../users/item.ts';
 import { rewriteUser, writeUser } from '../../users/write.ts';
@@ -71,11 +73,30 @@ export async function checkCode(user: StoredUser, text: string): Promise<Proof |
     const proof = { secret, hash: recoveryHash(id, code.letters) };
     return isGood(user, proof) ? proof : undefined;
   }
-  if (code.kind === 'neither') return undefined;
-  const step = stepOf(await decryptSecret(id, secret), code.digits, new Date());
+  const step = await stepOfCode(id, secret, text, new Date());
   if (step === undefined) return undefined;
   const proof = { secret, step };
   return isGood(user, proof) ? proof : undefined;
+}
+
+/**
+ * The step of a code of an app.
+ * @param secret encrypted
+ * @returns undefined for a wrong code
+ * @throws {DomainError} STORAGE_FAULT when the secret cannot be decrypted
+ */
+export async function stepOfCode(userId: number, secret: string, text: string, now: Date) {
+  const code = readCode(text);
+  if (code.kind !== 'app') return undefined;
+  return stepOf(await decryptSecret(userId, secret), code.digits, now);
+}
+
+/** The encrypted secret that waits for its first code. @throws {DomainError} SECOND_FACTOR_NOT_FOUND */
+export function pendingSecret({ enrolment }: StoredUser, now: Date): string {
+  if (!enrolment || enrolment.until <= seconds(now)) {
+    throw new DomainError('SECOND_FACTOR_NOT_FOUND');
+  }
+  return enrolment.secret;
 }
 
 const appForm = /^\d{6}$/;
