@@ -71,7 +71,7 @@ async function logInLinked(user: StoredUser, given: Vouching): Promise<Outcome> 
     await requireVerifiedAddress(user, source); // verified addresses
     if (!(await useNonce(login.nonce))) throw invalidToken(ofSource);
     const tokens = await issueTokens(user, source, began);
-    await conclude(attempt, user, counters, source);
+    await conclude(attempt, user, counters);
     return { tokens, isNew: false };
   });
 }

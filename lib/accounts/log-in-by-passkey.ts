@@ -40,7 +40,7 @@ export async function logInByPasskey(used: Used, source: Source): Promise<Tokens
     if (!(await noteLogin(user, credential))) throw await refusedSince(used, counters);
     await noteDomain(user, passkey);
     const tokens = await issueTokens(user, source, { passkey: passkey.id });
-    await conclude(attempt, user, await readFailures(source, user), source);
+    await conclude(attempt, user, await readFailures(source, user));
     return tokens;
   });
 }

@@ -54,7 +54,7 @@ export async function logIn({ email, password, code }: Login, source: Source): P
     requireActive(user); // suspension
     await requireVerifiedAddress(user, source); // verified addresses
     const tokens = await issueTokens(user, source, began); // with a session, where there are sessions
-    await conclude(attempt, user, seen, source); // the audit entry, and what options do then
+    await conclude(attempt, user, seen); // the audit entry, and what options do then
     await raiseHash(user, password); // the cost of hashes
     return tokens;
   });

@@ -1,6 +1,5 @@
 /** The steps that all ways to log in share, and how a refusal is counted and recorded. */
-import type { AuditedAction } from '../audit/entry.ts';
-import { record } from '../audit/record.ts';
+import { type Deed, entryOf, record, recordFailure } from '../audit/record.ts';
 import { DomainError, type ErrorCode } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import type { Tokens } from '../keys/token.ts';
@@ -36,13 +35,12 @@ export class Refused extends Error {
   }
 }
 
-/** The audit entry of a login, without its outcome. */
-type Attempt = Omit<AuditedAction, 'resource' | 'result' | 'details'> & { details?: object };
+/** A login that is under way. */
+type Attempt = Deed & { readonly source: Source };
 
-/** The audit entry of a login. @param user who logs in; absent: nobody knows */
+/** A login. @param user who logs in; absent: nobody knows */
 export function attemptOf(source: Source, user?: StoredUser, details?: object): Attempt {
-  const id = user?.id;
-  return { ...source, action: 'LOGIN', user_id: id, resource_id: id, ...(details && { details }) };
+  return { source, action: 'LOGIN', by: user?.id, on: user?.id, details };
 }
 
 /**
@@ -56,8 +54,7 @@ export async function recordingRefusals<T>(attempt: Attempt, steps: () => Promis
     if (!(refusal instanceof Refused)) throw refusal;
     const { error, reason, counters } = refusal;
     const { waitError, ...begun } = await countAttempt(counters);
-    const details = { ...attempt.details, reason, ...begun };
-    if (reason) await record({ ...attempt, result: 'FAILURE', details });
+    if (reason) await recordFailure(attempt, { ...attempt.details, reason, ...begun });
     throw waitError ?? error;
   }
 }
@@ -110,12 +107,11 @@ export async function conclude(
   attempt: Attempt,
   user: StoredUser,
   counters: readonly Counter[],
-  source: Source,
 ): Promise<void> {
   await Promise.all([
-    record({ ...attempt, result: 'SUCCESS' }),
+    record(entryOf(attempt)),
     forgetFailures(counters), // protection
-    tryToRemind(user, source), // verified addresses
+    tryToRemind(user, attempt.source), // verified addresses
   ]);
 }
 

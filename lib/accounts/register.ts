@@ -1,5 +1,5 @@
 /** How users register, and how others create them (functions/README.md, Callers). */
-import { type Deed, entryOf, record, recorded, recordingFaults } from '../audit/record.ts';
+import { type Deed, recorded, recordFailure, recordingFaults } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import { logAdminMade } from '../ground/log.ts';
 import { config, hidesAccounts, type Language } from '../ground/settings.ts';
@@ -158,7 +158,6 @@ async function hideTaken(
 ): Promise<void> {
   const isTaken = error instanceof DomainError && error.code === 'EMAIL_REGISTERED';
   if (!isTaken || !hidesAccounts(config)) throw error;
-  const details = { reason: 'email_registered' };
-  await record({ ...entryOf(creation), result: 'FAILURE', details });
+  await recordFailure(creation, { reason: 'email_registered' });
   await tryToMail(takenMessage(email, creation.source), 'registration');
 }

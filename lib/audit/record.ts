@@ -88,11 +88,15 @@ export async function recordingFaults<T>(deed: Deed, work: () => Promise<T>): Pr
     return await work();
   } catch (error) {
     if (isRecorded(error)) {
-      const details = { ...faultDetails(error, error), ...deed.details };
-      await record({ ...entryOf(deed), result: 'FAILURE', details });
+      await recordFailure(deed, { ...faultDetails(error, error), ...deed.details });
     }
     throw error;
   }
+}
+
+/** Records that a deed has failed. */
+export function recordFailure(deed: Deed, details = deed.details): Promise<void> {
+  return record({ ...entryOf(deed), result: 'FAILURE', details });
 }
 
 /** The entry of a success. */

@@ -1,6 +1,5 @@
 /** How a refresh token is exchanged for new tokens (functions/README.md, Refresh). */
-
-import { type Deed, entryOf, record, recordingFaults } from '../../audit/record.ts';
+import { recordFailure, recordingFaults } from '../../audit/record.ts';
 import { untilWritten } from '../../dynamodb/client.ts';
 import { DomainError } from '../../ground/errors.ts';
 import { logWarning, refreshTokenReused } from '../../ground/log.ts';
@@ -39,7 +38,7 @@ export async function refreshSession(token: string, source: Source): Promise<Tok
   try {
     return { token: await issueAccessToken(user, session, now), refreshToken };
   } catch (error) {
-    await record(failureOf(loginOf(given, 'no_token', source)));
+    await recordFailure(loginOf(given, 'no_token', source));
     throw error;
   }
 }
@@ -80,15 +79,11 @@ async function endReused(given: RefreshToken, source: Source): Promise<void> {
   const { userId, sessionId } = given;
   const reuse = loginOf(given, 'refresh_token_reused', source);
   if (!(await recordingFaults(reuse, () => endSession(userId, sessionId)))) return;
-  await record(failureOf(reuse));
+  await recordFailure(reuse);
   logWarning(refreshTokenReused, { requestId: source.request_id, user_id: userId });
 }
 
 /** A refresh that fails. */
 function loginOf({ userId: id }: RefreshToken, reason: string, source: Source) {
   return { source, action: 'LOGIN', by: id, on: id, details: { reason } } as const;
-}
-
-function failureOf(deed: Deed) {
-  return { ...entryOf(deed), result: 'FAILURE' } as const;
 }
