@@ -13,8 +13,8 @@ import {
   issueTokens,
   Refused,
   recordingRefusals,
+  refuseUnverified,
   requireActive,
-  requireVerifiedAddress,
   useSecondFactor,
 } from './login-steps.ts';
 import { registerByIdentity } from './register.ts';
@@ -68,7 +68,7 @@ async function logInLinked(user: StoredUser, given: Vouching): Promise<Outcome> 
   return recordingRefusals(attempt, async () => {
     const began = await useSecondFactor(user, login.code, counters); // second factor
     requireActive(user); // suspension
-    await requireVerifiedAddress(user, source); // verified addresses
+    await refuseUnverified(user, source); // verified addresses
     if (!(await useNonce(login.nonce))) throw invalidToken(ofSource);
     const tokens = await issueTokens(user, source, began);
     await conclude(attempt, user, counters);

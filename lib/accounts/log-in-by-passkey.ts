@@ -17,8 +17,8 @@ import {
   issueTokens,
   Refused,
   recordingRefusals,
+  refuseUnverified,
   requireActive,
-  requireVerifiedAddress,
 } from './login-steps.ts';
 
 /**
@@ -35,7 +35,7 @@ export async function logInByPasskey(used: Used, source: Source): Promise<Tokens
   const attempt = attemptOf(source, user, { passkey: passkey.id });
   return recordingRefusals(attempt, async () => {
     requireActive(user); // suspension
-    await requireVerifiedAddress(user, source); // verified addresses
+    await refuseUnverified(user, source); // verified addresses
     if (!(await useNonce(nonce))) throw refused(counters);
     if (!(await noteLogin(user, credential))) throw await refusedSince(used, counters);
     await noteDomain(user, passkey);

@@ -18,8 +18,8 @@ import {
   Refused,
   recheckWaits,
   recordingRefusals,
+  refuseUnverified,
   requireActive,
-  requireVerifiedAddress,
   useSecondFactor,
 } from './login-steps.ts';
 
@@ -52,7 +52,7 @@ export async function logIn({ email, password, code }: Login, source: Source): P
     const seen = await recheckWaits(user, source); // protection
     const began = await useSecondFactor(user, code, seen); // second factor
     requireActive(user); // suspension
-    await requireVerifiedAddress(user, source); // verified addresses
+    await refuseUnverified(user, source); // verified addresses
     const tokens = await issueTokens(user, source, began); // with a session, where there are sessions
     await conclude(attempt, user, seen); // the audit entry, and what options do then
     await raiseHash(user, password); // the cost of hashes

@@ -87,8 +87,8 @@ export function requireActive(user: StoredUser): void {
   if (isSuspended(user)) throw new Refused('ACCOUNT_SUSPENDED', 'suspended');
 }
 
-/** Requires a verified address where nobody logs in without one; who has none is mailed another link for it. */
-export async function requireVerifiedAddress(user: StoredUser, source: Source): Promise<void> {
+/** Refuses a user who must verify the address before a login, and mails another link for it. */
+export async function refuseUnverified(user: StoredUser, source: Source): Promise<void> {
   if (!mustVerify(user)) return;
   await tryToRemind(user, source);
   throw new Refused('EMAIL_NOT_VERIFIED', 'email_not_verified');

@@ -58,80 +58,38 @@ export function pathParameter(name: string) {
 }
 
 const headers = {
-  'Cache-Control': {
-    description:
-      '`no-store`; of the document and its page `no-cache`; of the page’s files `immutable`.',
-    required: true,
-    schema: text,
-  },
-  'X-Request-Id': {
-    description: 'Identifies the request in the logs.',
-    required: true,
-    schema: text,
-  },
-  'Error-Code': {
-    description:
-      'The code of the error, the same as `code` in `Problem`. Responses of API Gateway itself have none.',
-    required: true,
-    schema: text,
-  },
-  'WWW-Authenticate': { description: 'RFC 6750.', required: true, schema: text },
-  'Retry-After': {
-    description: 'Seconds to wait.',
-    required: true,
-    schema: { type: 'integer', minimum: 0 },
-  },
+  'Cache-Control': always(
+    '`no-store`; of the document and its page `no-cache`; of the page’s files `immutable`.',
+  ),
+  'X-Request-Id': always('Identifies the request in the logs.'),
+  'Error-Code': always(
+    'The code of the error, the same as `code` in `Problem`. Responses of API Gateway itself have none.',
+  ),
+  'WWW-Authenticate': always('RFC 6750.'),
+  'Retry-After': always('Seconds to wait.', { type: 'integer', minimum: 0 }),
   Link: {
     description: '`<…>; rel="next"` (RFC 8288), as long as more remains. Follow it unchanged.',
     schema: text,
   },
-  Location: { description: 'The path that it leads to.', required: true, schema: text },
-  ETag: { description: 'Send it back in `If-None-Match`.', required: true, schema: text },
+  Location: always('The path that it leads to.'),
+  ETag: always('Send it back in `If-None-Match`.'),
 };
 
-const session = {
-  name: 'session',
-  in: 'path',
-  required: true,
-  description: 'A session’s id.',
-  example: 'R0h2kQ9mT4yWcXbZ1nLp7A',
-  schema: { type: 'string' },
-};
-
-const identity = {
-  name: 'identity',
-  in: 'path',
-  required: true,
-  description: 'An identity’s id.',
-  example: 'R0h2kQ9mT4yWcXbZ',
-  schema: { type: 'string' },
-};
-
-const passkey = {
-  name: 'passkey',
-  in: 'path',
-  required: true,
-  description: 'A passkey’s id.',
-  example: 'R0h2kQ9mT4yWcXbZ',
-  schema: { type: 'string' },
-};
-
-const page = {
-  name: 'page',
-  in: 'path',
-  required: true,
-  description: 'The name of a page, an encoded `#`, and what a link has after it.',
-  example: 'reset#token=17.Yk5HbUdmbWJ0ZkVvZ0xkWnN2Q3hRd2pKcE1hVXJ5VGs',
-  schema: { type: 'string' },
-};
-
-const file = {
-  name: 'file',
-  in: 'path',
-  required: true,
-  description: 'The name of a file, as the page has it. It changes with the content.',
-  example: 'page.0123456789abcdef.js',
-  schema: { type: 'string' },
+const parameters = {
+  id,
+  sessionId: inPath('session', 'A session’s id.', 'R0h2kQ9mT4yWcXbZ1nLp7A'),
+  identityId: inPath('identity', 'An identity’s id.', 'R0h2kQ9mT4yWcXbZ'),
+  passkeyId: inPath('passkey', 'A passkey’s id.', 'R0h2kQ9mT4yWcXbZ'),
+  page: inPath(
+    'page',
+    'The name of a page, an encoded `#`, and what a link has after it.',
+    'reset#token=17.Yk5HbUdmbWJ0ZkVvZ0xkWnN2Q3hRd2pKcE1hVXJ5VGs',
+  ),
+  file: inPath(
+    'file',
+    'The name of a file, as the page has it. It changes with the content.',
+    'page.0123456789abcdef.js',
+  ),
 };
 
 /**
@@ -151,7 +109,7 @@ export function components({
     schemas: { ...schemas, ...errorSchemas(codesOf(endpoints, settings)) },
     examples: sharedExamples(),
     headers,
-    parameters: { id, sessionId: session, identityId: identity, passkeyId: passkey, page, file },
+    parameters,
     responses,
     securitySchemes: {
       token: {
@@ -217,4 +175,13 @@ function listed(meanings: Readonly<Record<string, string>>): string {
   return Object.entries(meanings)
     .map(([code, meaning]) => `- \`${code}\`: ${meaning}`)
     .join('\n');
+}
+
+/** A header that each response of its kind has. */
+function always(description: string, schema: Json = text) {
+  return { description, required: true, schema };
+}
+
+function inPath(name: string, description: string, example: string) {
+  return { name, in: 'path', required: true, description, example, schema: text };
 }
