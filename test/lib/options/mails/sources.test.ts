@@ -1,0 +1,151 @@
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { requestMail, resetMessage, tryToNotify } from '../../../../lib/options/mails/hand-over.ts';
+import { countForSource, type MailCause } from '../../../../lib/options/mails/sources.ts';
+import { requestMailWithinLimits } from '../../../../lib/options/mails/told.ts';
+import { uniqueEmail } from '../../../support/client.ts';
+import { mailingFunctionForThisFile } from '../../../support/mailbox.ts';
+import { faults } from '../../../support/proxy.ts';
+import { useUpMails } from '../../../support/reset-tokens.ts';
+
+const { proxy, mailbox, tables, logged } = await mailingFunctionForThisFile(({ handOver }) => ({
+  ...handOver,
+  EMAIL_VERIFICATION: 'on',
+  LOGIN_FAILURES_PER_ADDRESS: '1000',
+}));
+
+/** Ten minutes before the end of a quarter of an hour. */
+const now = new Date('2026-11-21T09:05:00Z');
+const later = (minutes: number) => new Date(now.getTime() + minutes * 60_000);
+
+let last = 0;
+const newSource = (ip_address = `198.51.100.${++last}`) => ({
+  request_id: 'r',
+  user_agent: 'test',
+  ip_address,
+});
+type Source = ReturnType<typeof newSource>;
+
+const count = async (times: number, cause: MailCause, source: Source): Promise<number[]> => {
+  const waits: number[] = [];
+  for (let i = 0; i < times; i += 1) waits.push(await countForSource(cause, source, now));
+  return waits;
+};
+
+/** The events of the log since this was last asked. */
+const takeEvents = () => {
+  const lines = logged.mock.calls.map(([line]) => JSON.parse(String(line)));
+  logged.mockClear();
+  return lines.map(({ event, kind }) => (kind ? `${event} ${kind}` : event));
+};
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now });
+  mailbox.messages.length = 0;
+  takeEvents();
+  return () => void vi.useRealTimers();
+});
+
+describe('The mails that a source may ask for in a quarter of an hour', () => {
+  it.each([
+    ['registration', 100],
+    ['admin', 100],
+    ['other', 20],
+  ] as const)('are, by the cause %s, %i', async (cause, most) => {
+    const waits = await count(most + 1, cause, newSource());
+
+    expect(waits).toEqual([...Array(most).fill(0), 600]);
+  });
+
+  it('are counted apart by cause and by address, and anew in the next quarter', async () => {
+    const source = newSource();
+    await count(20, 'other', source);
+
+    expect(await countForSource('admin', source, now)).toBe(0);
+    expect(await countForSource('other', newSource(), now)).toBe(0);
+    expect(await countForSource('other', source, later(9.99))).toBe(1);
+    expect(await countForSource('other', source, later(10))).toBe(0);
+  });
+
+  it('are counted together for the addresses of one /64 network', async () => {
+    await count(20, 'other', newSource('2001:db8:1:2::1'));
+
+    expect(await countForSource('other', newSource('2001:db8:1:2:ffff::2'), now)).toBe(600);
+    expect(await countForSource('other', newSource('2001:db8:1:3::1'), now)).toBe(0);
+  });
+
+  it('are not limited where failed logins of an address are not', async () => {
+    vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '0');
+    onTestFinished(() => void vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '1000'));
+
+    expect(await count(21, 'other', newSource())).toEqual(Array(21).fill(0));
+  });
+
+  it('are not limited while they cannot be counted, which is logged', async () => {
+    proxy.impose({ fault: faults.missingTable });
+    onTestFinished(() => proxy.impose());
+
+    expect(await count(1, 'other', newSource())).toEqual([0]);
+    expect(takeEvents()).toEqual(['mail-not-counted']);
+  });
+});
+
+describe('A source that has asked for too many mails', () => {
+  const usedUp = async () => {
+    const source = newSource();
+    await count(20, 'other', source);
+    return source;
+  };
+  const [admin, email] = [{ id: 1, role: 'admin' } as const, uniqueEmail()];
+
+  it('has no mail handed over, which is logged and not told', async () => {
+    await requestMail(resetMessage(email, await usedUp()));
+
+    expect(mailbox.messages).toEqual([]);
+    expect(takeEvents()).toEqual(['mail-withheld reset']);
+  });
+
+  it('is refused for the rest of the quarter where the limits are told, and is logged once', async () => {
+    const source = await usedUp();
+
+    const refused = requestMailWithinLimits(resetMessage(email, source, admin), 'other');
+
+    await expect(refused).rejects.toMatchObject({ code: 'MAILS_LIMITED', retryAfter: 600 });
+    expect(mailbox.messages).toEqual([]);
+    expect(takeEvents()).toEqual(['mail-withheld reset']);
+  });
+
+  it.each([
+    [true, 1],
+    [false, 0],
+  ])(
+    'has notices handed over to an address if it is verified: %s',
+    async (email_verified, most) => {
+      const user = { id: 1, email: uniqueEmail(), email_verified };
+
+      await tryToNotify(user, ['password'], await usedUp(), { now });
+
+      expect(mailbox.messages).toHaveLength(most);
+    },
+  );
+});
+
+describe('Whoever is told of limits', () => {
+  it('is refused, and not counted, for an address that has had its mails', async () => {
+    const [source, email] = [newSource(), uniqueEmail()];
+    await useUpMails({ USERS_TABLE: tables.users }, { kind: 'reset', email });
+
+    const refused = requestMailWithinLimits(resetMessage(email, source), 'other');
+
+    await expect(refused).rejects.toMatchObject({ code: 'MAILS_LIMITED', retryAfter: 3600 });
+    expect(await count(20, 'other', source)).toEqual(Array(20).fill(0));
+  });
+
+  it('is counted once for a mail that is handed over', async () => {
+    const source = newSource();
+
+    await requestMailWithinLimits(resetMessage(uniqueEmail(), source), 'other');
+
+    expect(mailbox.messages).toHaveLength(1);
+    expect(await count(20, 'other', source)).toEqual([...Array(19).fill(0), 600]);
+  });
+});
