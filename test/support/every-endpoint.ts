@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeJwt } from 'jose';
-import { describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { functionsInForce } from '../../infra/uses.ts';
 import { configFrom, hasSessions } from '../../lib/ground/settings.ts';
-import { entriesOf, isoTimestamp, outcome, refusal, uniqueAgent } from './acceptance.ts';
-import { type Account, type ApiAnswer, type ApiClient, logIn, register } from './client.ts';
+import { entriesOf, outcome, refusal, uniqueAgent } from './acceptance.ts';
+import { type ApiClient, logIn, register } from './client.ts';
+import { expectCommonHeaders } from './common-headers.ts';
+import { entriesDue } from './entries-due.ts';
 import {
   appoint,
   type Caller,
@@ -15,10 +17,7 @@ import {
   prepareSubject,
   type Subject,
   sendExample,
-  sessionIn,
-  tokenFor,
 } from './examples.ts';
-import { idSeen, seenIn } from './model.ts';
 import { takenBy } from './permissions.ts';
 import type { ProxiedService } from './proxied-service.ts';
 import { faults } from './proxy.ts';
@@ -62,70 +61,6 @@ type CallerName =
 
 /** Those of a setting with which entries also have values that the examples do not say. */
 const someDetails = expect.toBeOneOf([null, expect.any(String)]);
-
-const detailsDue = (details: object, account: Account, by: unknown): string =>
-  JSON.stringify(details)
-    .replace('SESSION', sessionIn(account))
-    .replace('SCOPE', by === account.id ? 'others' : 'all');
-
-/** What a response to an example must leave in the audit trail: who did what with which user. */
-const entriesDue = (
-  { entry, details, caller, path, definition }: ExampleRequest,
-  { account }: Subject,
-  { token, response }: { token: string | null; response: ApiAnswer },
-) => {
-  if (!entry || definition.uses.has('memory')) return [];
-  const [action, result] = entry.split(' ');
-  const by = caller === 'anyone' ? account.id : decodeJwt(token ?? '').id;
-  const id = path.includes('{id}') ? account.id : idSeen(seenIn(response)) || by;
-  const ofUser = {
-    resource: 'users',
-    resource_id: String(id),
-    details: details ? detailsDue(details, account, by) : null,
-  };
-  const ofExport = {
-    resource: 'audit-logs',
-    resource_id: null,
-    details: expect.stringContaining('"entries":'),
-  };
-  return [
-    {
-      id: expect.any(Number),
-      user_id: caller === 'anyone' ? id : by,
-      action,
-      result,
-      ...(action === 'EXPORT' ? ofExport : ofUser),
-      ip_address: expect.any(String),
-      user_agent: expect.any(String),
-      created_at: isoTimestamp,
-    },
-  ];
-};
-
-/** How long responses may be kept that are neither errors nor redirects, by the beginning of their path. */
-const kept: readonly (readonly [path: RegExp, control: string])[] = [
-  [/^\/(docs|console)\/./, 'public, max-age=31536000, immutable'],
-  [/^\/(openapi\.json|docs|console|account\/)/, 'no-cache'],
-  [/^\/\.well-known\/(openid|jwks)/, 'public, max-age=300'],
-];
-
-const expectCommonHeaders = (path: string, { status, headers, text }: ApiAnswer): void => {
-  const isKept = status < 400 && status !== 302;
-  const [, control = 'no-store'] = kept.find(([own]) => isKept && own.test(path)) ?? [];
-  expect(headers.get('cache-control')).toBe(control);
-  expect(headers.get('x-content-type-options')).toBe('nosniff');
-  expect(headers.get('content-security-policy')).toContain("default-src 'none'");
-  expect(headers.get('strict-transport-security')).toMatch(/^max-age=31536000/);
-  expect(headers.get('referrer-policy')).toBe('no-referrer');
-  expect(headers.get('x-request-id')).toMatch(/^\S{8,}$/);
-  // A gateway may name the type of a body that is not there.
-  if (status === 204) expect(headers.get('content-type')).toBeNull();
-  else if (text) {
-    expect(headers.get('content-type')).toMatch(/^(application\/json|text\/\w+); charset=utf-8$/);
-  }
-  expect(headers.has('error-code')).toBe(status >= 400);
-  expect(headers.has('x-powered-by')).toBe(false);
-};
 
 /** The caller of an example, who is let in. */
 const owners = {
@@ -228,12 +163,18 @@ export const describeEveryEndpoint = async (
     return { response, entries: await keptEntries(agent) };
   };
 
-  /** @param call what is sent, as whom */
-  const expectSuccess = async (...call: Parameters<typeof send>): Promise<void> => {
-    const [example, subject, token] = call;
+  /** Sends an example while a table fails that it reads or writes. */
+  const sendFailing = (example: ExampleRequest, subject: Subject, token: string | null) => {
+    const table = example.operations.includes('read audit') ? audit : users;
+    proxy.impose({ fault: faults.missingTable, table });
+    return send(example, subject, token);
+  };
 
-    const { response, entries } = await send(...call);
-
+  /** Expects what the example says, and the entry that it says. @param call what is sent, as whom */
+  const expectSuccess = (
+    [example, subject, token]: Parameters<typeof send>,
+    { response, entries }: Awaited<ReturnType<typeof send>>,
+  ): void => {
     expect(response.status).toBe(example.status);
     const due = entriesDue(example, subject, { token, response }).map((entry) => ({
       ...entry,
@@ -241,34 +182,6 @@ export const describeEveryEndpoint = async (
       ...(isLocal ? { request_id: response.headers.get('x-request-id') } : {}),
     }));
     expect(entries).toEqual(due);
-  };
-
-  const expectFault = async (...call: Parameters<typeof send>): Promise<void> => {
-    const [{ storageFault: [message, field] = [], readsFirst, faultEntry }] = call;
-
-    const { response, entries } = await send(...call);
-
-    const body = { message, [field ?? '']: 'ResourceNotFoundException' };
-    expect(outcome(response)).toEqual([500, body]);
-    expect(entries.map(({ action, result }) => `${action} ${result}`)).toEqual(
-      faultEntry && !readsFirst ? [faultEntry] : [],
-    );
-  };
-
-  /** Whether a table can fail meanwhile: not where a mail would be tried again among later requests. */
-  const canFail = ({ operations, definition }: ExampleRequest) =>
-    isLocal && (operations.length > 0 || !definition.uses.has('mail'));
-
-  /** Sends an example as its own caller while its table fails, if it needs one, and as it is. */
-  const expectAllowed = async (...call: Parameters<typeof send>): Promise<void> => {
-    const [example, subject, token] = call;
-    const { operations } = example;
-    const isOwn = token === (tokenFor(example, subject) ?? null);
-    const table = operations.includes('read audit') ? audit : users;
-    if (isOwn && canFail(example)) proxy.impose({ fault: faults.missingTable, table });
-    if (isOwn && isLocal && operations.length > 0) await expectFault(...call);
-
-    await expectSuccess(...call);
   };
 
   /** The refusal of a caller, if the example refuses it. */
@@ -281,21 +194,64 @@ export const describeEveryEndpoint = async (
   };
 
   describe.each(requests)('$name', (example) => {
-    /** What refused requests left as it was. */
-    let unchanged: Subject | undefined;
+    const owner = owners[example.caller];
+    const tried = onlyOwners ? [owner] : callers;
+    const needsTable = example.operations.length > 0;
+    // A mail would be tried again among later requests.
+    const needsNone = !needsTable && !example.definition.uses.has('mail');
+    const ownerIf = (isTried: boolean) => (isLocal && isTried ? [owner] : []);
+    const newSubject = () => prepareSubject(service, adminToken, example);
+    /** Refused and failed requests leave it as it is, so that the owner's request finds it so. */
+    let unchanged: Subject;
+    beforeAll(async () => {
+      unchanged = await newSubject();
+    });
 
-    it.each(onlyOwners ? [owners[example.caller]] : callers)(
-      'answers or refuses %s as its example says, also while a table fails, and records what it did',
+    it.each(tried.filter((caller) => refusalOf(caller, example)))(
+      'refuses %s, and records nothing',
       async (caller) => {
-        const subject = unchanged ?? (await prepareSubject(service, adminToken, example));
+        const token = await tokenOf(caller, example, unchanged);
+
+        const { response, entries } = await send(example, unchanged, token);
+
+        expect([outcome(response), entries]).toEqual([refusalOf(caller, example), []]);
+      },
+    );
+
+    it.each(ownerIf(needsTable))(
+      'answers 500 to %s while its table fails, which it records',
+      async (caller) => {
+        const { storageFault: [message, field] = [], readsFirst, faultEntry } = example;
+        const token = await tokenOf(caller, example, unchanged);
+
+        const { response, entries } = await sendFailing(example, unchanged, token);
+
+        const body = { message, [field ?? '']: 'ResourceNotFoundException' };
+        expect(outcome(response)).toEqual([500, body]);
+        expect(entries.map(({ action, result }) => `${action} ${result}`)).toEqual(
+          faultEntry && !readsFirst ? [faultEntry] : [],
+        );
+      },
+    );
+
+    it.each(ownerIf(needsNone))('answers %s the same while a table fails', async (caller) => {
+      const subject = await newSubject();
+      const token = await tokenOf(caller, example, subject);
+
+      const sent = await sendFailing(example, subject, token);
+
+      expectSuccess([example, subject, token], sent);
+    });
+
+    it.each(tried.filter((caller) => !refusalOf(caller, example)))(
+      'answers %s as its example says, and records what it did',
+      async (caller) => {
+        const subject = caller === owner ? unchanged : await newSubject();
         const token = await tokenOf(caller, example, subject);
-        const refused = refusalOf(caller, example);
-        unchanged = refused ? subject : undefined;
-        if (!refused) return expectAllowed(example, subject, token);
 
-        const { response, entries } = await send(example, subject, token);
+        const sent = await send(example, subject, token);
 
-        expect([outcome(response), entries]).toEqual([refused, []]);
+        expectSuccess([example, subject, token], sent);
       },
     );
   });
