@@ -1,124 +1,63 @@
-import { readdirSync, statSync, utimesSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { startKms } from '../../support/kms.ts';
-import {
-  operate,
-  operatedServiceForThisFile,
-  operatedServiceForThisTest,
-  operatorEntry,
-} from '../../support/operator.ts';
-import { arn, awsForThisTest } from './aws.ts';
+import { describe, expect, it } from 'vitest';
+import { operatedServiceForThisFile, operatorEntry } from '../../support/operator.ts';
+import { alias, localKeys, stackKeys } from './signing-keys.ts';
 
-/** They may have been valid for a day while the key before signed. */
-const shortTokens = { TOKEN_MINUTES: '5', SESSION_DAYS: '1' };
-
-/** It uses the tables of each service on AWS, and a secret signs its own tokens. */
 const tables = await operatedServiceForThisFile();
+const places = { local: localKeys, stack: () => stackKeys(tables) };
 
-/** A service on this machine, or what there is of one on AWS, and the stages of its keys. */
-const prepare = {
-  local: async () => {
-    const service = await operatedServiceForThisTest({ TOKEN_SIGNING: 'RS256', ...shortTokens });
-    const fileOf = (stage: string) => join(service.folder, `token-key-${stage}`);
-    const age = (stage: string, minutes: number) => {
-      const since = Date.now() / 1000 - minutes * 60;
-      utimesSync(fileOf(stage), since, since);
-    };
-    const stages = () => {
-      const files = readdirSync(service.folder).filter((name) => name.startsWith('token-key-'));
-      expect(files.every((name) => statSync(join(service.folder, name)).mode % 0o100 === 0)).toBe(
-        true,
-      );
-      return files
-        .map((name) => name.slice(10))
-        .filter((name) => name !== 'first')
-        .sort();
-    };
-    const { operate: run, entries } = service;
-    return { run, entries, age, stages, refuse: (_: string) => {}, operator: {} };
-  },
-  stack: async () => {
-    const before = (await tables.entries()).length;
-    const kms = await startKms();
-    onTestFinished(kms.stop);
-    const names = 'alias/accounts/token-signing-';
-    const keys = { TOKEN_SIGNING: 'RS256', TOKEN_KEYS: names, TOKEN_SIGNING_KEY: kms.makeKey() };
-    const settings = { ...keys, ...shortTokens };
-    const aws = await awsForThisTest(tables, { Settings: settings });
-    const environment = { ...aws.environment, ...kms.environment };
-    const age = (stage: string, minutes: number) => {
-      kms.place(names + stage, kms.aliases.get(names + stage)?.key, Date.now() - minutes * 60_000);
-    };
-    return {
-      run: (args: readonly string[]) => operate([...args, '--stack=accounts'], { environment }),
-      entries: async () => (await tables.entries()).slice(before),
-      age,
-      stages: () => {
-        // The first key is the stack's; one that the command made goes with its last alias.
-        const used = [...kms.aliases.values()].map(({ key }) => key);
-        expect(kms.keys.size).toBe(
-          new Set([keys.TOKEN_SIGNING_KEY.replace(/.*\//, ''), ...used]).size,
-        );
-        return [...kms.aliases.keys()].map((name) => name.slice(names.length)).sort();
-      },
-      refuse: (begin: string) => {
-        kms.fault = (request) =>
-          begin && request.startsWith(begin) ? 'AccessDeniedException' : undefined;
-      },
-      operator: { operator: arn },
-      kms,
-    };
-  },
-};
+interface Step {
+  /** A stage, and the minutes for which it has been as it is. */
+  readonly since?: readonly [stage: string, minutes: number];
+  readonly options: readonly string[];
+  /** The status, and how what is printed begins, with K for a key and T for a time. */
+  readonly says: string;
+  /** The stages that there are then; a step that is refused leaves them as they are. */
+  readonly leaves?: readonly string[];
+}
 
-type Run = Awaited<ReturnType<typeof prepare.local>>['run'];
-/** Runs the command with some options. @returns its status and what it printed */
-const rotate = async (run: Run, ...options: readonly string[]) => {
-  const { status, stdout, stderr } = await run(['rotate-signing-key', ...options]);
-  return `${status} ${stdout}${stderr}`;
-};
+const published = '0 Published the key K, which signs nothing yet.\nNext: --sign, from T on';
+const signs = '0 The key K signs, in all functions from T on.\nNext: --retire, from T on';
+const tooEarly = '1 It is too early. Run this from T on';
 
-/** Minutes for which a stage is as it is; or options, what is printed first, and what there is then. */
-const steps: readonly (readonly [string, number] | readonly [string[], string, string[]?])[] = [
-  [['--sign'], '1 No key is published'],
-  [['--retire'], '1 There is no previous key'],
-  [[], '0 Published the key K, which signs nothing yet.\nNext: --sign, from T on'],
-  [[], '1 The key K is published already. Next: --sign, from T on'],
-  [['--sign', '--now'], '1 It is too early. Run this from T on'],
-  ['next', 119],
-  [['--sign'], '1 It is too early. Run this from T on'],
-  ['next', 120],
-  [
-    ['--sign'],
-    '0 The key K signs, in all functions from T on.\nNext: --retire, from T on',
-    ['current', 'next', 'previous'],
-  ],
-  [['--sign'], '1 The key K signs already. Next: --retire, from T on'],
-  [[], '1 The previous key is still published: run --retire first'],
-  ['current', 1445],
-  [['--retire'], '1 It is too early. Run this from T on'],
-  ['current', 1446],
-  [['--retire'], '0 Tokens of the key K are refused from T on', ['current']],
+// biome-ignore format: a table
+const steps: readonly Step[] = [
+  { options: ['--sign'], says: '1 No key is published' },
+  { options: ['--retire'], says: '1 There is no previous key' },
+  { options: [], says: published },
+  { options: [], says: '1 The key K is published already. Next: --sign, from T on' },
+  { options: ['--sign', '--now'], says: tooEarly },
+  { since: ['next', 119], options: ['--sign'], says: tooEarly },
+  { since: ['next', 120], options: ['--sign'], says: signs, leaves: ['current', 'next', 'previous'] },
+  { options: ['--sign'], says: '1 The key K signs already. Next: --retire, from T on' },
+  { options: [], says: '1 The previous key is still published: run --retire first' },
+  { since: ['current', 1445], options: ['--retire'], says: tooEarly },
+  { since: ['current', 1446], options: ['--retire'], says: '0 Tokens of the key K are refused from T on', leaves: ['current'] },
 ];
+
+const withoutNames = (said: string) =>
+  said.replace(/key [\w-]{43}/g, 'key K').replace(/2\d{3}-[\dT:-]+Z/g, 'T');
+
+/** The key that a step which is taken names. */
+const kidsIn = (said: string) => /^0.* key ([\w-]{43})/.exec(said)?.slice(1) ?? [];
 
 describe.each(['local', 'stack'] as const)('rotate-signing-key, %s,', (place) => {
   it('takes three steps, twice, each refused until it is due, and leaves entries', async () => {
-    const { run, entries, age, stages, operator } = await prepare[place]();
+    const { rotate, age, stages, entries, operator } = await places[place]();
     const kids: string[] = [];
-    for (const [options, expected, left] of [...steps, ...steps]) {
-      if (typeof expected === 'number') {
-        age(String(options), expected);
-        continue;
-      }
-      const said = await rotate(run, ...options);
-      kids.push(...[...(/^0.* key ([\w-]{43})/.exec(said) ?? [])].slice(1));
-      const plain = said.replace(/key [\w-]{43}/g, 'key K').replace(/2\d{3}-[\dT:-]+Z/g, 'T');
-      expect(plain.slice(0, expected.length)).toBe(expected);
-      expect(stages()).toEqual(left ?? stages());
+
+    for (const { since, options, says, leaves } of [...steps, ...steps]) {
+      if (since) age(...since);
+      const left = leaves ?? (says.startsWith('1') ? stages() : expect.anything());
+      const said = await rotate(...options);
+      expect(withoutNames(said).slice(0, says.length)).toBe(says);
+      expect(stages()).toEqual(left);
       expect(said).not.toContain('PRIVATE');
+      kids.push(...kidsIn(said));
     }
-    expect([kids[1], kids[4], kids[5]]).toEqual([kids[0], kids[3], kids[0]]);
+
+    // The key that was published signs, and the one that signed first is retired; then that one is.
+    const [first, , , second] = kids;
+    expect(kids).toEqual([first, first, expect.any(String), second, second, first]);
     const actions = ['CREATE', 'UPDATE', 'DELETE', 'CREATE', 'UPDATE', 'DELETE'] as const;
     const common = { resource: 'signing-key', details: operator } as const;
     expect(await entries()).toMatchObject(
@@ -129,10 +68,11 @@ describe.each(['local', 'stack'] as const)('rotate-signing-key, %s,', (place) =>
   });
 
   it('lets a lost key be replaced within minutes, with --now', async () => {
-    const { run, age, stages } = await prepare[place]();
-    const publish = await rotate(run);
+    const { rotate, age, stages } = await places[place]();
+
+    const publish = await rotate();
     age('next', 5);
-    const others = [await rotate(run, '--sign', '--now'), await rotate(run, '--retire', '--now')];
+    const others = [await rotate('--sign', '--now'), await rotate('--retire', '--now')];
 
     expect([publish, ...others].map((said) => said[0])).toEqual(['0', '0', '0']);
     expect(stages()).toEqual(['current']);
@@ -140,34 +80,37 @@ describe.each(['local', 'stack'] as const)('rotate-signing-key, %s,', (place) =>
 });
 
 it('rotate-signing-key --sign makes one change, so that whoever reads keys meanwhile lacks none', async () => {
-  const { run, age, kms } = await prepare.stack();
+  const { rotate, age, kms } = await stackKeys(tables);
   const writes = () => kms.requests.splice(0).filter((request) => /^(?!List).*Alias/.test(request));
   for (const _ of ['the first rotation', 'the second']) {
-    await rotate(run);
+    await rotate();
     age('next', 120);
     writes();
-    await rotate(run, '--sign');
+
+    await rotate('--sign');
+
     const [first, ...others] = new Set(writes().map((request) => request.replace(/.*-/, '')));
     expect([first, others]).toEqual(['current', []]);
-    await rotate(run, '--retire', '--now');
+    await rotate('--retire', '--now');
   }
 });
 
 it.each([
-  ['CreateAlias alias/accounts/token-signing-next', ['publish']],
-  ['CreateAlias alias/accounts/token-signing-current', ['--sign']],
-  ['DeleteAlias', ['--retire', '--now']],
-  ['DeleteAlias alias/accounts/token-signing-previous', ['--retire', '--now']],
-])('rotate-signing-key does what is left of a step in which %s failed', async (failing, [step]) => {
-  const { run, age, refuse } = await prepare.stack();
+  ['CreateAlias alias/accounts/token-signing-next', 'publish'],
+  ['CreateAlias alias/accounts/token-signing-current', '--sign'],
+  ['DeleteAlias', '--retire'],
+  ['DeleteAlias alias/accounts/token-signing-previous', '--retire'],
+])('rotate-signing-key does what is left of a step in which %s failed', async (failing, failed) => {
+  const { rotate, age, kms } = await stackKeys(tables);
   const said: string[] = [];
+
   for (const options of [[], ['--sign'], ['--retire', '--now']]) {
-    if (step === (options[0] ?? 'publish')) {
-      refuse(failing);
-      said.push(await rotate(run, ...options));
-      refuse('');
+    if (failed === (options[0] ?? 'publish')) {
+      kms.fault = (request) => (request.startsWith(failing) ? 'AccessDeniedException' : undefined);
+      said.push(await rotate(...options));
+      kms.fault = () => undefined;
     }
-    said.push(await rotate(run, ...options));
+    said.push(await rotate(...options));
     if (!options.length) age('next', 120);
   }
 
@@ -175,23 +118,25 @@ it.each([
 });
 
 it('rotate-signing-key publishes one key, where two operators make one at the same time', async () => {
-  const { run, kms, stages } = await prepare.stack();
-  const next = 'alias/accounts/token-signing-next';
+  const { rotate, kms, stages } = await stackKeys(tables);
   const other = kms.makeKey();
   kms.fault = (request) => {
-    if (request === `CreateAlias ${next}`) kms.place(next, other);
+    if (request === `CreateAlias ${alias}next`) kms.place(`${alias}next`, other);
     return undefined;
   };
 
-  expect(await rotate(run)).toMatch(/^1 /);
-  expect(kms.aliases.get(next)?.key).toBe(other.replace(/.*\//, ''));
+  expect(await rotate()).toMatch(/^1 /);
+  expect(kms.aliases.get(`${alias}next`)?.key).toBe(other.replace(/.*\//, ''));
   // The key that is in no stage is not kept.
   expect(stages()).toContain('next');
 });
 
 it('rotate-signing-key is refused where a secret signs, and with two steps at once', async () => {
-  const { operate: run } = tables;
+  const run = async (...options: readonly string[]) => {
+    const { status, stderr } = await tables.operate(['rotate-signing-key', ...options]);
+    return `${status} ${stderr}`;
+  };
 
-  expect(await rotate(run)).toMatch(/^1 A secret signs the tokens of this service/);
-  expect(await rotate(run, '--sign', '--retire')).toMatch(/^2 Give --sign or --retire, not both/);
+  expect(await run()).toMatch(/^1 A secret signs the tokens of this service/);
+  expect(await run('--sign', '--retire')).toMatch(/^2 Give --sign or --retire, not both/);
 });
