@@ -1,162 +1,102 @@
 /** What holds every response of the tests against the document: test/support/contract.ts. */
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { documentFor } from '../../functions/docs/document.ts';
 import { configFrom } from '../../lib/ground/settings.ts';
-import { checkAgainst, type Exchange } from './contract.ts';
+import { checkAgainst } from './contract.ts';
 
-const document = documentFor(configFrom({}), '/');
-const check = checkAgainst(document);
+const check = checkAgainst(documentFor(configFrom({}), '/'));
 
+interface Response {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: object | string;
+}
+
+const hold = ({ headers, body, ...response }: Response): void => {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  check({ ...response, headers: new Headers(headers), text });
+};
+
+const get = { method: 'GET', path: '/api/users/1' } as const;
 const common = { 'cache-control': 'no-store', 'x-request-id': 'abcdefgh' };
 const json = { ...common, 'content-type': 'application/json; charset=utf-8' };
-const gateway = { 'content-type': 'application/json' };
-const user = {
+const ofGateway = { 'content-type': 'application/json' };
+const ofProblem = { ...common, 'content-type': 'application/problem+json' };
+const code = (name: string) => ({ 'error-code': name });
+const ada = {
   id: 1,
   name: 'n',
   email: 'a@b',
   role: 'user',
   created_at: '2026-11-21T09:05:00.000Z',
 };
-const problem = {
+const notThere = { message: 'User not found' };
+const invalid = {
   type: '/docs#TOKEN_INVALID',
   title: 'Invalid token',
   status: 401,
   code: 'TOKEN_INVALID',
 };
-const problemHeaders = {
-  ...common,
-  'content-type': 'application/problem+json',
-  'error-code': 'TOKEN_INVALID',
-  'www-authenticate': 'Bearer',
+const bearer = { 'www-authenticate': 'Bearer' };
+
+const user: Response = { ...get, status: 200, headers: json, body: ada };
+const error: Response = {
+  ...get,
+  status: 404,
+  headers: { ...json, ...code('USER_NOT_FOUND') },
+  body: notThere,
 };
-
-interface Sent {
-  readonly method?: string;
-  readonly path?: string;
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string | undefined>>;
-  readonly body?: object | string;
-}
-
-/** Responses that the document promises. */
-const sound = {
-  user: { status: 200, headers: json, body: user },
-  error: {
-    status: 404,
-    headers: { ...json, 'error-code': 'USER_NOT_FOUND' },
-    body: { message: 'User not found' },
-  },
-  'problem details': { status: 401, headers: problemHeaders, body: problem },
-  'no body': { method: 'DELETE', status: 204, headers: common, body: '' },
-  '404 of the gateway where no route is': {
-    path: '/api/other',
-    status: 404,
-    headers: gateway,
-    body: { message: 'Not Found' },
-  },
-  '413 of the gateway': {
-    status: 413,
-    headers: gateway,
-    body: { message: 'Request Entity Too Large' },
-  },
-  preflight: { method: 'OPTIONS', status: 204, headers: {}, body: '' },
-} as const satisfies Readonly<Record<string, Sent>>;
-type Name = keyof typeof sound;
-
-/** One of them, with something changed. */
-const exchange = (name: Name, { headers = {}, body, ...changes }: Sent = {}): Exchange => {
-  const {
-    headers: own,
-    body: content,
-    ...rest
-  }: Required<Pick<Sent, 'headers' | 'body'>> & Sent = sound[name];
-  const isText = typeof content === 'string' || typeof body === 'string';
-  const sent = isText ? (body ?? content) : { ...content, ...(body as object | undefined) };
-  const given = Object.entries({ ...own, ...headers }).filter(([, value]) => value !== undefined);
-  return {
-    method: 'GET',
-    path: '/api/users/1',
-    status: 200,
-    ...rest,
-    ...changes,
-    headers: new Headers(given as [string, string][]),
-    text: typeof sent === 'string' ? sent : JSON.stringify(sent),
-  };
+const problem: Response = {
+  ...get,
+  status: 401,
+  headers: { ...ofProblem, ...code('TOKEN_INVALID'), ...bearer },
+  body: invalid,
 };
+const noBody: Response = { ...get, method: 'DELETE', status: 204, headers: common, body: '' };
+const noRoute: Response = {
+  ...get,
+  path: '/api/other',
+  status: 404,
+  headers: ofGateway,
+  body: { message: 'Not Found' },
+};
+const tooLarge = { message: 'Request Entity Too Large' };
+const hashError = { message: 'Error fetching user', hashErr: 'E' };
+const tooMany = { message: 'Too many attempts, please try again later' };
+const soon = { 'retry-after': 'soon', ...code('TOO_MANY_ATTEMPTS') };
 
-describe('The document', () => {
-  it.each(Object.keys(sound) as Name[])('promises: %s', (name) => {
-    expect(() => check(exchange(name))).not.toThrow();
-  });
+it.each<[string, Response]>([
+  ['user', user],
+  ['error', error],
+  ['problem details', problem],
+  ['response without a body', noBody],
+  ['404 of the gateway where no route is', noRoute],
+  ['413 of the gateway', { ...get, status: 413, headers: ofGateway, body: tooLarge }],
+  ['preflight', { ...get, method: 'OPTIONS', status: 204, headers: {}, body: '' }],
+])('The document promises a %s', (_, response) => {
+  expect(() => hold(response)).not.toThrow();
+});
 
-  it.each<[string, RegExp, Name, Sent]>([
-    ['a status of no example', /status is not documented/, 'error', { status: 409 }],
-    ['a field that it does not name', /additional properties/, 'user', { body: { hash: 'x' } }],
-    ['a field less', /required property 'role'/, 'user', { body: { role: undefined } }],
-    ['a value of another form', /"date-time"/, 'user', { body: { created_at: 'now' } }],
-    ['another message', /USER_NOT_FOUND is none of/, 'error', { body: { message: 'Not here' } }],
-    [
-      'an error whose header has another code',
-      /TOKEN_EXPIRED is none of/,
-      'problem details',
-      { headers: { 'error-code': 'TOKEN_EXPIRED' } },
-    ],
-    [
-      'an error without its code',
-      /header Error-Code is missing/,
-      'error',
-      { headers: { 'error-code': undefined } },
-    ],
-    [
-      'another field of a fault',
-      /STORAGE_FAULT is none of/,
-      'error',
-      {
-        status: 500,
-        headers: { 'error-code': 'STORAGE_FAULT' },
-        body: { message: 'Error fetching user', hashErr: 'E' },
-      },
-    ],
-    ['another code', /TOKEN_INVALID is none of/, 'problem details', { body: { code: 'NO' } }],
-    [
-      'an error without its header',
-      /header WWW-Authenticate is missing/,
-      'problem details',
-      { headers: { 'www-authenticate': undefined } },
-    ],
-    [
-      'a header that other responses have',
-      /header Link is not documented/,
-      'user',
-      { headers: { link: '<x>' } },
-    ],
-    [
-      'a header of another form',
-      /Retry-After must be integer/,
-      'error',
-      {
-        method: 'POST',
-        path: '/api/login',
-        status: 429,
-        headers: { 'retry-after': 'soon', 'error-code': 'TOO_MANY_ATTEMPTS' },
-        body: { message: 'Too many attempts, please try again later' },
-      },
-    ],
-    [
-      'another content type',
-      /content type text\/html/,
-      'user',
-      { headers: { 'content-type': 'text/html' } },
-    ],
-    ['a body where there is none', /There is a body/, 'no body', { body: '{}' }],
-    [
-      '404 of the gateway where a route is',
-      /API Gateway/,
-      '404 of the gateway where no route is',
-      { path: '/api/users/1' },
-    ],
-    ['a function’s response where no route is', /API Gateway/, 'user', { path: '/api/other' }],
-  ])('does not promise %s', (_, reason, name, changes) => {
-    expect(() => check(exchange(name, changes))).toThrow(reason);
-  });
+// biome-ignore format: a table
+it.each<[string, RegExp, Response]>([
+  ['a status of no example', /status is not documented/, { ...error, status: 409 }],
+  ['a field that it does not name', /additional properties/, { ...user, body: { ...ada, hash: 'x' } }],
+  ['a response without a field', /required property 'role'/, { ...user, body: { ...ada, role: undefined } }],
+  ['a value of another form', /"date-time"/, { ...user, body: { ...ada, created_at: 'now' } }],
+  ['another message', /USER_NOT_FOUND is none of/, { ...error, body: { message: 'Not here' } }],
+  ['an error whose header has another code', /TOKEN_EXPIRED is none of/, { ...problem, headers: { ...problem.headers, ...code('TOKEN_EXPIRED') } }],
+  ['an error without its code', /header Error-Code is missing/, { ...error, headers: json }],
+  ['another field of a fault', /STORAGE_FAULT is none of/, { ...error, status: 500, headers: { ...json, ...code('STORAGE_FAULT') }, body: hashError }],
+  ['another code', /TOKEN_INVALID is none of/, { ...problem, body: { ...invalid, code: 'NO' } }],
+  ['an error without its header', /header WWW-Authenticate is missing/, { ...problem, headers: { ...ofProblem, ...code('TOKEN_INVALID') } }],
+  ['a header that other responses have', /header Link is not documented/, { ...user, headers: { ...json, link: '<x>' } }],
+  ['a header of another form', /Retry-After must be integer/, { method: 'POST', path: '/api/login', status: 429, headers: { ...json, ...soon }, body: tooMany }],
+  ['another content type', /content type text\/html/, { ...user, headers: { ...json, 'content-type': 'text/html' } }],
+  ['a body where there is none', /There is a body/, { ...noBody, body: '{}' }],
+  ['404 of the gateway where a route is', /API Gateway/, { ...noRoute, path: user.path }],
+  ['a function’s response where no route is', /API Gateway/, { ...user, path: noRoute.path }],
+])('The document does not promise %s', (_, reason, response) => {
+  expect(() => hold(response)).toThrow(reason);
 });
