@@ -99,9 +99,9 @@ function row<Subject>(
   route: string,
   way: Row['way'],
   kind: Row['kind'],
+  options: Partial<Pick<Row, 'cause' | 'isTold' | 'settings'>>,
   subject: (email: string) => Promise<Subject>,
   request: (subject: Subject) => Sent | Promise<Sent>,
-  options: Partial<Pick<Row, 'cause' | 'isTold' | 'settings'>> = {},
 ): Row {
   const prepare = async (email: string) => request(await subject(email));
   return { route, way, kind, cause: 'other', isTold: false, settings: {}, ...options, prepare };
@@ -110,17 +110,16 @@ function row<Subject>(
 /** The row of a change that tells its user of it, and mails nothing else. */
 function notified<Subject>(
   route: string,
+  cause: MailCause,
   subject: (email: string) => Promise<Subject>,
   request: (subject: Subject) => Sent | Promise<Sent>,
-  cause: MailCause = 'other',
 ): Row {
   const options = { cause, settings: verifyingNothing };
-  return row(route, 'tryToNotify', 'notice', subject, request, options);
+  return row(route, 'tryToNotify', 'notice', options, subject, request);
 }
 
 const another = async (fields = {}) => somebody(uniqueEmail(), fields);
 const admin = async () => (await another({ role: 'admin' })).token;
-const own = ({ token }: { token: string }) => ({ token, json: current });
 const byCode = ({ token, code }: { token: string; code: string }) => ({
   token,
   json: { ...current, code },
@@ -128,167 +127,73 @@ const byCode = ({ token, code }: { token: string; code: string }) => ({
 const registration = ({ email }: { email: string }) => ({ json: { name: 'Ada', email, password } });
 const linked = (email: string) => withIdentity(email, issuer);
 
+/** The link of a new address that waits for it. */
+const pendingLink = async ({ user }: Awaited<ReturnType<typeof somebody>>) => {
+  const email = uniqueEmail();
+  const { fields: waiting = {} } = addressAwaited(user, email);
+  await setFields(user.id, waiting);
+  const link = { kind: 'address', user, email, pendingId: waiting.pending_id } as const;
+  return { json: { token: await makeLinkToken(link), password } };
+};
+/** A request of another user for the address. */
+const moveTo = async (email: string, fields = {}) => {
+  const { id, token } = await another(fields);
+  return { token, id, json: { email, ...current } };
+};
+const newPasskeyOf = async ({ user, token }: Awaited<ReturnType<typeof somebody>>) => {
+  const options = await creationOptions(await callerOf(user, token), makeHandle(), 'test');
+  return { token, json: { credential: newPasskey().make(options) } };
+};
+const adminWithFactor = async () => (await withFactor(uniqueEmail(), { role: 'admin' })).token;
+const withoutWayIn = (email: string) => somebody(email, { password_hash: unmatchableHash() });
+const told = { cause: 'admin', isTold: true } as const;
+
+// biome-ignore format: a table
 const rows: readonly Row[] = [
-  row('POST /api/password-resets', 'requestMail(resetMessage)', 'reset', somebody, ({ email }) => ({
-    json: { email },
-  })),
-  row(
-    'POST /api/password-resets',
-    'requestMailWithinLimits(resetMessage)',
-    'reset',
-    somebody,
-    async ({ email }) => ({ token: await admin(), json: { email } }),
-    { cause: 'admin', isTold: true },
-  ),
-  row('POST /api/auth/register', 'tryToRemind', 'verification', nobody, registration, {
-    cause: 'registration',
-  }),
-  row('POST /api/auth/register', 'tryToMail(takenMessage)', 'reset', somebody, registration, {
-    cause: 'registration',
-    settings: hiding,
-  }),
-  row('POST /api/login', 'tryToRemind', 'verification', somebody, ({ email }) => ({
-    json: { email, password },
-  })),
-  row(
-    'POST /api/email-verifications',
-    'requestMailWithinLimits(verificationMessage)',
-    'verification',
-    somebody,
-    ({ token }) => ({ token }),
-    { isTold: true },
-  ),
-  row(
-    'POST /api/users',
-    'tryToMail(invitationMessage)',
-    'reset',
-    nobody,
-    async ({ email }) => ({ token: await admin(), json: { name: 'Ada', email, invite: true } }),
-    { cause: 'admin', isTold: true },
-  ),
-  row(
-    'POST /api/users/{id}/invitations',
-    'requestMailWithinLimits(invitationMessage)',
-    'reset',
-    (email) => somebody(email, { password_hash: unmatchableHash() }),
-    async ({ id }) => ({ token: await admin(), json: {}, id }),
-    { cause: 'admin', isTold: true },
-  ),
-  row(
-    'PUT /api/users/{id}',
-    'tryToMail(pendingMessage)',
-    'verification',
-    nobody,
-    async ({ email }) => {
-      const { id, token } = await another();
-      return { token, json: { email, ...current }, id };
-    },
-  ),
-  row(
-    'PUT /api/users/{id}',
-    'tryToMail(pendingMessage)',
-    'reset',
-    somebody,
-    async ({ email }) => {
-      const { id, token } = await another({ email_verified: true });
-      return { token, json: { email, ...current }, id };
-    },
-    { settings: hiding },
-  ),
-  row(
-    'PUT /api/users/{id}',
-    'tryToNotify(changedParts)',
-    'notice',
-    somebody,
-    async ({ id }) => ({
-      token: await admin(),
-      json: { password: 'another' },
-      id,
-    }),
-    { cause: 'admin' },
-  ),
-  row(
-    'PUT /api/password-resets',
-    'tryToNotify(changedParts)',
-    'notice',
-    somebody,
-    async ({ user }) => ({
-      json: { token: await makeLinkToken(resetLink(user)), password: 'another' },
-    }),
-    { settings: verifyingNothing },
-  ),
-  row(
-    'PUT /api/email-verifications',
-    'tryToNotify(changedParts)',
-    'notice',
-    somebody,
-    async ({ user }) => {
-      const email = uniqueEmail();
-      const { fields: waiting = {} } = addressAwaited(user, email);
-      await setFields(user.id, waiting);
-      const link = { kind: 'address', user, email, pendingId: waiting.pending_id } as const;
-      return { json: { token: await makeLinkToken(link), password } };
-    },
-  ),
-  notified('PUT /api/second-factor', enrolling, ({ token, code }) => ({ token, json: { code } })),
-  notified('POST /api/second-factor/recovery-codes', withFactor, byCode),
-  notified('POST /api/second-factor/removals', withFactor, byCode),
-  notified(
-    'DELETE /api/users/{id}/second-factor',
-    withFactor,
-    async ({ id }) => {
-      const { token } = await withFactor(uniqueEmail(), { role: 'admin' });
-      return { token, id };
-    },
-    'admin',
-  ),
-  row('POST /api/login/identity', 'tryToRemind', 'verification', linked, async ({ sub }) => ({
-    json: await proofOf(issuer, { sub }),
-  })),
-  notified('POST /api/identities', somebody, async ({ token }) => ({
-    token,
-    json: { ...(await proofOf(issuer, newPerson())), ...current },
-  })),
-  notified('POST /api/identities/{identity}/removals', linked, ({ token, identity }) => ({
-    token,
-    json: current,
-    identity,
-  })),
-  notified(
-    'DELETE /api/users/{id}/identities/{identity}',
-    linked,
-    async ({ id, identity }) => ({
-      token: await admin(),
-      id,
-      identity,
-    }),
-    'admin',
-  ),
-  row(
-    'POST /api/login/passkey',
-    'tryToRemind',
-    'verification',
-    withPasskey,
-    async ({ passkey, userHandle }) => ({
-      json: { credential: passkey.use(await loginOptions(), { userHandle }) },
-    }),
-  ),
-  notified('POST /api/passkeys', somebody, async ({ user, token }) => {
-    const options = await creationOptions(await callerOf(user, token), makeHandle(), 'test');
-    return { token, json: { credential: newPasskey().make(options) } };
-  }),
-  notified('POST /api/passkeys/{passkey}/removals', withPasskey, ({ token, stored }) => ({
-    token,
-    json: current,
-    passkey: stored.id,
-  })),
-  notified('POST /api/account-deletions', somebody, own),
-  notified(
-    'DELETE /api/users/{id}',
-    somebody,
-    async ({ id }) => ({ token: await admin(), id }),
-    'admin',
-  ),
+  row('POST /api/password-resets', 'requestMail(resetMessage)', 'reset', {},
+    somebody, ({ email }) => ({ json: { email } })),
+  row('POST /api/password-resets', 'requestMailWithinLimits(resetMessage)', 'reset', told,
+    somebody, async ({ email }) => ({ token: await admin(), json: { email } })),
+  row('POST /api/auth/register', 'tryToRemind', 'verification', { cause: 'registration' },
+    nobody, registration),
+  row('POST /api/auth/register', 'tryToMail(takenMessage)', 'reset', { cause: 'registration', settings: hiding },
+    somebody, registration),
+  row('POST /api/login', 'tryToRemind', 'verification', {},
+    somebody, ({ email }) => ({ json: { email, password } })),
+  row('POST /api/login/identity', 'tryToRemind', 'verification', {},
+    linked, async ({ sub }) => ({ json: await proofOf(issuer, { sub }) })),
+  row('POST /api/login/passkey', 'tryToRemind', 'verification', {},
+    withPasskey, async ({ passkey, userHandle }) => ({ json: { credential: passkey.use(await loginOptions(), { userHandle }) } })),
+  row('POST /api/email-verifications', 'requestMailWithinLimits(verificationMessage)', 'verification', { isTold: true },
+    somebody, ({ token }) => ({ token })),
+  row('POST /api/users', 'tryToMail(invitationMessage)', 'reset', told,
+    nobody, async ({ email }) => ({ token: await admin(), json: { name: 'Ada', email, invite: true } })),
+  row('POST /api/users/{id}/invitations', 'requestMailWithinLimits(invitationMessage)', 'reset', told,
+    withoutWayIn, async ({ id }) => ({ token: await admin(), id, json: {} })),
+  row('PUT /api/users/{id}', 'tryToMail(pendingMessage)', 'verification', {},
+    nobody, ({ email }) => moveTo(email)),
+  row('PUT /api/users/{id}', 'tryToMail(pendingMessage)', 'reset', { settings: hiding },
+    somebody, ({ email }) => moveTo(email, { email_verified: true })),
+  row('PUT /api/users/{id}', 'tryToNotify(changedParts)', 'notice', { cause: 'admin' },
+    somebody, async ({ id }) => ({ token: await admin(), id, json: { password: 'another' } })),
+  row('PUT /api/password-resets', 'tryToNotify(changedParts)', 'notice', { settings: verifyingNothing },
+    somebody, async ({ user }) => ({ json: { token: await makeLinkToken(resetLink(user)), password: 'another' } })),
+  row('PUT /api/email-verifications', 'tryToNotify(changedParts)', 'notice', {}, somebody, pendingLink),
+  notified('PUT /api/second-factor', 'other', enrolling, ({ token, code }) => ({ token, json: { code } })),
+  notified('POST /api/second-factor/recovery-codes', 'other', withFactor, byCode),
+  notified('POST /api/second-factor/removals', 'other', withFactor, byCode),
+  notified('DELETE /api/users/{id}/second-factor', 'admin', withFactor, async ({ id }) => ({ token: await adminWithFactor(), id })),
+  notified('POST /api/identities', 'other',
+    somebody, async ({ token }) => ({ token, json: { ...(await proofOf(issuer, newPerson())), ...current } })),
+  notified('POST /api/identities/{identity}/removals', 'other',
+    linked, ({ token, identity }) => ({ token, identity, json: current })),
+  notified('DELETE /api/users/{id}/identities/{identity}', 'admin',
+    linked, async ({ id, identity }) => ({ token: await admin(), id, identity })),
+  notified('POST /api/passkeys', 'other', somebody, newPasskeyOf),
+  notified('POST /api/passkeys/{passkey}/removals', 'other',
+    withPasskey, ({ token, stored }) => ({ token, passkey: stored.id, json: current })),
+  notified('POST /api/account-deletions', 'other', somebody, ({ token }) => ({ token, json: current })),
+  notified('DELETE /api/users/{id}', 'admin', somebody, async ({ id }) => ({ token: await admin(), id })),
 ];
 
 let lastSource = 0;

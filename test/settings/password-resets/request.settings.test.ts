@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { handler } from '../../../functions/password-resets/request.ts';
 import { handler as setHandler } from '../../../functions/password-resets/set.ts';
 import { makeLinkToken, resetLink } from '../../../lib/options/links/mailed-link.ts';
@@ -8,7 +8,6 @@ import { entriesOf, outcome, uniqueAgent } from '../../support/acceptance.ts';
 import { register, uniqueEmail } from '../../support/client.ts';
 import { gatewayEvent } from '../../support/event.ts';
 import { mailingFunctionForThisFile, mailingServiceForThisFile } from '../../support/mailbox.ts';
-import { faults } from '../../support/proxy.ts';
 import { storedUser } from '../../support/stored-user.ts';
 import { invoke } from '../invoke.ts';
 
@@ -34,7 +33,6 @@ await insertUser(known);
 
 describe('POST /api/password-resets', () => {
   beforeEach(() => {
-    proxy.impose();
     proxy.forget();
     mailbox.fail();
     logged.mockClear();
@@ -82,26 +80,6 @@ describe('POST /api/password-resets', () => {
     await ask({ email: known.email }, newAddress(), { 'accept-language': 'fr, de-AT;q=0.8' });
 
     expect(mailbox.messages.at(-1)).toMatchObject({ language: 'de' });
-  });
-
-  it('counts no source addresses where they are not the clients’ own', async () => {
-    vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '0');
-    const [source, before] = [newAddress(), mailbox.messages.length];
-
-    for (let i = 0; i < 25; i += 1) await ask({ email: 'a@example.org' }, source);
-    vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '');
-
-    expect(mailbox.messages.length - before).toBe(25);
-    expect(proxy.requests).toEqual([]);
-  });
-
-  it('hands over while counts cannot be kept', async () => {
-    const before = mailbox.messages.length;
-    proxy.impose({ fault: faults.missingTable });
-
-    expect(await ask({ email: known.email })).toEqual([202, { message }]);
-
-    expect(mailbox.messages.length - before).toBe(1);
   });
 
   it('answers its 500, which names the fault, when nothing can be handed over', async () => {

@@ -73,18 +73,23 @@ describe('The mails that a source may ask for in a quarter of an hour', () => {
     expect(await countForSource('other', newSource('2001:db8:1:3::1'), now)).toBe(0);
   });
 
-  it('are not limited where failed logins of an address are not', async () => {
+  it('are neither counted nor limited where failed logins of an address are not', async () => {
     vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '0');
     onTestFinished(() => void vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '1000'));
+    proxy.forget();
 
     expect(await count(21, 'other', newSource())).toEqual(Array(21).fill(0));
+
+    expect(proxy.requests).toEqual([]);
   });
 
-  it('are not limited while they cannot be counted, which is logged', async () => {
+  it('are handed over while they cannot be counted, which is logged', async () => {
     proxy.impose({ fault: faults.missingTable });
     onTestFinished(() => proxy.impose());
 
-    expect(await count(1, 'other', newSource())).toEqual([0]);
+    await requestMail(resetMessage(uniqueEmail(), newSource()));
+
+    expect(mailbox.messages).toHaveLength(1);
     expect(takeEvents()).toEqual(['mail-not-counted']);
   });
 });
