@@ -83,39 +83,27 @@ const inTrouble = async (): Promise<Subject> => {
   return { email, token, identities, secrets: [secret, ...recoveryCodes] };
 };
 
-interface Row {
+/** A change by a command: on whom, by which request to the table, and what its entry says. */
+interface Change {
   readonly subject: () => Promise<Subject>;
   readonly args: (email: string) => readonly string[];
-  readonly prints: (id: number) => unknown;
-  readonly says?: (id: number) => string;
+  readonly write: string;
   readonly action: Action;
   readonly details: (email: string) => object;
-  /** The request by which it changes the table. */
-  readonly write: string;
-  /** Expects that its work is done. */
-  readonly expectDone: (subject: Subject, stdout: string) => Promise<void>;
 }
 
-const promoted = (id: number) => `User ${id} is an admin, with this password.\n`;
-
-const rows: Readonly<Record<string, Row>> = {
-  'create-admin, of somebody new,': {
+const changes = {
+  'create-admin of somebody new': {
     subject: nobody,
     args: (email) => ['create-admin', email, '--name', 'Ada Lovelace'],
-    prints: (id) => `Created the admin with id ${id}.\n`,
+    write: 'TransactWriteItems',
     action: 'CREATE',
     details: (email) => ({ name: 'Ada Lovelace', email, role: 'admin' }),
-    write: 'TransactWriteItems',
-    expectDone: async ({ email }) => {
-      const { body } = await profile(await logIn(api, { email, password }));
-      expect(body.data).toMatchObject({ name: 'Ada Lovelace', role: 'admin' });
-      expect((await find(email))?.password_hash).toMatch(/^\$2b\$05\$/);
-    },
   },
-  'create-admin, of a user who was locked out,': {
+  'create-admin of a user who was locked out': {
     subject: inTrouble,
     args: (email) => ['create-admin', email.toUpperCase()],
-    prints: promoted,
+    write: 'TransactWriteItems',
     action: 'UPDATE',
     details: () => ({
       fields: ['password', 'role', 'second_factor', 'identities'],
@@ -123,87 +111,47 @@ const rows: Readonly<Record<string, Row>> = {
       second_factor: 'removed',
       suspended: false,
     }),
-    write: 'TransactWriteItems',
-    expectDone: async (subject) => {
-      const { email, identities } = subject;
-      const token = await logIn(api, { email, password });
-      await expectEnded(subject);
-      const { body } = await api('GET', '/api/users?role=admin', { token });
-      expect(body).toContainEqual(expect.objectContaining({ email, role: 'admin' }));
-      expect(await find(email)).not.toHaveProperty('identities');
-      // Somebody else may have the identity now.
-      expect((await importUser({ identities })).status).toBe(0);
-    },
   },
-  'create-admin, of a user whom another one made,': {
+  'create-admin of a user whom another one made': {
     subject: made,
     args: (email) => ['create-admin', email],
-    prints: promoted,
+    write: 'UpdateItem',
     action: 'UPDATE',
     details: () => ({
       fields: ['password', 'role', 'email_verified'],
       role: { from: 'user', to: 'admin' },
     }),
-    write: 'UpdateItem',
-    expectDone: async (subject) => {
-      const { email, maker = '' } = subject;
-      await expectEnded(subject);
-      const { id, email_verified } = (await find(email)) ?? {};
-      expect(email_verified).toBe(true);
-      const late = { token: maker, json: { password: 'a late password' } };
-      expect((await api('PUT', `/api/users/${id}`, late)).status).toBe(403);
-    },
   },
-  'create-admin, of an admin who forgot the password,': {
+  'create-admin of an admin who forgot the password': {
     subject: anAdmin,
     args: (email) => ['create-admin', email],
-    prints: promoted,
+    write: 'UpdateItem',
     action: 'UPDATE',
     details: () => ({ fields: ['password'] }),
-    write: 'UpdateItem',
-    expectDone: async ({ email }) => expect(await logIn(api, { email, password })).toMatch(/^ey/),
   },
   revoke: {
     subject: anybody,
     args: (email) => ['revoke', email],
-    prints: (id) => `The sessions of user ${id} are ended; the user can log in again.\n`,
+    write: 'UpdateItem',
     action: 'LOGOUT',
     details: () => ({ scope: 'all' }),
-    write: 'UpdateItem',
-    expectDone: async (subject) => {
-      await expectEnded(subject);
-      const token = await logIn(api, subject as Account);
-      expect((await profile(token)).status).toBe(200);
-    },
   },
   'reset-password': {
     subject: anybody,
     args: (email) => ['reset-password', email.toUpperCase()],
-    prints: () =>
-      expect.stringMatching(/^https:\/\/app\.example\.com\/reset#token=\d+\.[\w-]{43}\n$/),
-    says: (id) => `This link for user ${id} is valid for 30 minutes, and only once.\n`,
+    write: 'PutItem',
     action: 'UPDATE',
     details: () => ({ fields: [], by: 'reset', requested: true }),
-    write: 'PutItem',
-    expectDone: async ({ email }, link) => {
-      const token = link.trim().replace(`${resetUrl}#token=`, '');
-      const json = { token, password };
-      expect((await api('PUT', '/api/password-resets', { json })).status).toBe(204);
-      expect((await api('PUT', '/api/password-resets', { json })).status).toBe(400);
-      expect(await logIn(api, { email, password })).toMatch(/^ey/);
-    },
   },
   'verify-email': {
     subject: anybody,
     args: (email) => ['verify-email', email],
-    prints: (id) => `The address of user ${id} is verified.\n`,
+    write: 'UpdateItem',
     action: 'UPDATE',
     details: () => ({ fields: ['email_verified'] }),
-    write: 'UpdateItem',
-    expectDone: async ({ token }) =>
-      expect((await profile(token)).body.data).toMatchObject({ email_verified: true }),
   },
-};
+} as const satisfies Readonly<Record<string, Change>>;
+type Name = keyof typeof changes;
 
 /** What the table has of users, without the counts and mails that go on meanwhile. */
 const items = async () =>
@@ -212,53 +160,129 @@ const items = async () =>
     .sort((one, other) => (String(one.pk) < String(other.pk) ? -1 : 1));
 
 /** Runs a command on a subject of its own. @param fault of its write @returns all that it leaves */
-const run = async (row: Row, fault: Fault = faults.pass) => {
-  const subject = await row.subject();
-  const args = row.args(subject.email);
-  const before = { items: await items(), entries: (await service.entries()).length };
-  proxy.impose({ fault, operation: row.write, table });
-  const ended = await operate(args, `${password}\n`);
+const run = async (name: Name, fault: Fault = faults.pass) => {
+  const { subject: prepare, args, write, action, details }: Change = changes[name];
+  const subject = await prepare();
+  const [before, { length }] = [await items(), await service.entries()];
+  proxy.impose({ fault, operation: write, table });
+  const ended = await operate(args(subject.email), `${password}\n`);
   proxy.impose();
-  const entries = (await service.entries()).slice(before.entries);
-  const isChanged = !isDeepStrictEqual(await items(), before.items);
+  const entries = (await service.entries()).slice(length);
+  const isChanged = !isDeepStrictEqual(await items(), before);
   const id = (await idOf(subject)) || Number(entries[0]?.resource_id);
-  const entry = (result: 'SUCCESS' | 'FAILURE', details = {}) =>
-    operatorEntry(String(args[0]), {
-      action: row.action,
+  const entry = (result: 'SUCCESS' | 'FAILURE', more = {}) =>
+    operatorEntry(name.split(' ')[0] ?? '', {
+      action,
       resource_id: String(id),
       result,
-      details: { ...details, ...row.details(subject.email) },
+      details: { ...more, ...details(subject.email) },
     });
   return { subject, id, ...ended, entries, isChanged, entry };
 };
+
+/** Runs a command that does its work, and leaves one entry, which holds no secret. */
+const perform = async (name: Name) => {
+  const { subject, id, status, stdout, stderr, entries, entry } = await run(name);
+  expect(status, stderr).toBe(0);
+  expect(entries).toMatchObject([entry('SUCCESS')]);
+  const secret = stdout.split('#token=')[1]?.trim() ?? password;
+  expect(JSON.stringify(entries)).not.toContain(secret);
+  return { subject, id, printed: [stdout, stderr] };
+};
+
+describe('create-admin', () => {
+  const promoted = (id: number) => [`User ${id} is an admin, with this password.\n`, ''];
+
+  it('makes an admin of somebody new, with a hash of the cost that is set', async () => {
+    const { subject, id, printed } = await perform('create-admin of somebody new');
+
+    const { email } = subject;
+    expect(printed).toEqual([`Created the admin with id ${id}.\n`, '']);
+    const { body } = await profile(await logIn(api, { email, password }));
+    expect(body.data).toMatchObject({ name: 'Ada Lovelace', role: 'admin' });
+    expect((await find(email))?.password_hash).toMatch(/^\$2b\$05\$/);
+  });
+
+  it('gives an account back to a user who was locked out, and ends what a thief may have', async () => {
+    const { subject, id, printed } = await perform('create-admin of a user who was locked out');
+
+    const { email, identities } = subject;
+    expect(printed).toEqual(promoted(id));
+    const token = await logIn(api, { email, password });
+    await expectEnded(subject);
+    const { body } = await api('GET', '/api/users?role=admin', { token });
+    expect(body).toContainEqual(expect.objectContaining({ email, role: 'admin' }));
+    expect(await find(email)).not.toHaveProperty('identities');
+    // Somebody else may have the identity now.
+    expect((await importUser({ identities })).status).toBe(0);
+  });
+
+  it('verifies the address of a user whom another one made, who may change the user no longer', async () => {
+    const { subject, id, printed } = await perform('create-admin of a user whom another one made');
+
+    expect(printed).toEqual(promoted(id));
+    await expectEnded(subject);
+    expect((await find(subject.email))?.email_verified).toBe(true);
+    const late = { token: subject.maker ?? '', json: { password: 'a late password' } };
+    expect((await api('PUT', `/api/users/${id}`, late)).status).toBe(403);
+  });
+
+  it('sets the password of an admin who forgot it', async () => {
+    const { subject, id, printed } = await perform(
+      'create-admin of an admin who forgot the password',
+    );
+
+    expect(printed).toEqual(promoted(id));
+    expect(await logIn(api, { ...subject, password })).toMatch(/^ey/);
+  });
+});
+
+it('revoke ends the sessions of a user, who may log in again', async () => {
+  const { subject, id, printed } = await perform('revoke');
+
+  const message = `The sessions of user ${id} are ended; the user can log in again.\n`;
+  expect(printed).toEqual([message, '']);
+  await expectEnded(subject);
+  const token = await logIn(api, subject as Account);
+  expect((await profile(token)).status).toBe(200);
+});
+
+it('reset-password prints a link that sets a password once', async () => {
+  const { subject, id, printed } = await perform('reset-password');
+
+  const [link = '', message] = printed;
+  expect(link).toMatch(/^https:\/\/app\.example\.com\/reset#token=\d+\.[\w-]{43}\n$/);
+  expect(message).toBe(`This link for user ${id} is valid for 30 minutes, and only once.\n`);
+  const json = { token: link.trim().replace(`${resetUrl}#token=`, ''), password };
+  expect((await api('PUT', '/api/password-resets', { json })).status).toBe(204);
+  expect((await api('PUT', '/api/password-resets', { json })).status).toBe(400);
+  expect(await logIn(api, { ...subject, password })).toMatch(/^ey/);
+});
+
+it('verify-email verifies the address of a user', async () => {
+  const { subject, id, printed } = await perform('verify-email');
+
+  expect(printed).toEqual([`The address of user ${id} is verified.\n`, '']);
+  expect((await profile(subject.token)).body.data).toMatchObject({ email_verified: true });
+});
 
 const notKnown =
   /^It is not known whether the change was made \(ECONNRESET\); its audit entry says so\. /m;
 const lost = { error: 'ECONNRESET', outcome: 'unknown' };
 
-describe.each(Object.entries(rows))('%s', (_, row) => {
-  it('does its work, says so, and leaves an entry that names the operator', async () => {
-    const { subject, id, status, stdout, stderr, entries, entry } = await run(row);
-
-    expect([status, stdout, stderr]).toEqual([0, row.prints(id), row.says?.(id) ?? '']);
-    expect(entries).toMatchObject([entry('SUCCESS')]);
-    const secret = stdout.split('#token=')[1]?.trim() ?? password;
-    expect(JSON.stringify(entries)).not.toContain(secret);
-    await row.expectDone(subject, stdout);
-  });
-
-  it('leaves an entry with an unknown outcome when the response is lost', async () => {
-    const { status, stderr, entries, entry, isChanged } = await run(row, faults.lose);
+it.each(Object.keys(changes) as Name[])(
+  '%s leaves an entry with an unknown outcome when the response of the table is lost',
+  async (name) => {
+    const { status, stderr, entries, entry, isChanged } = await run(name, faults.lose);
 
     expect([status, stderr]).toEqual([1, expect.stringMatching(notKnown)]);
     expect(isChanged).toBe(true);
     expect(entries).toMatchObject([entry('FAILURE', lost)]);
-  });
-});
+  },
+);
 
 it('A change that DynamoDB refuses leaves a FAILURE entry that names the fault', async () => {
-  const row = rows.revoke as Row;
-  const { isChanged, entries, entry, ...ended } = await run(row, faults.throughputExceeded);
+  const { isChanged, entries, entry, ...ended } = await run('revoke', faults.throughputExceeded);
 
   const error = 'ProvisionedThroughputExceededException';
   const stderr = `The command failed: ${error}.\n`;
@@ -329,25 +353,6 @@ describe('A command that is refused changes nothing and records nothing:', () =>
     const stderr = `${message.replace('ID', String(await idOf(subject)))}\n`;
     expect(ended).toEqual({ status: 1, stdout: '', stderr });
     expect([await items(), await service.entries()]).toEqual(before);
-  });
-
-  it('where the service has not the option that it is about', async () => {
-    const without = await operatedServiceForThisTest();
-    const { email } = await register(without.api);
-    const before = await without.users();
-    const noSessions = 'This service has no sessions, because sessionDays is 0: ';
-    const messages = [
-      [['revoke', email], noSessions],
-      [['revoke-all'], noSessions],
-      [['reset-password', email], 'it needs the setting mailFrom.\n'],
-      [['verify-email', email], 'This service verifies no addresses: '],
-    ] as const;
-
-    for (const [args, message] of messages) {
-      const stderr = expect.stringContaining(message);
-      expect(await without.operate(args)).toEqual({ status: 1, stdout: '', stderr });
-    }
-    expect([await without.users(), await without.entries()]).toEqual([before, []]);
   });
 });
 

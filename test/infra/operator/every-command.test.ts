@@ -156,12 +156,17 @@ const run = (
 
 const everyCommand = (options: Options, state: State) =>
   it.each(Object.entries(rows))('%s', async (_, row) => {
+    const { users, entries } = services[options];
+    const before = [await users(), await entries()];
+
     const { status, stdout, stderr } = await run(options, row.args(subjects[options][state]));
 
     const [expected, text] =
       (state === 'stopped' && options === 'on' && row.stopped) || row[options];
     expect([status, stdout + stderr]).toEqual([expected, expect.stringContaining(text)]);
     if (state === 'stopped') expect(stderr).toMatch(saidOfStopped);
+    // A command that is refused changes nothing and records nothing.
+    if (status !== 0) expect([await users(), await entries()]).toEqual(before);
   });
 
 /** What holds of whom commands make and write, whatever the settings are. */
