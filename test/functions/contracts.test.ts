@@ -98,6 +98,7 @@ describe('A body is refused', () => {
   const each = (contract: Contract, code: string, bodies: readonly Body[]) =>
     bodies.map((body): [Contract, Body, string] => [contract, body, code]);
 
+  // biome-ignore format: a table
   it.each<[Contract, Body, string]>([
     ...each(auth.register, 'FIELDS_REQUIRED', [
       ...without(user),
@@ -119,7 +120,7 @@ describe('A body is refused', () => {
     ]),
     ...each(auth.refresh, 'REFRESH_TOKEN_REQUIRED', [
       ...without({ refreshToken: 'x' }),
-      { refreshToken: 7 },
+      ...[7, {}, ['x']].map((refreshToken) => ({ refreshToken })),
     ]),
     ...each(resets.request, 'EMAIL_REQUIRED', [...without({ email: 'a@b' }), { email: '  ' }]),
     [resets.request, { email: 1 }, 'email must be a string'],
@@ -128,18 +129,9 @@ describe('A body is refused', () => {
     ...each(resets.set, 'TOKEN_AND_PASSWORD_REQUIRED', [...without(token), {}]),
     [resets.set, { ...token, token: 1 }, 'token must be a string'],
     [resets.set, { ...token, password: 12345678 }, 'password must be a string'],
-    [
-      resets.set,
-      { ...token, password: 'x'.repeat(256) },
-      'password must be at most 255 characters',
-    ],
+    [resets.set, { ...token, password: 'x'.repeat(256) }, 'password must be at most 255 characters'],
     [resets.set, { ...token, password: '\ud800' }, 'password must be well-formed Unicode'],
-    ...each(users.update, 'NO_FIELDS_TO_UPDATE', [
-      {},
-      { id: 1 },
-      { created_at: 'x', Name: 'x' },
-      { currentPassword: 'p' },
-    ]),
+    ...each(users.update, 'NO_FIELDS_TO_UPDATE', [{}, { id: 1 }, { created_at: 'x', Name: 'x' }, { currentPassword: 'p' }]),
     [users.update, { name: '' }, 'name must not be empty'],
     [users.update, { name: null }, 'name must be a string'],
     [users.update, { email: null }, 'email must be a string'],
@@ -173,24 +165,13 @@ describe('A body is refused', () => {
     expect(refusalOf(users.create, { ...user, name: ' ' }, role)).toBe('FIELDS_REQUIRED');
   });
 
+  // biome-ignore format: a table
   it.each<[Contract, Body, string]>([
     [auth.login, { email: ' ', password: '' }, 'email REQUIRED, password REQUIRED'],
     [auth.login, { email: 7, password: 7 }, 'email WRONG_TYPE, password WRONG_TYPE'],
-    [
-      auth.register,
-      { name: 'n', password: 'p', email: 'x'.repeat(192) },
-      'email TOO_LONG, email INVALID_FORMAT',
-    ],
-    [
-      users.create,
-      { role: 'root' },
-      'role UNKNOWN_VALUE, name REQUIRED, email REQUIRED, password REQUIRED',
-    ],
-    [
-      users.update,
-      { name: ' ', email: null, role: '' },
-      'name EMPTY, email WRONG_TYPE, role UNKNOWN_VALUE',
-    ],
+    [auth.register, { name: 'n', password: 'p', email: 'x'.repeat(192) }, 'email TOO_LONG, email INVALID_FORMAT'],
+    [users.create, { role: 'root' }, 'role UNKNOWN_VALUE, name REQUIRED, email REQUIRED, password REQUIRED'],
+    [users.update, { name: ' ', email: null, role: '' }, 'name EMPTY, email WRONG_TYPE, role UNKNOWN_VALUE'],
     [v1.create, { name: '\ud800' }, 'name NOT_WELL_FORMED, email REQUIRED'],
     [v1.create, { name: ' ' }, 'email REQUIRED'],
     [v1.change, { name: 1, email: 'x'.repeat(192) }, 'name WRONG_TYPE, email TOO_LONG'],

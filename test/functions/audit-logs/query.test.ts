@@ -33,30 +33,6 @@ describe('The audit query', () => {
   });
 });
 
-/** Values of `limit` that are refused where pages hold so many entries at most. */
-const badLimits = (most: number): readonly string[] => [
-  String(most + 1),
-  String(most * 10),
-  '',
-  '0',
-  '-1',
-  '1.5',
-  '1e1',
-  '0x10',
-  '01',
-  '+1',
-  '%201',
-  '1%20',
-  'ten',
-  'NaN',
-  'Infinity',
-  '9007199254740993',
-  '99999999999999999999',
-  '1,2',
-  '[1]',
-  'null',
-];
-
 describe('The audit query is refused', () => {
   it.each(['', 'delete', 'Delete', 'DROP', 'CREATE,READ', '%20CREATE', 'constructor', 'null', '1'])(
     'with action=%s',
@@ -67,25 +43,10 @@ describe('The audit query is refused', () => {
     },
   );
 
+  // biome-ignore format: a table
   it.each([
-    '',
-    '1.5',
-    '1e3',
-    '0x10',
-    'abc',
-    '%201',
-    '1%20',
-    '+1',
-    '1,2',
-    'null',
-    'NaN',
-    '--1',
-    '-',
-    '9007199254740993',
-    '-9007199254740993',
-    '99999999999999999999',
-    '%D9%A1',
-    '__proto__',
+    '', '1.5', '1e3', '0x10', 'abc', '%201', '1%20', '+1', '1,2', 'null', 'NaN', '--1', '-',
+    '9007199254740993', '-9007199254740993', '99999999999999999999', '%D9%A1', '__proto__',
   ])('with userId=%s', (userId) => {
     expect(outcomeOf(`userId=${userId}`)).toBe('userId must be an integer');
     expect(outcomeOf(`about=${userId}`)).toBe('about must be an integer');
@@ -106,29 +67,25 @@ describe('The audit query is refused', () => {
     expect(outcomeOf(`resourceId=${resourceId}`)).toBe(`resourceId must be ${rule}`);
   });
 
+  // biome-ignore format: a table
   it.each([
-    '',
-    'foo',
-    '127.1',
-    '192.0.2.1%20',
-    '%20192.0.2.1',
-    '192.0.2.1:443',
-    '192.0.2.0/24',
-    '[::1]',
-    '::1::',
-    'unknown',
+    '', 'foo', '127.1', '192.0.2.1%20', '%20192.0.2.1', '192.0.2.1:443', '192.0.2.0/24', '[::1]',
+    '::1::', 'unknown',
   ])('with ipAddress=%s', (ipAddress) => {
     expect(outcomeOf(`ipAddress=${ipAddress}`)).toBe('ipAddress must be an IP address');
   });
 
-  it.each(badLimits(100))('with limit=%s', (limit) => {
+  // biome-ignore format: a table
+  it.each([
+    '101', '1000', '', '0', '-1', '1.5', '1e1', '0x10', '01', '+1', '%201', '1%20', 'ten', 'NaN',
+    'Infinity', '9007199254740993', '99999999999999999999', '1,2', '[1]', 'null',
+  ])('with limit=%s', (limit) => {
     expect(outcomeOf(`limit=${limit}`)).toBe('limit must be a whole number from 1 to 100');
   });
 
-  it.each(badLimits(1000))('with limit=%s, also for text', (limit) => {
-    expect(outcomeOf(`limit=${limit}`, 'text/csv')).toBe(
-      'limit must be a whole number from 1 to 1000',
-    );
+  it('for text with limit=1001', () => {
+    expect(outcomeOf('limit=1000', 'text/csv')).toEqual({ limit: 1000 });
+    expect(outcomeOf('limit=1001', 'text/csv')).toBe('limit must be a whole number from 1 to 1000');
   });
 
   it.each([

@@ -87,8 +87,8 @@ describe('POST /api/refresh', () => {
     expect(Math.abs(since(expires_at, last_used_at) - 30 * day)).toBeLessThan(1000);
   });
 
-  it.each([undefined, null, '', 7, {}, ['x']])('answers 400 to %j', async (token) => {
-    expect(outcome(await refresh(token))).toEqual(refusal(400, 'Refresh token is required'));
+  it('answers 400 without a token', async () => {
+    expect(outcome(await refresh(undefined))).toEqual(refusal(400, 'Refresh token is required'));
   });
 
   it.each([
