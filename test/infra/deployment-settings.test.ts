@@ -53,21 +53,14 @@ describe('readDeploymentSettings', () => {
     expect(readDeploymentSettings(given)).toMatchObject({ passwordMinLength: 8, docs: 'off' });
   });
 
+  // biome-ignore format: a table
   it.each([
     ['stage', 'production', 'production'],
-    [
-      'corsOrigins',
-      ' https://a.example, https://b.example ',
-      'https://a.example, https://b.example',
-    ],
+    ['corsOrigins', ' https://a.example, https://b.example ', 'https://a.example, https://b.example'],
     ['alarmEmail', 'operator@example.com', 'operator@example.com'],
     ['auditLockDays', '30', 30],
     ['auditLockDays', '0', 0],
-    [
-      'tags',
-      { team: 'identity', 'cost:center': '12 34/a' },
-      '{"team":"identity","cost:center":"12 34/a"}',
-    ],
+    ['tags', { team: 'identity', 'cost:center': '12 34/a' }, '{"team":"identity","cost:center":"12 34/a"}'],
     ['tags', '{"team":""}', '{"team":""}'],
     ['v1ReservedConcurrency', '5', 5],
     ['v1ReservedConcurrency', 'none', 'none'],
@@ -84,22 +77,15 @@ describe('readDeploymentSettings', () => {
   const origins =
     'must be * or a comma-separated list of origins without a final slash, such as https://app.example.com';
 
+  // biome-ignore format: a table
   it.each([
     ['stage', 'prod', 'must be one of development, production'],
     ['stage', '', 'must be one of development, production'],
     ['corsOrigins', '', origins],
     ['corsOrigins', ['https://app.example.com'], 'must be text or a number'],
     ['alarmEmail', 'operator', 'must be an email address'],
-    [
-      'domainName',
-      'https://accounts.example.com',
-      'must be a host name in lower case such as accounts.example.com',
-    ],
-    [
-      'certificateArn',
-      'accounts.example.com',
-      'must be the ARN of a certificate in AWS Certificate Manager',
-    ],
+    ['domainName', 'https://accounts.example.com', 'must be a host name in lower case such as accounts.example.com'],
+    ['certificateArn', 'accounts.example.com', 'must be the ARN of a certificate in AWS Certificate Manager'],
     ['throttleRate', '0', aWholeNumber(1, 100_000)],
     ['throttleBurst', '100001', aWholeNumber(1, 100_000)],
     ['v1Users', true, 'must be one of on, off'],
@@ -114,11 +100,7 @@ describe('readDeploymentSettings', () => {
     ['alarmTopicArn', 'arn:aws:sns:eu-west-1:1:alarms', 'must be the ARN of a topic in Amazon SNS'],
     ['edge', 'cloudfront', 'requires domainName and certificateArn'],
     ['resetUrl', 'https://app.example.com/reset', 'requires mailFrom'],
-    [
-      'tags',
-      '{"team": identity}',
-      'must be an object of at most 40 tags as AWS allows them; it is not JSON: line 1, column 10',
-    ],
+    ['tags', '{"team": identity}', 'must be an object of at most 40 tags as AWS allows them; it is not JSON: line 1, column 10'],
   ])('refuses %s %o and says the rule', (name, given, rule) => {
     expect(() => readDeploymentSettings({ [name]: given })).toThrow(new SettingError(name, rule));
     expect(new SettingError(name, rule).message).toBe(`Setting ${name} ${rule}`);
@@ -162,23 +144,12 @@ describe('readDeploymentSettings', () => {
     });
   });
 
+  // biome-ignore format: a table
   it.each([
     [{ ...kept, events: 'on' }, 'events', 'requires auditStreamArn where auditTableName is given'],
-    [
-      { ...kept, auditStreamArn: streamOf('audit-kept') },
-      'auditStreamArn',
-      'requires that events is not off',
-    ],
-    [
-      { ...kept, events: 'on', auditStreamArn: streamOf('other') },
-      'auditStreamArn',
-      'must be of the table auditTableName',
-    ],
-    [
-      { events: 'on', auditStreamArn: streamOf('audit-kept') },
-      'auditStreamArn',
-      'must be of the table auditTableName',
-    ],
+    [{ ...kept, auditStreamArn: streamOf('audit-kept') }, 'auditStreamArn', 'requires that events is not off'],
+    [{ ...kept, events: 'on', auditStreamArn: streamOf('other') }, 'auditStreamArn', 'must be of the table auditTableName'],
+    [{ events: 'on', auditStreamArn: streamOf('audit-kept') }, 'auditStreamArn', 'must be of the table auditTableName'],
   ])('refuses %j, because the stream must be that of the table', (given, name, rule) => {
     expect(() => readDeploymentSettings(given)).toThrow(new SettingError(name, rule));
   });
@@ -246,20 +217,12 @@ describe('The time for which entries are kept', () => {
     expect(readDeploymentSettings(given)).toMatchObject(given);
   });
 
+  // biome-ignore format: a table
   it.each([
     [{ auditRetentionDays: 30 }, 'auditRetentionDays must be 0, for ever, where auditSeal is off'],
-    [
-      { auditSeal: 'paused', auditRetentionDays: 30 },
-      'auditRetentionDays must be 0, for ever, where auditSeal is paused',
-    ],
-    [
-      { stage: 'production', auditSeal: 'off', auditArchiveDays: 0 },
-      'auditSeal must not be off in stage production',
-    ],
-    [
-      { ...sealed, auditArchiveDays: 399 },
-      'auditArchiveDays must not be below auditRetentionDays, which is 0, for ever',
-    ],
+    [{ auditSeal: 'paused', auditRetentionDays: 30 }, 'auditRetentionDays must be 0, for ever, where auditSeal is paused'],
+    [{ stage: 'production', auditSeal: 'off', auditArchiveDays: 0 }, 'auditSeal must not be off in stage production'],
+    [{ ...sealed, auditArchiveDays: 399 }, 'auditArchiveDays must not be below auditRetentionDays, which is 0, for ever'],
     [
       { ...sealed, auditRetentionDays: 30, auditArchiveDays: 364, auditLockDays: 365 },
       'auditArchiveDays must not be below auditLockDays, which is 365',

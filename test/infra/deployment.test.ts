@@ -26,24 +26,13 @@ describe('A deployment', () => {
     expect(notice).toBe('for this run only, by -c or cdk.json: passwordMinLength=20, docs=on');
   });
 
+  // biome-ignore format: a table
   it.each([
-    [
-      { name: 'prod' },
-      'name',
-      'is prod, but infra/deployments/prod.json is missing; there are development, production',
-    ],
+    [{ name: 'prod' }, 'name', 'is prod, but infra/deployments/prod.json is missing; there are development, production'],
     [{ name: '../app' }, 'name', 'must be up to 40 lower-case letters, digits and hyphens'],
     [{ name: '' }, 'name', 'must be up to 40 lower-case letters, digits and hyphens'],
-    [
-      { stage: 'production' },
-      'stage',
-      'stands in infra/deployments/development.json; choose a file by -c name=…',
-    ],
-    [
-      { account: '123456789012' },
-      'account',
-      'stands in infra/deployments/development.json; choose a file by -c name=…',
-    ],
+    [{ stage: 'production' }, 'stage', 'stands in infra/deployments/development.json; choose a file by -c name=…'],
+    [{ account: '123456789012' }, 'account', 'stands in infra/deployments/development.json; choose a file by -c name=…'],
   ])('is refused by %j', (context, name, rule) => {
     expect(() => readDeployment(context)).toThrow(new SettingError(name, rule));
   });

@@ -143,38 +143,15 @@ describe('A command without all packages', () => {
   const notIn = (name: string) =>
     `The package ${name} is not installed, or not in the version of package-lock.json: run npm ci.\n`;
 
+  // biome-ignore format: a table
   it.each([
-    [
-      'none was installed',
-      { noted: null, inPlace: [], commands: false },
-      'The packages are not installed: run npm ci.\n',
-    ],
-    [
-      'npm ci was interrupted',
-      { noted: null },
-      'The packages are not all installed: run npm ci.\n',
-    ],
-    [
-      'the commands are gone',
-      { commands: false },
-      'The packages are not all installed: run npm ci.\n',
-    ],
-    [
-      'one is gone',
-      {
-        inPlace: Object.keys(withoutOne)
-          .slice(0, 1)
-          .concat('node_modules/tool', 'node_modules/of-linux'),
-      },
-      notIn('one'),
-    ],
+    ['none was installed', { noted: null, inPlace: [], commands: false }, 'The packages are not installed: run npm ci.\n'],
+    ['npm ci was interrupted', { noted: null }, 'The packages are not all installed: run npm ci.\n'],
+    ['the commands are gone', { commands: false }, 'The packages are not all installed: run npm ci.\n'],
+    ['one is gone', { inPlace: Object.keys(withoutOne).slice(0, 1).concat('node_modules/tool', 'node_modules/of-linux') }, notIn('one')],
     ['one is new in package-lock.json', { noted: withoutOne }, notIn('one')],
     ['one has another version there', { noted: older }, notIn('tool')],
-    [
-      'one of another package is gone',
-      { inPlace: Object.keys(locked).filter((path) => !path.endsWith('two')) },
-      notIn('two'),
-    ],
+    ['one of another package is gone', { inPlace: Object.keys(locked).filter((path) => !path.endsWith('two')) }, notIn('two')],
   ])('ends with one sentence where %s', (_, packages, stderr) => {
     expect(commandIn(project(packages))).toMatchObject({ status: 1, stderr, stdout: '' });
   });

@@ -207,6 +207,7 @@ const did = (title: string, told: Told, change: SealCase['change']): SealCase =>
   change,
 });
 
+// biome-ignore format: a table
 export const archiveCases: readonly SealCase[] = [
   { title: 'an archive that nobody touched', change: () => undefined },
   without('a file in the middle', [5], ['missing file 5']),
@@ -224,23 +225,13 @@ export const archiveCases: readonly SealCase[] = [
   headerCase('a byte order mark', 'foreign', (line) => `\ufeff${line}`),
   headerCase('a field more', 'foreign', (line) => line.replace('"check"', '"more":1,"check"')),
   headerCase('a field less', 'foreign', (line) => line.replace('"archive_days":0,', '')),
-  headerCase('its fields in another order', 'foreign', (line) =>
-    line.replace(/("format":3),("number":5)/, '$2,$1'),
-  ),
+  headerCase('its fields in another order', 'foreign', (line) => line.replace(/("format":3),("number":5)/, '$2,$1')),
   headerCase('a number with a sign', 'foreign', (line) => line.replace('"count":', '"count":-')),
-  headerCase('a character that is escaped', 'foreign', (line) =>
-    line.replace('"Z"', '"\\u005a"').replace('Z"', '\\u005a"'),
-  ),
+  headerCase('a character that is escaped', 'foreign', (line) => line.replace('"Z"', '"\\u005a"').replace('Z"', '\\u005a"')),
   headerCase('another count', 'unsigned', (line) => line.replace('"count":', '"count":1')),
-  headerCase('another key', 'unsigned', (line) =>
-    line.replace(/(?<="key":")./, (digit) => (digit === '0' ? '1' : '0')),
-  ),
-  headerCase('a signature in capitals', 'foreign', (line) =>
-    line.replace(signatureIn(line), signatureIn(line).toUpperCase()),
-  ),
-  headerCase('the order of the group in its signature', 'unsigned', (line) =>
-    line.replace(signatureIn(line), addOrder(signatureIn(line))),
-  ),
+  headerCase('another key', 'unsigned', (line) => line.replace(/(?<="key":")./, (digit) => (digit === '0' ? '1' : '0'))),
+  headerCase('a signature in capitals', 'foreign', (line) => line.replace(signatureIn(line), signatureIn(line).toUpperCase())),
+  headerCase('the order of the group in its signature', 'unsigned', (line) => line.replace(signatureIn(line), addOrder(signatureIn(line)))),
   file5('changed in a bit of its lines', 'altered', (file) => flipped(file, file.length - 20)),
   file5('changed in a bit of its header', 'foreign', (file) => flipped(file, 100)),
   file5('changed in a bit before its header', 'foreign', (file) => flipped(file, 5)),
@@ -254,13 +245,9 @@ export const archiveCases: readonly SealCase[] = [
   file5('cut', 'altered', (file) => file.subarray(0, -1)),
   file5('cut in its header', 'foreign', (file) => file.subarray(0, 200)),
   file5('made longer by zeros', 'altered', (file) => Buffer.concat([file, Buffer.alloc(9)])),
-  file5('made longer by a third member', 'altered', (file) =>
-    Buffer.concat([file, gzipSync('{"id":1}\n')]),
-  ),
+  file5('made longer by a third member', 'altered', (file) => Buffer.concat([file, gzipSync('{"id":1}\n')])),
   file5('emptied', 'foreign', () => Buffer.of()),
-  file5('given the lines of another', 'altered', (_, trail) =>
-    Buffer.concat([memberOf(header(5).line), linesOf(trail, 6)]),
-  ),
+  file5('given the lines of another', 'altered', (_, trail) => Buffer.concat([memberOf(header(5).line), linesOf(trail, 6)])),
   did('two files that were swapped', ['foreign files 5 to 6'], (trail) => {
     const [five, six] = [bytes(trail, 5), bytes(trail, 6)];
     put(trail, 5, six);
@@ -389,39 +376,23 @@ const finding = { kind: 'changed', subject: `{"N":"${'9'.repeat(56)}"}`, at: at5
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
 /** What only the holder of the key can do. */
+// biome-ignore format: a table
 export const keyCases: readonly SealCase[] = [
-  withKey(
-    'an entry cut out',
-    ['missing file 5'],
-    { lines: (text) => text.replace(/^.*\n/, '') },
-    false,
-  ),
-  withKey('an entry cut out, in a chain that follows', [`inserted ${inFifth}`], {
-    lines: (text) => text.replace(/^.*\n/, ''),
-  }),
+  withKey('an entry cut out', ['missing file 5'], { lines: (text) => text.replace(/^.*\n/, '') }, false),
+  withKey('an entry cut out, in a chain that follows', [`inserted ${inFifth}`], { lines: (text) => text.replace(/^.*\n/, '') }),
   withKey('a wrong length', altered5, { header: { length: header(5).length + 1 } }),
   withKey('a wrong count', altered5, { header: { count: 9 } }),
   withKey('a wrong oldest', altered5, { header: { oldest: null } }),
   withKey('a wrong newest', altered5, { header: { newest: null } }),
   withKey('an interval of 10⁹', ['foreign file 5'], { header: { interval: 1e9 } }),
-  withKey('a second part of more than 134,217,728 bytes', ['foreign file 5'], {
-    header: { length: 2 ** 27 + 1 },
-  }),
+  withKey('a second part of more than 134,217,728 bytes', ['foreign file 5'], { header: { length: 2 ** 27 + 1 } }),
   withKey('a format of before', ['foreign file 5'], { header: { format: 2 } }),
-  withKey('a time that is none', ['foreign file 5'], {
-    header: { at: '2026-02-30T00:00:00.000Z' },
-  }),
+  withKey('a time that is none', ['foreign file 5'], { header: { at: '2026-02-30T00:00:00.000Z' } }),
   withKey('another number', ['foreign file 5'], { header: { number: 4 } }),
-  withKey('a header of more than 16,384 bytes', ['foreign file 5'], {
-    header: { from: 'x'.repeat(16_384) },
-  }),
+  withKey('a header of more than 16,384 bytes', ['foreign file 5'], { header: { from: 'x'.repeat(16_384) } }),
   withKey('a file that ends in 2099', [], { header: { until: '2099-01-01T00:00:00.000Z' } }),
-  withKey('lines in another order', [], {
-    lines: (text) => `${text.trimEnd().split('\n').reverse().join('\n')}\n`,
-  }),
-  withKey('a line twice', [], {
-    lines: (text) => text + text.replace(/\n.*/s, '\n'),
-  }),
+  withKey('lines in another order', [], { lines: (text) => `${text.trimEnd().split('\n').reverse().join('\n')}\n` }),
+  withKey('a line twice', [], { lines: (text) => text + text.replace(/\n.*/s, '\n') }),
   withKey('an entry with another content later', [`changed ${inFifth}`], {
     lines: (text) => text + text.replace(/\n.*/s, '\n').replace('SUCCESS', 'FAILURE'),
   }),
@@ -431,18 +402,12 @@ export const keyCases: readonly SealCase[] = [
       lines: (text) => text.replace(/"user_id":[^,]*/, `"user_id":${value}`),
     }),
   ),
-  withKey('a line with an attribute __proto__', [`changed ${inFifth}`], {
-    lines: (text) => text.replace('{', '{"__proto__":5,'),
-  }),
+  withKey('a line with an attribute __proto__', [`changed ${inFifth}`], { lines: (text) => text.replace('{', '{"__proto__":5,') }),
   withKey('a line with names out of order within', altered5, {
     lines: (text) => text.replace('"user_id":0', '"user_id":{"M":{"b":{"S":""},"a":{"S":""}}}'),
   }),
-  withKey('a line without an id', altered5, {
-    lines: (text) => text.replace(/"id":\d+,/, ''),
-  }),
-  withKey('a line whose id is null', [`inserted ${inFifth}`, 'deleted null'], {
-    lines: (text) => text.replace(/"id":\d+/, '"id":null'),
-  }),
+  withKey('a line without an id', altered5, { lines: (text) => text.replace(/"id":\d+,/, '') }),
+  withKey('a line whose id is null', [`inserted ${inFifth}`, 'deleted null'], { lines: (text) => text.replace(/"id":\d+/, '"id":null') }),
   withKey('a line of 100 objects and arrays within each other', [`changed ${byUser0}`], {
     lines: (text) => text.replace('"user_id":0', `"user_id":${nested(99)}`),
   }),
@@ -452,9 +417,7 @@ export const keyCases: readonly SealCase[] = [
     }),
   ),
   withKey('a line separator in its header', [], { header: { until: `${header(5).until}\u2028` } }),
-  withKey('a check of no file', [], {
-    header: { check: { ...checked, first: 2 ** 53 - 1, last: 0 } },
-  }),
+  withKey('a check of no file', [], { header: { check: { ...checked, first: 2 ** 53 - 1, last: 0 } } }),
   withKey('a check that names as much as it may', [], {
     header: {
       check: {
@@ -485,18 +448,14 @@ export const keyCases: readonly SealCase[] = [
   ),
   withKey('no gzip at all', altered5, { gzip: () => Buffer.of() }),
   withKey('two members of lines', [], { gzip: (lines) => Buffer.concat([lines, gzipSync('')]) }),
-  withKey('zeros after the lines', altered5, {
-    gzip: (lines) => Buffer.concat([lines, Buffer.alloc(9)]),
-  }),
+  withKey('zeros after the lines', altered5, { gzip: (lines) => Buffer.concat([lines, Buffer.alloc(9)]) }),
   withKey('lines that are not compressed', altered5, { gzip: (lines) => gunzipSync(lines) }),
   withKey('a last line that is not ended', altered5, { lines: (text) => text.trimEnd() }),
   withKey('text behind the last line', altered5, { gzip: () => gzipSync(`${fifth}x`) }),
   withKey('an empty line', altered5, { lines: (text) => `${text}\n` }),
   withKey('a byte order mark', altered5, { lines: (text) => `\ufeff${text}` }),
   withKey('CR at the ends of lines', altered5, { lines: (text) => text.replaceAll('\n', '\r\n') }),
-  withKey('bytes that are no UTF-8', altered5, {
-    lines: (text) => Buffer.from(text.replace('LOGIN', '\xff'), 'latin1'),
-  }),
+  withKey('bytes that are no UTF-8', altered5, { lines: (text) => Buffer.from(text.replace('LOGIN', '\xff'), 'latin1') }),
   ...[
     ['a space', (text: string) => text.replace(',', ', ')],
     ['an attribute twice', (text: string) => text.replace('{', '{"action":"LOGIN",')],
@@ -563,6 +522,7 @@ const forgeReplay = async (trail: TestTrail, id: number, after?: number): Promis
   if (after !== undefined) await trail.seal(after);
 };
 
+// biome-ignore format: a table
 export const tableCases: readonly SealCase[] = [
   ...Object.keys(item)
     .filter((name) => name !== 'id')
@@ -582,31 +542,11 @@ export const tableCases: readonly SealCase[] = [
   ),
   entry('that was moved to now', (same) => withKeys({ ...same, created_at: iso(sound.now) })),
   entry('in a copy with another id', (same) => withKeys({ ...same, id: other }), isInserted[0]),
-  entry(
-    'in a copy whose id is a fraction',
-    (same) => ({ ...same, id: { N: '1.5' } }),
-    'inserted {"N":"1.5"}',
-  ),
-  entry(
-    'in a copy whose id has 38 digits',
-    (same) => ({ ...same, id: { N: '9'.repeat(38) } }),
-    `inserted {"N":"${'9'.repeat(38)}"}`,
-  ),
-  entry(
-    'in a copy without a time',
-    ({ created_at: _, ...same }) => ({ ...same, id: other }),
-    isInserted[0],
-  ),
-  entry(
-    'in a copy without index keys',
-    (same) => ({ id: other, created_at: same.created_at }),
-    isInserted[0],
-  ),
-  did(
-    'an entry that was deleted',
-    [`deleted ${sealed}`],
-    (trail) => void trail.source.items.delete(sealed),
-  ),
+  entry('in a copy whose id is a fraction', (same) => ({ ...same, id: { N: '1.5' } }), 'inserted {"N":"1.5"}'),
+  entry('in a copy whose id has 38 digits', (same) => ({ ...same, id: { N: '9'.repeat(38) } }), `inserted {"N":"${'9'.repeat(38)}"}`),
+  entry('in a copy without a time', ({ created_at: _, ...same }) => ({ ...same, id: other }), isInserted[0]),
+  entry('in a copy without index keys', (same) => ({ id: other, created_at: same.created_at }), isInserted[0]),
+  did('an entry that was deleted', [`deleted ${sealed}`], (trail) => void trail.source.items.delete(sealed)),
   did(
     'the first entry of all deleted, and another one changed',
     [`deleted ${first}`, `changed ${sealed}`],
@@ -619,11 +559,7 @@ export const tableCases: readonly SealCase[] = [
     trail.source.items.delete(sealed);
     set(trail, item);
   }),
-  did(
-    'a table without entries',
-    ids.map((id) => `deleted ${id}`),
-    (trail) => trail.source.items.clear(),
-  ),
+  did('a table without entries', ids.map((id) => `deleted ${id}`), (trail) => trail.source.items.clear()),
   invented('in the past', iso(sound.now - 60 * minute), isInserted),
   invented('an hour ahead', iso(sound.now + 60 * minute), isInserted),
   invented('eleven minutes ahead', iso(sound.now + 11 * minute), isInserted),

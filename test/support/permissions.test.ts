@@ -36,19 +36,14 @@ const mayQuery = (index: string, key: string): TablePermission => ({
 const inTransaction = (...keys: readonly string[]) =>
   ['UpdateItem', 'DeleteItem', 'PutItem'].map((action) => may(action, ...keys));
 
+// biome-ignore format: a table
 it.each<[string, string, object, readonly TablePermission[], boolean]>([
   ['one key', 'GetItem', item('user#1'), [may('GetItem', 'user#*')], true],
   ['a key of another kind', 'GetItem', item('user#1'), [may('GetItem', 'users#*')], false],
   ['the one key of its kind', 'UpdateItem', item('counter'), [may('UpdateItem', 'counter')], true],
   ['a longer key', 'UpdateItem', item('counters'), [may('UpdateItem', 'counter')], false],
   ['another action', 'GetItem', item('user#1'), [may('BatchGetItem', 'user#*')], false],
-  [
-    'a batch whose keys one permission names',
-    'BatchGetItem',
-    batch,
-    [may('BatchGetItem', 'user#*', 'sessions#*')],
-    true,
-  ],
+  ['a batch whose keys one permission names', 'BatchGetItem', batch, [may('BatchGetItem', 'user#*', 'sessions#*')], true],
   [
     'a batch whose keys two permissions name together',
     'BatchGetItem',

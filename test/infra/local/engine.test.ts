@@ -196,23 +196,11 @@ describe('npm start', () => {
     },
   );
 
+  // biome-ignore format: a table
   it.each<[string, (folder: string) => Readonly<Record<string, string>>, string, string[]?]>([
-    [
-      'an argument',
-      () => ({}),
-      'npm start takes no arguments: in place of --port set PORT, as in PORT=… npm start.',
-      ['--port', '4000'],
-    ],
-    [
-      'a wrong setting',
-      () => ({ BCRYPT_COST: 'abc' }),
-      'Environment variable BCRYPT_COST must be a whole number from 4 to 16',
-    ],
-    [
-      'an admin without an address',
-      () => ({ ADMIN_EMAIL: 'root', ADMIN_PASSWORD: 'p' }),
-      'ADMIN_EMAIL must be a valid email address',
-    ],
+    ['an argument', () => ({}), 'npm start takes no arguments: in place of --port set PORT, as in PORT=… npm start.', ['--port', '4000']],
+    ['a wrong setting', () => ({ BCRYPT_COST: 'abc' }), 'Environment variable BCRYPT_COST must be a whole number from 4 to 16'],
+    ['an admin without an address', () => ({ ADMIN_EMAIL: 'root', ADMIN_PASSWORD: 'p' }), 'ADMIN_EMAIL must be a valid email address'],
     [
       'a truncated file of its signing key',
       (folder) => ({
@@ -221,11 +209,7 @@ describe('npm start', () => {
       }),
       'names a file without a key, FOLDER/token-key-current',
     ],
-    [
-      'a data folder that is a file',
-      (folder) => ({ DATA_DIR: join(fileIn(folder, 'file'), 'file') }),
-      'FOLDER/file',
-    ],
+    ['a data folder that is a file', (folder) => ({ DATA_DIR: join(fileIn(folder, 'file'), 'file') }), 'FOLDER/file'],
   ])('says in one line that it has %s, and ends with 1', async (_, settingsIn, message, args) => {
     const folder = folderForThisTest();
     const settings = { DATA_DIR: 'memory', ...settingsIn(folder) };

@@ -87,20 +87,13 @@ describe('The local gateway with a malformed request', () => {
     },
   );
 
+  // biome-ignore format: a table
   it.each([
     ['no HTTP at all', 'nonsense\r\n\r\n', '400 Bad Request'],
     ['an unknown version', 'GET / HTTP/9.9\r\n\r\n', '400 Bad Request'],
     ['a header without a colon', 'GET / HTTP/1.1\r\nhost\r\n\r\n', '400 Bad Request'],
-    [
-      'two lengths',
-      'POST /api/login HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n',
-      '400 Bad Request',
-    ],
-    [
-      'endless headers',
-      `GET / HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(300_000)}\r\n\r\n`,
-      '431 Request Header Fields Too Large',
-    ],
+    ['two lengths', 'POST /api/login HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', '400 Bad Request'],
+    ['endless headers', `GET / HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(300_000)}\r\n\r\n`, '431 Request Header Fields Too Large'],
   ])('answers in JSON to %s', async (_, request, status) => {
     const answer = await exchange(request);
 

@@ -23,13 +23,11 @@ const stub = (settings: Readonly<Record<string, string>>) => {
 describe('A line of an import', () => {
   const kept = { ...given, role: 'user', created_at: now, email_verified: false };
 
+  // biome-ignore format: a table
   it.each<[object, object, (string | number | null)?]>([
     [{}, {}],
     [{ role: null, created_at: null, suspended_at: null, id: null, identities: [] }, {}],
-    [
-      { name: ' Ada ', email: ' Ada@example.com\n' },
-      { name: 'Ada', email: 'Ada@example.com' },
-    ],
+    [{ name: ' Ada ', email: ' Ada@example.com\n' }, { name: 'Ada', email: 'Ada@example.com' }],
     [{ email: 'jörg,x@example.com' }, { email: 'jörg,x@example.com' }],
     [{ role: 'admin' }, { role: 'admin' }],
     [{ auditor: true }, { auditor: true }],
@@ -41,11 +39,7 @@ describe('A line of an import', () => {
       hash.replace('$2b$', '$2y$'),
       `$bcrypt-sha256$v=1${hash}`,
     ].map((password_hash): [object, object] => [{ password_hash }, { password_hash }]),
-    ...['9f1c', '', 17, Number.MAX_SAFE_INTEGER].map((id): [object, object, string | number] => [
-      { id },
-      {},
-      id,
-    ]),
+    ...['9f1c', '', 17, Number.MAX_SAFE_INTEGER].map((id): [object, object, string | number] => [{ id }, {}, id]),
   ])('with %j is a user with %j', (fields, expected, oldId = null) => {
     expect(parse(fields)).toEqual({ line: 7, user: { ...kept, ...expected }, oldId });
   });

@@ -101,6 +101,7 @@ describe('A command for a deployed stack', () => {
   });
 
   const message = 'User x is not authorized to perform: ssm:GetParameter';
+  // biome-ignore format: a table
   it.each([
     [
       'there is no such service, by its parameter and region',
@@ -114,24 +115,14 @@ describe('A command for a deployed stack', () => {
       errorBody('ExpiredTokenException', 'expired'),
       /^AWS does not accept the credentials.*aws sso login/,
     ],
-    [
-      'a permission is missing, and which',
-      400,
-      errorBody('AccessDeniedException', message),
-      message,
-    ],
+    ['a permission is missing, and which', 400, errorBody('AccessDeniedException', message), message],
     [
       'the parameter is of another service',
       200,
       parameterBody('{}'),
       /^The parameter \/accounts\/accounts is not of this service.* UsersTableName/,
     ],
-    [
-      'the parameter is no JSON',
-      200,
-      parameterBody('eu-west-1'),
-      'The parameter /accounts/accounts is not of this service.\n',
-    ],
+    ['the parameter is no JSON', 200, parameterBody('eu-west-1'), 'The parameter /accounts/accounts is not of this service.\n'],
   ])('says that %s', async (_, code, body, expected) => {
     const { environment } = await startParameters(code, body);
 

@@ -315,19 +315,12 @@ describe('verify-audit', () => {
     expect(again.stdout).toContain('NOT INTACT: 1 finding, above.');
   });
 
+  // biome-ignore format: a table
   it.each([
     ['is not there', undefined, 'it is not there'],
     ['is no key', 'x', 'it is no public key'],
-    [
-      'is the private one',
-      readFileSync(join(service.folder, 'audit-seal-key.pem'), 'utf8'),
-      'it is no public key',
-    ],
-    [
-      'is another one',
-      localSigner(makeKey()).publicKey.export({ type: 'spki', format: 'pem' }),
-      'it is [0-9a-f]{64}',
-    ],
+    ['is the private one', readFileSync(join(service.folder, 'audit-seal-key.pem'), 'utf8'), 'it is no public key'],
+    ['is another one', localSigner(makeKey()).publicKey.export({ type: 'spki', format: 'pem' }), 'it is [0-9a-f]{64}'],
   ])('names the public key in the archive where that %s', async (_, content, message) => {
     const copy = makeCopy();
     const shown = join(archive.folder, 'public-key.pem');

@@ -66,16 +66,11 @@ describe('A service of stage production', () => {
   });
 });
 
+// biome-ignore format: a table
 it.each([
   ['what was chosen', all],
-  [
-    'alarms that go to a topic',
-    { ...all, alarmEmail: undefined, alarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:alarms' },
-  ],
-  [
-    'what the service does without',
-    { ...all, mailFrom: '', resetUrl: '', verifyUrl: '', emailVerification: 'off' },
-  ],
+  ['alarms that go to a topic', { ...all, alarmEmail: undefined, alarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:alarms' }],
+  ['what the service does without', { ...all, mailFrom: '', resetUrl: '', verifyUrl: '', emailVerification: 'off' }],
   ['stage development', { passwordMinLength: 1, auditSeal: 'on', auditRetentionDays: 30 }],
 ])('Nothing is said of %s', (_, settings) => {
   expect(said(settings)).toEqual([]);

@@ -68,16 +68,10 @@ describe('Services in a stack of others', () => {
     expect(new Accounts(place, 'Others', { parameterName: '/staff' }).outputs).not.toEqual({});
   });
 
+  // biome-ignore format: a table
   it.each([
-    'staff',
-    'shop/staff',
-    '/our staff',
-    '/shop//staff',
-    '/shop/',
-    '',
-    '/aws/staff',
-    '/SSM-staff',
-    '/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16',
+    'staff', 'shop/staff', '/our staff', '/shop//staff', '/shop/', '', '/aws/staff',
+    '/SSM-staff', '/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16',
   ])('have no parameter %j, because AWS does not allow its name', (parameterName) => {
     expect(() => parameterNameOf(stackOfOthers(), parameterName)).toThrow(
       'Setting parameterName must be a path such as /shop/accounts: at most 15 names of letters, digits, dots, hyphens and underscores, of which the first does not begin with aws or ssm',

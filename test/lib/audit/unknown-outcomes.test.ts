@@ -49,16 +49,11 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
     return { status, body, entries: entries.filter(({ user_agent }) => user_agent === agent) };
   };
 
+  // biome-ignore format: a table
   it.each([
     ['a registration', 'CREATE', 'TransactWriteItems', registration],
     ['a user that is created', 'CREATE', 'TransactWriteItems', creation],
-    [
-      'an admin that is created',
-      'CREATE',
-      'TransactWriteItems',
-      creationOfAdmin,
-      { role: 'admin' },
-    ],
+    ['an admin that is created', 'CREATE', 'TransactWriteItems', creationOfAdmin, { role: 'admin' }],
     ['a change of name', 'UPDATE', 'UpdateItem', rename],
     ['a change of address', 'UPDATE', 'TransactWriteItems', move],
     ['a change of role', 'UPDATE', 'TransactWriteItems', promote],

@@ -18,17 +18,10 @@ describe('The document of a service without what settings can leave out, with pr
   const left = { V1_USERS: 'off', DOCS: 'off', CONSOLE: 'off' };
   const text = JSON.stringify(documentFor(configFrom({ ...left, ACCOUNTS: 'private' }), '/'));
 
+  // biome-ignore format: a table
   it.each([
-    '/api/v1/users',
-    'MemoryUser',
-    'USER_NOT_REGISTERED',
-    'MEMORY_FULL',
-    'EMAIL_EXISTS',
-    '"/openapi.json"',
-    '"/docs"',
-    '"/console"',
-    'Documentation',
-    'ETag',
+    '/api/v1/users', 'MemoryUser', 'USER_NOT_REGISTERED', 'MEMORY_FULL', 'EMAIL_EXISTS',
+    '"/openapi.json"', '"/docs"', '"/console"', 'Documentation', 'ETag',
   ])('says nothing of %s', (word) => {
     expect(text).not.toContain(word);
     expect(JSON.stringify(document)).toContain(word);

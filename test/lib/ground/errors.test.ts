@@ -54,20 +54,13 @@ describe('faultName', () => {
   const named = (name: string, more: object = {}) =>
     Object.assign(new Error('user ada@example.org, password hunter2'), { name, ...more });
 
+  // biome-ignore format: a table
   it.each([
     ['an error’s class', new TypeError('hunter2'), 'TypeError'],
     ['a service’s error', named('ThrottlingException'), 'ThrottlingException'],
     ['a system error’s code', named('Error', { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
-    [
-      'the cause of a domain error',
-      new DomainError('STORAGE_FAULT', { cause: named('TimeoutError') }),
-      'TimeoutError',
-    ],
-    [
-      'the deepest cause',
-      named('AbortError', { cause: named('Error', { cause: named('E', { code: 'EPIPE' }) }) }),
-      'EPIPE',
-    ],
+    ['the cause of a domain error', new DomainError('STORAGE_FAULT', { cause: named('TimeoutError') }), 'TimeoutError'],
+    ['the deepest cause', named('AbortError', { cause: named('Error', { cause: named('E', { code: 'EPIPE' }) }) }), 'EPIPE'],
     ['a cause that we name ourselves', namedError('Contention'), 'Contention'],
     ['a bundle of errors', new AggregateError([named('x')], 'hunter2'), 'AggregateError'],
   ])('is the name of %s', (_, error, name) => {

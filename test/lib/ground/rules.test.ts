@@ -95,19 +95,13 @@ describe('A setting of mails', () => {
 describe('The setting of identity providers', () => {
   const google = { issuer: 'https://accounts.google.com', audiences: ['app'] };
 
+  // biome-ignore format: a table
   it.each([
     [[google]],
     [[google, { issuer: 'http://localhost:4000/a', audiences: ['x', 'y'] }]],
     [[{ ...google, issuer: `https://a.example/${'a'.repeat(237)}` }]],
     [[{ ...google, issuer: 'https://a.example/common/v2.0/b' }]],
-    [
-      [
-        {
-          ...google,
-          issuer: 'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0',
-        },
-      ],
-    ],
+    [[{ ...google, issuer: 'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0' }]],
   ])('is a list of issuers with their audiences: %j', (list) => {
     const IDENTITY_PROVIDERS = JSON.stringify(list);
 

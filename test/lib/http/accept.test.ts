@@ -16,21 +16,13 @@ describe('accepts', () => {
     expect(asksForProblemDetails(header)).toBe(true);
   });
 
+  // biome-ignore format: a table
   it.each([
-    undefined,
-    '',
-    '*/*',
-    'application/*',
-    'application/json',
-    'application/problem',
-    'application/problem+json;q=0',
-    'application/problem+json;q=0.000',
-    'x/y;z="a, application/problem+json"',
-    'text/x;p="a, application/problem+json',
-    'text/x;p="a", text/y;p="b, application/problem+json, c\\',
-    'application/problem+jsonx',
-    'xapplication/problem+json',
-    'application/problem+json;q=x',
+    undefined, '', '*/*', 'application/*', 'application/json', 'application/problem',
+    'application/problem+json;q=0', 'application/problem+json;q=0.000',
+    'x/y;z="a, application/problem+json"', 'text/x;p="a, application/problem+json',
+    'text/x;p="a", text/y;p="b, application/problem+json, c\\', 'application/problem+jsonx',
+    'xapplication/problem+json', 'application/problem+json;q=x',
   ])('does not find the media type in the header %s', (header) => {
     expect(asksForProblemDetails(header)).toBe(false);
   });

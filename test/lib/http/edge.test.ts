@@ -78,17 +78,11 @@ describe('A request to a service behind CloudFront', () => {
     );
   });
 
+  // biome-ignore format: a table
   it.each([
-    '203.0.113.7',
-    '203.0.113.7:',
-    ':443',
-    '203.0.113.7:46532,198.51.100.1:1',
-    '203.0.113.7:46532 ',
-    '203.0.113.07:1',
-    '[203.0.113.7:46532',
-    '2001:db8::1%eth0:443',
-    'unknown:443',
-    '',
+    '203.0.113.7', '203.0.113.7:', ':443', '203.0.113.7:46532,198.51.100.1:1',
+    '203.0.113.7:46532 ', '203.0.113.07:1', '[203.0.113.7:46532', '2001:db8::1%eth0:443',
+    'unknown:443', '',
   ])('fails where CloudFront does not name the viewer: %j', async (address) => {
     const fault = { message: 'Internal server error', err: 'NoViewerAddress' };
     expect(await through(value, address)).toEqual([500, fault]);

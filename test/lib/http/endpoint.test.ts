@@ -302,12 +302,9 @@ describe('endpoint, when its work fails', () => {
     $metadata: { requestId: 'aws-1' },
   });
 
+  // biome-ignore format: a table
   it.each([
-    [
-      'STORAGE_FAULT',
-      { storageFault: ['Error listing users', 'err'] },
-      { message: 'Error listing users', err: 'ThrottlingException' },
-    ],
+    ['STORAGE_FAULT', { storageFault: ['Error listing users', 'err'] }, { message: 'Error listing users', err: 'ThrottlingException' }],
     [
       'STORAGE_FAULT',
       { storageFault: ['Error registering user', 'insertErr'] },
@@ -319,11 +316,7 @@ describe('endpoint, when its work fails', () => {
       { storageFault: ['Error registering user', 'insertErr'] },
       { message: 'Error hashing password', hashErr: 'ThrottlingException' },
     ],
-    [
-      'TOKEN_FAULT',
-      {},
-      { message: 'No token provided, please try again', err: 'ThrottlingException' },
-    ],
+    ['TOKEN_FAULT', {}, { message: 'No token provided, please try again', err: 'ThrottlingException' }],
   ] as const)('answers 500 to %s under %j with %j', async (code, options, expected) => {
     const { statusCode, headers, body } = await failWith(
       new DomainError(code, { cause: throttled }),

@@ -148,22 +148,12 @@ describe('A body that the gateway hands on as text', () => {
   const sendText = (body: string, type?: string) =>
     send(body, { isBase64Encoded: false, ...(type === undefined ? {} : { type }) });
 
+  // biome-ignore format: a table
   it.each([
-    'text/plain',
-    'text/json',
-    'application/x-www-form-urlencoded',
-    'json',
-    '*/*',
-    '',
-    'multipart/form-data; boundary=x',
-    'application/xml',
-    'application/octet-stream',
-    'application/jsonp',
-    'application/json5',
-    'application/x-ndjson',
-    'application/',
-    'xapplication/json',
-    'text/plain, application/json',
+    'text/plain', 'text/json', 'application/x-www-form-urlencoded', 'json', '*/*', '',
+    'multipart/form-data; boundary=x', 'application/xml', 'application/octet-stream',
+    'application/jsonp', 'application/json5', 'application/x-ndjson', 'application/',
+    'xapplication/json', 'text/plain, application/json',
   ])('is refused when its type is %s', async (type) => {
     expect(await sendText(sound, type)).toEqual(refused('Content-Type must be application/json'));
   });

@@ -110,6 +110,7 @@ const elliptic = crypto.generateKeyPairSync('ec', { namedCurve: 'P-256' }).priva
 const each = <T>(values: readonly T[], name: string, token: (value: T) => string) =>
   values.map((value) => [`${name} ${JSON.stringify(value)}`, token(value)] as const);
 
+// biome-ignore format: a table
 const hostile: readonly (readonly [string, string])[] = [
   ['HS256 by the public key in PEM', hmac(pem)],
   ['HS256 by that without its last newline', hmac(pem.trim())],
@@ -119,9 +120,7 @@ const hostile: readonly (readonly [string, string])[] = [
   ['HS256 by its modulus', hmac(String(published.export({ format: 'jwk' }).n))],
   ['a token of a service that signs by HS256', signToken(claims, secret)],
   ['RS256, claimed of an HMAC', hmac(pem, { alg: 'RS256' })],
-  ...each(['none', 'None', 'NONE', ''], 'without a signature, alg', (alg) =>
-    [encode({ ...header, alg }), payload, ''].join('.'),
-  ),
+  ...each(['none', 'None', 'NONE', ''], 'without a signature, alg', (alg) => [encode({ ...header, alg }), payload, ''].join('.')),
   ...each(['none', 'RS512', 'PS256', '', undefined], 'the alg', (alg) => withHeader({ alg })),
   ['ES256 by another key', withHeader({ alg: 'ES256' }, elliptic)],
   ['the key of nobody under the kid of a key', byAttacker({})],
@@ -130,9 +129,7 @@ const hostile: readonly (readonly [string, string])[] = [
   ['the kid of a retired key', withHeader({ kid: await kidOf(retired) }, retired)],
   ['the kid of nobody', byAttacker({ kid: await kidOf(attacker.privateKey) })],
   ['a kid of 10 KB', byAttacker({ kid: 'k'.repeat(10_240) })],
-  ...each(['../../../dev/null', 'alias/x', '__proto__', '', [kid], undefined], 'the kid', (id) =>
-    byAttacker({ kid: id }),
-  ),
+  ...each(['../../../dev/null', 'alias/x', '__proto__', '', [kid], undefined], 'the kid', (id) => byAttacker({ kid: id })),
   ['an embedded jwk', byAttacker({ jwk })],
   ['a jku', byAttacker({ jku: 'https://attacker.example/jwks.json' })],
   ['an x5u', byAttacker({ x5u: 'https://attacker.example/chain.pem' })],
@@ -140,15 +137,9 @@ const hostile: readonly (readonly [string, string])[] = [
   ['a crit that is unknown', withHeader({ crit: ['exp'], exp: now() })],
   ['an empty crit', withHeader({ crit: [] })],
   ['an unencoded payload', withHeader({ crit: ['b64'], b64: false })],
-  ...each([undefined, '', 'https://x.example', `${issuer}/`, [issuer]], 'the issuer', (iss) =>
-    withClaims({ iss }),
-  ),
-  ...each([undefined, '', 'https://x.example', ['shop'], null], 'the audience', (aud) =>
-    withClaims({ aud }),
-  ),
-  ...each([undefined, 'JWT', 'id_token', 'logout+jwt', ''], 'the typ', (typ) =>
-    withHeader({ typ }),
-  ),
+  ...each([undefined, '', 'https://x.example', `${issuer}/`, [issuer]], 'the issuer', (iss) => withClaims({ iss })),
+  ...each([undefined, '', 'https://x.example', ['shop'], null], 'the audience', (aud) => withClaims({ aud })),
+  ...each([undefined, 'JWT', 'id_token', 'logout+jwt', ''], 'the typ', (typ) => withHeader({ typ })),
   ...each(['id', 'email', 'role', 'iat', 'exp'], 'no', (name) => withClaims({ [name]: undefined })),
   ['an nbf in the future', withClaims({ nbf: now() + 3000 })],
   ['an iat in the future', withClaims({ iat: now() + 3000, exp: now() + 7200 })],
@@ -158,10 +149,7 @@ const hostile: readonly (readonly [string, string])[] = [
   ['a signature of an HMAC’s length', `${head}.${payload}.${signature.slice(0, 43)}`],
   ['padding', `${head}.${payload}.${signature}==`],
   // The last character holds two bits of the signature, and decoders ignore the other four.
-  [
-    'another spelling of its signature',
-    withHeader({}).replace(/.$/, (c) => ({ A: 'B', Q: 'R', g: 'h', w: 'x' })[c] ?? ''),
-  ],
+  ['another spelling of its signature', withHeader({}).replace(/.$/, (c) => ({ A: 'B', Q: 'R', g: 'h', w: 'x' })[c] ?? '')],
   ['a header that is no JSON', `${encode('{"alg":"RS256"')}.${payload}.${signature}`],
   ['a link token', crypto.randomBytes(32).toString('base64url')],
   ['a refresh token', firstRefreshToken(7, 'A'.repeat(22)).refreshToken],

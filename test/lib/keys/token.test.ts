@@ -169,18 +169,13 @@ const malformed = [
   ['a payload that is empty', signToken('', secret)],
 ] as const;
 
+// biome-ignore format: a table
 const signatures = [
   ['a stripped signature', `${header}.${payload}.`],
   ['half a signature', sound.slice(0, -22)],
-  [
-    'another token’s signature',
-    `${header}.${payload}.${signToken({ ...admin, id: 8 }, secret).split('.')[2]}`,
-  ],
+  ['another token’s signature', `${header}.${payload}.${signToken({ ...admin, id: 8 }, secret).split('.')[2]}`],
   ['a reversed signature', `${header}.${payload}.${[...signature].reverse().join('')}`],
-  [
-    'an altered payload',
-    `${header}.${encode({ ...admin, id: 1 + Number(admin.id) })}.${signature}`,
-  ],
+  ['an altered payload', `${header}.${encode({ ...admin, id: 1 + Number(admin.id) })}.${signature}`],
   ['an altered header', `${encode({ ...soundHeader, kid: 'x' })}.${payload}.${signature}`],
   ['another secret', signToken(admin, randomUUID() + randomUUID())],
   ['an empty secret', signToken(admin, '')],
@@ -188,6 +183,7 @@ const signatures = [
   ['the secret with a newline', signToken(admin, `${secret}\n`)],
 ] as const;
 
+// biome-ignore format: a table
 const algorithms = [
   ...['none', 'None', 'NONE', 'nOnE', ''].flatMap((alg) => {
     const unsigned = `${encode({ ...soundHeader, alg })}.${payload}.`;
@@ -205,22 +201,10 @@ const algorithms = [
   ['RS256', signTokenWithKey(admin, privateKey, { alg: 'RS256', typ: 'JWT' })],
   ['RS256, claimed of an HMAC', withHeader({ alg: 'RS256' })],
   ['HS256, claimed of an RSA signature', signTokenWithKey(admin, privateKey, soundHeader)],
-  [
-    'an HMAC under the public key',
-    signToken(admin, String(publicKey.export({ format: 'pem', type: 'spki' }))),
-  ],
+  ['an HMAC under the public key', signToken(admin, String(publicKey.export({ format: 'pem', type: 'spki' })))],
   ['an embedded jwk', signTokenWithKey(admin, privateKey, { alg: 'RS256', typ: 'JWT', jwk })],
-  [
-    'an embedded symmetric jwk',
-    signToken(admin, 'k'.repeat(32), {
-      ...soundHeader,
-      jwk: { kty: 'oct', k: encode('k'.repeat(32)) },
-    }),
-  ],
-  [
-    'a jku',
-    signTokenWithKey(admin, privateKey, { alg: 'RS256', jku: 'https://example.org/jwks.json' }),
-  ],
+  ['an embedded symmetric jwk', signToken(admin, 'k'.repeat(32), { ...soundHeader, jwk: { kty: 'oct', k: encode('k'.repeat(32)) } })],
+  ['a jku', signTokenWithKey(admin, privateKey, { alg: 'RS256', jku: 'https://example.org/jwks.json' })],
   ['a kid that is a path', signToken(admin, '', { ...soundHeader, kid: '../../../../dev/null' })],
   ['an unknown crit', withHeader({ crit: ['exp'], exp: now() })],
   ['a crit of an absent parameter', withHeader({ crit: ['absent'] })],
@@ -237,44 +221,25 @@ const mistyped: Readonly<Record<string, readonly unknown[]>> = {
   nbf: [null, String(now()), true, [now()], {}, ''],
 };
 
+// biome-ignore format: a table
 const claims = [
-  ...['id', 'email', 'role', 'iat', 'exp'].map(
-    (claim) => [`no ${claim}`, signToken(without(claim), secret)] as const,
-  ),
+  ...['id', 'email', 'role', 'iat', 'exp'].map((claim) => [`no ${claim}`, signToken(without(claim), secret)] as const),
   ...Object.entries(mistyped).flatMap(([claim, values]) =>
     values.map(
       (value) => [`${claim} ${JSON.stringify(value)}`, withClaims({ [claim]: value })] as const,
     ),
   ),
-  [
-    'an exp without end',
-    signToken(JSON.stringify(admin).replace(/"exp":\d+/, '"exp":1e999'), secret),
-  ],
+  ['an exp without end', signToken(JSON.stringify(admin).replace(/"exp":\d+/, '"exp":1e999'), secret)],
   ['an empty payload', signToken({}, secret)],
   ['claims of another letter case', signToken({ ...without('role'), Role: 'admin' }, secret)],
-  [
-    'a role by way of the prototype',
-    signToken(
-      JSON.stringify(without('role')).replace('{', '{"__proto__":{"role":"admin"},'),
-      secret,
-    ),
-  ],
+  ['a role by way of the prototype', signToken(JSON.stringify(without('role')).replace('{', '{"__proto__":{"role":"admin"},'), secret)],
   ['an iat in the future', withClaims({ iat: now() + 3000, exp: now() + 7200 })],
   ['an nbf in the future', withClaims({ nbf: now() + 3000 })],
-  [
-    'an exp in the past, and another secret',
-    signToken({ ...admin, exp: now() - 60 }, randomUUID()),
-  ],
+  ['an exp in the past, and another secret', signToken({ ...admin, exp: now() - 60 }, randomUUID())],
   ['an exp in the past, and no signature', `${header}.${encode({ ...admin, exp: now() - 60 })}.`],
   ['an exp in the past, and no id', signToken({ ...without('id'), exp: now() - 60 }, secret)],
-  [
-    'an exp in the past, and an iat in the future',
-    withClaims({ iat: now() + 3000, exp: now() - 60 }),
-  ],
-  [
-    'an exp in the past, and an nbf in the future',
-    withClaims({ nbf: now() + 3000, exp: now() - 60 }),
-  ],
+  ['an exp in the past, and an iat in the future', withClaims({ iat: now() + 3000, exp: now() - 60 })],
+  ['an exp in the past, and an nbf in the future', withClaims({ nbf: now() + 3000, exp: now() - 60 })],
 ] as const;
 
 const expired = [

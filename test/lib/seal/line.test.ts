@@ -39,15 +39,9 @@ describe('The line of an entry', () => {
     expect(lineOf(readLine(line))).toBe(line);
   });
 
+  // biome-ignore format: a table
   it.each([
-    '{"id":7,"a":1}',
-    '{"id":7.5}',
-    '{"id":7,"id":7}',
-    '{"id": 7}',
-    'null',
-    '7',
-    '',
-    '{"id":-0}',
+    '{"id":7,"a":1}', '{"id":7.5}', '{"id":7,"id":7}', '{"id": 7}', 'null', '7', '', '{"id":-0}',
     '{"a":1}',
   ])('is not read when it is written otherwise: %s', (line) => {
     expect(() => readLine(line)).toThrow(SyntaxError);

@@ -22,18 +22,12 @@ const few = [19_000, 1000] as const;
 const many = [19_000, 1001] as const;
 
 describe('A check is due and is recent', () => {
+  // biome-ignore format: a table
   it.each([
     ['an hour after the last one, less two runs', 300, few, 50, true, true],
     ['and not before', 300, few, 49, false, true],
     ['and is not recent after an hour', 300, few, 60, true, false],
-    [
-      'a day after the last one where there are more than 20,000 entries',
-      300,
-      many,
-      1430,
-      true,
-      true,
-    ],
+    ['a day after the last one where there are more than 20,000 entries', 300, many, 1430, true, true],
     ['and not before that', 300, many, 1429, false, true],
     ['and is not recent after a day', 300, many, 1440, true, false],
     ['in each run where these are rare', 3600, few, 0, true, true],

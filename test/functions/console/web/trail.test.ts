@@ -318,23 +318,12 @@ it.each([
 });
 
 describe('Groups', () => {
+  // biome-ignore format: a table
   it.each([
-    [
-      'userId',
-      [
-        ['7', 2],
-        ['none', 1],
-      ],
-    ],
+    ['userId', [['7', 2], ['none', 1]]],
     ['ipAddress', [['none', 3]]],
     ['action', [['LOGIN', 3]]],
-    [
-      'reason',
-      [
-        ['wrong_code', 2],
-        ['none', 1],
-      ],
-    ],
+    ['reason', [['wrong_code', 2], ['none', 1]]],
   ] as const)('are counted by %s, the largest first', (by, counts) => {
     const failed = { action: 'LOGIN', user_id: 7, details: '{"reason":"wrong_code"}' } as const;
     const entries = [
@@ -412,6 +401,7 @@ describe('The trail as it is shown', () => {
 describe('An entry says in a few words what happened', () => {
   const long = 'N'.repeat(100);
 
+  // biome-ignore format: a table
   it.each([
     [null, ''],
     ['{"fields":["role"],"role":{"from":"user","to":"admin"}}', 'role: user → admin'],
@@ -429,16 +419,10 @@ describe('An entry says in a few words what happened', () => {
     ['{"scope":"others"}', 'all other sessions'],
     ['{"session":"x"}', 'one session'],
     ['{"role":"admin"}', 'role: admin'],
-    [
-      '{"format":"csv","filter":{"action":"LOGIN","order":"desc"},"entries":812}',
-      'csv, action=LOGIN, 812 entries',
-    ],
+    ['{"format":"csv","filter":{"action":"LOGIN","order":"desc"},"entries":812}', 'csv, action=LOGIN, 812 entries'],
     ['{"error":"STORAGE_FAULT","outcome":"unknown"}', 'error: STORAGE_FAULT, may have been done'],
     ['{"operator":"ada","odd":[1]}', 'operator: ada, odd: [1]'],
-    [
-      '{"name":{"from":"Ada","to":"A, role: user → admin"}}',
-      'name: Ada → \u2068"A, role: user → admin"\u2069',
-    ],
+    ['{"name":{"from":"Ada","to":"A, role: user → admin"}}', 'name: Ada → \u2068"A, role: user → admin"\u2069'],
     ['{"name":{"from":"A\\"B","to":"A B"}}', 'name: "A\\"B" → "A B"'],
     ['{"name":"\u202eA"}', 'name: "\\u202eA"'],
     ['no JSON', ''],

@@ -322,11 +322,9 @@ describe('An ID token', () => {
 });
 
 describe('An issuer', () => {
+  // biome-ignore format: a table
   const faulty: readonly (readonly [string, Parameters<typeof startLoopback>[0]])[] = [
-    [
-      'leads elsewhere',
-      (_, __, response) => response.writeHead(302, { location: issuer.url }).end(),
-    ],
+    ['leads elsewhere', (_, __, response) => response.writeHead(302, { location: issuer.url }).end()],
     ['says nothing', () => undefined],
     [
       'never ends',
@@ -345,11 +343,7 @@ describe('An issuer', () => {
       },
     ],
     ['sends no JSON', (_, __, response) => response.end('<html>')],
-    [
-      'is another one',
-      (_, __, response) =>
-        response.end(JSON.stringify({ issuer: foreign.url, jwks_uri: `${foreign.url}/keys` })),
-    ],
+    ['is another one', (_, __, response) => response.end(JSON.stringify({ issuer: foreign.url, jwks_uri: `${foreign.url}/keys` }))],
   ];
 
   it.each(faulty)('that %s cannot be reached', async (_, answer) => {

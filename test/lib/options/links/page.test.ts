@@ -63,6 +63,7 @@ describe('The link of a mail', () => {
   const base = 'https://api.example.com';
   afterEach(() => void vi.unstubAllEnvs());
 
+  // biome-ignore format: a table
   it.each([
     ['reset', {}, `${base}/account/reset#token=1.a-_${account}`],
     ['verify', {}, `${base}/account/verify#token=1.a-_${account}`],
@@ -72,21 +73,9 @@ describe('The link of a mail', () => {
     ['verify', { VERIFY_URL }, `${VERIFY_URL}#token=1.a-_`],
     ['invitation', { RESET_URL }, `${RESET_URL}#token=1.a-_`],
     // The app of another host may have a page of the same path.
-    [
-      'reset',
-      { RESET_URL: 'https://a.example/account/reset' },
-      'https://a.example/account/reset#token=1.a-_',
-    ],
-    [
-      'reset',
-      { RESET_URL: `${base}/account/reset` },
-      `${base}/account/reset#token=1.a-_${account}`,
-    ],
-    [
-      'invitation',
-      { RESET_URL: `${base}/account/reset` },
-      `${base}/account/invitation#token=1.a-_${account}`,
-    ],
+    ['reset', { RESET_URL: 'https://a.example/account/reset' }, 'https://a.example/account/reset#token=1.a-_'],
+    ['reset', { RESET_URL: `${base}/account/reset` }, `${base}/account/reset#token=1.a-_${account}`],
+    ['invitation', { RESET_URL: `${base}/account/reset` }, `${base}/account/invitation#token=1.a-_${account}`],
   ] as const)(
     'has the address after the token, if it leads to a page of the service: %s, %o',
     (page, environment, expected) => {

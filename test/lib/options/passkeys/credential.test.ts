@@ -277,44 +277,24 @@ describe('A passkey that a browser has used', () => {
     expect(await used(changes)).toBeUndefined();
   });
 
+  // biome-ignore format: a table
   it.each<[string, Changes]>([
     ['the type of a registration', { type: 'webauthn.create' }],
     ['the handle of another user', { userHandle: makeHandle() }],
     ['the key of another passkey', { key: ES256.privateKey }],
     ['a counter that was altered', { altered: (data) => Buffer.from(data).fill(1, 33, 37) }],
-    [
-      'flags that were altered',
-      { isVerified: false, altered: (data) => Buffer.from(data).fill(5, 32, 33) },
-    ],
-    [
-      'bytes after the authenticator data',
-      { altered: (data) => Buffer.concat([data, Buffer.of(0)]) },
-    ],
+    ['flags that were altered', { isVerified: false, altered: (data) => Buffer.from(data).fill(5, 32, 33) }],
+    ['bytes after the authenticator data', { altered: (data) => Buffer.concat([data, Buffer.of(0)]) }],
     ['no signature', { signature: () => Buffer.alloc(0) }],
     ['half a signature', { signature: (der) => sequence(numbersOf(der)[0]) }],
-    [
-      'a number in more bytes than it needs',
-      { signature: (der) => sequence(longer(numbersOf(der)[0]), numbersOf(der)[1]) },
-    ],
-    [
-      'the other number in more bytes',
-      { signature: (der) => sequence(numbersOf(der)[0], longer(numbersOf(der)[1])) },
-    ],
-    [
-      'a length in two bytes',
-      { signature: (der) => Buffer.concat([Buffer.of(0x30, 0x81), der.subarray(1)]) },
-    ],
-    [
-      'a length without the last byte',
-      { signature: (der) => Buffer.from(der).fill(der.length - 3, 1, 2) },
-    ],
+    ['a number in more bytes than it needs', { signature: (der) => sequence(longer(numbersOf(der)[0]), numbersOf(der)[1]) }],
+    ['the other number in more bytes', { signature: (der) => sequence(numbersOf(der)[0], longer(numbersOf(der)[1])) }],
+    ['a length in two bytes', { signature: (der) => Buffer.concat([Buffer.of(0x30, 0x81), der.subarray(1)]) }],
+    ['a length without the last byte', { signature: (der) => Buffer.from(der).fill(der.length - 3, 1, 2) }],
     ['a tag that is no sequence', { signature: (der) => Buffer.from(der).fill(0xb0, 0, 1) }],
     ['bytes after the signature', { signature: (der) => Buffer.concat([der, Buffer.of(0)]) }],
     ['a third number', { signature: (der) => sequence(...numbersOf(der), Buffer.of(2, 1, 1)) }],
-    [
-      'numbers that are zero',
-      { signature: () => sequence(Buffer.of(2, 1, 0), Buffer.of(2, 1, 0)) },
-    ],
+    ['numbers that are zero', { signature: () => sequence(Buffer.of(2, 1, 0), Buffer.of(2, 1, 0)) }],
   ])('is refused for %s', async (_, changes) => {
     expect(await used(changes)).toBeUndefined();
   });

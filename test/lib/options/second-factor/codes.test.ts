@@ -66,42 +66,23 @@ describe('stepOf', () => {
 describe('readCode', () => {
   const letters = '7Q2M9FHTX0ZB4KCW';
 
+  // biome-ignore format: a table
   it.each([
     ['six digits', '123456', { kind: 'app', digits: '123456' }],
     ['digits with a space, as apps show them', '123 456', { kind: 'app', digits: '123456' }],
     ['a recovery code', '7Q2M-9FHT-X0ZB-4KCW', { kind: 'recovery', letters }],
     ['one as it is typed', ' 7q2m 9fht xozb 4kcw ', { kind: 'recovery', letters }],
-    [
-      'one with letters for digits',
-      '1Q2M9FHTX0ZB4KCW',
-      { kind: 'recovery', letters: letters.replace('7', '1') },
-    ],
-    [
-      'the same with an I',
-      'iQ2M9FHTX0ZB4KCW',
-      { kind: 'recovery', letters: letters.replace('7', '1') },
-    ],
+    ['one with letters for digits', '1Q2M9FHTX0ZB4KCW', { kind: 'recovery', letters: letters.replace('7', '1') }],
+    ['the same with an I', 'iQ2M9FHTX0ZB4KCW', { kind: 'recovery', letters: letters.replace('7', '1') }],
     ['full-width digits', '１２３４５６', { kind: 'app', digits: '123456' }],
     ['the digits of Arabic', '٤٥٦ ٧٨٩', { kind: 'app', digits: '456789' }],
     ['the digits of Devanagari', '०१२३४५', { kind: 'app', digits: '012345' }],
     ['digits of five alphabets of mathematics', '𝟎𝟙𝟤𝟯𝟺𝟻', { kind: 'app', digits: '012345' }],
     ['a tab and a line end', '123\t456\r\n', { kind: 'app', digits: '123456' }],
-    [
-      'spaces that do not break, or are as wide as a letter',
-      '12\u00a034\u300056\ufeff',
-      { kind: 'app', digits: '123456' },
-    ],
+    ['spaces that do not break, or are as wide as a letter', '12\u00a034\u300056\ufeff', { kind: 'app', digits: '123456' }],
     ['every dash', '1-2\u20103\u20114\u20135\u20146\u2212', { kind: 'app', digits: '123456' }],
-    [
-      'a recovery code with dashes of a word processor',
-      '7Q2M–9FHT—X0ZB‑4KCW',
-      { kind: 'recovery', letters },
-    ],
-    [
-      'a recovery code with full-width digits',
-      '７Q２M-９FHT-X０ZB-４KCW',
-      { kind: 'recovery', letters },
-    ],
+    ['a recovery code with dashes of a word processor', '7Q2M–9FHT—X0ZB‑4KCW', { kind: 'recovery', letters }],
+    ['a recovery code with full-width digits', '７Q２M-９FHT-X０ZB-４KCW', { kind: 'recovery', letters }],
     ['five digits', '12345', { kind: 'neither' }],
     ['seven digits', '1234567', { kind: 'neither' }],
     ['a number that is no decimal digit', '12345²', { kind: 'neither' }],
@@ -163,29 +144,15 @@ describe('A code', () => {
     return proof !== undefined && (await useCode(user, proof)) !== undefined;
   };
 
+  // biome-ignore format: a table
   it.each<[string, used: () => string, given: () => string, isGood: boolean]>([
     ['of the app counts once', () => appCode(0), () => appCode(0), false],
-    [
-      'of the app does not count after one of a later step',
-      () => appCode(0),
-      () => appCode(-1),
-      false,
-    ],
+    ['of the app does not count after one of a later step', () => appCode(0), () => appCode(-1), false],
     ['of the app counts after one of an earlier step', () => appCode(0), () => appCode(1), true],
     ['of the next step counts once', () => appCode(1), () => appCode(1), false],
     ['for recovery counts once', () => recoveryCode, () => recoveryCode, false],
-    [
-      'for recovery counts once in any letter case',
-      () => recoveryCode,
-      () => recoveryCode.toLowerCase(),
-      false,
-    ],
-    [
-      'for recovery counts after another one',
-      () => recoveryCode,
-      () => '0000-0000-0000-0000',
-      true,
-    ],
+    ['for recovery counts once in any letter case', () => recoveryCode, () => recoveryCode.toLowerCase(), false],
+    ['for recovery counts after another one', () => recoveryCode, () => '0000-0000-0000-0000', true],
     ['of the app counts after one for recovery', () => recoveryCode, () => appCode(0), true],
   ])('%s', async (_, used, given, isGood) => {
     const { id } = await makeUser();
