@@ -12,37 +12,35 @@ export const meanings: Readonly<Record<SettingName, string>> = {
   port: 'The port; 0 takes a free one.',
   dataDir: 'The folder for all data, for one service at a time. `memory` keeps nothing.',
   publicUrl:
-    'Where a [reverse proxy](README.md#behind-a-reverse-proxy) on this machine serves the service: the base of all links. Another value voids tokens of `TOKEN_SIGNING=RS256`, unless `TOKEN_ISSUER` is set.',
+    'The base of all links, where a [reverse proxy](README.md#behind-a-reverse-proxy) serves the service. Another value voids RS256 tokens, unless `TOKEN_ISSUER` is set.',
   jwtSecret: 'The signing secret.',
   adminEmail:
-    'The admin of the service, who is made or changed as by `create-admin`. Without both settings, an admin is made only where there is none.',
+    'The admin, who is made or changed as by `create-admin`. Without it an admin is made only where there is none.',
   adminPassword: 'The password of that admin.',
   corsOrigins: 'The origins whose pages may call the API.',
   logRequests: 'Whether each request is printed.',
-  auditSealInterval:
-    'Seconds from one run of the sealer to the next: see [the seal](runbooks.md#the-seal).',
+  auditSealInterval: 'Seconds between runs of the [sealer](runbooks.md#the-seal).',
   awsEndpointUrlDynamodb: 'A running [engine](README.md#engines) to use.',
   awsEndpointUrlSesv2: 'Where mails are sent instead of being written to files.',
   // Of the service.
   accounts:
-    '`private`: callers who are not admins see and change [only themselves](../functions/README.md#callers), and logins do not tell who has an account; with `emailVerification=required` nothing does.',
+    '`private`: callers who are not admins see and change [only themselves](../functions/README.md#callers), and logins do not tell [who is registered](../.github/SECURITY.md#no-promises).',
   passwordMinLength: 'Characters. A public service should require 15, and never fewer than 8.',
   bcryptCost: "Base-2 logarithm of bcrypt's rounds. A login raises a hash of a lower cost.",
   loginFailuresPerAccount:
     'Failed logins of one account in 15 minutes before it must [wait](../functions/README.md#login-protection); 0: no limit.',
   loginFailuresPerAddress: 'The same for one source address (for IPv6, a /64).',
-  registrationsPerAddress:
-    'Registrations from one source address (for IPv6, a /64) in 15 minutes; 0: no limit.',
+  registrationsPerAddress: 'Registrations from one source address in 15 minutes; 0: no limit.',
   sessionDays:
-    'Days after which a [session](../functions/README.md#sessions) ends, even if it is refreshed. 0: there are no sessions.',
+    'Days after which a [session](../functions/README.md#sessions) ends; 0: there are no sessions.',
   sessionIdleDays: 'Days without a refresh after which a session ends; requires `sessionDays`.',
   tokenMinutes: 'Minutes for which a token is valid; below 1440 it requires `sessionDays`.',
   tokenSigning:
-    '`RS256`: a key signs tokens, and [others verify them](../functions/README.md#tokens-that-others-verify). A change voids all tokens.',
+    '`RS256`: [others verify](../functions/README.md#tokens-that-others-verify) the tokens. A change voids all tokens.',
   tokenIssuer:
-    'The issuer that these tokens name; without it the address of the API. Requires `tokenSigning=RS256`.',
+    'The issuer of RS256 tokens; without it the address of the API. Requires `tokenSigning=RS256`.',
   tokenAudience:
-    'The audience that they name; without it the issuer. Requires `tokenSigning=RS256`.',
+    'The audience of RS256 tokens; without it the issuer. Requires `tokenSigning=RS256`.',
   selfDeletion:
     '`on`: users can [delete their own account](../functions/README.md#own-account); requires `sessionDays`.',
   secondFactor:
@@ -50,62 +48,60 @@ export const meanings: Readonly<Record<SettingName, string>> = {
   mailFrom:
     'The sender of mails. It turns on [password reset](../functions/README.md#password-reset) and [invitations](../functions/README.md#invitations); see [Mails](runbooks.md#mails).',
   resetUrl:
-    'The page of your app where a password is set, after an invitation too; without it one [of the service](../functions/README.md#pages-for-links). Requires `mailFrom`.',
+    'Your page where a password is set; without it one [of the service](../functions/README.md#pages-for-links). Requires `mailFrom`.',
   emailVerification:
     '`on`: users [verify their addresses](../functions/README.md#verified-addresses) by a mailed link. `required`: they log in only then. Requires `mailFrom`, and with `identityProviders` `verifyUrl`.',
   verifyUrl:
-    'The page of your app where an address is verified; without it one of the service. Requires `mailFrom`.',
-  returnUrl:
-    "The place to which the service's own pages link when they are done; requires `mailFrom`.",
+    'Your page where an address is verified; without it one of the service. Requires `mailFrom`.',
+  returnUrl: "Where the service's own pages link to at the end; requires `mailFrom`.",
   mailLanguage:
     "The language of mails, where the request's `Accept-Language` names neither; requires `mailFrom`.",
   productName:
-    'The name of the product in mails, on the pages to which they lead, in authenticator apps and the title of the console; without it the host.',
+    'The name in mails and on their pages, in authenticator apps and the title of the console; without it the host.',
   identityProviders:
     'The issuers by whose ID tokens users [log in](../functions/README.md#identities); requires `sessionDays` above 0 and `mailFrom`.',
   passkeys:
-    'The domain and the pages of [passkeys](../functions/README.md#passkeys); requires `sessionDays`. Passkeys of another `rpId` count for nothing, and stay stored: [before a change](runbooks.md#another-domain-of-passkeys) admins enable another factor.',
+    'The domain and the pages of [passkeys](../functions/README.md#passkeys); requires `sessionDays`. Before you change `rpId`, read [Another domain of passkeys](runbooks.md#another-domain-of-passkeys).',
   auditDetail:
-    "`full`: [entries also hold](../functions/README.md#what-is-audited) names, addresses and roles, and queries of the trail leave entries. These are personal data in a record that may be locked for years (`auditLockDays`), so that nobody can erase them at a user's request.",
+    '`full`: [entries also hold](../functions/README.md#what-is-audited) names, addresses and roles, which nobody can erase from a locked trail, and queries leave entries.',
   v1Users: 'Whether there is `/api/v1/users`.',
   docs: 'Whether there are `/openapi.json` and `/docs`.',
   console: 'Whether there is the [console](../functions/README.md#the-console), `/console`.',
   // Of a deployment.
   stage:
-    "Set in the deployment's file alone. Production keeps and protects data; in development they are deleted with the stack.",
-  tags: 'What every resource that can bear tags is tagged with.',
+    "Production keeps and protects data; in development they are deleted with the stack. Set in the deployment's file alone.",
+  tags: 'The tags of all resources that can have some.',
   alarmEmail: 'Where alarms are mailed; confirm the subscription.',
   alarmTopicArn:
-    'A topic of the region that is told when an alarm is raised and when it is over. Its policy and its key must let CloudWatch publish.',
+    'A topic of the region that is told when an alarm begins and ends. Its policy and its key must let CloudWatch publish.',
   encryption:
-    '`customer`: tables, secrets, queues, the topic of `alarmEmail`, logs and variables of functions are [encrypted](runbooks.md#the-key-of-all-data) by one KMS key of your account, which rotates; the locked archive is not.',
-  encryptionKeyArn: 'That key; without it the stack makes one.',
+    '`customer`: data are [encrypted](runbooks.md#the-key-of-all-data) by one KMS key of your account.',
+  encryptionKeyArn: 'The key of `encryption=customer`; without it the stack makes one.',
   domainName: 'Serves the API under this name; point DNS at the output `DomainTarget`.',
   certificateArn: 'The certificate of `domainName`.',
-  edge: '`cloudfront`: requests come [through CloudFront](runbooks.md#cloudfront) alone, which says who the viewer is; requires `domainName`.',
+  edge: '`cloudfront`: requests come [through CloudFront](runbooks.md#cloudfront) alone; requires `domainName`.',
   auditSeal: 'Whether the audit trail is [sealed](runbooks.md#the-seal).',
   abandonAuditSeal: 'Whether `auditSeal=off` is allowed in stage production.',
   auditLockDays:
-    'Days for which nobody can delete what is sealed, in stage production; 0: whoever has the permission can.',
+    'Days for which nobody, not even AWS, can delete what is sealed, in stage production; 0: it is not locked.',
   auditRetentionDays:
     'Days for which an entry stays in the table; 0: for ever. It needs the [seal](runbooks.md#how-long-entries-are-kept).',
   auditArchiveDays:
     'Days for which an entry stays in the archive; 0: for ever. Not below `auditRetentionDays` or `auditLockDays`.',
   events:
-    '`on`: audit entries are put on a [bus](runbooks.md#events), and tampering with them is told at once.',
-  auditStreamArn:
-    'The stream from which [events](runbooks.md#events) come, where the table was taken over.',
+    '`on`: a [bus](runbooks.md#events) has audit entries, and tells of tampering with them at once.',
+  auditStreamArn: 'The stream of [events](runbooks.md#events), where the table was taken over.',
   logRetentionDays: 'How long logs are kept.',
   throttleRate: 'Requests a second for the whole API; the gateway answers more with 429.',
   throttleBurst: 'Requests at once for the whole API.',
   credentialsThrottleRate: 'Requests a second for each route that hashes a password.',
   credentialsThrottleBurst: 'Requests at once for each of them.',
-  v1ReservedConcurrency:
-    'Instances of `/api/v1/users`, each with users of its own. A new account with a small quota needs `none`.',
-  usersTableName: 'A new stack [takes over](runbooks.md#take-tables-over) this table and the next.',
-  auditTableName: 'The table of audit entries.',
+  v1ReservedConcurrency: 'Instances of `/api/v1/users`, each with users of its own.',
+  usersTableName:
+    'A table of users that a new stack [takes over](runbooks.md#take-tables-over), with `auditTableName`.',
+  auditTableName: 'Its table of audit entries.',
   secondFactorKeyArn:
-    'The key that [encrypts the secrets](runbooks.md#the-key-of-second-factors) of second factors; without it the stack makes one.',
+    'The [key of second factors](runbooks.md#the-key-of-second-factors); without it the stack makes one.',
 };
 
 /** The values that are allowed, where the rule of the setting says less, or what Markdown does not show. */
