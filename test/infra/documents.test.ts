@@ -129,6 +129,15 @@ describe('test/README.md', () => {
     const named = readdirSync('test', { withFileTypes: true }).filter((it) => it.isDirectory());
     expect(named.filter(({ name }) => !rows.includes(`\n| \`${name}/\` | `))).toEqual([]);
   });
+
+  it('says for every section of functions/README.md which tests prove it', () => {
+    const api = 'functions/README.md';
+    const sections = [...proseOf(read(api)).matchAll(/^## (.+)$/gm)].map(([, title = '']) => title);
+    const proofs = read('test/README.md');
+    const entryOf = (title: string) => `\n- [${title}](../${api}#${anchorOf(title)}): \``;
+    expect(sections.length).toBeGreaterThan(20);
+    expect(sections.filter((title) => !proofs.includes(entryOf(title)))).toEqual([]);
+  });
 });
 
 describe('a comment in the code', () => {
