@@ -34,7 +34,7 @@ import {
   type Uses,
 } from './permissions.ts';
 
-/** By the folder below `functions/`. The function of the first is created first. */
+/** The uses by the folder below `functions/`, in the order in which the stack creates the functions. */
 const folders: Readonly<Record<string, Uses>> = {
   background,
   auth,
@@ -58,7 +58,7 @@ const folders: Readonly<Record<string, Uses>> = {
   console,
 };
 
-/** By the file below `functions/` that exports `handler`. */
+/** The uses by the file below `functions/` that exports `handler`. */
 const usesOf: Uses = Object.fromEntries(
   Object.entries(folders).flatMap(([folder, files]) =>
     Object.entries(files).map(([file, uses]) => [`${folder}/${file}`, uses]),
@@ -77,7 +77,7 @@ export interface FunctionDefinition {
   readonly name: string;
   /** The file that exports `handler`. */
   readonly entry: `functions/${string}.ts`;
-  /** None of a function that runs in the background. */
+  /** Empty for a function that runs in the background. */
   readonly routes: readonly Route[];
   readonly uses: ReadonlySet<Use>;
   /** The permissions that its uses take, one for each action on a resource. */
@@ -85,8 +85,8 @@ export interface FunctionDefinition {
 }
 
 /**
- * Permissions of one action on the same resource become one, with all their keys: of two, neither would allow a
- * request that names keys of both, as BatchGetItem does.
+ * Merges permissions of one action on the same resource into one with all their keys: two would both refuse a
+ * request that names keys of each, as BatchGetItem does.
  */
 const merge = (permissions: readonly TablePermission[]): readonly TablePermission[] =>
   [...Map.groupBy(permissions, ({ keys, ...on }) => JSON.stringify(on)).values()].map((same) => ({
@@ -108,7 +108,7 @@ const handles = (file: string) => (endpoint: Endpoint) =>
 const hasCaller = ({ contract: { may, takesToken } }: Endpoint) =>
   may !== 'public' || takesToken === true;
 
-/** @param settings absent: whatever they are */
+/** @param settings absent: the function is that of any settings */
 const functionOf = (file: string, settings?: ServiceValues): FunctionDefinition => {
   const own = (settings ? inForce(endpoints, settings) : endpoints).filter(handles(file));
   const isInForce = ({ isNeeded }: { readonly isNeeded?: Condition }) =>
@@ -138,7 +138,7 @@ export const auditPublisher = functionOf('background/publish-audit');
 
 const files = Object.keys(usesOf);
 
-/** All others. */
+/** All other functions. */
 export const functions: readonly FunctionDefinition[] = files
   .map((file) => functionOf(file))
   .filter(({ name }) => name !== auditSealer.name && name !== auditPublisher.name);

@@ -20,7 +20,7 @@ const openSealing = async (): Promise<Sealing> => ({
 /** Kept from run to run of this process. */
 let sealing: Sealing | undefined;
 
-/** On a schedule: seals the audit entries that no file has (lib/seal/README.md, Runs). */
+/** Seals, on a schedule, the audit entries that no file has (lib/seal/README.md, Runs). */
 export const handler = async (
   _event: unknown,
   context: Pick<Context, 'getRemainingTimeInMillis'>,

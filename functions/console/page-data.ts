@@ -1,4 +1,4 @@
-/** The settings in force that the console looks at. The page carries them as JSON. */
+/** The settings in force that the console needs. The page carries them as JSON. */
 export interface PageData {
   /** The name of the product. */
   readonly product: string;
@@ -18,12 +18,12 @@ export interface PageData {
   readonly mailLanguage: string;
   /** Whether the trail is sealed; 'paused': what was sealed before can be read. */
   readonly auditSeal: 'on' | 'paused' | 'off';
-  /** Whether there is a sealed trail to show, which a service that keeps nothing has not. */
+  /** Whether there is a sealed trail to show: a service that keeps nothing has none. */
   readonly sealed: boolean;
   readonly docs: 'on' | 'off';
   /** 'full': the trail has the names of deleted users. */
   readonly auditDetail: 'standard' | 'full';
-  /** Where the descriptions of settings are, by their names. */
+  /** The path of the file that has the descriptions of settings by their names. */
   readonly meanings: string;
 }
 

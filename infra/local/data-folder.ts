@@ -41,7 +41,10 @@ export interface RunningService {
 
 const runningFile = (folder: string) => join(folder, 'service.json');
 
-/** Reads that file, which is current as long as its folder is locked; undefined without one. */
+/**
+ * Reads what a running service has written, which is current as long as the folder is locked; undefined
+ * without a file.
+ */
 export const readRunning = (folder: string): RunningService | undefined => {
   try {
     return JSON.parse(readFileSync(runningFile(folder), 'utf8'));
@@ -93,7 +96,10 @@ const makeFile = (file: string): void => {
   }
 };
 
-/** Creates a folder with those around it. Node's own way never ends where none can be, in /proc. */
+/**
+ * Creates a folder and its parents. Node's option `recursive` never ends where no folder can be created, as in
+ * /proc.
+ */
 const makeFolder = (folder: string): void => {
   try {
     mkdirSync(folder, { mode: 0o700 });

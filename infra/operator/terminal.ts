@@ -14,7 +14,8 @@ const signals = ['SIGINT', 'SIGTERM'] as const;
 /** Keeps signals from ending the process, so that it can finish its current step. */
 export const catchInterruption = (): Interruption => {
   let requested = false;
-  // A listener for every signal, not only the first: npm passes on a Ctrl-C that has arrived before.
+  // A listener for every signal, not only the first: npm passes on a Ctrl-C that this process has received
+  // already.
   const note = () => {
     requested = true;
   };

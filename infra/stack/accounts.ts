@@ -269,7 +269,7 @@ export class Accounts extends Construct {
   readonly functions: Readonly<Record<string, IFunction>>;
   /** Where all functions log. */
   readonly logs: LogGroup;
-  /** Told when an alarm is raised; absent without `alarmEmail` and `alarmTopicArn`. */
+  /** The topic that is told when an alarm is raised; absent without `alarmEmail` and `alarmTopicArn`. */
   readonly alarmTopic: ITopic | undefined;
   /** The bus of audit entries; absent unless `events` is `on`. */
   readonly bus: EventBus | undefined;

@@ -8,8 +8,8 @@ import { type Change, merged, type StoredUser } from '../users/item.ts';
 import { makerForgotten } from '../users/write.ts';
 
 /**
- * The change after which a new password is the only way in, for whoever proves by the mailbox, or on the
- * machine, to be the one who may have it. The mailbox alone must not replace a second factor.
+ * The change after which a new password is the only way into an account, which somebody gets back by its
+ * mailbox or by a command on the machine. The mailbox alone must not replace a second factor.
  */
 export function accountReclaimed(
   user: StoredUser,
@@ -27,8 +27,8 @@ export function accountReclaimed(
 }
 
 /**
- * The change after which nobody logs in without the password: for one that somebody else sets, because
- * whoever knew the one before may have added another way.
+ * The change after which nobody logs in without the password. It goes with a password that somebody else sets,
+ * because whoever knew the password before may have added another way in.
  */
 export function otherWaysRemoved(user: StoredUser): Required<Change> {
   return merged(
@@ -45,7 +45,7 @@ export function factorsRemoved(user: StoredUser): Required<Change> {
   );
 }
 
-/** The change by which the items of the ways in go with a user who is deleted. */
+/** The change that deletes the items of the ways in of a user who is deleted. */
 export function waysInForgotten(user: StoredUser): Change {
   return merged(
     identitiesReleased(user), // identities

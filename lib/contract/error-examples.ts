@@ -27,7 +27,7 @@ export function ownExample(
     return bothForms(code, title, { fault: { [field]: exampleFault } });
   }
   if (code !== 'FIELD_INVALID') return undefined;
-  // Of any field a number is not allowed, which needs no rule of its own.
+  // A number is not allowed for any field, so that the example need not know the field's rule.
   const [field = ''] = Object.keys(bodyExample);
   const faults = [{ field, code: 'WRONG_TYPE', rule: 'must be a string' }] as const;
   return bothForms(code, `${field} must be a string`, { faults });

@@ -132,7 +132,7 @@ function errorResponse(
   const ofGateway = gatewayResponses[status];
   return {
     description: [
-      // Conflicts have little in common.
+      // Conflicts have little in common, so that each code is explained.
       reasons[status] ?? codes.map((code) => errorMeanings[code]).join(' '),
       ofGateway && 'API Gateway itself sends this status too, without the headers of the service.',
     ]

@@ -5,7 +5,7 @@
  * documents read them too.
  */
 export type Allowed =
-  /** One of these. */
+  /** One of these values. */
   | readonly (string | number)[]
   /** A whole number within these bounds, or one other value. */
   | { readonly from: number; readonly to: number; readonly or?: string | number }
@@ -23,9 +23,12 @@ export interface Setting {
   readonly allowed: Allowed;
   /** As text, which is always allowed. Absent: the setting has no default. */
   readonly default?: string;
-  /** The names of other settings that must not be at their defaults unless this one is. */
+  /**
+   * The names of the settings that this one requires: they must not be at their defaults where this one is not
+   * at its own.
+   */
   readonly requires?: string | readonly string[];
-  /** The same where a further setting, which is the key, is not at its default. */
+  /** The names of the settings that this one also requires where another setting, the key, is not at its default. */
   readonly requiresWith?: Readonly<Record<string, string>>;
   /**
    * Whether a stack only passes it on. There its value may be a reference that AWS resolves when it deploys, so
@@ -36,7 +39,7 @@ export interface Setting {
 
 export type Catalogue = Readonly<Record<string, Setting>>;
 
-/** Any text, which must be set; and any text that is '' by default. */
+/** Any text: `anyText` must be set, `optionalText` is '' by default. */
 export const anyText = {
   allowed: { rule: 'text', isAllowed: () => true },
 } as const satisfies Setting;

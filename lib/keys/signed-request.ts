@@ -1,7 +1,6 @@
 /**
- * Requests to services of AWS, signed here: the SDK's client of one more service would be as large
- * as everything else in a bundle, and the code that signs is in the bundle already. And requests for the
- * documents of issuers, which are not signed.
+ * Sends requests to services of AWS, and signs them: the SDK's client of one more service would double the
+ * size of a bundle, which has the code that signs anyway. It also gets the documents of issuers, unsigned.
  */
 import { Sha256 } from '@smithy/core/checksum';
 import { HttpRequest } from '@smithy/core/protocols';
@@ -53,9 +52,9 @@ interface SecretValue {
 }
 
 /**
- * Reads a secret of Secrets Manager, which SECRETS_URL leads to.
+ * Reads a secret from Secrets Manager, whose URL is SECRETS_URL.
  * @param SecretId its name or ARN
- * @param VersionStage which of its versions; permissions name it
+ * @param VersionStage the stage of the wanted version, which permissions name
  * @throws as {@link call}
  */
 export async function readSecretValue(
@@ -84,7 +83,7 @@ function requestTo(url: string, headers: Readonly<Record<string, string>>, body?
 /** Milliseconds for one attempt until the response begins. */
 const attemptTime = 1000;
 
-/** Bytes of a response to a GET request, which goes to somebody else than AWS. */
+/** The most bytes of a response to a GET request, which is sent to others than AWS. */
 const longestDocument = 1_000_000;
 
 /**

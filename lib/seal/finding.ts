@@ -14,11 +14,11 @@ export const findingKinds = {
 
 export interface Finding {
   readonly kind: keyof typeof findingKinds;
-  /** The id of an entry, or the number of a file, or of several with the same finding. */
+  /** The id of an entry, or the number of a file, or the numbers of several files with the same finding. */
   readonly subject: string;
-  /** How many files that are. */
+  /** How many files the subject names, if there are several. */
   readonly count?: number;
-  /** The line of an entry, as it was sealed and as it is; of a file, an explanation. */
+  /** For an entry its line, as it was sealed and as it is now; for a file an explanation. */
   readonly before?: string;
   readonly after?: string;
   /** SHA-256 of what was found in place of what was sealed; null: nothing. */
@@ -32,13 +32,13 @@ export interface Verified {
   readonly last: number;
   /** How many entries they have, each counted once. */
   readonly entries: number;
-  /** How many of their lines have a key before the beginning of their file. */
+  /** How many lines have a key before the `from` of their file. */
   readonly early: number;
-  /** The ids of the first of these. */
+  /** The ids of the first of these lines. */
   readonly earlyIds: readonly string[];
   /** How many entries have left the table because they expired. */
   readonly expired: number;
-  /** How many entries of the table the next run will seal, and since when the oldest one waits. */
+  /** How many entries of the table wait for the next run, and since when the oldest one has waited. */
   readonly waiting: number;
   readonly waitingSince: string | undefined;
   /** How many entries may have been in files that have left or cannot be read. */

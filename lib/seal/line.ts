@@ -1,4 +1,4 @@
-/** The canonical line of an entry, which the seal is about (lib/seal/README.md, Lines). */
+/** The canonical line of an entry, which is what is sealed (lib/seal/README.md, Lines). */
 import { hash } from 'node:crypto';
 
 /** An entry with every attribute that the table has of it; values as lib/seal/table.ts makes them. */
@@ -55,7 +55,7 @@ export function readLine(line: string): Item {
   return item as Item;
 }
 
-/** How many of the ids that an entry lists count, so that no entry keeps a sealer busy. */
+/** The most listed ids of one entry that are read, so that no entry keeps a sealer busy. */
 const maxListed = 1000;
 
 /** The ids of entries that an entry lists as replayed; none unless `replay-audit` left it. */
@@ -66,7 +66,7 @@ export function replayedBy({ action, resource, details }: Item): readonly string
   return (ids?.split(',') ?? []).slice(0, maxListed);
 }
 
-/** How many objects and arrays lie within each other in a line; DynamoDB has 32 levels of two each. */
+/** The most objects and arrays within each other in a line: DynamoDB allows 32 levels, each of which is two here. */
 const maxDepth = 100;
 
 /** JSON without white space, with the names of each object in the order of their code units. */

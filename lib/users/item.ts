@@ -53,7 +53,10 @@ export type StoredUser = User & {
    * identity or a passkey.
    */
   readonly made_by?: number | undefined;
-  /** How often the user was suspended: links that were mailed before are void. Absent: never, or before 1.1.0. */
+  /**
+   * How often the user was suspended since 1.1.0: each suspension voids the links that were mailed before.
+   * Absent: never.
+   */
   readonly suspensions?: number | undefined;
   /** The secret of the user's second factor, encrypted; absent: there is none. */
   readonly factor_secret?: string | undefined;
@@ -121,7 +124,7 @@ export function userKey(id: number) {
   return itemKey('user#*', id);
 }
 
-/** Bytes: what DynamoDB allows a partition key. */
+/** The most bytes that DynamoDB allows for a partition key. */
 const maxKey = 2048;
 
 /**

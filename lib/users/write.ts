@@ -33,7 +33,7 @@ export function rewriteUser<T>(
   return untilWritten(() => readUser(id), change, known);
 }
 
-/** The condition that a user is an admin at that instant, and not suspended. */
+/** The condition that a user is an admin, and not suspended, at the instant of the write. */
 export function byStoredAdmin(id: number, error: ErrorCode = 'FORBIDDEN'): Change {
   const check = {
     TableName: config.usersTable,
@@ -45,7 +45,7 @@ export function byStoredAdmin(id: number, error: ErrorCode = 'FORBIDDEN'): Chang
   return { steps: [[{ ConditionCheck: check }, error]] };
 }
 
-/** The change after which nobody is known to have made a user, and so may change that user. */
+/** The change after which whoever made a user may no longer change that user. */
 export const makerForgotten: Change = { fields: { made_by: undefined } };
 
 /**
@@ -58,7 +58,7 @@ export function emailTaken(user: StoredUser, email = user.email): Change {
   return merged(emailReleased(user), { steps: [claiming(item, 'EMAIL_REGISTERED')] });
 }
 
-/** Frees the address of a user, so that others can take it. */
+/** The change that frees the address of a user, so that others can take it. */
 export function emailReleased({ id, email }: StoredUser): Change {
   return { steps: [releasing(emailItemKey(email), id)] };
 }

@@ -5,8 +5,9 @@ import { temporaryFolder } from './temporary-folder.ts';
 let made: string | undefined;
 
 /**
- * The folder that has the bundle of each function in a folder of its name. They are bundled once in a
- * process, for all services. The package has them from infra/package/bundles.ts.
+ * The folder of the bundles, each in a folder with the name of its function. A process makes them once, for
+ * all services. In the package, which has finished bundles, infra/package/bundles.ts is in the place of this
+ * file.
  */
 export function bundlesFolder(): string {
   if (made === undefined) {

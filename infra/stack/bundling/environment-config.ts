@@ -36,7 +36,7 @@ export const NODE_REGION_CONFIG_FILE_OPTIONS = {};
 export const resolveRegionConfig = <T>(config: T): T => config;
 export const resolveDefaultsModeConfig = () => async () => 'legacy';
 
-// Only code that no bundle keeps, or that reads files, asks for these.
+// These are used only by code that no bundle keeps, or that reads files.
 export const REGION_ENV_NAME = 'AWS_REGION';
 export const REGION_INI_NAME = 'region';
 export const CONFIG_PREFIX_SEPARATOR = '.';

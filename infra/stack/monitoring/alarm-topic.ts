@@ -57,7 +57,7 @@ const createAlarmTopic = (
   return topic;
 };
 
-/** The topics of alarms: those that are told when one is raised, and when it is over. */
+/** The topics that are told when an alarm is raised, and the topics that are told when it is over. */
 export interface AlarmTopics {
   readonly raised: readonly ITopic[];
   readonly over: readonly ITopic[];

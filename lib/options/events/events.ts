@@ -1,4 +1,4 @@
-/** The events that records of the audit table's stream tell (infra/runbooks.md, Events). */
+/** The events that follow from records of the audit table's stream (infra/runbooks.md, Events). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
@@ -30,7 +30,7 @@ export interface AuditEvent {
 }
 
 /**
- * The events that records tell: new entries, and what nobody may do to entries. That is logged too, so
+ * The events that follow from records: new entries, and forbidden changes of entries. These are logged too, so
  * that the alarm is raised even while the bus takes nothing.
  * @throws {DomainError} STORAGE_FAULT when replays cannot be read
  */
@@ -70,7 +70,10 @@ const imageOf = ({ dynamodb }: StreamRecord): Image => dynamodb.NewImage ?? dyna
 
 const timeOf = ({ dynamodb }: StreamRecord) => dynamodb.ApproximateCreationDateTime;
 
-/** The ids that replays list which were recorded about when some entries were inserted. */
+/**
+ * The ids that replays list, of those replays that were recorded close to the times at which some entries were
+ * inserted.
+ */
 async function listedAround(times: readonly number[]): Promise<ReadonlySet<unknown>> {
   const [since, until] = [Math.min(...times) - tolerance, Math.max(...times) + tolerance].map(
     (time) => new Date(time * 1000).toISOString(),

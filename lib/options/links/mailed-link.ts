@@ -1,7 +1,7 @@
 /**
- * Links that are mailed to users, of each kind one: a link that resets a password (functions/README.md, Password
- * reset), and a link that verifies an address (../verified-addresses/address-link.ts). The item of each holds a digest
- * of its newest token.
+ * Links that are mailed to users. A user has at most one of each kind: a link that sets a password
+ * (functions/README.md, Password reset), and a link that verifies an address (../verified-addresses/address-
+ * link.ts). The item of each holds a digest of its newest token.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
@@ -38,7 +38,7 @@ export interface StoredLink {
   /** SHA-256 of the newest token; absent when the token was used or made void. */
   readonly token_hash?: string;
   readonly token_expires_at?: number;
-  /** The token that was used last to verify an address, until that expires. */
+  /** SHA-256 of the token that was last used to verify an address, until that token expires. */
   readonly used_hash?: string;
   /** A digest of the fields of the user to which the link is bound. */
   readonly user_state?: string;
@@ -174,9 +174,9 @@ const makeToken = (id: number): string => `${id}.${randomBytes(32).toString('bas
 const digest = (text: string) => createHash('sha256').update(text).digest('base64url');
 
 /**
- * A digest of the state of a user to which a link is bound. A change of the address makes a link void;
- * so does a suspension; a change of the password, or of an invitation, makes a link for a password void too. The
- * digest includes the salt of the hash, so that no password can be tried on it.
+ * A digest of the state of a user to which a link is bound. A change of the address and a suspension make
+ * every link void. A change of the password or of the invitation also makes a link void that sets a password.
+ * The digest includes the salt of the hash, so that no password can be tried on it.
  */
 function stateOf(kind: LinkKind, user: StoredUser): string {
   const { email, password_hash, invited_until, suspensions } = user;

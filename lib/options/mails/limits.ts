@@ -1,6 +1,6 @@
 /**
- * The mails that an address gets: of each kind only so many, whoever asks for them, and for each request
- * one, however often it is delivered (functions/README.md, Limits of mails).
+ * Limits the mails that an address gets: of each kind only so many, whoever asks for them, and one for each
+ * request, however often Lambda delivers the request (functions/README.md, Limits of mails).
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -44,8 +44,9 @@ const maxRounds = 3;
 
 /**
  * Counts a mail for its address, and claims its request.
- * @returns false when it must not be sent: the request was mailed already, or a newer one was since, or
- *   the address has had its mails, which is logged
+ * @returns false when it must not be sent: the request or a newer one was mailed already, or the address has
+ * reached
+ *   a limit, which is logged
  * @throws {DomainError} STORAGE_FAULT
  * @throws {Error} MailUnderWay while another delivery of the request mails it: try again later
  */
@@ -97,13 +98,13 @@ export function releaseMail(mail: Claim): Promise<void> {
 
 const minute = 60;
 
-/** The mails of a kind within so many seconds, for which anybody may ask. */
+/** The limits of mails of a kind for which anybody may ask: the most mails within so many seconds. */
 const asked = [
   { most: 1, within: minute },
   { most: 5, within: hour },
 ];
 
-/** Those to an address that is verified, which only its account can cause. */
+/** The limit of notices to a verified address, which only its account can cause. */
 const own = [{ most: 10, within: hour }];
 
 /**
@@ -139,7 +140,7 @@ function waitAfter(mailed: ReturnType<typeof recent>, limits: typeof asked, now:
   return Math.max(0, ...waits);
 }
 
-/** Seconds for which a delivery claims a request: longer than the function that mails may run. */
+/** Seconds for which a delivery claims a request: longer than the mailing function may run. */
 const lease = 50;
 
 /** Writes a claim, unless another delivery has changed the item since it was read. */

@@ -1,6 +1,6 @@
 /**
- * The passkeys of users (functions/README.md, Passkeys). The user's item names them, and each has an item of
- * its own, by which it belongs to one user alone, with its key and what its last use has left. Both are
+ * The passkeys of users (functions/README.md, Passkeys). The user's item lists them. Each also has an item of
+ * its own, which has its public key and its last use, and by which it belongs to one user alone. Both are
  * written in one transaction.
  */
 import { randomBytes } from 'node:crypto';
@@ -41,7 +41,7 @@ export interface StoredCredential extends Omit<Credential, 'credential_id'> {
   readonly last_used_at: string | null;
 }
 
-/** Passkeys of the domain in force that a user may have. */
+/** The most passkeys of the domain in force that a user may have. */
 export const mostPasskeys = 10;
 
 /** The domain and the origins of passkeys, from PASSKEYS. */
@@ -144,15 +144,16 @@ export function passkeysRemoved(user: StoredUser, removed = user.passkeys ?? [])
   };
 }
 
-/** The change by which the items of the passkeys of a user go with the user. */
+/** The change that deletes the items of the passkeys of a user who is deleted. */
 export function passkeysForgotten(user: StoredUser): Change {
   return { steps: (user.passkeys ?? []).map((passkey) => forgetting(user, passkey)) };
 }
 
 /**
- * Notes that a user has logged in by a credential. A counter of 0 is that of an authenticator without one, also
- * where another authenticator with the same passkey counts, and is not stored.
- * @returns false if it was removed, or if its counter is not higher than the stored one
+ * Notes that a user has logged in by a credential. A counter of 0 is not stored: the authenticator does not
+ * count,
+ * even if another authenticator with the same passkey does.
+ * @returns false if the credential was removed, or if its counter is not higher than the stored one
  * @throws {DomainError} STORAGE_FAULT
  */
 export function noteLogin(
