@@ -1,4 +1,4 @@
-/** How users are deleted, whom others may change at the same time (functions/README.md, Own account). */
+/** How users are deleted, even while others change them (functions/README.md, Own account). */
 import { transact } from '../dynamodb/client.ts';
 import { config } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
@@ -43,7 +43,7 @@ export async function remove(user: StoredUser, ...changes: readonly Change[]): P
 }
 
 /**
- * Deletes a caller, unless that is the last admin: when two admins delete themselves, one of them fails.
+ * Deletes a caller who is not the last admin: when two admins delete themselves, one of them fails.
  * @param given by which the caller confirms it
  * @throws {DomainError} USER_NOT_FOUND, SECOND_FACTOR_REQUIRED, LAST_ADMIN, STORAGE_FAULT, and what the
  *   confirmation throws

@@ -138,7 +138,7 @@ async function storeEnrolment(given: OwnConfirmation, secret: string): Promise<v
   await rewriteUser(caller.id, store, caller);
 }
 
-/** Makes the secret that waits the second factor of the user, by its first code. */
+/** Turns the secret that waits for its first code into the second factor of the user. */
 async function enable(
   { caller, source, code }: OwnConfirmation & { readonly code: string },
   codes: readonly string[],

@@ -104,7 +104,7 @@ function findIdentity({ identities = [] }: StoredUser, identityId: string | unde
   return identity;
 }
 
-/** The change that unlinks an identity, which is not the last way in. @param kept the session that goes on */
+/** The change that unlinks an identity, unless it is the last way in. @param kept the session that goes on */
 function unlinked(user: StoredUser, identityId: string | undefined, kept?: Session): Change {
   const identity = findIdentity(user, identityId);
   const rest = user.identities?.filter((each) => each !== identity) ?? [];

@@ -22,8 +22,8 @@ import {
 } from './login-steps.ts';
 
 /**
- * Logs in the user who has a credential. Guessing breaks no passkey: the wrong passwords of others make nobody wait
- * here, and what fails counts for its source alone. A login forgets the failures of the account.
+ * Logs in the user who has a credential. Because guessing breaks no passkey, failed logins of the account make
+ * nobody wait here, and a failure counts for its source alone. A login forgets the failures of the account.
  * @throws {DomainError} TOO_MANY_ATTEMPTS, PASSKEY_UNKNOWN, LOGIN_PASSKEY_INVALID, ACCOUNT_SUSPENDED,
  *   EMAIL_NOT_VERIFIED, TOKEN_FAULT, STORAGE_FAULT
  */

@@ -17,7 +17,7 @@ interface Told extends Done {
 }
 
 /**
- * Does what is to be recorded, as {@link recorded} does, and mails a notice to the user after a success.
+ * Does work that is recorded, as {@link recorded} does, and mails a notice to the user after a success.
  * @returns what the work returns
  * @throws what the work throws
  */

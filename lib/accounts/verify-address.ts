@@ -18,7 +18,7 @@ import { makerForgotten, writeUser } from '../users/write.ts';
 import { type Confirmation, confirmPassword, hasPassword } from './confirmation.ts';
 import { recordedAndTold } from './recorded.ts';
 
-/** The token of a link, and what its user confirms by. */
+/** The token of a link, and the proof by which its user confirms. */
 interface VerificationRequest extends Pick<Confirmation, 'idToken' | 'nonce'> {
   readonly token: string;
   readonly password?: string | undefined;
