@@ -108,7 +108,10 @@ function reportOf(
   };
 }
 
-/** Requires that the user may be changed so: of the user as read, and again of one whom others have changed since. */
+/**
+ * Requires that the caller may change the user in this way. It is asked of the user as read, and again if others
+ * have changed the user since.
+ */
 function requireChangeable(user: StoredUser, { id, changes, claims, bearer }: ChangeRequest): void {
   const isSelf = user.id === claims.id;
   if (bearer?.id === id) requireOpen(user, bearer.session); // sessions

@@ -28,10 +28,10 @@ export function hasPassword({ password_hash }: StoredUser): boolean {
 }
 
 /**
- * Requires the current password of a user, or an ID token of a user who has none. What is wrong counts as a
- * failed login.
- * @param confirmed the hash for which it was right already: it is checked, and used up, only once
- * @returns the hash for which it is right
+ * Requires the current password of a user, or an ID token of a user who has none. A wrong one counts as a failed
+ * login.
+ * @param confirmed the hash that the password has matched already: it is checked, and a nonce used up, only once
+ * @returns the hash that the password matches
  * @throws {DomainError} CURRENT_PASSWORD_REQUIRED, CURRENT_PASSWORD_WRONG, ID_TOKEN_REQUIRED,
  *   IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, TOO_MANY_ATTEMPTS, STORAGE_FAULT
  */
@@ -48,7 +48,7 @@ export async function confirmPassword(
 }
 
 /**
- * Whom an ID token vouches for. What is wrong counts as a failed login.
+ * Reads whom an ID token vouches for. A wrong token counts as a failed login.
  * @param user who must have the identity; absent: it may be anybody's
  * @throws {DomainError} IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, TOO_MANY_ATTEMPTS
  */

@@ -18,7 +18,7 @@ import { mustVerify } from '../options/verified-addresses/address.ts';
 import type { StoredUser } from '../users/item.ts';
 import { isSuspended } from '../users/user.ts';
 
-/** The refusal of a login that was checked, which a wait before the check is not. */
+/** The refusal of a login that was checked; a login that must wait is refused before the check. */
 export class Refused extends Error {
   override readonly name = 'Refused';
   readonly error: DomainError;

@@ -1,6 +1,6 @@
 /**
- * Who may do what (functions/README.md, Callers): the one table that contracts name rows of, and that flows
- * ask again where it depends on the user who is asked for.
+ * Who may do what (functions/README.md, Callers). Contracts name rows of this one table. Flows ask it again where
+ * the answer depends on the user whom the request is about.
  */
 import { DomainError } from '../ground/errors.ts';
 import { config, hasSessions, sendsMail } from '../ground/settings.ts';
@@ -22,9 +22,12 @@ export interface Standing {
 
 /** Who asks. */
 export interface Asking extends Standing {
-  /** Whether the caller asks for itself. */
+  /** Whether the request is about the caller. */
   readonly isSelf: boolean;
-  /** Whether the caller may have made the user whom it asks for; nobody knows before that one is read. */
+  /**
+   * Whether the caller may have made the user whom the request is about, which is known only once that user is
+   * read.
+   */
   readonly mayBeMaker: boolean;
 }
 
@@ -81,8 +84,8 @@ const table = {
 } as const satisfies Readonly<Record<string, Row>>;
 
 /**
- * The standing of a caller in the session of the request. Where admins need a second factor, it is that of a
- * `user`, and of no auditor, in a session that has none.
+ * The standing of a caller in the session of the request. Where admins need a second factor, callers in a session
+ * without one have the role `user`, and are no auditors.
  */
 export function standingOf(caller: Bearer): Standing & Pick<StoredUser, 'role'> {
   const stored = { role: caller.role, isAuditor: caller.auditor === true };

@@ -23,8 +23,9 @@ export interface OwnConfirmation extends Confirmation {
 }
 
 /**
- * Changes a caller who confirms the change by all that the caller has, and uses the code up. A change that others
- * overtake reads the user again, and then requires an open session, and a password that others have set.
+ * Changes a caller who confirms the change by all that the caller has, and uses the code up. If others have
+ * changed the user meanwhile, the user is read again: the session must still be open then, and the given password
+ * must match one that others have set.
  * @throws {DomainError} USER_NOT_FOUND, TOKEN_INVALID, CODE_REQUIRED, CODE_WRONG, STORAGE_FAULT, what
  *   {@link confirmPassword} throws, and what the change throws
  */

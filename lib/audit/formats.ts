@@ -8,7 +8,7 @@ interface Format<E> {
   readonly line: (entry: E) => string;
 }
 
-/** Where a value begins, or where some spreadsheets begin a cell or a row even within quotes. */
+/** The places where a value begins, or where some spreadsheets begin a cell or a row even within quotes. */
 const cell = '(?<=^|[,;\\t\\r\\n])';
 
 /** The begin of a cell that a spreadsheet would run as a formula. It may take away a tab or a CR. */

@@ -64,7 +64,7 @@ export interface Done {
 }
 
 /**
- * Does what is to be recorded, and leaves the entry of its success or, as {@link recordingFaults} does, of a fault.
+ * Does work, and leaves an entry of its success or, as {@link recordingFaults} does, of a fault.
  * @returns what the work returns
  * @throws what the work throws
  */
@@ -78,8 +78,8 @@ export async function recorded(deed: Deed, work: () => Promise<unknown>): Promis
 }
 
 /**
- * Does a part of what is to be recorded. If the store or the signing of a token fails, or the change may
- * have been made despite an error, this leaves its entry as a FAILURE; any other error leaves none.
+ * Does a part of the work that an entry records. If the store or the signing of a token fails, or the change may
+ * have been made despite an error, the entry is left as a FAILURE; any other error leaves none.
  * @returns what the work returns
  * @throws what the work throws
  */

@@ -62,7 +62,7 @@ export interface Success {
   readonly headers?: readonly string[];
 }
 
-/** A list in which what belongs to an option is falsy where the option is off: it is left out. */
+/** A list that leaves out the items of options that are off: these are falsy. */
 export type WithOptions<Item> = readonly (Item | readonly Item[] | false | undefined)[];
 
 /** The parts of an endpoint that only the document has. */
@@ -84,7 +84,7 @@ export interface Description {
 /** Descriptions by the names of contracts. Bundles leave them out, because no handler imports them. */
 export type Descriptions = Readonly<Record<string, (settings: ServiceValues) => Description>>;
 
-/** A contract with what is said of it, and the file of its handler: `users/get`. */
+/** A contract, its description, and the file of its handler, such as `users/get`. */
 export interface Endpoint {
   readonly file: string;
   readonly contract: Contract;

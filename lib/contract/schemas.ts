@@ -59,7 +59,10 @@ export function confirmationWithCodeErrors(settings: ServiceValues) {
   ] as const;
 }
 
-/** The error for a caller who needs a factor and has a passkey, in a session that began neither by it nor with a code. */
+/**
+ * The error for a caller who needs a second factor and has a passkey, in a session that began neither by a passkey
+ * nor with a code.
+ */
 export function factorSessionError(settings: ServiceValues): ErrorCode | false {
   return settings.secondFactor === 'admins' && hasPasskeys(settings) && 'SECOND_FACTOR_REQUIRED';
 }

@@ -25,7 +25,7 @@ import { patiently } from '../ground/time.ts';
 /** The client of this process; absent until something is sent. */
 let client: DynamoDBDocumentClient | undefined;
 
-/** Others have written since the items were read that a write depends on. */
+/** Others have written the items that a write depends on since they were read. */
 export class Overtaken extends Error {
   override readonly name = 'Overtaken';
 }
@@ -48,8 +48,8 @@ const minWrites = 3;
 const contentionTime = 3000;
 
 /**
- * Reads, decides and writes, again for as long as others write in between: of all that race, one succeeds
- * each time.
+ * Reads, decides and writes, and repeats this for as long as others write in between. Of several that race, one
+ * succeeds in each round.
  * @param write decides by what was read; throws Overtaken when others have written since
  * @param known what was read already, for the first attempt
  * @throws {DomainError} STORAGE_FAULT when no attempt succeeded, and what an attempt throws
@@ -175,7 +175,8 @@ export function isConditionFailure(error: unknown): error is DomainError {
 }
 
 /**
- * Makes a conditional update whose response may be lost: an attempt after that fails by its condition.
+ * Makes a conditional update. If a response is lost, the next attempt fails by the condition, so that the item
+ * must show whether the update was made.
  * @param isMade whether an item is as this update leaves it
  * @returns false when the condition does not hold
  * @throws {DomainError} STORAGE_FAULT, also if the update may have been made before others wrote

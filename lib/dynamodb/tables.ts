@@ -106,16 +106,16 @@ export const auditTable = {
  */
 export type KeyPattern =
   | 'user#*'
-  /** That a user has an address, or an identity, which nobody else can have then. */
+  /** An address or an identity that a user has, so that nobody else can have it. */
   | 'email#*'
   | 'identity#*'
-  /** The key of a passkey, and what its last use has left, by the id of its credential. */
+  /** The public key and the last use of a passkey, by the id of its credential. */
   | 'passkey#*'
   | 'sessions#*'
   /** The newest link of a user that resets the password, and that verifies an address. */
   | 'reset#*'
   | 'address#*'
-  /** Counts, and what is written in place of a user whose address is taken. */
+  /** Counts, and the item that is written in place of a user whose address is taken. */
   | 'attempts#login#*'
   | 'attempts#register#*'
   | 'attempts#mail#*'

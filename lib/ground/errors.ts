@@ -103,7 +103,10 @@ export const errorCodes = Object.keys(table) as readonly ErrorCode[];
 
 export const httpErrors: Readonly<Record<ErrorCode, HttpError>> = table;
 
-/** The meaning of each, in a line, for the document and its page; apart, so that no other function has it. */
+/**
+ * The meaning of each code, in a line, for the document and its page. It is a table of its own so that no other
+ * function has it.
+ */
 // biome-ignore format: a table
 export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   NO_TOKEN: 'The request has no Authorization header that begins with `Bearer` and a space.',
@@ -261,7 +264,7 @@ export const missingField = (code: ErrorCode, field: string): DomainError =>
 export const invalidParameter = (name: string, rule: string): DomainError =>
   new DomainError('PARAMETER_INVALID', { message: `${name} ${rule}` });
 
-/** A cause that this code names, rather than the SDK. */
+/** A cause of a fault that our own code names, and not the SDK. */
 export const namedError = (name: string): Error => Object.assign(new Error(), { name });
 
 const safeName = /^[\w.:-]{1,64}$/;

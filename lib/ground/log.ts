@@ -1,7 +1,7 @@
 import { DomainError, faultName } from './errors.ts';
 
 export const logError = logAt('error');
-/** Logs something that is no fault, but that somebody should know. */
+/** Logs something that somebody should know, although it is no fault. */
 export const logWarning = logAt('warn');
 
 // The events of log lines that other modules name; alarms look for most of them.

@@ -68,7 +68,7 @@ const plainUrl = /^https?:\/\/(?!\/)[!-~]+$/i;
 const appUrl =
   /^(?!(?:https?|javascript|data|vbscript|blob|file|about):)[a-z][a-z\d+.-]*:\/\/[!-~]*$/i;
 
-/** An OpenID Connect issuer whose ID tokens log users in, and for which apps they may be. */
+/** An OpenID Connect issuer whose ID tokens log users in, and the apps for which the tokens may be issued. */
 export interface IdentityProvider {
   readonly issuer: string;
   readonly audiences: readonly string[];
@@ -103,7 +103,7 @@ function isProvider({ issuer, audiences, ...others }: Partial<IdentityProvider>)
   );
 }
 
-/** Of Entra ID for many tenants: its tokens name the tenant's own issuer, and never this one. */
+/** An issuer of Entra ID for many tenants: tokens name the tenant's own issuer, and never this one. */
 const ofManyTenants = /\/(?:common|organizations|consumers)\/v2\.0\/?$/i;
 
 /** Whether each issuer stands once, however it is written. */
@@ -155,7 +155,7 @@ const domain = /^(?=.{1,253}$)(?:localhost|(?:[a-z\d-]{1,63}\.)+[a-z][a-z\d-]*[a
 /** The origin of an app, as Android and iOS name it. */
 const appOrigin = /^(?:android:apk-key-hash:[\w-]{43}|ios:[!-~]+)$/;
 
-/** What a JSON text holds. @returns undefined for a text that is none */
+/** Reads a JSON text. @returns undefined for any other text */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

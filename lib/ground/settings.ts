@@ -1,7 +1,8 @@
 /**
- * The settings of the service, each said once, as data, and their values in an environment, where `sessionDays` is
- * SESSION_DAYS. The other settings of a deployment are in infra/deployment-settings.ts, the settings of `npm start`
- * in infra/local-settings.ts, and the meanings of all in infra/meanings.ts, from which infra/settings.md is written.
+ * The settings of the service, each defined once, as data, and their values in an environment, where `sessionDays`
+ * is SESSION_DAYS. The other settings of a deployment are in infra/deployment-settings.ts, the settings of `npm
+ * start` in infra/local-settings.ts, and the meanings of all in infra/meanings.ts, from which infra/settings.md is
+ * written.
  */
 import {
   displayName,
@@ -61,7 +62,7 @@ export const serviceSettings = {
     requires: 'sessionDays',
   },
   mailFrom: { allowed: mailSender, default: '' },
-  // No request has a say in the pages to which links lead.
+  // No request decides to which pages links lead.
   resetUrl: { allowed: pageUrl, default: '', requires: 'mailFrom', isPassedOn: true },
   emailVerification: {
     allowed: ['off', 'on', 'required'],
@@ -87,7 +88,7 @@ export const serviceNames = Object.keys(serviceSettings) as (keyof typeof servic
 /** The settings that a stack only passes on to functions, which check them. */
 export const passedOn = serviceNames.filter((name) => 'isPassedOn' in serviceSettings[name]);
 
-/** The settings of the audit trail that a deployment chooses, and says to functions. */
+/** The settings of the audit trail that a deployment chooses, and passes to functions. */
 export const trailSettings = {
   // One machine always seals.
   auditSeal: { allowed: ['on', 'paused', 'off'], default: 'on' },
@@ -101,8 +102,8 @@ export const trailSettings = {
 export const shownSettings = { ...serviceSettings, ...trailSettings };
 
 /**
- * All settings: the ones above, and those that whatever runs the service gives. Where the signing secret and the
- * keys of requests to AWS are found is read beside them, in lib/keys and lib/http/edge.ts.
+ * All settings: the ones above, and the settings that a stack or a start gives to the service. The places of the
+ * signing secret and of the keys of requests to AWS are read elsewhere, in lib/keys and lib/http/edge.ts.
  */
 export const settings = {
   ...shownSettings,
@@ -137,8 +138,8 @@ export const settings = {
 } as const satisfies Catalogue;
 
 /**
- * The values of {@link serviceSettings}, and whether the trail is sealed: what there is follows
- * from them.
+ * The values of {@link serviceSettings}, and whether the trail is sealed. The endpoints that exist follow from
+ * them.
  */
 export type ServiceValues = Values<typeof serviceSettings> &
   Pick<Values<typeof settings>, 'auditSeal'>;
@@ -146,7 +147,7 @@ export type ServiceValues = Values<typeof serviceSettings> &
 /** The values of {@link settings}. */
 export type Config = Values<typeof settings>;
 
-/** Whether what runs the service keeps a sealed trail. */
+/** Whether the service keeps a sealed trail. */
 export const keepsSeal = ({
   auditArchiveFolder,
   auditSealKey,

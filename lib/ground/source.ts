@@ -10,7 +10,7 @@ export interface Source {
   readonly language?: Language;
 }
 
-/** An address as text of which there is one: IPv6 can be spelt in many ways (RFC 5952). */
+/** An address in its one canonical spelling: IPv6 can be spelt in many ways (RFC 5952). */
 export function oneSpelling(address: string): string {
   const url = isIPv6(address) ? URL.parse(`http://[${address}]`) : null;
   return url ? unmapped(url.hostname.slice(1, -1)) : address;
@@ -26,7 +26,10 @@ export function networkOf(address: string): string {
   return `${prefix.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
 }
 
-/** The IPv4 address that an IPv6 address stands for (RFC 4291, section 2.5.5.2), which is as it is else. */
+/**
+ * The IPv4 address that an IPv6 address stands for (RFC 4291, section 2.5.5.2); any other address is returned
+ * unchanged.
+ */
 function unmapped(address: string): string {
   const [, high, low] = /^::ffff:([\da-f]+):([\da-f]+)$/.exec(address) ?? [];
   if (!high || !low) return address;

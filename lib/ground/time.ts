@@ -21,7 +21,7 @@ export function seconds(date: Date): number {
   return Math.floor(date.getTime() / 1000);
 }
 
-/** A time limit of this process, from the one on AWS in any unit. */
+/** The time limit of this process that corresponds to one on AWS, in the same unit. */
 export function patiently(limit: number): number {
   return limit * (globalThis.patience ?? 1);
 }

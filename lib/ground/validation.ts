@@ -194,7 +194,7 @@ function isRequired({ type }: { readonly type: string }) {
   return !['optional', 'exact_optional', 'nullish'].includes(type);
 }
 
-/** Whether a value is absent, null or empty, which white space is where it is trimmed. */
+/** Whether a value is absent, null or empty; where text is trimmed, white space is empty. */
 function isMissing(schema: object, value: unknown, faults: readonly FieldFault[]) {
   const found = faults.map(({ code }) => code);
   return (

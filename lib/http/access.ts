@@ -79,7 +79,7 @@ export async function findStoredFor(
   return bearer?.id === id ? bearer : findStoredUser(id);
 }
 
-/** Who asks, as the policy looks at it before the user is read who is asked for. */
+/** Who asks, as the policy sees it before it reads the user whom the request is about. */
 function askingOf({ claims, pathParameters }: IncomingEvent): Asking {
   const isSelf = pathParameters?.id === String(claims?.id);
   return { ...claims, isSelf, mayBeMaker: !isSelf };
@@ -88,7 +88,7 @@ function askingOf({ claims, pathParameters }: IncomingEvent): Asking {
 /** Errors of a token that is missing or not valid. */
 const tokenFaults: readonly ErrorCode[] = ['NO_TOKEN', 'TOKEN_EXPIRED', 'TOKEN_INVALID'];
 
-/** Authenticates a caller who has a valid token, and lets all others pass as well, who have no claims. */
+/** Authenticates a caller who has a valid token, and lets all others pass without claims. */
 function recognize(): Middleware {
   const recognizeBefore: NonNullable<Middleware['before']> = async ({ event }) => {
     try {

@@ -1,6 +1,6 @@
 /**
- * Requests that have come through CloudFront (infra/runbooks.md, CloudFront): it alone knows the value of
- * the origin header, and then says who the viewer is.
+ * Recognises requests that have come through CloudFront (infra/runbooks.md, CloudFront), which alone knows the
+ * value of the origin header. Of these requests CloudFront says who the viewer is.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -12,15 +12,15 @@ import type { IncomingEvent, Middleware } from './request.ts';
 /** Milliseconds after which the secret is read again, so that a new value is known by then. */
 const refreshInterval = 300_000;
 
-/** The digests of the values that count: while one takes the place of another, both. */
+/** The digests of the values that count: two, while one replaces another. */
 const valuesInForce = /* @__PURE__ */ cached(readValues, {
   lifetime: refreshInterval,
   event: 'edge-secret-not-read',
 });
 
 /**
- * Where the service is behind CloudFront, rejects with FORBIDDEN what has not come through it, and makes
- * the viewer's address the source of the request; elsewhere it does nothing.
+ * Where the service is behind CloudFront, rejects requests that have not come through it with FORBIDDEN, and makes
+ * the viewer's address the source of the others; elsewhere it does nothing.
  */
 export function fromEdge(): Middleware {
   const fromEdgeBefore: NonNullable<Middleware['before']> = async ({ event }) => {

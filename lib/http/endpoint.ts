@@ -36,8 +36,8 @@ type Permit = (event: IncomingEvent, given: Fields) => void;
  * deployment knows (500), CloudFront (403), token (401), role (403), body and query (400), id (404). An error runs
  * from the last `use` to the first: mapErrors makes an HTTP error of it, httpErrorHandler a response, and render
  * gives that its headers.
- * @param checks let only those pass who may call
- * @param permit throws where the caller may not ask for what is given
+ * @param checks throw for callers who may not call the endpoint
+ * @param permit throws where the caller may not ask for what the request has
  */
 export function endpoint<const C extends Contract>(
   contract: C,

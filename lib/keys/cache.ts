@@ -1,7 +1,7 @@
 /** Keeps keys and secrets in memory, which somebody may replace at any time. */
 import { describeFault, logError } from '../ground/log.ts';
 
-/** Milliseconds between two attempts to read, however many requests lack what is kept. */
+/** Milliseconds between two attempts to read, however many requests need a newer value. */
 const askingInterval = 60_000;
 
 /**
@@ -36,7 +36,7 @@ export function cached<T>(
       logError(event, describeFault(error));
     }
   };
-  // When the clock was set back, nobody knows how much time has passed.
+  // If the clock was set back, it is unknown how much time has passed.
   const isOver = (since: number, length: number) => Math.abs(now() - since) >= length;
 
   return async (lacks = () => false) => {

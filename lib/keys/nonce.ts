@@ -12,7 +12,7 @@ import { hour, seconds } from '../ground/time.ts';
 import type { Change } from '../users/item.ts';
 import { type SigningKey, signingKeys } from './signing-secret.ts';
 
-/** What a nonce is for: for any other purpose it is not one. */
+/** The purpose of a nonce: for any other purpose it is not valid. */
 export interface NonceKind {
   readonly purpose: string;
   /** Seconds for which it is good: at most an hour, after which its use is forgotten. */
@@ -29,7 +29,7 @@ export async function makeNonce(
   return `${text}.${signatureOf(key, purpose, text)}`;
 }
 
-/** Whether a text is a nonce of a kind that this service gave, and that is good at a time unless it was used. */
+/** Whether a text is a nonce of a kind that this service made, and that is still valid, unless it was used. */
 export async function isNonce(
   nonce: string,
   { purpose }: NonceKind,
@@ -38,7 +38,7 @@ export async function isNonce(
   const [, text = '', until = '', signature = ''] =
     /^((\d{10})\.[\w-]{22})\.([\w-]{43})$/.exec(nonce) ?? [];
   if (!(Number(until) > seconds(now))) return false;
-  // Compared as text, of which several stand for the same bytes.
+  // Compared as text, because several texts stand for the same bytes.
   const isOf = (key: SigningKey) =>
     timingSafeEqual(Buffer.from(signatureOf(key, purpose, text)), Buffer.from(signature));
   return (await signingKeys()).some(isOf);

@@ -56,7 +56,7 @@ export async function issueToken(
 
 // Tokens that a key signs are as RFC 9068 has them (functions/README.md, Tokens that others verify).
 
-/** Where they come from and for whom they are: by settings, never by a request. */
+/** The issuer and the audience of tokens, which settings name, and never a request. */
 export function issued() {
   const issuer = config.tokenIssuer || config.apiUrl;
   return { issuer, audience: config.tokenAudience || issuer };

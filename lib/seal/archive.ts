@@ -101,7 +101,7 @@ export function memberOf(line: string | Buffer): Buffer {
 /**
  * Reads the lines of a file, one after another, with only some of them in memory.
  * @param content the second part, if it was read before
- * @returns how they are not as they were sealed; undefined when they are
+ * @returns how the lines differ from what was sealed; undefined when they do not
  */
 export async function readLines(
   trail: Trail,

@@ -17,7 +17,7 @@ import type { Signer } from './header.ts';
 /** The prefix of all names of the archive in its bucket. */
 export const archivePrefix = 'audit-archive/';
 
-/** Milliseconds: a lost response must not hold up a run for as long as it may take. */
+/** Time limits in milliseconds: a lost response must not hold up a run for all the time that the run has. */
 const requestHandler = {
   connectionTimeout: 5000,
   requestTimeout: 60_000,
@@ -26,8 +26,7 @@ const requestHandler = {
 };
 
 /**
- * An archive in a bucket of S3 with versions, under one prefix. What lies over the first version of
- * an object counts as altered.
+ * An archive in a bucket of S3 with versions, under one prefix. An object with a later version counts as altered.
  * @throws the SDK's errors from its methods
  */
 export function bucketArchive(bucket: string): Archive {

@@ -12,7 +12,7 @@ interface Fault {
   readonly why?: string | undefined;
   /** Of what was found. */
   readonly hash?: string | undefined;
-  /** It is none when files that end until this key may have left. */
+  /** The fault is excused once files that end until this key may have left. */
   readonly excusedAt?: string;
 }
 

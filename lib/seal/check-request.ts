@@ -1,6 +1,6 @@
 /**
- * That an admin asks for a check: a mark in an item of the users table, which the endpoint writes, and the
- * sealer reads and removes.
+ * The request of an admin for a check: a mark in an item of the users table, which the endpoint writes, and which
+ * the sealer reads and removes.
  */
 import { randomUUID } from 'node:crypto';
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';

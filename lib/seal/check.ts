@@ -52,7 +52,7 @@ export function logFailure(error: unknown): void {
   }
 }
 
-/** That the users table cannot be read or written does not matter to the seal. */
+/** The seal goes on even if the users table cannot be read or written. */
 function attempt<T>(event: string, work: Promise<T> | undefined): Promise<T | undefined> {
   return Promise.resolve(work).catch((error) => {
     logError(event, describeFault(error));
@@ -61,8 +61,8 @@ function attempt<T>(event: string, work: Promise<T> | undefined): Promise<T | un
 }
 
 /**
- * Says that files behind the newest one are not signed, or that the file that was the newest is gone.
- * @returns that it is gone, which no check finds once another file has its number
+ * Logs that files after the newest one are not signed, or that the file that was the newest is gone.
+ * @returns the finding that it is gone, which no check makes once another file has its number
  */
 function warn({ end }: Sealed, remembered: SignedHeader | undefined): readonly Named[] {
   const foreign = [...end.taken].map((number) => named('foreign', number));

@@ -1,6 +1,6 @@
 /**
- * The newest header, as it is shown: in an item of the users table, so that the function that shows it
- * needs neither the archive nor a list of it. Nothing is proved by it but that the key has signed it.
+ * The newest header, as it is shown: in an item of the users table, so that the function that shows it needs
+ * neither the archive nor a list of it. It proves only that the key has signed it.
  */
 import type { KeyObject } from 'node:crypto';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';

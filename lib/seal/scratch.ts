@@ -1,4 +1,4 @@
-/** Tables on the disk, for what would take too much memory. */
+/** Tables on the disk, for data that would take too much memory. */
 import { DatabaseSync } from 'node:sqlite';
 
 type Row = Readonly<Record<string, unknown>>;

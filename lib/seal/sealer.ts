@@ -38,11 +38,11 @@ export interface Sealing {
     write(line: string): Promise<unknown>;
     read(publicKey: KeyObject): Promise<SignedHeader | undefined>;
   };
-  /** Where an admin asks for a check. */
+  /** The place of an admin's request for a check. */
   readonly asked?: {
-    /** @returns the mark that somebody asks; undefined when nobody does */
+    /** @returns the mark of a request; undefined when there is none */
     read(): Promise<string | undefined>;
-    /** Removes the mark, unless it is another one by now. */
+    /** Removes the mark, unless another one has taken its place. */
     remove(mark: string): Promise<unknown>;
   };
 }

@@ -7,7 +7,7 @@ import { longest } from './user.ts';
 export const uniqueness =
   'Kept as it was given; unique without regard to letter case, to how accents are composed, and to whether the domain is written in Unicode or in punycode.';
 
-/** Text in place of an address that is too long to be looked at: nobody has it, and nobody can send it. */
+/** Text in place of an address that is too long to be processed: nobody has it, and nobody can send it. */
 export const nobodysEmail = '';
 
 /** The form in which texts are searched: without regard to letter case or to how accents are composed. */
@@ -31,8 +31,8 @@ export function isAddress(text: string): boolean {
 }
 
 /**
- * The form under which addresses are unique and looked up (functions/README.md, Input). The key of a key
- * is that key, and text that is no address has a key that no address has.
+ * The form under which addresses are unique and looked up (functions/README.md, Input). The key of a key is the
+ * same key, and text that is no address has a key that no address has.
  */
 export function emailKey(email: string): string {
   return untrimmedKey(email.trim());
@@ -81,7 +81,10 @@ const capitals = (text: string): string => text.toLowerCase().toUpperCase();
 /** The characters that `domainToASCII` would cut off, leave out or decode, so that two domains became one. */
 const misread = /[\s\p{Cc}\p{Cf}/\\?#%:[\]]/u;
 
-/** UTF-16 code units that no address has more of: punycode of a text takes time in proportion to its square. */
+/**
+ * The most UTF-16 code units of an address's domain: punycode of a text takes time in proportion to the square of
+ * its length.
+ */
 const longestDomain = 2 * longest.email;
 
 /** A domain as DNS knows it: one beyond ASCII in punycode; undefined: there is no such domain. */

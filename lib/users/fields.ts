@@ -83,7 +83,7 @@ export const wantedEmail = nobodysIfUnreadable(email);
 
 const verifiableRule = 'must be an address that mails can be sent to';
 
-/** An address that somebody gets, and does not have already: see {@link requireVerifiable}. */
+/** An address that a user is to get: see {@link requireVerifiable}. */
 export const newEmail = v.pipe(
   email,
   rule({
@@ -145,7 +145,7 @@ export function userChanges() {
   };
 }
 
-/** By what users confirm what they ask for. */
+/** The fields by which users confirm a request. */
 export function confirmation(settings: ServiceValues) {
   const currentPassword = hasIdentities(settings) ? passwordIfAny() : knownPassword();
   return { currentPassword, ...idTokenIfAny(settings) };
@@ -265,7 +265,7 @@ function nobodysIfUnreadable<Schema extends v.GenericSchema<string>>(schema: Sch
   };
 }
 
-/** Parses one field by itself, which is not missing. */
+/** Parses one field by itself, which must be there. */
 function parseField<Field extends v.GenericSchema>(
   field: string,
   schema: Field,

@@ -6,7 +6,7 @@ import { emailKey, searchable } from './address.ts';
 import { adminListing, type ListedUser, listing } from './item.ts';
 import type { Role, User } from './user.ts';
 
-/** The users whom a list has; of what is absent, all. */
+/** The users whom a list has; an absent condition matches all users. */
 export interface UserFilter {
   readonly email?: string | undefined;
   readonly role?: Role | undefined;

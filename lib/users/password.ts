@@ -68,7 +68,7 @@ export const hashCost = (stored: string): number =>
 /** Whether a hash was made at a lower cost than the current one. */
 export const needsRehash = (stored: string): boolean => hashCost(stored) < config.bcryptCost;
 
-/** The costs of hashes that together take as long as one at `higher` takes beyond one at `cost`. */
+/** The costs of hashes that together take as long as the difference between one at `higher` and one at `cost`. */
 const costsUpTo = (higher: number, cost: number): readonly number[] =>
   Array.from({ length: Math.max(0, higher - cost) }, (_, i) => cost + i);
 

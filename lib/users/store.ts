@@ -23,7 +23,7 @@ import { type Role, unmatchableHash } from './user.ts';
 
 /**
  * Stores a new user together with the item that keeps its email unique.
- * @param changes what it takes besides: further fields, writes and conditions at that instant
+ * @param changes further fields, and writes and conditions at that instant
  * @throws {DomainError} the error of a condition that does not hold, EMAIL_REGISTERED, STORAGE_FAULT
  */
 export async function insertUser(user: StoredUser, ...changes: readonly Change[]): Promise<void> {
@@ -136,8 +136,8 @@ export async function allocateUserIds(count: number): Promise<number> {
 }
 
 /**
- * Writes what a new user takes, which means nothing: neither the time nor the number of writes tells
- * that nobody was stored.
+ * Makes as many writes as a new user needs, but stores nobody, so that neither the time nor the number of writes
+ * tells that the address is taken.
  */
 async function insertNobody(id: number, now = new Date()): Promise<void> {
   const puts = ['email', 'user'].map((part) => ({

@@ -25,7 +25,10 @@ export interface User {
   readonly pending_email?: string | undefined;
   /** Since when the user is suspended; absent: the user is not, or the response is for neither admin nor auditor. */
   readonly suspended_at?: string | undefined;
-  /** Until when the newest link of an invitation is or was valid; absent: it was used, or there is none, or as above. */
+  /**
+   * Until when the newest link of an invitation is or was valid; absent: it was used, there is none, or the
+   * response is for neither admin nor auditor.
+   */
   readonly invited_until?: string | undefined;
   /**
    * Whether the user is an auditor; absent: there are no sessions, or the response is for somebody who may

@@ -30,7 +30,7 @@ export interface Vouched {
   /** As the setting names it. */
   readonly issuer: string;
   readonly subject: string;
-  /** The address; undefined: the issuer says none that a user may have, or has not verified it. */
+  /** The address; undefined: the issuer names none that a user may have, or has not verified it. */
   readonly email: string | undefined;
   readonly name: string | undefined;
 }
@@ -41,7 +41,7 @@ export interface TokenAndNonce {
   readonly nonce: string;
 }
 
-/** A provider, with what gives its keys. */
+/** A provider, and the function that gives its keys. */
 type KnownProvider = IdentityProvider & { readonly keys: ReturnType<typeof keysOf> };
 
 /** The nonces for which apps have ID tokens issued. */
@@ -102,17 +102,17 @@ export function namesOf({ issuer }: Pick<IdentityProvider, 'issuer'>): string[] 
   return issuer === google ? [issuer, googleInTokens] : [issuer];
 }
 
-/** The issuer that another system names, as it may have read it in a token. */
+/** The issuer that another system names in the form in which tokens may have it. */
 export function issuerNamed(name: string): string {
   return name === googleInTokens ? google : name;
 }
 
-/** The issuer that a token names, which nobody has verified. @throws what is thrown for no token */
+/** The issuer that a token names, unverified. @throws for text that is not a token */
 function issuerIn(token: string): unknown {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).iss;
 }
 
-/** The claims of a token of a provider; the keys are asked for anew if they lack the token's. */
+/** The claims of a token of a provider, whose keys are fetched again if they lack the token's key. */
 async function verify(
   token: string,
   provider: KnownProvider,

@@ -35,7 +35,7 @@ export function whyNotInvitable(user: StoredUser): ErrorCode | undefined {
   return isSuspended(user) ? 'INVITED_SUSPENDED' : undefined;
 }
 
-/** Whether a user has an unused invitation that counts: where no mails are sent, none does. */
+/** Whether a user has an unused invitation that counts; where no mails are sent, no invitation counts. */
 export function isInvited(user: StoredUser): boolean {
   return sendsMail(config) && hasUnusedInvitation(user);
 }

@@ -9,8 +9,8 @@ import { config, type ServiceValues, sendsMail } from '../../ground/settings.ts'
 export type LinkPage = 'reset' | 'verify' | 'invitation';
 
 /**
- * Whether the service itself serves a page: no setting names another one. The path decides, because a page may be
- * reached under a host that the service does not know.
+ * Whether the service itself serves a page, because no setting names another one. The path of the setting decides,
+ * because the service may not know all hosts under which it is reached.
  */
 export function hasPage(page: LinkPage, settings: ServiceValues): boolean {
   if (!sendsMail(settings)) return false;
@@ -25,9 +25,9 @@ export function urlOf(page: LinkPage): string {
 }
 
 /**
- * The link to a page, with what it carries as a fragment, which browsers send to no server and in no referrer: the
- * token; and for a page of the service also the address to which the link is mailed, so that password managers
- * know the account, and whether an invited auditor is led on to the console.
+ * The link to a page. Its fragment, which browsers send to no server and in no referrer, has the token. For a page
+ * of the service it also has the address to which the link is mailed, so that password managers know the account,
+ * and whether the page leads an invited auditor to the console.
  */
 export function linkTo(
   page: LinkPage,

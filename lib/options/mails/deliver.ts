@@ -1,6 +1,6 @@
 /**
- * Mails links and notices. All that the service mails goes through `mailOnce`, which keeps the limits of
- * the address (functions/README.md, Limits of mails).
+ * Mails links and notices. Every mail goes through `mailOnce`, which keeps the limits of the address
+ * (functions/README.md, Limits of mails).
  */
 import { resetRequested } from '../../audit/entry.ts';
 import { record } from '../../audit/record.ts';
@@ -34,7 +34,7 @@ async function mailNotice(message: NoticeMessage): Promise<void> {
 }
 
 /**
- * Sends a mail to an address, once for a message however often that comes, and within the limits of the
+ * Sends a mail to an address, once for a message however often the message comes, and within the limits of the
  * address.
  * @param write writes the mail, for a link with a token of its own
  * @returns whether it was sent
@@ -120,7 +120,7 @@ function textFor(user: StoredUser, { invites, isTaken, byAdmin, asked_by }: Rese
   return byAdmin && asked_by !== user.id ? 'resetByAdmin' : 'reset';
 }
 
-/** A link that verifies an address can do nothing without the password: only its use is recorded. */
+/** Only the use of a link that verifies an address is recorded, because the link does nothing without the password. */
 async function mailVerification(message: VerificationMessage): Promise<void> {
   const { user_id, email, pending_id: pendingId, session_id: sessionId } = message;
   const user = await findStoredUser(user_id);

@@ -1,6 +1,6 @@
 /**
- * The mails that a source asks for, counted by what it does and not by what is mailed, so that no count says whether
- * somebody has an address (functions/README.md, Limits of mails).
+ * Counts the mails that a source asks for, by what it does and not by what is mailed, so that no count says
+ * whether somebody has an address (functions/README.md, Limits of mails).
  */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf } from '../../dynamodb/client.ts';

@@ -1,7 +1,7 @@
 /**
- * The limits of mails for the callers who are told of them (functions/README.md, Limits of mails): admins, of what
- * they have mailed to others, and users, of the link that verifies their own address. To anybody else the minute of
- * an address would tell that somebody had something mailed to it.
+ * The limits of mails for the callers who are told of them (functions/README.md, Limits of mails): admins, who
+ * have mails sent to others, and users, who ask for the link that verifies their own address. Anybody else would
+ * learn from the limit of an address that it was mailed, and so has an account.
  */
 import { DomainError } from '../../ground/errors.ts';
 import { loggingFaults, logMailWithheld } from '../../ground/log.ts';

@@ -76,7 +76,7 @@ export type Made = Given<'clientDataJSON' | 'attestationObject'>;
 
 /** A credential that a browser has used. */
 export type Used = Given<'clientDataJSON' | 'authenticatorData' | 'signature'> & {
-  /** Not every authenticator says it: the credential alone tells whose it is. */
+  /** The user handle, which not every authenticator sends: the credential alone identifies the user. */
   readonly response: { readonly userHandle?: string | null | undefined };
 };
 

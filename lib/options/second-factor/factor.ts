@@ -101,7 +101,7 @@ export function pendingSecret({ enrolment }: StoredUser, now: Date): string {
 
 const appForm = /^\d{6}$/;
 
-/** Characters of a text that may be a code, with all that people put in between. */
+/** The most characters of a text that may be a code, with the separators that people type. */
 const maxLength = 64;
 
 /**
@@ -134,9 +134,8 @@ export function stepOf(secret: string, digits: string, now: Date): number | unde
 }
 
 /**
- * Uses a code up: of any number of requests with one code, one succeeds.
- * @returns the user without the code; undefined when another request has used it, or the factor was
- *   removed
+ * Uses a code up: of several requests with one code only one succeeds.
+ * @returns the user without the code; undefined when another request has used it, or the factor was removed
  * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
  */
 export async function useCode(user: StoredUser, proof: Proof): Promise<StoredUser | undefined> {

@@ -57,7 +57,10 @@ export function requireFactorSession(
   throw new DomainError('SECOND_FACTOR_REQUIRED');
 }
 
-/** Whether admins and auditors need a second factor, and a session has none: its user is neither in it. */
+/**
+ * Whether a session lacks the second factor that admins and auditors need: its user has the rights of neither in
+ * it.
+ */
 export function lacksFactorIn(user: StoredUser, session: FactorUse): boolean {
   return config.secondFactor === 'admins' && !hasFactorIn(user, session);
 }

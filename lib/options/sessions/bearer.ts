@@ -20,8 +20,8 @@ export type Bearer = StoredUser & { readonly session: Session };
  * Reads the caller of a verified token.
  * @param token its protected header
  * @returns undefined when the user was deleted
- * @throws {DomainError} TOKEN_INVALID when it has no session, or that has ended, or the token's pair was
- *   replaced; STORAGE_FAULT
+ * @throws {DomainError} TOKEN_INVALID when it has no session, its session has ended, or its pair was replaced;
+ *   STORAGE_FAULT
  */
 export function findBearer(id: number, token: Partial<Belonging>): Promise<Bearer | undefined> {
   const use = async (read: WithSessions | undefined) => {

@@ -1,4 +1,4 @@
-/** How sessions are shown, and ended one by one or all others at once. */
+/** How sessions are shown, and how one, all others or all are ended. */
 import { DomainError } from '../../ground/errors.ts';
 import type { StoredUser } from '../../users/item.ts';
 import { rewriteUser, writeUser } from '../../users/write.ts';
@@ -44,7 +44,7 @@ export async function endOpenSession(id: number, sessionId: string | undefined):
 
 /**
  * Ends all sessions of a caller except the session of the request.
- * @throws {DomainError} TOKEN_INVALID when that one was ended meanwhile, USER_NOT_FOUND, STORAGE_FAULT
+ * @throws {DomainError} TOKEN_INVALID when that session was ended meanwhile, USER_NOT_FOUND, STORAGE_FAULT
  */
 export async function endOtherSessions(caller: Bearer): Promise<void> {
   const { id, session } = caller;

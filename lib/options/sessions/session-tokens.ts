@@ -51,9 +51,9 @@ export function readRefreshToken(token: string): RefreshToken {
 }
 
 /**
- * The token that follows a good one, and what the session stores from then on. If the given one is not
- * the newest, the newest pair is replaced. Nobody knows who has its access tokens, which become void with
- * all older ones.
+ * The token that follows a good one, and what the session stores from then on. If the given token is not the
+ * newest, the newest pair is replaced: nobody knows who has its access tokens, so that they become void with all
+ * older ones.
  */
 export function nextRefreshToken(
   { userId, sessionId, secret }: RefreshToken,
@@ -67,7 +67,7 @@ export function nextRefreshToken(
   return { refreshToken, refresh: { key, newest: hashOf(next), salt, pair, oldest } };
 }
 
-/** Milliseconds for which a token that was used is still answered, with the token that followed. */
+/** Milliseconds after its use for which a token still gets a response: the token that followed. */
 const grace = 60_000;
 
 /** Compares a token with what its session stores. */

@@ -1,9 +1,9 @@
 /**
  * The sessions of a user (functions/README.md, Sessions): one item, with an attribute for each session. Each
- * session has a version of its own, on whose condition it is written, so that devices do not wait for each
- * other. `session_epoch` of the user item is how often all sessions were ended. A session has the epoch that
- * was read before the password was checked. So one write of the user item ends all sessions, and the
- * sessions of logins under way with them.
+ * session is written on the condition of a version of its own, so that devices do not wait for each other.
+ * `session_epoch` of the user item is how often all sessions were ended. A session has the epoch that was read
+ * before the password was checked. So one write of the user item ends all sessions, and the sessions of logins
+ * under way with them.
  */
 import { randomBytes } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -124,8 +124,8 @@ export async function storeSession(user: StoredUser, session: Session): Promise<
 }
 
 /**
- * Writes a session that begins, or in place of the one with its id. Outdated ones leave the item, which
- * stays for as long as any session, also one that another write adds meanwhile.
+ * Writes a session, a new one or one in place of the session with its id. Outdated sessions are removed from the
+ * item. The item expires after its last session, also after one that another write adds meanwhile.
  * @param read the sessions as they were read
  * @throws {Overtaken} when others have written or ended this one since it was read
  * @throws {DomainError} STORAGE_FAULT
@@ -195,14 +195,14 @@ export function sessionsEnded(user: StoredUser, kept?: Session): Change {
   return { fields: { session_epoch, kept_session } };
 }
 
-/** The change by which the item of the sessions of a user goes with the user. */
+/** The change that deletes the item of the sessions of a user who is deleted. */
 export function sessionsForgotten({ id }: StoredUser): Change {
   if (!hasSessions(config)) return {};
   return { steps: [[{ Delete: { TableName: config.usersTable, Key: sessionsKey(id) } }]] };
 }
 
 /**
- * Ends all sessions of a user, who is not read: all have the epoch before.
+ * Ends all sessions of a user without reading the user: all have an earlier epoch.
  * @returns false when there is no such user
  * @throws {DomainError} STORAGE_FAULT
  */
@@ -219,7 +219,7 @@ export function raiseSessionEpoch(id: number): Promise<boolean> {
 }
 
 /**
- * Ends one session, which is not read.
+ * Ends one session without reading it.
  * @returns false when it has ended already
  * @throws {DomainError} STORAGE_FAULT
  */

@@ -8,8 +8,8 @@ import { sessionsEnded } from '../sessions/sessions.ts';
 import { noAddressAwaited } from '../verified-addresses/address.ts';
 
 /**
- * Suspends a user, ends all sessions of the user and voids all mailed links, unless that is the last admin: when two admins
- * suspend each other, one of them fails.
+ * Suspends a user who is not the last admin, ends all sessions of the user and voids all mailed links: when two
+ * admins suspend each other, one of them fails.
  * @returns false when the user was suspended already
  * @throws {DomainError} USER_NOT_FOUND, LAST_ADMIN_SUSPENSION, STORAGE_FAULT
  */

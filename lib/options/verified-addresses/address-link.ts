@@ -33,9 +33,9 @@ export interface AddressLink extends FoundLink {
 }
 
 /**
- * The change of the address. Where addresses are verified, another one of one's own waits for its
- * link, and the present one ends the wait. Where nobody may know who has an account, this does not look
- * for a holder, who gets a mail instead.
+ * The change of the address. Where addresses are verified, another one of one's own waits for its link, and the
+ * present one ends the wait. Where nobody may know who has an account, this does not look whether somebody has the
+ * address: the mail goes to whoever does.
  */
 export async function newAddress(
   user: StoredUser,
@@ -55,9 +55,9 @@ export async function newAddress(
 }
 
 /**
- * The change for a user who asks for another address: it waits for its link, and the link before it is void
- * before anything is mailed, so that it does not tell whether the address is free. If the same address
- * waits already, its link stays valid.
+ * The change for a user who asks for another address, which waits for its link. The earlier link is void before
+ * anything is mailed, so that it does not tell whether the address is free. If the same address waits already, its
+ * link stays valid.
  */
 export function addressAwaited(user: StoredUser, email: string, now = new Date()): Change {
   const fields = { pending_email: email, pending_until: seconds(now) + linkLifetime };
@@ -103,8 +103,8 @@ export async function readAddressLink(token: string, now = new Date()): Promise<
 }
 
 /**
- * The change that uses a token up, on the condition that it is still valid. Whoever has lost the response sends it again:
- * what is needed to repeat the response is kept.
+ * The change that uses a token up, on the condition that it is still valid. A client that lost the response sends
+ * the token again: the data to repeat the response are kept.
  */
 export function addressLinkUsed(link: FoundLink, now = new Date()): Change {
   const update =
@@ -114,7 +114,7 @@ export function addressLinkUsed(link: FoundLink, now = new Date()): Change {
 
 /**
  * An address that an admin sets counts as verified, except the address of an invited user. While addresses are not
- * verified none does, and the mark of the address before must not pass to it.
+ * verified no new address counts as verified, and the mark of the former address must not pass to it.
  */
 function addressVerifiedBy({ role }: Pick<Claims, 'role'>, user: StoredUser): Change {
   const isVerified = role === 'admin' && !isInvited(user); // invitations

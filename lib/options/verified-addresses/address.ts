@@ -13,7 +13,7 @@ export const noAddressAwaited: Change = {
 /** The field of a user whose address is verified, whatever the setting. */
 export const addressVerified = { email_verified: true } as const satisfies UserFields;
 
-/** The same for one whose address is not: the absence of the field. */
+/** The field of a user whose address is not verified: it is absent. */
 export const addressUnverified = { email_verified: undefined } as const satisfies UserFields;
 
 /** The field that says whether an address is verified, where EMAIL_VERIFICATION is not off. */
