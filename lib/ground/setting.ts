@@ -1,4 +1,4 @@
-/** What a setting is: the values that it may have, and how its text in an environment is read. */
+/** The form of a setting: the values that it may have, and how its text in an environment is read. */
 
 /**
  * The values that a setting may have. They are data, not valibot schemas: the stack, the local service and the

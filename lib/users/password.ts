@@ -73,7 +73,7 @@ const costsUpTo = (higher: number, cost: number): readonly number[] =>
   Array.from({ length: Math.max(0, higher - cost) }, (_, i) => cost + i);
 
 /**
- * Whether a password is the one that a stored hash was made from. What was typed in another form than NFC
+ * Whether a password is the one that a stored hash was made from. A text in another form than NFC
  * is compared in both, because other systems hash what was typed; both comparisons are made whatever
  * comes of the first. Text that is too long to be looked at is wrong, after the comparison of another text.
  * @param raisesWork whether a comparison with a hash of a lower cost takes as long as one at the
