@@ -99,7 +99,7 @@ export const meanings: Readonly<Record<SettingName, string>> = {
   v1ReservedConcurrency: 'Instances of `/api/v1/users`, each with users of its own.',
   usersTableName:
     'A table of users that a new stack [takes over](runbooks.md#take-tables-over), with `auditTableName`.',
-  auditTableName: 'Its table of audit entries.',
+  auditTableName: 'The table of audit entries that goes with `usersTableName`.',
   secondFactorKeyArn:
     'The [key of second factors](runbooks.md#the-key-of-second-factors); without it the stack makes one.',
 };
