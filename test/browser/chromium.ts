@@ -55,7 +55,7 @@ export const startBrowser = async (): Promise<Browser> => {
     context.newPage = async () => {
       const page = await newPage();
       // Each action waits for what a screen still loads, as `openConsole` does.
-      await page.addLocatorHandler(page.locator('.busy').first(), () => undefined);
+      await page.addLocatorHandler(page.locator('.busy').first(), async () => undefined);
       return page;
     };
     return context;

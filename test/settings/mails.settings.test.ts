@@ -255,7 +255,9 @@ const calls = globSync('{functions,lib}/**/*.ts')
   .filter((file) => !/\/(?:hand-over|told)\.ts$/.test(file))
   .flatMap(
     (file) =>
-      readFileSync(file, 'utf8').match(/\b(?:requestMail|requestMailWithinLimits|tryToMail)\(\w*/g) ?? [],
+      readFileSync(file, 'utf8').match(
+        /\b(?:requestMail|requestMailWithinLimits|tryToMail)\(\w*/g,
+      ) ?? [],
   )
   .map((call) => `${call})`);
 
