@@ -5,15 +5,15 @@ import type { Source } from '../ground/source.ts';
 import { nonceUsed } from '../keys/nonce.ts';
 import type { TokenAndNonce } from '../options/identities/id-token.ts';
 import {
-  identitiesClaimed,
-  identitiesReleased,
+  findIdentity,
+  identityLinked,
+  identityUnlinked,
   makeIdentity,
   mostIdentities,
 } from '../options/identities/identities.ts';
-import { type Session, sessionsEnded } from '../options/sessions/sessions.ts';
+import { sessionsEnded } from '../options/sessions/sessions.ts';
 import { requireVerified } from '../options/verified-addresses/address.ts';
-import { type Change, merged, type StoredIdentity, type StoredUser } from '../users/item.ts';
-import { isUnmatchable } from '../users/user.ts';
+import type { StoredIdentity, StoredUser } from '../users/item.ts';
 import { makerForgotten, rewriteUser, writeUser } from '../users/write.ts';
 import { requireVouched } from './confirmation.ts';
 import { recordedAndTold, recordedAsOwn } from './recorded.ts';
@@ -36,12 +36,10 @@ export async function linkIdentity(
   const made = makeIdentity(vouched);
   const link = (user: StoredUser) => {
     requireLinkable(user);
-    const identities = [...(user.identities ?? []), made];
     return writeUser(
       user,
       nonceUsed(token.nonce, 'IDENTITY_TOKEN_INVALID'),
-      identitiesClaimed(user, [made]),
-      { fields: { identities } },
+      identityLinked(user, made),
       sessionsEnded(user, caller.session), // sessions
       makerForgotten, // users made by a caller
     );
@@ -62,7 +60,12 @@ export async function unlinkOwnIdentity(
 ): Promise<void> {
   const { caller } = given;
   const details = detailsOf({ unlinked: findIdentity(caller, identityId).issuer });
-  const unlink = (user: StoredUser) => writeUser(user, unlinked(user, identityId, caller.session));
+  const unlink = (user: StoredUser) =>
+    writeUser(
+      user,
+      identityUnlinked(user, identityId),
+      sessionsEnded(user, caller.session), // sessions
+    );
   await recordedAsOwn(given, details, ['identities'], () => rewriteConfirmed(given, unlink));
 }
 
@@ -77,7 +80,11 @@ export async function unlinkIdentity(
 ): Promise<void> {
   const unlink = async (user: StoredUser) => {
     const details = detailsOf({ unlinked: findIdentity(user, identityId).issuer });
-    await writeUser(user, unlinked(user, identityId));
+    await writeUser(
+      user,
+      identityUnlinked(user, identityId),
+      sessionsEnded(user), // sessions
+    );
     return { user, details, changed: ['identities'] as const, byAdmin: true };
   };
   await recordedAndTold(deedOf(admin, id, source), () => rewriteUser(id, unlink));
@@ -96,23 +103,4 @@ function requireLinkable(user: StoredUser): void {
   if ((user.identities?.length ?? 0) >= mostIdentities) {
     throw new DomainError('TOO_MANY_IDENTITIES');
   }
-}
-
-function findIdentity({ identities = [] }: StoredUser, identityId: string | undefined) {
-  const identity = identities.find(({ id }) => id === identityId);
-  if (!identity) throw new DomainError('IDENTITY_NOT_FOUND');
-  return identity;
-}
-
-/** The change that unlinks an identity, unless it is the last way in. @param kept the session that goes on */
-function unlinked(user: StoredUser, identityId: string | undefined, kept?: Session): Change {
-  const identity = findIdentity(user, identityId);
-  const rest = user.identities?.filter((each) => each !== identity) ?? [];
-  if (rest.length === 0 && isUnmatchable(user.password_hash)) throw new DomainError('LAST_LOGIN');
-  const identities = rest.length > 0 ? rest : undefined;
-  return merged(
-    identitiesReleased(user, [identity]),
-    { fields: { identities } },
-    sessionsEnded(user, kept), // sessions
-  );
 }

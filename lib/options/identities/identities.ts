@@ -1,9 +1,11 @@
 /**
- * The identities of users at other issuers (functions/README.md, Identities). The user's item lists them. Each
- * also has an item of its own, by which it is linked to one user alone. Both are written in one transaction.
+ * The identities of users at other issuers (functions/README.md, Identities). The user's item names
+ * them, and each has an item of its own, by which it is linked to one user alone. Both are written in
+ * one transaction.
  */
 import { randomBytes } from 'node:crypto';
 import { itemKey } from '../../dynamodb/tables.ts';
+import { DomainError } from '../../ground/errors.ts';
 import {
   type Change,
   claiming,
@@ -15,6 +17,7 @@ import {
   type StoredUser,
 } from '../../users/item.ts';
 import { findStoredUser } from '../../users/store.ts';
+import { isUnmatchable } from '../../users/user.ts';
 
 /** Identities that a user may have, so that the user's item stays small. */
 export const mostIdentities = 10;
@@ -51,6 +54,13 @@ export function identityOf(user: StoredUser, { issuer, subject }: IdentityName) 
   return user.identities?.find((each) => each.issuer === issuer && each.subject === subject);
 }
 
+/** The identity of a user with an id. @throws {DomainError} IDENTITY_NOT_FOUND */
+export function findIdentity({ identities = [] }: StoredUser, id: string | undefined) {
+  const identity = identities.find((each) => each.id === id);
+  if (!identity) throw new DomainError('IDENTITY_NOT_FOUND');
+  return identity;
+}
+
 /** The change that links identities to a user, on the condition that nobody has them. */
 export function identitiesClaimed(
   { id, identities = [] }: StoredUser,
@@ -70,7 +80,25 @@ export function identitiesUnlinked(user: StoredUser): Change {
   });
 }
 
-/** The change after which identities of a user belong to nobody. */
+/** The change that links another identity to a user, on the condition that nobody has it. */
+export function identityLinked(user: StoredUser, identity: StoredIdentity): Change {
+  const identities = [...(user.identities ?? []), identity];
+  return merged(identitiesClaimed(user, [identity]), { fields: { identities } });
+}
+
+/**
+ * The change after which a user does not have an identity, unless nothing else logs the user in.
+ * @throws {DomainError} IDENTITY_NOT_FOUND, LAST_LOGIN
+ */
+export function identityUnlinked(user: StoredUser, id: string | undefined): Change {
+  const identity = findIdentity(user, id);
+  const rest = user.identities?.filter((each) => each !== identity) ?? [];
+  if (rest.length === 0 && isUnmatchable(user.password_hash)) throw new DomainError('LAST_LOGIN');
+  const identities = rest.length > 0 ? rest : undefined;
+  return merged(identitiesReleased(user, [identity]), { fields: { identities } });
+}
+
+/** The change by which identities of a user belong to nobody. */
 export function identitiesReleased(
   { id, identities = [] }: StoredUser,
   names: readonly IdentityName[] = identities,
