@@ -1,4 +1,5 @@
 /** How second factors are enabled, changed and removed (functions/README.md, Second factor). */
+import { recorded } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { seconds } from '../ground/time.ts';
@@ -43,10 +44,15 @@ export async function beginEnrolment(
   given: OwnConfirmation,
   issuer: string,
 ): Promise<{ secret: string; uri: string }> {
+  const { caller, source } = given;
+  const { id, email } = caller;
   const secret = makeSecret();
   const details = { fields: ['second_factor'], second_factor: 'begun' };
-  await recordedAsOwn(given, details, [], () => storeEnrolment(given, secret));
-  return { secret, uri: enrolmentUri(secret, { issuer, label: given.caller.email }) };
+  // Without a notice: the function may mail nothing.
+  await recorded({ source, action: 'UPDATE', by: id, on: id, details }, () =>
+    storeEnrolment(given, secret),
+  );
+  return { secret, uri: enrolmentUri(secret, { issuer, label: email }) };
 }
 
 /**

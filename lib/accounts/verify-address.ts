@@ -12,7 +12,6 @@ import {
   addressMoved,
   readAddressLink,
 } from '../options/verified-addresses/address-link.ts';
-import { type Change, merged } from '../users/item.ts';
 import { changeDetails } from '../users/user.ts';
 import { makerForgotten, writeUser } from '../users/write.ts';
 import { type Confirmation, confirmPassword, hasPassword } from './confirmation.ts';
@@ -52,24 +51,19 @@ export async function verifyAddress(request: VerificationRequest, source: Source
   const verify = async (link: AddressLink) => {
     await confirmPassword(link.user, given, user.password_hash);
     if (link.isUsed) return { user, isChanged: false, changed: [] };
-    await writeUser(link.user, verifying(link));
+    const isMoved = link.email !== link.user.email;
+    await writeUser(
+      link.user,
+      addressLinkUsed(link), // links
+      { fields: addressVerified }, // verified addresses
+      addressMoved(link.user, link.email),
+      isMoved ? sessionsEnded(link.user, link.session) : {}, // sessions
+      isMoved ? makerForgotten : {}, // users made by a caller
+    );
     return { user, isChanged: true, changed: changedParts(user, applied) };
   };
   await recordedAndTold({ ...update, by: user.id, on: user.id, details }, async () => {
     await confirmPassword(user, given);
     return untilWritten(read, verify, found);
   });
-}
-
-/** The change by which a link verifies the address of its user, or gives the user its own. */
-function verifying(link: AddressLink): Change {
-  const { user, email, session } = link;
-  const isMoved = email !== user.email;
-  return merged(
-    addressLinkUsed(link), // links
-    { fields: addressVerified },
-    addressMoved(user, email),
-    isMoved ? sessionsEnded(user, session) : {}, // sessions
-    isMoved ? makerForgotten : {}, // users made by a caller
-  );
 }
