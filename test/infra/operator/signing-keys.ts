@@ -16,8 +16,6 @@ const settings = { TOKEN_SIGNING: 'RS256', TOKEN_MINUTES: '5', SESSION_DAYS: '1'
 /** The prefix of the names of the stages at AWS. */
 export const alias = 'alias/accounts/token-signing-';
 
-export type Keys = Awaited<ReturnType<typeof localKeys>>;
-
 /** Keys in files. */
 export const localKeys = async () => {
   const { folder, operate: run, entries } = await operatedServiceForThisTest(settings);
