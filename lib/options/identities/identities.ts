@@ -1,7 +1,6 @@
 /**
- * The identities of users at other issuers (functions/README.md, Identities). The user's item names
- * them, and each has an item of its own, by which it is linked to one user alone. Both are written in
- * one transaction.
+ * The identities of users at other issuers (functions/README.md, Identities). The user's item lists them. Each
+ * also has an item of its own, by which it is linked to one user alone. Both are written in one transaction.
  */
 import { randomBytes } from 'node:crypto';
 import { itemKey } from '../../dynamodb/tables.ts';
@@ -98,7 +97,7 @@ export function identityUnlinked(user: StoredUser, id: string | undefined): Chan
   return merged(identitiesReleased(user, [identity]), { fields: { identities } });
 }
 
-/** The change by which identities of a user belong to nobody. */
+/** The change after which identities of a user belong to nobody. */
 export function identitiesReleased(
   { id, identities = [] }: StoredUser,
   names: readonly IdentityName[] = identities,

@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { OwnConfirmation } from '../../../lib/accounts/rewrite-confirmed.ts';
 import {
   beginEnrolment,
   confirmEnrolment,
@@ -9,6 +8,7 @@ import {
   removeOwnFactor,
   renewRecoveryCodes,
 } from '../../../lib/accounts/enrol.ts';
+import type { OwnConfirmation } from '../../../lib/accounts/rewrite-confirmed.ts';
 import type { DomainError } from '../../../lib/ground/errors.ts';
 import type { Belonging } from '../../../lib/keys/token.ts';
 import { type Bearer, findBearer } from '../../../lib/options/sessions/bearer.ts';
