@@ -15,6 +15,17 @@ const lib = [
   'lib/contract',
   'lib/http',
 ];
+/** The same of the console: its data and how they are had, the trail's own rules, what is drawn, and pages. */
+const web = [
+  'functions/console/web',
+  'functions/console/web/trail',
+  'functions/console/web/components',
+  'functions/console/web/screens',
+  'functions/console/web/main.tsx',
+];
+/** What the pages share with the function that serves them. */
+const served = ['functions/console/page-data.ts', 'functions/console/mark.ts'];
+
 /** The stack reads definitions and calls nothing. */
 const definitions = [
   'functions/contracts.ts',
@@ -36,7 +47,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   functions: [...lib, 'functions/audit-seal/contract.ts'],
   'functions/audit-seal': [...lib, 'lib/seal'],
   'functions/background': [...lib, 'lib/seal'],
-  'functions/console/web': ['functions/console/page-data.ts', 'functions/console/mark.ts'],
+  ...Object.fromEntries(web.map((room, floor) => [room, [...served, ...web.slice(0, floor)]])),
   [uses]: ['infra/permissions.ts', ...definitions],
   infra: ['infra/stack', 'cdk.json', uses, ...definitions],
   'infra/stack': ['infra', ...definitions],
@@ -47,13 +58,14 @@ const floors: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that only these rooms import. */
 const packages = [
-  [/^node:/, (room: string) => room !== 'functions/console/web'],
+  [/^node:/, (room: string) => !web.includes(room)],
   [/^(aws-cdk-lib|constructs)/, (room: string) => room === 'infra' || room === 'infra/stack'],
 ] as const;
 
-/** The room whose path is the longest that a file's begins with. */
+/** The room whose path is the longest that a file's begins with; a file may be a room of its own. */
 const roomOf = (file: string): string => {
   if (matchesGlob(file, uses)) return uses;
+  if (Object.hasOwn(floors, file)) return file;
   const folder = dirname(file);
   return Object.hasOwn(floors, folder) || folder === '.' ? folder : roomOf(folder);
 };
@@ -102,6 +114,11 @@ describe('Imports lead only down', () => {
     ['functions/users/contract.ts', './uses.ts', '../auth/contract.ts'],
     ['functions/users/uses.ts', '../../infra/uses.ts', '../../infra/permissions.ts'],
     ['functions/console/web/screens/user.tsx', '../../page.ts', '../../page-data.ts'],
+    ['functions/console/web/trail/read.ts', '../components/text.tsx', '../api.ts'],
+    ['functions/console/web/components/text.tsx', '../screens/user.tsx', '../trail/query.ts'],
+    ['functions/console/web/router.ts', './trail/query.ts', './store.ts'],
+    ['functions/console/web/screens/user.tsx', '../main.tsx', '../components/text.tsx'],
+    ['functions/console/web/api.ts', 'node:crypto', 'preact'],
     ['lib/users/store.ts', '../keys/token.ts', '../dynamodb/client.ts'],
   ])('%s may not import %s, and may import %s', (file, above, below) => {
     expect(forbidden(file, `import { a } from '${below}';`)).toEqual([]);

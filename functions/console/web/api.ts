@@ -5,7 +5,6 @@ import { now, setClock } from './clock.ts';
 import type { Problem, paths } from './contract.d.ts';
 import { clockTime } from './format.ts';
 import { endSession, refresh, signedIn } from './session.ts';
-import { labels } from './trail/query.ts';
 
 export const settings: PageData = JSON.parse(
   document.getElementById('settings')?.textContent ?? '{}',
@@ -76,6 +75,14 @@ api.use({
     return failure;
   },
 });
+
+/** The labels of filters whose names in the API people do not see. */
+export const labels = {
+  userId: 'Who did it',
+  resourceId: 'To whom',
+  about: 'Who or to whom',
+  ipAddress: 'Source',
+} as const;
 
 /** The word for a filter, by which the service begins what is wrong with it; other words stay. */
 const labelOf = (word: string): string =>

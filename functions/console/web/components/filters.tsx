@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { labels } from '../api.ts';
 import { now } from '../clock.ts';
 import { utcTime } from '../format.ts';
 import { go, href } from '../router.ts';
@@ -6,7 +7,6 @@ import { findId, Several } from '../trail/find.ts';
 import {
   fromLocal,
   groupings,
-  labels,
   presets,
   readState,
   secondsBefore,

@@ -1,16 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import type { User } from '../contract.d.ts';
 import { href } from '../router.ts';
+import type { Known } from '../trail/known-users.ts';
 import { tell } from './notice.tsx';
 import { Badge, Whole } from './text.tsx';
-
-export interface Known extends Partial<Omit<User, 'id' | 'name'>> {
-  readonly id: number | string;
-  readonly name?: string | undefined;
-  readonly isDeleted?: boolean;
-  /** Whether nobody has the id, and the trail knows of nobody who had it. */
-  readonly isUnknown?: boolean;
-}
 
 interface PersonProps {
   readonly user: Known;

@@ -7,12 +7,12 @@ import { counted } from '../format.ts';
 import { useLoad } from '../loading.ts';
 import { tellBrowser } from '../passkeys.ts';
 import { isAdmin, renameSession, signedIn } from '../session.ts';
+import { tellUser } from '../trail/known-users.ts';
 import { AddressField, CurrentPassword, Field, Form, PasswordField, UserNameOf } from './form.tsx';
 import { tell } from './notice.tsx';
 import { tellOf } from './person.tsx';
 import { Card } from './screen.tsx';
 import { Badge, CopyButton, Time, Whole } from './text.tsx';
-import { tellUser } from './user-name.tsx';
 
 export const changeUser = async (id: number, body: UserChanges): Promise<User> => {
   const user = await send(api.PUT('/api/users/{id}', { params: { path: { id } }, body }));

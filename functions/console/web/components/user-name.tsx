@@ -1,89 +1,13 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { api, sendForPage, sendUnless } from '../api.ts';
-import type { AuditEntries, AuditEntry, UserDetails } from '../contract.d.ts';
-import { createStore, type Store } from '../store.ts';
-import { detailsOf } from '../trail/happened.ts';
-import { type Known, Person } from './person.tsx';
-
-/** The known fields of users, by their ids: each user is asked for once, when it is seen. */
-const users = new Map<string, Store<Known>>();
-const asked = new Set<string>();
-
-/** The ids of users who existed, as entries of the trail tell. */
-const existed = new Set<string>();
-
-/** Users may have changed since: who is seen again is asked for again. */
-export const forgetUsers = (): void => asked.clear();
-
-const knownOf = (id: string): Store<Known> => {
-  const store = users.get(id) ?? createStore<Known>({ id });
-  users.set(id, store);
-  return store;
-};
-
-const trailPath = '/api/admin/audit-logs';
-
-/** Six requests at a time at most: each waits for the sixth before it. */
-const underWay: Promise<void>[] = [];
-
-const ask = async (id: string, before: Promise<void> | undefined): Promise<void> => {
-  await before;
-  const store = knownOf(id);
-  const params = { path: { id: Number(id) } };
-  try {
-    const user = await sendUnless('USER_NOT_FOUND', api.GET('/api/users/{id}', { params }));
-    if (user) return store.set(user);
-    const isDeleted = existed.has(id) || (await isInTrail(id));
-    store.set({ ...store.get(), isDeleted, isUnknown: !isDeleted });
-  } catch {
-    asked.delete(id);
-  }
-};
-
-/** Whether the trail has the deletion of a user. */
-const isInTrail = async (id: string): Promise<boolean> => {
-  const query = { resourceId: id, action: 'DELETE', result: 'SUCCESS' } as const;
-  let page = await sendForPage(api.GET(trailPath, { params: { query } }));
-  const hasIt = () =>
-    (page.data as AuditEntries).data.some(
-      (entry) => entry.resource === 'users' && entry.resource_id === id,
-    );
-  while (!hasIt() && page.next) page = await sendForPage(api.GET(page.next as typeof trailPath));
-  return hasIt();
-};
-
-/** Learns whether a user who is not there existed. */
-export const askFor = (id: number): Promise<void> => ask(String(id), undefined);
-
-export const tellUser = (user: UserDetails): void => knownOf(String(user.id)).set(user);
-
-/** Learns who existed and who is deleted, and the names that entries of deletions have in full detail. */
-export const tellNames = (entries: readonly AuditEntry[]): void => {
-  for (const { resource, result, user_id: by, resource_id: id } of entries) {
-    existed.add(String(by));
-    if (resource === 'users' && result === 'SUCCESS') existed.add(String(id));
-  }
-  for (const entry of entries) {
-    const { action, resource, result, resource_id: id } = entry;
-    if (id === null || `${action} ${resource} ${result}` !== 'DELETE users SUCCESS') continue;
-    const { name } = detailsOf(entry);
-    const store = knownOf(String(id));
-    asked.add(String(id));
-    store.set({ id, name: typeof name === 'string' ? name : store.get().name, isDeleted: true });
-  }
-};
+import { askOnce, knownOf } from '../trail/known-users.ts';
+import { Person } from './person.tsx';
 
 const seen = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) {
     const id = target instanceof HTMLElement && target.dataset.user;
-    if (!isIntersecting || !id || asked.has(id)) continue;
-    asked.add(id);
-    underWay.push(ask(id, underWay.at(-6)));
+    if (isIntersecting && id) askOnce(id);
   }
 });
-
-/** The fields of a user that are known by now, for a component. */
-export const useKnown = (id: number): Known => knownOf(String(id)).use();
 
 interface UserNameProps {
   /** A user's id, or what stands in its place. */

@@ -11,9 +11,10 @@ import { Card, Screen } from '../components/screen.tsx';
 import { Sessions } from '../components/sessions.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { Time, Whole } from '../components/text.tsx';
-import { askFor, forgetUsers, UserName, useKnown } from '../components/user-name.tsx';
+import { UserName } from '../components/user-name.tsx';
 import type { UserDetails } from '../contract.d.ts';
 import { href } from '../router.ts';
+import { askFor, forgetUsers, knownOf } from '../trail/known-users.ts';
 import { readState } from '../trail/query.ts';
 import { type StandingSpan, standingsOf } from '../trail/standing.ts';
 import { useWhole } from '../trail/whole.ts';
@@ -80,7 +81,7 @@ const History = ({ id, user }: { id: number; user: UserDetails | undefined }) =>
 export const User = ({ id }: { id: number }) => {
   const { changes, changed, ...loaded } = useUser(id);
   const isMissing = loaded.failure?.status === 404;
-  const known = useKnown(id);
+  const known = knownOf(String(id)).use();
   const { name = '' } = known;
   useEffect(() => forgetUsers, []);
   useEffect(() => {

@@ -1,9 +1,9 @@
 /** Finds the user whom the text in a filter means. */
 import { ConsoleError, settings } from '../api.ts';
-import type { Known } from '../components/person.tsx';
 import type { AuditEntry } from '../contract.d.ts';
 import { readUsers } from '../user-query.ts';
 import { detailsOf } from './happened.ts';
+import type { Known } from './known-users.ts';
 import { none, readState } from './query.ts';
 import { readAll } from './read.ts';
 import { mostEntries } from './whole.ts';

@@ -18,14 +18,6 @@ const names = [
   'group',
 ] as const;
 
-/** The labels of filters whose names in the API people do not see. */
-export const labels = {
-  userId: 'Who did it',
-  resourceId: 'To whom',
-  about: 'Who or to whom',
-  ipAddress: 'Source',
-} as const;
-
 /** The filters by which a group of entries is found, with their titles. */
 export const groupings = {
   userId: 'Who',

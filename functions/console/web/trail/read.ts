@@ -1,8 +1,8 @@
 import { api, ConsoleError, type Page, sendForPage } from '../api.ts';
-import { tellNames } from '../components/user-name.tsx';
 import type { AuditEntries, AuditEntry } from '../contract.d.ts';
 import { maxRows } from './follow.ts';
 import { passes } from './groups.ts';
+import { tellNames } from './known-users.ts';
 import { parametersOf, type TrailState } from './query.ts';
 
 const path = '/api/admin/audit-logs';

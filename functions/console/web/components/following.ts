@@ -1,12 +1,12 @@
 /** Looking for new entries, while the page is seen. */
 import { useEffect, useState } from 'preact/hooks';
-import { announce } from '../components/notice.tsx';
 import type { AuditEntry } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { type Pages, useAction, useEvery } from '../loading.ts';
-import { merge, newOf, rereadFrom } from './follow.ts';
-import type { TrailState } from './query.ts';
-import { readAll } from './read.ts';
+import { merge, newOf, rereadFrom } from '../trail/follow.ts';
+import type { TrailState } from '../trail/query.ts';
+import { readAll } from '../trail/read.ts';
+import { announce } from './notice.tsx';
 
 /** Milliseconds from one look to the next. */
 const pause = 5000;
