@@ -51,7 +51,7 @@ const readParameter = async (name: string): Promise<Found> => {
 };
 
 /**
- * Finds a deployed service by its parameter in AWS Systems Manager (infra/stack/accounts.ts).
+ * Finds a deployed service by its parameter in AWS Systems Manager (infra/stack/outputs.ts).
  * @throws {Failure} when there is no such parameter, or it is of something else; the SDK's errors
  */
 export const findService = async (name: string): Promise<DeployedService> => {

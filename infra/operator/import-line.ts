@@ -1,6 +1,7 @@
 /** The lines of an import, which another system wrote. */
 import * as v from 'valibot';
 import { instant } from '../../lib/contract/parameters.ts';
+import { parseJson } from '../../lib/ground/rules.ts';
 import { config } from '../../lib/ground/settings.ts';
 import { oneOf, rule, text, trueOrFalse, validateObject } from '../../lib/ground/validation.ts';
 import { issuerNamed } from '../../lib/options/identities/id-token.ts';
@@ -93,20 +94,12 @@ export interface Candidate {
   readonly oldId: string | number | null;
 }
 
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The parser's message quotes the line, and with it the hash.
-    return undefined;
-  }
-};
-
 /**
  * Parses a line.
  * @returns the user; or every rule that the line breaks, as one sentence that quotes nothing of it
  */
 export const parseLine = (line: number, text: string): Candidate | { readonly fault: string } => {
+  // A message of the parser would quote the line, and with it the hash.
   const body = parseJson(text);
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     return { fault: 'is not a JSON object' };

@@ -3,6 +3,7 @@ import { type AuditEntry, actions, results } from '../../../lib/audit/entry.ts';
 import { writeEntry } from '../../../lib/audit/record.ts';
 import { replayId } from '../../../lib/dynamodb/tables.ts';
 import { entryNotWritten } from '../../../lib/ground/log.ts';
+import { parseJson } from '../../../lib/ground/rules.ts';
 import type { Fields } from '../../../lib/ground/validation.ts';
 import { isTime } from '../../../lib/seal/line.ts';
 import { type Operator, recordIntention, recordOperation } from '../audit.ts';
@@ -15,14 +16,6 @@ type UnwrittenEntry = v.InferOutput<typeof form>;
 
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
 
 /** How deeply the logged object may be nested: Lambda's JSON log format wraps it. */
 const maxDepth = 3;

@@ -1,0 +1,20 @@
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { Construct } from 'constructs';
+import type { DeploymentSettings } from '../../deployment-settings.ts';
+import { alarmTopicsOf } from './alarm-topic.ts';
+import { createAlarms, type Watched } from './alarms.ts';
+import { createDashboard } from './dashboard.ts';
+import { createLogMetrics } from './metrics.ts';
+
+/** Creates what watches the service: metrics, alarms, and in production a dashboard. */
+export function createMonitoring(
+  scope: Construct,
+  settings: DeploymentSettings,
+  { dataKey, ...parts }: Omit<Watched, 'logMetrics'> & { readonly dataKey: IKey | undefined },
+) {
+  const inProduction = settings.stage === 'production';
+  const watched = { ...parts, logMetrics: createLogMetrics(scope, parts) };
+  const topics = alarmTopicsOf(scope, settings, dataKey);
+  const alarms = createAlarms(scope, watched, { topics, inProduction });
+  return { topics, dashboard: inProduction ? createDashboard(scope, watched, alarms) : undefined };
+}
