@@ -1,25 +1,14 @@
-import { Fn, Token } from 'aws-cdk-lib';
+import { Token } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { Construct } from 'constructs';
 import {
   type IdentityProvider,
   type PasskeySettings,
   parseJson,
   providersFile,
 } from '../lib/ground/rules.ts';
-import {
-  parseSetting,
-  type Rule,
-  ruleOf,
-  type Setting,
-  type ValueOf,
-  variableOf,
-} from '../lib/ground/setting.ts';
+import { type Rule, type Setting, type ValueOf, variableOf } from '../lib/ground/setting.ts';
 import { serviceNames, serviceSettings, trailSettings } from '../lib/ground/settings.ts';
 import { corsOrigins } from './cors.ts';
-import { placeOfFault } from './json.ts';
-import production from './production.json' with { type: 'json' };
-import { lackOf } from './requirements.ts';
 
 /** A setting that is unknown or not allowed; names the setting and says the rule. */
 export class SettingError extends Error {
@@ -175,135 +164,6 @@ interface JsonValues {
 export const names = Object.keys(deploymentSettings) as Name[];
 
 export type Given = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
-
-/** A construct, such as a certificate in place of its ARN, knows the whole application, itself included. */
-const hasReference = (value: unknown): boolean =>
-  Token.isUnresolved(value) ||
-  (isObject(value) && !Construct.isConstruct(value) && Object.values(value).some(hasReference));
-
-/** JSON in which a list that is a reference is one with all of its texts, and no construct is a value. */
-const jsonOf = (value: unknown): string =>
-  JSON.stringify(value, (_, each) => {
-    if (Construct.isConstruct(each)) return null;
-    return Array.isArray(each) && Token.isUnresolved(each) ? [Fn.join('","', each)] : each;
-  });
-
-const textOf = (name: Name, value: unknown): string | undefined => {
-  if (value === undefined) return undefined;
-  if (['string', 'number', 'boolean'].includes(typeof value)) return String(value).trim();
-  if ('isJson' in deploymentSettings[name].allowed) return jsonOf(value);
-  throw new SettingError(name, 'must be text or a number');
-};
-
-/** @throws {SettingError} for a reference in a setting that must be known, or in place of an object */
-const requireResolved = (name: Name, value: unknown): void => {
-  const isWhole = isObject(value) && Token.isUnresolved(value);
-  if (!hasReference(value) || ('isPassedOn' in deploymentSettings[name] && !isWhole)) return;
-  throw new SettingError(
-    name,
-    'must be known when the template is made, and not a reference that AWS resolves later',
-  );
-};
-
-/** The value of one setting, or its default. @throws {SettingError} */
-export const readSetting = (name: Name, given: Given): string | number | undefined => {
-  const setting: Setting = deploymentSettings[name];
-  requireResolved(name, given[name]);
-  const chosen = textOf(name, given[name]) ?? setting.default;
-  if (chosen === undefined) return undefined;
-  // Of tags the keys are known, and values beside references.
-  if (Token.isUnresolved(chosen) && name !== 'tags') return chosen;
-  const value = parseSetting(setting, chosen);
-  if (value === undefined) {
-    throw new SettingError(name, ruleOf(setting) + placeOfFault(setting, chosen));
-  }
-  return value;
-};
-
-/** Whether a name in the context belongs to the CDK or its command line. */
-const isToolsOwn = (name: string) =>
-  /[:/]/.test(name) || ['acknowledged-issue-numbers', 'cli-telemetry'].includes(name);
-
-const requireKnown = (given: Given): void => {
-  for (const name of Object.keys(given)) {
-    if (isToolsOwn(name) || Object.hasOwn(deploymentSettings, name)) continue;
-    throw new SettingError(name, 'is unknown; infra/settings.md has all settings');
-  }
-};
-
-const requireConsistent = (values: Given): void => {
-  for (const [name, { atMost }] of Object.entries<DeploymentSetting>(deploymentSettings)) {
-    const lack = lackOf(name, deploymentSettings, (each) => values[each]);
-    if (lack) throw new SettingError(name, lack);
-    if (atMost && Number(values[name]) > Number(values[atMost])) {
-      throw new SettingError(name, `must not be above ${atMost}, which is ${values[atMost]}`);
-    }
-  }
-};
-
-/** Entries leave a table only where they are sealed, and the archive never before the table. */
-const requireKept = (settings: DeploymentSettings): void => {
-  const { auditSeal, auditRetentionDays, auditArchiveDays, auditLockDays } = settings;
-  if (auditRetentionDays > 0 && auditSeal !== 'on') {
-    const message = `must be 0, for ever, where auditSeal is ${auditSeal}`;
-    throw new SettingError('auditRetentionDays', message);
-  }
-  const orEver = (days: number) => days || Number.POSITIVE_INFINITY;
-  const leasts = { auditRetentionDays: orEver(auditRetentionDays), auditLockDays };
-  for (const [name, least] of Object.entries(leasts)) {
-    if (orEver(auditArchiveDays) >= least) continue;
-    const rule = `must not be below ${name}, which is ${Number.isFinite(least) ? least : '0, for ever'}`;
-    throw new SettingError('auditArchiveDays', rule);
-  }
-};
-
-/** A table of its own has its stream by the stack, any other one by whoever brings it along. */
-const requireStream = (settings: DeploymentSettings): void => {
-  const { events, auditTableName, auditStreamArn } = settings;
-  if (events === 'off') return;
-  if (auditTableName && !auditStreamArn) {
-    throw new SettingError('events', 'requires auditStreamArn where auditTableName is given');
-  }
-  if (Token.isUnresolved(auditStreamArn) || Token.isUnresolved(auditTableName)) return;
-  if (auditStreamArn && auditStreamArn.split('/')[1] !== auditTableName) {
-    throw new SettingError('auditStreamArn', 'must be of the table auditTableName');
-  }
-};
-
-/** In stage production the seal is not switched off by oversight. */
-const requireSealed = ({ stage, auditSeal, abandonAuditSeal }: DeploymentSettings): void => {
-  if (stage !== 'production' || auditSeal !== 'off' || abandonAuditSeal === 'yes') return;
-  throw new SettingError(
-    'auditSeal',
-    'must not be off in stage production, because nothing continues the chain afterwards: give auditSeal=paused, or besides abandonAuditSeal=yes',
-  );
-};
-
-/** As long as the archive keeps entries, which is for ever where it is 0, and at most seven years. */
-const defaultLockDays = (auditArchiveDays: number) => Math.min(auditArchiveDays || 365, 2555);
-
-/**
- * Reads the settings of a deployment. Those of stage production stand in infra/production.json; what
- * is given overrides them.
- * @throws {SettingError} on the first setting that is unknown or not allowed
- */
-export const readDeploymentSettings = (chosen: Given): DeploymentSettings => {
-  const isProduction = textOf('stage', chosen.stage) === 'production';
-  const own = Object.entries(chosen).filter(([, value]) => value !== undefined);
-  const given = { ...(isProduction ? production : {}), ...Object.fromEntries(own) };
-  requireKnown(given);
-  const values = names.map((name) => [name, readSetting(name, given)]);
-  const read = Object.fromEntries(values);
-  const auditLockDays = read.auditLockDays ?? defaultLockDays(read.auditArchiveDays);
-  const settings: DeploymentSettings = { ...read, auditLockDays };
-  requireConsistent(settings);
-  requireKept(settings);
-  requireStream(settings);
-  requireSealed(settings);
-  return settings;
-};
 
 /** The settings that every function gets, as environment variables; one without a value is none. */
 export const functionVariables = (settings: DeploymentSettings): Readonly<Record<string, string>> =>

@@ -6,10 +6,10 @@ import {
   type DeploymentSettings,
   type Given,
   names,
-  readDeploymentSettings,
   SettingError,
 } from './deployment-settings.ts';
 import { faultInJson } from './json.ts';
+import { readDeploymentSettings } from './read-deployment-settings.ts';
 
 const folder = fileURLToPath(new URL('deployments/', import.meta.url));
 const fileOf = (name: string) => `infra/deployments/${name}.json`;

@@ -6,12 +6,8 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct, type IDependable } from 'constructs';
-import {
-  type AccountsSettings,
-  type DeploymentSettings,
-  readDeploymentSettings,
-  tagsIn,
-} from '../deployment-settings.ts';
+import { type AccountsSettings, type DeploymentSettings, tagsIn } from '../deployment-settings.ts';
+import { readDeploymentSettings } from '../read-deployment-settings.ts';
 import { functionsInForce } from '../uses.ts';
 import { createAuditEvents } from './audit-events.ts';
 import { createAuditSeal } from './audit-seal.ts';

@@ -1,11 +1,7 @@
 import { Annotations } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import {
-  type AccountsSettings,
-  type DeploymentSettings,
-  type Name,
-  readSetting,
-} from '../deployment-settings.ts';
+import type { AccountsSettings, DeploymentSettings, Name } from '../deployment-settings.ts';
+import { readSetting } from '../read-deployment-settings.ts';
 
 /**
  * Annotates a service of stage production with what its settings leave open, and with what cannot be undone: the

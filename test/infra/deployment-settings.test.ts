@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import {
   deploymentSettings,
   functionVariables,
-  readDeploymentSettings,
   SettingError,
 } from '../../infra/deployment-settings.ts';
+import { readDeploymentSettings } from '../../infra/read-deployment-settings.ts';
 import { valuesIn } from '../../lib/ground/setting.ts';
 import { serviceSettings } from '../../lib/ground/settings.ts';
 

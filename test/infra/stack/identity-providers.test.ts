@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { expect, it, onTestFinished } from 'vitest';
-import { functionVariables, readDeploymentSettings } from '../../../infra/deployment-settings.ts';
+import { functionVariables } from '../../../infra/deployment-settings.ts';
+import { readDeploymentSettings } from '../../../infra/read-deployment-settings.ts';
 import { AccountsStack } from '../../../infra/stack/accounts.ts';
 import { functionsOf } from './template.ts';
 

@@ -5,10 +5,8 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { afterAll } from 'vitest';
-import {
-  type AccountsSettings,
-  readDeploymentSettings,
-} from '../../../infra/deployment-settings.ts';
+import type { AccountsSettings } from '../../../infra/deployment-settings.ts';
+import { readDeploymentSettings } from '../../../infra/read-deployment-settings.ts';
 import { AccountsStack } from '../../../infra/stack/accounts.ts';
 import { type FunctionDefinition, functionsInForce } from '../../../infra/uses.ts';
 import { variableOf } from '../../../lib/ground/setting.ts';

@@ -1,0 +1,154 @@
+/** How the settings of a deployment are read, and checked against each other. */
+import { Fn, Token } from 'aws-cdk-lib';
+import { Construct } from 'constructs';
+import { parseSetting, ruleOf, type Setting } from '../lib/ground/setting.ts';
+import {
+  type DeploymentSetting,
+  type DeploymentSettings,
+  deploymentSettings,
+  type Given,
+  type Name,
+  names,
+  SettingError,
+} from './deployment-settings.ts';
+import { placeOfFault } from './json.ts';
+import production from './production.json' with { type: 'json' };
+import { lackOf } from './requirements.ts';
+
+/**
+ * Reads the settings of a deployment. Those of stage production stand in infra/production.json; what
+ * is given overrides them.
+ * @throws {SettingError} on the first setting that is unknown or not allowed
+ */
+export function readDeploymentSettings(chosen: Given): DeploymentSettings {
+  const isProduction = textOf('stage', chosen.stage) === 'production';
+  const own = Object.entries(chosen).filter(([, value]) => value !== undefined);
+  const given = { ...(isProduction ? production : {}), ...Object.fromEntries(own) };
+  requireKnown(given);
+  const values = names.map((name) => [name, readSetting(name, given)]);
+  const read = Object.fromEntries(values);
+  const auditLockDays = read.auditLockDays ?? defaultLockDays(read.auditArchiveDays);
+  const settings: DeploymentSettings = { ...read, auditLockDays };
+  requireConsistent(settings);
+  requireKept(settings);
+  requireStream(settings);
+  requireSealed(settings);
+  return settings;
+}
+
+/** The value of one setting, or its default. @throws {SettingError} */
+export function readSetting(name: Name, given: Given): string | number | undefined {
+  const setting: Setting = deploymentSettings[name];
+  requireResolved(name, given[name]);
+  const chosen = textOf(name, given[name]) ?? setting.default;
+  if (chosen === undefined) return undefined;
+  // Of tags the keys are known, and values beside references.
+  if (Token.isUnresolved(chosen) && name !== 'tags') return chosen;
+  const value = parseSetting(setting, chosen);
+  if (value === undefined) {
+    throw new SettingError(name, ruleOf(setting) + placeOfFault(setting, chosen));
+  }
+  return value;
+}
+
+function textOf(name: Name, value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  if (['string', 'number', 'boolean'].includes(typeof value)) return String(value).trim();
+  if ('isJson' in deploymentSettings[name].allowed) return jsonOf(value);
+  throw new SettingError(name, 'must be text or a number');
+}
+
+/** JSON in which a list that is a reference is one with all of its texts, and no construct is a value. */
+function jsonOf(value: unknown): string {
+  return JSON.stringify(value, (_, each) => {
+    if (Construct.isConstruct(each)) return null;
+    return Array.isArray(each) && Token.isUnresolved(each) ? [Fn.join('","', each)] : each;
+  });
+}
+
+function requireKnown(given: Given): void {
+  for (const name of Object.keys(given)) {
+    if (isToolsOwn(name) || Object.hasOwn(deploymentSettings, name)) continue;
+    throw new SettingError(name, 'is unknown; infra/settings.md has all settings');
+  }
+}
+
+/** Whether a name in the context belongs to the CDK or its command line. */
+function isToolsOwn(name: string) {
+  return /[:/]/.test(name) || ['acknowledged-issue-numbers', 'cli-telemetry'].includes(name);
+}
+
+/** As long as the archive keeps entries, which is for ever where it is 0, and at most seven years. */
+function defaultLockDays(auditArchiveDays: number) {
+  return Math.min(auditArchiveDays || 365, 2555);
+}
+
+function requireConsistent(values: Given): void {
+  for (const [name, { atMost }] of Object.entries<DeploymentSetting>(deploymentSettings)) {
+    const lack = lackOf(name, deploymentSettings, (each) => values[each]);
+    if (lack) throw new SettingError(name, lack);
+    if (atMost && Number(values[name]) > Number(values[atMost])) {
+      throw new SettingError(name, `must not be above ${atMost}, which is ${values[atMost]}`);
+    }
+  }
+}
+
+/** Entries leave a table only where they are sealed, and the archive never before the table. */
+function requireKept(settings: DeploymentSettings): void {
+  const { auditSeal, auditRetentionDays, auditArchiveDays, auditLockDays } = settings;
+  if (auditRetentionDays > 0 && auditSeal !== 'on') {
+    const message = `must be 0, for ever, where auditSeal is ${auditSeal}`;
+    throw new SettingError('auditRetentionDays', message);
+  }
+  const orEver = (days: number) => days || Number.POSITIVE_INFINITY;
+  const leasts = { auditRetentionDays: orEver(auditRetentionDays), auditLockDays };
+  for (const [name, least] of Object.entries(leasts)) {
+    if (orEver(auditArchiveDays) >= least) continue;
+    const rule = `must not be below ${name}, which is ${Number.isFinite(least) ? least : '0, for ever'}`;
+    throw new SettingError('auditArchiveDays', rule);
+  }
+}
+
+/** A table of its own has its stream by the stack, any other one by whoever brings it along. */
+function requireStream(settings: DeploymentSettings): void {
+  const { events, auditTableName, auditStreamArn } = settings;
+  if (events === 'off') return;
+  if (auditTableName && !auditStreamArn) {
+    throw new SettingError('events', 'requires auditStreamArn where auditTableName is given');
+  }
+  if (Token.isUnresolved(auditStreamArn) || Token.isUnresolved(auditTableName)) return;
+  if (auditStreamArn && auditStreamArn.split('/')[1] !== auditTableName) {
+    throw new SettingError('auditStreamArn', 'must be of the table auditTableName');
+  }
+}
+
+/** In stage production the seal is not switched off by oversight. */
+function requireSealed({ stage, auditSeal, abandonAuditSeal }: DeploymentSettings): void {
+  if (stage !== 'production' || auditSeal !== 'off' || abandonAuditSeal === 'yes') return;
+  throw new SettingError(
+    'auditSeal',
+    'must not be off in stage production, because nothing continues the chain afterwards: give auditSeal=paused, or besides abandonAuditSeal=yes',
+  );
+}
+
+/** @throws {SettingError} for a reference in a setting that must be known, or in place of an object */
+function requireResolved(name: Name, value: unknown): void {
+  const isWhole = isObject(value) && Token.isUnresolved(value);
+  if (!hasReference(value) || ('isPassedOn' in deploymentSettings[name] && !isWhole)) return;
+  throw new SettingError(
+    name,
+    'must be known when the template is made, and not a reference that AWS resolves later',
+  );
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** A construct, such as a certificate in place of its ARN, knows the whole application, itself included. */
+function hasReference(value: unknown): boolean {
+  return (
+    Token.isUnresolved(value) ||
+    (isObject(value) && !Construct.isConstruct(value) && Object.values(value).some(hasReference))
+  );
+}
