@@ -8,14 +8,9 @@ import type { Construct } from 'constructs';
 import { variableOf } from '../../lib/ground/setting.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import { auditPublisher } from '../uses.ts';
-import {
-  createUnsent,
-  destinationOf,
-  ServiceFunction,
-  type SharedFunctionProps,
-  sendingTo,
-} from './function.ts';
+import { ServiceFunction, type SharedFunctionProps } from './function.ts';
 import { nameOf } from './name.ts';
+import { createUnsent, destinationOf, sendingTo } from './unsent-queue.ts';
 
 export interface AuditEvents {
   readonly bus: EventBus;

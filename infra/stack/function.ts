@@ -10,7 +10,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
-import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { tables as tableDefinitions } from '../../lib/dynamodb/tables.ts';
 import { senderIn } from '../../lib/ground/rules.ts';
@@ -18,6 +18,7 @@ import type { Use } from '../permissions.ts';
 import type { FunctionDefinition } from '../uses.ts';
 import { type ServiceWithKey, usingKey } from './encryption.ts';
 import type { Tables } from './table.ts';
+import { createUnsent, destinationOf, sendingTo } from './unsent-queue.ts';
 
 /** Below the gateway's timeout of 30 s, so that the function's own response arrives. */
 const responseTimeout = Duration.seconds(20);
@@ -192,28 +193,6 @@ const statementsOf = (stack: Stack, props: ServiceFunctionProps): PolicyStatemen
     ...(dataKey ? usingKey(dataKey, servicesWithKey(props)) : []),
   ];
 };
-
-/** The queue of what a function could not send, with the errors. */
-export const createUnsent = (scope: Construct, dataKey: IKey | undefined): Queue => {
-  const queue = new Queue(scope, 'Unsent', {
-    ...(dataKey
-      ? { encryption: QueueEncryption.KMS, encryptionMasterKey: dataKey }
-      : { encryption: QueueEncryption.SQS_MANAGED }),
-    enforceSSL: true,
-    retentionPeriod: Duration.days(14),
-  });
-  Validations.of(queue).acknowledge({
-    id: 'AwsSolutions-SQS3',
-    reason: 'This queue is itself the dead-letter queue of a function.',
-  });
-  return queue;
-};
-
-/** Names a queue to Lambda. The CDK's own destinations allow a function more than to send to it. */
-export const destinationOf = ({ queueArn }: Queue) => ({ bind: () => ({ destination: queueArn }) });
-
-export const sendingTo = ({ queueArn }: Queue) =>
-  new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [queueArn] });
 
 /** How Lambda repeats asynchronous invocations that have failed. */
 const retrying = (unsent: Queue) => ({

@@ -1,0 +1,30 @@
+import { Duration, Validations } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+
+/** The queue of what a function could not send, with the errors. */
+export function createUnsent(scope: Construct, dataKey: IKey | undefined): Queue {
+  const queue = new Queue(scope, 'Unsent', {
+    ...(dataKey
+      ? { encryption: QueueEncryption.KMS, encryptionMasterKey: dataKey }
+      : { encryption: QueueEncryption.SQS_MANAGED }),
+    enforceSSL: true,
+    retentionPeriod: Duration.days(14),
+  });
+  Validations.of(queue).acknowledge({
+    id: 'AwsSolutions-SQS3',
+    reason: 'This queue is itself the dead-letter queue of a function.',
+  });
+  return queue;
+}
+
+/** Names a queue to Lambda. The CDK's own destinations allow a function more than to send to it. */
+export function destinationOf({ queueArn }: Queue) {
+  return { bind: () => ({ destination: queueArn }) };
+}
+
+export function sendingTo({ queueArn }: Queue): PolicyStatement {
+  return new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [queueArn] });
+}
