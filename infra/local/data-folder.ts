@@ -42,8 +42,8 @@ export interface RunningService {
 const runningFile = (folder: string) => join(folder, 'service.json');
 
 /**
- * Reads what a running service has written, which is current as long as the folder is locked; undefined
- * without a file.
+ * Reads what {@link announceRunning} has written, which is current as long as the folder is locked.
+ * @returns undefined where there is nothing
  */
 export const readRunning = (folder: string): RunningService | undefined => {
   try {
@@ -64,7 +64,7 @@ const writeBeside = (file: string, text: string): string => {
 export const writePrivately = (file: string, text: string): void =>
   renameSync(writeBeside(file, text), file);
 
-/** Does the same for a file that must not exist yet. @throws {Error} EEXIST when it exists */
+/** Writes a new file that only its owner may read, completely or not at all. @throws {Error} EEXIST when it exists */
 export const createPrivately = (file: string, text: string): void => {
   const unfinished = writeBeside(file, text);
   try {
@@ -96,10 +96,7 @@ const makeFile = (file: string): void => {
   }
 };
 
-/**
- * Creates a folder and its parents. Node's option `recursive` never ends where no folder can be created, as in
- * /proc.
- */
+/** Creates a folder with those around it. Node's own way never ends where none can be, in /proc. */
 const makeFolder = (folder: string): void => {
   try {
     mkdirSync(folder, { mode: 0o700 });

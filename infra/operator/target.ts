@@ -60,7 +60,7 @@ const isElsewhere = (endpoint: string): boolean => {
   return !['', 'localhost', '[::1]'].includes(hostname) && !hostname.startsWith('127.');
 };
 
-/** With that variable set, a command would use the stack's secret with the tables of `npm start`. */
+/** With AWS_ENDPOINT_URL_DYNAMODB set, a command would use the stack's secret with the tables of `npm start`. */
 const refuseLocalEngine = (): void => {
   const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB;
   if (!endpoint || isElsewhere(endpoint)) return;

@@ -74,9 +74,9 @@ async function requirePassword(
 }
 
 /**
- * The same where responses must not reveal who has an account: each refusal is the same 401, and whoever
- * registers an address and logs in does not learn whether it was taken. A login to an unknown account, or
- * to one with a hash of a lower cost, takes as long as any other.
+ * The user of the address, where responses must not reveal who has an account: each refusal is the same
+ * 401, and whoever registers an address and logs in does not learn whether it was taken. A login to an
+ * unknown account, or to one with a hash of a lower cost, takes as long as any other.
  */
 async function requirePasswordUnseen(
   user: StoredUser | undefined,
