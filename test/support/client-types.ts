@@ -1,8 +1,9 @@
 /**
- * Writes the types of the API for the client of the console, as openapi-fetch takes them. It is no
- * generator for any document: it knows what the document of this service has, and throws at the rest.
+ * Writes the types of the API for the client of apps and of the console. It is no generator for any
+ * document: it knows what the document of this service has, and throws at the rest.
  */
 import type { OpenApiDocument } from '../../lib/contract/document.ts';
+import { codesIn, operationsOf, responsesOf } from './document.ts';
 
 interface Schema {
   readonly $ref?: string;
@@ -105,19 +106,52 @@ const operationType = (
   ].join('; ')} }`;
 };
 
-/** The declarations of all operations and bodies of a document. */
-export const clientTypes = ({ paths, components }: OpenApiDocument): string => {
-  const { schemas, parameters } = components as never;
+type Schemas = Readonly<Record<string, Schema>>;
+
+const schemasOf = ({ components }: OpenApiDocument): Schemas => components.schemas as never;
+
+/** A schema without the requirement of fields that it lacks, or does not require, under other settings. */
+const requiredByAll = (name: string, schema: Schema, others: readonly OpenApiDocument[]): Schema => {
+  const all = others.flatMap((other) => schemasOf(other)[name] ?? []);
+  const required = schema.required?.filter((field) =>
+    all.every((other) => other.required?.includes(field)),
+  );
+  return { ...schema, ...(required && { required }) };
+};
+
+/** The codes of all errors of documents, in alphabetical order. */
+const codesOf = (documents: readonly OpenApiDocument[]): readonly string[] => {
+  const responses = documents
+    .flatMap(operationsOf)
+    .flatMap((operation) => responsesOf(operation, 'error'));
+  const codes = responses.flatMap(([, response]) => codesIn(response));
+  return [...new Set(codes)].filter((code) => code !== 'GATEWAY').sort();
+};
+
+/**
+ * The declarations of all operations and bodies of a document, and of the codes of errors.
+ * @param others documents of other settings, whose responses may lack fields, and whose errors may be others
+ */
+export const clientTypes = (
+  document: OpenApiDocument,
+  ...others: readonly OpenApiDocument[]
+): string => {
+  const { paths, components } = document;
+  const { parameters } = components as never;
   const operations = Object.entries(paths).map(([path, methods]) => {
     const each = Object.entries(methods).map(
       ([method, operation]) => `    ${method}: ${operationType(operation as never, parameters)};\n`,
     );
     return `  ${JSON.stringify(path)}: {\n${each.join('')}  };\n`;
   });
-  const bodies = Object.entries<Schema>(schemas).map(
-    ([name, schema]) => `export type ${name} = ${typeOf(schema)};\n`,
+  const bodies = Object.entries(schemasOf(document)).map(
+    ([name, schema]) =>
+      `export type ${name} = ${typeOf(requiredByAll(name, schema, others))};\n`,
   );
-  return `// Written by \`npm run contract\`: the operations and bodies of the API, with every setting on.
+  const codes = codesOf([document, ...others]).map((code) => `\n  | "${code}"`);
+  return `// Written by \`npm run contract\`: the operations, bodies and errors of the API, under every setting.
+
+export type ContractCode =${codes.join('')};
 
 ${bodies.join('')}
 export interface paths {

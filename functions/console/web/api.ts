@@ -1,8 +1,8 @@
 /** The service, called with the token of the session, and its errors as screens say them. */
 import createClient from 'openapi-fetch';
+import type { Problem, paths } from '../../client/paths.ts';
 import type { PageData } from '../page-data.ts';
 import { now, setClock } from './clock.ts';
-import type { Problem, paths } from './contract.d.ts';
 import { clockTime } from './format.ts';
 import { endSession, refresh, signedIn } from './session.ts';
 

@@ -1,12 +1,13 @@
 /** Passkeys in the browser: making them, logging in by them, and telling the browser which there are. */
-import { api, ConsoleError, send, settings } from './api.ts';
+
 import type {
   NewPasskey,
   Passkey,
   PasskeyConfirmation,
   PasskeyLogin,
   PasskeyRequestOptions,
-} from './contract.d.ts';
+} from '../../client/paths.ts';
+import { api, ConsoleError, send, settings } from './api.ts';
 import { type Session, sessionOf } from './session.ts';
 
 /** Whether the browser supports passkeys, and the settings allow them on this origin. */

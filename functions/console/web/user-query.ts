@@ -1,6 +1,7 @@
 /** The query of the list of users, as the address bar, the controls and the API have it. */
+
+import type { paths, User } from '../../client/paths.ts';
 import { api, type Page, sendForPage, sendUnless } from './api.ts';
-import type { paths, User } from './contract.d.ts';
 
 /** The texts of the roles and of the orders that one can choose. */
 export const roles = { '': 'All users', admin: 'Admins' } as const;

@@ -330,10 +330,11 @@ describe('What `npm run contract` writes', () => {
     await expect(text).toMatchFileSnapshot('../../../functions/openapi.json');
   });
 
-  it('is functions/console/web/contract.d.ts, the types of what the console calls', async () => {
+  it('is functions/client/paths.ts, the types of what apps and the console call', async () => {
     const left = { V1_USERS: 'off', DOCS: 'off', CONSOLE: 'off' };
-    const types = clientTypes(documentFor(configFrom({ ...every, ...left }), '/'));
+    const under = (settings: Environment) => documentFor(configFrom({ ...settings, ...left }), '/');
+    const types = clientTypes(under(every), under({}), under({ ...every, ACCOUNTS: 'private' }));
 
-    await expect(types).toMatchFileSnapshot('../../../functions/console/web/contract.d.ts');
+    await expect(types).toMatchFileSnapshot('../../../functions/client/paths.ts');
   });
 });

@@ -1,7 +1,7 @@
 /** The actions of admins on a user, each with the dialog that asks before. Auditors see only the states. */
 import type { ComponentChildren } from 'preact';
+import type { Invitation, UserChanges, UserDetails } from '../../../client/paths.ts';
 import { api, ConsoleError, send, settings } from '../api.ts';
-import type { Invitation, UserChanges, UserDetails } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { findOwn, isInForce, tellDeleted } from '../passkeys.ts';
 import { goBackTo } from '../router.ts';

@@ -1,5 +1,5 @@
 import { Fragment } from 'preact';
-import type { AuditEntry } from '../contract.d.ts';
+import type { AuditEntry } from '../../../client/paths.ts';
 import { localTime, timeOf, utcTime } from '../format.ts';
 import type { Pages } from '../loading.ts';
 import { href } from '../router.ts';

@@ -1,8 +1,8 @@
 /** The findings of the checks of the seal, wherever screens show them. */
 import { useEffect } from 'preact/hooks';
+import type { AuditEntry, SealCheck, SealFinding } from '../../../client/paths.ts';
 import { mark } from '../../mark.ts';
 import { api, send, settings } from '../api.ts';
-import type { AuditEntry, SealCheck, SealFinding } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { useEvery, useLoad } from '../loading.ts';
 import { href, type Query } from '../router.ts';

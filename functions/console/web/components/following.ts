@@ -1,6 +1,6 @@
 /** Looking for new entries, while the page is seen. */
 import { useEffect, useState } from 'preact/hooks';
-import type { AuditEntry } from '../contract.d.ts';
+import type { AuditEntry } from '../../../client/paths.ts';
 import { counted } from '../format.ts';
 import { type Pages, useAction, useEvery } from '../loading.ts';
 import { merge, newOf, rereadFrom } from '../trail/follow.ts';

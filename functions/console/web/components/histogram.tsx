@@ -1,5 +1,5 @@
 import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
-import type { AuditEntry } from '../contract.d.ts';
+import type { AuditEntry } from '../../../client/paths.ts';
 import { counted, localDay, localRange, localTime, timeOf } from '../format.ts';
 import { type Bar, type Bounds, barsOf, narrowed, type Span } from '../trail/histogram.ts';
 import { Button } from './button.tsx';

@@ -1,6 +1,7 @@
 /** The identities by which a user logs in, where there are any. */
+
+import type { Identity, IdentityRemoval } from '../../../client/paths.ts';
 import { api, send, sendForList, settings } from '../api.ts';
-import type { Identity, IdentityRemoval } from '../contract.d.ts';
 import { useLoad } from '../loading.ts';
 import { Button } from './button.tsx';
 import { openDialog } from './dialog.tsx';

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { User } from '../../../client/paths.ts';
 import { ConsoleError } from '../api.ts';
-import type { User } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { useAsk } from '../leaving.ts';
 import { failureOf } from '../loading.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
+import type { NewUserWithRole } from '../../../client/paths.ts';
 import { api, send, settings } from '../api.ts';
-import type { NewUserWithRole } from '../contract.d.ts';
 import { go } from '../router.ts';
 import { AddressField, Field, FormDialog, MailLanguage, PasswordField, Select } from './form.tsx';
 import { tellOf } from './person.tsx';

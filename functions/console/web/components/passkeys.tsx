@@ -1,6 +1,7 @@
 /** One's own passkeys, which one can change, and other users' passkeys, which one can only see. */
+
+import type { Passkey, PasskeyConfirmation, PasskeyName } from '../../../client/paths.ts';
 import { api, send, sendForList, settings } from '../api.ts';
-import type { Passkey, PasskeyConfirmation, PasskeyName } from '../contract.d.ts';
 import { useLoad } from '../loading.ts';
 import { canUsePasskeys, isInForce, makePasskey, tellBrowser } from '../passkeys.ts';
 import { Button } from './button.tsx';

@@ -1,8 +1,8 @@
 /** A user's facts, and the changes that users may make to themselves and admins to everybody. */
 import { useLayoutEffect, useState } from 'preact/hooks';
+import type { User, UserChanges, UserDetails } from '../../../client/paths.ts';
 import { api, send, sendUnless, settings } from '../api.ts';
 import { now } from '../clock.ts';
-import type { User, UserChanges, UserDetails } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { useLoad } from '../loading.ts';
 import { tellBrowser } from '../passkeys.ts';

@@ -1,14 +1,14 @@
 import { correction, generate } from 'lean-qr';
 import { toSvgPath } from 'lean-qr/extras/svg';
 import { useState } from 'preact/hooks';
-import { api, send, settings } from '../api.ts';
 import type {
   CodeConfirmation,
   RecoveryCodes as Codes,
   PasswordAndCode,
   PasswordConfirmation,
   SecondFactorEnrolment,
-} from '../contract.d.ts';
+} from '../../../client/paths.ts';
+import { api, send, settings } from '../api.ts';
 import { counted } from '../format.ts';
 import { useLoad } from '../loading.ts';
 import { renew, signedIn } from '../session.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
+import type { User } from '../../../client/paths.ts';
 import { settings } from '../api.ts';
-import type { User } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import type { Pages } from '../loading.ts';
 import { suspension } from './access.tsx';

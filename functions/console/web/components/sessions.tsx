@@ -1,5 +1,5 @@
+import type { SessionOfUser } from '../../../client/paths.ts';
 import { api, send, sendForList, sendUnless, settings } from '../api.ts';
-import type { SessionOfUser } from '../contract.d.ts';
 import { useLoad } from '../loading.ts';
 import { readableAgent } from '../trail/agent.ts';
 import { Button } from './button.tsx';

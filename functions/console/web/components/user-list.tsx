@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { User } from '../contract.d.ts';
+import type { User } from '../../../client/paths.ts';
 import { counted, localDay } from '../format.ts';
 import { usePages } from '../loading.ts';
 import { href } from '../router.ts';

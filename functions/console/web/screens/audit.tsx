@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks';
+import type { AuditEntry } from '../../../client/paths.ts';
 import { Button } from '../components/button.tsx';
 import { openDialog } from '../components/dialog.tsx';
 import { Entries } from '../components/entries.tsx';
@@ -11,7 +12,6 @@ import { Histogram } from '../components/histogram.tsx';
 import { FailureNotice } from '../components/notice.tsx';
 import { Screen } from '../components/screen.tsx';
 import { Badge } from '../components/text.tsx';
-import type { AuditEntry } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { usePages } from '../loading.ts';
 import { place } from '../router.ts';

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import type { AuditEntry } from '../../../client/paths.ts';
 import { settings } from '../api.ts';
 import { now } from '../clock.ts';
 import { Entries } from '../components/entries.tsx';
@@ -10,7 +11,6 @@ import { GroupTable } from '../components/groups.tsx';
 import { Histogram } from '../components/histogram.tsx';
 import { Loaded } from '../components/notice.tsx';
 import { Card, Screen } from '../components/screen.tsx';
-import type { AuditEntry } from '../contract.d.ts';
 import { ago, counted, grouped } from '../format.ts';
 import { href } from '../router.ts';
 import { groupsOf } from '../trail/groups.ts';

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import type { AuditSealSummary, SealCheck } from '../../../client/paths.ts';
 import { api, send, settings } from '../api.ts';
 import { now } from '../clock.ts';
 import { Button } from '../components/button.tsx';
@@ -6,7 +7,6 @@ import { FindingsList, useSeal } from '../components/findings.tsx';
 import { FailureNotice, Loaded, tell } from '../components/notice.tsx';
 import { Card, Screen } from '../components/screen.tsx';
 import { Badge, CopyButton, Time } from '../components/text.tsx';
-import type { AuditSealSummary, SealCheck } from '../contract.d.ts';
 import { ago, clockTime, counted, duration, grouped } from '../format.ts';
 import { useAction, useEvery } from '../loading.ts';
 

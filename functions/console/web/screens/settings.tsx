@@ -1,8 +1,8 @@
+import type { Setting } from '../../../client/paths.ts';
 import { api, sendForList, settings } from '../api.ts';
 import { Screen } from '../components/screen.tsx';
 import { type Column, LoadedTable } from '../components/table.tsx';
 import { Badge } from '../components/text.tsx';
-import type { Setting } from '../contract.d.ts';
 import { useLoad } from '../loading.ts';
 
 interface Explained extends Setting {

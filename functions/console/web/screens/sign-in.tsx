@@ -1,11 +1,11 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Credentials } from '../../../client/paths.ts';
 import { api, ConsoleError, send, sendUnless, settings } from '../api.ts';
 import { Button } from '../components/button.tsx';
 import { AddressField, Form, PasswordField } from '../components/form.tsx';
 import { FailureNotice, tell } from '../components/notice.tsx';
 import { Brand } from '../components/screen.tsx';
 import { CodeField } from '../components/second-factor.tsx';
-import type { Credentials } from '../contract.d.ts';
 import { failureOf, useAction } from '../loading.ts';
 import {
   canUsePasskeys,

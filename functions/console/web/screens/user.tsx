@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks';
+import type { UserDetails } from '../../../client/paths.ts';
 import { settings } from '../api.ts';
 import { Access } from '../components/access.tsx';
 import { Entries } from '../components/entries.tsx';
@@ -12,7 +13,6 @@ import { Sessions } from '../components/sessions.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { Time, Whole } from '../components/text.tsx';
 import { UserName } from '../components/user-name.tsx';
-import type { UserDetails } from '../contract.d.ts';
 import { href } from '../router.ts';
 import { askFor, forgetUsers, knownOf } from '../trail/known-users.ts';
 import { readState } from '../trail/query.ts';

@@ -1,6 +1,7 @@
 /** Finds the user whom the text in a filter means. */
+
+import type { AuditEntry } from '../../../client/paths.ts';
 import { ConsoleError, settings } from '../api.ts';
-import type { AuditEntry } from '../contract.d.ts';
 import { readUsers } from '../user-query.ts';
 import { detailsOf } from './happened.ts';
 import type { Known } from './known-users.ts';

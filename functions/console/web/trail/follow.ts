@@ -1,5 +1,5 @@
 /** Following the trail: what was found since is put among what is shown. */
-import type { AuditEntry } from '../contract.d.ts';
+import type { AuditEntry } from '../../../client/paths.ts';
 import { timeOf } from '../format.ts';
 
 type Entries = readonly AuditEntry[];

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../contract.d.ts';
+import type { AuditEntry } from '../../../client/paths.ts';
 import { detailsOf } from './happened.ts';
 import { isRegistration } from './overview.ts';
 import { type Grouping, none, ownFilters, type TrailState } from './query.ts';

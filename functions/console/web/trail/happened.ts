@@ -1,5 +1,5 @@
 /** The event of an entry, in a few words (functions/README.md, What is audited). */
-import type { AuditEntry } from '../contract.d.ts';
+import type { AuditEntry } from '../../../client/paths.ts';
 
 type Details = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../contract.d.ts';
+import type { AuditEntry } from '../../../client/paths.ts';
 import { timeOf } from '../format.ts';
 
 export interface Bar {

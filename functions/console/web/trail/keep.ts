@@ -1,5 +1,5 @@
 /** Applies the filters that the service does not know to the pages of an export. */
-import type { AuditEntry } from '../contract.d.ts';
+import type { AuditEntry } from '../../../client/paths.ts';
 import { passes } from './groups.ts';
 import { ownFilters, type TrailState } from './query.ts';
 

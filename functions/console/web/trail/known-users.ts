@@ -1,6 +1,7 @@
 /** What is known of users, by the service and by the trail. */
+
+import type { AuditEntries, AuditEntry, User, UserDetails } from '../../../client/paths.ts';
 import { api, sendForPage, sendUnless } from '../api.ts';
-import type { AuditEntries, AuditEntry, User, UserDetails } from '../contract.d.ts';
 import { createStore, type Store } from '../store.ts';
 import { detailsOf } from './happened.ts';
 

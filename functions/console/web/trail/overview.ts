@@ -1,5 +1,5 @@
 /** The kinds of entries that the overview counts. */
-import type { AuditEntry } from '../contract.d.ts';
+import type { AuditEntry } from '../../../client/paths.ts';
 import { timeOf } from '../format.ts';
 import { detailsOf } from './happened.ts';
 

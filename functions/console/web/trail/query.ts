@@ -1,5 +1,5 @@
 /** The query of the audit trail, as the address bar, the controls and the API have it. */
-import type { AuditEntry, paths } from '../contract.d.ts';
+import type { AuditEntry, paths } from '../../../client/paths.ts';
 import { timeOf } from '../format.ts';
 
 const names = [

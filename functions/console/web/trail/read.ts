@@ -1,5 +1,5 @@
+import type { AuditEntries, AuditEntry } from '../../../client/paths.ts';
 import { api, ConsoleError, type Page, sendForPage } from '../api.ts';
-import type { AuditEntries, AuditEntry } from '../contract.d.ts';
 import { maxRows } from './follow.ts';
 import { passes } from './groups.ts';
 import { tellNames } from './known-users.ts';

@@ -1,5 +1,5 @@
 /** The rights and the address of a user over time, as the trail tells them. */
-import type { AuditEntry, User } from '../contract.d.ts';
+import type { AuditEntry, User } from '../../../client/paths.ts';
 import { detailsOf } from './happened.ts';
 
 /** The rights and the address of a user. Only entries in full detail have addresses. */

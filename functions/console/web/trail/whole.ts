@@ -1,5 +1,5 @@
+import type { AuditEntry } from '../../../client/paths.ts';
 import type { Page } from '../api.ts';
-import type { AuditEntry } from '../contract.d.ts';
 import { type Loading, useLoad } from '../loading.ts';
 import { type Span, spanOf } from './histogram.ts';
 import type { TrailState } from './query.ts';

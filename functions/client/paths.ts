@@ -1,11 +1,79 @@
-// Written by `npm run contract`: the operations and bodies of the API, with every setting on.
+// Written by `npm run contract`: the operations, bodies and errors of the API, under every setting.
+
+export type ContractCode =
+  | "ACCOUNT_SUSPENDED"
+  | "ADMIN_INVITED"
+  | "AUDIT_NOT_SEALED"
+  | "BODY_ENCODING"
+  | "BODY_FORBIDDEN_KEY"
+  | "BODY_MALFORMED"
+  | "BODY_MEDIA_TYPE"
+  | "BODY_NOT_OBJECT"
+  | "BODY_TOO_DEEP"
+  | "BODY_TOO_LARGE"
+  | "CODE_REQUIRED"
+  | "CODE_WRONG"
+  | "CREDENTIALS_REQUIRED"
+  | "CURRENT_PASSWORD_REQUIRED"
+  | "CURRENT_PASSWORD_WRONG"
+  | "EMAIL_NOT_VERIFIED"
+  | "EMAIL_REGISTERED"
+  | "EMAIL_REQUIRED"
+  | "FIELDS_REQUIRED"
+  | "FIELD_INVALID"
+  | "FORBIDDEN"
+  | "HASHING_FAULT"
+  | "IDENTITY_LINKED"
+  | "IDENTITY_NOT_FOUND"
+  | "IDENTITY_PROVIDER_FAULT"
+  | "IDENTITY_TOKEN_INVALID"
+  | "ID_TOKEN_REQUIRED"
+  | "INVALID_CREDENTIALS"
+  | "INVITATION_NOT_ACCEPTED"
+  | "INVITED_SUSPENDED"
+  | "LAST_ADMIN"
+  | "LAST_ADMIN_SUSPENSION"
+  | "LAST_LOGIN"
+  | "LOGIN_CODE_REQUIRED"
+  | "LOGIN_CODE_WRONG"
+  | "LOGIN_PASSKEY_INVALID"
+  | "MAILS_LIMITED"
+  | "MAIL_FAULT"
+  | "NO_FIELDS_TO_UPDATE"
+  | "NO_TOKEN"
+  | "PARAMETER_INVALID"
+  | "PASSKEY_INVALID"
+  | "PASSKEY_NOT_FOUND"
+  | "PASSKEY_REGISTERED"
+  | "PASSKEY_UNKNOWN"
+  | "PASSWORD_OR_INVITATION"
+  | "REFRESH_TOKEN_INVALID"
+  | "REFRESH_TOKEN_REQUIRED"
+  | "RESET_TOKEN_INVALID"
+  | "SECOND_FACTOR_ENABLED"
+  | "SECOND_FACTOR_NOT_FOUND"
+  | "SECOND_FACTOR_REQUIRED"
+  | "SESSION_NOT_FOUND"
+  | "STORAGE_FAULT"
+  | "TOKEN_AND_PASSWORD_REQUIRED"
+  | "TOKEN_EXPIRED"
+  | "TOKEN_FAULT"
+  | "TOKEN_INVALID"
+  | "TOO_MANY_ATTEMPTS"
+  | "TOO_MANY_IDENTITIES"
+  | "TOO_MANY_PASSKEYS"
+  | "UNEXPECTED_FAULT"
+  | "USER_NOT_FOUND"
+  | "USER_NOT_REGISTERED"
+  | "VERIFICATION_TOKEN_INVALID"
+  | "WAY_IN_EXISTS";
 
 export type NewUser = { name: string; email: string; password: string };
-export type Session = { message: string; token: string; refreshToken: string };
+export type Session = { message: string; token: string; refreshToken?: string };
 export type Credentials = { email: string; password: string; code?: string };
 export type RefreshRequest = { refreshToken: string };
 export type Profile = { data: ProfileData };
-export type ProfileData = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean; email_verified: boolean; pending_email?: string };
+export type ProfileData = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean; email_verified?: boolean; pending_email?: string };
 export type AccountDeletion = { currentPassword?: string; idToken?: string; nonce?: string; code?: string };
 export type PasswordResetRequest = { email: string };
 export type Message = { message: string };
@@ -43,9 +111,9 @@ export type CodeConfirmation = { code: string };
 export type RecoveryCodes = { recoveryCodes: Array<string> };
 export type PasswordAndCode = { code: string; currentPassword?: string; idToken?: string; nonce?: string };
 export type NewUserWithRole = { role?: "user" | "admin" | null; invite?: boolean; language?: "en" | "de"; name: string; email: string; password?: string };
-export type User = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean; email_verified: boolean; pending_email?: string; created_at: string; suspended_at?: string; invited_until?: string };
+export type User = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean; email_verified?: boolean; pending_email?: string; created_at: string; suspended_at?: string; invited_until?: string };
 export type Users = Array<User>;
-export type UserDetails = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean; email_verified: boolean; pending_email?: string; created_at: string; suspended_at?: string; invited_until?: string; second_factor?: SecondFactor; identities?: Array<Identity>; passkeys?: Array<PasskeySummary> };
+export type UserDetails = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean; email_verified?: boolean; pending_email?: string; created_at: string; suspended_at?: string; invited_until?: string; second_factor?: SecondFactor; identities?: Array<Identity>; passkeys?: Array<PasskeySummary> };
 export type PasskeySummary = { id: string; name: string; created_at: string; rp_id: string };
 export type UserChanges = { name?: string; email?: string; password?: string; role?: "user" | "admin"; auditor?: boolean; currentPassword?: string; idToken?: string; nonce?: string };
 export type Invitation = { language?: "en" | "de" };

@@ -1,0 +1,100 @@
+/** How every call answers: with data, or with an error that has a code. Only a programmer's mistake throws. */
+import type { ContractCode } from './paths.ts';
+
+export type Answer<Data> =
+  | { readonly data: Data; readonly error: null }
+  | { readonly data: null; readonly error: AccountsError };
+
+/**
+ * The codes of the contract, and those of the client: `NO_RESPONSE`; `ABORTED`, of which nobody needs to be told;
+ * `HTTP_429` and the like, where a gateway or a proxy responded by itself. A newer service may have more.
+ */
+export type ErrorCode =
+  | ContractCode
+  | 'NO_RESPONSE'
+  | 'ABORTED'
+  | 'ISSUER_FAILED'
+  | `PASSKEY_${'REFUSED' | 'EXISTS' | 'FAILED'}`
+  | `HTTP_${number}`
+  | (string & {});
+
+interface ErrorDetails {
+  readonly status?: number;
+  readonly message: string;
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly retryAfter?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** A call that failed. */
+export class AccountsError extends Error {
+  override readonly name = 'AccountsError';
+  readonly code: ErrorCode;
+  /** Of the response; 0: there was none. */
+  readonly status: number;
+  /** What is wrong with each field of the body, by its name. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** Seconds after which the call may succeed. */
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    code: ErrorCode,
+    { status = 0, message, fields = {}, retryAfter, cause }: ErrorDetails,
+  ) {
+    super(message, { cause });
+    this.code = code;
+    this.status = status;
+    this.fields = fields;
+    this.retryAfter = retryAfter;
+  }
+
+  /** Whether the same call may succeed later. */
+  get isTemporary(): boolean {
+    return this.code === 'NO_RESPONSE' || this.status === 429 || this.status >= 500;
+  }
+}
+
+/** The answer to a call, which throws an {@link AccountsError}. @throws whatever else it throws */
+export async function answered<Data>(call: () => Promise<Data>): Promise<Answer<Data>> {
+  try {
+    return { data: await call(), error: null };
+  } catch (error) {
+    if (error instanceof AccountsError) return { data: null, error };
+    throw error;
+  }
+}
+
+/** The error of a response that is no success (functions/README.md, Errors). */
+export async function errorIn(response: Response): Promise<AccountsError> {
+  const { status, headers } = response;
+  const body: Problem = await response.json().catch(() => ({}));
+  const own = headers.get('Error-Code') ?? body.code;
+  const isBusy = status === 429 || status >= 500;
+  // A gateway does not say when to try again.
+  const wait = Number(headers.get('Retry-After') ?? Number.NaN);
+  return new AccountsError(own ?? `HTTP_${status}`, {
+    status,
+    message: body.title ?? body.message ?? `The service responded with ${status}`,
+    fields: Object.fromEntries(
+      (body.errors ?? []).map(({ pointer, detail }) => [pointer.slice(2), detail]),
+    ),
+    retryAfter: wait >= 0 ? wait : !own && isBusy ? 10 : undefined,
+    cause: body,
+  });
+}
+
+/** The error of a request for which `fetch` rejected. @param signal by which its caller ends the request */
+export function lost(cause: unknown, signal?: AbortSignal | null): AccountsError {
+  const isLate = (cause as Partial<Error> | undefined)?.name === 'TimeoutError';
+  return signal?.aborted && !isLate
+    ? new AccountsError('ABORTED', { message: 'The call was aborted', cause })
+    : new AccountsError('NO_RESPONSE', { message: 'No response came from the service', cause });
+}
+
+/** The body of an error, plain or as problem details. */
+interface Problem {
+  readonly message?: string;
+  readonly title?: string;
+  readonly code?: string;
+  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+}
