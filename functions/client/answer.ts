@@ -5,6 +5,9 @@ export type Answer<Data> =
   | { readonly data: Data; readonly error: null }
   | { readonly data: null; readonly error: AccountsError };
 
+/** An answer with the response, of which the body is read: absent where there was none. */
+export type ApiAnswer<Data> = Answer<Data> & { readonly response?: Response | undefined };
+
 /**
  * The codes of the contract, and those of the client: `NO_RESPONSE`; `ABORTED`, of which nobody needs to be told;
  * `HTTP_429` and the like, where a gateway or a proxy responded by itself. A newer service may have more.
@@ -64,10 +67,19 @@ export async function answered<Data>(call: () => Promise<Data>): Promise<Answer<
   }
 }
 
+/** An answer with what is made of its data. */
+export async function mapped<Data, Made>(
+  call: Promise<ApiAnswer<Data>>,
+  make: (data: Data) => Made | Promise<Made>,
+): Promise<Answer<Made>> {
+  const answer = await call;
+  return answer.error ? answer : { data: await make(answer.data), error: null };
+}
+
 /** The error of a response that is no success (functions/README.md, Errors). */
 export async function errorIn(response: Response): Promise<AccountsError> {
   const { status, headers } = response;
-  const body: Problem = await response.json().catch(() => ({}));
+  const body = (await response.json().catch(() => ({}))) as Problem;
   const own = headers.get('Error-Code') ?? body.code;
   const isBusy = status === 429 || status >= 500;
   // A gateway does not say when to try again.

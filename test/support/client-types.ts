@@ -111,7 +111,11 @@ type Schemas = Readonly<Record<string, Schema>>;
 const schemasOf = ({ components }: OpenApiDocument): Schemas => components.schemas as never;
 
 /** A schema without the requirement of fields that it lacks, or does not require, under other settings. */
-const requiredByAll = (name: string, schema: Schema, others: readonly OpenApiDocument[]): Schema => {
+const requiredByAll = (
+  name: string,
+  schema: Schema,
+  others: readonly OpenApiDocument[],
+): Schema => {
   const all = others.flatMap((other) => schemasOf(other)[name] ?? []);
   const required = schema.required?.filter((field) =>
     all.every((other) => other.required?.includes(field)),
@@ -145,8 +149,7 @@ export const clientTypes = (
     return `  ${JSON.stringify(path)}: {\n${each.join('')}  };\n`;
   });
   const bodies = Object.entries(schemasOf(document)).map(
-    ([name, schema]) =>
-      `export type ${name} = ${typeOf(requiredByAll(name, schema, others))};\n`,
+    ([name, schema]) => `export type ${name} = ${typeOf(requiredByAll(name, schema, others))};\n`,
   );
   const codes = codesOf([document, ...others]).map((code) => `\n  | "${code}"`);
   return `// Written by \`npm run contract\`: the operations, bodies and errors of the API, under every setting.

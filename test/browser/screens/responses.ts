@@ -7,7 +7,7 @@ import type {
   SessionOfUser,
   User,
   UserDetails,
-} from '../../../functions/console/web/contract.d.ts';
+} from '../../../functions/client/paths.ts';
 
 /** When all of it is. */
 export const now = Date.UTC(2026, 10, 22, 12);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AuditEntry } from '../../../../functions/console/web/contract.d.ts';
+import type { AuditEntry } from '../../../../functions/client/paths.ts';
 import { ago, localDay, localTime, utcTime } from '../../../../functions/console/web/format.ts';
 import { readableAgent } from '../../../../functions/console/web/trail/agent.ts';
 import { maxRows, merge, rereadFrom } from '../../../../functions/console/web/trail/follow.ts';

@@ -1,0 +1,125 @@
+/** The operations of the service by their paths, with the types of the contract. */
+import { AccountsError, type ApiAnswer, answered, errorIn, lost } from './answer.ts';
+import type { paths } from './paths.ts';
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** `api.PUT('/api/users/{id}', { params: { path: { id } }, body: { name } })`. */
+export type Api = { readonly [M in Method as Uppercase<M>]: Caller<M> };
+
+type Caller<M extends Method> = <Path extends PathWith<M>>(
+  path: Path,
+  ...options: object extends Given<Operation<M, Path>>
+    ? [options?: Given<Operation<M, Path>> & RequestOptions]
+    : [options: Given<Operation<M, Path>> & RequestOptions]
+) => Promise<ApiAnswer<DataOf<Operation<M, Path>>>>;
+
+const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
+type Method = (typeof methods)[number];
+
+type PathWith<M extends Method> = {
+  [Path in keyof paths]: paths[Path] extends Record<M, unknown> ? Path : never;
+}[keyof paths];
+
+type Operation<M extends Method, Path extends keyof paths> =
+  paths[Path] extends Record<M, infer Found> ? Found : never;
+
+interface RequestOptions extends CallOptions {
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** What an operation is given: parameters and a body, where it has some. */
+type Given<Of> = ParametersOf<Of> & BodyOf<Of>;
+
+type ParametersOf<Of> = Of extends { parameters: infer Has }
+  ? object extends Has
+    ? { readonly params?: Has }
+    : { readonly params: Has }
+  : object;
+
+type Content<Body> = { content: { 'application/json': Body } };
+
+type BodyOf<Of> = Of extends { requestBody: Content<infer Body> }
+  ? { readonly body: Body }
+  : Of extends { requestBody?: Content<infer Body> }
+    ? { readonly body?: Body }
+    : object;
+
+/** The body of the successes of an operation; undefined for one without. */
+type DataOf<Of> = Of extends { responses: infer All }
+  ? { [Status in keyof All]: Status extends number ? BodyIn<All[Status]> : never }[keyof All]
+  : never;
+
+type BodyIn<Response> = Response extends Content<infer Body> ? Body : undefined;
+
+/** A request as {@link apiOf} makes it; `body` is JSON. */
+export interface ApiRequest extends Readonly<RequestInit> {
+  readonly path: string;
+  readonly method: string;
+}
+
+/**
+ * @param send throws what `fetch` throws, or an {@link AccountsError}
+ * @param follow does what follows from a success
+ */
+export function apiOf(
+  send: (request: ApiRequest) => Promise<Response>,
+  follow: (request: ApiRequest, data: unknown) => Promise<void>,
+): Api {
+  const callers = methods.map((name) => {
+    const method = name.toUpperCase();
+    return [
+      method,
+      async (path: string, { params, body, ...options }: Parameterized = {}) => {
+        const json = body === undefined ? {} : { body: JSON.stringify(body) };
+        const request = { ...options, ...json, method, path: filledIn(path, params) };
+        return call(send, follow, request as ApiRequest);
+      },
+    ];
+  });
+  return Object.fromEntries(callers);
+}
+
+interface Parameterized extends RequestOptions {
+  readonly params?: Partial<Record<'path' | 'query', Readonly<Record<string, unknown>>>>;
+  readonly body?: unknown;
+}
+
+/** A path with its parameters. A query leaves out what is undefined. */
+function filledIn(
+  pattern: string,
+  { path = {}, query = {} }: Parameterized['params'] = {},
+): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  const pairs = given.map((pair) => pair.map((part) => encodeURIComponent(String(part))).join('='));
+  const filled = pattern.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(path[name])));
+  return pairs.length > 0 ? `${filled}?${pairs.join('&')}` : filled;
+}
+
+async function call(
+  send: Parameters<typeof apiOf>[0],
+  follow: Parameters<typeof apiOf>[1],
+  request: ApiRequest,
+): Promise<ApiAnswer<unknown>> {
+  let response: Response | undefined;
+  const answer = await answered(async () => {
+    try {
+      response = await send(request);
+      if (response.ok) return await bodyOf(response);
+    } catch (error) {
+      throw error instanceof AccountsError ? error : lost(error, request.signal);
+    }
+    throw await errorIn(response);
+  });
+  if (!answer.error) await follow(request, answer.data);
+  return { ...answer, response };
+}
+
+/** The JSON of a response, or its text; undefined where it has none. */
+async function bodyOf(response: Response): Promise<unknown> {
+  const text = await response.text();
+  const isJson = /^[^;]*json\b/.test(response.headers.get('Content-Type') ?? '');
+  return isJson && text ? JSON.parse(text) : text || undefined;
+}

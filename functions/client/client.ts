@@ -1,0 +1,137 @@
+/** The client of an app. */
+import { type Api, type ApiRequest, apiOf } from './api.ts';
+import { type Calls, callsOf } from './calls.ts';
+import { exchange, logOut } from './exchange.ts';
+import { type Fetch, fetchWithToken, send, type Way } from './fetch.ts';
+import { follow, isAnonymous } from './follow.ts';
+import { exclusiveBy } from './lock.ts';
+import { originOf, place } from './place.ts';
+import { defaultStorage, endedMark, keptIn, type TokenStorage } from './storage.ts';
+import {
+  beginReading,
+  beginSession,
+  freshSession,
+  type Keeper,
+  leftOf,
+  readSession,
+} from './tokens.ts';
+import { readToken, type Tokens, type User } from './user.ts';
+import { type Listener, subscribe, watchedUser } from './watch.ts';
+
+export interface ClientOptions {
+  /** The address of the service, such as `https://accounts.example.com`. */
+  readonly url: string;
+  /** Where the tokens are kept; by default in `localStorage` where there is a `document`, or else in memory. */
+  readonly storage?: TokenStorage | undefined;
+  /** Tells apps of one origin apart, which have tokens of their own. */
+  readonly name?: string | undefined;
+  /** The origins to which `fetch` sends the token, besides the service's and the page's own. */
+  readonly sendTo?: readonly string[] | undefined;
+  readonly fetch?: Fetch | undefined;
+}
+
+/** @template Declared the claims that the service adds to tokens by its settings */
+export interface Accounts<Declared extends object = object> extends Calls<Declared> {
+  /** Who is signed in, as the token says; null: nobody; undefined: not read yet, see `ready`. */
+  readonly user: User<Declared> | null | undefined;
+  readonly ready: Promise<void>;
+  /** Calls the listener at once, or when `user` is read, and after every change. @returns what ends that */
+  onChange(listener: Listener<Declared>): () => void;
+  /** Calls the listener after every change: for `useSyncExternalStore`, with `getSnapshot`. */
+  subscribe(listener: Listener<Declared>): () => void;
+  getSnapshot(): User<Declared> | null | undefined;
+  /** `fetch` with the token, if its origin may have it. It answers and rejects as `fetch` does. */
+  readonly fetch: Fetch;
+  /** A token that is valid; null: nobody is signed in, or no valid one is to be had now. */
+  getToken(): Promise<string | null>;
+  /** Signs in by tokens of elsewhere. @throws {TypeError} if they are none */
+  setSession(tokens: Tokens): Promise<User<Declared>>;
+  /** All operations by their paths. */
+  readonly api: Api;
+}
+
+/** @throws {TypeError} for a `url` that is not of http or https */
+export function createClient<Declared extends object = object>(
+  options: ClientOptions,
+): Accounts<Declared> {
+  const way = wayOf(options);
+  const { keeper } = way;
+  const { watched } = keeper;
+  const api = apiOf(
+    (request) => sendToService(way, request),
+    (request, data) => follow(keeper, request, data),
+  );
+  const accounts: Accounts = {
+    ...callsOf({
+      api,
+      whoIs: async () => (await readSession(keeper))?.user ?? null,
+      logOut: (given) => logOut(way, given?.signal),
+    }),
+    api,
+    fetch: fetchWithToken(way, options.sendTo ?? []),
+    ready: beginReading(keeper),
+    get user() {
+      return watched.user;
+    },
+    getSnapshot: () => watched.user,
+    subscribe: (listener) => subscribe(watched, listener),
+    onChange(listener) {
+      if (watched.user !== undefined) listener(watched.user, 'read');
+      return subscribe(watched, listener);
+    },
+    async getToken() {
+      const session = await freshSession(keeper).catch(() => null);
+      return session && leftOf(session) > 0 ? session.token : null;
+    },
+    async setSession(tokens) {
+      const { issued, ends } = readToken(tokens.token);
+      const isOfNow = issued <= Date.now() && Date.now() < ends;
+      return beginSession(keeper, tokens, isOfNow ? 0 : undefined);
+    },
+  };
+  return accounts as unknown as Accounts<Declared>;
+}
+
+/** How the client reaches the service, and keeps its session. */
+function wayOf({ url, storage, name = 'default', ...options }: ClientOptions): Way {
+  const base = url.replace(/\/+$/, '');
+  const service = originOf(base);
+  if (!service) throw new TypeError(`The url of the service is of http or https, not ${url}`);
+  const fetch: Fetch = options.fetch ?? ((...request) => globalThis.fetch(...request));
+  const key = `accounts-client/${name}`;
+  const isShared = storage ?? place.document;
+  const keeper: Keeper = {
+    kept: keptIn(storage ?? defaultStorage(), key),
+    exclusive: exclusiveBy(isShared ? `${key}/${storage ? 'own' : 'page'}` : undefined),
+    watched: watchedUser(),
+    exchange: (refreshToken, signal) => exchange({ fetch, base }, refreshToken, signal),
+    changes: 0,
+  };
+  if (place.document) listenToPage(keeper, key);
+  return { keeper, fetch, base, service };
+}
+
+function sendToService(way: Way, { path, ...request }: ApiRequest): Promise<Response> {
+  const init: RequestInit = {
+    ...request,
+    headers: {
+      Accept: 'application/json, application/problem+json',
+      ...(request.body && { 'Content-Type': 'application/json' }),
+      ...request.headers,
+    },
+  };
+  const target = way.base + path;
+  return isAnonymous(path) ? way.fetch(target, init) : send(way, target, init);
+}
+
+/** Looks at the storage when another tab has changed it, and when the page comes back into sight. */
+function listenToPage(keeper: Keeper, key: string): void {
+  place.addEventListener('storage', (event) => {
+    const isOwn = event.key === key || event.key === null;
+    if (isOwn) void readSession(keeper, event.newValue === endedMark ? 'ended' : undefined);
+  });
+  place.document?.addEventListener('visibilitychange', () => {
+    const isSeen = place.document?.visibilityState === 'visible';
+    if (isSeen) void freshSession(keeper).catch(() => undefined);
+  });
+}

@@ -1,0 +1,81 @@
+/** Requests with the token of the session, which is replaced before its end, and after a refusal. */
+import { AccountsError } from './answer.ts';
+import { originOf, place } from './place.ts';
+import { freshSession, type Keeper, refresh, type Session } from './tokens.ts';
+
+/** As `fetch` of the platform. */
+export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+/** How a client reaches its service. */
+export interface Way {
+  readonly keeper: Keeper;
+  readonly fetch: Fetch;
+  /** The address of the service, without a final slash. */
+  readonly base: string;
+  /** The origin of the service. */
+  readonly service: string;
+}
+
+/**
+ * `fetch` with the token, for the service, the page's own origin and some others; for the rest, without.
+ * @param sendTo the origins of the others
+ */
+export function fetchWithToken(way: Way, sendTo: readonly string[]): Fetch {
+  const known = [way.service, place.location && originOf('/'), ...sendTo.map(originOf)];
+  return async (input, init = {}) => {
+    const origin = originOf(urlOf(input));
+    const own = new Headers(init.headers ?? (input as Partial<Request>).headers);
+    if (!origin || !known.includes(origin) || own.has('Authorization')) {
+      return way.fetch(input, init);
+    }
+    try {
+      return await send(way, input, { ...init, headers: own }, origin);
+    } catch (error) {
+      // The refresh failed, and so the request was not sent, or was refused.
+      if (error instanceof AccountsError) throw new TypeError(error.message, { cause: error });
+      throw error;
+    }
+  };
+}
+
+/**
+ * Sends a request with the token, and once more with the next token where the first is refused.
+ * @throws what `fetch` throws @throws {AccountsError} if a token that has ended could not be replaced
+ */
+export async function send(
+  { keeper, fetch, service }: Way,
+  input: string | URL | Request,
+  init: RequestInit,
+  origin = service,
+): Promise<Response> {
+  const sendWith = (session: Session | null) => {
+    const headers = new Headers(init.headers);
+    if (session) headers.set('Authorization', `Bearer ${session.token}`);
+    return fetch(typeof input === 'object' && 'clone' in input ? input.clone() : input, {
+      ...init,
+      headers,
+    });
+  };
+  const session = await freshSession(keeper);
+  const response = await sendWith(session);
+  if (!session || !isRefused(response, session, origin === service)) return response;
+  const next = await refresh(keeper, session, origin === service);
+  const isNew = next && next.token !== session.token;
+  return isNew && !isStream(init.body) ? sendWith(next) : response;
+}
+
+/** Elsewhere a token may be refused for other reasons than its age, and a new one would be refused too. */
+function isRefused({ status, headers }: Response, session: Session, isOfService: boolean): boolean {
+  if (status !== 401) return false;
+  if (isOfService) return /^TOKEN_(EXPIRED|INVALID)$/.test(headers.get('Error-Code') ?? '');
+  return Boolean(session.refreshToken) && Date.now() + session.ahead - session.issued > 60_000;
+}
+
+const urlOf = (input: string | URL | Request): string =>
+  String(typeof input === 'object' && 'url' in input ? input.url : input);
+
+/** A stream can be read once. */
+function isStream(body: unknown): boolean {
+  const parts = Object(body);
+  return 'getReader' in parts || Symbol.asyncIterator in parts;
+}

@@ -1,0 +1,44 @@
+/** What follows for the session from an operation that succeeded. */
+import type { ApiRequest } from './api.ts';
+import { beginSession, forget, type Keeper, readSession, refresh } from './tokens.ts';
+import type { Tokens, User } from './user.ts';
+
+/** Whether an operation is for anyone, so that a token that has ended does not hinder it. */
+export function isAnonymous(path: string): boolean {
+  return isLogin(path) || path === '/api/password-resets';
+}
+
+/** Keeps the tokens of a login, forgets those of a deleted user, and replaces a token that says what has changed. */
+export async function follow(
+  keeper: Keeper,
+  { method, path }: Pick<ApiRequest, 'method' | 'path'>,
+  data: unknown,
+): Promise<void> {
+  if (isLogin(path)) {
+    const tokens = data as Partial<Tokens>;
+    if (tokens.token) await beginSession(keeper, tokens as Tokens);
+    return;
+  }
+  if (method === 'GET') return;
+  const session = await readSession(keeper);
+  if (!session) return;
+  const route = `${method} ${path}`;
+  const own = `/api/users/${session.user.id}`;
+  if (route === 'POST /api/account-deletions' || route === `DELETE ${own}`) {
+    await forget(keeper);
+  } else if (mayChangeRole.test(route) || (route === `PUT ${own}` && differs(data, session.user))) {
+    // The change was made. If no response comes now, the next refresh brings it.
+    await refresh(keeper, session).catch(() => undefined);
+  }
+}
+
+const isLogin = (path: string): boolean => /^\/api\/(auth\/register|login(\/\w+)?)$/.test(path);
+
+/** Where admins need a second factor, the role is that of the session (functions/README.md, Second factor). */
+const mayChangeRole =
+  /^(PUT \/api\/(second-factor|email-verifications)|POST \/api\/second-factor\/removals)$/;
+
+function differs(data: unknown, user: User): boolean {
+  const { email, role } = data as Partial<User>;
+  return email !== user.email || role !== user.role;
+}

@@ -1,0 +1,138 @@
+/** `accounts-client/passkeys`: logins by passkeys, and the passkeys of the user (functions/README.md, Passkeys). */
+import { AccountsError, type Answer, answered, mapped } from './answer.ts';
+import type { Api, CallOptions } from './api.ts';
+import { askToMake, askToUse, canAutofill, hasPasskeys } from './authenticator.ts';
+import type { Accounts } from './client.ts';
+import type { AccountDeletion, Passkey, PasskeyConfirmation, UsedCredential } from './paths.ts';
+import { findAccepted, tellAccepted, tellBrowser } from './signals.ts';
+import type { User } from './user.ts';
+
+export interface Passkeys<Declared extends object = object> {
+  /** Whether the browser has passkeys at all. */
+  readonly isSupported: boolean;
+  /**
+   * Logs in by a passkey that the browser asks for, or with `autofill` offers in the list of an address field. Such
+   * an offer stands until something else is asked for, and when it fails its error has the code `ABORTED`.
+   */
+  logInByPasskey(
+    options?: CallOptions & { readonly autofill?: boolean },
+  ): Promise<Answer<{ readonly user: User<Declared>; readonly message: string }>>;
+  /** @param confirmation the current password, with the code of a second factor; or an ID token with its nonce */
+  addPasskey(
+    name: string,
+    confirmation: PasskeyConfirmation,
+    options?: CallOptions,
+  ): Promise<Answer<Passkey>>;
+  listPasskeys(options?: CallOptions): Promise<Answer<readonly Passkey[]>>;
+  removePasskey(
+    passkey: string,
+    confirmation: PasskeyConfirmation,
+    options?: CallOptions,
+  ): Promise<Answer<undefined>>;
+  /** Deletes the account of the user, of which the browser then offers no passkey any more. */
+  deleteAccount(confirmation: AccountDeletion, options?: CallOptions): Promise<Answer<undefined>>;
+  /** Tells the browser which passkeys there are, as it does after logins and changes: call it after one of the name. */
+  tellBrowser(): Promise<void>;
+}
+
+const known = new WeakMap<object, Passkeys<never>>();
+
+/** The passkeys of a client's users. Called again, it returns the same. */
+export function passkeys<Declared extends object>(
+  accounts: Accounts<Declared>,
+): Passkeys<Declared> {
+  const found = known.get(accounts) as Passkeys<Declared> | undefined;
+  const made = found ?? passkeysOf(accounts);
+  known.set(accounts, made as Passkeys<never>);
+  return made;
+}
+
+function passkeysOf<Declared extends object>(accounts: Accounts<Declared>): Passkeys<Declared> {
+  const { api } = accounts;
+  const offer: Offer = { end: () => undefined };
+  const andTell = async <Data>(data: Data) => {
+    await tellBrowser(api);
+    return data;
+  };
+  accounts.subscribe((user, reason) => {
+    if (reason !== 'changed') offer.end();
+    if (user && reason !== 'read') void tellBrowser(api);
+  });
+  return {
+    isSupported: hasPasskeys(),
+    async logInByPasskey({ autofill = false, signal } = {}) {
+      offer.end();
+      const credential = await answered(() =>
+        autofill ? offered(api, offer, signal) : asked(api, signal),
+      );
+      if (credential.error) return credential;
+      const body = { credential: credential.data };
+      return mapped(api.POST('/api/login/passkey', { body, ...given(signal) }), ({ message }) => ({
+        message,
+        user: accounts.user as User<Declared>,
+      }));
+    },
+    async addPasskey(name, body, { signal } = {}) {
+      offer.end();
+      const options = await api.POST('/api/passkeys/options', { body, ...given(signal) });
+      if (options.error) return options;
+      const credential = await answered(() => askToMake(options.data, signal));
+      if (credential.error) return credential;
+      const passkey = { credential: credential.data, ...(name.trim() && { name }) };
+      return mapped(api.POST('/api/passkeys', { body: passkey, ...given(signal) }), andTell);
+    },
+    listPasskeys: (options) => mapped(api.GET('/api/passkeys', options), ({ data }) => data),
+    removePasskey(passkey, body, options) {
+      const params = { path: { passkey } };
+      const path = '/api/passkeys/{passkey}/removals';
+      return mapped(api.POST(path, { params, body, ...options }), andTell);
+    },
+    async deleteAccount(body, options) {
+      const own = await findAccepted(api);
+      return mapped(api.POST('/api/account-deletions', { body, ...options }), async () => {
+        if (own) await tellAccepted({ ...own, allAcceptedCredentialIds: [] });
+        return undefined;
+      });
+    },
+    tellBrowser: () => tellBrowser(api),
+  };
+}
+
+/** An offer in the list of a field, of which browsers allow one at a time, and none beside another request. */
+interface Offer {
+  end: () => void;
+}
+
+/** Milliseconds after which the browser gets new options: the service takes them for five minutes. */
+const optionsTime = 240_000;
+
+/** @throws {AccountsError} of the code ABORTED when the offer ends or fails */
+async function offered(api: Api, offer: Offer, signal?: AbortSignal): Promise<UsedCredential> {
+  const standing = new AbortController();
+  const end = () => standing.abort();
+  offer.end = end;
+  signal?.addEventListener('abort', end);
+  while (!standing.signal.aborted && !signal?.aborted && (await canAutofill())) {
+    const { data: options } = await api.POST('/api/login/passkey-options', given(signal));
+    if (!options || standing.signal.aborted) break;
+    const round = new AbortController();
+    const endRound = () => round.abort();
+    standing.signal.addEventListener('abort', endRound);
+    const timer = setTimeout(endRound, optionsTime);
+    const chosen = await answered(() => askToUse(options, round.signal, 'conditional'));
+    clearTimeout(timer);
+    if (chosen.data) return chosen.data;
+    if (!round.signal.aborted) break;
+  }
+  // Nobody has asked for the offer, so that nobody is told that it failed.
+  throw new AccountsError('ABORTED', { message: 'No passkey was chosen' });
+}
+
+/** @throws {AccountsError} if no passkey was used */
+async function asked(api: Api, signal?: AbortSignal): Promise<UsedCredential> {
+  const { data, error } = await api.POST('/api/login/passkey-options', given(signal));
+  if (error) throw error;
+  return askToUse(data, signal);
+}
+
+const given = (signal?: AbortSignal) => (signal ? { signal } : {});

@@ -1,0 +1,61 @@
+/**
+ * Browsers are told which passkeys a user has, and under which names, so that they offer no others of this user. They
+ * are never told that a passkey is unknown: another service of the domain may know it.
+ */
+import type { Api } from './api.ts';
+
+interface Signals {
+  signalAllAcceptedCredentials?(accepted: Accepted): Promise<void>;
+  signalCurrentUserDetails?(details: object): Promise<void>;
+}
+
+export interface Accepted {
+  readonly rpId: string;
+  readonly userId: string;
+  readonly allAcceptedCredentialIds: readonly string[];
+}
+
+const { PublicKeyCredential: signals = {} } = globalThis as unknown as {
+  readonly PublicKeyCredential?: Signals;
+};
+
+/** Tells the browser of the passkeys of the user who is signed in. Where that fails, it stays as it was. */
+export async function tellBrowser(api: Api): Promise<void> {
+  const own = await findAccepted(api);
+  if (!own) return;
+  await tellAccepted(own);
+  const { data: profile } = await api.GET('/api/profile');
+  if (!profile) return;
+  const { email: name, name: displayName } = profile.data;
+  const { rpId, userId } = own;
+  await attempt(signals.signalCurrentUserDetails?.({ rpId, userId, name, displayName }));
+}
+
+/**
+ * The passkeys of the user who is signed in, as browsers are told.
+ * @returns undefined where the browser listens to no signals, or there never were any
+ */
+export async function findAccepted(api: Api): Promise<Accepted | undefined> {
+  if (!signals.signalAllAcceptedCredentials) return undefined;
+  const { data } = await api.GET('/api/passkeys');
+  if (!data?.user_handle) return undefined;
+  const { rp_id: rpId, user_handle: userId } = data;
+  const inForce = data.data.filter((passkey) => passkey.rp_id === rpId);
+  return {
+    rpId,
+    userId,
+    allAcceptedCredentialIds: inForce.map((passkey) => passkey.credential_id),
+  };
+}
+
+export function tellAccepted(accepted: Accepted): Promise<void> {
+  return attempt(signals.signalAllAcceptedCredentials?.(accepted));
+}
+
+async function attempt(signal: Promise<void> | undefined): Promise<void> {
+  try {
+    await signal;
+  } catch {
+    // Nothing that the user has asked for depends on it.
+  }
+}

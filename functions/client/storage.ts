@@ -1,0 +1,105 @@
+/** Where the tokens are kept. */
+import { place } from './place.ts';
+
+/** A place for texts, asynchronous or not. On a server all users would share it: there each request has a client. */
+export interface TokenStorage {
+  get(key: string): string | null | undefined | Promise<string | null | undefined>;
+  set(key: string, value: string): unknown;
+  remove(key: string): unknown;
+}
+
+/** The text in place of a session that the service has ended, until it is removed a moment later. */
+export const endedMark = 'ended';
+
+/** The storage of a page, or else memory. */
+export function defaultStorage(): TokenStorage {
+  return place.document ? pageStorage : memoryStorage();
+}
+
+/** `localStorage`, which tabs share; without a refresh token, the storage of the tab. */
+const pageStorage: TokenStorage = {
+  get: (key) =>
+    place.localStorage.getItem(key) ?? place.sessionStorage.getItem(key) ?? takeOver(key),
+  set(key, value) {
+    const isShared = value.includes('"refreshToken"') || value === endedMark;
+    const { localStorage, sessionStorage } = place;
+    const [to, from] = isShared ? [localStorage, sessionStorage] : [sessionStorage, localStorage];
+    to.setItem(key, value);
+    from.removeItem(key);
+  },
+  remove(key) {
+    place.localStorage.removeItem(key);
+    place.sessionStorage.removeItem(key);
+  },
+};
+
+/** Moves the tokens that the code of functions/CLIENTS.md stored before there was this client. */
+function takeOver(key: string): string | null {
+  const { localStorage } = place;
+  const tokens = localStorage.getItem('tokens');
+  if (!tokens || !/^\{.*"token":"[\w-]+\.[\w-]+\.[\w-]+"/.test(tokens)) return null;
+  localStorage.setItem(key, tokens);
+  localStorage.removeItem('tokens');
+  return tokens;
+}
+
+function memoryStorage(): TokenStorage {
+  const kept = new Map<string, string>();
+  return {
+    get: (key) => kept.get(key),
+    set: (key, value) => kept.set(key, value),
+    remove: (key) => kept.delete(key),
+  };
+}
+
+/** One text in a storage. */
+export interface Kept {
+  get(): string | null | Promise<string | null>;
+  set(value: string): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** A text that memory keeps as well, for when the storage throws or is full. */
+export function keptIn(storage: TokenStorage, key: string): Kept {
+  let last: string | null = null;
+  let isOnlyHere = false;
+  const noted = (found: string | null | undefined) => {
+    last = found ?? null;
+    return last;
+  };
+  const change = async (value: string | null, ...attempts: (() => unknown)[]) => {
+    last = value;
+    for (const attempt of attempts) {
+      try {
+        await attempt();
+        isOnlyHere = false;
+        return;
+      } catch {
+        isOnlyHere = true;
+      }
+    }
+  };
+  return {
+    get() {
+      if (isOnlyHere) return last;
+      try {
+        const found = storage.get(key);
+        if (!found || typeof found === 'string') return noted(found);
+        return found.then(noted, () => last);
+      } catch {
+        return last;
+      }
+    },
+    set: (value) =>
+      change(
+        value,
+        () => storage.set(key, value),
+        async () => {
+          // A refresh token of before must not stay, because its next use would end the session.
+          await storage.remove(key);
+          await storage.set(key, value);
+        },
+      ),
+    remove: () => change(null, () => storage.remove(key)),
+  };
+}

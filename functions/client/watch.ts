@@ -1,0 +1,55 @@
+/** Who is signed in, and who wants to know. */
+import type { User } from './user.ts';
+
+/** What happened to the user. `read`: it was found in the storage. `ended`: the service ended the session. */
+export type Reason = 'read' | 'loggedIn' | 'loggedOut' | 'ended' | 'changed';
+
+export type Listener<Declared extends object = object> = (
+  user: User<Declared> | null,
+  reason: Reason,
+) => void;
+
+export interface Watched {
+  /** Undefined until it is read. The object is the same until something changes. */
+  user: User | null | undefined;
+  readonly listeners: Set<Listener>;
+}
+
+export function watchedUser(): Watched {
+  return { user: undefined, listeners: new Set() };
+}
+
+/** @returns what ends it */
+export function subscribe({ listeners }: Watched, listener: Listener): () => void {
+  // The same function may listen twice.
+  const own: Listener = (...happened) => listener(...happened);
+  listeners.add(own);
+  return () => void listeners.delete(own);
+}
+
+/** Notes who is signed in, and tells the listeners if that is news. @param reason if it is known */
+export function settle(watched: Watched, user: User | null, reason?: Reason): void {
+  const before = watched.user;
+  const isSame = before !== undefined && JSON.stringify(before) === JSON.stringify(user);
+  if (isSame && reason !== 'loggedIn') return;
+  watched.user = user;
+  const happened = reason ?? reasonOf(before, user);
+  for (const listener of [...watched.listeners]) tell(() => listener(user, happened));
+}
+
+function reasonOf(before: User | null | undefined, after: User | null): Reason {
+  if (before === undefined) return 'read';
+  if (!after) return 'loggedOut';
+  return before?.id === after.id ? 'changed' : 'loggedIn';
+}
+
+/** A listener that throws keeps nobody else from hearing of it, and its error is reported as any other. */
+export function tell(listener: () => void): void {
+  try {
+    listener();
+  } catch (error) {
+    setTimeout(() => {
+      throw error;
+    });
+  }
+}
