@@ -127,3 +127,25 @@ export const nodesIn = async (page: Page): Promise<() => Promise<number>> => {
     return nodes;
   };
 };
+
+/** Gives a page an authenticator whose user is always there. */
+export const authenticatorOf = async (page: Page) => {
+  const debugging = await page.context().newCDPSession(page);
+  await debugging.send('WebAuthn.enable');
+  const { authenticatorId } = await debugging.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return {
+    refuse: () =>
+      debugging.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false }),
+    credentials: async () =>
+      (await debugging.send('WebAuthn.getCredentials', { authenticatorId })).credentials,
+  };
+};

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 import { appForThisFile, browserCode } from './app.ts';
 import { browserForThisFile } from './browser.ts';
 import { openConsole, signIn } from './console.ts';
-import { button, openPage, title, violationsIn } from './page.ts';
+import { authenticatorOf, button, openPage, title, violationsIn } from './page.ts';
 
 const files = { '/passkeys.js': '', '/api.js': '' };
 const app = await appForThisFile(
@@ -123,28 +123,6 @@ const addIn = async (page: Page, password: string, name = 'Laptop') => {
   await button(dialog, 'Add a passkey').click();
   await page.getByRole('cell', { name }).waitFor();
   await dialog.waitFor({ state: 'hidden' });
-};
-
-/** Gives a page an authenticator whose user is always there. */
-const authenticatorOf = async (page: Page) => {
-  const debugging = await page.context().newCDPSession(page);
-  await debugging.send('WebAuthn.enable');
-  const { authenticatorId } = await debugging.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-  return {
-    refuse: () =>
-      debugging.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false }),
-    credentials: async () =>
-      (await debugging.send('WebAuthn.getCredentials', { authenticatorId })).credentials,
-  };
 };
 
 it.each([
