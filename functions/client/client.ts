@@ -98,11 +98,11 @@ function wayOf({ url, storage, name = 'default', ...options }: ClientOptions): W
   const service = originOf(base);
   if (!service) throw new TypeError(`The url of the service is of http or https, not ${url}`);
   const fetch: Fetch = options.fetch ?? ((...request) => globalThis.fetch(...request));
-  const key = `accounts-client/${name}`;
+  const key = `accounts-client.${name}`;
   const isShared = storage ?? place.document;
   const keeper: Keeper = {
     kept: keptIn(storage ?? defaultStorage(), key),
-    exclusive: exclusiveBy(isShared ? `${key}/${storage ? 'own' : 'page'}` : undefined),
+    exclusive: exclusiveBy(isShared ? `${key}.${storage ? 'own' : 'page'}` : undefined),
     watched: watchedUser(),
     exchange: (refreshToken, signal) => exchange({ fetch, base }, refreshToken, signal),
     changes: 0,

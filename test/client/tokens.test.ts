@@ -25,7 +25,7 @@ const withTimes = (token: string, { issued = -3600, ends = 3600 }, { jwtSecret }
 const expired = (token: string, { jwtSecret } = sessions) =>
   outlived(token, (claims, header) => signToken(claims, jwtSecret, header));
 
-const key = 'accounts-client/default';
+const key = 'accounts-client.default';
 
 /** A storage in memory, whose texts a test sees. */
 const storageWith = (tokens?: Tokens & { ahead?: number }) => {
@@ -485,7 +485,7 @@ describe('A storage', () => {
 
     await first?.accounts.logIn({ email, password });
 
-    expect([...kept.keys()]).toEqual(['accounts-client/one']);
+    expect([...kept.keys()]).toEqual(['accounts-client.one']);
     expect([first?.accounts.user?.email, second?.accounts.user]).toEqual([email, null]);
   });
 });

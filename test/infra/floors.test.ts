@@ -23,8 +23,8 @@ const web = [
   'functions/console/web/screens',
   'functions/console/web/main.tsx',
 ];
-/** What the pages share with the function that serves them. */
-const served = ['functions/console/page-data.ts', 'functions/console/mark.ts'];
+/** What the pages share with the function that serves them, and with apps. */
+const served = ['functions/console/page-data.ts', 'functions/console/mark.ts', 'functions/client'];
 
 /** The stack reads definitions and calls nothing. */
 const definitions = [
@@ -47,6 +47,8 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   functions: [...lib, 'functions/audit-seal/contract.ts'],
   'functions/audit-seal': [...lib, 'lib/seal'],
   'functions/background': [...lib, 'lib/seal'],
+  // Apps install it: it has nothing of the service.
+  'functions/client': [],
   ...Object.fromEntries(web.map((room, floor) => [room, [...served, ...web.slice(0, floor)]])),
   [uses]: ['infra/permissions.ts', ...definitions],
   infra: ['infra/stack', 'cdk.json', uses, ...definitions],
@@ -58,7 +60,8 @@ const floors: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that only these rooms import. */
 const packages = [
-  [/^node:/, (room: string) => !web.includes(room)],
+  [/^node:/, (room: string) => ![...web, 'functions/client'].includes(room)],
+  [/^react$/, (room: string) => room === 'functions/client'],
   [/^(aws-cdk-lib|constructs)/, (room: string) => room === 'infra' || room === 'infra/stack'],
 ] as const;
 
@@ -119,6 +122,8 @@ describe('Imports lead only down', () => {
     ['functions/console/web/router.ts', './trail/query.ts', './store.ts'],
     ['functions/console/web/screens/user.tsx', '../main.tsx', '../components/text.tsx'],
     ['functions/console/web/api.ts', 'node:crypto', 'preact'],
+    ['functions/console/web/api.ts', '../contract.ts', '../../client/index.ts'],
+    ['functions/client/passkeys.ts', '../passkeys/contract.ts', './api.ts'],
     ['lib/users/store.ts', '../keys/token.ts', '../dynamodb/client.ts'],
   ])('%s may not import %s, and may import %s', (file, above, below) => {
     expect(forbidden(file, `import { a } from '${below}';`)).toEqual([]);
@@ -154,7 +159,7 @@ const codeOf = (file: string): string =>
 
 describe('What an option touches outside its rooms', () => {
   const files = globSync('{functions,infra,lib}/**/*.ts', {
-    exclude: ['functions/console/web/**'],
+    exclude: ['functions/client/**', 'functions/console/web/**'],
   });
   const room = (name: string) => `lib/options/${name}/`;
   const hasRoom = (name: string) => !options[name]?.isInPolicy;

@@ -1,9 +1,12 @@
-/** The code that functions/CLIENTS.md has for apps, as it stands there. */
+/** The code that documents have for apps, as it stands there. */
 import { readFileSync } from 'node:fs';
 
 /** All blocks of a language that begin with no space, which are the code of one file. */
-export const snippets = (language: string): readonly string[] => {
-  const page = readFileSync('functions/CLIENTS.md', 'utf8');
+export const snippets = (
+  language: string,
+  document = 'functions/CLIENTS.md',
+): readonly string[] => {
+  const page = readFileSync(document, 'utf8');
   const blocks = page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'));
   return [...blocks].map(([, block = '']) => block);
 };

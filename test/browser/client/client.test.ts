@@ -14,7 +14,7 @@ const app = await clientPageForThisFile(() => sessions.url);
 const plainApp = await clientPageForThisFile(() => plain.url);
 const browser = await browserForThisFile();
 
-const key = 'accounts-client/default';
+const key = 'accounts-client.default';
 
 /** What a script in a page comes to. */
 const run = (page: Page, script: string) => page.evaluate<unknown>(script);
@@ -187,7 +187,7 @@ it('Two apps of one origin have users of their own, by their names', async () =>
   await two.waitForFunction('window.accounts');
 
   expect(await run(two, 'accounts.user')).toBeNull();
-  expect(await run(one, 'Object.keys(localStorage)')).toEqual(['accounts-client/one']);
+  expect(await run(one, 'Object.keys(localStorage)')).toEqual(['accounts-client.one']);
 });
 
 it.each([
