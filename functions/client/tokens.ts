@@ -4,6 +4,7 @@
  */
 import { type AccountsError, lost } from './answer.ts';
 import { type Exclusive, within } from './lock.ts';
+import { place } from './place.ts';
 import { endedMark, type Kept } from './storage.ts';
 import { readToken, type Times, type Tokens, type User } from './user.ts';
 import { type Reason, settle, type Watched } from './watch.ts';
@@ -127,6 +128,8 @@ async function change(keeper: Keeper, make: () => Promise<Outcome>): Promise<Out
 const limit = 10_000;
 
 async function replace(keeper: Keeper, used: Session): Promise<Outcome> {
+  // A page sees a moment late what another tab has written before it released the lock.
+  if (place.document) await new Promise((resume) => setTimeout(resume, 50));
   const session = await load(keeper);
   const { refreshToken } = session ?? {};
   if (session?.token !== used.token || !refreshToken) return { session };

@@ -96,6 +96,16 @@ describe('A token is replaced', () => {
     expect(JSON.parse(kept.get(key) ?? '').token).toBe(tokens[0]);
   });
 
+  it('for no operation that is for anyone', async () => {
+    const { accounts, sent } = await withSession(expired);
+
+    await accounts.logIn({ email: 'e', password: 'p' });
+    await accounts.api.POST('/api/login/passkey-options');
+    await accounts.requestPasswordReset({ email: 'e' });
+
+    expect(sent).toEqual(['/api/login', '/api/login/passkey-options', '/api/password-resets']);
+  });
+
   it('before it is given to another library', async () => {
     const { accounts, token } = await withSession(expired);
 

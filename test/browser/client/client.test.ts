@@ -141,22 +141,6 @@ describe('A tab', () => {
   });
 });
 
-it('All tabs refresh once, and go on with the same tokens', async () => {
-  const { tokens } = await expiredTokens();
-  const context = await contextWith({ [key]: tokens });
-  const pages = [
-    await openClient(context, app),
-    await openClient(context, app),
-    await openClient(context, app),
-  ];
-
-  const used = await Promise.all(pages.map((page) => run(page, 'accounts.getToken()')));
-  const sent = await Promise.all(pages.map((page) => run(page, 'sent')));
-
-  expect(new Set(used).size).toBe(1);
-  expect(sent.flat()).toEqual(['/api/refresh']);
-});
-
 it('The tokens that the code of CLIENTS.md has stored are taken over, once', async () => {
   const { token, refreshToken, email } = await register(sessions.api);
   const context = await contextWith({
