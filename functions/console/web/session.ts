@@ -68,6 +68,49 @@ const exchange = async ({ refreshToken }: Session): Promise<void> => {
   if (response.status === 401) endSession();
 };
 
+const tabKey = 'accounts-console-tab';
+const tab = sessionStorage.getItem(tabKey) ?? undefined;
+/** Held by this tab, for as long as its page is there. */
+let ownTab = '';
+
+const keepTab = (): void => {
+  if (ownTab) sessionStorage.setItem(tabKey, ownTab);
+};
+
+/** Milliseconds in which a page that is loaded again gets the lock of the one before. */
+const handover = 1000;
+
+/** @throws if another tab holds the name */
+const hold = (name: string): Promise<void> =>
+  new Promise((held, refused) => {
+    const forever = () => {
+      held();
+      return new Promise(() => undefined);
+    };
+    const signal = AbortSignal.timeout(handover);
+    navigator.locks.request(`${tabKey} ${name}`, { signal }, forever).catch(refused);
+  });
+
+/**
+ * Has the tab tokens of its own. A duplicated tab begins with a copy of the tokens of another one: a refresh token
+ * that both use would end the session, so that the copy is forgotten.
+ */
+const claimTab = async (): Promise<void> => {
+  // Plain http has no locks, but for localhost.
+  if (!('locks' in navigator)) return;
+  try {
+    ownTab = tab ?? crypto.randomUUID();
+    await hold(ownTab);
+  } catch {
+    ownTab = crypto.randomUUID();
+    forgetSession('This tab was a copy of another one. Sign in here too.');
+    await hold(ownTab);
+  }
+  keepTab();
+};
+
+const claimed = claimTab();
+
 let exchanging: Promise<void> | undefined;
 
 /** Exchanges the tokens of the session where they are about to expire. Where that fails, they stay. */
@@ -78,6 +121,7 @@ export const refresh = async (): Promise<void> => {
 
 /** Exchanges the tokens of the session, whose role may be another one by now. Where that fails, they stay. */
 export const renew = async (): Promise<void> => {
+  await claimed;
   const { session, isOver } = signedIn.get();
   if (isOver || !session?.refreshToken) return;
   exchanging ??= exchange(session).finally(() => {
@@ -90,6 +134,7 @@ export const beginSession = (session: Session): void => {
   sessionStorage.setItem(key, session.token);
   if (session.refreshToken) sessionStorage.setItem(refreshKey, session.refreshToken);
   keepClock();
+  keepTab();
   signedIn.set({ session, isOver: false });
   expireInTime(session);
 };

@@ -6,6 +6,7 @@ import { openConsole, signIn } from '../console.ts';
 import { openPage, title, violationsIn } from '../page.ts';
 
 const { url, admin, api } = await serviceForThisFile();
+const sessions = await serviceForThisFile({ SESSION_DAYS: '90' });
 const browser = await browserForThisFile();
 
 const open = (place = '') => openPage(browser, `${url}/console${place}`);
@@ -55,4 +56,19 @@ describe('The console', () => {
     expect(await violationsIn(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });
+});
+
+it('A duplicated tab of the console asks to sign in again, because one refresh token is of one tab', async () => {
+  const { page } = await openConsole(browser, sessions, '#/users');
+  const opened = page.waitForEvent('popup');
+  await page.evaluate('void window.open(location.href)');
+  const copy = await opened;
+
+  await copy.getByText('This tab was a copy of another one. Sign in here too.').waitFor();
+  await page.reload();
+  await page.locator('main tbody tr').first().waitFor();
+  await signIn(copy, sessions.admin);
+  await copy.locator('main tbody tr').first().waitFor();
+
+  expect(await page.getByRole('navigation').count()).toBe(1);
 });
