@@ -40,13 +40,14 @@ const brokenLink = (document: string, link: string): string | undefined => {
 const ignored = read('.gitignore').trim().split('\n');
 const fileName = /^\.?[\w-][\w./-]*\.(ts|js|json|jsonc|md|py|yml)$/;
 const slashed = /^\.?[\w-]+(\/[\w.{}*-]+)+\/?$|^\.?[\w-]+\/$/;
-const mediaType = /^(application|text)\//;
+/** Media types, and the entries of the package for apps. */
+const noPath = /^(application|text|accounts-client)\//;
 
 /** What stands between backticks and looks like a file or a folder; routes begin with a slash. */
 const pathsOf = (text: string) =>
   [...proseOf(text).matchAll(/`([^`\n]+)`/g)]
     .map(([, quoted = '']) => quoted)
-    .filter((quoted) => (slashed.test(quoted) || fileName.test(quoted)) && !mediaType.test(quoted))
+    .filter((quoted) => (slashed.test(quoted) || fileName.test(quoted)) && !noPath.test(quoted))
     .filter((path) => !ignored.some((folder) => path.startsWith(folder)));
 
 /** A path counts from the root or from the document's folder; a test may leave out the obvious. */
