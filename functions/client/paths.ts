@@ -69,32 +69,32 @@ export type ContractCode =
   | "WAY_IN_EXISTS";
 
 export type NewUser = { name: string; email: string; password: string };
-export type Session = { message: string; token: string; refreshToken?: string };
-export type Credentials = { email: string; password: string; code?: string };
+export type Session = { message: string; token: string; refreshToken?: string | undefined };
+export type Credentials = { email: string; password: string; code?: string | undefined };
 export type RefreshRequest = { refreshToken: string };
 export type Profile = { data: ProfileData };
-export type ProfileData = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean; email_verified?: boolean; pending_email?: string };
-export type AccountDeletion = { currentPassword?: string; idToken?: string; nonce?: string; code?: string };
+export type ProfileData = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean | undefined; email_verified?: boolean | undefined; pending_email?: string | undefined };
+export type AccountDeletion = { currentPassword?: string | undefined; idToken?: string | undefined; nonce?: string | undefined; code?: string | undefined };
 export type PasswordResetRequest = { email: string };
 export type Message = { message: string };
 export type PasswordReset = { token: string; password: string };
-export type EmailVerification = { token: string; password?: string; idToken?: string; nonce?: string };
+export type EmailVerification = { token: string; password?: string | undefined; idToken?: string | undefined; nonce?: string | undefined };
 export type Nonce = { nonce: string };
-export type IdentityLogin = { idToken: string; nonce: string; name?: string; code?: string };
+export type IdentityLogin = { idToken: string; nonce: string; name?: string | undefined; code?: string | undefined };
 export type Identities = { data: Array<Identity> };
 export type Identity = { id: string; issuer: string; email: string | null; created_at: string };
-export type IdentityLink = { idToken: string; nonce: string; currentPassword?: string; code?: string; currentIdToken?: string; currentNonce?: string };
-export type IdentityRemoval = { currentPassword?: string; idToken?: string; nonce?: string; code?: string };
+export type IdentityLink = { idToken: string; nonce: string; currentPassword?: string | undefined; code?: string | undefined; currentIdToken?: string | undefined; currentNonce?: string | undefined };
+export type IdentityRemoval = { currentPassword?: string | undefined; idToken?: string | undefined; nonce?: string | undefined; code?: string | undefined };
 export type PasskeyRequestOptions = { challenge: string; timeout: number; rpId: string; userVerification: string };
 export type PasskeyLogin = { credential: UsedCredential };
 export type UsedCredential = { id: string; rawId: string; type: string; response: UsedCredentialResponse };
-export type UsedCredentialResponse = { clientDataJSON: string; authenticatorData: string; signature: string; userHandle?: string | null };
+export type UsedCredentialResponse = { clientDataJSON: string; authenticatorData: string; signature: string; userHandle?: string | null | undefined };
 export type Passkeys = { data: Array<Passkey>; user_handle: string | null; rp_id: string };
 export type Passkey = { id: string; name: string; created_at: string; last_used_at: string | null; backed_up: boolean; credential_id: string; rp_id: string };
-export type NewPasskey = { credential: MadeCredential; name?: string };
+export type NewPasskey = { credential: MadeCredential; name?: string | undefined };
 export type MadeCredential = { id: string; rawId: string; type: string; response: MadeCredentialResponse };
 export type MadeCredentialResponse = { clientDataJSON: string; attestationObject: string };
-export type PasskeyConfirmation = { currentPassword?: string; idToken?: string; nonce?: string; code?: string };
+export type PasskeyConfirmation = { currentPassword?: string | undefined; idToken?: string | undefined; nonce?: string | undefined; code?: string | undefined };
 export type PasskeyCreationOptions = { challenge: string; timeout: number; rp: PasskeyDomain; user: PasskeyUser; pubKeyCredParams: Array<PasskeyAlgorithm>; excludeCredentials: Array<PasskeyDescriptor>; authenticatorSelection: PasskeySelection; attestation: string };
 export type PasskeyDomain = { id: string; name: string };
 export type PasskeyUser = { id: string; name: string; displayName: string };
@@ -105,18 +105,18 @@ export type PasskeyName = { name: string };
 export type Sessions = { data: Array<SessionOfUser> };
 export type SessionOfUser = { id: string; created_at: string; last_used_at: string; expires_at: string; ip_address: string | null; user_agent: string | null; current: boolean };
 export type SecondFactor = { enabled: boolean; recovery_codes_left: number };
-export type PasswordConfirmation = { currentPassword?: string; idToken?: string; nonce?: string };
+export type PasswordConfirmation = { currentPassword?: string | undefined; idToken?: string | undefined; nonce?: string | undefined };
 export type SecondFactorEnrolment = { secret: string; uri: string };
 export type CodeConfirmation = { code: string };
 export type RecoveryCodes = { recoveryCodes: Array<string> };
-export type PasswordAndCode = { code: string; currentPassword?: string; idToken?: string; nonce?: string };
-export type NewUserWithRole = { role?: "user" | "admin" | null; invite?: boolean; language?: "en" | "de"; name: string; email: string; password?: string };
-export type User = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean; email_verified?: boolean; pending_email?: string; created_at: string; suspended_at?: string; invited_until?: string };
+export type PasswordAndCode = { code: string; currentPassword?: string | undefined; idToken?: string | undefined; nonce?: string | undefined };
+export type NewUserWithRole = { role?: "user" | "admin" | null | undefined; invite?: boolean | undefined; language?: "en" | "de" | undefined; name: string; email: string; password?: string | undefined };
+export type User = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean | undefined; email_verified?: boolean | undefined; pending_email?: string | undefined; created_at: string; suspended_at?: string | undefined; invited_until?: string | undefined };
 export type Users = Array<User>;
-export type UserDetails = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean; email_verified?: boolean; pending_email?: string; created_at: string; suspended_at?: string; invited_until?: string; second_factor?: SecondFactor; identities?: Array<Identity>; passkeys?: Array<PasskeySummary> };
+export type UserDetails = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean | undefined; email_verified?: boolean | undefined; pending_email?: string | undefined; created_at: string; suspended_at?: string | undefined; invited_until?: string | undefined; second_factor?: SecondFactor | undefined; identities?: Array<Identity> | undefined; passkeys?: Array<PasskeySummary> | undefined };
 export type PasskeySummary = { id: string; name: string; created_at: string; rp_id: string };
-export type UserChanges = { name?: string; email?: string; password?: string; role?: "user" | "admin"; auditor?: boolean; currentPassword?: string; idToken?: string; nonce?: string };
-export type Invitation = { language?: "en" | "de" };
+export type UserChanges = { name?: string | undefined; email?: string | undefined; password?: string | undefined; role?: "user" | "admin" | undefined; auditor?: boolean | undefined; currentPassword?: string | undefined; idToken?: string | undefined; nonce?: string | undefined };
+export type Invitation = { language?: "en" | "de" | undefined };
 export type AuditEntries = { data: Array<AuditEntry> };
 export type AuditEntry = { id: number; user_id: number | null; action: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT"; resource: string; resource_id: string | null; ip_address: string | null; user_agent: string | null; result: "SUCCESS" | "FAILURE"; details: string | null; created_at: string };
 export type AuditEntriesAsNdjson = string;
@@ -132,9 +132,9 @@ export type TokenIssuer = { issuer: string; jwks_uri: string; id_token_signing_a
 export type TokenKeySet = { keys: Array<TokenKey> };
 export type TokenKey = Record<string, unknown>;
 export type ErrorMessage = { message: string };
-export type Fault = { message: string; err?: string; hashErr?: string; insertErr?: string };
+export type Fault = { message: string; err?: string | undefined; hashErr?: string | undefined; insertErr?: string | undefined };
 export type FieldError = { pointer: string; code: string; detail: string };
-export type Problem = { type: string; title: string; status: number; code: string; errors?: Array<FieldError>; retryAfter?: number; err?: string; hashErr?: string; insertErr?: string };
+export type Problem = { type: string; title: string; status: number; code: string; errors?: Array<FieldError> | undefined; retryAfter?: number | undefined; err?: string | undefined; hashErr?: string | undefined; insertErr?: string | undefined };
 
 export interface paths {
   "/api/auth/register": {
@@ -218,7 +218,7 @@ export interface paths {
   };
   "/api/users": {
     post: { parameters: {}; requestBody: { content: { "application/json": NewUserWithRole } }; responses: { 201: { content: { "application/json": User } }; default: { content: { "application/problem+json": Problem } } } };
-    get: { parameters: { query?: { search?: string; limit?: number; cursor?: string; order?: "asc" | "desc"; role?: "admin"; email?: string } }; responses: { 200: { content: { "application/json": Users } }; default: { content: { "application/problem+json": Problem } } } };
+    get: { parameters: { query?: { search?: string | undefined; limit?: number | undefined; cursor?: string | undefined; order?: "asc" | "desc" | undefined; role?: "admin" | undefined; email?: string | undefined } }; responses: { 200: { content: { "application/json": Users } }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/users/{id}": {
     get: { parameters: { path: { id: number } }; responses: { 200: { content: { "application/json": UserDetails } }; default: { content: { "application/problem+json": Problem } } } };
@@ -236,7 +236,7 @@ export interface paths {
     post: { parameters: { path: { id: number } }; requestBody?: { content: { "application/json": Invitation } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/admin/audit-logs": {
-    get: { parameters: { query?: { userId?: number; action?: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT"; result?: "SUCCESS" | "FAILURE"; resourceId?: string; about?: number; ipAddress?: string; since?: string; until?: string; order?: "desc" | "asc"; limit?: number; cursor?: string } }; responses: { 200: { content: { "application/json": AuditEntries; "application/x-ndjson": AuditEntriesAsNdjson; "text/csv": AuditEntriesAsCsv } }; default: { content: { "application/problem+json": Problem } } } };
+    get: { parameters: { query?: { userId?: number | undefined; action?: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT" | undefined; result?: "SUCCESS" | "FAILURE" | undefined; resourceId?: string | undefined; about?: number | undefined; ipAddress?: string | undefined; since?: string | undefined; until?: string | undefined; order?: "desc" | "asc" | undefined; limit?: number | undefined; cursor?: string | undefined } }; responses: { 200: { content: { "application/json": AuditEntries; "application/x-ndjson": AuditEntriesAsNdjson; "text/csv": AuditEntriesAsCsv } }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/admin/audit-seal": {
     get: { parameters: {}; responses: { 200: { content: { "application/json": AuditSealSummary } }; default: { content: { "application/problem+json": Problem } } } };

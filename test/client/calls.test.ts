@@ -186,7 +186,7 @@ it('All other operations are called by their paths, with parameters, and answer 
 
   const found = await admin.api.GET('/api/users/{id}', { params: { path: { id } } });
   const query = { limit: 1, order: 'desc', role: undefined } as const;
-  const listed = await admin.api.GET('/api/users', { params: { query: query as never } });
+  const listed = await admin.api.GET('/api/users', { params: { query } });
   const headers = { Accept: 'text/csv' };
   const entries = await admin.api.GET('/api/admin/audit-logs', { headers });
 

@@ -25,10 +25,14 @@ const simple: Readonly<Record<string, string>> = {
 
 const objectType = ({ properties = {}, required = [] }: Schema): string => {
   const fields = Object.entries(properties).map(
-    ([name, schema]) => `${name}${required.includes(name) ? '' : '?'}: ${typeOf(schema)}`,
+    ([name, schema]) => fieldType(name, schema, required.includes(name)),
   );
   return fields.length > 0 ? `{ ${fields.join('; ')} }` : 'Record<string, unknown>';
 };
+
+/** A field that may be left out may be undefined too, which JSON leaves out. */
+const fieldType = (name: string, schema: Schema, isRequired: boolean | undefined): string =>
+  isRequired ? `${name}: ${typeOf(schema)}` : `${name}?: ${typeOf(schema)} | undefined`;
 
 /** The last part of a reference, which is a name. */
 const named = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1);
@@ -73,7 +77,7 @@ const parametersType = (parameters: readonly Parameter[]): string => {
   const of = (place: Parameter['in']) => {
     const fields = parameters
       .filter((parameter) => parameter.in === place)
-      .map(({ name, required, schema }) => `${name}${required ? '' : '?'}: ${typeOf(schema)}`);
+      .map(({ name, required, schema }) => fieldType(name, schema, required));
     return fields.length > 0
       ? [`${place}${place === 'path' ? '' : '?'}: { ${fields.join('; ')} }`]
       : [];
