@@ -8,6 +8,7 @@ import { identityServiceForThisFile, identitySettings, startIssuer } from '../su
 import { startLoopback } from '../support/loopback.ts';
 import { mailingServiceForThisFile } from '../support/mailbox.ts';
 import { codeOf } from '../support/second-factor.ts';
+import { startTestService } from '../support/service.ts';
 import { mailedToken, newAccount, verificationSettings } from '../support/verification.ts';
 
 const issuer = await startIssuer();
@@ -119,6 +120,35 @@ it('A new address of the user is in the token of the next moment, and in what li
     [account.email, 'read'],
     [email, 'changed'],
   ]);
+});
+
+it('A new address that waits for its link is in the token once the link is used', async () => {
+  const { accounts, account } = await registered(full.url);
+  const told = toldBy(accounts);
+  const email = uniqueEmail();
+
+  await accounts.updateUser({ email, currentPassword: account.password });
+  const token = await mailedToken(full, email);
+  const verified = await accounts.verifyEmail({ token, password: account.password });
+
+  expect([verified.error, accounts.user?.email]).toEqual([null, email]);
+  expect(told.slice(1)).toEqual([[email, 'changed']]);
+});
+
+it('An admin who enables the second factor that admins need is an admin at once', async () => {
+  const strict = await startTestService({ SESSION_DAYS: '90', SECOND_FACTOR: 'admins' });
+  onTestFinished(() => strict.stop());
+  const accounts = createClient(strict);
+  const login = await accounts.logIn(strict.admin);
+  const told = toldBy(accounts);
+
+  const body = { currentPassword: strict.admin.password };
+  const begun = await accounts.api.POST('/api/second-factor', { body });
+  const code = codeOf(begun.data?.secret ?? '');
+  await accounts.api.PUT('/api/second-factor', { body: { code } });
+
+  expect([login.data?.user.role, accounts.user?.role]).toEqual(['user', 'admin']);
+  expect(told.map((each) => (each as string[])[1])).toEqual(['read', 'changed']);
 });
 
 it('A user lists the sessions, and ends one and all others', async () => {
