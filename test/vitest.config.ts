@@ -19,6 +19,8 @@ const folders = {
   properties: 'test/{leaks,model,properties}/**/*.test.ts',
   /** Pages as a real browser shows them. */
   browser: 'test/browser/**/*.test.ts',
+  /** The package that apps install, within their servers and in a browser. */
+  client: 'test/client/**/*.test.ts',
   /** What needs packages of its own, Python's among them: the document, tried from outside. */
   contract: 'test/contract/*.test.ts',
   /** Clients that are generated and compiled, which needs Java, Maven and Go. No gate. */
@@ -33,7 +35,7 @@ const folders = {
 const report = process.env.REPORT ?? `tests-${chosenEngine()}`;
 
 /** Folders whose tests run services within their process: they look at responses and tables. */
-const withinTests = ['service', 'settings'];
+const withinTests = ['service', 'settings', 'client'];
 
 const project = (name: string, include: string, exclude: readonly string[] = []) => ({
   extends: true as const,

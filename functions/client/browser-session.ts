@@ -1,0 +1,121 @@
+/** The session of the browser that sent a request: at most one refresh, and the cookies that the response sets. */
+import type { Answer } from './answer.ts';
+import {
+  type Cookies,
+  cookiesIn,
+  deleted,
+  headersWith,
+  type Naming,
+  nameOf,
+  pairKept,
+} from './cookies.ts';
+import { askTokens, isEnd, isRefusal, type Service, tokenExpired } from './service.ts';
+import { readToken, type Tokens } from './user.ts';
+
+export interface BrowserSession {
+  readonly service: Service;
+  readonly naming: Naming;
+  readonly cookies: Cookies;
+  /** Origins that get the token beside the service's. */
+  readonly sendTo: readonly string[];
+  /** The refresh, once it has begun. */
+  renewal?: Promise<Answer<Tokens>>;
+  /** What the service gave then. */
+  renewed?: Tokens;
+  hasEnded: boolean;
+}
+
+/** Where a response takes cookies: its `Headers`, or the response of Express. */
+export interface Outgoing {
+  append(name: string, value: string): unknown;
+  set(name: string, value: string): unknown;
+}
+
+/** The session of a request, as its cookies have it. */
+export function sessionOf(
+  { headers }: Pick<Request, 'headers'>,
+  app: Pick<BrowserSession, 'naming' | 'sendTo'> & Pick<Service, 'url' | 'fetch'>,
+): BrowserSession {
+  const { url, fetch, naming, sendTo } = app;
+  const agent = headers.get('user-agent') ?? '';
+  const service = { url, fetch, agent };
+  return { service, naming, sendTo, cookies: cookiesIn(headers, naming), hasEnded: false };
+}
+
+/** Seconds until a token ends. The clocks of both servers are assumed to be right. */
+export function secondsLeft({ token }: Tokens): number {
+  return (readToken(token).ends - Date.now()) / 1000;
+}
+
+/** Refreshes, once for a request. Where the service refuses that, the session has ended. */
+export function renew(session: BrowserSession): Promise<Answer<Tokens>> {
+  session.renewal ??= renewed(session);
+  return session.renewal;
+}
+
+/** Puts into a response what its browser is to keep from then on, or to forget. */
+export function setCookies(session: BrowserSession, response: Outgoing): void {
+  const { cookies, naming, renewed, hasEnded } = session;
+  const newest = hasEnded ? undefined : (renewed ?? cookies.tokens);
+  const kept = newest && nameOf(newest, naming);
+  const set = [
+    ...(renewed && !hasEnded ? [pairKept(renewed, naming)] : []),
+    ...cookies.names.filter((name) => name !== kept).map((name) => deleted(name, naming)),
+  ];
+  for (const cookie of set) response.append('Set-Cookie', cookie);
+  if (set.length > 0) response.set('Cache-Control', 'no-store');
+}
+
+/** The headers of a request that goes on, with the pair that follows, or without tokens that have ended. */
+export function headersOf(
+  { renewed, hasEnded, naming }: BrowserSession,
+  headers: Headers,
+): Headers {
+  if (!renewed && !hasEnded) return headers;
+  return headersWith(hasEnded ? null : (renewed ?? null), headers, naming);
+}
+
+/**
+ * `fetch` with the token of the browser, where a request goes to the service or to a named origin. Where the token is
+ * refused, it sends the request again with the pair that follows, but for the body of a stream.
+ * @param follow gives that pair, or nothing
+ */
+export function fetchOf(
+  { service, sendTo, cookies: { tokens } }: BrowserSession,
+  follow: () => Promise<Tokens | undefined>,
+): typeof fetch {
+  const origins = [service.url, ...sendTo].map((url) => new URL(url).origin);
+  return async (input, init) => {
+    const request = new Request(input, init);
+    const isFor = origins.includes(new URL(request.url).origin);
+    if (!tokens || !isFor || request.headers.has('authorization')) return service.fetch(request);
+    const copy = init?.body instanceof ReadableStream ? undefined : request.clone();
+    const response = await service.fetch(withToken(request, tokens));
+    const following = copy && isRefused(response, service, tokens) ? await follow() : undefined;
+    return copy && following ? service.fetch(withToken(copy, following)) : response;
+  };
+}
+
+async function renewed(session: BrowserSession): Promise<Answer<Tokens>> {
+  const { service, cookies } = session;
+  const refreshToken = cookies.tokens?.refreshToken;
+  const answer: Answer<Tokens> = refreshToken
+    ? await askTokens(service, '/api/refresh', { refreshToken })
+    : { data: null, error: tokenExpired() };
+  if (answer.data) session.renewed = answer.data;
+  else session.hasEnded = isEnd(answer.error);
+  return answer;
+}
+
+/** Whether a token is refused. A service that issued none may refuse a new one for another reason. */
+function isRefused({ status, headers, url }: Response, service: Service, tokens: Tokens): boolean {
+  if (status !== 401) return false;
+  if (new URL(url).origin === new URL(service.url).origin)
+    return isRefusal(headers.get('Error-Code'));
+  return Date.now() - readToken(tokens.token).issued > 60_000;
+}
+
+function withToken(request: Request, { token }: Tokens): Request {
+  request.headers.set('authorization', `Bearer ${token}`);
+  return request;
+}

@@ -1,0 +1,140 @@
+/**
+ * The cookies in which the server of an app keeps the tokens of a browser (functions/client/README.md, Pages that a
+ * server renders). Each pair of tokens has a cookie of its own, whose name ends with the second in which it was
+ * issued: a response that arrives late replaces no newer pair, and of several the newest counts.
+ */
+import { readToken, type Tokens } from './user.ts';
+
+/** How the cookies of an app are named, and what is set with each. */
+export interface Naming {
+  readonly prefix: string;
+  readonly attributes: string;
+}
+
+/** The app's cookies in a request. */
+export interface Cookies {
+  /** Of those that a browser keeps: pairs of tokens, and the mark of a request that was sent again. */
+  readonly names: readonly string[];
+  /** The newest pair. */
+  readonly tokens?: Tokens;
+  /** The pair that follows, where it was refreshed for this request. */
+  readonly next?: Tokens;
+  /** Whether the browser was told a moment ago to send its request again. */
+  readonly isSentAgain: boolean;
+}
+
+/**
+ * The names of an app's cookies. On http://localhost alone they have no prefix and are not `Secure`, which Safari
+ * refuses there.
+ * @param origin as browsers write it: `https://app.example.com`
+ * @throws {TypeError} for an origin that can have no such cookies, and for a name that no cookie can have
+ */
+export function namingOf(origin: string, name: string): Naming {
+  const { protocol, hostname, origin: written } = new URL(origin);
+  const isLocal = protocol === 'http:' && hostname === 'localhost';
+  if (written !== origin || !(isLocal || protocol === 'https:')) {
+    throw new TypeError(`origin must be https://HOST or http://localhost:PORT, and is ${origin}`);
+  }
+  if (!/^[\w-]+$/.test(name))
+    throw new TypeError(`name must be letters and digits, and is ${name}`);
+  const attributes = 'Path=/; HttpOnly; SameSite=Lax';
+  return isLocal
+    ? { prefix: `${name}-`, attributes }
+    : { prefix: `__Host-${name}-`, attributes: `${attributes}; Secure` };
+}
+
+/** Reads the cookies of a request; texts that can be no tokens are ignored. */
+export function cookiesIn(headers: Headers, { prefix }: Naming): Cookies {
+  const held = pairsIn(headers).filter(([name]) => name.startsWith(prefix));
+  const values = new Map(held.map(([name, value]) => [name.slice(prefix.length), value]));
+  const seconds = [...values.keys()].filter((name) => /^\d{1,15}$/.test(name));
+  const isSentAgain = values.has(again);
+  const pairs = seconds
+    .sort((a, b) => Number(b) - Number(a))
+    .flatMap((name) => tokensIn(values.get(name)));
+  return {
+    names: [...seconds, ...(isSentAgain ? [again] : [])].map((name) => prefix + name),
+    ...(pairs[0] && { tokens: pairs[0] }),
+    ...Object.fromEntries(tokensIn(values.get(next)).map((tokens) => ['next', tokens])),
+    isSentAgain,
+  };
+}
+
+/** The name of the cookie of a pair. */
+export function nameOf({ token }: Tokens, { prefix }: Naming): string {
+  return prefix + readToken(token).issued / 1000;
+}
+
+/**
+ * A `Set-Cookie` that keeps a pair for 400 days, the longest that browsers keep any.
+ * @throws {RangeError} for a pair that is too long for a cookie
+ */
+export function pairKept(tokens: Tokens, naming: Naming): string {
+  const [name, value] = [nameOf(tokens, naming), textOf(tokens)];
+  const bytes = name.length + value.length;
+  if (bytes > maxBytes) {
+    const limit = `browsers keep at most ${maxBytes}`;
+    throw new RangeError(
+      `The tokens with the name of their cookie have ${bytes} bytes, and ${limit}`,
+    );
+  }
+  return `${name}=${value}; ${naming.attributes}; Max-Age=${400 * 24 * 60 * 60}`;
+}
+
+/** A `Set-Cookie` that deletes a cookie. */
+export function deleted(name: string, { attributes }: Naming): string {
+  return `${name}=; ${attributes}; Max-Age=0`;
+}
+
+/** A `Set-Cookie`, of a short life, by which a request that is sent again is known. */
+export function sentAgain({ prefix, attributes }: Naming): string {
+  return `${prefix}${again}=1; ${attributes}; Max-Age=30`;
+}
+
+/**
+ * The headers of a request that goes on.
+ * @param following the pair that follows the one in it; null: it goes on without tokens
+ */
+export function headersWith(
+  following: Tokens | null,
+  headers: Headers,
+  { prefix }: Naming,
+): Headers {
+  const copy = new Headers(headers);
+  const others = pairsIn(headers).filter(([name]) => following || !name.startsWith(prefix));
+  const all = following ? [...others, [prefix + next, textOf(following)]] : others;
+  copy.set('cookie', all.map((pair) => pair.join('=')).join('; '));
+  return copy;
+}
+
+/** What browsers keep of a name and a value together (RFC 6265bis, section 5.7). */
+const maxBytes = 4096;
+
+// The ends of names that hold no pair of the browser.
+const next = 'next';
+const again = 'again';
+
+const separator = '~';
+
+function pairsIn(headers: Headers): readonly (readonly [string, string])[] {
+  return (headers.get('cookie') ?? '').split(';').map((text) => {
+    const [, name = '', value = ''] = /^\s*([^=]*)=?(.*?)\s*$/s.exec(text) ?? [];
+    return [name, value] as const;
+  });
+}
+
+/** The tokens in a cookie, or none: what is no text of tokens would be no text of a header either. */
+function tokensIn(value = ''): readonly Tokens[] {
+  const [token = '', refreshToken] = value.split(separator, 2);
+  if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return [];
+  try {
+    readToken(token);
+  } catch {
+    return [];
+  }
+  return [refreshToken && /^[\w.-]+$/.test(refreshToken) ? { token, refreshToken } : { token }];
+}
+
+function textOf({ token, refreshToken }: Tokens): string {
+  return refreshToken ? token + separator + refreshToken : token;
+}

@@ -1,0 +1,121 @@
+/** What the server of an app responds with by itself: to a login, a refresh, a logout, and to forged requests. */
+import { AccountsError, type Answer } from './answer.ts';
+import { type BrowserSession, fetchOf, renew, sessionOf, setCookies } from './browser-session.ts';
+import { sentAgain } from './cookies.ts';
+import { askTokens, patience } from './service.ts';
+import { readToken, type Tokens, type User } from './user.ts';
+
+/** An app, as it is configured. */
+export type ServedApp = Parameters<typeof sessionOf>[1] & { readonly origin: string };
+
+/** Responds to a request by the last part of its path. */
+export async function handle(app: ServedApp, request: Request): Promise<Response> {
+  if (!isOwn(request, app.origin)) return forbidden();
+  const act = actions.get(new URL(request.url).pathname.replace(/^.*\//, ''));
+  if (!act) return refusal('NOT_FOUND', 404, 'Not Found');
+  if (request.method !== 'POST') return refusal('NOT_ALLOWED', 405, 'Method Not Allowed');
+  const session = sessionOf(request, app);
+  const response = await act(session, request);
+  setCookies(session, response.headers);
+  return response;
+}
+
+/**
+ * Whether a request comes from a page of the app, or is of a method that changes nothing. Where `Origin` is missing,
+ * or `null` because a policy hides it, `Sec-Fetch-Site` says so; browsers have sent it since 2023.
+ * @param origin as it is configured: behind a proxy the URL of a request has another one
+ */
+export function isOwn(
+  { method, headers }: Pick<Request, 'method' | 'headers'>,
+  origin: string,
+): boolean {
+  if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return true;
+  const from = headers.get('origin') ?? 'null';
+  return from === 'null' ? headers.get('sec-fetch-site') === 'same-origin' : from === origin;
+}
+
+/** The response to a request that a page of another origin may have made. */
+export function forbidden(): Response {
+  return refusal('ORIGIN_REFUSED', 403, 'The request does not come from a page of this app');
+}
+
+/**
+ * Has the browser send a request again, with its new cookies: any method, and with its body. It is told so once; if
+ * the new token is refused too, or the cookies do not arrive, the response is 401.
+ */
+export function sendAgain(session: BrowserSession, { url }: Request, origin: string): Response {
+  const { pathname, search } = new URL(url);
+  // Not resolved: a path that begins with two slashes would name another host.
+  const headers = {
+    Location: origin + pathname + search,
+    'Set-Cookie': sentAgain(session.naming),
+  };
+  const response = session.cookies.isSentAgain
+    ? refusal('TOKEN_INVALID', 401, 'The token was renewed, and the new one is refused too')
+    : new Response(null, { status: 307, headers });
+  setCookies(session, response.headers);
+  return response;
+}
+
+const actions = new Map<string, (session: BrowserSession, request: Request) => Promise<Response>>([
+  ['login', logIn],
+  ['refresh', refresh],
+  ['logout', logOut],
+]);
+
+async function logIn(session: BrowserSession, request: Request): Promise<Response> {
+  const answer = await askTokens(session.service, '/api/login', await fieldsOf(request));
+  if (answer.data) session.renewed = answer.data;
+  return told(answer);
+}
+
+/** The fields of a login that a form or a script has filled; others, and empty ones, are left out. */
+async function fieldsOf(request: Request): Promise<object> {
+  const isJson = request.headers.get('content-type')?.startsWith('application/json');
+  const body = isJson ? request.json() : request.formData().then(Object.fromEntries);
+  const given = Object(await body.catch(() => ({})));
+  const filled = ['email', 'password', 'code'].filter((name) => given[name]);
+  return Object.fromEntries(filled.map((name) => [name, given[name]]));
+}
+
+async function refresh(session: BrowserSession): Promise<Response> {
+  if (session.cookies.tokens?.refreshToken) return told(await renew(session));
+  return refusal('REFRESH_TOKEN_INVALID', 401, 'Invalid refresh token');
+}
+
+/** Forgets the tokens, also where the service does not respond. */
+async function logOut(session: BrowserSession): Promise<Response> {
+  const send = fetchOf(session, async () => (await renew(session)).data ?? undefined);
+  const signal = AbortSignal.timeout(patience);
+  await send(`${session.service.url}/api/logout`, { method: 'POST', signal }).catch(
+    () => undefined,
+  );
+  session.hasEnded = true;
+  return new Response(null, { status: 204, headers: unstored });
+}
+
+/** The user of tokens that the service has just given, or the error. No token is in the response. */
+function told({ data, error }: Answer<Tokens>): Response {
+  if (error) return failed(error);
+  const user: User = readToken(data.token).user;
+  return Response.json({ data: user, error: null }, { headers: unstored });
+}
+
+function refusal(code: string, status: number, message: string): Response {
+  return failed(new AccountsError(code, { status, message }));
+}
+
+function failed({
+  code,
+  status,
+  message,
+  fields,
+  retryAfter,
+  isTemporary,
+}: AccountsError): Response {
+  const error = { code, status, message, fields, retryAfter, isTemporary };
+  const headers = { ...unstored, ...(retryAfter && { 'Retry-After': String(retryAfter) }) };
+  return Response.json({ data: null, error }, { status: status || 503, headers });
+}
+
+const unstored = { 'Cache-Control': 'no-store' };

@@ -1,0 +1,72 @@
+/** What the server of an app asks the accounts service, for one browser. */
+import { AccountsError, type Answer, answered, errorIn } from './answer.ts';
+import { readToken, type Tokens, type User } from './user.ts';
+
+export interface Service {
+  readonly url: string;
+  readonly fetch: typeof fetch;
+  /** Of the browser, which the service shows in lists of sessions and in the audit trail. */
+  readonly agent: string;
+}
+
+/** Milliseconds after which no response is awaited. */
+export const patience = 10_000;
+
+/** Logs in or refreshes. @param path of an operation that responds with tokens */
+export function askTokens(service: Service, path: string, json: object): Promise<Answer<Tokens>> {
+  return answered(async () => {
+    const headers = { 'Content-Type': 'application/json' };
+    const body = JSON.stringify(json);
+    const { token, refreshToken } = await ask<Tokens>(service, path, {
+      method: 'POST',
+      headers,
+      body,
+    });
+    return refreshToken ? { token, refreshToken } : { token };
+  });
+}
+
+/**
+ * The user of a token, by the profile. The role is the token's where it is the stored one too: a session without the
+ * second factor that an admin needs has a lower one (functions/README.md, Second factor).
+ */
+export function askUser<Declared extends object>(
+  service: Service,
+  token: string,
+): Promise<Answer<User<Declared>>> {
+  return answered(async () => {
+    const headers = { Authorization: `Bearer ${token}` };
+    const { data } = await ask<{ data: User }>(service, '/api/profile', { headers });
+    const { user } = readToken<Declared>(token);
+    return { ...user, ...data, role: user.role === data.role ? data.role : 'user' };
+  });
+}
+
+/** Whether an error says that a token will never be accepted again. */
+export function isRefusal(code: string | null): boolean {
+  return ['TOKEN_EXPIRED', 'TOKEN_INVALID', 'USER_NOT_FOUND'].includes(code ?? '');
+}
+
+/** Whether a refresh failed for good: the session is over, or there are no sessions any more. */
+export function isEnd({ status }: AccountsError): boolean {
+  return status === 401 || status === 404;
+}
+
+/** The error of a token that has ended, as the service has it. */
+export function tokenExpired(): AccountsError {
+  return new AccountsError('TOKEN_EXPIRED', { status: 401, message: 'Token expired' });
+}
+
+async function ask<Body>(
+  { url, fetch, agent }: Service,
+  path: string,
+  init: RequestInit,
+): Promise<Body> {
+  const headers = { 'User-Agent': agent, Accept: accepted, ...init.headers };
+  const signal = AbortSignal.timeout(patience);
+  const response = await fetch(url + path, { ...init, headers, signal });
+  if (!response.ok) throw await errorIn(response);
+  return (await response.json()) as Body;
+}
+
+const accepted = 'application/json, application/problem+json';

@@ -1,0 +1,55 @@
+/** `accounts-client/verify`: verifies tokens of a service whose setting TOKEN_SIGNING is RS256. */
+import { createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { AccountsError, type Answer } from './answer.ts';
+import { readToken, type User } from './user.ts';
+
+export interface Verification {
+  /** Of the service, which publishes its keys there. */
+  readonly url: string;
+  /** The setting TOKEN_ISSUER. */
+  readonly issuer?: string | undefined;
+  /** The setting TOKEN_AUDIENCE. */
+  readonly audience?: string | undefined;
+}
+
+/**
+ * Verifies a token without a request to the service, whose keys are kept for ten minutes. It does not learn that a
+ * session has ended, or that a role was taken away, until the token expires.
+ * @returns the user, or the error TOKEN_EXPIRED, TOKEN_INVALID, or NO_RESPONSE where the keys cannot be read
+ */
+export async function verifyToken<Declared extends object = object>(
+  token: string,
+  { url, issuer = url, audience = issuer }: Verification,
+): Promise<Answer<User<Declared>>> {
+  // The algorithm is this one, whatever the token names.
+  const expected = { algorithms: ['RS256'], typ: 'at+jwt', issuer, audience };
+  try {
+    await jwtVerify(token, keysOf(url), { ...expected, requiredClaims: ['exp', 'iat'] });
+    return { data: readToken<Declared>(token).user, error: null };
+  } catch (error) {
+    return { data: null, error: errorOf(error) };
+  }
+}
+
+const sets = new Map<string, JWTVerifyGetKey>();
+
+/** The keys of a service. Those that were read are shared by all verifications. */
+function keysOf(url: string): JWTVerifyGetKey {
+  const known = sets.get(url) ?? createRemoteJWKSet(new URL(`${url}/.well-known/jwks.json`));
+  sets.set(url, known);
+  return async (...token) => {
+    try {
+      return await known(...token);
+    } catch (cause) {
+      if (cause instanceof errors.JWKSNoMatchingKey) throw cause;
+      throw new AccountsError('NO_RESPONSE', { message: 'The keys cannot be read', cause });
+    }
+  };
+}
+
+function errorOf(cause: unknown): AccountsError {
+  if (cause instanceof AccountsError) return cause;
+  return cause instanceof errors.JWTExpired
+    ? new AccountsError('TOKEN_EXPIRED', { status: 401, message: 'Token expired', cause })
+    : new AccountsError('TOKEN_INVALID', { status: 401, message: 'Invalid token', cause });
+}

@@ -1,0 +1,91 @@
+/**
+ * The package `accounts-client`, which apps install: the modules of functions/client as JavaScript, with their
+ * declarations. It has no dependency, and the version of the service.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../stack/bundling/temporary-folder.ts';
+
+/** The oldest versions that the package works with: of Node, of TypeScript, and of what some entries import. */
+export const oldest = { node: 20, typescript: '5.2', jose: '6.0.0', react: '18.0.0' };
+
+/** What apps import, `accounts-client` and `accounts-client/NAME`, by the names of their modules. */
+export const entries = ['index', 'passkeys', 'react', 'server', 'verify'] as const;
+
+/** Makes the package in a folder. @returns its file */
+export function makeClientPackage(destination: string): string {
+  const folder = temporaryFolder();
+  compile(folder);
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, null, 2));
+  writeFileSync(
+    join(folder, 'README.md'),
+    withoutLinks(readFileSync(join(source, 'README.md'), 'utf8')),
+  );
+  cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', destination], { cwd: folder });
+  return join(destination, `${manifest.name}-${manifest.version}.tgz`);
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const source = join(root, 'functions/client');
+
+const { version, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+const manifest = {
+  name: 'accounts-client',
+  version,
+  description: 'Signed in to an accounts service: in browsers, on servers, with passkeys',
+  license,
+  type: 'module',
+  sideEffects: false,
+  main: './index.js',
+  types: './index.d.ts',
+  exports: Object.fromEntries([
+    ...entries.map((name) => [
+      name === 'index' ? '.' : `./${name}`,
+      { types: `./${name}.d.ts`, default: `./${name}.js` },
+    ]),
+    ['./package.json', './package.json'],
+  ]),
+  engines: { node: `>=${oldest.node}` },
+  peerDependencies: { jose: `^${oldest.jose}`, react: `>=${oldest.react}` },
+  peerDependenciesMeta: { jose: { optional: true }, react: { optional: true } },
+};
+
+/** Each module becomes a file at the root, which resolvers find that know no `exports`. */
+function compile(folder: string): void {
+  const config = join(temporaryFolder(), 'tsconfig.json');
+  const compilerOptions = {
+    noEmit: false,
+    declaration: true,
+    rewriteRelativeImportExtensions: true,
+    target: 'es2022',
+    lib: ['es2023', 'dom', 'dom.iterable'],
+    rootDir: source,
+    outDir: folder,
+    typeRoots: [join(root, 'node_modules/@types')],
+  };
+  const files = entries.map((name) => join(source, `${name}.ts`));
+  const written = { extends: join(root, 'tsconfig.json'), compilerOptions, files, include: [] };
+  writeFileSync(config, JSON.stringify(written));
+  execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', config], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  // The compiler copies none that is written already, and leaves the paths in those that it writes.
+  for (const name of globSync('*.d.ts', { cwd: source }))
+    cpSync(join(source, name), join(folder, name));
+  for (const name of globSync('*.d.ts', { cwd: folder })) {
+    const file = join(folder, name);
+    writeFileSync(
+      file,
+      readFileSync(file, 'utf8').replaceAll(/(["']\.\/[^"']*)(?<!\.d)\.ts(?=["'])/g, '$1.js'),
+    );
+  }
+}
+
+/** A text whose links into the repository, which the package lacks, are only their words. */
+function withoutLinks(text: string): string {
+  return text.replaceAll(/\[([^\]]+)\]\((?!https:|#)[^)]*\)/g, '$1');
+}
