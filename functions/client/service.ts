@@ -1,5 +1,5 @@
 /** What the server of an app asks the accounts service, for one browser. */
-import { AccountsError, type Answer, answered, errorIn } from './answer.ts';
+import { AccountsError, type Answer, answered, errorIn, lost } from './answer.ts';
 import { readToken, type Tokens, type User } from './user.ts';
 
 export interface Service {
@@ -14,29 +14,24 @@ export const patience = 10_000;
 
 /** Logs in or refreshes. @param path of an operation that responds with tokens */
 export function askTokens(service: Service, path: string, json: object): Promise<Answer<Tokens>> {
-  return answered(async () => {
-    const headers = { 'Content-Type': 'application/json' };
-    const body = JSON.stringify(json);
-    const { token, refreshToken } = await ask<Tokens>(service, path, {
-      method: 'POST',
-      headers,
-      body,
-    });
+  const headers = { 'Content-Type': 'application/json' };
+  const init = { method: 'POST', headers, body: JSON.stringify(json) };
+  return ask(service, path, init, ({ token, refreshToken }: Tokens) => {
+    readToken(token);
     return refreshToken ? { token, refreshToken } : { token };
   });
 }
 
 /**
- * The user of a token, by the profile. The role is the token's where it is the stored one too: a session without the
- * second factor that an admin needs has a lower one (functions/README.md, Second factor).
+ * The user of a token, by the profile. The role is the stored one if the token has it too: without the second factor
+ * that an admin needs, the token has a lower one (functions/README.md, Second factor).
  */
 export function askUser<Declared extends object>(
   service: Service,
   token: string,
 ): Promise<Answer<User<Declared>>> {
-  return answered(async () => {
-    const headers = { Authorization: `Bearer ${token}` };
-    const { data } = await ask<{ data: User }>(service, '/api/profile', { headers });
+  const headers = { Authorization: `Bearer ${token}` };
+  return ask(service, '/api/profile', { headers }, ({ data }: { data: User }) => {
     const { user } = readToken<Declared>(token);
     return { ...user, ...data, role: user.role === data.role ? data.role : 'user' };
   });
@@ -57,16 +52,24 @@ export function tokenExpired(): AccountsError {
   return new AccountsError('TOKEN_EXPIRED', { status: 401, message: 'Token expired' });
 }
 
-async function ask<Body>(
+function ask<Body, Made>(
   { url, fetch, agent }: Service,
   path: string,
   init: RequestInit,
-): Promise<Body> {
+  make: (body: Body) => Made,
+): Promise<Answer<Made>> {
   const headers = { 'User-Agent': agent, Accept: accepted, ...init.headers };
   const signal = AbortSignal.timeout(patience);
-  const response = await fetch(url + path, { ...init, headers, signal });
-  if (!response.ok) throw await errorIn(response);
-  return (await response.json()) as Body;
+  return answered(async () => {
+    try {
+      const response = await fetch(url + path, { ...init, headers, signal });
+      if (!response.ok) throw await errorIn(response);
+      return make((await response.json()) as Body);
+    } catch (error) {
+      // No response, one that was cut off, or one of somebody else.
+      throw error instanceof AccountsError ? error : lost(error);
+    }
+  });
 }
 
 const accepted = 'application/json, application/problem+json';

@@ -1,13 +1,14 @@
 /** An app whose pages a server renders (functions/client/README.md, Pages that a server renders), in Chromium. */
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { sessionCookies } from '../../functions/client/server.ts';
 import { verifyToken } from '../../functions/client/verify.ts';
 import { appForThisFile } from '../browser/app.ts';
 import { browserForThisFile } from '../browser/browser.ts';
 import { button } from '../browser/page.ts';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { type Account, register } from '../support/client.ts';
-import { type RenderedApp, renderedAppForThisFile } from './rendered-app.ts';
+import { type RenderedApp, renderedAppForThisFile, respond } from './rendered-app.ts';
 
 const service = await serviceForThisFile({
   SESSION_DAYS: '90',
@@ -223,6 +224,57 @@ describe.each([
     expect(statuses).toEqual([403, 403, 403]);
     expect(await heading(page)).toBe(`Hello, ${account.email} (user).`);
   });
+});
+
+it('An app with https has cookies that no neighbour can set', async () => {
+  const { email, password } = await register(service.api);
+  const origin = 'https://shop.example.com';
+  const sessions = sessionCookies({ url, origin, name: 'shop' });
+  const page = await (await browser.newContext()).newPage();
+  await page.route(`${origin}/**`, async (route) => {
+    const request = route.request();
+    const body = request.postData();
+    const headers = await request.allHeaders();
+    const init = { method: request.method(), headers, ...(body && { body }) };
+    const response = await respond(sessions, new Request(request.url(), init), url);
+    const cookies = response.headers.getSetCookie().join('\n');
+    await route.fulfill({
+      status: response.status,
+      headers: { ...Object.fromEntries(response.headers), 'set-cookie': cookies },
+      body: await response.text(),
+    });
+  });
+  await page.goto(origin);
+  const status = await page.evaluate(`fetch('/auth/login', {
+    method: 'POST',
+    body: new URLSearchParams(${JSON.stringify({ email, password })}),
+  }).then((response) => response.status)`);
+  await page.reload();
+
+  expect(status).toBe(200);
+  expect(await heading(page)).toBe(`Hello, ${email} (user).`);
+  expect(await page.evaluate('document.cookie')).toBe('');
+  expect(await cookiesOf(page)).toEqual([
+    expect.objectContaining({
+      name: expect.stringMatching(/^__Host-shop-\d+$/),
+      secure: true,
+      httpOnly: true,
+      sameSite: 'Lax',
+      domain: 'shop.example.com',
+    }),
+  ]);
+});
+
+it.each([
+  [4096, 1],
+  [4097, 0],
+])('The browser keeps a cookie of %i bytes with its name: %i', async (bytes, kept) => {
+  const page = await openPage(byProfile);
+  const cookie = `x=${'y'.repeat(bytes - 1)}`;
+  await page.route('**/cookie', (route) => route.fulfill({ headers: { 'set-cookie': cookie } }));
+  await page.evaluate(`fetch('/cookie')`);
+
+  expect(await cookiesOf(page)).toHaveLength(kept);
 });
 
 describe('After a user has logged out elsewhere, an app', () => {

@@ -54,7 +54,8 @@ const requestOf = async (incoming: IncomingMessage): Promise<Request> => {
   return new Request(`http://10.0.0.1:8080${url}`, { method, headers, ...body });
 };
 
-const respond = async (sessions: SessionCookies, request: Request, service: string) => {
+/** What the app responds with. @param service its address */
+export const respond = async (sessions: SessionCookies, request: Request, service: string) => {
   const { pathname } = new URL(request.url);
   if (pathname.startsWith('/auth/')) return afterForm(request, await sessions.handle(request));
   const session = await sessions.open(request);

@@ -1,0 +1,433 @@
+/** Sessions of an app whose pages a server renders, request by request; a browser has them in rendered-app.test.ts. */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  type SessionCookiesOptions,
+  sessionCookies,
+} from '../../functions/client/server.ts';
+import { verifyToken } from '../../functions/client/verify.ts';
+import { serviceForThisFile } from '../support/acceptance.ts';
+import { type Account, register } from '../support/client.ts';
+import { startLoopback } from '../support/loopback.ts';
+
+const plain = await serviceForThisFile();
+const service = await serviceForThisFile({
+  SESSION_DAYS: '90',
+  TOKEN_MINUTES: '5',
+  TOKEN_SIGNING: 'RS256',
+});
+const careful = await serviceForThisFile({ SESSION_DAYS: '90', SECOND_FACTOR: 'admins' });
+
+const origin = 'https://shop.example.com';
+const sessionsOf = (options: Partial<SessionCookiesOptions> = {}) =>
+  sessionCookies({ url: service.url, origin, name: 'shop', ...options });
+const sessions = sessionsOf();
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: Date.now() }));
+afterEach(() => void vi.useRealTimers());
+
+/** Sets the clock of the service and of the app forward. */
+const forward = (seconds: number) => vi.setSystemTime(Date.now() + seconds * 1000);
+
+/** The cookies of a browser. */
+class Jar {
+  readonly cookies = new Map<string, string>();
+
+  /** Takes what a response sets. @returns the response */
+  take<R extends { headers: Headers }>(response: R): R {
+    for (const cookie of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      if (cookie.endsWith('Max-Age=0')) this.cookies.delete(name);
+      else this.cookies.set(name, value);
+    }
+    return response;
+  }
+
+  request(path: string, method = 'GET', init: RequestInit = {}): Request {
+    const cookie = [...this.cookies].map((pair) => pair.join('=')).join('; ');
+    const headers = { origin, cookie, 'user-agent': 'Browser', ...init.headers };
+    return new Request(`http://10.0.0.1${path}`, { method, ...init, headers });
+  }
+}
+
+/** A browser in which somebody is logged in. */
+const loggedIn = async (of = sessions, at = service): Promise<{ jar: Jar; account: Account }> => {
+  const account = await register(at.api);
+  const jar = new Jar();
+  const body = JSON.stringify(account);
+  const headers = { 'content-type': 'application/json' };
+  const login = await of.handle(jar.request('/auth/login', 'POST', { body, headers }));
+  expect(jar.take(login).status).toBe(200);
+  return { jar, account };
+};
+
+/** What `open` lets on. */
+const opened = async (jar: Jar, of = sessions) => {
+  const session = await of.open(jar.request('/'));
+  if (session.response) throw new Error(`The response is ${session.response.status}`);
+  const response = new Response();
+  session.setCookies(response.headers);
+  return { ...session, sent: jar.take(response) };
+};
+
+/** The response of `open`, if it is one. */
+const closed = async (request: Request, of = sessions) => {
+  const { response } = await of.open(request);
+  return response;
+};
+
+describe('A request that changes something', () => {
+  const own = { origin };
+  it.each([
+    ['from the origin of the app', own, true],
+    ['from there, whatever else it says', { ...own, 'sec-fetch-site': 'cross-site' }, true],
+    ['without an origin, from the same one', { 'sec-fetch-site': 'same-origin' }, true],
+    ['with a hidden origin, from the same one', { origin: 'null', 'sec-fetch-site': 'same-origin' }, true],
+    ['without an origin', {}, false],
+    ['with a hidden origin', { origin: 'null' }, false],
+    ['without an origin, from the same site', { 'sec-fetch-site': 'same-site' }, false],
+    ['without an origin, by the user', { 'sec-fetch-site': 'none' }, false],
+    ['with a hidden origin, from another site', { origin: 'null', 'sec-fetch-site': 'cross-site' }, false],
+    ['from another origin', { origin: 'https://x.example' }, false],
+    ['from another one that says the same', { origin: 'https://x.example', 'sec-fetch-site': 'same-origin' }, false],
+    ['from a neighbour', { origin: 'https://evil.shop.example.com' }, false],
+    ['from a longer origin', { origin: `${origin}.x.example` }, false],
+    ['by plain HTTP', { origin: 'http://shop.example.com' }, false],
+    ['from where the proxy sends it', { origin: 'http://10.0.0.1' }, false],
+  ])('%s', async (_, headers: Record<string, string>, isLetOn) => {
+    const request = (path: string) => new Request(`http://10.0.0.1${path}`, { method: 'POST', headers });
+
+    expect((await closed(request('/orders')))?.status).toBe(isLetOn ? undefined : 403);
+    expect((await sessions.handle(request('/auth/login'))).status).toBe(isLetOn ? 400 : 403);
+  });
+
+  it.each(['PUT', 'PATCH', 'DELETE', 'PROPFIND'])('may be a %s', async (method) => {
+    expect((await closed(new Request('http://10.0.0.1/', { method })))?.status).toBe(403);
+  });
+});
+
+it.each(['GET', 'HEAD', 'OPTIONS'])('A %s may come from anywhere', async (method) => {
+  const headers = { origin: 'https://x.example' };
+  expect(await closed(new Request('http://10.0.0.1/', { method, headers }))).toBeUndefined();
+});
+
+describe('handle', () => {
+  const post = (path: string, init: RequestInit) =>
+    sessions.handle(new Jar().request(path, 'POST', init));
+  const json = (fields: object) => {
+    return { body: JSON.stringify(fields), headers: { 'content-type': 'application/json' } };
+  };
+
+  it.each([
+    ['JSON', json],
+    ['a form', (fields: object) => ({ body: new URLSearchParams({ ...fields, code: '' }) })],
+  ])('takes a login as %s, and responds without a token', async (_, encode) => {
+    const { id, email, password } = await register(service.api);
+    const response = await post('/any/path/login', encode({ email, password }));
+    const [cookie = '', ...others] = response.headers.getSetCookie();
+
+    expect(await response.json()).toEqual({ data: { id, email, role: 'user' }, error: null });
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(others).toEqual([]);
+    expect(cookie).toMatch(
+      /^__Host-shop-\d+=[\w.~-]+; Path=\/; HttpOnly; SameSite=Lax; Secure; Max-Age=34560000$/,
+    );
+  });
+
+  it('names the browser to the service', async () => {
+    const { account } = await loggedIn();
+    const { id, token } = account;
+    const { body } = await service.api('GET', `/api/users/${id}/sessions`, { token });
+
+    expect(body.data.map((session: { user_agent: string }) => session.user_agent)).toContain(
+      'Browser',
+    );
+  });
+
+  it('says of a refused login what the service says, with no cookie', async () => {
+    const { email } = await register(service.api);
+    const response = await post('/login', json({ email, password: 'wrong' }));
+
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({
+      data: null,
+      error: { code: 'INVALID_CREDENTIALS', message: 'Invalid credentials', isTemporary: false },
+    });
+    expect(response.headers.getSetCookie()).toEqual([]);
+  });
+
+  it.each([
+    ['POST', '/auth/constructor', 404],
+    ['POST', '/auth/login/', 404],
+    ['GET', '/auth/login', 405],
+  ])('of %s %s is %i', async (method, path, status) => {
+    expect((await sessions.handle(new Jar().request(path, method))).status).toBe(status);
+  });
+
+  it('refreshes whenever it is asked to', async () => {
+    const { jar, account } = await loggedIn();
+    const before = [...jar.cookies.keys()];
+    forward(2);
+    const response = jar.take(await sessions.handle(jar.request('/auth/refresh', 'POST')));
+
+    expect(await response.json()).toMatchObject({ data: { id: account.id } });
+    expect([...jar.cookies.keys()]).not.toEqual(before);
+    expect(jar.cookies.size).toBe(1);
+  });
+
+  it('refuses to refresh for nobody', async () => {
+    const response = await sessions.handle(new Jar().request('/auth/refresh', 'POST'));
+    expect([response.status, response.headers.getSetCookie()]).toEqual([401, []]);
+  });
+
+  it('ends a session also after the end of its token', async () => {
+    const { jar } = await loggedIn();
+    const again = new Jar();
+    for (const [name, value] of jar.cookies) again.cookies.set(name, value);
+    forward(400);
+    const response = jar.take(await sessions.handle(jar.request('/auth/logout', 'POST')));
+
+    expect([response.status, jar.cookies.size]).toEqual([204, 0]);
+    expect((await opened(again)).user).toBeNull();
+  });
+
+  it('forgets the tokens where the service does not respond', async () => {
+    const { jar } = await loggedIn();
+    const offline = sessionsOf({ fetch: () => Promise.reject(new TypeError('offline')) });
+    const response = jar.take(await offline.handle(jar.request('/auth/logout', 'POST')));
+
+    expect([response.status, jar.cookies.size]).toEqual([204, 0]);
+  });
+
+  it('forgets the session of whoever was logged in before', async () => {
+    const { jar } = await loggedIn();
+    forward(1);
+    const { email, password } = await register(service.api);
+    const body = new URLSearchParams({ email, password });
+    jar.take(await sessions.handle(jar.request('/auth/login', 'POST', { body })));
+
+    expect(jar.cookies.size).toBe(1);
+    expect((await opened(jar)).user).toMatchObject({ email });
+  });
+});
+
+describe.each([
+  ['the profile', sessions],
+  ['verifyToken', sessionsOf({ verify: verifyToken })],
+])('open, which knows users by %s,', (_, of) => {
+  it('knows nobody without cookies, and sets none', async () => {
+    const { user, error, sent } = await opened(new Jar(), of);
+    expect([user, error, [...sent.headers]]).toEqual([null, null, []]);
+  });
+
+  it('sets nothing before the last minute of a token', async () => {
+    const { jar, account } = await loggedIn();
+    forward(238);
+    const { user, sent } = await opened(jar, of);
+
+    expect(user).toMatchObject({ id: account.id, email: account.email, role: 'user' });
+    expect([...sent.headers]).toEqual([]);
+  });
+
+  it('refreshes in the last minute, and goes on with the old token until it is refused', async () => {
+    const { jar, account } = await loggedIn();
+    forward(250);
+    const { headers, fetch, sent } = await opened(jar, of);
+    const used: unknown[] = [];
+    const noting = sessionsOf({
+      fetch: (input, init) => {
+        used.push(new Request(input, init).headers.get('authorization'));
+        return globalThis.fetch(input, init);
+      },
+    });
+    const read = async () => (await noting.read({ headers })).user;
+
+    expect(sent.headers.get('cache-control')).toBe('no-store');
+    expect(await read()).toMatchObject({ id: account.id });
+    forward(60);
+    expect(await read()).toMatchObject({ id: account.id });
+    expect(new Set(used).size).toBe(2);
+    expect((await fetch(`${service.url}/api/profile`)).status).toBe(200);
+  });
+
+  it('sends any method again, once, with the new cookies, after the end of a token', async () => {
+    const { jar, account } = await loggedIn();
+    forward(301);
+    const first = await closed(jar.request('//x.example/orders?a=b', 'DELETE'), of);
+    const { user, sent } = await opened(jar.take(first as Response) && jar, of);
+
+    expect(first?.status).toBe(307);
+    expect(first?.headers.get('location')).toBe(`${origin}//x.example/orders?a=b`);
+    expect(first?.headers.get('cache-control')).toBe('no-store');
+    expect(user).toMatchObject({ id: account.id });
+    expect(sent.headers.getSetCookie()).toEqual([expect.stringMatching(/^__Host-shop-again=;/)]);
+    expect(jar.cookies.size).toBe(1);
+  });
+
+  it('is 401 where the request that is sent again has the old cookies', async () => {
+    const { jar } = await loggedIn();
+    const old = [...jar.cookies];
+    forward(301);
+    jar.take((await closed(jar.request('/'), of)) as Response);
+    jar.cookies.clear();
+    for (const [name, value] of old) jar.cookies.set(name, value);
+    jar.cookies.set('__Host-shop-again', '1');
+
+    expect((await closed(jar.request('/'), of))?.status).toBe(401);
+  });
+
+  it('deletes the cookies when a refresh is refused', async () => {
+    const { jar, account } = await loggedIn();
+    await service.api('DELETE', `/api/users/${account.id}/sessions`, { token: account.token });
+    forward(250);
+    const { user, headers } = await opened(jar, of);
+
+    expect([user, jar.cookies.size]).toEqual([null, 0]);
+    expect((await of.read({ headers })).user).toBeNull();
+  });
+
+  it('cannot tell who it is while the service does not respond, and deletes nothing', async () => {
+    const { jar } = await loggedIn();
+    forward(301);
+    const options = of === sessions ? {} : { verify: verifyToken };
+    const offline = sessionsOf({ ...options, fetch: () => Promise.reject(new TypeError('offline')) });
+    const { user, error, sent } = await opened(jar, offline);
+
+    expect([user, error?.code, [...sent.headers]]).toEqual([undefined, 'NO_RESPONSE', []]);
+  });
+
+  it.each([
+    ['that is no token', 'x'],
+    ['whose parts are no JSON', 'a.b.c~d'],
+    ['that would break a header', 'a.b.c%0d%0a'],
+  ])('ignores a cookie %s', async (_, value) => {
+    const jar = new Jar();
+    jar.cookies.set('__Host-shop-1700000000', value);
+    expect((await opened(jar, of)).user).toBeNull();
+  });
+
+  it('ignores cookies without the prefix, which a page of a neighbour may set', async () => {
+    const { jar } = await loggedIn();
+    const bare = new Jar();
+    for (const [name, value] of jar.cookies) bare.cookies.set(name.replace('__Host-', ''), value);
+    expect((await opened(bare, of)).user).toBeNull();
+  });
+});
+
+describe('Without sessions', () => {
+  const of = sessionsOf({ url: plain.url });
+
+  it('a user is known until the end of the token, whose cookie is then deleted', async () => {
+    const { jar, account } = await loggedIn(of, plain);
+    forward(24 * 60 * 60 - 10);
+    const before = await opened(jar, of);
+    forward(11);
+    const after = await opened(jar, of);
+
+    expect(before.user).toMatchObject({ id: account.id, email: account.email, role: 'user' });
+    expect([after.user, jar.cookies.size]).toEqual([null, 0]);
+  });
+
+  it('a user who was deleted is nobody', async () => {
+    const { jar, account } = await loggedIn(of, plain);
+    const path = `/api/users/${account.id}`;
+    expect((await plain.api('DELETE', path, { token: plain.adminToken })).status).toBe(204);
+
+    expect([(await opened(jar, of)).user, jar.cookies.size]).toEqual([null, 0]);
+  });
+});
+
+describe('The fetch of a session', () => {
+  const echo = async () => {
+    const server = await startLoopback(({ headers }, body, response) => {
+      response.end(JSON.stringify({ authorization: headers.authorization, body }));
+    });
+    return server;
+  };
+
+  it('sends the token to the service and to the named origins, and to no other', async () => {
+    const [named, other] = [await echo(), await echo()];
+    const { jar } = await loggedIn();
+    const { fetch } = await opened(jar, sessionsOf({ sendTo: [named.url] }));
+    const bearer = async (url: string, init?: RequestInit) =>
+      ((await (await fetch(url, init)).json()) as { authorization?: string }).authorization;
+    const headers = { authorization: 'Basic x' };
+
+    expect((await fetch(`${service.url}/api/profile`)).status).toBe(200);
+    expect(await bearer(named.url)).toMatch(/^Bearer /);
+    expect(await bearer(named.url, { headers })).toBe('Basic x');
+    expect(await bearer(other.url)).toBeUndefined();
+    await named.stop();
+    await other.stop();
+  });
+
+  it('sends a refused request again with the next token, but for a body that is a stream', async () => {
+    const { jar } = await loggedIn();
+    const { fetch } = await opened(jar);
+    forward(301);
+    const path = `${service.url}/api/users/1`;
+    const init = { method: 'PUT', headers: { 'content-type': 'application/json' } };
+    const body = '{"name":"Eve"}';
+    const stream = new Blob([body]).stream();
+    const streamed = await fetch(path, { ...init, body: stream, duplex: 'half' } as RequestInit);
+    const whole = await fetch(path, { ...init, body });
+
+    // The second one has a caller, who may not change this user.
+    expect([streamed.status, whole.status]).toEqual([401, 403]);
+  });
+
+  it('rejects as fetch does', async () => {
+    const { fetch } = await opened(new Jar());
+    await expect(fetch('/relative')).rejects.toThrow(TypeError);
+  });
+});
+
+it('An admin without the second factor that admins need is a user', async () => {
+  const { email, password } = careful.admin;
+  const of = sessionsOf({ url: careful.url });
+  const jar = new Jar();
+  const body = new URLSearchParams({ email, password });
+  jar.take(await of.handle(jar.request('/login', 'POST', { body })));
+
+  expect((await opened(jar, of)).user).toMatchObject({ email, role: 'user' });
+});
+
+describe('sessionCookies', () => {
+  it.each([
+    'http://shop.example.com',
+    'http://127.0.0.1:3000',
+    'https://shop.example.com/',
+    'https://Shop.example.com',
+    'https://shop.example.com:443',
+    'shop.example.com',
+  ])('throws for the origin %s', (wrong) => {
+    expect(() => sessionsOf({ origin: wrong })).toThrow(TypeError);
+  });
+
+  it('throws for a name that no cookie can have', () => {
+    expect(() => sessionsOf({ name: 'a b' })).toThrow(TypeError);
+  });
+});
+
+describe('Tokens that no browser would keep', () => {
+  const tokenOf = (length: number) => {
+    const claims = Buffer.from(JSON.stringify({ id: 1, iat: 1_700_000_000, exp: 4_000_000_000 }));
+    const start = `e30.${claims.toString('base64url')}.`;
+    return start + 'x'.repeat(length - start.length - '__Host-shop-1700000000'.length);
+  };
+
+  it.each([
+    [4096, true],
+    [4097, false],
+  ])('have more than 4,096 bytes with their name, not %i', async (length, isKept) => {
+    const { url, stop } = await startLoopback((_, __, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ token: tokenOf(length) }));
+    });
+    const body = new URLSearchParams({ email: 'a', password: 'b' });
+    const login = sessionsOf({ url }).handle(new Jar().request('/login', 'POST', { body }));
+
+    if (isKept) expect((await login).status).toBe(200);
+    else await expect(login).rejects.toThrow('have 4097 bytes, and browsers keep at most 4096');
+    await stop();
+  });
+});
