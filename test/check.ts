@@ -85,7 +85,7 @@ const everything: readonly Step[] = [
   part('generated'),
   {
     name: 'package-oldest',
-    command: 'test -- test/infra/package.test.ts',
+    command: 'test -- test/infra/package.test.ts test/infra/client-package.test.ts',
     env: { APPLICATION: 'oldest' },
   },
   { ...rehearsal, command: 'run rehearse -- long' },

@@ -9,6 +9,7 @@ import {
   nameOf,
   pairKept,
 } from './cookies.ts';
+import type { Fetch } from './fetch.ts';
 import { askTokens, isEnd, isRefusal, type Service, tokenExpired } from './service.ts';
 import { readToken, type Tokens } from './user.ts';
 
@@ -83,7 +84,7 @@ export function headersOf(
 export function fetchOf(
   { service, sendTo, cookies: { tokens } }: BrowserSession,
   follow: () => Promise<Tokens | undefined>,
-): typeof fetch {
+): Fetch {
   const origins = [service.url, ...sendTo].map((url) => new URL(url).origin);
   return async (input, init) => {
     const request = new Request(input, init);

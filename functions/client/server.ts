@@ -14,6 +14,7 @@ import {
   setCookies,
 } from './browser-session.ts';
 import { namingOf } from './cookies.ts';
+import type { Fetch } from './fetch.ts';
 import { forbidden, handle, isOwn, type ServedApp, sendAgain } from './handle.ts';
 import { askUser, isRefusal, tokenExpired } from './service.ts';
 import type { Tokens, User } from './user.ts';
@@ -31,19 +32,19 @@ export interface SessionCookiesOptions<Declared extends object = object> {
     | undefined;
   /** Origins that the `fetch` of a session sends the token to, beside the service's. */
   readonly sendTo?: readonly string[] | undefined;
-  readonly fetch?: typeof fetch | undefined;
+  readonly fetch?: Fetch | undefined;
 }
 
 /** Who sent a request. */
-export interface Caller<Declared extends object = object> {
+export interface Visitor<Declared extends object = object> {
   /** Null: nobody is logged in. Undefined: nobody can tell now, and `error` says why. */
   readonly user: User<Declared> | null | undefined;
   readonly error: AccountsError | null;
   /** `fetch` with the token of the caller, for the service and for what `sendTo` names. */
-  readonly fetch: typeof fetch;
+  readonly fetch: Fetch;
 }
 
-export interface Opened<Declared extends object = object> extends Caller<Declared> {
+export interface Opened<Declared extends object = object> extends Visitor<Declared> {
   readonly response?: undefined;
   /** Call it when the response is there, before it is sent: it has new cookies, or deletes them. */
   readonly setCookies: (response: Outgoing) => void;
@@ -63,7 +64,7 @@ export interface SessionCookies<Declared extends object = object> {
   /** For every request, before anything else: who sent it, or how to respond to it. */
   readonly open: (request: Request) => Promise<Opened<Declared> | Closed>;
   /** Who sent a request that `open` has let on. It refreshes nothing, because pages set no cookies. */
-  readonly read: (request: Pick<Request, 'headers'>) => Promise<Caller<Declared>>;
+  readonly read: (request: Pick<Request, 'headers'>) => Promise<Visitor<Declared>>;
 }
 
 /**
@@ -73,7 +74,8 @@ export interface SessionCookies<Declared extends object = object> {
 export function sessionCookies<Declared extends object = object>(
   options: SessionCookiesOptions<Declared>,
 ): SessionCookies<Declared> {
-  const { origin, name = 'accounts', sendTo = [], fetch = globalThis.fetch } = options;
+  const { origin, name = 'accounts', sendTo = [] } = options;
+  const fetch: Fetch = options.fetch ?? ((...request) => globalThis.fetch(...request));
   const url = options.url.replace(/\/+$/, '');
   const app = { ...options, url, sendTo, fetch, naming: namingOf(origin, name) };
   return {
@@ -86,7 +88,7 @@ export function sessionCookies<Declared extends object = object>(
 /** Seconds before the end of a token in which it is refreshed. */
 const lastMinute = 60;
 
-type Known<Declared extends object> = Pick<Caller<Declared>, 'user' | 'error'>;
+type Known<Declared extends object> = Pick<Visitor<Declared>, 'user' | 'error'>;
 
 const nobody = { user: null, error: null };
 
@@ -123,7 +125,7 @@ function opened<Declared extends object>(
 async function read<Declared extends object>(
   app: App<Declared>,
   request: Pick<Request, 'headers'>,
-): Promise<Caller<Declared>> {
+): Promise<Visitor<Declared>> {
   const session = sessionOf(request, app);
   const { tokens, next } = session.cookies;
   const first = await callerOf(app, session, tokens);

@@ -1,10 +1,11 @@
 /** What the server of an app asks the accounts service, for one browser. */
 import { AccountsError, type Answer, answered, errorIn, lost } from './answer.ts';
+import type { Fetch } from './fetch.ts';
 import { readToken, type Tokens, type User } from './user.ts';
 
 export interface Service {
   readonly url: string;
-  readonly fetch: typeof fetch;
+  readonly fetch: Fetch;
   /** Of the browser, which the service shows in lists of sessions and in the audit trail. */
   readonly agent: string;
 }

@@ -62,26 +62,26 @@ function compile(folder: string): void {
     declaration: true,
     rewriteRelativeImportExtensions: true,
     target: 'es2022',
-    lib: ['es2023', 'dom', 'dom.iterable'],
     rootDir: source,
     outDir: folder,
     typeRoots: [join(root, 'node_modules/@types')],
   };
-  const files = entries.map((name) => join(source, `${name}.ts`));
-  const written = { extends: join(root, 'tsconfig.json'), compilerOptions, files, include: [] };
+  const files = [...entries.map((name) => `${name}.ts`), 'react-module.d.ts'];
+  const written = {
+    extends: join(root, 'tsconfig.json'),
+    compilerOptions,
+    files: files.map((name) => join(source, name)),
+    include: [],
+  };
   writeFileSync(config, JSON.stringify(written));
   execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', config], {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
-  // The compiler copies none that is written already, and leaves the paths in those that it writes.
-  for (const name of globSync('*.d.ts', { cwd: source }))
-    cpSync(join(source, name), join(folder, name));
+  // The compiler leaves the names of sources in declarations.
   for (const name of globSync('*.d.ts', { cwd: folder })) {
     const file = join(folder, name);
-    writeFileSync(
-      file,
-      readFileSync(file, 'utf8').replaceAll(/(["']\.\/[^"']*)(?<!\.d)\.ts(?=["'])/g, '$1.js'),
-    );
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replaceAll(/(["']\.\/[\w-]+)\.ts(?=["'])/g, '$1.js'));
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * `npm run package`: makes `accounts-service-VERSION.tgz`, which CDK applications install. It has the
- * construct, the bundles of all functions, and the operator's commands.
+ * construct, the bundles of all functions, and the operator's commands. Beside it `accounts-client-VERSION.tgz`.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,6 +13,7 @@ import { bundleFunctions } from '../stack/bundling/bundle.ts';
 import { temporaryFolder } from '../stack/bundling/temporary-folder.ts';
 import { staticFilesFolder } from '../static-files.ts';
 import { auditPublisher, auditSealer, functions } from '../uses.ts';
+import { makeClientPackage } from './client.ts';
 import { declarationOf } from './declaration.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -168,4 +169,7 @@ function write(folder: string, path: string, content: string | Uint8Array): void
   writeFileSync(file, content);
 }
 
-if (import.meta.main) console.log(await makePackage(process.cwd()));
+if (import.meta.main) {
+  console.log(await makePackage(process.cwd()));
+  console.log(makeClientPackage(process.cwd()));
+}
