@@ -74,7 +74,7 @@ export async function page(request: Request): Promise<Response> {
 
 export const verified: Promise<Answer<User<{ team: string }>>> = verifyToken('', { url });
 export const user: User | null | undefined = useUser(accounts);
-export const added = passkeys(accounts).addPasskey('laptop');
+export const added = passkeys(accounts).addPasskey('laptop', { currentPassword: '' });
 export const profile = accounts.api.GET('/api/profile');
 // @ts-expect-error There is no such option.
 createClient({ url, nmae: 'shop' });
