@@ -67,7 +67,10 @@ const code: readonly Step[] = [
   { name: 'types', command: 'run types', isWithoutReport: true },
 ];
 /** The tests of what is built: the stack, and the pages. */
-const built: readonly Step[] = [part('stack'), part('browser')];
+const built: readonly Step[] = [
+  part('stack'),
+  { name: 'browser-client', command: 'test -- browser --project client' },
+];
 /** Begins with what `npm run synth` does, and reports the tests of the deployed service. */
 const rehearsal: Step = {
   name: 'rehearsal',

@@ -1,9 +1,6 @@
 /** Sessions of an app whose pages a server renders, request by request; a browser has them in rendered-app.test.ts. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  type SessionCookiesOptions,
-  sessionCookies,
-} from '../../functions/client/server.ts';
+import { type SessionCookiesOptions, sessionCookies } from '../../functions/client/server.ts';
 import { verifyToken } from '../../functions/client/verify.ts';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { type Account, register } from '../support/client.ts';
@@ -81,20 +78,33 @@ describe('A request that changes something', () => {
     ['from the origin of the app', own, true],
     ['from there, whatever else it says', { ...own, 'sec-fetch-site': 'cross-site' }, true],
     ['without an origin, from the same one', { 'sec-fetch-site': 'same-origin' }, true],
-    ['with a hidden origin, from the same one', { origin: 'null', 'sec-fetch-site': 'same-origin' }, true],
+    [
+      'with a hidden origin, from the same one',
+      { origin: 'null', 'sec-fetch-site': 'same-origin' },
+      true,
+    ],
     ['without an origin', {}, false],
     ['with a hidden origin', { origin: 'null' }, false],
     ['without an origin, from the same site', { 'sec-fetch-site': 'same-site' }, false],
     ['without an origin, by the user', { 'sec-fetch-site': 'none' }, false],
-    ['with a hidden origin, from another site', { origin: 'null', 'sec-fetch-site': 'cross-site' }, false],
+    [
+      'with a hidden origin, from another site',
+      { origin: 'null', 'sec-fetch-site': 'cross-site' },
+      false,
+    ],
     ['from another origin', { origin: 'https://x.example' }, false],
-    ['from another one that says the same', { origin: 'https://x.example', 'sec-fetch-site': 'same-origin' }, false],
+    [
+      'from another one that says the same',
+      { origin: 'https://x.example', 'sec-fetch-site': 'same-origin' },
+      false,
+    ],
     ['from a neighbour', { origin: 'https://evil.shop.example.com' }, false],
     ['from a longer origin', { origin: `${origin}.x.example` }, false],
     ['by plain HTTP', { origin: 'http://shop.example.com' }, false],
     ['from where the proxy sends it', { origin: 'http://10.0.0.1' }, false],
   ])('%s', async (_, headers: Record<string, string>, isLetOn) => {
-    const request = (path: string) => new Request(`http://10.0.0.1${path}`, { method: 'POST', headers });
+    const request = (path: string) =>
+      new Request(`http://10.0.0.1${path}`, { method: 'POST', headers });
 
     expect((await closed(request('/orders')))?.status).toBe(isLetOn ? undefined : 403);
     expect((await sessions.handle(request('/auth/login'))).status).toBe(isLetOn ? 400 : 403);
@@ -289,7 +299,10 @@ describe.each([
     const { jar } = await loggedIn();
     forward(301);
     const options = of === sessions ? {} : { verify: verifyToken };
-    const offline = sessionsOf({ ...options, fetch: () => Promise.reject(new TypeError('offline')) });
+    const offline = sessionsOf({
+      ...options,
+      fetch: () => Promise.reject(new TypeError('offline')),
+    });
     const { user, error, sent } = await opened(jar, offline);
 
     expect([user, error?.code, [...sent.headers]]).toEqual([undefined, 'NO_RESPONSE', []]);
