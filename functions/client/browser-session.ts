@@ -92,8 +92,9 @@ export function fetchOf(
     if (!tokens || !isFor || request.headers.has('authorization')) return service.fetch(request);
     const copy = init?.body instanceof ReadableStream ? undefined : request.clone();
     const response = await service.fetch(withToken(request, tokens));
-    const following = copy && isRefused(response, service, tokens) ? await follow() : undefined;
-    return copy && following ? service.fetch(withToken(copy, following)) : response;
+    if (!copy || !isRefused(response, service, tokens)) return response;
+    const following = await follow();
+    return following ? service.fetch(withToken(copy, following)) : response;
   };
 }
 
