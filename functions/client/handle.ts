@@ -64,18 +64,26 @@ const actions = new Map<string, (session: BrowserSession, request: Request) => P
 ]);
 
 async function logIn(session: BrowserSession, request: Request): Promise<Response> {
-  const answer = await askTokens(session.service, '/api/login', await fieldsOf(request));
+  const given = await fieldsOf(request);
+  const { path, fields } = logins.find(({ fields: [proof] }) => given[proof]) ?? logins[0];
+  const filled = fields.filter((name) => given[name]).map((name) => [name, given[name]]);
+  const answer = await askTokens(session.service, path, Object.fromEntries(filled));
   if (answer.data) session.renewed = answer.data;
   return told(answer);
 }
 
-/** The fields of a login that a form or a script has filled; others, and empty ones, are left out. */
-async function fieldsOf(request: Request): Promise<object> {
+/** Where a login is sent, by the first of the fields that it takes. */
+const logins = [
+  { path: '/api/login', fields: ['password', 'email', 'code'] },
+  { path: '/api/login/identity', fields: ['idToken', 'nonce', 'name', 'code'] },
+  { path: '/api/login/passkey', fields: ['credential'] },
+] as const;
+
+/** What a form or a script has filled; nothing where that cannot be read. */
+async function fieldsOf(request: Request): Promise<Readonly<Record<string, unknown>>> {
   const isJson = request.headers.get('content-type')?.startsWith('application/json');
   const body = isJson ? request.json() : request.formData().then(Object.fromEntries);
-  const given = Object(await body.catch(() => ({})));
-  const filled = ['email', 'password', 'code'].filter((name) => given[name]);
-  return Object.fromEntries(filled.map((name) => [name, given[name]]));
+  return Object(await body.catch(() => ({})));
 }
 
 async function refresh(session: BrowserSession): Promise<Response> {

@@ -25,8 +25,15 @@ const browser = await browserForThisFile();
 const minute = 60_000;
 
 // The clock of the service and of the app stands still, so that no token ends while a test waits.
-beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: Date.now() }));
-afterEach(() => void vi.useRealTimers());
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+  // The machine may stand still for as long as it takes.
+  vi.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 /** Sets that clock forward by some minutes. */
 const forward = (minutes: number) => vi.setSystemTime(Date.now() + minutes * minute);

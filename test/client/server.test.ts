@@ -4,7 +4,9 @@ import { type SessionCookiesOptions, sessionCookies } from '../../functions/clie
 import { verifyToken } from '../../functions/client/verify.ts';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { type Account, register } from '../support/client.ts';
+import { identityServiceForThisFile, newPerson, startIssuer } from '../support/issuer.ts';
 import { startLoopback } from '../support/loopback.ts';
+import { passkeyClient, passkeySettings } from '../support/passkeys.ts';
 
 const plain = await serviceForThisFile();
 const service = await serviceForThisFile({
@@ -12,6 +14,7 @@ const service = await serviceForThisFile({
   TOKEN_MINUTES: '5',
   TOKEN_SIGNING: 'RS256',
 });
+const full = await identityServiceForThisFile(await startIssuer(), passkeySettings);
 const careful = await serviceForThisFile({ SESSION_DAYS: '90', SECOND_FACTOR: 'admins' });
 
 const origin = 'https://shop.example.com';
@@ -19,8 +22,15 @@ const sessionsOf = (options: Partial<SessionCookiesOptions> = {}) =>
   sessionCookies({ url: service.url, origin, name: 'shop', ...options });
 const sessions = sessionsOf();
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: Date.now() }));
-afterEach(() => void vi.useRealTimers());
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+  // The machine may stand still for as long as it takes.
+  vi.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 /** Sets the clock of the service and of the app forward. */
 const forward = (seconds: number) => vi.setSystemTime(Date.now() + seconds * 1000);
@@ -151,6 +161,28 @@ describe('handle', () => {
     expect(body.data.map((session: { user_agent: string }) => session.user_agent)).toContain(
       'Browser',
     );
+  });
+
+  it('takes a login by an identity', async () => {
+    const of = sessionsOf({ url: full.url });
+    const { idToken, nonce } = await full.proofOf(newPerson({ email: 'ada@example.org' }));
+    const name = 'Ada';
+    const jar = new Jar();
+    jar.take(await of.handle(jar.request('/login', 'POST', json({ idToken, nonce, name }))));
+
+    expect((await opened(jar, of)).user).toMatchObject({ email: 'ada@example.org' });
+  });
+
+  it('takes a login by a passkey', async () => {
+    const of = sessionsOf({ url: full.url });
+    const account = await register(full.api);
+    const { add, loginOptions } = passkeyClient(full.api);
+    const { passkey } = await add(account);
+    const credential = passkey.use(await loginOptions());
+    const jar = new Jar();
+    jar.take(await of.handle(jar.request('/login', 'POST', json({ credential }))));
+
+    expect((await opened(jar, of)).user).toMatchObject({ id: account.id });
   });
 
   it('says of a refused login what the service says, with no cookie', async () => {
@@ -306,6 +338,17 @@ describe.each([
     const { user, error, sent } = await opened(jar, offline);
 
     expect([user, error?.code, [...sent.headers]]).toEqual([undefined, 'NO_RESPONSE', []]);
+  });
+
+  it('waits ten seconds for the service, and no longer', async () => {
+    const { jar } = await loggedIn();
+    forward(301);
+    const late = new DOMException('The operation timed out', 'TimeoutError');
+    vi.mocked(AbortSignal.timeout).mockReturnValue(AbortSignal.abort(late));
+    const { user, error } = await opened(jar, of);
+
+    expect(AbortSignal.timeout).toHaveBeenLastCalledWith(10_000);
+    expect([user, error?.code]).toEqual([undefined, 'NO_RESPONSE']);
   });
 
   it.each([

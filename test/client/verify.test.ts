@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:cry
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { verifyToken } from '../../functions/client/verify.ts';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { register } from '../support/client.ts';
@@ -28,6 +28,12 @@ const pem = String(createPublicKey(key).export({ type: 'spki', format: 'pem' }))
 const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 const { exp: _, ...unending } = claims;
 const [signedHead, , signature] = token.split('.');
+
+beforeEach(() => {
+  // The machine may stand still for as long as it takes.
+  vi.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal);
+});
+afterEach(() => void vi.restoreAllMocks());
 
 it('A token of the service says who the user is', async () => {
   expect(await verifyToken(token, { url, audience })).toEqual({
