@@ -85,14 +85,19 @@ export function fetchOf(
   { service, sendTo, cookies: { tokens } }: BrowserSession,
   follow: () => Promise<Tokens | undefined>,
 ): Fetch {
-  const origins = [service.url, ...sendTo].map((url) => new URL(url).origin);
+  const refusals = new Map([
+    ...sendTo.map((url) => [new URL(url).origin, isRefusedByOther] as const),
+    [new URL(service.url).origin, isRefusedByService],
+  ]);
   return async (input, init) => {
     const request = new Request(input, init);
-    const isFor = origins.includes(new URL(request.url).origin);
-    if (!tokens || !isFor || request.headers.has('authorization')) return service.fetch(request);
+    const isRefused = refusals.get(new URL(request.url).origin);
+    if (!tokens || !isRefused || request.headers.has('authorization')) {
+      return service.fetch(request);
+    }
     const copy = init?.body instanceof ReadableStream ? undefined : request.clone();
     const response = await service.fetch(withToken(request, tokens));
-    if (!copy || !isRefused(response, service, tokens)) return response;
+    if (!copy || !isRefused(response, tokens)) return response;
     const following = await follow();
     return following ? service.fetch(withToken(copy, following)) : response;
   };
@@ -109,12 +114,14 @@ async function renewed(session: BrowserSession): Promise<Answer<Tokens>> {
   return answer;
 }
 
-/** Whether a token is refused. A service that issued none may refuse a new one for another reason. */
-function isRefused({ status, headers, url }: Response, service: Service, tokens: Tokens): boolean {
-  if (status !== 401) return false;
-  if (new URL(url).origin === new URL(service.url).origin)
-    return isRefusal(headers.get('Error-Code'));
-  return Date.now() - readToken(tokens.token).issued > 60_000;
+function isRefusedByService({ status, headers }: Response): boolean {
+  return status === 401 && isRefusal(headers.get('Error-Code'));
+}
+
+/** Whether a new token may help. Others refuse tokens for reasons of their own too, and end no session. */
+function isRefusedByOther({ status }: Response, { token, refreshToken }: Tokens): boolean {
+  const isOld = Date.now() - readToken(token).issued > 60_000;
+  return status === 401 && refreshToken !== undefined && isOld;
 }
 
 function withToken(request: Request, { token }: Tokens): Request {

@@ -35,8 +35,7 @@ export function namingOf(origin: string, name: string): Naming {
   if (written !== origin || !(isLocal || protocol === 'https:')) {
     throw new TypeError(`origin must be https://HOST or http://localhost:PORT, and is ${origin}`);
   }
-  if (!/^[\w-]+$/.test(name))
-    throw new TypeError(`name must be letters and digits, and is ${name}`);
+  if (!/^[\w-]+$/.test(name)) throw new TypeError(`name must be a word, and is ${name}`);
   const attributes = 'Path=/; HttpOnly; SameSite=Lax';
   return isLocal
     ? { prefix: `${name}-`, attributes }

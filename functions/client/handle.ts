@@ -94,10 +94,8 @@ async function refresh(session: BrowserSession): Promise<Response> {
 /** Forgets the tokens, also where the service does not respond. */
 async function logOut(session: BrowserSession): Promise<Response> {
   const send = fetchOf(session, async () => (await renew(session)).data ?? undefined);
-  const signal = AbortSignal.timeout(patience);
-  await send(`${session.service.url}/api/logout`, { method: 'POST', signal }).catch(
-    () => undefined,
-  );
+  const init = { method: 'POST', signal: AbortSignal.timeout(patience) };
+  await send(`${session.service.url}/api/logout`, init).catch(() => undefined);
   session.hasEnded = true;
   return new Response(null, { status: 204, headers: unstored });
 }
@@ -113,14 +111,8 @@ function refusal(code: string, status: number, message: string): Response {
   return failed(new AccountsError(code, { status, message }));
 }
 
-function failed({
-  code,
-  status,
-  message,
-  fields,
-  retryAfter,
-  isTemporary,
-}: AccountsError): Response {
+function failed(given: AccountsError): Response {
+  const { code, status, message, fields, retryAfter, isTemporary } = given;
   const error = { code, status, message, fields, retryAfter, isTemporary };
   const headers = { ...unstored, ...(retryAfter && { 'Retry-After': String(retryAfter) }) };
   return Response.json({ data: null, error }, { status: status || 503, headers });

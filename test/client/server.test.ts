@@ -216,6 +216,14 @@ describe('handle', () => {
     expect(jar.cookies.size).toBe(1);
   });
 
+  it('forgets a session whose refresh is refused', async () => {
+    const { jar, account } = await loggedIn();
+    await service.api('DELETE', `/api/users/${account.id}/sessions`, { token: account.token });
+    const response = jar.take(await sessions.handle(jar.request('/auth/refresh', 'POST')));
+
+    expect([response.status, jar.cookies.size]).toEqual([401, 0]);
+  });
+
   it('refuses to refresh for nobody', async () => {
     const response = await sessions.handle(new Jar().request('/auth/refresh', 'POST'));
     expect([response.status, response.headers.getSetCookie()]).toEqual([401, []]);
@@ -393,15 +401,15 @@ describe('Without sessions', () => {
 });
 
 describe('The fetch of a session', () => {
-  const echo = async () => {
-    const server = await startLoopback(({ headers }, body, response) => {
+  /** A service of the app, which responds with what it got. */
+  const startEcho = (status = 200) =>
+    startLoopback(({ headers }, body, response) => {
+      response.statusCode = status;
       response.end(JSON.stringify({ authorization: headers.authorization, body }));
     });
-    return server;
-  };
 
   it('sends the token to the service and to the named origins, and to no other', async () => {
-    const [named, other] = [await echo(), await echo()];
+    const [named, other] = [await startEcho(), await startEcho()];
     const { jar } = await loggedIn();
     const { fetch } = await opened(jar, sessionsOf({ sendTo: [named.url] }));
     const bearer = async (url: string, init?: RequestInit) =>
@@ -414,6 +422,43 @@ describe('The fetch of a session', () => {
     expect(await bearer(other.url)).toBeUndefined();
     await named.stop();
     await other.stop();
+  });
+
+  it.each([
+    ['a token that is older than a minute', 61, 2],
+    ['a new token', 10, 1],
+  ])(
+    'refreshes for another service that refuses %s, and ends no session',
+    async (_, age, tries) => {
+      const seen: unknown[] = [];
+      const other = await startLoopback(({ headers }, __, response) => {
+        seen.push(headers.authorization);
+        response.writeHead(401).end();
+      });
+      const { jar } = await loggedIn();
+      forward(age);
+      const session = await opened(jar, sessionsOf({ sendTo: [other.url] }));
+      const { status } = await session.fetch(other.url);
+      await other.stop();
+
+      expect([status, new Set(seen).size]).toEqual([401, tries]);
+      expect((await opened(jar)).user).not.toBeNull();
+    },
+  );
+
+  it('ends no session where there is no refresh token and another service refuses the token', async () => {
+    const other = await startEcho(401);
+    const of = sessionsOf({ url: plain.url, sendTo: [other.url] });
+    const { jar } = await loggedIn(of, plain);
+    forward(61);
+    const session = await of.open(jar.request('/'));
+    if (session.response) throw new Error('It is let on');
+    const { status } = await session.fetch(other.url);
+    const response = new Response();
+    session.setCookies(response.headers);
+    await other.stop();
+
+    expect([status, [...response.headers]]).toEqual([401, []]);
   });
 
   it('sends a refused request again with the next token, but for a body that is a stream', async () => {
