@@ -40,7 +40,8 @@ export interface TimeRange {
   readonly until?: string;
 }
 
-const parseTime = (name: string, value: unknown): string | undefined => {
+/** Parses an option that is a time. @throws {UsageError} */
+export const parseTime = (name: string, value: unknown): string | undefined => {
   if (value === undefined) return undefined;
   const parsed = v.safeParse(instant, value);
   if (parsed.success) return parsed.output;

@@ -8,6 +8,7 @@ import { edgeHeader } from './commands/edge-header.ts';
 import { exportAudit } from './commands/export-audit.ts';
 import { exportUsers } from './commands/export-users.ts';
 import { importUsers } from './commands/import-users.ts';
+import { replayArchive } from './commands/replay-archive.ts';
 import { replayAudit } from './commands/replay-audit.ts';
 import { resetPassword } from './commands/reset-password.ts';
 import { revoke, revokeAll } from './commands/revoke.ts';
@@ -35,6 +36,7 @@ export const commands: Readonly<Record<string, Command>> = {
   'import-users': importUsers,
   'export-users': exportUsers,
   'replay-audit': replayAudit,
+  'replay-archive': replayArchive,
   'export-audit': exportAudit,
   'verify-audit': verifyAudit,
 };
@@ -45,9 +47,18 @@ export const failureStatus = ([name = '']: readonly string[]): number =>
 
 type Options = Readonly<Record<string, string | boolean | undefined>>;
 
+/** The options that name restored tables, which no service has yet, and the archive of their trail. */
+const restoredNames = ['users-table', 'audit-table', 'bucket', 'key'] as const;
+
 /** @throws {UsageError} unless the command line names exactly one service, or files */
-const targetOf = ({ stack, service, local, archive }: Options): TargetName => {
+const targetOf = (options: Options): TargetName => {
+  const { stack, service, local, archive } = options;
   const given = [stack, service, local, archive].filter((each) => each !== undefined);
+  const names = restoredNames.map((name) => String(options[name] ?? ''));
+  if (given.length === 0 && names.every(Boolean)) {
+    const [usersTable = '', auditTable = '', bucket = '', keyArn = ''] = names;
+    return { usersTable, auditTable, bucket, keyArn };
+  }
   if (given.length === 1 && given[0] !== '') {
     if (archive !== undefined) return { offline: true };
     if (local !== undefined) return { folder: String(local) };

@@ -17,10 +17,19 @@ import type { SealedBucket } from './deployed-service.ts';
 import { Failure } from './failure.ts';
 import { useKeptSettings } from './kept-settings.ts';
 
+/** Tables that no service uses yet, and where their trail is sealed. */
+interface RestoredTables {
+  readonly usersTable: string;
+  readonly auditTable: string;
+  readonly bucket: string;
+  readonly keyArn: string;
+}
+
 /** The service that a command is for, as the command line names it. */
 export type TargetName =
   | { readonly parameter: string }
   | { readonly folder: string }
+  | RestoredTables
   /** No service: the command reads files only. */
   | { readonly offline: true };
 
@@ -84,6 +93,16 @@ const openDeployed = async (parameter: string): Promise<Target> => {
   const tables = { USERS_TABLE: usersTable, AUDIT_TABLE: auditTable };
   setEnvironment({ ...tables, ...settings, JWT_SECRET_ID: arn });
   return { identity, signingSecret: { arn }, ...rest, close: async () => undefined };
+};
+
+const openRestored = async (restored: RestoredTables): Promise<Target> => {
+  const { usersTable, auditTable, bucket, keyArn } = restored;
+  refuseLocalEngine();
+  const { findCaller } = await import('./deployed-service.ts');
+  const identity = await findCaller();
+  setEnvironment({ USERS_TABLE: usersTable, AUDIT_TABLE: auditTable });
+  const sealedTrail = { bucket, keyArn, service: auditTable, isPaused: false };
+  return { identity, sealedTrail, close: async () => undefined };
 };
 
 /** Milliseconds within which an engine that runs already must respond. */
@@ -201,5 +220,6 @@ const openFolder = async (folder: string): Promise<Target> => {
  */
 export const openTarget = async (name: TargetName): Promise<Target> => {
   if ('offline' in name) return { identity: localAccount(), close: async () => undefined };
+  if ('usersTable' in name) return openRestored(name);
   return 'parameter' in name ? openDeployed(name.parameter) : openFolder(resolve(name.folder));
 };

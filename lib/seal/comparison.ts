@@ -154,6 +154,11 @@ export class Comparison {
   }
 }
 
+/** Whether a sealed entry may be gone from the table. @param now milliseconds since 1970 */
+export function hasLeft({ created_at, expires_at }: Item, now: number): boolean {
+  return isTime(created_at) && hasExpired({ created_at, expires_at }, now);
+}
+
 function statements({ change, has, rows }: ReturnType<typeof openScratch>) {
   return {
     seal: change('INSERT OR IGNORE INTO sealed VALUES (?, ?, ?, ?)'),
@@ -188,10 +193,6 @@ function hashOf(line: string): string {
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
-}
-
-function hasLeft({ created_at, expires_at }: Item, now: number): boolean {
-  return isTime(created_at) && hasExpired({ created_at, expires_at }, now);
 }
 
 /** A finding of an entry. @param after the line that it has now */

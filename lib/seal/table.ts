@@ -1,15 +1,17 @@
 import {
   type AttributeValue,
+  PutItemCommand,
   QueryCommand,
   ScanCommand,
   type ScanCommandInput,
   type ScanCommandOutput,
 } from '@aws-sdk/client-dynamodb';
 import { shards } from '../audit/record.ts';
-import { readItems, type StoredItem, send } from '../dynamodb/client.ts';
+import { readItems, type StoredItem, send, sendIf } from '../dynamodb/client.ts';
 import { auditIndexes } from '../dynamodb/tables.ts';
+import { faultName } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
-import { type Item, keyOf } from './line.ts';
+import { type Item, keyOf, lineOf } from './line.ts';
 
 /** The audit table, as the seal reads it. */
 export interface EntrySource {
@@ -51,6 +53,29 @@ export const auditEntries: EntrySource = {
   },
 };
 
+/**
+ * Writes an entry into the audit table as it was sealed, unless there is one with its id.
+ * @returns whether it was written
+ * @throws {SyntaxError} when the table cannot hold it; {DomainError} STORAGE_FAULT
+ */
+export async function putBack(item: Item): Promise<boolean> {
+  const stored = Object.fromEntries(
+    Object.entries(item).map(([name, value]) => [name, attributeOf(value)]),
+  );
+  if (lineOf(nativeItem(stored)) !== lineOf(item)) throw new SyntaxError('No item has this line');
+  const command = new PutItemCommand({
+    TableName: config.auditTable,
+    Item: stored,
+    ConditionExpression: 'attribute_not_exists(id)',
+  });
+  try {
+    return await sendIf(command);
+  } catch (error) {
+    if (!/^(Validation|Serialization)Exception$/.test(faultName(error))) throw error;
+    throw new SyntaxError('DynamoDB refuses an item with this line', { cause: error });
+  }
+}
+
 function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64');
 }
@@ -84,6 +109,30 @@ function nativeItem(item: StoredItem): Item {
   return Object.fromEntries(
     Object.entries(item).map(([name, value]) => [name, nativeValue(value)]),
   );
+}
+
+/** The value of an attribute, of which {@link nativeValue} made this one. */
+function attributeOf(value: unknown): AttributeValue {
+  if (typeof value === 'string') return { S: value };
+  if (typeof value === 'number') return { N: String(value) };
+  return value === null ? { NULL: true } : ofStoredForm(value as StoredForm);
+}
+
+interface StoredForm {
+  readonly B?: string;
+  readonly BS?: readonly string[];
+  readonly L?: readonly StoredForm[];
+  readonly M?: Readonly<Record<string, StoredForm>>;
+}
+
+function ofStoredForm(value: StoredForm): AttributeValue {
+  const bytes = (text: string) => Buffer.from(text, 'base64');
+  if (value?.B !== undefined) return { B: bytes(value.B) };
+  if (value?.BS) return { BS: value.BS.map(bytes) };
+  if (value?.L) return { L: value.L.map(ofStoredForm) };
+  if (!value?.M) return value as AttributeValue;
+  const members = Object.entries(value.M).map(([name, member]) => [name, ofStoredForm(member)]);
+  return { M: Object.fromEntries(members) };
 }
 
 /** Reads all pages. @param read reads one page */

@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { send, transact } from '../dynamodb/client.ts';
+import { send, sendIf, transact } from '../dynamodb/client.ts';
 import { createdAtKey, itemKey } from '../dynamodb/tables.ts';
 import { DomainError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
@@ -133,6 +133,22 @@ export async function allocateUserIds(count: number): Promise<number> {
     // Ids that were taken in vain only leave a gap, so the outcome does not count as unknown.
     throw new DomainError('STORAGE_FAULT', { cause: (error as DomainError).cause });
   }
+}
+
+/**
+ * Raises the counter of a table that comes from a backup, so that no user gets an id that was used already.
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export function passUserIds(last: number): Promise<boolean> {
+  return sendIf(
+    new UpdateCommand({
+      TableName: config.usersTable,
+      Key: itemKey('counter'),
+      UpdateExpression: 'SET last_id = :last',
+      ConditionExpression: 'attribute_not_exists(last_id) OR last_id < :last',
+      ExpressionAttributeValues: { ':last': last },
+    }),
+  );
 }
 
 /**

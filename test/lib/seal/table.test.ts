@@ -1,11 +1,11 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
 import { toItem, writeEntry } from '../../../lib/audit/record.ts';
 import { faultName } from '../../../lib/ground/errors.ts';
 import { type Item, lineOf } from '../../../lib/seal/line.ts';
-import { auditEntries } from '../../../lib/seal/table.ts';
+import { auditEntries, putBack } from '../../../lib/seal/table.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { type Fault, startProxy } from '../../support/proxy.ts';
 import { engineClient } from '../../support/stored-items.ts';
@@ -142,6 +142,30 @@ describe('The entries of the audit table', () => {
       expect.stringContaining('"ConsistentRead":true'),
     ]);
     expect(await auditEntries.byIds([])).toEqual([]);
+  });
+
+  it('are put back as they were sealed, unless one with the id is there', async () => {
+    const TableName = process.env.AUDIT_TABLE ?? '';
+    const engine = engineClient(inject('engine'));
+    const [id, key] = [2 ** 52 + 3, { id: 2 ** 52 + 3 }];
+    const values = { N: '1.0000000000000000000000000001', n: '', nothing: null };
+    const bytes = { one: new Uint8Array(), set: new Set([Uint8Array.of(9), Uint8Array.of(1)]) };
+    const deep = { list: [true, { sets: new Set(['b', 'a']), numbers: new Set([2, 10]) }] };
+    await engine.send(new PutCommand({ TableName, Item: { ...key, ...values, bytes, deep } }));
+    const [sealed = {}] = await auditEntries.byIds([String(id)]);
+    await engine.send(new DeleteCommand({ TableName, Key: key }));
+
+    const written = [await putBack(sealed), await putBack({ ...sealed, n: 'another' })];
+
+    expect(written).toEqual([true, false]);
+    expect((await auditEntries.byIds([String(id)])).map(lineOf)).toEqual([lineOf(sealed)]);
+  });
+
+  it.each([
+    ['a value that no attribute has', { id: 2 ** 52 + 4, note: true }],
+    ['more than DynamoDB takes', { id: 2 ** 52 + 4, note: 'x'.repeat(420_000) }],
+  ])('are not put back from a line with %s', async (_, item) => {
+    await expect(putBack(item)).rejects.toThrow(SyntaxError);
   });
 
   describe('that DynamoDB leaves out of a response', () => {

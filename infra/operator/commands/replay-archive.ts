@@ -1,0 +1,108 @@
+import { type Replayed, replay } from '../../../lib/seal/replay.ts';
+import { putBack } from '../../../lib/seal/table.ts';
+import { findEnd } from '../../../lib/seal/walk.ts';
+import { passUserIds } from '../../../lib/users/store.ts';
+import { recordOperation } from '../audit.ts';
+import { type Command, type Invocation, parseTime } from '../command.ts';
+import { explain, Failure, UsageError } from '../failure.ts';
+import { type OpenedTrail, openTrail } from '../sealed-trail.ts';
+import { sealedUsers } from '../sealed-users.ts';
+
+export const replayArchive: Command = {
+  summary: 'put entries back that are sealed, and that restored tables lack',
+  options: {
+    '--restored <time>': 'the second to which the tables were restored, as for AWS',
+    '--users-table <name>': 'the restored table of users, which no service uses yet',
+    '--audit-table <name>': 'the restored table of audit entries',
+    '--bucket <name>': 'the bucket of the archive, AuditArchiveBucketName',
+    '--key <arn>': 'the key that signs it, AuditSealKeyArn',
+  },
+  help: `Run it after a restore and before any service uses the tables. It writes every entry that a file of
+the archive has since --restored, byte for byte, where the table has none of its id; verify-audit then
+says what it would have said before. Entries that differ, and those that are missing of before, stay as
+they are: they are findings. New users get ids above all that are sealed. It names users whom the
+trail has and the table lacks, and those who were deleted since and are back.
+
+No sealer may run: on AWS disable its rule first. It refuses while the newest file of the archive is
+younger than three intervals. It can be run again. On this machine restore the data folder, keep the
+newest audit-archive in it, and run the command before the service.`,
+  examples: [
+    'replay-archive --restored 2026-11-20T12:00:00Z --users-table accounts-users-restored --audit-table accounts-audit-restored --bucket BUCKET --key ARN',
+    'replay-archive --restored 2026-11-20T12:00:00Z --local',
+  ],
+  run,
+};
+
+async function run(invocation: Invocation): Promise<void> {
+  const { operator, options } = invocation;
+  const restored = parseTime('restored', options.restored);
+  if (!restored)
+    throw new UsageError('--restored must say to which second the tables were restored.');
+  const trail = await openTrail(invocation);
+  if (!trail) throw new Failure('The audit trail is not sealed: there is nothing to put back.');
+  await requireStill(trail, Date.now());
+  const done: Tally = { files: 0, written: 0, present: 0, left: 0, missing: 0, back: 0 };
+  const stopped = await putAllBack(trail, restored, done).then(
+    () => undefined,
+    (error) => `${explain(error)} Run the same command again.`,
+  );
+  const { files, written, present, left } = done;
+  console.log(
+    `Put back: ${written}. There already: ${present}. Files read: ${files}. Left: ${left}.`,
+  );
+  const problem =
+    stopped ?? (left > 0 && 'What is named above could not be put back: run verify-audit.');
+  const result = problem ? 'FAILURE' : 'SUCCESS';
+  // Counts alone: a list of ids would be taken for a list of replayed entries.
+  const operation = { operator, action: 'CREATE', resource: 'audit-logs', details: done } as const;
+  const recorded = recordOperation({ ...operation, result });
+  if (!problem) return recorded;
+  await recorded.catch((error) => console.error(explain(error)));
+  throw new Failure(problem);
+}
+
+/** What was done, in numbers. */
+interface Tally extends Replayed {
+  /** What could not be put back. */
+  left: number;
+  /** Users whom the trail has and the table lacks, and those who were deleted and are back. */
+  missing: number;
+  back: number;
+}
+
+/** @throws {Failure} while a sealer may be running: it would write other files than a new one */
+async function requireStill(trail: OpenedTrail, now: number): Promise<void> {
+  if (trail.folder !== undefined) {
+    if (trail.isLive) throw new Failure('The service is running, and seals: stop it first.');
+    return;
+  }
+  const { newest } = await findEnd(trail, now, { mostUnsigned: Number.POSITIVE_INFINITY });
+  if (!newest) throw new Failure('There is no file in the archive that the key has signed.');
+  const wait = 3 * newest.interval * 1000;
+  if (Math.abs(now - Date.parse(newest.at)) >= wait) return;
+  const from = new Date(Date.parse(newest.at) + wait).toISOString();
+  throw new Failure(
+    `A sealer may be running: the newest file is of ${newest.at}. Disable the rule that runs it, and try again from ${from} on.`,
+  );
+}
+
+async function putAllBack(trail: OpenedTrail, restored: string, done: Tally): Promise<void> {
+  const users = sealedUsers();
+  const left = (subject: string, why: string) => {
+    done.left += 1;
+    console.error(`Not put back: ${subject}. ${why}.`);
+  };
+  const { archive, publicKey } = trail;
+  const reading = { archive, publicKey, restored, now: Date.now() };
+  await replay({ ...reading, put: putBack, seen: users.see, left }, done);
+  await passUserIds(users.last());
+  const { missing, back } = await users.compare();
+  done.missing = missing.length;
+  done.back = back.length;
+  name('Users whom the trail has and the table lacks', missing);
+  name('Users who were deleted since, and are back', back);
+}
+
+function name(title: string, ids: readonly number[]): void {
+  if (ids.length > 0) console.log(`${title}: ${ids.join(', ')}`);
+}

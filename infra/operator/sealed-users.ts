@@ -1,0 +1,58 @@
+/** The users in sealed entries, beside the users of a table from a backup. */
+import type { Item } from '../../lib/seal/line.ts';
+import { getItems, userKey } from '../../lib/users/item.ts';
+
+/** Notes the users of entries. */
+export function sealedUsers() {
+  const [known, deleted] = [new Set<number>(), new Set<number>()];
+  let last = 0;
+  return {
+    see: (item: Item): void => {
+      const { action, result } = item;
+      const about = subjectOf(item);
+      const isDone = result === 'SUCCESS';
+      const certain = [item.user_id, isDone ? about : undefined].filter(isId);
+      for (const id of certain) known.add(id);
+      if (isId(about) && isDone && action === 'DELETE') deleted.add(about);
+      // A user may have been made although the entry says that the outcome is unknown.
+      const allocated = action === 'CREATE' ? [...certain, about] : certain;
+      last = Math.max(last, ...allocated.filter(isId));
+    },
+    /** The greatest id; 0 when there is none. */
+    last: () => last,
+    /**
+     * Looks the users up. @returns who should be in the table and is not, and who should not and is
+     * @throws {DomainError} STORAGE_FAULT
+     */
+    compare: async () => {
+      const ids = [...known].sort((one, other) => one - other);
+      const there = new Set(await presentOf(ids));
+      return {
+        missing: ids.filter((id) => !there.has(id) && !deleted.has(id)),
+        back: ids.filter((id) => there.has(id) && deleted.has(id)),
+      };
+    },
+  };
+}
+
+/** The user whom an entry is about. */
+function subjectOf({ resource, resource_id }: Item): number | undefined {
+  return resource === 'users' && typeof resource_id === 'string' ? Number(resource_id) : undefined;
+}
+
+function isId(id: unknown): id is number {
+  return Number.isSafeInteger(id) && Number(id) > 0;
+}
+
+/** Users that one request asks for. */
+const batchSize = 100;
+
+async function presentOf(ids: readonly number[]): Promise<readonly number[]> {
+  const present: number[] = [];
+  for (let at = 0; at < ids.length; at += batchSize) {
+    const batch = ids.slice(at, at + batchSize);
+    const items = await getItems(batch.map(userKey));
+    present.push(...batch.filter((_, i) => items[i]));
+  }
+  return present;
+}
