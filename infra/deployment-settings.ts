@@ -128,6 +128,13 @@ export const deploymentSettings = {
   v1ReservedConcurrency: { allowed: { from: 1, to: 999, or: 'none' }, default: '1' },
   usersTableName: { allowed: tableName, requires: 'auditTableName', isPassedOn: true },
   auditTableName: { allowed: tableName, requires: 'usersTableName', isPassedOn: true },
+  // Where an earlier stack has sealed the entries of that table.
+  auditArchiveBucketName: {
+    allowed: text(/^[a-z\d][a-z\d.-]{1,61}[a-z\d]$/, 'the name of a bucket in Amazon S3'),
+    requires: ['auditSealKeyArn', 'auditTableName', 'auditSeal'],
+    isPassedOn: true,
+  },
+  auditSealKeyArn: { allowed: keyArn, requires: 'auditArchiveBucketName', isPassedOn: true },
   // The key by which an earlier stack, or this one before, encrypted secrets.
   secondFactorKeyArn: { allowed: keyArn, requires: 'secondFactor', isPassedOn: true },
   ...serviceSettings,

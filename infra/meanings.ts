@@ -100,6 +100,9 @@ export const meanings: Readonly<Record<SettingName, string>> = {
   usersTableName:
     'A table of users that a new stack [takes over](runbooks.md#take-tables-over), with `auditTableName`.',
   auditTableName: 'The table of audit entries that goes with `usersTableName`.',
+  auditArchiveBucketName:
+    'The bucket of the sealed entries of that table, whose [chain goes on](runbooks.md#restore). Without it and `auditSealKeyArn` a new chain begins.',
+  auditSealKeyArn: 'The key that signed the entries in `auditArchiveBucketName`.',
   secondFactorKeyArn:
     'The [key of second factors](runbooks.md#the-key-of-second-factors); without it the stack makes one.',
 };

@@ -6,6 +6,7 @@ import * as asked from '../../lib/seal/check-request.ts';
 import * as shownHeader from '../../lib/seal/newest-header.ts';
 import type { Sealing } from '../../lib/seal/sealer.ts';
 import { auditEntries } from '../../lib/seal/table.ts';
+import { requireKeeping } from '../../lib/seal/taken-over.ts';
 
 const openSealing = async (): Promise<Sealing> => ({
   archive: bucketArchive(config.auditArchiveBucket),
@@ -17,6 +18,14 @@ const openSealing = async (): Promise<Sealing> => ({
   asked,
 });
 
+/** Nothing is sealed into a bucket of an earlier stack that loses objects sooner, or locks them otherwise. */
+const requireBucket = async (): Promise<void> => {
+  const { auditArchiveTakenOver, auditArchiveBucket, auditArchiveDays, auditLockDays } = config;
+  if (auditArchiveTakenOver === 'no') return;
+  const wanted = { archiveDays: auditArchiveDays, lockDays: auditLockDays };
+  await requireKeeping(auditArchiveBucket, wanted);
+};
+
 /** Kept from run to run of this process. */
 let sealing: Sealing | undefined;
 
@@ -26,6 +35,7 @@ export const handler = async (
   context: Pick<Context, 'getRemainingTimeInMillis'>,
 ): Promise<void> => {
   try {
+    await requireBucket();
     sealing ??= await openSealing();
     const remaining = () => context.getRemainingTimeInMillis();
     await runSealer(sealing, new Date(), { remaining });

@@ -2,22 +2,24 @@ import { Duration, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
+import { type IKey, Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
 import {
   BlockPublicAccess,
   Bucket,
   BucketEncryption,
   type CfnBucket,
+  type IBucket,
   type LifecycleRule,
   ObjectLockRetention,
 } from 'aws-cdk-lib/aws-s3';
-import type { Construct } from 'constructs';
+import { Construct } from 'constructs';
 import { variableOf } from '../../lib/ground/setting.ts';
 import { settings } from '../../lib/ground/settings.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import { auditSealer } from '../uses.ts';
 import { kmsUrl, ServiceFunction, type SharedFunctionProps } from './function.ts';
 import { nameOf } from './name.ts';
+import { placeholder } from './table.ts';
 
 export interface AuditSeal {
   /** Absent while the seal is paused: then nothing of it is to be watched. */
@@ -83,6 +85,8 @@ const createArchive = (
       conditions: { Null: { 's3:if-none-match': 'true' } },
     }),
   );
+  // Without it whoever may put objects could write over one.
+  if (keep) bucket.policy?.applyRemovalPolicy(RemovalPolicy.RETAIN);
   Validations.of(bucket).acknowledge({
     id: 'AwsSolutions-S1',
     reason:
@@ -101,9 +105,23 @@ const createKey = (scope: Construct, { keep }: { keep: boolean }): Key =>
   });
 
 interface Kept {
-  readonly bucket: Bucket;
-  readonly key: Key;
+  readonly bucket: Pick<IBucket, 'bucketName' | 'bucketArn' | 'arnForObjects' | 'node'>;
+  readonly key: IKey;
+  /** Whether an earlier stack has made them. */
+  readonly isTakenOver: boolean;
 }
+
+/** Uses the bucket and the key of an earlier stack, whose chain goes on. */
+const takeOver = (scope: Construct, bucketName: string, keyArn: string): Kept => {
+  const places = ['AuditArchive', 'AuditSealKey'].map((id) => new Construct(scope, id));
+  const [ofBucket, ofKey] = places as [Construct, Construct];
+  places.forEach(placeholder);
+  return {
+    bucket: Bucket.fromBucketName(ofBucket, 'Bucket', bucketName),
+    key: Key.fromKeyArn(ofKey, 'Key', keyArn),
+    isTakenOver: true,
+  };
+};
 
 const readingKey = ({ key }: Kept): PolicyStatement =>
   new PolicyStatement({ actions: ['kms:GetPublicKey'], resources: [key.keyArn] });
@@ -136,6 +154,13 @@ const sealingStatements = ({ bucket, key }: Kept): PolicyStatement[] => [
   }),
 ];
 
+/** The permissions to see whether objects are kept and locked as the settings say. */
+const comparingStatement = ({ bucket }: Kept): PolicyStatement =>
+  new PolicyStatement({
+    actions: ['s3:GetLifecycleConfiguration', 's3:GetBucketObjectLockConfiguration'],
+    resources: [bucket.bucketArn],
+  });
+
 /** Lets a function show how the seal stands. */
 const grantShowing = ({ lambda }: ServiceFunction, kept: Kept): void => {
   lambda.addEnvironment(variableOf('auditSealKey'), kept.key.keyArn);
@@ -143,12 +168,20 @@ const grantShowing = ({ lambda }: ServiceFunction, kept: Kept): void => {
   lambda.addToRolePolicy(readingKey(kept));
 };
 
+/** The ARN of the bucket as cdk-nag writes it. */
+const shownArn = (scope: Construct, { bucket, isTakenOver }: Kept): string => {
+  const { logicalId } = (bucket.node.defaultChild ?? {}) as Partial<CfnBucket>;
+  if (!isTakenOver) return `<${Stack.of(scope).resolve(logicalId)}.Arn>`;
+  const name = Stack.of(scope).resolve(bucket.bucketName);
+  return `arn:<AWS::Partition>:s3:::${typeof name === 'string' ? name : `<${name.Ref}>`}`;
+};
+
 const createSealer = (
   scope: Construct,
   { auditSeal, auditArchiveDays }: DeploymentSettings,
-  { shared, kept }: { shared: SharedFunctionProps; kept: Kept },
+  { shared, kept, lockDays }: { shared: SharedFunctionProps; kept: Kept; lockDays: number },
 ) => {
-  const { bucket, key } = kept;
+  const { bucket, key, isTakenOver } = kept;
   const sealer = new ServiceFunction(scope, 'SealAudit', {
     ...shared,
     definition: auditSealer,
@@ -159,15 +192,24 @@ const createSealer = (
         [variableOf('auditArchiveDays')]: String(auditArchiveDays),
         [variableOf('auditArchiveBucket')]: bucket.bucketName,
         [variableOf('auditSealKey')]: key.keyArn,
+        ...(isTakenOver
+          ? {
+              [variableOf('auditArchiveTakenOver')]: 'yes',
+              [variableOf('auditLockDays')]: String(lockDays),
+            }
+          : {}),
       },
     },
   });
-  for (const statement of [...sealingStatements(kept), readingKey(kept)]) {
+  for (const statement of [
+    ...sealingStatements(kept),
+    readingKey(kept),
+    ...(isTakenOver ? [comparingStatement(kept)] : []),
+  ]) {
     sealer.lambda.addToRolePolicy(statement);
   }
-  const { logicalId } = bucket.node.defaultChild as CfnBucket;
   Validations.of(sealer).acknowledge({
-    id: `AwsSolutions-IAM5[Resource::<${Stack.of(scope).resolve(logicalId)}.Arn>/${prefix}*]`,
+    id: `AwsSolutions-IAM5[Resource::${shownArn(scope, kept)}/${prefix}*]`,
     reason: 'The objects of the archive, whose names hold their numbers, are all below one prefix.',
   });
   new Rule(scope, 'SealAuditSchedule', {
@@ -178,6 +220,18 @@ const createSealer = (
     targets: [new LambdaFunction(sealer.lambda, { retryAttempts: 0 })],
   });
   return sealer;
+};
+
+/** Where the trail is sealed: the bucket and the key of an earlier stack, or own ones. */
+const keptBy = (
+  scope: Construct,
+  settings: DeploymentSettings,
+  { keep }: { keep: boolean },
+): Kept => {
+  const { auditArchiveBucketName: bucketName, auditSealKeyArn: keyArn } = settings;
+  if (bucketName && keyArn) return takeOver(scope, bucketName, keyArn);
+  const bucket = createArchive(scope, settings, { keep });
+  return { bucket, key: createKey(scope, { keep }), isTakenOver: false };
 };
 
 /** The sealing of the audit trail, where the settings say so; functions may show it. */
@@ -191,9 +245,8 @@ export const createAuditSeal = (
   }: { shared: SharedFunctionProps; functions: readonly ServiceFunction[]; keep: boolean },
 ): AuditSeal | undefined => {
   if (settings.auditSeal === 'off') return undefined;
-  const bucket = createArchive(scope, settings, { keep });
-  const key = createKey(scope, { keep });
-  const kept = { bucket, key };
+  const kept = keptBy(scope, settings, { keep });
+  const { bucket, key } = kept;
   const lockDays = keep ? settings.auditLockDays : 0;
   for (const each of functions) {
     if (each.definition.uses.has('settings.told')) {
@@ -206,7 +259,7 @@ export const createAuditSeal = (
       each.lambda.addEnvironment(variableOf('auditSealKey'), key.keyArn);
     }
   }
-  const sealer = createSealer(scope, settings, { shared, kept });
+  const sealer = createSealer(scope, settings, { shared, kept, lockDays });
   const outputs = { AuditArchiveBucketName: bucket.bucketName, AuditSealKeyArn: key.keyArn };
   return {
     sealer: settings.auditSeal === 'on' ? sealer : undefined,

@@ -113,6 +113,8 @@ export const settings = {
   /** The bucket of the sealed trail, or its folder on one machine; '': nothing is sealed there. */
   auditArchiveBucket: optionalText,
   auditArchiveFolder: optionalText,
+  /** Whether an earlier stack made the bucket, so that its lock and its lifecycle may be others than the settings say. */
+  auditArchiveTakenOver: { allowed: ['yes', 'no'], default: 'no' },
   /** The key in AWS KMS that signs what is sealed. */
   auditSealKey: optionalText,
   /** The URL at which the function that sends mails is invoked; '': no mails are sent. */

@@ -154,6 +154,28 @@ describe('readDeploymentSettings', () => {
     expect(() => readDeploymentSettings(given)).toThrow(new SettingError(name, rule));
   });
 
+  const chain = {
+    auditArchiveBucketName: 'accounts-archive',
+    auditSealKeyArn: 'arn:aws:kms:eu-west-1:123456789012:key/0a1b2c3d',
+  };
+
+  it('reads the bucket and the key of the chain of a table that is brought along', () => {
+    expect(readDeploymentSettings({ ...kept, ...chain, auditSeal: 'on' })).toMatchObject(chain);
+  });
+
+  it.each([
+    [{ auditSeal: 'on', ...chain }, 'requires auditTableName and usersTableName'],
+    [{ ...kept, ...chain }, 'requires that auditSeal is not off'],
+    [
+      { ...kept, auditSeal: 'on', auditArchiveBucketName: 'accounts-archive' },
+      'requires auditSealKeyArn',
+    ],
+  ])('refuses %j, because a chain goes on with its table and its key alone', (given, rule) => {
+    expect(() => readDeploymentSettings(given)).toThrow(
+      new SettingError('auditArchiveBucketName', rule),
+    );
+  });
+
   it('refuses a log retention that CloudWatch does not know, and lists those that it knows', () => {
     const read = () => readDeploymentSettings({ logRetentionDays: '100' });
 

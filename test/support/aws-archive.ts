@@ -110,6 +110,23 @@ const faultRule = () => {
   };
 };
 
+const configurationNames = ['lifecycle', 'object-lock'] as const;
+type ConfigurationName = (typeof configurationNames)[number];
+
+const missingConfigurations = {
+  lifecycle: 'NoSuchLifecycleConfiguration',
+  'object-lock': 'ObjectLockConfigurationNotFoundError',
+} as const satisfies Record<ConfigurationName, string>;
+
+const sendConfiguration = (
+  name: ConfigurationName,
+  xml: string | undefined,
+  response: ServerResponse,
+) =>
+  xml === undefined
+    ? fail(response, 404, missingConfigurations[name])
+    : response.writeHead(200, { 'content-type': 'application/xml' }).end(xml);
+
 export type AwsArchive = Awaited<ReturnType<typeof startAwsArchive>>;
 
 export const startAwsArchive = async () => {
@@ -118,6 +135,8 @@ export const startAwsArchive = async () => {
   const objects: Objects = new Map();
   /** Such as `PUT /bucket/key`, with their header If-None-Match. */
   const requests: { line: string; ifNoneMatch?: string | undefined }[] = [];
+  /** The configurations of the bucket, in XML, by the query that asks for them. */
+  const configurations: { [name in ConfigurationName]?: string | undefined } = {};
   const { impose, faultOf } = faultRule();
   const { url: endpoint, stop } = await startAws({
     operations: {
@@ -133,6 +152,8 @@ export const startAwsArchive = async () => {
     },
     others: (incoming, response, body) => {
       const { searchParams } = urlOf(incoming);
+      const asked = configurationNames.find((name) => searchParams.has(name));
+      if (asked) return sendConfiguration(asked, configurations[asked], response);
       if (!searchParams.has('versions')) return serveObject(objects, incoming, response, body);
       if (searchParams.get('prefix') !== 'audit-archive/') {
         return fail(response, 403, 'AccessDenied');
@@ -153,6 +174,7 @@ export const startAwsArchive = async () => {
     environment: { AWS_ENDPOINT_URL_S3: endpoint, AWS_ENDPOINT_URL_KMS: endpoint },
     publicKey,
     objects,
+    configurations,
     requests,
     /** Has every request fail, or the first attempt of each; absent: none. */
     impose,

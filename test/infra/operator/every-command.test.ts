@@ -132,6 +132,11 @@ const rows: Readonly<Record<string, Row>> = {
     args: () => ['replay-audit', fileOf(unwrittenEntry())],
     ...alike(0, 'Entries in the table: 1. Other lines: 0. Malformed: 0.'),
   },
+  // On a service that is restored: replay-archive.test.ts.
+  'replay-archive': {
+    args: () => ['replay-archive'],
+    ...alike(2, '--restored must say to which second'),
+  },
   'export-audit': { args: () => ['export-audit', '-'], ...alike(0, 'Exported ') },
   // The last second may wait to be sealed, so that a command cannot tell.
   'verify-audit': {

@@ -98,6 +98,59 @@ describe('The archive', () => {
   });
 });
 
+describe('The archive of an earlier stack', () => {
+  const taken = {
+    usersTableName: 'users-kept',
+    auditTableName: 'audit-kept',
+    auditArchiveBucketName: 'archive-kept',
+    auditSealKeyArn: 'arn:aws:kms:eu-west-1:123456789012:key/kept',
+  };
+  const settings = { ...production, ...taken };
+
+  it('is left with the policy that lets each object be written once', () => {
+    const policy = (each: Settings) => find('AWS::S3::BucketPolicy', 'AuditArchivePolicy', each);
+
+    expect(policy(production)?.DeletionPolicy).toBe('Retain');
+    expect(JSON.stringify(policy(production)?.Properties)).toContain('"Sid":"WriteOnce"');
+    expect(policy(on)?.DeletionPolicy).not.toBe('Retain');
+  });
+
+  it('is used with its key, and no stack has both it and one of its own', () => {
+    const template = synthesise(settings);
+    const { Resources } = template.toJSON();
+
+    for (const type of ['AWS::S3::Bucket', 'AWS::S3::BucketPolicy'] as const) {
+      expect([...resourcesOf(template, type).keys()]).toEqual([]);
+    }
+    // CloudFormation updates no resource to another type.
+    const own = synthesise(production);
+    const replaced = [
+      ...Object.keys(own.findResources('AWS::S3::Bucket')),
+      ...Object.keys(own.findResources('AWS::KMS::Key')).filter((id) => /^AuditSealKey/.test(id)),
+    ];
+    expect(replaced.map((id) => Resources[id]?.Type)).toEqual(
+      Array(2).fill('AWS::CloudFormation::WaitConditionHandle'),
+    );
+    const sealer = find('AWS::Lambda::Function', 'SealAuditFunction', settings)?.Properties;
+    expect(sealer?.Environment.Variables).toMatchObject({
+      AUDIT_ARCHIVE_BUCKET: 'archive-kept',
+      AUDIT_SEAL_KEY: taken.auditSealKeyArn,
+      AUDIT_ARCHIVE_TAKEN_OVER: 'yes',
+      AUDIT_LOCK_DAYS: '365',
+    });
+  });
+
+  it('has its rules and its lock read by the sealer alone', () => {
+    const readers = (each: Settings) =>
+      [...resourcesOf(synthesise(each), 'AWS::IAM::Policy')]
+        .filter(([, policy]) => JSON.stringify(policy).includes('s3:GetLifecycleConfiguration'))
+        .map(([id]) => id);
+
+    expect(readers(settings)).toEqual(['SealAuditRoleDefaultPolicy']);
+    expect(readers(production)).toEqual([]);
+  });
+});
+
 it('Whoever seals, writes entries or shows the seal is told for how many days these are kept', () => {
   const days = { ...on, auditRetentionDays: 30, auditArchiveDays: 400 };
   const variablesOf = (id: string) =>
