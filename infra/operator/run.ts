@@ -3,6 +3,7 @@ import { CommanderError, Command as Program } from 'commander';
 import { localSettings } from '../local-settings.ts';
 import { parameterOf } from '../parameter.ts';
 import type { Command } from './command.ts';
+import { checkDeployment } from './commands/check-deployment.ts';
 import { createAdmin } from './commands/create-admin.ts';
 import { edgeHeader } from './commands/edge-header.ts';
 import { exportAudit } from './commands/export-audit.ts';
@@ -39,6 +40,7 @@ export const commands: Readonly<Record<string, Command>> = {
   'replay-archive': replayArchive,
   'export-audit': exportAudit,
   'verify-audit': verifyAudit,
+  'check-deployment': checkDeployment,
 };
 
 /** The exit status of a command that has failed. */

@@ -109,10 +109,12 @@ interface Kept {
   readonly key: IKey;
   /** Whether an earlier stack has made them. */
   readonly isTakenOver: boolean;
+  /** Days for which objects are locked; 0: not at all. */
+  readonly lockDays: number;
 }
 
 /** Uses the bucket and the key of an earlier stack, whose chain goes on. */
-const takeOver = (scope: Construct, bucketName: string, keyArn: string): Kept => {
+const takeOver = (scope: Construct, bucketName: string, keyArn: string) => {
   const places = ['AuditArchive', 'AuditSealKey'].map((id) => new Construct(scope, id));
   const [ofBucket, ofKey] = places as [Construct, Construct];
   places.forEach(placeholder);
@@ -179,9 +181,9 @@ const shownArn = (scope: Construct, { bucket, isTakenOver }: Kept): string => {
 const createSealer = (
   scope: Construct,
   { auditSeal, auditArchiveDays }: DeploymentSettings,
-  { shared, kept, lockDays }: { shared: SharedFunctionProps; kept: Kept; lockDays: number },
+  { shared, kept }: { shared: SharedFunctionProps; kept: Kept },
 ) => {
-  const { bucket, key, isTakenOver } = kept;
+  const { bucket, key, isTakenOver, lockDays } = kept;
   const sealer = new ServiceFunction(scope, 'SealAudit', {
     ...shared,
     definition: auditSealer,
@@ -229,9 +231,12 @@ const keptBy = (
   { keep }: { keep: boolean },
 ): Kept => {
   const { auditArchiveBucketName: bucketName, auditSealKeyArn: keyArn } = settings;
-  if (bucketName && keyArn) return takeOver(scope, bucketName, keyArn);
+  // What outlived its stack was locked by that.
+  if (bucketName && keyArn)
+    return { ...takeOver(scope, bucketName, keyArn), lockDays: settings.auditLockDays };
   const bucket = createArchive(scope, settings, { keep });
-  return { bucket, key: createKey(scope, { keep }), isTakenOver: false };
+  const lockDays = keep ? settings.auditLockDays : 0;
+  return { bucket, key: createKey(scope, { keep }), isTakenOver: false, lockDays };
 };
 
 /** The sealing of the audit trail, where the settings say so; functions may show it. */
@@ -246,8 +251,7 @@ export const createAuditSeal = (
 ): AuditSeal | undefined => {
   if (settings.auditSeal === 'off') return undefined;
   const kept = keptBy(scope, settings, { keep });
-  const { bucket, key } = kept;
-  const lockDays = keep ? settings.auditLockDays : 0;
+  const { bucket, key, lockDays } = kept;
   for (const each of functions) {
     if (each.definition.uses.has('settings.told')) {
       each.lambda.addEnvironment(variableOf('auditArchiveDays'), String(settings.auditArchiveDays));
@@ -259,7 +263,7 @@ export const createAuditSeal = (
       each.lambda.addEnvironment(variableOf('auditSealKey'), key.keyArn);
     }
   }
-  const sealer = createSealer(scope, settings, { shared, kept, lockDays });
+  const sealer = createSealer(scope, settings, { shared, kept });
   const outputs = { AuditArchiveBucketName: bucket.bucketName, AuditSealKeyArn: key.keyArn };
   return {
     sealer: settings.auditSeal === 'on' ? sealer : undefined,

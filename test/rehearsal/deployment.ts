@@ -27,11 +27,18 @@ export const openDeployment = async (emulator: Emulator, assembly: Assembly) => 
 
 /** Runs a command of the operator on the deployed stack. */
 export const operate = (
-  { emulator: { env }, stackName }: Deployment,
+  { emulator, stackName }: Deployment,
+  args: readonly string[],
+  input = '',
+): Promise<string> => operateOn(emulator, [...args, '--stack', stackName], input);
+
+/** Runs a command of the operator on what its arguments name. */
+export const operateOn = (
+  { env }: Emulator,
   args: readonly string[],
   input = '',
 ): Promise<string> => {
-  const command = ['run', '--silent', 'operator', '--', ...args, '--stack', stackName];
+  const command = ['run', '--silent', 'operator', '--', ...args];
   // It remembers the newest file there.
   const state = { XDG_STATE_HOME: join(runFolder, 'operator') };
   return run('npm', command, {

@@ -77,7 +77,7 @@ export const sealAndVerify = async (deployment: Deployment): Promise<string> => 
 };
 
 /** Whether the schedule of the sealer runs it. */
-const stateOfSchedule = async (deployment: Deployment): Promise<string> => {
+export const stateOfSchedule = async (deployment: Deployment): Promise<string> => {
   const query = ['--query', "Rules[?contains(Name, 'SealAudit')].State"];
   return (await aws(deployment, 'events', 'list-rules', ...query)).join(' ');
 };
@@ -123,6 +123,30 @@ const requireFound = async (deployment: Deployment, findings: readonly string[])
   const all = [...findings, ' ended with 1:'];
   const missing = all.filter((text) => !printed.includes(text));
   requireThat(missing.length === 0, `Not found: ${missing.join('; ')} in:\n${printed}`);
+};
+
+/** Changes an entry about one user and deletes one about another: both are found, and nothing else. Undoes both. */
+export const tamperWithEntries = async (
+  deployment: Deployment,
+  [changed, deleted]: readonly [number, number],
+): Promise<void> => {
+  const table = ['--table-name', deployment.outputs.AuditTableName ?? ''];
+  const { Items } = await aws(deployment, 'dynamodb', 'scan', ...table);
+  const entryOf = (user: number) =>
+    Items.find(
+      ({ user_id, action }: Record<string, { S?: string; N?: string }>) =>
+        user_id?.N === String(user) && action?.S === 'CREATE',
+    );
+  const put = (item: object) =>
+    aws(deployment, 'dynamodb', 'put-item', ...table, '--item', JSON.stringify(item));
+  const [old, recent] = [entryOf(changed), entryOf(deleted)];
+  await put({ ...old, ip_address: { S: '192.0.2.66' } });
+  const key = JSON.stringify({ id: recent.id });
+  await aws(deployment, 'dynamodb', 'delete-item', ...table, '--key', key);
+  const findings = [`changed: ${old.id.N} `, `deleted: ${recent.id.N} `];
+  await requireFound(deployment, [...findings, 'NOT INTACT: 2 findings']);
+  await put(old);
+  await put(recent);
 };
 
 /** Deletes and overwrites the first file: it is found, and the sealed version cannot go. */

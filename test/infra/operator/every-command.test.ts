@@ -138,6 +138,11 @@ const rows: Readonly<Record<string, Row>> = {
     ...alike(2, '--restored must say to which second'),
   },
   'export-audit': { args: () => ['export-audit', '-'], ...alike(0, 'Exported ') },
+  // On a service that runs: check-deployment.test.ts.
+  'check-deployment': {
+    args: () => ['check-deployment', '--url', 'accounts'],
+    ...alike(2, '--url must be an address'),
+  },
   // The last second may wait to be sealed, so that a command cannot tell.
   'verify-audit': {
     args: () => ['verify-audit', '--until', '2026-01-01'],

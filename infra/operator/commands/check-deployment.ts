@@ -1,0 +1,93 @@
+import { config } from '../../../lib/ground/settings.ts';
+import type { Command, Invocation } from '../command.ts';
+import { Failure, UsageError } from '../failure.ts';
+import { probesOf, routesBehindTokens, userOf } from '../probes.ts';
+import { type Judged, probeAll } from '../probing.ts';
+
+export const checkDeployment: Command = {
+  summary: 'call a deployed service through its public address, and say whether it works',
+  options: {
+    '--url <address>': 'the public address; required with edge=cloudfront',
+    '--json': 'print the outcome as JSON',
+    '--seconds <number>': 'for how long it asks again what it cannot tell; 120 unless given',
+  },
+  help: `Calls every route without a token and with one that is none, public ones with an empty body, and logs
+in once as somebody who does not exist. Each must answer as the contract says; nothing is changed but
+that the login leaves an entry. With a token of an admin in ACCOUNTS_TOKEN it also reads what an admin
+may read. Without one the last line names the routes whose handlers it has not reached, because they
+answer before they read.
+
+Where a fault is found go back to the version before. Where it cannot tell, because the address cannot
+be reached or requests are throttled, do not: find out why.`,
+  examples: [
+    'check-deployment --stack accounts-production',
+    'check-deployment --stack accounts-production --url https://accounts.example.com --json',
+  ],
+  status: { failure: 2, help: '0 it works, 1 a fault, 2 cannot tell or wrong usage' },
+  run,
+};
+
+async function run({ options, target }: Invocation): Promise<void> {
+  const seconds = Number(options.seconds ?? 120);
+  if (!(seconds >= 0)) throw new UsageError('--seconds must be a number.');
+  const url = addressOf(options.url, target.edgeSecret !== undefined);
+  const token = givenToken();
+  const deadline = performance.now() + seconds * 1000;
+  const judged = await probeAll(probesOf(config, token), { url, deadline });
+  const outcome = outcomeOf(url, judged, token !== undefined);
+  console.log(options.json ? JSON.stringify(outcome) : textOf(outcome));
+  process.exitCode = { works: 0, fault: 1, unknown: 2 }[outcome.outcome];
+}
+
+/** @throws {UsageError} where it is no token */
+function givenToken(): string | undefined {
+  const token = process.env.ACCOUNTS_TOKEN || undefined;
+  if (token === undefined || userOf(token)) return token;
+  throw new UsageError('ACCOUNTS_TOKEN is not a token of this service: log in as an admin.');
+}
+
+/** @throws {UsageError} {Failure} where the address is not known */
+function addressOf(given: unknown, isBehindCloudFront: boolean): string {
+  const text = String(given ?? (isBehindCloudFront ? '' : config.apiUrl));
+  if (!given && isBehindCloudFront) {
+    throw new UsageError('--url is required: this service answers through CloudFront alone.');
+  }
+  if (!text) throw new Failure('The service is not running: start it, or give --url.');
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text.replace(/\/+$/, '');
+  throw new UsageError('--url must be an address such as https://accounts.example.com.');
+}
+
+type Outcome = ReturnType<typeof outcomeOf>;
+
+function outcomeOf(url: string, judged: readonly Judged[], hasToken: boolean) {
+  const of = (verdict: Judged['verdict']) => judged.filter((each) => each.verdict === verdict);
+  const [faults, unknown] = [of('fault'), of('unknown')];
+  const outcome = faults.length > 0 ? 'fault' : unknown.length > 0 ? 'unknown' : 'works';
+  const notReached = hasToken ? routesDenied(judged) : routesBehindTokens(config);
+  return { outcome, url, requests: judged.length, faults, unknown, notReached } as const;
+}
+
+/** What the token may not read. */
+function routesDenied(judged: readonly Judged[]): readonly string[] {
+  const denied = judged.filter(
+    ({ verdict, found }) => verdict === 'right' && found.startsWith('403'),
+  );
+  return denied.map(({ title }) => title.replace(/ with .*/, ''));
+}
+
+const sentences = {
+  works: 'It works.',
+  fault: 'FAULT: go back to the version before, unless this is the first one.',
+  unknown: 'CANNOT TELL: do not go back; find out why.',
+} as const;
+
+function textOf({ outcome, url, requests, faults, unknown, notReached }: Outcome): string {
+  const line = ({ title, found }: Judged) => `${title}: ${found}`;
+  const why = 'handlers answer before they read, unless ACCOUNTS_TOKEN is the token of an admin';
+  return [
+    ...[...faults, ...unknown].map(line),
+    `${url}: ${requests} requests, ${faults.length} faults, ${unknown.length} that tell nothing.`,
+    sentences[outcome],
+    ...(notReached.length > 0 ? [`Not reached (${why}): ${notReached.join(', ')}`] : []),
+  ].join('\n');
+}

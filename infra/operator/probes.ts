@@ -1,0 +1,130 @@
+/** The requests that tell whether a deployment works, and the responses that the contract says. */
+import { randomUUID } from 'node:crypto';
+import { decodeJwt } from 'jose';
+import { endpoints } from '../../functions/contracts.ts';
+import {
+  type Contract,
+  type Endpoint,
+  inForce,
+  type Success,
+} from '../../lib/contract/contract.ts';
+import { type ErrorCode, errorCodes, httpErrors } from '../../lib/ground/errors.ts';
+import type { ServiceValues } from '../../lib/ground/settings.ts';
+
+/** A request, and how it must be answered. */
+export interface Probe {
+  /** The route, and what it is asked with: `GET /api/profile without a token`. */
+  readonly title: string;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** The response of success that is right, if one is. */
+  readonly success?: Success;
+  /** The codes of errors that are right. */
+  readonly errors: readonly ErrorCode[];
+  /** Whether it is sent once, whatever becomes of it. */
+  readonly isOnce?: true;
+}
+
+/**
+ * The requests for all routes that some settings turn on, which change nothing.
+ * @param token of a caller, for each GET that reads; absent: what stands behind a token is not reached
+ */
+export function probesOf(settings: ServiceValues, token: string | undefined): readonly Probe[] {
+  const available = inForce(endpoints, settings);
+  return [
+    ...available.flatMap((endpoint) =>
+      isProtected(endpoint.contract) ? refusals(endpoint) : publicProbe(endpoint, settings),
+    ),
+    login(),
+    ...(token ? available.filter(isRead).map((each) => reading(each, settings, token)) : []),
+  ];
+}
+
+/** The routes whose handlers answer before they read, unless a caller has a token. */
+export function routesBehindTokens(settings: ServiceValues): readonly string[] {
+  const behind = inForce(endpoints, settings).filter(({ contract }) => isProtected(contract));
+  return behind.map(({ contract }) => contract.route);
+}
+
+/** The id of the user of a token; undefined for a text that is none. */
+export function userOf(token: string): string | undefined {
+  try {
+    return String(decodeJwt(token).id);
+  } catch {
+    return undefined;
+  }
+}
+
+const isProtected = ({ may }: Contract) => may !== 'public';
+
+const isRead = ({ contract }: Endpoint) =>
+  isProtected(contract) && contract.route.startsWith('GET ');
+
+const json = { 'content-type': 'application/json' } as const;
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+/** A request of a route, in whose path every parameter is a text that names nothing. */
+function requestOf({ route }: Contract, parameter = 'none') {
+  const [method = '', pattern = ''] = route.split(' ');
+  return { method, path: pattern.replaceAll(/\{[^}]+\}/g, parameter) };
+}
+
+/** Asks without a token, and with one that is none. */
+function refusals({ contract }: Endpoint): readonly Probe[] {
+  const request = requestOf(contract);
+  const { route } = contract;
+  return [
+    { title: `${route} without a token`, ...request, headers: {}, errors: ['NO_TOKEN'] },
+    {
+      title: `${route} with a token that is none`,
+      ...request,
+      headers: bearer('none'),
+      errors: ['TOKEN_INVALID'],
+    },
+  ];
+}
+
+const ofStatus = (...statuses: readonly number[]) =>
+  errorCodes.filter((code) => statuses.includes(httpErrors[code].status));
+
+/** Asks a route that is open to all: with an empty body, for what is not there, or as it is. */
+function publicProbe({ contract, describe }: Endpoint, settings: ServiceValues): readonly Probe[] {
+  const { route, body } = contract;
+  const request = requestOf(contract);
+  const isOfNothing = route.includes('{');
+  if (body) {
+    const title = `${route} with an empty body`;
+    const errors = ofStatus(400, ...(isOfNothing ? [404] : []));
+    return [{ title, ...request, headers: json, body: '{}', errors }];
+  }
+  if (isOfNothing) return [{ title: route, ...request, headers: {}, errors: ofStatus(404) }];
+  const { success } = describe(settings);
+  return [{ title: route, ...request, headers: {}, success, errors: [] }];
+}
+
+/** The login of an address that nobody has, which reads a table. */
+function login(): Probe {
+  const credentials = { email: `${randomUUID()}@example.invalid`, password: randomUUID() };
+  return {
+    title: 'POST /api/login of an address that nobody has',
+    method: 'POST',
+    path: '/api/login',
+    headers: json,
+    body: JSON.stringify(credentials),
+    errors: ['USER_NOT_REGISTERED', 'INVALID_CREDENTIALS'],
+    isOnce: true,
+  };
+}
+
+/** Reads with a token, what is the caller's own where the path names a user. */
+function reading({ contract, describe }: Endpoint, settings: ServiceValues, token: string): Probe {
+  return {
+    title: `${contract.route} with ACCOUNTS_TOKEN`,
+    ...requestOf(contract, userOf(token)),
+    headers: bearer(token),
+    success: describe(settings).success,
+    errors: [...ofStatus(404), 'FORBIDDEN', 'SECOND_FACTOR_REQUIRED'],
+  };
+}

@@ -1,0 +1,104 @@
+/** Sends requests to a deployment until it is known whether it works. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Success } from '../../lib/contract/contract.ts';
+import { faultName } from '../../lib/ground/errors.ts';
+import type { Probe } from './probes.ts';
+
+/** What a request came to: as it must be, a fault of what is deployed, or nothing that tells. */
+export interface Judged {
+  readonly title: string;
+  readonly verdict: 'right' | 'fault' | 'unknown';
+  /** The status and the code of the error, or why there is no response. */
+  readonly found: string;
+}
+
+interface Probing {
+  /** The address of the service, without a slash at the end. */
+  readonly url: string;
+  /** In milliseconds of performance.now(): until then it asks again. */
+  readonly deadline: number;
+}
+
+/** Requests that are under way at the same time. */
+const atOnce = 4;
+
+/** Asks all, and goes on as long as there is an answer at all. */
+export async function probeAll(
+  probes: readonly Probe[],
+  probing: Probing,
+): Promise<readonly Judged[]> {
+  const judged: Judged[] = [];
+  for (let at = 0; at < probes.length; at += atOnce) {
+    const batch = probes.slice(at, at + atOnce);
+    const all = await Promise.all(batch.map((probe) => judge(probe, probing)));
+    judged.push(...all);
+    if (all.every(({ found }) => found.startsWith(unreachable))) return judged;
+  }
+  return judged;
+}
+
+const unreachable = 'no response: ';
+
+/** Milliseconds between two attempts. */
+const pause = 1000;
+
+/** How many wrong answers are a fault: one may be a transient one. */
+const maxWrong = 3;
+
+/** Asks until the answer is right, or wrong three times, or until the time is over. */
+async function judge(probe: Probe, { url, deadline }: Probing): Promise<Judged> {
+  for (let wrong = 0; ; ) {
+    const judged = await ask(probe, url);
+    const { verdict, found } = judged;
+    if (verdict === 'right' || probe.isOnce || found.startsWith('401 ')) return judged;
+    // API Gateway says so while all instances that the account may have are busy.
+    if (verdict === 'fault' && found !== '503') wrong += 1;
+    if (wrong >= maxWrong || performance.now() + pause > deadline) return judged;
+    await wait(pause);
+  }
+}
+
+/** Milliseconds: API Gateway itself answers after 30 seconds. */
+const timeout = 35_000;
+
+async function ask(probe: Probe, url: string): Promise<Judged> {
+  const { title, method, path, headers, body } = probe;
+  const request = { method, headers, redirect: 'manual', ...(body ? { body } : {}) } as const;
+  try {
+    const signal = AbortSignal.timeout(timeout);
+    const response = await fetch(url + path, { ...request, signal });
+    const text = await response.text();
+    const code = response.headers.get('error-code') ?? '';
+    const found = [response.status, code].filter(Boolean).join(' ');
+    return { title, verdict: verdictOn(probe, response, { code, text }), found };
+  } catch (error) {
+    const { cause = error } = error as Error;
+    return { title, verdict: 'unknown', found: unreachable + faultName(cause) };
+  }
+}
+
+function verdictOn(
+  { success, errors }: Probe,
+  { status, headers }: Response,
+  { code, text }: { code: string; text: string },
+): Judged['verdict'] {
+  // Of throttled requests, and of a token that has expired, nothing follows.
+  if (status === 429 || (success && status === 401)) return 'unknown';
+  if ((errors as readonly string[]).includes(code)) return 'right';
+  return status === success?.status && isOfForm(success, headers, text) ? 'right' : 'fault';
+}
+
+function isOfForm({ schema, contentType }: Success, headers: Headers, text: string): boolean {
+  const [wanted = ''] = (contentType ?? 'application/json').split(';');
+  if (!schema) return true;
+  if (!headers.get('content-type')?.startsWith(wanted)) return false;
+  return wanted !== 'application/json' || isJson(text);
+}
+
+function isJson(text: string): boolean {
+  try {
+    return JSON.parse(text) !== null;
+  } catch {
+    return false;
+  }
+}
