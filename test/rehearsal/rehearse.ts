@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { register } from '../support/client.ts';
 import { rehearseApplication } from './application.ts';
+import { checkDeployments } from './check.ts';
 import { endAll } from './command.ts';
 import {
   type Admin,
@@ -149,7 +150,12 @@ const rehearseOn = async (
   await testDeployed(deployment, admin, local);
   await step('Seal the audit trail and verify it', () => sealAndVerify(deployment), String);
   if (isLong) await rotate(deployment, admin);
-  await redeploy(deployment, first, admin);
+  const changed = await redeploy(deployment, first, admin);
+  await step(
+    'Check a deployment that dies at its start, lacks a setting or a table, and a good one',
+    () => checkDeployments(deployment, changed),
+    String,
+  );
   const assembly = await rehearseReset(deployment, admin);
   deployment.edge.stop();
   await step(

@@ -151,6 +151,17 @@ export const withVariable =
     return template;
   };
 
+/** Changes the properties of a function. */
+export const withFunction =
+  (name: string, change: (properties: Resource['Properties']) => void) =>
+  (template: Template): Template => {
+    const functions = resourcesOf(template, 'AWS::Lambda::Function');
+    const found = functions.find(([logicalId]) => logicalId.startsWith(`${name}Function`));
+    if (!found) throw new Error(`No function ${name} in the template`);
+    change(found[1].Properties);
+    return template;
+  };
+
 /** Takes every permission on tables from a function's role, to see that it matters. */
 export const withoutTablePermissions =
   (functionName: string) =>

@@ -37,13 +37,22 @@ mkdirSync(data);
 const sealed = await sealInto(data, place);
 const items = await readItems(place);
 
-it.runIf(process.env.FIXTURE)('npm run fixture writes what this version stores', () => {
-  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-  for (const name of ['jwt-secret.json', 'second-factor.key', 'token-key-first']) {
-    cpSync(join(place.folder, name), join(data, name));
-  }
-  writeFixture(version, { items, known: { ...known, sealed }, data });
-});
+const { FIXTURE } = process.env;
+
+it.runIf(FIXTURE)(
+  'npm run fixture writes what this version stores, or writes it to a folder',
+  () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+    for (const name of ['jwt-secret.json', 'second-factor.key', 'token-key-first']) {
+      cpSync(join(place.folder, name), join(data, name));
+    }
+    writeFixture(FIXTURE === 'write' ? version : String(FIXTURE), {
+      items,
+      known: { ...known, sealed },
+      data,
+    });
+  },
+);
 
 it.each(versions)('This version still stores all that %s stored, in the same form', (older) => {
   const form = formOf(items);

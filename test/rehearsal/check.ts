@@ -1,0 +1,54 @@
+/** Has check-deployment find what is broken in deployments, and nothing in a good one. */
+import type { Deployment } from './deployment.ts';
+import { operate } from './deployment.ts';
+import { type Assembly, deploy, variant } from './stack.ts';
+import { requireThat } from './step.ts';
+import { type Template, withFunction, withVariable } from './template.ts';
+
+/** Runs the command. @returns what it printed, and with what it ended unless that is 0 */
+const check = (deployment: Deployment, url = deployment.edge.url) =>
+  operate(deployment, ['check-deployment', '--seconds', '20', '--url', url]).catch(
+    ({ message }: Error) => message,
+  );
+
+const requireFound = (printed: string, ...wanted: readonly (string | RegExp)[]): void => {
+  const missing = wanted.filter((each) => !printed.match(each));
+  requireThat(missing.length === 0, `Not said: ${missing.join('; ')} in:\n${printed}`);
+};
+
+/** A function whose bundle dies at its start, and one that lacks a setting. */
+const breakFunctions = (template: Template): Template => {
+  withFunction('ProfileGet', (properties) => {
+    properties.Handler = 'absent.handler';
+  })(template);
+  return withFunction('UsersList', ({ Environment }) => {
+    delete (Environment as { Variables: Record<string, unknown> }).Variables.JWT_SECRET_ID;
+  })(template);
+};
+
+/**
+ * Breaks a deployment in three ways, one after another, and mends it.
+ * @param good what is deployed in the end
+ * @returns how many requests found nothing wrong there
+ */
+export const checkDeployments = async (deployment: Deployment, good: Assembly): Promise<string> => {
+  const { env } = deployment.emulator;
+  await deploy(variant(good, 'broken', breakFunctions), env);
+  const ofFunctions = await check(deployment);
+  const dead = 'GET /api/profile without a token: 5';
+  requireFound(ofFunctions, dead, 'GET /api/users with a token that is none: 5', ' ended with 1:');
+
+  await deploy(variant(good, 'tableless', withVariable('USERS_TABLE', 'accounts-gone')), env);
+  const ofTable = await check(deployment);
+  requireFound(ofTable, /POST \/api\/login of an .* has: 500 STORAGE_FAULT/, ' ended with 1:');
+
+  await deploy(good, env);
+  requireFound(
+    await check(deployment, 'https://accounts.invalid'),
+    'CANNOT TELL',
+    ' ended with 2:',
+  );
+  const printed = await check(deployment);
+  requireFound(printed, /^It works\.$/m);
+  return /\d+ requests/.exec(printed)?.[0] ?? '';
+};
