@@ -141,7 +141,9 @@ function noticesIn(outputs: readonly Metafile['outputs'][]): string {
 /** The documents of the repository for those who call, set and run the service, with what these link to. */
 const documents = [
   ...['README.md', 'CLIENTS.md', 'openapi.json'].map((name) => `functions/${name}`),
-  ...['settings.md', 'production.json', 'runbooks.md', 'cost.md'].map((name) => `infra/${name}`),
+  ...['settings.md', 'production.json', 'runbooks.md', 'erasure.md', 'cost.md'].map(
+    (name) => `infra/${name}`,
+  ),
   'lib/seal/README.md',
   ...['SECURITY.md', 'asvs.md', 'CHANGELOG.md'].map((name) => `.github/${name}`),
 ];

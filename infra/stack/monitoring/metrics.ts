@@ -101,6 +101,7 @@ export interface Logged {
   /** Of all functions. */
   readonly logs: LogGroup;
   readonly accessLogs: LogGroup;
+  readonly inProduction: boolean;
 }
 
 /** Lambda's own lines about a function that took too long or too much memory, or exited. */
@@ -110,7 +111,7 @@ export const hasRefreshes = (functions: readonly ServiceFunction[]): boolean =>
   functions.some(({ definition }) => definition.name === 'auth-refresh');
 
 /** The lines that each metric counts, by its name; nothing for lines that no function writes. */
-const countedLines = ({ functions, sealer, events, logs, accessLogs }: Logged) => {
+const countedLines = ({ functions, sealer, events, logs, accessLogs, inProduction }: Logged) => {
   const routes = functions.flatMap(({ definition }) => definition.routes.map(({ key }) => key));
   const isLogin = having(
     '$.routeKey',
@@ -132,6 +133,16 @@ const countedLines = ({ functions, sealer, events, logs, accessLogs }: Logged) =
   return {
     Logins: logins(outcomes),
     FailedLogins: logins(refusals),
+    /** Requests that the gateway's throttles refused: no function got them. */
+    RefusedRequests: inProduction
+      ? {
+          logGroup: accessLogs,
+          filterPattern: FilterPattern.all(
+            FilterPattern.stringValue('$.status', '=', '429'),
+            FilterPattern.stringValue('$.integrationStatus', '=', '-'),
+          ),
+        }
+      : undefined,
     ReusedRefreshTokens: hasRefreshes(functions) ? logged(refreshTokenReused) : undefined,
     AdminsMade: logged(adminMade),
     UnwrittenAuditEntries: logged(entryNotWritten),

@@ -10,11 +10,15 @@ import { createLogMetrics } from './metrics.ts';
 export function createMonitoring(
   scope: Construct,
   settings: DeploymentSettings,
-  { dataKey, ...parts }: Omit<Watched, 'logMetrics'> & { readonly dataKey: IKey | undefined },
+  {
+    dataKey,
+    ...parts
+  }: Omit<Watched, 'logMetrics' | 'inProduction'> & { readonly dataKey: IKey | undefined },
 ) {
   const inProduction = settings.stage === 'production';
-  const watched = { ...parts, logMetrics: createLogMetrics(scope, parts) };
+  const logged = { ...parts, inProduction };
+  const watched = { ...logged, logMetrics: createLogMetrics(scope, logged) };
   const topics = alarmTopicsOf(scope, settings, dataKey);
-  const alarms = createAlarms(scope, watched, { topics, inProduction });
+  const alarms = createAlarms(scope, watched, topics);
   return { topics, dashboard: inProduction ? createDashboard(scope, watched, alarms) : undefined };
 }

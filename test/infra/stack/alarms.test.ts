@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { everything, production, resourcesOf, synthesise, target } from './template.ts';
 
@@ -28,6 +29,17 @@ it.each(Object.entries(logAlarms))(
   },
 );
 
+it('Requests that the gateway refused, without a function, are counted in production', () => {
+  const filter = (settings: object) =>
+    resourcesOf(synthesise({ ...settings }), 'AWS::Logs::MetricFilter').get('AccessLogsRefusedRequests');
+
+  expect(filter({})).toBeUndefined();
+  expect(target(filter(production)?.Properties.LogGroupName)).toBe('AccessLogs');
+  expect(filter(production)?.Properties.FilterPattern).toBe(
+    '{ ($.status = "429") && ($.integrationStatus = "-") }',
+  );
+});
+
 describe('The description of an alarm', () => {
   interface Watching {
     readonly Period?: number;
@@ -52,16 +64,18 @@ describe('The description of an alarm', () => {
     }
   });
 
-  it.each(['UsersTableReadThrottles', 'UsersTableWriteThrottles', 'AuditTableWriteThrottles'])(
-    'says how many requests in how many minutes raise it: %s',
-    (name) => {
-      const { Properties } = alarms(everything).get(`${name}Alarm`) ?? {};
-      const { AlarmDescription, Threshold } = Properties ?? {};
+  it.each([
+    'UsersTableReadThrottles',
+    'UsersTableWriteThrottles',
+    'AuditTableWriteThrottles',
+    'RefusedRequests',
+  ])('says how many requests in how many minutes raise it: %s', (name) => {
+    const { Properties } = alarms(everything).get(`${name}Alarm`) ?? {};
+    const { AlarmDescription, Threshold } = Properties ?? {};
 
-      expect(AlarmDescription).toContain(`In ${periodOf(Properties ?? {})} minutes`);
-      expect(AlarmDescription).toContain(`at least ${Threshold} `);
-    },
-  );
+    expect(AlarmDescription).toContain(`In ${periodOf(Properties ?? {})} minutes`);
+    expect(AlarmDescription).toContain(`at least ${Threshold} `);
+  });
 
   it('says how old an entry is that is not on the bus', () => {
     const { Properties } = alarms(everything).get('EventsBehindAlarm') ?? {};
@@ -82,6 +96,16 @@ describe('Every alarm', () => {
       );
       const metrics: { MetricStat?: object }[] = Properties.Metrics ?? [];
       expect(metrics.filter(({ MetricStat }) => MetricStat).length).toBeLessThanOrEqual(10);
+    }
+  });
+
+  it('ends with a section of infra/runbooks.md', () => {
+    const headings = readFileSync('infra/runbooks.md', 'utf8').match(/(?<=^#+ ).+$/gm) ?? [];
+    const anchors = headings.map((heading) => heading.toLowerCase().replaceAll(' ', '-'));
+    for (const [id, { Properties }] of alarms(everything)) {
+      const [, anchor] =
+        / See infra\/runbooks\.md#([a-z-]+)\.$/.exec(Properties.AlarmDescription) ?? [];
+      expect(anchors, id).toContain(anchor);
     }
   });
 
