@@ -35,7 +35,9 @@ export function probesOf(settings: ServiceValues, token: string | undefined): re
   const available = inForce(endpoints, settings);
   return [
     ...available.flatMap((endpoint) =>
-      isProtected(endpoint.contract) ? refusals(endpoint) : publicProbe(endpoint, settings),
+      isProtected(endpoint.contract)
+        ? refusals(endpoint, settings)
+        : publicProbe(endpoint, settings),
     ),
     login(),
     ...(token ? available.filter(isRead).map((each) => reading(each, settings, token)) : []),
@@ -71,19 +73,28 @@ function requestOf({ route }: Contract, parameter = 'none') {
   return { method, path: pattern.replaceAll(/\{[^}]+\}/g, parameter) };
 }
 
-/** Asks without a token, and with one that is none. */
-function refusals({ contract }: Endpoint): readonly Probe[] {
+/** Asks without a token, and with a forged one, for which a handler needs its keys. */
+function refusals({ contract }: Endpoint, settings: ServiceValues): readonly Probe[] {
   const request = requestOf(contract);
   const { route } = contract;
   return [
     { title: `${route} without a token`, ...request, headers: {}, errors: ['NO_TOKEN'] },
     {
-      title: `${route} with a token that is none`,
+      title: `${route} with a forged token`,
       ...request,
-      headers: bearer('none'),
+      headers: bearer(forgedToken(settings)),
       errors: ['TOKEN_INVALID'],
     },
   ];
+}
+
+/** A token of the right form, whose signature is zeros. */
+function forgedToken({ tokenSigning: alg }: ServiceValues): string {
+  const [header, claims] = [{ alg }, { id: 1 }].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString('base64url'),
+  );
+  const signature = Buffer.alloc(alg === 'RS256' ? 256 : 32).toString('base64url');
+  return `${header}.${claims}.${signature}`;
 }
 
 const ofStatus = (...statuses: readonly number[]) =>

@@ -36,7 +36,7 @@ export const checkDeployments = async (deployment: Deployment, good: Assembly): 
   await deploy(variant(good, 'broken', breakFunctions), env);
   const ofFunctions = await check(deployment);
   const dead = 'GET /api/profile without a token: 5';
-  requireFound(ofFunctions, dead, 'GET /api/users with a token that is none: 5', ' ended with 1:');
+  requireFound(ofFunctions, dead, 'GET /api/users with a forged token: 5', ' ended with 1:');
 
   await deploy(variant(good, 'tableless', withVariable('USERS_TABLE', 'accounts-gone')), env);
   const ofTable = await check(deployment);

@@ -11,8 +11,8 @@ export const checkDeployment: Command = {
     '--json': 'print the outcome as JSON',
     '--seconds <number>': 'for how long it asks again what it cannot tell; 120 unless given',
   },
-  help: `Calls every route without a token and with one that is none, public ones with an empty body, and logs
-in once as somebody who does not exist. Each must answer as the contract says; nothing is changed but
+  help: `Calls every route without a token and with a forged one, public ones with an empty body, and logs in
+once as somebody who does not exist. Each must answer as the contract says; nothing is changed but
 that the login leaves an entry. With a token of an admin in ACCOUNTS_TOKEN it also reads what an admin
 may read. Without one the last line names the routes whose handlers it has not reached, because they
 answer before they read.

@@ -102,7 +102,7 @@ describe('check-deployment', () => {
     const { status, stdout } = await check(service, [url, '--seconds=120']);
 
     expect(stdout).toMatch(
-      /^GET \/api\/profile without a token: 500\nGET \/api\/profile with a token that is none: 500\nhttp.*, 2 faults,/,
+      /^GET \/api\/profile without a token: 500\nGET \/api\/profile with a forged token: 500\nhttp.*, 2 faults,/,
     );
     expect(status).toBe(1);
   });

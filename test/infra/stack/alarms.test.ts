@@ -31,7 +31,9 @@ it.each(Object.entries(logAlarms))(
 
 it('Requests that the gateway refused, without a function, are counted in production', () => {
   const filter = (settings: object) =>
-    resourcesOf(synthesise({ ...settings }), 'AWS::Logs::MetricFilter').get('AccessLogsRefusedRequests');
+    resourcesOf(synthesise({ ...settings }), 'AWS::Logs::MetricFilter').get(
+      'AccessLogsRefusedRequests',
+    );
 
   expect(filter({})).toBeUndefined();
   expect(target(filter(production)?.Properties.LogGroupName)).toBe('AccessLogs');

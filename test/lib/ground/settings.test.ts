@@ -131,6 +131,7 @@ describe('The settings that only functions read', () => {
       'AUDIT_SEAL=on': 'must be one of on, paused, off',
       'AUDIT_ARCHIVE_DAYS=0': 'must be 0, or a whole number from 1 to 36500',
       'AUDIT_LOCK_DAYS=0': 'must be 0, or a whole number from 1 to 36500',
+      'AUDIT_ARCHIVE_TAKEN_OVER=no': 'must be one of yes, no',
     });
   });
 });
