@@ -86,6 +86,18 @@ describe('A token is replaced', () => {
     expect(sent.filter((path) => path === '/api/refresh')).toHaveLength(1);
   });
 
+  it('once by all calls of a moment, also where no response comes', async () => {
+    const { accounts, sent } = await withSession(expired, {
+      fetch: () => Promise.reject(new TypeError('Failed to fetch')),
+    });
+
+    const calls = Array.from({ length: 9 }, () => accounts.getProfile());
+
+    const codes = (await Promise.all(calls)).map(({ error }) => error?.code);
+    expect(codes).toEqual(Array(9).fill('NO_RESPONSE'));
+    expect(sent).toEqual(['/api/refresh']);
+  });
+
   it('once by all clients of a storage, which wait for each other', async () => {
     const { accounts, storage, kept } = await withSession(expired);
     const second = createClient({ url: sessions.url, storage });
@@ -252,6 +264,42 @@ describe('A session', () => {
     expect([offline.kept.size, offline.told]).toEqual([0, ['read', 'loggedOut']]);
     const json = { refreshToken: online.refreshToken };
     expect((await sessions.api('POST', '/api/refresh', { json })).status).toBe(401);
+  });
+
+  it('that begins while an asynchronous storage is read is not lost', async () => {
+    const { storage } = storageWith();
+    const { promise: read, resolve } = Promise.withResolvers<void>();
+    const get: TokenStorage['get'] = async (name) => {
+      const found = storage.get(name);
+      await read;
+      return found;
+    };
+    const { accounts, told } = observed({ storage: { ...storage, get } });
+
+    await accounts.setSession(await register(sessions.api));
+    resolve();
+    await accounts.ready;
+
+    expect([accounts.user?.role, told]).toEqual(['user', ['loggedIn']]);
+  });
+
+  it('is over at the service after a logout with a token that had ended unnoticed', async () => {
+    const { accounts, refreshToken } = await withSession(expired, {}, behind);
+
+    await accounts.logOut();
+
+    const json = { refreshToken };
+    expect((await sessions.api('POST', '/api/refresh', { json })).status).toBe(401);
+  });
+
+  it('is taken from elsewhere when its token is about to end', async () => {
+    const { token, refreshToken } = await register(sessions.api);
+    const { accounts, sent } = observed({});
+
+    await accounts.setSession({ token: withTimes(token, { ends: 50 }), refreshToken });
+
+    expect(decodeJwt((await accounts.getToken()) ?? '').exp).toBeGreaterThan(now() + 60);
+    expect(sent).toEqual(['/api/refresh']);
   });
 
   it('is taken from elsewhere by its tokens', async () => {
