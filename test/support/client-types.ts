@@ -24,8 +24,8 @@ const simple: Readonly<Record<string, string>> = {
 };
 
 const objectType = ({ properties = {}, required = [] }: Schema): string => {
-  const fields = Object.entries(properties).map(
-    ([name, schema]) => fieldType(name, schema, required.includes(name)),
+  const fields = Object.entries(properties).map(([name, schema]) =>
+    fieldType(name, schema, required.includes(name)),
   );
   return fields.length > 0 ? `{ ${fields.join('; ')} }` : 'Record<string, unknown>';
 };
