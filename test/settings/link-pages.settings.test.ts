@@ -37,7 +37,7 @@ describe('GET /account/reset, /account/verify and /account/invitation', () => {
       expect(files).toEqual([
         expect.stringMatching(/^\/console\/style\.[0-9a-f]{16}\.css$/),
         expect.stringMatching(/^\/console\/notices\.[0-9a-f]{16}\.txt$/),
-        expect.stringMatching(/^\/console\/link\.[0-9a-f]{16}\.js$/),
+        expect.stringMatching(/^\/console\/link-form\.[0-9a-f]{16}\.js$/),
       ]);
       for (const file of files) expect((await own.api('GET', file)).status).toBe(200);
       expect((await own.api('GET', '/console')).status).toBe(404);
