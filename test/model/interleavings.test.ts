@@ -339,12 +339,11 @@ describe.each(kindsOfCode)('With a second factor and a code (%s),', (kind) => {
     },
   );
 
-  it('one of twenty logins and twenty requests of each other kind with that code succeeds', async () => {
-    const all = [...uses, 'a login by the code'] as const;
+  it('one of twenty logins and five requests of each other kind with that code succeeds', async () => {
+    const logins = Array.from({ length: 20 }, () => 'a login by the code' as const);
+    const others = Array.from({ length: 5 }, () => uses).flat();
 
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, () => all.map((use) => send(scene, use))).flat(),
-    );
+    const answers = await Promise.all([...logins, ...others].map((name) => send(scene, name)));
 
     expect(answers.filter(({ status }) => status < 300)).toHaveLength(1);
     // The account has to wait after ten failures.
