@@ -76,7 +76,7 @@ export async function useSecondFactor(
   if (!hasFactor(user)) return undefined;
   if (!code) throw new Refused('LOGIN_CODE_REQUIRED');
   const proof = await checkCode(user, code);
-  if (!proof || !(await useCode(user, proof))) {
+  if (!proof || !(await isUsed(user, proof))) {
     throw new Refused('LOGIN_CODE_WRONG', 'wrong_code', counters);
   }
   return 'code';
@@ -113,6 +113,16 @@ export async function conclude(
     forgetFailures(counters), // protection
     tryToRemind(user, attempt.source), // verified addresses
   ]);
+}
+
+/** Whether a code was used up: not where its user was deleted meanwhile. */
+async function isUsed(...code: Parameters<typeof useCode>): Promise<boolean> {
+  try {
+    return (await useCode(...code)) !== undefined;
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'USER_NOT_FOUND') return false;
+    throw error;
+  }
 }
 
 /** Does a step of a login, each error of which is a refusal for a reason. */

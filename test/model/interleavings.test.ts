@@ -318,6 +318,7 @@ describe.each(kindsOfCode)('With a second factor and a code (%s),', (kind) => {
   it.each<Row>([
     ['a login by the code', write, 'a login by the code', loginRefused, '200', { ...used, fresh: 'open' }],
     ['a login by the code', write, 'a removal by a spare code', loginRefused, '204', removed],
+    ['a login by the code', write, 'a deletion', loginRefused, '204', { ...gone, hasFactor: false, code: undefined }],
     ...(kind === 'app' ? [] : [
       ['a login by the code', write, 'a renewal by a spare code', loginRefused, '200', { ...used, other: 'over' }],
     ] satisfies Row[]),
