@@ -1,7 +1,6 @@
 /** Looking for new entries, while the page is seen. */
 import { useEffect, useState } from 'preact/hooks';
 import type { AuditEntry } from '../../../client/paths.ts';
-import { announce } from '../components/notice.tsx';
 import { counted } from '../format.ts';
 import { type Pages, useAction, useEvery } from '../loading.ts';
 import { merge, newOf, rereadFrom } from '../trail/follow.ts';
