@@ -19,9 +19,10 @@ export class SettingError extends Error {
   }
 }
 
-/** Text that matches a pattern. */
-const text = (pattern: RegExp, rule: string) =>
-  ({ rule, isAllowed: (given) => pattern.test(given) }) as const satisfies Rule;
+export interface DeploymentSetting extends Setting {
+  /** The name of a setting whose number this one must not exceed. */
+  readonly atMost?: string;
+}
 
 const tableName = text(/^[\w.-]{3,255}$/, 'the name of a DynamoDB table');
 
@@ -36,31 +37,7 @@ const keyArn = text(
   'the ARN of a key in AWS KMS',
 );
 
-/** The tags in the text of a setting. @returns undefined for a text that has none */
-export const tagsIn = (given: string): Readonly<Record<string, string>> | undefined => {
-  const tags = parseJson(given);
-  if (typeof tags !== 'object' || tags === null || Array.isArray(tags)) return undefined;
-  const isText = (value: unknown, [least, most]: readonly [number, number]) =>
-    typeof value === 'string' &&
-    /^[\p{L}\p{Z}\p{N}_.:/=+@-]*$/u.test(value) &&
-    value.length >= least &&
-    value.length <= most;
-  const all = Object.entries(tags);
-  const isAllowed = all.every(
-    ([key, value]) =>
-      isText(key, [1, 128]) &&
-      (Token.isUnresolved(value) || isText(value, [0, 256])) &&
-      !/^aws:/i.test(key),
-  );
-  return isAllowed && all.length <= 40 ? (tags as Record<string, string>) : undefined;
-};
-
 const throttle = { from: 1, to: 100_000 } as const;
-
-export interface DeploymentSetting extends Setting {
-  /** The name of a setting whose number this one must not exceed. */
-  readonly atMost?: string;
-}
 
 /**
  * Every setting of a deployment: the settings that only the stack reads, and the settings of the service. The meanings
@@ -157,24 +134,24 @@ export type DeploymentSettings = {
     | (Catalogue[K] extends { default: string } ? never : undefined);
 } & { readonly auditLockDays: number };
 
-/** The settings of a deployment as they are given: what is left out has its default. */
-export type AccountsSettings = {
-  readonly [K in Name]?: (K extends JsonName ? JsonValues[K] : ValueOf<Catalogue[K]>) | undefined;
-};
-
 interface JsonValues {
   readonly tags: Readonly<Record<string, string>>;
   readonly identityProviders: readonly IdentityProvider[];
   readonly passkeys: PasskeySettings;
 }
 
+/** The settings of a deployment as they are given: what is left out has its default. */
+export type AccountsSettings = {
+  readonly [K in Name]?: (K extends JsonName ? JsonValues[K] : ValueOf<Catalogue[K]>) | undefined;
+};
+
 export const names = Object.keys(deploymentSettings) as Name[];
 
 export type Given = Readonly<Record<string, unknown>>;
 
 /** The settings that every function gets, as environment variables; one without a value is none. */
-export const functionVariables = (settings: DeploymentSettings): Readonly<Record<string, string>> =>
-  Object.fromEntries(
+export function functionVariables(settings: DeploymentSettings): Readonly<Record<string, string>> {
+  return Object.fromEntries(
     [...serviceNames, 'auditSeal' as const, 'auditRetentionDays' as const]
       // The list of providers is a file beside the code.
       .map((name) => [
@@ -183,3 +160,28 @@ export const functionVariables = (settings: DeploymentSettings): Readonly<Record
       ])
       .filter(([, value]) => value !== ''),
   );
+}
+
+/** The tags in the text of a setting. @returns undefined for a text that has none */
+export function tagsIn(given: string): Readonly<Record<string, string>> | undefined {
+  const tags = parseJson(given);
+  if (typeof tags !== 'object' || tags === null || Array.isArray(tags)) return undefined;
+  const isText = (value: unknown, [least, most]: readonly [number, number]) =>
+    typeof value === 'string' &&
+    /^[\p{L}\p{Z}\p{N}_.:/=+@-]*$/u.test(value) &&
+    value.length >= least &&
+    value.length <= most;
+  const all = Object.entries(tags);
+  const isAllowed = all.every(
+    ([key, value]) =>
+      isText(key, [1, 128]) &&
+      (Token.isUnresolved(value) || isText(value, [0, 256])) &&
+      !/^aws:/i.test(key),
+  );
+  return isAllowed && all.length <= 40 ? (tags as Record<string, string>) : undefined;
+}
+
+/** Text that matches a pattern. */
+function text(pattern: RegExp, rule: string) {
+  return { rule, isAllowed: (given) => pattern.test(given) } as const satisfies Rule;
+}

@@ -11,69 +11,11 @@ import {
 import { faultInJson } from './json.ts';
 import { readDeploymentSettings } from './read-deployment-settings.ts';
 
-const folder = fileURLToPath(new URL('deployments/', import.meta.url));
-const fileOf = (name: string) => `infra/deployments/${name}.json`;
-
-/** The settings in the file of a deployment. @throws {SettingError} where there is no such file */
-const readFile = (name: string): Given => {
-  const known = globSync('*.json', { cwd: folder }).map((file) => file.slice(0, -'.json'.length));
-  if (!/^[a-z][a-z\d-]{0,39}$/.test(name)) {
-    throw new SettingError('name', 'must be up to 40 lower-case letters, digits and hyphens');
-  }
-  if (!known.includes(name)) {
-    const choice = known.sort().join(', ');
-    throw new SettingError(
-      'name',
-      `is ${name}, but ${fileOf(name)} is missing; there are ${choice}`,
-    );
-  }
-  const text = readFileSync(`${folder}${name}.json`, 'utf8');
-  const place = faultInJson(text);
-  if (place)
-    throw new SettingError('name', `is ${name}, but ${fileOf(name)} is not JSON: ${place}`);
-  const given: unknown = JSON.parse(text);
-  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return given as Given;
-  throw new SettingError('name', `is ${name}, but ${fileOf(name)} is not a JSON object`);
-};
-
-/** Says which settings the command line gives for one run, or the CDK's file. */
-const noticeOf = (settings: DeploymentSettings, context: Given): string | undefined => {
-  const given = names
-    .filter((name) => Object.hasOwn(context, name))
-    .map((name) => `${name}=${settings[name]}`);
-  return given.length > 0 ? `for this run only, by -c or cdk.json: ${given.join(', ')}` : undefined;
-};
-
 /** Where a stack belongs. A file that does not say it may be deployed anywhere. */
 interface Place {
   readonly account?: string;
   readonly region?: string;
 }
-
-const places = {
-  account: [/^\d{12}$/, 'must be the 12 digits of an AWS account, as text'],
-  region: [/^[a-z]{2}(?:-[a-z]+)+-\d$/, 'must be a region of AWS such as eu-west-1'],
-} as const satisfies Record<keyof Place, unknown>;
-
-/**
- * Where the file of a deployment says that its stack belongs.
- * @param credentials the account of the credentials, if there are any
- * @throws {SettingError} where it is none, or not the account of the credentials
- */
-export const placeIn = (file: Given, credentials: string | undefined): Place => {
-  const given = Object.entries(places).filter(([name]) => Object.hasOwn(file, name));
-  for (const [name, [allowed, rule]] of given) {
-    if (!allowed.test(String(file[name]))) throw new SettingError(name, rule);
-  }
-  const place: Place = Object.fromEntries(given.map(([name]) => [name, String(file[name])]));
-  if (place.account && credentials && credentials !== place.account) {
-    throw new SettingError(
-      'account',
-      `is ${place.account}, but the credentials are of ${credentials}`,
-    );
-  }
-  return place;
-};
 
 /** The names that only the file of a deployment has; the construct takes no such props. */
 const ofFile = ['stage', 'account', 'region'];
@@ -92,10 +34,10 @@ interface Deployment {
  * @param credentials the account of the credentials, if there are any
  * @throws {SettingError} on the first setting that is unknown or not allowed
  */
-export const readDeployment = (
+export function readDeployment(
   { name: chosen, ...context }: Given,
   credentials?: string,
-): Deployment => {
+): Deployment {
   const name = String(chosen ?? 'development').trim();
   const whole = readFile(name);
   for (const each of ofFile.filter((setting) => Object.hasOwn(context, setting))) {
@@ -106,4 +48,65 @@ export const readDeployment = (
   const settings: AccountsSettings = { ...file, ...context };
   const notice = noticeOf(readDeploymentSettings(settings), context);
   return { name, place, settings, notice };
-};
+}
+
+const places = {
+  account: [/^\d{12}$/, 'must be the 12 digits of an AWS account, as text'],
+  region: [/^[a-z]{2}(?:-[a-z]+)+-\d$/, 'must be a region of AWS such as eu-west-1'],
+} as const satisfies Record<keyof Place, unknown>;
+
+/**
+ * Where the file of a deployment says that its stack belongs.
+ * @param credentials the account of the credentials, if there are any
+ * @throws {SettingError} where it is none, or not the account of the credentials
+ */
+export function placeIn(file: Given, credentials: string | undefined): Place {
+  const given = Object.entries(places).filter(([name]) => Object.hasOwn(file, name));
+  for (const [name, [allowed, rule]] of given) {
+    if (!allowed.test(String(file[name]))) throw new SettingError(name, rule);
+  }
+  const place: Place = Object.fromEntries(given.map(([name]) => [name, String(file[name])]));
+  if (place.account && credentials && credentials !== place.account) {
+    throw new SettingError(
+      'account',
+      `is ${place.account}, but the credentials are of ${credentials}`,
+    );
+  }
+  return place;
+}
+
+const folder = fileURLToPath(new URL('deployments/', import.meta.url));
+
+/** The settings in the file of a deployment. @throws {SettingError} where there is no such file */
+function readFile(name: string): Given {
+  const known = globSync('*.json', { cwd: folder }).map((file) => file.slice(0, -'.json'.length));
+  if (!/^[a-z][a-z\d-]{0,39}$/.test(name)) {
+    throw new SettingError('name', 'must be up to 40 lower-case letters, digits and hyphens');
+  }
+  if (!known.includes(name)) {
+    const choice = known.sort().join(', ');
+    throw new SettingError(
+      'name',
+      `is ${name}, but ${fileOf(name)} is missing; there are ${choice}`,
+    );
+  }
+  const text = readFileSync(`${folder}${name}.json`, 'utf8');
+  const place = faultInJson(text);
+  if (place)
+    throw new SettingError('name', `is ${name}, but ${fileOf(name)} is not JSON: ${place}`);
+  const given: unknown = JSON.parse(text);
+  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return given as Given;
+  throw new SettingError('name', `is ${name}, but ${fileOf(name)} is not a JSON object`);
+}
+
+function fileOf(name: string) {
+  return `infra/deployments/${name}.json`;
+}
+
+/** Says which settings the command line gives for one run, or the CDK's file. */
+function noticeOf(settings: DeploymentSettings, context: Given): string | undefined {
+  const given = names
+    .filter((name) => Object.hasOwn(context, name))
+    .map((name) => `${name}=${settings[name]}`);
+  return given.length > 0 ? `for this run only, by -c or cdk.json: ${given.join(', ')}` : undefined;
+}

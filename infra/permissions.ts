@@ -35,42 +35,6 @@ export interface UsePermission extends TablePermission {
   readonly isNeeded?: Condition;
 }
 
-const where = (isNeeded: Condition, ...permissions: readonly TablePermission[]): UsePermission[] =>
-  permissions.map((permission) => ({ ...permission, isNeeded }));
-
-const users = (action: string, ...keys: readonly KeyPattern[]): TablePermission => ({
-  table: 'users',
-  action: `dynamodb:${action}`,
-  keys,
-});
-
-/**
- * The actions of a transaction, each with the keys of all its items: nobody knows whether AWS judges an action by
- * the keys of its own items alone.
- */
-const transaction = (actions: readonly string[], ...keys: readonly KeyPattern[]) =>
-  actions.map((action) => users(action, ...keys));
-
-/** All that a transaction does with items. */
-const anyWrite = ['UpdateItem', 'PutItem', 'DeleteItem', 'ConditionCheckItem'] as const;
-
-const audit = (action: string): TablePermission => ({
-  table: 'audit',
-  action: `dynamodb:${action}`,
-});
-
-/** Queries of indexes: all of their entries, unless keys of theirs are named. */
-const query = (
-  table: TablePermission['table'],
-  indexes: readonly IndexDefinition[],
-  keys?: readonly string[],
-): TablePermission => ({
-  table,
-  action: 'dynamodb:Query',
-  indexes: indexes.map(({ name }) => name),
-  ...(keys ? { keys } : {}),
-});
-
 export const verifiesAddresses: Condition = ({ emailVerification }) => emailVerification !== 'off';
 /** Where there are sessions, callers are read with their session, and need not be read again. */
 export const lacksSessions: Condition = (settings) => !hasSessions(settings);
@@ -78,6 +42,9 @@ export const signsBySecret: Condition = ({ tokenSigning }) => tokenSigning === '
 /** Whether users get a token when they register, before their address is verified. */
 export const logsInNewUsers: Condition = ({ emailVerification }) =>
   emailVerification !== 'required';
+
+/** All that a transaction does with items. */
+const anyWrite = ['UpdateItem', 'PutItem', 'DeleteItem', 'ConditionCheckItem'] as const;
 
 const session = where(
   hasSessions,
@@ -294,3 +261,44 @@ export const logins = [
   'sessions.begin',
   'factor.decrypt',
 ] as const;
+
+function where(isNeeded: Condition, ...permissions: readonly TablePermission[]): UsePermission[] {
+  return permissions.map((permission) => ({ ...permission, isNeeded }));
+}
+
+function users(action: string, ...keys: readonly KeyPattern[]): TablePermission {
+  return {
+    table: 'users',
+    action: `dynamodb:${action}`,
+    keys,
+  };
+}
+
+/** Queries of indexes: all of their entries, unless keys of theirs are named. */
+function query(
+  table: TablePermission['table'],
+  indexes: readonly IndexDefinition[],
+  keys?: readonly string[],
+): TablePermission {
+  return {
+    table,
+    action: 'dynamodb:Query',
+    indexes: indexes.map(({ name }) => name),
+    ...(keys ? { keys } : {}),
+  };
+}
+
+/**
+ * The actions of a transaction, each with the keys of all its items: nobody knows whether AWS judges an action by
+ * the keys of its own items alone.
+ */
+function transaction(actions: readonly string[], ...keys: readonly KeyPattern[]) {
+  return actions.map((action) => users(action, ...keys));
+}
+
+function audit(action: string): TablePermission {
+  return {
+    table: 'audit',
+    action: `dynamodb:${action}`,
+  };
+}

@@ -27,15 +27,6 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const swagger = dirname(require.resolve('swagger-ui-dist/package.json'));
 const web = join(root, 'functions/console/web');
 
-/** The meanings of the settings that one screen of the console loads, as plain text. */
-const meaningsShown = (): File => {
-  const texts = Object.keys(shownSettings).map((name) => [
-    name,
-    withoutLinks(meanings[name as keyof typeof shownSettings]).replaceAll('`', ''),
-  ]);
-  return ['meanings.json', Buffer.from(JSON.stringify(Object.fromEntries(texts)))];
-};
-
 interface Page {
   readonly files: readonly string[];
   /** The files that they import: esbuild bundles them. Absent: they are served as they are. */
@@ -68,54 +59,11 @@ const pages: Readonly<Record<string, Page>> = {
   },
 };
 
-type File = readonly [path: string, content: Uint8Array];
-
-const read = (path: string): File => [path, readFileSync(path)];
-
-/** The notices of the packages from which files are. */
-const notices = (files: readonly string[]): File => ['notices.txt', Buffer.from(noticesOf(files))];
-
-/** Bundled files, whose comments are left out, and the notices of what is in them. */
-const bundle = (entryPoints: readonly string[]): readonly File[] => {
-  // It takes a tenth of a second to load, and is needed only after a change.
-  const { buildSync }: typeof import('esbuild') = require('esbuild');
-  const { outputFiles, metafile } = buildSync({
-    entryPoints: [...entryPoints],
-    absWorkingDir: root,
-    bundle: true,
-    minify: true,
-    write: false,
-    metafile: true,
-    outdir: '/',
-    target: 'es2024',
-    legalComments: 'none',
-    logLevel: 'warning',
-  });
-  const inputs = Object.keys(metafile.inputs).map((path) => join(root, path));
-  const bundled = outputFiles.map(({ path, contents }): File => [path, contents]);
-  return [...bundled, notices(inputs), meaningsShown()];
-};
-
-const hashOf = (content: string | Uint8Array): string =>
-  createHash('sha256').update(content).digest('hex').slice(0, 16);
-
-const write = (folder: string, files: readonly File[]): void => {
-  mkdirSync(folder, { recursive: true });
-  const names = files.map(([path, content]) => {
-    const ending = extname(path);
-    const name = `${basename(path, ending)}.${hashOf(content)}${ending}`;
-    writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content));
-    writeFileSync(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }));
-    return [basename(path), name];
-  });
-  writeFileSync(join(folder, 'names.json'), JSON.stringify(Object.fromEntries(names)));
-};
-
 /**
  * The folder of the files of all pages, which STATIC_FILES names. It is created when it does not exist
  * or a source has changed, which takes some seconds.
  */
-export const staticFilesFolder = (): string => {
+export function staticFilesFolder(): string {
   const sources = Object.values(pages).flatMap((page) => page.sources ?? page.files);
   const version = hashOf(sources.map((path) => path + hashOf(readFileSync(path))).join());
   const cache = join(root, 'node_modules/.cache/static-files');
@@ -134,4 +82,61 @@ export const staticFilesFolder = (): string => {
     rmSync(unfinished, { recursive: true });
   }
   return folder;
-};
+}
+
+function hashOf(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex').slice(0, 16);
+}
+
+type File = readonly [path: string, content: Uint8Array];
+
+function write(folder: string, files: readonly File[]): void {
+  mkdirSync(folder, { recursive: true });
+  const names = files.map(([path, content]) => {
+    const ending = extname(path);
+    const name = `${basename(path, ending)}.${hashOf(content)}${ending}`;
+    writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content));
+    writeFileSync(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }));
+    return [basename(path), name];
+  });
+  writeFileSync(join(folder, 'names.json'), JSON.stringify(Object.fromEntries(names)));
+}
+
+/** Bundled files, whose comments are left out, and the notices of what is in them. */
+function bundle(entryPoints: readonly string[]): readonly File[] {
+  // It takes a tenth of a second to load, and is needed only after a change.
+  const { buildSync }: typeof import('esbuild') = require('esbuild');
+  const { outputFiles, metafile } = buildSync({
+    entryPoints: [...entryPoints],
+    absWorkingDir: root,
+    bundle: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    outdir: '/',
+    target: 'es2024',
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+  const inputs = Object.keys(metafile.inputs).map((path) => join(root, path));
+  const bundled = outputFiles.map(({ path, contents }): File => [path, contents]);
+  return [...bundled, notices(inputs), meaningsShown()];
+}
+
+/** The notices of the packages from which files are. */
+function notices(files: readonly string[]): File {
+  return ['notices.txt', Buffer.from(noticesOf(files))];
+}
+
+/** The meanings of the settings that one screen of the console loads, as plain text. */
+function meaningsShown(): File {
+  const texts = Object.keys(shownSettings).map((name) => [
+    name,
+    withoutLinks(meanings[name as keyof typeof shownSettings]).replaceAll('`', ''),
+  ]);
+  return ['meanings.json', Buffer.from(JSON.stringify(Object.fromEntries(texts)))];
+}
+
+function read(path: string): File {
+  return [path, readFileSync(path)];
+}

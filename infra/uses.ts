@@ -34,6 +34,25 @@ import {
   type Uses,
 } from './permissions.ts';
 
+export interface Route {
+  /** API Gateway's name of the route: `METHOD /path`. */
+  readonly key: string;
+  readonly method: HttpMethod;
+  /** In API Gateway's form: a segment in braces is a path parameter. */
+  readonly path: string;
+}
+
+export interface FunctionDefinition {
+  readonly name: string;
+  /** The file that exports `handler`. */
+  readonly entry: `functions/${string}.ts`;
+  /** Empty for a function that runs in the background. */
+  readonly routes: readonly Route[];
+  readonly uses: ReadonlySet<Use>;
+  /** The permissions that its uses take, one for each action on a resource. */
+  readonly permissions: readonly TablePermission[];
+}
+
 /** The uses by the folder below `functions/`, in the order in which the stack creates the functions. */
 const folders: Readonly<Record<string, Uses>> = {
   background,
@@ -65,51 +84,49 @@ const usesOf: Uses = Object.fromEntries(
   ),
 );
 
-export interface Route {
-  /** API Gateway's name of the route: `METHOD /path`. */
-  readonly key: string;
-  readonly method: HttpMethod;
-  /** In API Gateway's form: a segment in braces is a path parameter. */
-  readonly path: string;
+/** Runs on a schedule where the audit trail is sealed. */
+export const auditSealer = functionOf('background/seal-audit');
+
+/** Takes the records of the audit table's stream where there are events. */
+export const auditPublisher = functionOf('background/publish-audit');
+
+const files = Object.keys(usesOf);
+
+/** All other functions. */
+export const functions: readonly FunctionDefinition[] = files
+  .map((file) => functionOf(file))
+  .filter(({ name }) => name !== auditSealer.name && name !== auditPublisher.name);
+
+/** The routes that the settings turn off, each with the names of the settings that decide it. */
+export function routesOff(settings: ServiceValues) {
+  return endpoints.flatMap(({ contract: { route, exists } }) => {
+    const read = new Set<string>();
+    const observed = new Proxy(settings, {
+      get: (all, name) => {
+        read.add(String(name));
+        return Reflect.get(all, name);
+      },
+    });
+    return !exists || exists(observed) ? [] : [{ route: routeOf(route), settings: [...read] }];
+  });
 }
 
-export interface FunctionDefinition {
-  readonly name: string;
-  /** The file that exports `handler`. */
-  readonly entry: `functions/${string}.ts`;
-  /** Empty for a function that runs in the background. */
-  readonly routes: readonly Route[];
-  readonly uses: ReadonlySet<Use>;
-  /** The permissions that its uses take, one for each action on a resource. */
-  readonly permissions: readonly TablePermission[];
+/** The function that sends mails, if the settings turn it on. */
+export function mailFunction(settings: ServiceValues): FunctionDefinition | undefined {
+  return functionsInForce(settings).find(({ uses }) => uses.has('mail.send'));
 }
 
-/**
- * Merges permissions of one action on the same resource into one with all their keys: two would both refuse a
- * request that names keys of each, as BatchGetItem does.
- */
-const merge = (permissions: readonly TablePermission[]): readonly TablePermission[] =>
-  [...Map.groupBy(permissions, ({ keys, ...on }) => JSON.stringify(on)).values()].map((same) => ({
-    ...(same[0] as TablePermission),
-    ...(same.every(({ keys }) => keys) && {
-      keys: [...new Set(same.flatMap(({ keys = [] }) => keys))],
-    }),
-  }));
-
-const routeOf = (key: string): Route => {
-  const [method, path] = key.split(' ') as [HttpMethod, string];
-  return { key, method, path };
-};
-
-/** Whether a file has the handler of an endpoint; `index.ts` has the handlers of its whole folder. */
-const handles = (file: string) => (endpoint: Endpoint) =>
-  endpoint.file === file || endpoint.file.replace(/\/.*/, '/index') === file;
-
-const hasCaller = ({ contract: { may, takesToken } }: Endpoint) =>
-  may !== 'public' || takesToken === true;
+/** The functions that the settings turn on, each with the routes and the permissions that it has by them. */
+export function functionsInForce(settings: ServiceValues): readonly FunctionDefinition[] {
+  return files
+    .map((file) => functionOf(file, settings))
+    .filter(({ routes, uses }) =>
+      uses.has('mail.send') ? sendsMail(settings) : routes.length > 0,
+    );
+}
 
 /** @param settings absent: the function is that of any settings */
-const functionOf = (file: string, settings?: ServiceValues): FunctionDefinition => {
+function functionOf(file: string, settings?: ServiceValues): FunctionDefinition {
   const own = (settings ? inForce(endpoints, settings) : endpoints).filter(handles(file));
   const isInForce = ({ isNeeded }: { readonly isNeeded?: Condition }) =>
     !settings || !isNeeded || isNeeded(settings);
@@ -128,42 +145,34 @@ const functionOf = (file: string, settings?: ServiceValues): FunctionDefinition 
         .map(({ isNeeded: _, ...permission }) => permission),
     ),
   };
-};
+}
 
-/** Runs on a schedule where the audit trail is sealed. */
-export const auditSealer = functionOf('background/seal-audit');
+/** Whether a file has the handler of an endpoint; `index.ts` has the handlers of its whole folder. */
+function handles(file: string) {
+  return (endpoint: Endpoint) =>
+    endpoint.file === file || endpoint.file.replace(/\/.*/, '/index') === file;
+}
 
-/** Takes the records of the audit table's stream where there are events. */
-export const auditPublisher = functionOf('background/publish-audit');
+function hasCaller({ contract: { may, takesToken } }: Endpoint) {
+  return may !== 'public' || takesToken === true;
+}
 
-const files = Object.keys(usesOf);
+function routeOf(key: string): Route {
+  const [method, path] = key.split(' ') as [HttpMethod, string];
+  return { key, method, path };
+}
 
-/** All other functions. */
-export const functions: readonly FunctionDefinition[] = files
-  .map((file) => functionOf(file))
-  .filter(({ name }) => name !== auditSealer.name && name !== auditPublisher.name);
-
-/** The functions that the settings turn on, each with the routes and the permissions that it has by them. */
-export const functionsInForce = (settings: ServiceValues): readonly FunctionDefinition[] =>
-  files
-    .map((file) => functionOf(file, settings))
-    .filter(({ routes, uses }) =>
-      uses.has('mail.send') ? sendsMail(settings) : routes.length > 0,
-    );
-
-/** The routes that the settings turn off, each with the names of the settings that decide it. */
-export const routesOff = (settings: ServiceValues) =>
-  endpoints.flatMap(({ contract: { route, exists } }) => {
-    const read = new Set<string>();
-    const observed = new Proxy(settings, {
-      get: (all, name) => {
-        read.add(String(name));
-        return Reflect.get(all, name);
-      },
-    });
-    return !exists || exists(observed) ? [] : [{ route: routeOf(route), settings: [...read] }];
-  });
-
-/** The function that sends mails, if the settings turn it on. */
-export const mailFunction = (settings: ServiceValues): FunctionDefinition | undefined =>
-  functionsInForce(settings).find(({ uses }) => uses.has('mail.send'));
+/**
+ * Merges permissions of one action on the same resource into one with all their keys: two would both refuse a
+ * request that names keys of each, as BatchGetItem does.
+ */
+function merge(permissions: readonly TablePermission[]): readonly TablePermission[] {
+  return [...Map.groupBy(permissions, ({ keys, ...on }) => JSON.stringify(on)).values()].map(
+    (same) => ({
+      ...(same[0] as TablePermission),
+      ...(same.every(({ keys }) => keys) && {
+        keys: [...new Set(same.flatMap(({ keys = [] }) => keys))],
+      }),
+    }),
+  );
+}

@@ -15,6 +15,33 @@ import { creationDetails, isSuspended } from '../../lib/users/user.ts';
 import { rewriteUser, writeUser } from '../../lib/users/write.ts';
 import { localAccount } from './data-folder.ts';
 
+export interface LocalAdmin {
+  readonly email: string;
+  /** Present when this run has generated it, so that nobody else knows it. */
+  readonly password?: string;
+}
+
+const name = 'Administrator';
+
+/**
+ * Makes sure that the local service has an admin: the configured one, else an existing one, else a
+ * new one with a random password, which is returned only when it is created.
+ * @throws {Error} when the configured email or password breaks a rule; DomainError STORAGE_FAULT, HASHING_FAULT
+ */
+export async function ensureAdmin(
+  configured: Omit<NewUser, 'name'> | undefined,
+): Promise<LocalAdmin> {
+  if (configured) {
+    await ensureConfigured(parse(configured));
+    return { email: configured.email };
+  }
+  const [admin] = await listAdmins();
+  if (admin) return { email: admin.email };
+  const [email, password] = [await freeEmail(), randomBytes(16).toString('base64url')];
+  await makeAdmin({ name, email, password });
+  return { email, password };
+}
+
 /** A change that makes an admin, and how the audit trail records it. */
 interface AdminChange {
   readonly action: Action;
@@ -23,33 +50,16 @@ interface AdminChange {
   make(): Promise<void>;
 }
 
-/** Makes a user an admin, unless the address has come to somebody else. */
-const reinstate = ({ id, email }: StoredUser, password_hash: string) =>
-  rewriteUser(id, async (user) => {
-    if (user.email !== email) throw new DomainError('USER_NOT_FOUND');
-    const admin = {
-      role: 'admin',
-      ...addressVerified,
-      suspended_at: undefined,
-    } as const;
-    await writeUser(
-      user,
-      { fields: admin },
-      noFactor,
-      accountReclaimed(user, password_hash, 'machine'),
-    );
-  });
-
 /**
  * The change that makes an admin of an account: a new user; or the one who has the address, who is
  * left with this password, a verified address, no second factor, no identity, no suspension and no
  * session.
  * @throws {DomainError} HASHING_FAULT, STORAGE_FAULT
  */
-export const adminChange = async (
+export async function adminChange(
   account: NewUser,
   user: StoredUser | undefined,
-): Promise<AdminChange> => {
+): Promise<AdminChange> {
   if (!user) {
     const admin = { ...(await prepareUser(account, 'admin')), ...addressVerified };
     const details = creationDetails(admin);
@@ -70,36 +80,10 @@ export const adminChange = async (
     ...(isSuspended(user) ? { suspended: false } : {}),
   };
   return { action: 'UPDATE', on: id, details, make: () => reinstate(user, hash) };
-};
-
-export interface LocalAdmin {
-  readonly email: string;
-  /** Present when this run has generated it, so that nobody else knows it. */
-  readonly password?: string;
 }
 
-/** Makes an admin, and records it in the audit trail as a change by `npm start`. */
-const makeAdmin = async (account: NewUser, user?: StoredUser): Promise<void> => {
-  const { make, details, ...change } = await adminChange(account, user);
-  const operator = localAccount();
-  const source = { user_agent: 'npm start' };
-  await recorded({ ...change, source, details: { ...details, operator } }, make);
-};
-
-const name = 'Administrator';
-
-/** @throws {Error} naming the variable and the rule that it breaks */
-const parse = ({ email, password }: Omit<NewUser, 'name'>): NewUser => {
-  try {
-    return { name, email: parseEmail(email), password: parsePassword(password) };
-  } catch (error) {
-    const { message } = error as Error;
-    throw new Error(message.replace(/^\w+/, (field) => `ADMIN_${field.toUpperCase()}`));
-  }
-};
-
 /** Makes the configured admin, unless the user who has the address counts as one, with that password. */
-const ensureConfigured = async (account: NewUser): Promise<void> => {
+async function ensureConfigured(account: NewUser): Promise<void> {
   const user = await findUserByEmail(account.email);
   const isDone =
     user?.role === 'admin' &&
@@ -107,29 +91,46 @@ const ensureConfigured = async (account: NewUser): Promise<void> => {
     !isUnverified(user) &&
     (await matchesHash(account.password, user.password_hash));
   if (!isDone) await makeAdmin(account, user);
-};
+}
+
+/** Makes an admin, and records it in the audit trail as a change by `npm start`. */
+async function makeAdmin(account: NewUser, user?: StoredUser): Promise<void> {
+  const { make, details, ...change } = await adminChange(account, user);
+  const operator = localAccount();
+  const source = { user_agent: 'npm start' };
+  await recorded({ ...change, source, details: { ...details, operator } }, make);
+}
+
+/** @throws {Error} naming the variable and the rule that it breaks */
+function parse({ email, password }: Omit<NewUser, 'name'>): NewUser {
+  try {
+    return { name, email: parseEmail(email), password: parsePassword(password) };
+  } catch (error) {
+    const { message } = error as Error;
+    throw new Error(message.replace(/^\w+/, (field) => `ADMIN_${field.toUpperCase()}`));
+  }
+}
 
 /** The email address of an admin whom the settings do not name: one that no user has yet. */
-const freeEmail = async (): Promise<string> => {
+async function freeEmail(): Promise<string> {
   const user = await findUserByEmail('admin@localhost');
   return user ? `admin-${randomBytes(4).toString('hex')}@localhost` : 'admin@localhost';
-};
+}
 
-/**
- * Makes sure that the local service has an admin: the configured one, else an existing one, else a
- * new one with a random password, which is returned only when it is created.
- * @throws {Error} when the configured email or password breaks a rule; DomainError STORAGE_FAULT, HASHING_FAULT
- */
-export const ensureAdmin = async (
-  configured: Omit<NewUser, 'name'> | undefined,
-): Promise<LocalAdmin> => {
-  if (configured) {
-    await ensureConfigured(parse(configured));
-    return { email: configured.email };
-  }
-  const [admin] = await listAdmins();
-  if (admin) return { email: admin.email };
-  const [email, password] = [await freeEmail(), randomBytes(16).toString('base64url')];
-  await makeAdmin({ name, email, password });
-  return { email, password };
-};
+/** Makes a user an admin, unless the address has come to somebody else. */
+function reinstate({ id, email }: StoredUser, password_hash: string) {
+  return rewriteUser(id, async (user) => {
+    if (user.email !== email) throw new DomainError('USER_NOT_FOUND');
+    const admin = {
+      role: 'admin',
+      ...addressVerified,
+      suspended_at: undefined,
+    } as const;
+    await writeUser(
+      user,
+      { fields: admin },
+      noFactor,
+      accountReclaimed(user, password_hash, 'machine'),
+    );
+  });
+}

@@ -18,27 +18,33 @@ import {
   tables,
 } from '../../lib/dynamodb/tables.ts';
 
-const keySchema = (partitionKey: KeyAttribute, sortKey?: KeyAttribute): KeySchemaElement[] => [
-  { AttributeName: partitionKey.name, KeyType: 'HASH' },
-  ...(sortKey ? [{ AttributeName: sortKey.name, KeyType: 'RANGE' as const }] : []),
-];
+/**
+ * Creates the tables that do not exist yet, adds the indexes that others lack, and sets the time to live of all.
+ * @param names the real name of each table, by its logical name
+ * @param isOwn whether this process has started the engine; at another one no index is added
+ * @throws {Error} for a table that is used for something else, or lacks an index at an engine of somebody else
+ */
+export async function createTables(
+  endpoint: string,
+  names: Readonly<Record<TableDefinition['name'], string>>,
+  { isOwn = false }: { isOwn?: boolean } = {},
+): Promise<void> {
+  const client = new DynamoDBClient({ endpoint });
+  for (const table of tables) {
+    const TableName = names[table.name];
+    try {
+      await client.send(createTable(TableName, table));
+      await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1 }, { TableName });
+    } catch (error) {
+      if (!(error instanceof ResourceInUseException)) throw error;
+      await addMissingIndexes({ client, endpoint, isOwn }, TableName, table);
+    }
+    if (table.timeToLive) await setTimeToLive(client, TableName, table.timeToLive);
+  }
+  client.destroy();
+}
 
-/** The definitions of key attributes, each once, as CreateTable and UpdateTable take them. */
-const keyDefinitions = (keys: readonly KeyAttribute[]): AttributeDefinition[] => {
-  const types = new Map(keys.map(({ name, type }) => [name, type]));
-  return [...types].map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType }));
-};
-
-/** An index as CreateTable and UpdateTable take it. */
-const indexOf = ({ name, partitionKey, sortKey, include }: IndexDefinition) => ({
-  IndexName: name,
-  KeySchema: keySchema(partitionKey, sortKey),
-  Projection: include
-    ? { ProjectionType: 'INCLUDE' as const, NonKeyAttributes: [...include] }
-    : { ProjectionType: 'ALL' as const },
-});
-
-const createTable = (tableName: string, { partitionKey, indexes }: TableDefinition) => {
+function createTable(tableName: string, { partitionKey, indexes }: TableDefinition) {
   const keys = [partitionKey, ...indexes.flatMap((index) => [index.partitionKey, index.sortKey])];
   return new CreateTableCommand({
     TableName: tableName,
@@ -47,7 +53,31 @@ const createTable = (tableName: string, { partitionKey, indexes }: TableDefiniti
     AttributeDefinitions: keyDefinitions(keys),
     GlobalSecondaryIndexes: indexes.map(indexOf),
   });
-};
+}
+
+function keySchema(partitionKey: KeyAttribute, sortKey?: KeyAttribute): KeySchemaElement[] {
+  return [
+    { AttributeName: partitionKey.name, KeyType: 'HASH' },
+    ...(sortKey ? [{ AttributeName: sortKey.name, KeyType: 'RANGE' as const }] : []),
+  ];
+}
+
+/** The definitions of key attributes, each once, as CreateTable and UpdateTable take them. */
+function keyDefinitions(keys: readonly KeyAttribute[]): AttributeDefinition[] {
+  const types = new Map(keys.map(({ name, type }) => [name, type]));
+  return [...types].map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType }));
+}
+
+/** An index as CreateTable and UpdateTable take it. */
+function indexOf({ name, partitionKey, sortKey, include }: IndexDefinition) {
+  return {
+    IndexName: name,
+    KeySchema: keySchema(partitionKey, sortKey),
+    Projection: include
+      ? { ProjectionType: 'INCLUDE' as const, NonKeyAttributes: [...include] }
+      : { ProjectionType: 'ALL' as const },
+  };
+}
 
 /** The engine that has the tables. */
 interface Place {
@@ -57,28 +87,51 @@ interface Place {
   readonly isOwn: boolean;
 }
 
+/** Milliseconds from one look at an index to the next. */
+const lookInterval = 100;
+
+/**
+ * Adds to a table the indexes that it lacks, one after the other, as DynamoDB wants it, says so in a line each,
+ * and waits until the engine has put all items into them.
+ * @throws {Error} for an index that is missing at an engine of somebody else; it has the command that adds it
+ */
+async function addMissingIndexes(
+  place: Place,
+  TableName: string,
+  table: TableDefinition,
+): Promise<void> {
+  let statuses = await statusesOf(place, TableName, table);
+  for (const index of table.indexes) {
+    if (!statuses.has(index.name)) await addIndex(place, TableName, index);
+    while (statuses.get(index.name) !== 'ACTIVE') {
+      await sleep(lookInterval);
+      statuses = await statusesOf(place, TableName, table);
+    }
+  }
+}
+
 /**
  * The status of each index of a table, by its name.
  * @throws {Error} for a table that is used for something else
  */
-const statusesOf = async (
+async function statusesOf(
   { client }: Place,
   TableName: string,
   { partitionKey, variable }: TableDefinition,
-) => {
+) {
   const { Table } = await client.send(new DescribeTableCommand({ TableName }));
   if (!Table?.KeySchema?.some(({ AttributeName }) => AttributeName === partitionKey.name)) {
     throw new Error(`The table ${TableName} has another key: set ${variable} to another name.`);
   }
   const indexes = Table.GlobalSecondaryIndexes ?? [];
   return new Map(indexes.map(({ IndexName, IndexStatus }) => [IndexName, IndexStatus]));
-};
+}
 
-const addIndex = async (
+async function addIndex(
   { client, endpoint, isOwn }: Place,
   TableName: string,
   index: IndexDefinition,
-): Promise<void> => {
+): Promise<void> {
   const addition: UpdateTableCommandInput = {
     TableName,
     AttributeDefinitions: keyDefinitions([index.partitionKey, index.sortKey]),
@@ -94,30 +147,7 @@ aws dynamodb update-table --endpoint-url ${endpoint} --region ${region} --cli-in
   }
   console.log(`${lack}: it is added before the service starts.`);
   await client.send(new UpdateTableCommand(addition));
-};
-
-/** Milliseconds from one look at an index to the next. */
-const lookInterval = 100;
-
-/**
- * Adds to a table the indexes that it lacks, one after the other, as DynamoDB wants it, says so in a line each,
- * and waits until the engine has put all items into them.
- * @throws {Error} for an index that is missing at an engine of somebody else; it has the command that adds it
- */
-const addMissingIndexes = async (
-  place: Place,
-  TableName: string,
-  table: TableDefinition,
-): Promise<void> => {
-  let statuses = await statusesOf(place, TableName, table);
-  for (const index of table.indexes) {
-    if (!statuses.has(index.name)) await addIndex(place, TableName, index);
-    while (statuses.get(index.name) !== 'ACTIVE') {
-      await sleep(lookInterval);
-      statuses = await statusesOf(place, TableName, table);
-    }
-  }
-};
+}
 
 /** Errors that may be ignored when the time to live of a table is set. */
 const tolerable = [
@@ -128,37 +158,11 @@ const tolerable = [
 ];
 
 /** Makes the engine delete expired items, where it can. */
-const setTimeToLive = async (client: DynamoDBClient, TableName: string, AttributeName: string) => {
+async function setTimeToLive(client: DynamoDBClient, TableName: string, AttributeName: string) {
   const TimeToLiveSpecification = { AttributeName, Enabled: true };
   try {
     await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
   } catch (error) {
     if (!tolerable.includes((error as Error).name)) throw error;
   }
-};
-
-/**
- * Creates the tables that do not exist yet, adds the indexes that others lack, and sets the time to live of all.
- * @param names the real name of each table, by its logical name
- * @param isOwn whether this process has started the engine; at another one no index is added
- * @throws {Error} for a table that is used for something else, or lacks an index at an engine of somebody else
- */
-export const createTables = async (
-  endpoint: string,
-  names: Readonly<Record<TableDefinition['name'], string>>,
-  { isOwn = false }: { isOwn?: boolean } = {},
-): Promise<void> => {
-  const client = new DynamoDBClient({ endpoint });
-  for (const table of tables) {
-    const TableName = names[table.name];
-    try {
-      await client.send(createTable(TableName, table));
-      await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1 }, { TableName });
-    } catch (error) {
-      if (!(error instanceof ResourceInUseException)) throw error;
-      await addMissingIndexes({ client, endpoint, isOwn }, TableName, table);
-    }
-    if (table.timeToLive) await setTimeToLive(client, TableName, table.timeToLive);
-  }
-  client.destroy();
-};
+}

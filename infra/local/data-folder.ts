@@ -16,13 +16,13 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /** The account that runs this process: its name on this machine, or its number without one. */
-export const localAccount = (): string => {
+export function localAccount(): string {
   try {
     return userInfo().username;
   } catch {
     return `uid ${process.getuid?.()}`;
   }
-};
+}
 
 /** The facts that a running service writes to its data folder for the operator's commands. */
 export interface RunningService {
@@ -39,78 +39,45 @@ export interface RunningService {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-const runningFile = (folder: string) => join(folder, 'service.json');
-
 /**
  * Reads what {@link announceRunning} has written, which is current as long as the folder is locked.
  * @returns undefined where there is nothing
  */
-export const readRunning = (folder: string): RunningService | undefined => {
+export function readRunning(folder: string): RunningService | undefined {
   try {
     return JSON.parse(readFileSync(runningFile(folder), 'utf8'));
   } catch {
     return undefined;
   }
-};
-
-/** Writes text to a new file beside another one, which it can then replace in one step. */
-const writeBeside = (file: string, text: string): string => {
-  const unfinished = `${file}.${randomUUID()}`;
-  writeFileSync(unfinished, text, { mode: 0o600, flag: 'wx' });
-  return unfinished;
-};
-
-/** Writes a file that only its owner may read, completely or not at all. */
-export const writePrivately = (file: string, text: string): void =>
-  renameSync(writeBeside(file, text), file);
+}
 
 /** Writes a new file that only its owner may read, completely or not at all. @throws {Error} EEXIST when it exists */
-export const createPrivately = (file: string, text: string): void => {
+export function createPrivately(file: string, text: string): void {
   const unfinished = writeBeside(file, text);
   try {
     linkSync(unfinished, file);
   } finally {
     rmSync(unfinished);
   }
-};
+}
 
 /** Writes to the data folder, which the service has locked, that it is running. */
-export const announceRunning = (folder: string, service: RunningService): void =>
+export function announceRunning(folder: string, service: RunningService): void {
   writePrivately(runningFile(folder), JSON.stringify(service));
+}
 
-/** Removes what {@link announceRunning} has written. */
-export const forgetRunning = (folder: string): void => rmSync(runningFile(folder), { force: true });
+/** Writes a file that only its owner may read, completely or not at all. */
+export function writePrivately(file: string, text: string): void {
+  renameSync(writeBeside(file, text), file);
+}
 
-const lockFile = (folder: string) => join(folder, 'service.lock');
+/** Whether a folder has ever been the data folder of a service. */
+export function wasLocked(folder: string): boolean {
+  return existsSync(lockFile(folder));
+}
 
 /** SQLite's code for a database that another process has locked. */
 const busy = 5;
-
-/** Creates an empty file that only its owner may read, unless it exists. */
-const makeFile = (file: string): void => {
-  try {
-    // An existing file is not opened: closing it would release a lock that this process holds.
-    if (!existsSync(file)) writeFileSync(file, '', { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-};
-
-/** Creates a folder with those around it. Node's own way never ends where none can be, in /proc. */
-const makeFolder = (folder: string): void => {
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST' && statSync(folder).isDirectory()) return;
-    if (code !== 'ENOENT' || existsSync(dirname(folder))) throw error;
-    makeFolder(dirname(folder));
-    mkdirSync(folder, { mode: 0o700 });
-  }
-};
-
-/** Whether a folder has ever been the data folder of a service. */
-export const wasLocked = (folder: string): boolean => existsSync(lockFile(folder));
 
 /**
  * Locks a data folder until this process ends, however it ends. Node cannot lock files, but SQLite
@@ -118,7 +85,7 @@ export const wasLocked = (folder: string): boolean => existsSync(lockFile(folder
  * @returns a function that unlocks the folder; undefined when another process has locked it
  * @throws {Error} when the folder cannot be created or written to
  */
-export const lockFolder = (folder: string): (() => void) | undefined => {
+export function lockFolder(folder: string): (() => void) | undefined {
   try {
     makeFolder(folder);
   } catch (error) {
@@ -141,7 +108,12 @@ export const lockFolder = (folder: string): (() => void) | undefined => {
   // A service that was killed has left this file, which is now out of date.
   forgetRunning(folder);
   return () => database.close();
-};
+}
+
+/** Removes what {@link announceRunning} has written. */
+export function forgetRunning(folder: string): void {
+  rmSync(runningFile(folder), { force: true });
+}
 
 /** Milliseconds after which a deleted data folder is noticed. */
 const watchInterval = 1000;
@@ -151,7 +123,7 @@ const watchInterval = 1000;
  * files, which nobody can read any more.
  * @returns a promise that is resolved when the folder is deleted or replaced, and what stops watching
  */
-export const watchFolder = (folder: string): { deleted: Promise<void>; stop(): void } => {
+export function watchFolder(folder: string): { deleted: Promise<void>; stop(): void } {
   const file = lockFile(folder);
   const { ino } = statSync(file);
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -160,4 +132,42 @@ export const watchFolder = (folder: string): { deleted: Promise<void>; stop(): v
     if (now.ino !== ino) resolve();
   });
   return { deleted: promise, stop: () => unwatchFile(file) };
-};
+}
+
+function runningFile(folder: string) {
+  return join(folder, 'service.json');
+}
+
+/** Writes text to a new file beside another one, which it can then replace in one step. */
+function writeBeside(file: string, text: string): string {
+  const unfinished = `${file}.${randomUUID()}`;
+  writeFileSync(unfinished, text, { mode: 0o600, flag: 'wx' });
+  return unfinished;
+}
+
+function lockFile(folder: string) {
+  return join(folder, 'service.lock');
+}
+
+/** Creates a folder with those around it. Node's own way never ends where none can be, in /proc. */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && statSync(folder).isDirectory()) return;
+    if (code !== 'ENOENT' || existsSync(dirname(folder))) throw error;
+    makeFolder(dirname(folder));
+    mkdirSync(folder, { mode: 0o700 });
+  }
+}
+
+/** Creates an empty file that only its owner may read, unless it exists. */
+function makeFile(file: string): void {
+  try {
+    // An existing file is not opened: closing it would release a lock that this process holds.
+    if (!existsSync(file)) writeFileSync(file, '', { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}

@@ -12,17 +12,15 @@ const limits = {
   all: 40_000,
 };
 
-const after = (milliseconds: number) => sleep(milliseconds, undefined, { ref: false });
-
 /**
  * Ends a server without cutting off the requests that it has received. Its responses must close their
  * connections from now on.
  * @param works the work on each request that is under way, even if its client has gone
  */
-export const drain = async (
+export async function drain(
   server: Server,
   works: ReadonlyMap<IncomingMessage, Promise<unknown>>,
-): Promise<void> => {
+): Promise<void> {
   if (!server.listening) return;
   // The response to its next request tells a client that the connection ends.
   await after(limits.next);
@@ -33,4 +31,8 @@ export const drain = async (
   for (const message of works.keys()) if (!message.complete) message.destroy();
   await Promise.race([Promise.allSettled(works.values()), after(limits.all)]);
   server.closeAllConnections();
-};
+}
+
+function after(milliseconds: number) {
+  return sleep(milliseconds, undefined, { ref: false });
+}

@@ -16,21 +16,98 @@ export interface Launch {
   readonly args: readonly string[];
 }
 
-/** A named pipe that an engine on the folder holds open for as long as it runs. */
-const pipeIn = (folder: string) => join(folder, 'engine.pipe');
+/** Removes the named pipe of a folder when its engine has ended. */
+export function releaseData(folder: string): void {
+  rmSync(pipeIn(folder), { force: true });
+}
 
-const isHeld = (pipe: string): boolean => {
-  try {
-    if (!lstatSync(pipe).isFIFO()) return false;
-    closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK));
-    return true;
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    // ENXIO: no process has opened the other end.
-    if (code === 'ENOENT' || code === 'ENXIO') return false;
-    throw error;
+/** Milliseconds within which an engine must respond where there is no other work: Java starts slowly. */
+const startTimeout = 30_000;
+
+/** @throws {Error} when the engine ends, or does not respond in time */
+export async function waitUntilAnswering(
+  endpoint: string,
+  child: ChildProcess,
+  folder: string | undefined,
+): Promise<void> {
+  const deadline = Date.now() + patiently(startTimeout);
+  while (Date.now() < deadline && !hasEnded(child)) {
+    try {
+      await awaitResponse(endpoint, 1000);
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
   }
-};
+  const data = folder ? ` with its data in ${folder}` : '';
+  throw new Error(`The DynamoDB engine did not start at ${endpoint}${data}`);
+}
+
+/**
+ * Waits for any response of an engine. An agent of its own takes no proxy, whatever the environment
+ * says; the SDK takes none either.
+ * @throws {Error} when there is none within so many milliseconds
+ */
+export async function awaitResponse(endpoint: string, timeout: number): Promise<void> {
+  const get = endpoint.startsWith('https:') ? getByHttps : getByHttp;
+  const request = get(endpoint, { agent: false, signal: AbortSignal.timeout(timeout) });
+  const [response] = await once(request, 'response');
+  response.destroy();
+}
+
+/** Starts an engine on the data of a folder, as soon as no other engine uses it. */
+export async function spawnEngine(
+  folder: string | undefined,
+  command: Launch,
+): Promise<ChildProcess> {
+  if (!folder) return spawnTied(command, undefined);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const hold = await holdData(folder);
+  const child = spawnTied(command, hold);
+  closeSync(hold);
+  return child;
+}
+
+/** Milliseconds within which an engine must end before it is killed. */
+const stopTimeout = 10_000;
+
+export async function endEngine(child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) return;
+  const ended = once(child, 'exit');
+  child.kill();
+  const lastResort = setTimeout(() => child.kill('SIGKILL'), stopTimeout);
+  await ended;
+  clearTimeout(lastResort);
+}
+
+/** A named pipe that an engine on the folder holds open for as long as it runs. */
+function pipeIn(folder: string) {
+  return join(folder, 'engine.pipe');
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+/**
+ * Runs a command that ends when this process ends, in whatever way. The shell that starts it leaves
+ * a watcher that reads from a pipe whose other end only this process holds.
+ * @param hold a file descriptor that the command keeps open as long as it runs, but its watcher not
+ */
+function spawnTied({ command, args }: Launch, hold: number | undefined): ChildProcess {
+  // The umask: only the account that starts an engine may read its files, in any folder.
+  const watch =
+    'umask 077; exec 4<&0; (exec 3<&-; read -r _ <&4; kill $$ 2>/dev/null) & exec "$@" 4<&- </dev/null';
+  const child = spawn('/bin/sh', ['-c', watch, 'sh', command, ...args], {
+    stdio: ['pipe', 'ignore', 'ignore', hold ?? 'ignore'],
+    // Ctrl-C does not reach a detached process: this process stops the engine last.
+    detached: true,
+  });
+  child.stdin?.on('error', () => undefined);
+  // The watcher ends when the engine has ended first.
+  child.once('exit', () => child.stdin?.destroy());
+  return child;
+}
 
 /**
  * Times to look whether the engine of a service that was killed has ended, and milliseconds in between:
@@ -45,7 +122,7 @@ const lookInterval = 20;
  * @returns a file descriptor that the next engine inherits, and holds the folder by
  * @throws {Error} when an engine does not end
  */
-const holdData = async (folder: string): Promise<number> => {
+async function holdData(folder: string): Promise<number> {
   const pipe = pipeIn(folder);
   for (let looks = 0; isHeld(pipe); looks += 1) {
     if (looks === maxLooks) {
@@ -58,89 +135,17 @@ const holdData = async (folder: string): Promise<number> => {
   rmSync(pipe, { force: true });
   execFileSync('/bin/sh', ['-c', 'command -p mkfifo -m 600 "$1"', 'sh', pipe]);
   return openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
-};
+}
 
-/** Removes the named pipe of a folder when its engine has ended. */
-export const releaseData = (folder: string): void => rmSync(pipeIn(folder), { force: true });
-
-/**
- * Runs a command that ends when this process ends, in whatever way. The shell that starts it leaves
- * a watcher that reads from a pipe whose other end only this process holds.
- * @param hold a file descriptor that the command keeps open as long as it runs, but its watcher not
- */
-const spawnTied = ({ command, args }: Launch, hold: number | undefined): ChildProcess => {
-  // The umask: only the account that starts an engine may read its files, in any folder.
-  const watch =
-    'umask 077; exec 4<&0; (exec 3<&-; read -r _ <&4; kill $$ 2>/dev/null) & exec "$@" 4<&- </dev/null';
-  const child = spawn('/bin/sh', ['-c', watch, 'sh', command, ...args], {
-    stdio: ['pipe', 'ignore', 'ignore', hold ?? 'ignore'],
-    // Ctrl-C does not reach a detached process: this process stops the engine last.
-    detached: true,
-  });
-  child.stdin?.on('error', () => undefined);
-  // The watcher ends when the engine has ended first.
-  child.once('exit', () => child.stdin?.destroy());
-  return child;
-};
-
-/** Milliseconds within which an engine must respond where there is no other work: Java starts slowly. */
-const startTimeout = 30_000;
-
-const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
-  exitCode !== null || signalCode !== null;
-
-/**
- * Waits for any response of an engine. An agent of its own takes no proxy, whatever the environment
- * says; the SDK takes none either.
- * @throws {Error} when there is none within so many milliseconds
- */
-export const awaitResponse = async (endpoint: string, timeout: number): Promise<void> => {
-  const get = endpoint.startsWith('https:') ? getByHttps : getByHttp;
-  const request = get(endpoint, { agent: false, signal: AbortSignal.timeout(timeout) });
-  const [response] = await once(request, 'response');
-  response.destroy();
-};
-
-/** @throws {Error} when the engine ends, or does not respond in time */
-export const waitUntilAnswering = async (
-  endpoint: string,
-  child: ChildProcess,
-  folder: string | undefined,
-): Promise<void> => {
-  const deadline = Date.now() + patiently(startTimeout);
-  while (Date.now() < deadline && !hasEnded(child)) {
-    try {
-      await awaitResponse(endpoint, 1000);
-      return;
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+function isHeld(pipe: string): boolean {
+  try {
+    if (!lstatSync(pipe).isFIFO()) return false;
+    closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK));
+    return true;
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    // ENXIO: no process has opened the other end.
+    if (code === 'ENOENT' || code === 'ENXIO') return false;
+    throw error;
   }
-  const data = folder ? ` with its data in ${folder}` : '';
-  throw new Error(`The DynamoDB engine did not start at ${endpoint}${data}`);
-};
-
-/** Starts an engine on the data of a folder, as soon as no other engine uses it. */
-export const spawnEngine = async (
-  folder: string | undefined,
-  command: Launch,
-): Promise<ChildProcess> => {
-  if (!folder) return spawnTied(command, undefined);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const hold = await holdData(folder);
-  const child = spawnTied(command, hold);
-  closeSync(hold);
-  return child;
-};
-
-/** Milliseconds within which an engine must end before it is killed. */
-const stopTimeout = 10_000;
-
-export const endEngine = async (child: ChildProcess): Promise<void> => {
-  if (hasEnded(child)) return;
-  const ended = once(child, 'exit');
-  child.kill();
-  const lastResort = setTimeout(() => child.kill('SIGKILL'), stopTimeout);
-  await ended;
-  clearTimeout(lastResort);
-};
+}

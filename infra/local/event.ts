@@ -5,80 +5,10 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { oneSpelling } from '../../lib/ground/source.ts';
 import type { Route } from '../uses.ts';
 
-/** Media types whose bodies API Gateway passes on as text; all others are passed as base64. */
-const textMediaType =
-  /^(?:text\/|application\/(?:[\w.+-]+\+)?(?:json|xml)\b|application\/javascript\b)/i;
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-const bodyFields = (body: Buffer, mediaType: string) => {
-  if (body.length === 0) return { isBase64Encoded: false };
-  if (textMediaType.test(mediaType)) {
-    try {
-      return { body: utf8.decode(body), isBase64Encoded: false };
-    } catch {
-      // The body is not valid UTF-8.
-    }
-  }
-  return { body: body.toString('base64'), isBase64Encoded: true };
-};
-
-/** Headers by lower-case names; the values of a repeated header are joined by commas. */
-const joinHeaders = (raw: readonly string[]): Record<string, string> => {
-  const headers: Record<string, string> = {};
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = (raw[i] ?? '').toLowerCase();
-    const value = raw[i + 1] ?? '';
-    headers[name] = headers[name] === undefined ? value : `${headers[name]},${value}`;
-  }
-  return headers;
-};
-
-const joinQuery = (query: string): Record<string, string> => {
-  const parameters: Record<string, string> = {};
-  for (const [name, value] of new URLSearchParams(query)) {
-    const earlier = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
-    Object.defineProperty(parameters, name, {
-      value: earlier === undefined ? value : `${earlier},${value}`,
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
-  }
-  return parameters;
-};
-
-/** A time such as `21/Nov/2026:09:05:00 +0000`. */
-const commonLogTime = (date: Date): string => {
-  const [, day, month, year, time] = date.toUTCString().split(' ');
-  return `${day}/${month}/${year}:${time} +0000`;
-};
-
-/**
- * The source of a request: the other end of its connection; or, where that is on this machine, the address that a
- * proxy there has added last to X-Forwarded-For. Clients can write whatever stands before it.
- * @param remote the other end; undefined: the connection has ended
- * @param forwarded the header; absent: there is none, or it must not be believed
- */
-export const sourceAddress = (remote = '', forwarded = ''): string => {
-  const end = remote.replace(/^::ffff:/, '');
-  const isOnThisMachine = end === '::1' || end.startsWith('127.');
-  const last = forwarded.slice(forwarded.lastIndexOf(',') + 1).trim();
-  // An address with a zone, such as fe80::1%eth0, means something on one machine alone.
-  const isAddress = isIP(last) > 0 && !last.includes('%');
-  return isOnThisMachine && isAddress ? oneSpelling(last) : end;
-};
-
-/** The host and the headers of a request, of which a reverse proxy's origin and word take the place, if there is one. */
-const believed = (given: Readonly<Record<string, string>>, publicUrl: string | undefined) => {
-  if (!publicUrl) return { host: given.host ?? 'localhost', headers: given };
-  const { host, protocol } = new URL(publicUrl);
-  const headers: typeof given = { ...given, 'x-forwarded-proto': protocol.slice(0, -1) };
-  return { host, forwarded: given['x-forwarded-for'], headers };
-};
-
 /** An id in the form of API Gateway's request ids. */
-export const makeRequestId = (): string => `${randomBytes(11).toString('base64url')}=`;
+export function makeRequestId(): string {
+  return `${randomBytes(11).toString('base64url')}=`;
+}
 
 export interface ReceivedRequest {
   readonly message: IncomingMessage;
@@ -94,7 +24,7 @@ export interface ReceivedRequest {
 }
 
 /** The event, payload format 2.0, with which an HTTP API invokes a function. */
-export const toGatewayEvent = (received: ReceivedRequest): APIGatewayProxyEventV2 => {
+export function toGatewayEvent(received: ReceivedRequest): APIGatewayProxyEventV2 {
   const { message, path, query, pathParameters, route, receivedAt, publicUrl } = received;
   const { cookie, ...given } = joinHeaders(message.rawHeaders);
   const { host, forwarded, headers } = believed(given, publicUrl);
@@ -128,4 +58,76 @@ export const toGatewayEvent = (received: ReceivedRequest): APIGatewayProxyEventV
     },
     ...bodyFields(received.body, headers['content-type'] ?? ''),
   };
-};
+}
+
+/**
+ * The source of a request: the other end of its connection; or, where that is on this machine, the address that a
+ * proxy there has added last to X-Forwarded-For. Clients can write whatever stands before it.
+ * @param remote the other end; undefined: the connection has ended
+ * @param forwarded the header; absent: there is none, or it must not be believed
+ */
+export function sourceAddress(remote = '', forwarded = ''): string {
+  const end = remote.replace(/^::ffff:/, '');
+  const isOnThisMachine = end === '::1' || end.startsWith('127.');
+  const last = forwarded.slice(forwarded.lastIndexOf(',') + 1).trim();
+  // An address with a zone, such as fe80::1%eth0, means something on one machine alone.
+  const isAddress = isIP(last) > 0 && !last.includes('%');
+  return isOnThisMachine && isAddress ? oneSpelling(last) : end;
+}
+
+/** Headers by lower-case names; the values of a repeated header are joined by commas. */
+function joinHeaders(raw: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = (raw[i] ?? '').toLowerCase();
+    const value = raw[i + 1] ?? '';
+    headers[name] = headers[name] === undefined ? value : `${headers[name]},${value}`;
+  }
+  return headers;
+}
+
+/** The host and the headers of a request, of which a reverse proxy's origin and word take the place, if there is one. */
+function believed(given: Readonly<Record<string, string>>, publicUrl: string | undefined) {
+  if (!publicUrl) return { host: given.host ?? 'localhost', headers: given };
+  const { host, protocol } = new URL(publicUrl);
+  const headers: typeof given = { ...given, 'x-forwarded-proto': protocol.slice(0, -1) };
+  return { host, forwarded: given['x-forwarded-for'], headers };
+}
+
+function joinQuery(query: string): Record<string, string> {
+  const parameters: Record<string, string> = {};
+  for (const [name, value] of new URLSearchParams(query)) {
+    const earlier = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+    Object.defineProperty(parameters, name, {
+      value: earlier === undefined ? value : `${earlier},${value}`,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  }
+  return parameters;
+}
+
+/** A time such as `21/Nov/2026:09:05:00 +0000`. */
+function commonLogTime(date: Date): string {
+  const [, day, month, year, time] = date.toUTCString().split(' ');
+  return `${day}/${month}/${year}:${time} +0000`;
+}
+
+/** Media types whose bodies API Gateway passes on as text; all others are passed as base64. */
+const textMediaType =
+  /^(?:text\/|application\/(?:[\w.+-]+\+)?(?:json|xml)\b|application\/javascript\b)/i;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function bodyFields(body: Buffer, mediaType: string) {
+  if (body.length === 0) return { isBase64Encoded: false };
+  if (textMediaType.test(mediaType)) {
+    try {
+      return { body: utf8.decode(body), isBase64Encoded: false };
+    } catch {
+      // The body is not valid UTF-8.
+    }
+  }
+  return { body: body.toString('base64'), isBase64Encoded: true };
+}

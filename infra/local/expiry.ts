@@ -7,6 +7,18 @@ import { isConditionFailure, send } from '../../lib/dynamodb/client.ts';
 import { usersTable } from '../../lib/dynamodb/tables.ts';
 import { config } from '../../lib/ground/settings.ts';
 
+/** @returns a function that removes what has expired, once a day, however often it is called */
+export function makeRemoval(): (signal: AbortSignal) => Promise<void> {
+  let doneOn = '';
+  return async (signal) => {
+    const now = Date.now();
+    const today = new Date(now).toISOString().slice(0, 10);
+    if (today === doneOn) return;
+    await removeExpiredItems(now, signal);
+    doneOn = today;
+  };
+}
+
 const condition = '#expiry <= :now';
 
 /**
@@ -14,7 +26,7 @@ const condition = '#expiry <= :now';
  * @param now milliseconds since 1970
  * @throws {DomainError} STORAGE_FAULT
  */
-const removeExpiredItems = async (now: number, signal: AbortSignal): Promise<void> => {
+async function removeExpiredItems(now: number, signal: AbortSignal): Promise<void> {
   const past = {
     TableName: config.usersTable,
     ExpressionAttributeNames: { '#expiry': usersTable.timeToLive },
@@ -34,16 +46,4 @@ const removeExpiredItems = async (now: number, signal: AbortSignal): Promise<voi
     }
     ExclusiveStartKey = LastEvaluatedKey;
   } while (ExclusiveStartKey && !signal.aborted);
-};
-
-/** @returns a function that removes what has expired, once a day, however often it is called */
-export const makeRemoval = (): ((signal: AbortSignal) => Promise<void>) => {
-  let doneOn = '';
-  return async (signal) => {
-    const now = Date.now();
-    const today = new Date(now).toISOString().slice(0, 10);
-    if (today === doneOn) return;
-    await removeExpiredItems(now, signal);
-    doneOn = today;
-  };
-};
+}

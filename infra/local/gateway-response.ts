@@ -14,24 +14,21 @@ export class GatewayError extends Error {
   }
 }
 
-export const writeResponse = (
-  response: ServerResponse,
-  result: APIGatewayProxyStructuredResultV2,
-) => {
+export function writeResponse(response: ServerResponse, result: APIGatewayProxyStructuredResultV2) {
   const headers = Object.entries(result.headers ?? {});
   for (const [name, value] of headers) response.setHeader(name, String(value));
   // The unread rest of a body would be taken for the next request.
   if (!response.req.complete) response.setHeader('Connection', 'close');
   response.statusCode = result.statusCode ?? 200;
   response.end(result.body, result.isBase64Encoded ? 'base64' : 'utf8');
-};
+}
 
 const malformedStatuses: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
 };
 
 /** Responds to bytes that are not valid HTTP, and to headers that are too large to be read. */
-export const refuseMalformed = (error: NodeJS.ErrnoException, socket: Duplex): void => {
+export function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
@@ -42,14 +39,15 @@ export const refuseMalformed = (error: NodeJS.ErrnoException, socket: Duplex): v
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nConnection: close\r\n` +
       `Content-Length: ${body.length}\r\n\r\n${body}`,
   );
-};
+}
 
 /** Whether a request is a CORS preflight request of a browser. */
-export const isPreflight = ({ method, headers }: IncomingMessage) =>
-  method === 'OPTIONS' && headers.origin && headers['access-control-request-method'];
+export function isPreflight({ method, headers }: IncomingMessage) {
+  return method === 'OPTIONS' && headers.origin && headers['access-control-request-method'];
+}
 
 /** The CORS headers of a response: none, unless the request comes from an allowed origin. */
-export const corsHeaders = (message: IncomingMessage, origins: readonly string[]) => {
+export function corsHeaders(message: IncomingMessage, origins: readonly string[]) {
   const { origin } = message.headers;
   const allowed = origins.includes('*') ? '*' : origins.find((candidate) => candidate === origin);
   if (!origin || !allowed) return {};
@@ -65,4 +63,4 @@ export const corsHeaders = (message: IncomingMessage, origins: readonly string[]
     'Access-Control-Allow-Headers': cors.requestHeaders.join(','),
     'Access-Control-Max-Age': String(cors.maxAge),
   };
-};
+}

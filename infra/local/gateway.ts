@@ -20,157 +20,6 @@ export interface Integration {
   readonly handler: Handler;
 }
 
-/** @throws {GatewayError} 400 when the path cannot be decoded */
-const splitTarget = (target: string): { path: string; query: string } => {
-  const at = target.indexOf('?');
-  const [path, query] = at < 0 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)];
-  try {
-    return { path: decodeURIComponent(path), query };
-  } catch {
-    throw new GatewayError(400, 'Bad Request');
-  }
-};
-
-/** The path parameters of a path as it was sent; undefined when it does not match the path of a route. */
-export const matchPath = (pattern: string, target: string): Record<string, string> | undefined => {
-  const [wanted, given] = [pattern.split('/'), target.split('/')];
-  if (wanted.length !== given.length) return undefined;
-  const parameters: Record<string, string> = {};
-  for (const [i, segment] of wanted.entries()) {
-    const value = decodeURIComponent(given[i] ?? '');
-    const name = /^\{(\w+)\}$/.exec(segment)?.[1];
-    // The name of a page's file may be empty, as in `/console/` (infra/stack/http-api.ts).
-    if (name && (value || name === 'file')) parameters[name] = value;
-    else if (segment !== value) return undefined;
-  }
-  return parameters;
-};
-
-/** @throws {GatewayError} 404 */
-const findIntegration = (
-  integrations: readonly Integration[],
-  method: string | undefined,
-  target: string,
-) => {
-  const [undecodedPath = ''] = target.split('?');
-  for (const integration of integrations) {
-    if (integration.route.method !== method) continue;
-    const pathParameters = matchPath(integration.route.path, undecodedPath);
-    if (pathParameters) return { ...integration, pathParameters };
-  }
-  throw new GatewayError(404, 'Not Found');
-};
-
-/** API Gateway's quotas for HTTP APIs. */
-const limits = {
-  /** Bytes. */
-  body: 10 * 1024 * 1024,
-  /** Bytes, request line and headers together. */
-  headers: 10_240,
-  /** Milliseconds. */
-  integration: 30_000,
-};
-
-/** Bytes of a body that is too long that are read, so that its sender receives the response. */
-const drainLimit = 64 * 1024 * 1024;
-
-const readBody = async (message: IncomingMessage): Promise<Buffer> => {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of message as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length <= limits.body) chunks.push(chunk);
-    if (length > drainLimit) break;
-  }
-  if (length > limits.body) throw new GatewayError(413, 'Request Entity Too Large');
-  return Buffer.concat(chunks);
-};
-
-const requireSmallHeaders = ({ rawHeaders, url = '' }: IncomingMessage): void => {
-  const size = rawHeaders.reduce((sum, text) => sum + text.length, url.length);
-  if (size > limits.headers) throw new GatewayError(431, 'Request Header Fields Too Large');
-};
-
-const invoke = async (
-  handler: Handler,
-  event: APIGatewayProxyEventV2,
-): Promise<APIGatewayProxyStructuredResultV2> => {
-  const deadline = Date.now() + limits.integration;
-  const context = {
-    awsRequestId: event.requestContext.requestId,
-    getRemainingTimeInMillis: () => deadline - Date.now(),
-  };
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    const late = new GatewayError(503, 'Service Unavailable');
-    timer = setTimeout(() => reject(late), limits.integration);
-  });
-  try {
-    return await Promise.race([handler(event, context), timeout]);
-  } catch (error) {
-    if (error instanceof GatewayError) throw error;
-    console.error(error);
-    throw new GatewayError(500, 'Internal Server Error');
-  } finally {
-    clearTimeout(timer);
-  }
-};
-
-const respond = async (
-  integrations: readonly Integration[],
-  { message, ...about }: Pick<ReceivedRequest, 'message' | 'requestId' | 'publicUrl'>,
-): Promise<APIGatewayProxyStructuredResultV2> => {
-  const receivedAt = new Date();
-  if (isPreflight(message)) return { statusCode: 204 };
-  try {
-    requireSmallHeaders(message);
-    const target = message.url ?? '/';
-    const { path, query } = splitTarget(target);
-    const { route, handler, pathParameters } = findIntegration(
-      integrations,
-      message.method,
-      target,
-    );
-    const body = await readBody(message);
-    const request = { path, query, body, route, pathParameters, receivedAt };
-    return await invoke(handler, toGatewayEvent({ message, ...about, ...request }));
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    return {
-      statusCode: error.status,
-      headers: {
-        'Cache-Control': 'no-store',
-        'Content-Type': 'application/json',
-        'X-Request-Id': about.requestId,
-      },
-      body: JSON.stringify({ message: error.message }),
-    };
-  }
-};
-
-/** Characters of a path that a line of the log shows. */
-const longestPath = 200;
-
-/** The path of a request without its query, a mailed link's token, and control characters. */
-const loggedPath = ({ url = '' }: IncomingMessage): string => {
-  const path = url.replace(/(?:[?#]|%(?:25)*23).*/s, '').replaceAll(/[^!-~]/g, encodeURIComponent);
-  return path.length > longestPath ? `${path.slice(0, longestPath)}…` : path;
-};
-
-/** Logs a request when its response has been sent or its client has gone away. */
-const logWhenDone = (
-  message: IncomingMessage,
-  response: ServerResponse,
-  log: (line: string) => void,
-): void => {
-  const begun = performance.now();
-  response.once('close', () => {
-    const outcome = response.writableFinished ? response.statusCode : 'not answered';
-    const milliseconds = Math.round(performance.now() - begun);
-    log(`${message.method} ${loggedPath(message)} ${outcome} ${milliseconds} ms`);
-  });
-};
-
 export interface Gateway {
   /** Listens on a port; 0: on a free one. @returns the port @throws {Error} EADDRINUSE */
   listen(port: number): Promise<number>;
@@ -187,7 +36,7 @@ export interface Gateway {
  * @param explain is called with each request and its response
  * @param publicUrl the origin of a reverse proxy on this machine; absent: nothing that one says is believed
  */
-export const createGateway = (
+export function createGateway(
   integrations: Promise<readonly Integration[]>,
   {
     origins,
@@ -200,7 +49,7 @@ export const createGateway = (
     publicUrl?: string | undefined;
     explain?: (message: IncomingMessage, result: APIGatewayProxyStructuredResultV2) => void;
   },
-): Gateway => {
+): Gateway {
   // Longer than clients and proxies keep a connection: a request that is sent on a connection as it
   // is closed fails.
   const server = createServer({ maxHeaderSize: 256 * 1024, keepAliveTimeout: 65_000 });
@@ -240,4 +89,155 @@ export const createGateway = (
       return drain(server, works);
     },
   };
+}
+
+/** The path parameters of a path as it was sent; undefined when it does not match the path of a route. */
+export function matchPath(pattern: string, target: string): Record<string, string> | undefined {
+  const [wanted, given] = [pattern.split('/'), target.split('/')];
+  if (wanted.length !== given.length) return undefined;
+  const parameters: Record<string, string> = {};
+  for (const [i, segment] of wanted.entries()) {
+    const value = decodeURIComponent(given[i] ?? '');
+    const name = /^\{(\w+)\}$/.exec(segment)?.[1];
+    // The name of a page's file may be empty, as in `/console/` (infra/stack/http-api.ts).
+    if (name && (value || name === 'file')) parameters[name] = value;
+    else if (segment !== value) return undefined;
+  }
+  return parameters;
+}
+
+/** Logs a request when its response has been sent or its client has gone away. */
+function logWhenDone(
+  message: IncomingMessage,
+  response: ServerResponse,
+  log: (line: string) => void,
+): void {
+  const begun = performance.now();
+  response.once('close', () => {
+    const outcome = response.writableFinished ? response.statusCode : 'not answered';
+    const milliseconds = Math.round(performance.now() - begun);
+    log(`${message.method} ${loggedPath(message)} ${outcome} ${milliseconds} ms`);
+  });
+}
+
+/** Characters of a path that a line of the log shows. */
+const longestPath = 200;
+
+/** The path of a request without its query, a mailed link's token, and control characters. */
+function loggedPath({ url = '' }: IncomingMessage): string {
+  const path = url.replace(/(?:[?#]|%(?:25)*23).*/s, '').replaceAll(/[^!-~]/g, encodeURIComponent);
+  return path.length > longestPath ? `${path.slice(0, longestPath)}…` : path;
+}
+
+async function respond(
+  integrations: readonly Integration[],
+  { message, ...about }: Pick<ReceivedRequest, 'message' | 'requestId' | 'publicUrl'>,
+): Promise<APIGatewayProxyStructuredResultV2> {
+  const receivedAt = new Date();
+  if (isPreflight(message)) return { statusCode: 204 };
+  try {
+    requireSmallHeaders(message);
+    const target = message.url ?? '/';
+    const { path, query } = splitTarget(target);
+    const { route, handler, pathParameters } = findIntegration(
+      integrations,
+      message.method,
+      target,
+    );
+    const body = await readBody(message);
+    const request = { path, query, body, route, pathParameters, receivedAt };
+    return await invoke(handler, toGatewayEvent({ message, ...about, ...request }));
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return {
+      statusCode: error.status,
+      headers: {
+        'Cache-Control': 'no-store',
+        'Content-Type': 'application/json',
+        'X-Request-Id': about.requestId,
+      },
+      body: JSON.stringify({ message: error.message }),
+    };
+  }
+}
+
+/** API Gateway's quotas for HTTP APIs. */
+const limits = {
+  /** Bytes. */
+  body: 10 * 1024 * 1024,
+  /** Bytes, request line and headers together. */
+  headers: 10_240,
+  /** Milliseconds. */
+  integration: 30_000,
 };
+
+function requireSmallHeaders({ rawHeaders, url = '' }: IncomingMessage): void {
+  const size = rawHeaders.reduce((sum, text) => sum + text.length, url.length);
+  if (size > limits.headers) throw new GatewayError(431, 'Request Header Fields Too Large');
+}
+
+/** @throws {GatewayError} 400 when the path cannot be decoded */
+function splitTarget(target: string): { path: string; query: string } {
+  const at = target.indexOf('?');
+  const [path, query] = at < 0 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)];
+  try {
+    return { path: decodeURIComponent(path), query };
+  } catch {
+    throw new GatewayError(400, 'Bad Request');
+  }
+}
+
+/** @throws {GatewayError} 404 */
+function findIntegration(
+  integrations: readonly Integration[],
+  method: string | undefined,
+  target: string,
+) {
+  const [undecodedPath = ''] = target.split('?');
+  for (const integration of integrations) {
+    if (integration.route.method !== method) continue;
+    const pathParameters = matchPath(integration.route.path, undecodedPath);
+    if (pathParameters) return { ...integration, pathParameters };
+  }
+  throw new GatewayError(404, 'Not Found');
+}
+
+/** Bytes of a body that is too long that are read, so that its sender receives the response. */
+const drainLimit = 64 * 1024 * 1024;
+
+async function readBody(message: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of message as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length <= limits.body) chunks.push(chunk);
+    if (length > drainLimit) break;
+  }
+  if (length > limits.body) throw new GatewayError(413, 'Request Entity Too Large');
+  return Buffer.concat(chunks);
+}
+
+async function invoke(
+  handler: Handler,
+  event: APIGatewayProxyEventV2,
+): Promise<APIGatewayProxyStructuredResultV2> {
+  const deadline = Date.now() + limits.integration;
+  const context = {
+    awsRequestId: event.requestContext.requestId,
+    getRemainingTimeInMillis: () => deadline - Date.now(),
+  };
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    const late = new GatewayError(503, 'Service Unavailable');
+    timer = setTimeout(() => reject(late), limits.integration);
+  });
+  try {
+    return await Promise.race([handler(event, context), timeout]);
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    console.error(error);
+    throw new GatewayError(500, 'Internal Server Error');
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -25,18 +25,12 @@ export const placeVariables = {
   AUDIT_TABLE: 'table',
 } as const;
 
-/** The settings of the service that are in force, as variables. */
-export const serviceVariables = (): Readonly<Record<string, string>> =>
-  Object.fromEntries(serviceNames.map((name) => [variableOf(name), String(config[name])]));
-
-const keptFile = (folder: string): string => join(folder, 'settings.json');
-
 /** Keeps the settings in force of a start in its data folder, which it has locked. */
-export const keepStart = (
+export function keepStart(
   folder: string,
   { jwtSecret, auditSealInterval }: LocalSettings,
   engine: Engine,
-): void => {
+): void {
   const { USERS_TABLE = '', AUDIT_TABLE = '' } = process.env;
   const start: KeptStart = {
     startedAt: new Date().toISOString(),
@@ -51,14 +45,19 @@ export const keepStart = (
     },
   };
   writePrivately(keptFile(folder), JSON.stringify(start));
-};
+}
+
+/** The settings of the service that are in force, as variables. */
+export function serviceVariables(): Readonly<Record<string, string>> {
+  return Object.fromEntries(serviceNames.map((name) => [variableOf(name), String(config[name])]));
+}
 
 /**
  * Reads what {@link keepStart} has written.
  * @returns undefined where there is none, as in folders of version 1.0.0
  * @throws {Error} when it cannot be read
  */
-export const readKeptStart = (folder: string): KeptStart | undefined => {
+export function readKeptStart(folder: string): KeptStart | undefined {
   const file = keptFile(folder);
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
@@ -66,4 +65,8 @@ export const readKeptStart = (folder: string): KeptStart | undefined => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new Error(`${file} cannot be read: start the service, which writes it anew.`);
   }
-};
+}
+
+function keptFile(folder: string): string {
+  return join(folder, 'settings.json');
+}

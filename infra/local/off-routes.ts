@@ -9,7 +9,7 @@ import { matchPath } from './gateway.ts';
  * @returns a function that is called with each request and its response. The first time that a request for a route
  *   which is off is 404, it prints a line.
  */
-export const explainer = (settings: ServiceValues) => {
+export function explainer(settings: ServiceValues) {
   const untold = new Set(routesOff(settings));
   return (
     { method, url = '' }: IncomingMessage,
@@ -25,4 +25,4 @@ export const explainer = (settings: ServiceValues) => {
     const variables = found.settings.map(variableOf).join(' and ');
     console.error(`${found.route.key} is off: see ${variables} in infra/settings.md.`);
   };
-};
+}

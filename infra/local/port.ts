@@ -13,7 +13,7 @@ const maxAttempts = 100;
  * @param range from the first port to the one after the last
  * @throws {Error} when none is found
  */
-export const freePort = async ({ from, to } = apart): Promise<number> => {
+export async function freePort({ from, to } = apart): Promise<number> {
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const port = randomInt(from, to);
     const server = createServer().listen(port);
@@ -24,4 +24,4 @@ export const freePort = async ({ from, to } = apart): Promise<number> => {
     return port;
   }
   throw new Error('No free port was found');
-};
+}

@@ -16,73 +16,18 @@ import type { NamedFinding } from '../../lib/seal/header.ts';
 import { createPrivately, writePrivately } from './data-folder.ts';
 import { makeRemoval } from './expiry.ts';
 
-/** The archive in a data folder. */
-export const archiveFolder = (folder: string): string => join(folder, 'audit-archive');
-
-/** The signing key is not in the archive, which people copy. */
-const keyFile = (folder: string) => join(folder, 'audit-seal-key.pem');
-
 /** Signs by the key of a data folder; undefined when nothing was ever sealed there. */
-export const signerIn = (folder: string) => {
+export function signerIn(folder: string) {
   const file = keyFile(folder);
   return existsSync(file) ? localSigner(readFileSync(file, 'utf8')) : undefined;
-};
-
-/** Makes the signing key at the first start. @returns the public key, in PEM form */
-const prepareKey = (folder: string): string => {
-  if (!existsSync(keyFile(folder))) createPrivately(keyFile(folder), makeKey());
-  const signer = localSigner(readFileSync(keyFile(folder), 'utf8'));
-  return signer.publicKey.export({ type: 'spki', format: 'pem' }).toString();
-};
-
-/** Writes the public key into the archive, unless it is there; a folder that is gone stays so. */
-const showPublicKey = (folder: string, pem: string): void => {
-  if (!existsSync(folder)) return;
-  const file = join(archiveFolder(folder), publicKeyName);
-  mkdirSync(archiveFolder(folder), { recursive: true, mode: 0o700 });
-  const isShown = statSync(file, { throwIfNoEntry: false })?.isFile();
-  if (!isShown || readFileSync(file, 'utf8') !== pem) writePrivately(file, pem);
-};
-
-/** A line of the sealer's log, and below one that has findings a sentence for whoever reads the terminal. */
-const withSentence = (line: string): string => {
-  if (!line.includes(`"event":"${auditTrailBroken}"`)) return line;
-  const { faults, findings } = JSON.parse(line);
-  const named = findings.map(({ kind, subject }: NamedFinding) => `${subject} (${kind})`);
-  return `${line}\nThe audit trail, or the archive of its seal, is not as it was sealed: ${named.join(', ')}${faults > named.length ? ' and others' : ''}.`;
-};
-
-const program = fileURLToPath(new URL('seal.ts', import.meta.url));
-
-/**
- * Runs the sealer once, in a process of its own: the memory that it takes goes with it, and it may
- * be killed at any time. It logs by itself what it cannot do.
- */
-const runSealer = async (
-  { folder, interval }: { folder: string; interval: number },
-  env: NodeJS.ProcessEnv,
-  signal: AbortSignal,
-): Promise<void> => {
-  const child = spawn(process.execPath, [program, folder, String(interval)], {
-    env,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  createInterface(child.stderr).on('line', (line) => console.error(withSentence(line)));
-  const kill = () => child.kill();
-  signal.addEventListener('abort', kill);
-  const [code, killed] = await once(child, 'exit').finally(() =>
-    signal.removeEventListener('abort', kill),
-  );
-  if (code === 0 || signal.aborted || !existsSync(folder)) return;
-  logError('audit-seal-failed', { fault: `The process ended with ${code ?? killed}` });
-};
+}
 
 /**
  * Starts sealing the audit trail into a data folder, and removing what has expired.
  * @param interval seconds from one run to the next
  * @returns a function that stops it
  */
-export const startSealing = (folder: string, interval: number): (() => Promise<void>) => {
+export function startSealing(folder: string, interval: number): () => Promise<void> {
   const pem = prepareKey(folder);
   showPublicKey(folder, pem);
   const environment = { ...process.env };
@@ -109,4 +54,63 @@ export const startSealing = (folder: string, interval: number): (() => Promise<v
     ending.abort();
     await ended;
   };
-};
+}
+
+/** The archive in a data folder. */
+export function archiveFolder(folder: string): string {
+  return join(folder, 'audit-archive');
+}
+
+/** The signing key is not in the archive, which people copy. */
+function keyFile(folder: string) {
+  return join(folder, 'audit-seal-key.pem');
+}
+
+/** Makes the signing key at the first start. @returns the public key, in PEM form */
+function prepareKey(folder: string): string {
+  if (!existsSync(keyFile(folder))) createPrivately(keyFile(folder), makeKey());
+  const signer = localSigner(readFileSync(keyFile(folder), 'utf8'));
+  return signer.publicKey.export({ type: 'spki', format: 'pem' }).toString();
+}
+
+/** Writes the public key into the archive, unless it is there; a folder that is gone stays so. */
+function showPublicKey(folder: string, pem: string): void {
+  if (!existsSync(folder)) return;
+  const file = join(archiveFolder(folder), publicKeyName);
+  mkdirSync(archiveFolder(folder), { recursive: true, mode: 0o700 });
+  const isShown = statSync(file, { throwIfNoEntry: false })?.isFile();
+  if (!isShown || readFileSync(file, 'utf8') !== pem) writePrivately(file, pem);
+}
+
+const program = fileURLToPath(new URL('seal.ts', import.meta.url));
+
+/**
+ * Runs the sealer once, in a process of its own: the memory that it takes goes with it, and it may
+ * be killed at any time. It logs by itself what it cannot do.
+ */
+async function runSealer(
+  { folder, interval }: { folder: string; interval: number },
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<void> {
+  const child = spawn(process.execPath, [program, folder, String(interval)], {
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  createInterface(child.stderr).on('line', (line) => console.error(withSentence(line)));
+  const kill = () => child.kill();
+  signal.addEventListener('abort', kill);
+  const [code, killed] = await once(child, 'exit').finally(() =>
+    signal.removeEventListener('abort', kill),
+  );
+  if (code === 0 || signal.aborted || !existsSync(folder)) return;
+  logError('audit-seal-failed', { fault: `The process ended with ${code ?? killed}` });
+}
+
+/** A line of the sealer's log, and below one that has findings a sentence for whoever reads the terminal. */
+function withSentence(line: string): string {
+  if (!line.includes(`"event":"${auditTrailBroken}"`)) return line;
+  const { faults, findings } = JSON.parse(line);
+  const named = findings.map(({ kind, subject }: NamedFinding) => `${subject} (${kind})`);
+  return `${line}\nThe audit trail, or the archive of its seal, is not as it was sealed: ${named.join(', ')}${faults > named.length ? ' and others' : ''}.`;
+}

@@ -7,63 +7,69 @@ import { configFrom } from '../../lib/ground/settings.ts';
 import type { LocalSettings } from '../local-settings.ts';
 import { createPrivately } from './data-folder.ts';
 
-/** The file in a data folder that holds the signing secret's versions. */
-export const secretFile = (folder: string): string => join(folder, 'jwt-secret.json');
-
-export const makeSecretVersion = () => ({
-  id: randomUUID(),
-  value: randomBytes(48).toString('base64url'),
-  createdAt: new Date().toISOString(),
-});
-
 /**
  * Where the signing secret is, as the variables that lib/keys/secret-source.ts reads. One of the
  * service's own is made at the first start and kept, so that tokens outlive a restart: the folder
  * must be there, and locked.
  */
-export const signingSecret = ({
+export function signingSecret({
   jwtSecret,
   folder,
-}: LocalSettings): Readonly<Record<string, string>> => {
+}: LocalSettings): Readonly<Record<string, string>> {
   if (jwtSecret) return { JWT_SECRET: jwtSecret };
   if (!folder) return { JWT_SECRET: makeSecretVersion().value };
   const file = secretFile(folder);
   if (!existsSync(file)) createPrivately(file, JSON.stringify([makeSecretVersion()]));
   return { JWT_SECRET_FILE: file };
-};
+}
 
-/** The file in a data folder that holds the key of second factors, in base64. */
-const factorKeyFile = (folder: string): string => join(folder, 'second-factor.key');
+/** The file in a data folder that holds the signing secret's versions. */
+export function secretFile(folder: string): string {
+  return join(folder, 'jwt-secret.json');
+}
+
+export function makeSecretVersion() {
+  return {
+    id: randomUUID(),
+    value: randomBytes(48).toString('base64url'),
+    createdAt: new Date().toISOString(),
+  };
+}
 
 /**
  * The key that encrypts the secrets of second factors, as the variable that lib/keys/factor-key.ts
  * reads. It is made at the first start that needs it, and kept: the folder must be there, and locked.
  */
-export const secondFactorKey = ({ folder }: LocalSettings): Readonly<Record<string, string>> => {
+export function secondFactorKey({ folder }: LocalSettings): Readonly<Record<string, string>> {
   if (configFrom(process.env).secondFactor === 'off') return {};
   const make = () => randomBytes(32).toString('base64');
   const file = folder && factorKeyFile(folder);
   if (file && !existsSync(file)) createPrivately(file, make());
   return { [variableOf('secondFactorLocalKey')]: file ? readFileSync(file, 'utf8') : make() };
-};
-
-/** Where a data folder has the first key of tokens, and those that follow it, by files. */
-export const tokenKeysIn = (folder: string) => {
-  const files = join(folder, 'token-key-');
-  return { TOKEN_SIGNING_KEY: `${files}first`, TOKEN_KEYS: files };
-};
-
-export const makeTokenKey = (): string => {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-};
+}
 
 /** Where the keys of tokens are, as the variables that lib/keys/signing-key.ts reads, if a key signs tokens. */
-export const tokenKeys = ({ folder }: LocalSettings): Readonly<Record<string, string>> => {
+export function tokenKeys({ folder }: LocalSettings): Readonly<Record<string, string>> {
   if (configFrom(process.env).tokenSigning === 'HS256') return {};
   if (!folder) return { TOKEN_SIGNING_KEY: makeTokenKey() };
   const names = tokenKeysIn(folder);
   const { TOKEN_SIGNING_KEY: first } = names;
   if (!existsSync(first)) createPrivately(first, makeTokenKey());
   return names;
-};
+}
+
+/** Where a data folder has the first key of tokens, and those that follow it, by files. */
+export function tokenKeysIn(folder: string) {
+  const files = join(folder, 'token-key-');
+  return { TOKEN_SIGNING_KEY: `${files}first`, TOKEN_KEYS: files };
+}
+
+export function makeTokenKey(): string {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+}
+
+/** The file in a data folder that holds the key of second factors, in base64. */
+function factorKeyFile(folder: string): string {
+  return join(folder, 'second-factor.key');
+}

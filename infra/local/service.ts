@@ -35,89 +35,8 @@ export interface LocalService {
   stop(): Promise<void>;
 }
 
-const setEnvironment = (endpoint: string, given: Readonly<Record<string, string>>): void => {
-  // It is set again where mails are on.
-  delete process.env.MAIL_FUNCTION_URL;
-  // A profile of the shell would take precedence over the credentials; the engine accepts any.
-  delete process.env.AWS_PROFILE;
-  Object.assign(process.env, { ...environmentDefaults, ...process.env });
-  Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: endpoint, ...given });
-  process.env.STATIC_FILES = staticFilesFolder();
-};
-
 /** The function that runs, by which tests know whose permissions a request takes. */
 export const running = new AsyncLocalStorage<FunctionDefinition>();
-
-const load = async <Call extends unknown[], Result>(definition: FunctionDefinition) => {
-  const url = new URL(`../../${definition.entry}`, import.meta.url).href;
-  const { handler }: { handler: (...call: Call) => Result } = await import(url);
-  return (...call: Call) => running.run(definition, handler, ...call);
-};
-
-const loadIntegrations = async (): Promise<Integration[]> => {
-  const loaded = await Promise.all(
-    functionsInForce(config).map(async (definition) => {
-      const handler = await load<Parameters<Handler>, ReturnType<Handler>>(definition);
-      return definition.routes.map((route) => ({ route, handler }));
-    }),
-  );
-  return loaded.flat();
-};
-
-/** Locks the data folder. @throws {Error} when another service or a command uses it */
-const takeFolder = (folder: string): (() => void) => {
-  const unlock = lockFolder(folder);
-  if (unlock) return unlock;
-  const url = readRunning(folder)?.url;
-  throw new Error(
-    url
-      ? `A service is already running on the data in ${folder} (${url}): stop it, or set DATA_DIR to another folder.`
-      : `A command or another service is using the data in ${folder}: wait until it ends, or set DATA_DIR to another folder.`,
-  );
-};
-
-/**
- * Tells the operator's commands where to find the service, which needs a data folder for that, and what its
- * settings are when it has stopped.
- */
-const announce = (settings: LocalSettings, engine: Engine, url: string): void => {
-  const { folder, jwtSecret, auditSealInterval: sealInterval } = settings;
-  const names = ['tokenKeys', 'tokenSigningKey', 'apiUrl'] as const;
-  if (!folder) return;
-  keepStart(folder, settings, engine);
-  const { USERS_TABLE: usersTable = '', AUDIT_TABLE: auditTable = '' } = process.env;
-  announceRunning(folder, {
-    url,
-    endpoint: engine.endpoint,
-    usersTable,
-    auditTable,
-    sealInterval,
-    ...(jwtSecret ? {} : { secretFile: secretFile(folder) }),
-    settings: {
-      ...serviceVariables(),
-      ...Object.fromEntries(names.map((name) => [variableOf(name), config[name]])),
-    },
-  });
-};
-
-/** Starts to send mails, where the settings turn them on. */
-const openMail = async ({ folder }: LocalSettings): Promise<LocalMail | undefined> => {
-  const definition = mailFunction(config);
-  return (
-    definition && startMail(folder, await load<Parameters<MailFunction>, Promise<void>>(definition))
-  );
-};
-
-/** Creates what handlers need: tables, signing secret, admin. */
-const prepare = async (settings: LocalSettings, engine: Engine) => {
-  const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = process.env;
-  const isOwn = engine.process !== undefined;
-  await createTables(engine.endpoint, { users, audit }, { isOwn });
-  await signingKeys();
-  if (config.tokenSigning === 'RS256') await readTokenKeys();
-  const integrations = await loadIntegrations();
-  return { integrations, admin: await ensureAdmin(settings.admin) };
-};
 
 /**
  * Starts the whole service in this process: it takes the folder and the port first, then starts the
@@ -125,7 +44,7 @@ const prepare = async (settings: LocalSettings, engine: Engine) => {
  * @throws {Error} when the folder or the port is in use, no engine is found, or a setting is out of
  *   range
  */
-export const startService = async (settings: LocalSettings): Promise<LocalService> => {
+export async function startService(settings: LocalSettings): Promise<LocalService> {
   const { folder, corsOrigins: origins, logsRequests, publicUrl } = settings;
   globalThis.patience ??= 3;
   const unlock = folder ? takeFolder(folder) : () => undefined;
@@ -171,4 +90,85 @@ export const startService = async (settings: LocalSettings): Promise<LocalServic
     await stop();
     throw error;
   }
-};
+}
+
+/** Locks the data folder. @throws {Error} when another service or a command uses it */
+function takeFolder(folder: string): () => void {
+  const unlock = lockFolder(folder);
+  if (unlock) return unlock;
+  const url = readRunning(folder)?.url;
+  throw new Error(
+    url
+      ? `A service is already running on the data in ${folder} (${url}): stop it, or set DATA_DIR to another folder.`
+      : `A command or another service is using the data in ${folder}: wait until it ends, or set DATA_DIR to another folder.`,
+  );
+}
+
+function setEnvironment(endpoint: string, given: Readonly<Record<string, string>>): void {
+  // It is set again where mails are on.
+  delete process.env.MAIL_FUNCTION_URL;
+  // A profile of the shell would take precedence over the credentials; the engine accepts any.
+  delete process.env.AWS_PROFILE;
+  Object.assign(process.env, { ...environmentDefaults, ...process.env });
+  Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: endpoint, ...given });
+  process.env.STATIC_FILES = staticFilesFolder();
+}
+
+/** Starts to send mails, where the settings turn them on. */
+async function openMail({ folder }: LocalSettings): Promise<LocalMail | undefined> {
+  const definition = mailFunction(config);
+  return (
+    definition && startMail(folder, await load<Parameters<MailFunction>, Promise<void>>(definition))
+  );
+}
+
+async function load<Call extends unknown[], Result>(definition: FunctionDefinition) {
+  const url = new URL(`../../${definition.entry}`, import.meta.url).href;
+  const { handler }: { handler: (...call: Call) => Result } = await import(url);
+  return (...call: Call) => running.run(definition, handler, ...call);
+}
+
+/** Creates what handlers need: tables, signing secret, admin. */
+async function prepare(settings: LocalSettings, engine: Engine) {
+  const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = process.env;
+  const isOwn = engine.process !== undefined;
+  await createTables(engine.endpoint, { users, audit }, { isOwn });
+  await signingKeys();
+  if (config.tokenSigning === 'RS256') await readTokenKeys();
+  const integrations = await loadIntegrations();
+  return { integrations, admin: await ensureAdmin(settings.admin) };
+}
+
+async function loadIntegrations(): Promise<Integration[]> {
+  const loaded = await Promise.all(
+    functionsInForce(config).map(async (definition) => {
+      const handler = await load<Parameters<Handler>, ReturnType<Handler>>(definition);
+      return definition.routes.map((route) => ({ route, handler }));
+    }),
+  );
+  return loaded.flat();
+}
+
+/**
+ * Tells the operator's commands where to find the service, which needs a data folder for that, and what its
+ * settings are when it has stopped.
+ */
+function announce(settings: LocalSettings, engine: Engine, url: string): void {
+  const { folder, jwtSecret, auditSealInterval: sealInterval } = settings;
+  const names = ['tokenKeys', 'tokenSigningKey', 'apiUrl'] as const;
+  if (!folder) return;
+  keepStart(folder, settings, engine);
+  const { USERS_TABLE: usersTable = '', AUDIT_TABLE: auditTable = '' } = process.env;
+  announceRunning(folder, {
+    url,
+    endpoint: engine.endpoint,
+    usersTable,
+    auditTable,
+    sealInterval,
+    ...(jwtSecret ? {} : { secretFile: secretFile(folder) }),
+    settings: {
+      ...serviceVariables(),
+      ...Object.fromEntries(names.map((name) => [variableOf(name), config[name]])),
+    },
+  });
+}

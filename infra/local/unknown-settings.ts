@@ -3,24 +3,40 @@ import { variableOf } from '../../lib/ground/setting.ts';
 import { serviceSettings, settings } from '../../lib/ground/settings.ts';
 import { environmentDefaults, localSettings } from '../local-settings.ts';
 
-const variablesOf = (all: object): readonly string[] => Object.keys(all).map(variableOf);
-
 /** The settings that people choose. */
 const meant = variablesOf({ ...localSettings, ...serviceSettings });
 
 /** Those that the service gives itself besides. */
 const known = new Set([...meant, ...variablesOf(settings), ...Object.keys(environmentDefaults)]);
 
-/** The beginnings of a name's words, alike for SESSION_DAYS, sessionDay and SESSIONS_DAYS. */
-const stemsOf = (name: string): readonly string[] =>
-  name
-    .replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
-    .toUpperCase()
-    .split('_')
-    .map((word) => word.slice(0, 3));
+/** A sentence for each variable of an environment that is probably a misspelt setting, without its value. */
+export function doubtsAbout(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return Object.entries(env).flatMap(([name, value]) => {
+    // Variables of AWS are the SDK's.
+    if (!value || known.has(name) || name.startsWith('AWS_')) return [];
+    const setting = resembled(name);
+    return setting ? [`${name} is not a setting of this service: is ${setting} meant?`] : [];
+  });
+}
+
+/** A sentence for the first argument of `npm start`, which takes none. It has no value of it. */
+export function doubtAbout([first]: readonly string[]): string | undefined {
+  if (first === undefined) return undefined;
+  const [, argument = '', name = ''] = /^(--([a-z\d-]+))/i.exec(first) ?? [];
+  const variable = variableOf(name).replaceAll('-', '_');
+  const setting = meant.includes(variable) ? variable : resembled(variable);
+  const advice = setting
+    ? `in place of ${argument} set ${setting}, as in ${setting}=… npm start.`
+    : 'its settings are environment variables, as in PORT=4000 npm start (infra/settings.md, On one machine).';
+  return `npm start takes no arguments: ${advice}`;
+}
+
+function variablesOf(all: object): readonly string[] {
+  return Object.keys(all).map(variableOf);
+}
 
 /** The setting that has the same first stem and most others: MAIL_HOST is another program's. */
-const resembled = (name: string): string | undefined => {
+function resembled(name: string): string | undefined {
   const [first, ...others] = stemsOf(name);
   const [closest] = meant
     .map((setting) => ({ setting, stems: stemsOf(setting) }))
@@ -32,25 +48,13 @@ const resembled = (name: string): string | undefined => {
     .filter(({ shared }) => shared > 0)
     .sort((one, other) => other.shared - one.shared);
   return closest?.setting;
-};
+}
 
-/** A sentence for each variable of an environment that is probably a misspelt setting, without its value. */
-export const doubtsAbout = (env: Readonly<Record<string, string | undefined>>): readonly string[] =>
-  Object.entries(env).flatMap(([name, value]) => {
-    // Variables of AWS are the SDK's.
-    if (!value || known.has(name) || name.startsWith('AWS_')) return [];
-    const setting = resembled(name);
-    return setting ? [`${name} is not a setting of this service: is ${setting} meant?`] : [];
-  });
-
-/** A sentence for the first argument of `npm start`, which takes none. It has no value of it. */
-export const doubtAbout = ([first]: readonly string[]): string | undefined => {
-  if (first === undefined) return undefined;
-  const [, argument = '', name = ''] = /^(--([a-z\d-]+))/i.exec(first) ?? [];
-  const variable = variableOf(name).replaceAll('-', '_');
-  const setting = meant.includes(variable) ? variable : resembled(variable);
-  const advice = setting
-    ? `in place of ${argument} set ${setting}, as in ${setting}=… npm start.`
-    : 'its settings are environment variables, as in PORT=4000 npm start (infra/settings.md, On one machine).';
-  return `npm start takes no arguments: ${advice}`;
-};
+/** The beginnings of a name's words, alike for SESSION_DAYS, sessionDay and SESSIONS_DAYS. */
+function stemsOf(name: string): readonly string[] {
+  return name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
+    .toUpperCase()
+    .split('_')
+    .map((word) => word.slice(0, 3));
+}

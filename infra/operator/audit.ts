@@ -22,47 +22,11 @@ export interface Operation extends Pick<AuditedAction, 'action' | 'resource_id'>
   readonly details?: object | undefined;
 }
 
-const newEntry = ({ operator, result = 'SUCCESS', details, ...operation }: Operation) =>
-  makeEntry({
-    resource: 'users',
-    ...operation,
-    result,
-    user_agent: `operator ${operator.command}`,
-    details: { ...details, operator: operator.identity },
-  });
-
-/** Writes an entry, or prints it when that fails. @returns a failure that says so */
-const writeOrPrint = async (operation: Operation): Promise<Failure | undefined> => {
-  const entry = newEntry(operation);
-  const write = newWrite(entry);
-  try {
-    await writeEntry(entry, write);
-    return undefined;
-  } catch (cause) {
-    logUnwritten(cause, write, entry);
-    return new Failure(
-      `The audit entry could not be written (${faultName(cause)}): save the line above, and write the entry by replay-audit.`,
-      { cause },
-    );
-  }
-};
-
-/**
- * Records what a command has done.
- * @throws {Failure} when the entry could not be written; it is then printed, to be replayed later
- */
-export const recordOperation = async (operation: Operation): Promise<void> => {
-  const unwritten = await writeOrPrint(operation);
-  if (!unwritten) return;
-  const { message, cause } = unwritten;
-  throw new Failure(`The command has done its work. ${message}`, { cause });
-};
-
 /**
  * Records what a command is about to do.
  * @throws {Failure} when the entry could not be written: the command must not continue
  */
-export const recordIntention = async (operation: Operation): Promise<void> => {
+export async function recordIntention(operation: Operation): Promise<void> {
   try {
     const entry = newEntry(operation);
     await writeEntry(entry, newWrite(entry));
@@ -72,36 +36,10 @@ export const recordIntention = async (operation: Operation): Promise<void> => {
       { cause },
     );
   }
-};
+}
 
 /** It is not known whether a requested change was made. */
 class UnknownOutcome extends Failure {}
-
-/** Whether an error is a refusal that changed nothing, not a fault. */
-const isRefusal = (error: unknown): boolean =>
-  error instanceof Failure ||
-  (error instanceof DomainError && httpErrors[error.code].status < 500 && !error.mayHaveHappened);
-
-interface SdkError {
-  readonly $fault?: 'client' | 'server';
-  /** Set on every error that follows a request. */
-  readonly $metadata?: { readonly attempts?: number };
-}
-
-/**
- * Whether a change that failed may have been made nevertheless, because the response was lost. Only
- * when the first attempt is refused is it certain that no attempt succeeded.
- */
-export const mayHaveHappened = (error: unknown): boolean => {
-  if (error instanceof Failure) return error instanceof UnknownOutcome;
-  if (error instanceof DomainError) return error.mayHaveHappened;
-  const { $fault, $metadata } = (error ?? {}) as SdkError;
-  return $metadata !== undefined && !($fault === 'client' && $metadata.attempts === 1);
-};
-
-/** The details in the audit entry of a change that a fault has ended. */
-export const describeFault = (error: unknown) =>
-  faultDetails(error, { mayHaveHappened: mayHaveHappened(error) });
 
 /**
  * Makes a change and records it: as SUCCESS when it is made, as FAILURE when a fault ends it. A
@@ -110,11 +48,11 @@ export const describeFault = (error: unknown) =>
  * @throws {Failure} when it is unknown whether the change was made, or when the entry of a change
  *   that was made could not be written; and whatever `change` throws
  */
-export const recordChange = async (
+export async function recordChange(
   operation: Operation,
   change: () => Promise<void>,
   { check }: { check: string },
-): Promise<void> => {
+): Promise<void> {
   try {
     await change();
   } catch (error) {
@@ -130,4 +68,71 @@ export const recordChange = async (
     );
   }
   await recordOperation(operation);
-};
+}
+
+/**
+ * Records what a command has done.
+ * @throws {Failure} when the entry could not be written; it is then printed, to be replayed later
+ */
+export async function recordOperation(operation: Operation): Promise<void> {
+  const unwritten = await writeOrPrint(operation);
+  if (!unwritten) return;
+  const { message, cause } = unwritten;
+  throw new Failure(`The command has done its work. ${message}`, { cause });
+}
+
+/** The details in the audit entry of a change that a fault has ended. */
+export function describeFault(error: unknown) {
+  return faultDetails(error, { mayHaveHappened: mayHaveHappened(error) });
+}
+
+interface SdkError {
+  readonly $fault?: 'client' | 'server';
+  /** Set on every error that follows a request. */
+  readonly $metadata?: { readonly attempts?: number };
+}
+
+/**
+ * Whether a change that failed may have been made nevertheless, because the response was lost. Only
+ * when the first attempt is refused is it certain that no attempt succeeded.
+ */
+export function mayHaveHappened(error: unknown): boolean {
+  if (error instanceof Failure) return error instanceof UnknownOutcome;
+  if (error instanceof DomainError) return error.mayHaveHappened;
+  const { $fault, $metadata } = (error ?? {}) as SdkError;
+  return $metadata !== undefined && !($fault === 'client' && $metadata.attempts === 1);
+}
+
+function newEntry({ operator, result = 'SUCCESS', details, ...operation }: Operation) {
+  return makeEntry({
+    resource: 'users',
+    ...operation,
+    result,
+    user_agent: `operator ${operator.command}`,
+    details: { ...details, operator: operator.identity },
+  });
+}
+
+/** Whether an error is a refusal that changed nothing, not a fault. */
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof Failure ||
+    (error instanceof DomainError && httpErrors[error.code].status < 500 && !error.mayHaveHappened)
+  );
+}
+
+/** Writes an entry, or prints it when that fails. @returns a failure that says so */
+async function writeOrPrint(operation: Operation): Promise<Failure | undefined> {
+  const entry = newEntry(operation);
+  const write = newWrite(entry);
+  try {
+    await writeEntry(entry, write);
+    return undefined;
+  } catch (cause) {
+    logUnwritten(cause, write, entry);
+    return new Failure(
+      `The audit entry could not be written (${faultName(cause)}): save the line above, and write the entry by replay-audit.`,
+      { cause },
+    );
+  }
+}

@@ -41,25 +41,25 @@ export interface TimeRange {
 }
 
 /** Parses an option that is a time. @throws {UsageError} */
-export const parseTime = (name: string, value: unknown): string | undefined => {
+export function parseTime(name: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
   const parsed = v.safeParse(instant, value);
   if (parsed.success) return parsed.output;
   throw new UsageError(
     `--${name} must be a date such as 2026-11-22, or a time such as 2026-11-22T12:00:00Z.`,
   );
-};
+}
 
 /** Parses the options `since` and `until` of a command. @throws {UsageError} */
-export const parseTimeRange = (options: Invocation['options']): TimeRange => {
+export function parseTimeRange(options: Invocation['options']): TimeRange {
   const [since, until] = [parseTime('since', options.since), parseTime('until', options.until)];
   if (since && until && since >= until) throw new UsageError('--since must be before --until.');
   return { ...(since ? { since } : {}), ...(until ? { until } : {}) };
-};
+}
 
 /** @throws {Failure} when no user has the email address */
-export const requireUser = async (email: string): Promise<StoredUser> => {
+export async function requireUser(email: string): Promise<StoredUser> {
   const user = await findUserByEmail(email);
   if (!user) throw new Failure('There is no user with this email address: check its spelling.');
   return user;
-};
+}

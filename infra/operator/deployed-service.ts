@@ -26,35 +26,11 @@ export interface DeployedService {
   readonly sealedTrail?: SealedBucket;
 }
 
-interface Found {
-  /** The ARN of the parameter. */
-  readonly service: string;
-  readonly known: Readonly<Record<string, unknown>>;
-}
-
-const readParameter = async (name: string): Promise<Found> => {
-  const client = new SSMClient({ maxAttempts: 2 });
-  try {
-    const { Parameter } = await client.send(new GetParameterCommand({ Name: name }));
-    return { service: Parameter?.ARN ?? name, known: JSON.parse(Parameter?.Value ?? '') };
-  } catch (error) {
-    if (error instanceof SyntaxError)
-      throw new Failure(`The parameter ${name} is not of this service.`);
-    if (!(error instanceof Error) || error.name !== 'ParameterNotFound') throw error;
-    const region = await client.config.region();
-    throw new Failure(
-      `There is no parameter ${name} in region ${region} of this account, by which services are found: check --stack or --service, AWS_REGION and AWS_PROFILE.`,
-    );
-  } finally {
-    client.destroy();
-  }
-};
-
 /**
  * Finds a deployed service by its parameter in AWS Systems Manager (infra/stack/outputs.ts).
  * @throws {Failure} when there is no such parameter, or it is of something else; the SDK's errors
  */
-export const findService = async (name: string): Promise<DeployedService> => {
+export async function findService(name: string): Promise<DeployedService> {
   const { service, known } = await readParameter(name);
   const text = (key: string): string => {
     const value = known[key];
@@ -78,7 +54,7 @@ export const findService = async (name: string): Promise<DeployedService> => {
         }
       : {}),
   };
-};
+}
 
 /** Milliseconds. */
 const callerTimeout = 5000;
@@ -87,7 +63,7 @@ const callerTimeout = 5000;
  * The ARN of the AWS identity of the credentials. This request needs no permission.
  * @throws {Failure} when AWS does not tell: commands do nothing without the name of the operator
  */
-export const findCaller = async (): Promise<string> => {
+export async function findCaller(): Promise<string> {
   const client = new STSClient({
     maxAttempts: 2,
     requestHandler: { requestTimeout: callerTimeout, throwOnRequestTimeout: true },
@@ -104,4 +80,28 @@ export const findCaller = async (): Promise<string> => {
   } finally {
     client.destroy();
   }
-};
+}
+
+interface Found {
+  /** The ARN of the parameter. */
+  readonly service: string;
+  readonly known: Readonly<Record<string, unknown>>;
+}
+
+async function readParameter(name: string): Promise<Found> {
+  const client = new SSMClient({ maxAttempts: 2 });
+  try {
+    const { Parameter } = await client.send(new GetParameterCommand({ Name: name }));
+    return { service: Parameter?.ARN ?? name, known: JSON.parse(Parameter?.Value ?? '') };
+  } catch (error) {
+    if (error instanceof SyntaxError)
+      throw new Failure(`The parameter ${name} is not of this service.`);
+    if (!(error instanceof Error) || error.name !== 'ParameterNotFound') throw error;
+    const region = await client.config.region();
+    throw new Failure(
+      `There is no parameter ${name} in region ${region} of this account, by which services are found: check --stack or --service, AWS_REGION and AWS_PROFILE.`,
+    );
+  } finally {
+    client.destroy();
+  }
+}

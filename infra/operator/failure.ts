@@ -11,6 +11,25 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/**
+ * The message for the engineer. The text of a foreign error is left out, because it may quote what
+ * the engineer has entered, unless it is about missing permissions.
+ */
+export function explain(error: unknown): string {
+  if (error instanceof Failure || error instanceof UsageError) return error.message;
+  if (hasClearMessage(error)) return `${error.message}.`;
+  const name = faultName(error);
+  const fault = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const known = fault instanceof Error ? explainFault(fault, name) : undefined;
+  return known ?? `The command failed: ${name}.`;
+}
+
+function hasClearMessage(error: unknown): error is Error {
+  return (
+    error instanceof ConfigError || (error instanceof DomainError && error.code !== 'STORAGE_FAULT')
+  );
+}
+
 const credentials =
   'AWS does not accept the credentials: choose others with AWS_PROFILE, or renew expired ones (aws sso login).';
 
@@ -33,7 +52,7 @@ const byName: Readonly<Record<string, string>> = {
 };
 
 /** The sentence for a known fault of AWS, an engine or the network. */
-const explainFault = (fault: Error, name: string): string | undefined => {
+function explainFault(fault: Error, name: string): string | undefined {
   if (fault.message.startsWith('Region is missing'))
     return 'There is no AWS region: set AWS_REGION.';
   if (/AccessDenied/.test(name)) return `The AWS credentials lack a permission: ${fault.message}`;
@@ -42,20 +61,4 @@ const explainFault = (fault: Error, name: string): string | undefined => {
   }
   const known = byName[name];
   return known && `${known} (${name})`;
-};
-
-const hasClearMessage = (error: unknown): error is Error =>
-  error instanceof ConfigError || (error instanceof DomainError && error.code !== 'STORAGE_FAULT');
-
-/**
- * The message for the engineer. The text of a foreign error is left out, because it may quote what
- * the engineer has entered, unless it is about missing permissions.
- */
-export const explain = (error: unknown): string => {
-  if (error instanceof Failure || error instanceof UsageError) return error.message;
-  if (hasClearMessage(error)) return `${error.message}.`;
-  const name = faultName(error);
-  const fault = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const known = fault instanceof Error ? explainFault(fault, name) : undefined;
-  return known ?? `The command failed: ${name}.`;
-};
+}

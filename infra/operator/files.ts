@@ -3,38 +3,14 @@ import { access, type FileHandle, open, stat, unlink } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Failure } from './failure.ts';
 
-/** Resolves a file name from the folder in which npm was called: npm changes to another one. */
-export const locate = (name: string): string => {
-  const { npm_lifecycle_event: script, INIT_CWD: caller } = process.env;
-  return resolve(script === 'operator' && caller ? caller : process.cwd(), name);
-};
-
-const faults: Readonly<Record<string, string>> = {
-  ENOENT: 'does not exist',
-  EACCES: 'cannot be opened: you lack the permission',
-  EEXIST: 'exists already: choose another name, nothing is overwritten',
-  EISDIR: 'is a folder',
-  ENOTDIR: 'is not in a folder',
-};
-
-const cannotOpen = (file: string, error: unknown): Failure => {
-  const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-  return new Failure(`${file} ${faults[code] ?? `cannot be opened (${code})`}.`);
-};
-
 export interface Input {
   readonly chunks: AsyncIterable<Buffer>;
   /** Bytes; 0 when it is not known. */
   readonly size: number;
 }
 
-/** Opens the file only when it is read, so that a command which ends before leaves none open. */
-async function* chunksOf(file: string): AsyncGenerator<Buffer> {
-  yield* createReadStream(file);
-}
-
 /** Finds a file to read. @param name of the file, or - for standard input @throws {Failure} */
-export const openInput = async (name: string): Promise<Input> => {
+export async function openInput(name: string): Promise<Input> {
   if (name === '-') return { chunks: process.stdin, size: 0 };
   const file = locate(name);
   try {
@@ -45,7 +21,7 @@ export const openInput = async (name: string): Promise<Input> => {
   } catch (error) {
     throw cannotOpen(file, error);
   }
-};
+}
 
 /** A new file, which only its owner may read. */
 export interface NewFile {
@@ -53,21 +29,6 @@ export interface NewFile {
   /** Closes and deletes it. */
   discard(): Promise<void>;
 }
-
-/** @throws {Failure} when it exists or cannot be created */
-export const createPrivateFile = async (name: string): Promise<NewFile> => {
-  const file = locate(name);
-  try {
-    const handle = await open(file, 'wx', 0o600);
-    const discard = async () => {
-      await handle.close();
-      await unlink(file);
-    };
-    return { handle, discard };
-  } catch (error) {
-    throw cannotOpen(file, error);
-  }
-};
 
 /** Writes text. Resolves when more can be written. */
 export type Write = (text: string) => Promise<unknown>;
@@ -86,10 +47,10 @@ const toStandardOutput: Write = (text) =>
  * @throws {Failure} when the file exists or cannot be created, or standard output cannot be written
  *   to; and whatever `writeAll` throws
  */
-export const exportTo = async <T>(
+export async function exportTo<T>(
   name: string,
   writeAll: (write: Write) => Promise<T>,
-): Promise<T> => {
+): Promise<T> {
   if (name === '-') return writeAll(toStandardOutput);
   const { handle, discard } = await createPrivateFile(name);
   try {
@@ -101,7 +62,28 @@ export const exportTo = async <T>(
     await discard();
     throw error;
   }
-};
+}
+
+/** @throws {Failure} when it exists or cannot be created */
+export async function createPrivateFile(name: string): Promise<NewFile> {
+  const file = locate(name);
+  try {
+    const handle = await open(file, 'wx', 0o600);
+    const discard = async () => {
+      await handle.close();
+      await unlink(file);
+    };
+    return { handle, discard };
+  } catch (error) {
+    throw cannotOpen(file, error);
+  }
+}
+
+/** Resolves a file name from the folder in which npm was called: npm changes to another one. */
+export function locate(name: string): string {
+  const { npm_lifecycle_event: script, INIT_CWD: caller } = process.env;
+  return resolve(script === 'operator' && caller ? caller : process.cwd(), name);
+}
 
 /** A line of a file. */
 export interface Line {
@@ -115,15 +97,6 @@ export interface Line {
 }
 
 const newline = 0x0a;
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-const decode = (bytes: Buffer): Pick<Line, 'text' | 'fault'> => {
-  try {
-    return { text: utf8.decode(bytes).replace(/\r$/, '') };
-  } catch {
-    return { fault: 'is not valid UTF-8' };
-  }
-};
 
 /**
  * Reads lines from chunks of a file, with only one line in memory at a time. Lines end in LF or
@@ -162,4 +135,32 @@ export async function* readLines(
     end += chunk.length - from;
   }
   if (length > 0) yield finish();
+}
+
+/** Opens the file only when it is read, so that a command which ends before leaves none open. */
+async function* chunksOf(file: string): AsyncGenerator<Buffer> {
+  yield* createReadStream(file);
+}
+
+const faults: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  EACCES: 'cannot be opened: you lack the permission',
+  EEXIST: 'exists already: choose another name, nothing is overwritten',
+  EISDIR: 'is a folder',
+  ENOTDIR: 'is not in a folder',
+};
+
+function cannotOpen(file: string, error: unknown): Failure {
+  const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+  return new Failure(`${file} ${faults[code] ?? `cannot be opened (${code})`}.`);
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function decode(bytes: Buffer): Pick<Line, 'text' | 'fault'> {
+  try {
+    return { text: utf8.decode(bytes).replace(/\r$/, '') };
+  } catch {
+    return { fault: 'is not valid UTF-8' };
+  }
 }

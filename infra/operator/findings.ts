@@ -22,64 +22,6 @@ export interface Told extends Omit<Finding, 'kind'> {
   readonly kind: keyof typeof meanings;
 }
 
-/** Characters of a value that are printed. */
-const maxShown = 200;
-
-/** Findings of a kind that are printed. */
-const maxPrinted = 20;
-
-const shorten = (text: string): string =>
-  text.length > maxShown ? `${text.slice(0, maxShown)}… (${text.length} characters)` : text;
-
-const fieldsOf = (line: string): ReadonlyMap<string, string> =>
-  new Map(Object.entries(JSON.parse(line)).map(([name, value]) => [name, JSON.stringify(value)]));
-
-/** The differences between an entry as it was sealed and as it is. */
-const differences = (before: string, after: string): readonly string[] => {
-  const [sealed, stored] = [fieldsOf(before), fieldsOf(after)];
-  const shown = (text = 'absent') => shorten(text);
-  return [...new Set([...sealed.keys(), ...stored.keys()])]
-    .filter((name) => sealed.get(name) !== stored.get(name))
-    .map((name) => `${shorten(name)}: ${shown(sealed.get(name))} -> ${shown(stored.get(name))}`);
-};
-
-const detailsOf = ({ before, after }: Told): readonly string[] => {
-  if (before && after) return differences(before, after);
-  return [before ?? after ?? []].flat().map(shorten);
-};
-
-/** A finding in lines of text. */
-const describe = (finding: Told): string => {
-  const { kind, subject } = finding;
-  const details = detailsOf(finding).map((text) => `    ${text}`);
-  return [`${kind}: ${shorten(subject)} ${meanings[kind]}`, ...details].map(printable).join('\n');
-};
-
-const knownForm = v.strictObject({
-  kind: v.string(),
-  /** The id of an entry, what files are called, or the fingerprint of a key. */
-  subject: v.string(),
-  /** Hash of what was found: the line of an entry, a file; null: nothing. */
-  sha256: v.nullable(v.string()),
-  /** Why the finding is harmless. */
-  reason: v.string(),
-});
-
-const identityOf = ({ kind, subject, sha256 }: Omit<v.InferOutput<typeof knownForm>, 'reason'>) =>
-  JSON.stringify([kind, subject, sha256]);
-
-/** @throws {Failure} when the file cannot be read */
-const readKnown = (name: string): ReadonlyMap<string, string> => {
-  const file = locate(name);
-  try {
-    const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
-    const known = lines.map((line) => v.parse(knownForm, JSON.parse(line)));
-    return new Map(known.map((each) => [identityOf(each), each.reason]));
-  } catch (cause) {
-    throw new Failure(`${file} cannot be read as what --write-known wrote.`, { cause });
-  }
-};
-
 /** The findings of a run, which are printed as they come. */
 export interface Findings {
   /** How many findings count, and how many do not because they are known. */
@@ -90,12 +32,15 @@ export interface Findings {
   end(): Promise<void>;
 }
 
+/** Findings of a kind that are printed. */
+const maxPrinted = 20;
+
 /**
  * @param read the file of known findings, if there is one
  * @param written the new file for all findings, if they are to be written
  * @throws {Failure}
  */
-export const openFindings = async (read: unknown, written: unknown): Promise<Findings> => {
+export async function openFindings(read: unknown, written: unknown): Promise<Findings> {
   const reasons = typeof read === 'string' ? readKnown(read) : new Map<string, string>();
   const file = typeof written === 'string' ? await createPrivateFile(written) : undefined;
   /** How many there were of each kind, known ones apart. */
@@ -133,4 +78,64 @@ export const openFindings = async (read: unknown, written: unknown): Promise<Fin
       await file?.handle.close();
     },
   };
-};
+}
+
+const knownForm = v.strictObject({
+  kind: v.string(),
+  /** The id of an entry, what files are called, or the fingerprint of a key. */
+  subject: v.string(),
+  /** Hash of what was found: the line of an entry, a file; null: nothing. */
+  sha256: v.nullable(v.string()),
+  /** Why the finding is harmless. */
+  reason: v.string(),
+});
+
+/** @throws {Failure} when the file cannot be read */
+function readKnown(name: string): ReadonlyMap<string, string> {
+  const file = locate(name);
+  try {
+    const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+    const known = lines.map((line) => v.parse(knownForm, JSON.parse(line)));
+    return new Map(known.map((each) => [identityOf(each), each.reason]));
+  } catch (cause) {
+    throw new Failure(`${file} cannot be read as what --write-known wrote.`, { cause });
+  }
+}
+
+function identityOf({ kind, subject, sha256 }: Omit<v.InferOutput<typeof knownForm>, 'reason'>) {
+  return JSON.stringify([kind, subject, sha256]);
+}
+
+/** A finding in lines of text. */
+function describe(finding: Told): string {
+  const { kind, subject } = finding;
+  const details = detailsOf(finding).map((text) => `    ${text}`);
+  return [`${kind}: ${shorten(subject)} ${meanings[kind]}`, ...details].map(printable).join('\n');
+}
+
+function detailsOf({ before, after }: Told): readonly string[] {
+  if (before && after) return differences(before, after);
+  return [before ?? after ?? []].flat().map(shorten);
+}
+
+/** The differences between an entry as it was sealed and as it is. */
+function differences(before: string, after: string): readonly string[] {
+  const [sealed, stored] = [fieldsOf(before), fieldsOf(after)];
+  const shown = (text = 'absent') => shorten(text);
+  return [...new Set([...sealed.keys(), ...stored.keys()])]
+    .filter((name) => sealed.get(name) !== stored.get(name))
+    .map((name) => `${shorten(name)}: ${shown(sealed.get(name))} -> ${shown(stored.get(name))}`);
+}
+
+function fieldsOf(line: string): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(JSON.parse(line)).map(([name, value]) => [name, JSON.stringify(value)]),
+  );
+}
+
+/** Characters of a value that are printed. */
+const maxShown = 200;
+
+function shorten(text: string): string {
+  return text.length > maxShown ? `${text.slice(0, maxShown)}… (${text.length} characters)` : text;
+}

@@ -5,18 +5,8 @@ import { type AuditFilter, attributes, matching, shown } from '../../lib/audit/q
 import type { Item } from '../../lib/seal/line.ts';
 import { openScratch } from '../../lib/seal/scratch.ts';
 
-/** A function that tells whether an entry matches a filter. */
-const isWanted = (filter: AuditFilter) => {
-  const { since = '', until = '~' } = filter;
-  const matches = matching(filter);
-  return (entry: ExportedEntry): boolean => {
-    const time = String(entry.created_at);
-    return time >= since && time < until && matches(entry);
-  };
-};
-
 /** Collects entries of a filter on the disk, so that any number of them takes the same memory. */
-export const gatherEntries = (filter: AuditFilter) => {
+export function gatherEntries(filter: AuditFilter) {
   const matches = isWanted(filter);
   const { change, rows, close } = openScratch(
     'CREATE TABLE entries (id TEXT PRIMARY KEY, created_at TEXT, entry TEXT)',
@@ -41,14 +31,27 @@ export const gatherEntries = (filter: AuditFilter) => {
     /** Deletes them. */
     close,
   };
-};
-
-/** The value of a field as the API shows it. */
-const plain = (value: unknown) =>
-  typeof value === 'object' && value !== null ? shown(value as AttributeValue) : (value ?? null);
+}
 
 /** Makes an exported entry of an item, and the number of the file that sealed it, if one has. */
-export const exported = (item: Item, file: number | null): ExportedEntry => {
+export function exported(item: Item, file: number | null): ExportedEntry {
   const fields = [...attributes, 'request_id'].map((name) => [name, plain(item[name])]);
   return { ...Object.fromEntries(fields), file };
-};
+}
+
+/** A function that tells whether an entry matches a filter. */
+function isWanted(filter: AuditFilter) {
+  const { since = '', until = '~' } = filter;
+  const matches = matching(filter);
+  return (entry: ExportedEntry): boolean => {
+    const time = String(entry.created_at);
+    return time >= since && time < until && matches(entry);
+  };
+}
+
+/** The value of a field as the API shows it. */
+function plain(value: unknown) {
+  return typeof value === 'object' && value !== null
+    ? shown(value as AttributeValue)
+    : (value ?? null);
+}

@@ -15,33 +15,8 @@ import { creationDetails, isUnmatchable } from '../../lib/users/user.ts';
 import { mayHaveHappened, type Operator, recordChange } from './audit.ts';
 import type { Candidate } from './import-line.ts';
 
-/**
- * A mark by which an import recognizes a user whom it has imported before, even when a login or a
- * change of the password has replaced the hash. It is a digest of the whole hash with its salt, so
- * that no password can be tried on it. Users without a hash have the same mark at any bcrypt cost.
- */
-export const importMark = (hash: string): string =>
-  createHash('sha256')
-    .update(isUnmatchable(hash) ? '' : hash)
-    .digest('base64url');
-
 /** The user who has an email address, with the fields that an import needs. */
 export type Holder = Pick<StoredUser, 'id' | 'password_hash' | 'import_mark'>;
-
-/**
- * The users who have email addresses, in the order of the addresses; undefined where none has one.
- * @param emails at most 100, no two of which are spellings of one address
- * @throws {DomainError} STORAGE_FAULT
- */
-export const findHolders = async (
-  emails: readonly string[],
-): Promise<readonly (Holder | undefined)[]> => {
-  const emailItems = await getItems(emails.map(emailItemKey));
-  const held = emailItems.filter((item) => item !== undefined);
-  const users = await getItems(held.map(({ user_id }) => userKey(Number(user_id))));
-  const byId = new Map(users.map((user) => [user?.id, user as Holder | undefined]));
-  return emailItems.map((item) => item && byId.get(item.user_id));
-};
 
 /** A running import, which is told the outcome of each line. */
 export interface Import {
@@ -55,36 +30,58 @@ export interface Import {
 /** How many users are written at the same time. */
 const concurrency = 16;
 
-/** Milliseconds before each further attempt, while the store is throttled or unavailable. */
-const pauses = [200, 400, 800, 1600, 3200];
-
-const isStorageFault = (error: unknown) =>
-  error instanceof DomainError && error.code === 'STORAGE_FAULT';
+/**
+ * Stores the users of a block who do not exist yet, each completely or not at all, with ids in the
+ * order of their lines.
+ * @param candidates at most 100
+ * @throws {DomainError} STORAGE_FAULT, when the users that are being stored are done; of several, one
+ *   after which a user may have been stored
+ * @throws {Failure} the same of an admin or auditor; or when an entry of one could not be written
+ */
+export async function importBlock(candidates: readonly Candidate[], run: Import): Promise<void> {
+  const fresh = await findFresh(candidates, run);
+  if (fresh.length === 0) return;
+  const firstId = await repeatOnFault(() => allocateUserIds(fresh.length));
+  const rest = fresh.entries();
+  const work = async () => {
+    for (const [i, candidate] of rest) await insert(candidate, firstId + i, run);
+  };
+  const ends = await Promise.allSettled(Array.from({ length: concurrency }, work));
+  const faults = ends.filter((end) => end.status === 'rejected').map(({ reason }) => reason);
+  if (faults.length > 0) throw faults.find(mayHaveHappened) ?? faults[0];
+}
 
 /**
- * Repeats work for six seconds while storage faults last.
- * @throws {DomainError} what `work` throws; of several storage faults, one after which the work may
- *   have been done
+ * A mark by which an import recognizes a user whom it has imported before, even when a login or a
+ * change of the password has replaced the hash. It is a digest of the whole hash with its salt, so
+ * that no password can be tried on it. Users without a hash have the same mark at any bcrypt cost.
  */
-const repeatOnFault = async <T>(work: () => Promise<T>): Promise<T> => {
-  let fault: unknown;
-  for (const wait of [...pauses, undefined]) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isStorageFault(error)) throw error;
-      fault = mayHaveHappened(fault) ? fault : error;
-      await pause(wait ?? 0);
-    }
-  }
-  throw fault;
-};
+export function importMark(hash: string): string {
+  return createHash('sha256')
+    .update(isUnmatchable(hash) ? '' : hash)
+    .digest('base64url');
+}
+
+/**
+ * The users who have email addresses, in the order of the addresses; undefined where none has one.
+ * @param emails at most 100, no two of which are spellings of one address
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export async function findHolders(
+  emails: readonly string[],
+): Promise<readonly (Holder | undefined)[]> {
+  const emailItems = await getItems(emails.map(emailItemKey));
+  const held = emailItems.filter((item) => item !== undefined);
+  const users = await getItems(held.map(({ user_id }) => userKey(Number(user_id))));
+  const byId = new Map(users.map((user) => [user?.id, user as Holder | undefined]));
+  return emailItems.map((item) => item && byId.get(item.user_id));
+}
 
 const anotherHash =
   'has an email that is registered with another hash: the user existed before, or the line has changed since it was imported';
 
 /** The candidates whose email no user has yet. */
-const findFresh = async (candidates: readonly Candidate[], run: Import) => {
+async function findFresh(candidates: readonly Candidate[], run: Import) {
   const holders = await repeatOnFault(() => findHolders(candidates.map(({ user }) => user.email)));
   return candidates.filter((candidate, i) => {
     const { user, line } = candidate;
@@ -97,7 +94,33 @@ const findFresh = async (candidates: readonly Candidate[], run: Import) => {
     else run.reject(line, anotherHash);
     return false;
   });
-};
+}
+
+/** Milliseconds before each further attempt, while the store is throttled or unavailable. */
+const pauses = [200, 400, 800, 1600, 3200];
+
+/**
+ * Repeats work for six seconds while storage faults last.
+ * @throws {DomainError} what `work` throws; of several storage faults, one after which the work may
+ *   have been done
+ */
+async function repeatOnFault<T>(work: () => Promise<T>): Promise<T> {
+  let fault: unknown;
+  for (const wait of [...pauses, undefined]) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isStorageFault(error)) throw error;
+      fault = mayHaveHappened(fault) ? fault : error;
+      await pause(wait ?? 0);
+    }
+  }
+  throw fault;
+}
+
+function isStorageFault(error: unknown) {
+  return error instanceof DomainError && error.code === 'STORAGE_FAULT';
+}
 
 const refusals: Partial<Record<ErrorCode, string>> = {
   EMAIL_REGISTERED: 'has an email that was registered just now',
@@ -105,7 +128,7 @@ const refusals: Partial<Record<ErrorCode, string>> = {
 };
 
 /** Stores a user; an admin or auditor with an audit entry of its own. */
-const insert = async (candidate: Candidate, id: number, run: Import): Promise<void> => {
+async function insert(candidate: Candidate, id: number, run: Import): Promise<void> {
   const { user, line } = candidate;
   const isMore = user.role === 'admin' || user.auditor;
   const mark = importMark(user.password_hash);
@@ -122,25 +145,4 @@ const insert = async (candidate: Candidate, id: number, run: Import): Promise<vo
     if (!reason) throw error;
     run.reject(line, reason);
   }
-};
-
-/**
- * Stores the users of a block who do not exist yet, each completely or not at all, with ids in the
- * order of their lines.
- * @param candidates at most 100
- * @throws {DomainError} STORAGE_FAULT, when the users that are being stored are done; of several, one
- *   after which a user may have been stored
- * @throws {Failure} the same of an admin or auditor; or when an entry of one could not be written
- */
-export const importBlock = async (candidates: readonly Candidate[], run: Import): Promise<void> => {
-  const fresh = await findFresh(candidates, run);
-  if (fresh.length === 0) return;
-  const firstId = await repeatOnFault(() => allocateUserIds(fresh.length));
-  const rest = fresh.entries();
-  const work = async () => {
-    for (const [i, candidate] of rest) await insert(candidate, firstId + i, run);
-  };
-  const ends = await Promise.allSettled(Array.from({ length: concurrency }, work));
-  const faults = ends.filter((end) => end.status === 'rejected').map(({ reason }) => reason);
-  if (faults.length > 0) throw faults.find(mayHaveHappened) ?? faults[0];
-};
+}

@@ -11,29 +11,18 @@ import type { StoredUser } from '../../lib/users/item.ts';
 import { hashCost, isPasswordHash } from '../../lib/users/password.ts';
 import { roles, unmatchableHash } from '../../lib/users/user.ts';
 
-/** A time as PostgreSQL prints it has a space for the T, and may have an offset without minutes. */
-const toInstant = (value: string): string | undefined => {
-  const written = value.replace(' ', 'T').replace(/(?<=:[\d.]+[+-]\d\d)$/, ':00');
-  const { success, output } = v.safeParse(instant, written);
-  return success ? output : undefined;
-};
-
-const isPast = (time: string | undefined): boolean =>
-  time !== undefined && time >= '1970' && time <= new Date().toISOString();
+/** A user of another system, who has no id in this service yet. */
+export interface Candidate {
+  readonly line: number;
+  readonly user: Omit<StoredUser, 'id' | 'version'>;
+  /** The line's field id. */
+  readonly oldId: string | number | null;
+}
 
 const timeRule =
   'must be a time between 1970 and now, with its offset from UTC, such as 2026-01-31T09:05:00Z';
 
-const time = () =>
-  v.nullish(v.pipe(v.string(timeRule), v.transform(toInstant), v.check(isPast, timeRule)));
-
 const hashRule = 'must be a bcrypt hash: $2a$, $2b$ or $2y$, a cost from 04 to 16, 60 characters';
-
-/** A hash of a higher cost would make refused logins of its user slower than refused logins of others. */
-const isAffordable = (hash: string) => !(hashCost(hash) > config.bcryptCost);
-
-const costRule = () =>
-  `must have a cost of at most ${config.bcryptCost}, the service's BCRYPT_COST: raise it (setting bcryptCost) first`;
 
 const idRule = 'must be text, or a whole number up to 9007199254740991: put others in quotes';
 
@@ -56,7 +45,6 @@ const identities = v.pipe(
 );
 
 const identitiesRule = `must be a list of at most ${mostIdentities} objects with issuer and subject`;
-const isIdentities = (given: unknown) => v.is(identities, given);
 
 const isVerified = v.boolean('must be true or false');
 
@@ -86,19 +74,11 @@ const importedUser = v.object({
  */
 const importedWhereVerified = v.object({ ...importedUser.entries, email_verified: isVerified });
 
-/** A user of another system, who has no id in this service yet. */
-export interface Candidate {
-  readonly line: number;
-  readonly user: Omit<StoredUser, 'id' | 'version'>;
-  /** The line's field id. */
-  readonly oldId: string | number | null;
-}
-
 /**
  * Parses a line.
  * @returns the user; or every rule that the line breaks, as one sentence that quotes nothing of it
  */
-export const parseLine = (line: number, text: string): Candidate | { readonly fault: string } => {
+export function parseLine(line: number, text: string): Candidate | { readonly fault: string } {
   // A message of the parser would quote the line, and with it the hash.
   const body = parseJson(text);
   if (typeof body !== 'object' || body === null || Array.isArray(body))
@@ -130,4 +110,32 @@ export const parseLine = (line: number, text: string): Candidate | { readonly fa
     password_hash: password_hash ?? unmatchableHash(),
   };
   return { line, user, oldId };
-};
+}
+
+function time() {
+  return v.nullish(v.pipe(v.string(timeRule), v.transform(toInstant), v.check(isPast, timeRule)));
+}
+
+/** A time as PostgreSQL prints it has a space for the T, and may have an offset without minutes. */
+function toInstant(value: string): string | undefined {
+  const written = value.replace(' ', 'T').replace(/(?<=:[\d.]+[+-]\d\d)$/, ':00');
+  const { success, output } = v.safeParse(instant, written);
+  return success ? output : undefined;
+}
+
+function isPast(time: string | undefined): boolean {
+  return time !== undefined && time >= '1970' && time <= new Date().toISOString();
+}
+
+/** A hash of a higher cost would make refused logins of its user slower than refused logins of others. */
+function isAffordable(hash: string) {
+  return !(hashCost(hash) > config.bcryptCost);
+}
+
+function costRule() {
+  return `must have a cost of at most ${config.bcryptCost}, the service's BCRYPT_COST: raise it (setting bcryptCost) first`;
+}
+
+function isIdentities(given: unknown) {
+  return v.is(identities, given);
+}

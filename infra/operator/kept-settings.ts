@@ -4,52 +4,13 @@ import { settings } from '../../lib/ground/settings.ts';
 import { type KeptStart, placeVariables, readKeptStart } from '../local/kept-start.ts';
 import { Failure } from './failure.ts';
 
-const settingsByVariable: Readonly<Record<string, Setting>> = Object.fromEntries(
-  Object.entries(settings).map(([name, setting]) => [variableOf(name), setting]),
-);
-
-/** A text that two spellings of one value share. */
-const canonical = (variable: string, text: string): string => {
-  const setting = settingsByVariable[variable];
-  if (variable === 'AWS_ENDPOINT_URL_DYNAMODB') return URL.parse(text)?.href ?? text;
-  return String((setting && parseSetting(setting, text)) ?? text);
-};
-
-/** The variables that this process has with another value than the start had. */
-const differingFrom = ({ variables }: KeptStart): readonly string[] =>
-  Object.entries(variables)
-    .filter(([name, kept]) => {
-      const given = process.env[name];
-      return given && canonical(name, given) !== canonical(name, kept);
-    })
-    .map(([name]) => name);
-
-/** @throws {Failure} when a variable of the shell names another engine or table than the start had */
-const requireSamePlace = (differing: readonly string[], startedAt: string): void => {
-  for (const [variable, what] of Object.entries(placeVariables)) {
-    if (!differing.includes(variable)) continue;
-    throw new Failure(
-      `${variable} names another ${what} than the start of the service at ${startedAt}: unset it, or start the service with it.`,
-    );
-  }
-};
-
-/** @throws {Failure} when the file is there and cannot be read */
-const read = (folder: string): KeptStart | undefined => {
-  try {
-    return readKeptStart(folder);
-  } catch (error) {
-    throw new Failure((error as Error).message);
-  }
-};
-
 /**
  * Makes the settings of the newest start those of this process, and says on standard error of which start
  * they are, and which variables of the shell they replace.
  * @returns that start; undefined where the folder keeps none, as folders of version 1.0.0
  * @throws {Failure} when a variable of the shell names another engine or table, or the settings cannot be read
  */
-export const useKeptSettings = (folder: string): KeptStart | undefined => {
+export function useKeptSettings(folder: string): KeptStart | undefined {
   const kept = read(folder);
   if (!kept) return undefined;
   const startedAt = kept.startedAt.replace(/\.\d+/, '');
@@ -63,4 +24,44 @@ export const useKeptSettings = (folder: string): KeptStart | undefined => {
   }
   Object.assign(process.env, kept.variables);
   return kept;
-};
+}
+
+/** @throws {Failure} when the file is there and cannot be read */
+function read(folder: string): KeptStart | undefined {
+  try {
+    return readKeptStart(folder);
+  } catch (error) {
+    throw new Failure((error as Error).message);
+  }
+}
+
+/** The variables that this process has with another value than the start had. */
+function differingFrom({ variables }: KeptStart): readonly string[] {
+  return Object.entries(variables)
+    .filter(([name, kept]) => {
+      const given = process.env[name];
+      return given && canonical(name, given) !== canonical(name, kept);
+    })
+    .map(([name]) => name);
+}
+
+const settingsByVariable: Readonly<Record<string, Setting>> = Object.fromEntries(
+  Object.entries(settings).map(([name, setting]) => [variableOf(name), setting]),
+);
+
+/** A text that two spellings of one value share. */
+function canonical(variable: string, text: string): string {
+  const setting = settingsByVariable[variable];
+  if (variable === 'AWS_ENDPOINT_URL_DYNAMODB') return URL.parse(text)?.href ?? text;
+  return String((setting && parseSetting(setting, text)) ?? text);
+}
+
+/** @throws {Failure} when a variable of the shell names another engine or table than the start had */
+function requireSamePlace(differing: readonly string[], startedAt: string): void {
+  for (const [variable, what] of Object.entries(placeVariables)) {
+    if (!differing.includes(variable)) continue;
+    throw new Failure(
+      `${variable} names another ${what} than the start of the service at ${startedAt}: unset it, or start the service with it.`,
+    );
+  }
+}

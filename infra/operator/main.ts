@@ -2,12 +2,16 @@
 import { faultName } from '../../lib/ground/errors.ts';
 import { failureStatus, runCommand } from './run.ts';
 
+const args = process.argv.slice(2);
+outliveOutput(args);
+await runCommand(args);
+
 /**
  * Lets a command finish and write its audit entry when its output cannot be written, because the
  * disk is full or the reader of the pipe has ended. The exit status then says failure,
  * unless the command has set another one.
  */
-const outliveOutput = (args: readonly string[]): void => {
+function outliveOutput(args: readonly string[]): void {
   let isLost = false;
   process.stdout.on('error', (error) => {
     if (!isLost) console.error(`Standard output cannot be written (${faultName(error)}).`);
@@ -19,8 +23,4 @@ const outliveOutput = (args: readonly string[]): void => {
   process.on('exit', () => {
     if (isLost) process.exitCode ||= failureStatus(args);
   });
-};
-
-const args = process.argv.slice(2);
-outliveOutput(args);
-await runCommand(args);
+}

@@ -59,18 +59,8 @@ export function userOf(token: string): string | undefined {
   }
 }
 
-const isProtected = ({ may }: Contract) => may !== 'public';
-
-const isRead = ({ contract }: Endpoint) =>
-  isProtected(contract) && contract.route.startsWith('GET ');
-
-const json = { 'content-type': 'application/json' } as const;
-const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
-
-/** A request of a route, in whose path every parameter is a text that names nothing. */
-function requestOf({ route }: Contract, parameter = 'none') {
-  const [method = '', pattern = ''] = route.split(' ');
-  return { method, path: pattern.replaceAll(/\{[^}]+\}/g, parameter) };
+function isProtected({ may }: Contract) {
+  return may !== 'public';
 }
 
 /** Asks without a token, and with a forged one, for which a handler needs its keys. */
@@ -88,6 +78,16 @@ function refusals({ contract }: Endpoint, settings: ServiceValues): readonly Pro
   ];
 }
 
+/** A request of a route, in whose path every parameter is a text that names nothing. */
+function requestOf({ route }: Contract, parameter = 'none') {
+  const [method = '', pattern = ''] = route.split(' ');
+  return { method, path: pattern.replaceAll(/\{[^}]+\}/g, parameter) };
+}
+
+function bearer(token: string) {
+  return { authorization: `Bearer ${token}` };
+}
+
 /** A token of the right form, whose signature is zeros. */
 function forgedToken({ tokenSigning: alg }: ServiceValues): string {
   const [header, claims] = [{ alg }, { id: 1 }].map((part) =>
@@ -97,8 +97,7 @@ function forgedToken({ tokenSigning: alg }: ServiceValues): string {
   return `${header}.${claims}.${signature}`;
 }
 
-const ofStatus = (...statuses: readonly number[]) =>
-  errorCodes.filter((code) => statuses.includes(httpErrors[code].status));
+const json = { 'content-type': 'application/json' } as const;
 
 /** Asks a route that is open to all: with an empty body, for what is not there, or as it is. */
 function publicProbe({ contract, describe }: Endpoint, settings: ServiceValues): readonly Probe[] {
@@ -115,6 +114,10 @@ function publicProbe({ contract, describe }: Endpoint, settings: ServiceValues):
   return [{ title: route, ...request, headers: {}, success, errors: [] }];
 }
 
+function ofStatus(...statuses: readonly number[]) {
+  return errorCodes.filter((code) => statuses.includes(httpErrors[code].status));
+}
+
 /** The login of an address that nobody has, which reads a table. */
 function login(): Probe {
   const credentials = { email: `${randomUUID()}@example.invalid`, password: randomUUID() };
@@ -127,6 +130,10 @@ function login(): Probe {
     errors: ['USER_NOT_REGISTERED', 'INVALID_CREDENTIALS'],
     isOnce: true,
   };
+}
+
+function isRead({ contract }: Endpoint) {
+  return isProtected(contract) && contract.route.startsWith('GET ');
 }
 
 /** Reads with a token, what is the caller's own where the path names a user. */

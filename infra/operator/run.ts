@@ -20,10 +20,6 @@ import { verifyEmail } from './commands/verify-email.ts';
 import { explain, UsageError } from './failure.ts';
 import { openTarget, type TargetName } from './target.ts';
 
-/** How commands are run; the package (infra/package/make.ts) has a program for it. */
-const commandLine = process.env.OPERATOR_COMMAND || 'npm run operator --';
-const reminder = `after "${commandLine}"${commandLine.endsWith('--') ? ' with its two dashes' : ''}`;
-
 /** In the order of the help. */
 export const commands: Readonly<Record<string, Command>> = {
   'create-admin': createAdmin,
@@ -43,53 +39,51 @@ export const commands: Readonly<Record<string, Command>> = {
   'check-deployment': checkDeployment,
 };
 
-/** The exit status of a command that has failed. */
-export const failureStatus = ([name = '']: readonly string[]): number =>
-  commands[name]?.status?.failure ?? 1;
-
-type Options = Readonly<Record<string, string | boolean | undefined>>;
-
-/** The options that name restored tables, which no service has yet, and the archive of their trail. */
-const restoredNames = ['users-table', 'audit-table', 'bucket', 'key'] as const;
-
-/** @throws {UsageError} unless the command line names exactly one service, or files */
-const targetOf = (options: Options): TargetName => {
-  const { stack, service, local, archive } = options;
-  const given = [stack, service, local, archive].filter((each) => each !== undefined);
-  const names = restoredNames.map((name) => String(options[name] ?? ''));
-  if (given.length === 0 && names.every(Boolean)) {
-    const [usersTable = '', auditTable = '', bucket = '', keyArn = ''] = names;
-    return { usersTable, auditTable, bucket, keyArn };
-  }
-  if (given.length === 1 && given[0] !== '') {
-    if (archive !== undefined) return { offline: true };
-    if (local !== undefined) return { folder: String(local) };
-    return { parameter: stack === undefined ? String(service) : parameterOf(String(stack)) };
-  }
-  throw new UsageError(
-    `Name one service: --stack NAME or --service PARAMETER for a deployed one, or --local for the one on this machine, ${reminder}.`,
-  );
-};
-
-const run = async (
-  name: string,
-  command: Command,
-  operands: readonly string[],
-  options: Options,
-): Promise<void> => {
-  const target = await openTarget(targetOf(options));
+/** Runs a command line. If it fails, prints why, and sets the exit status of the process. */
+export async function runCommand(args: readonly string[]): Promise<void> {
   try {
-    const operator = { command: name, identity: target.identity };
-    await command.run({ operator, operands, options, target });
-  } finally {
-    await target.close();
+    refusePassword(args);
+    await makeProgram().parseAsync(args.map(completeLocal), { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      process.exitCode = error.exitCode === 0 ? 0 : 2;
+      return;
+    }
+    console.error(explain(error));
+    process.exitCode = error instanceof UsageError ? 2 : failureStatus(args);
   }
-};
+}
 
-/** Joins the lines of each paragraph, which commander breaks anew for the width of the terminal. */
-const unfold = (text: string): string => text.replaceAll(/(?<=\S)\n(?=\S)/g, ' ');
+/** The exit status of a command that has failed. */
+export function failureStatus([name = '']: readonly string[]): number {
+  return commands[name]?.status?.failure ?? 1;
+}
 
-const addCommand = (program: Program, name: string, command: Command): void => {
+/** Arguments stay in the history of the shell, and are shown in the list of processes. */
+function refusePassword(args: readonly string[]): void {
+  if (!args.some((argument) => /^--?p(ass(word|wd)?)?(=|$)/i.test(argument))) return;
+  throw new UsageError(
+    'A password is never an argument: leave it out. It is asked for, or read from standard input.',
+  );
+}
+
+/** How commands are run; the package (infra/package/make.ts) has a program for it. */
+const commandLine = process.env.OPERATOR_COMMAND || 'npm run operator --';
+
+function makeProgram(): Program {
+  const program = new Program(commandLine);
+  program
+    .description(
+      'Commands for the engineer who runs the accounts service. Each is for one service, --stack or --local, and leaves an entry in its audit trail.',
+    )
+    .addHelpText('after', `\nExample:\n  ${commandLine} create-admin ada@example.com --local`)
+    .exitOverride()
+    .showHelpAfterError('For help: add --help.');
+  for (const [name, command] of Object.entries(commands)) addCommand(program, name, command);
+  return program;
+}
+
+function addCommand(program: Program, name: string, command: Command): void {
   const { summary, operands = [], options = {}, help, examples = [], status } = command;
   const own = program.command(name).summary(summary);
   own.description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.\n\n${unfold(help)}`);
@@ -117,46 +111,57 @@ const addCommand = (program: Program, name: string, command: Command): void => {
     ]);
     return run(name, command, own.args, Object.fromEntries(given));
   });
-};
+}
 
-const makeProgram = (): Program => {
-  const program = new Program(commandLine);
-  program
-    .description(
-      'Commands for the engineer who runs the accounts service. Each is for one service, --stack or --local, and leaves an entry in its audit trail.',
-    )
-    .addHelpText('after', `\nExample:\n  ${commandLine} create-admin ada@example.com --local`)
-    .exitOverride()
-    .showHelpAfterError('For help: add --help.');
-  for (const [name, command] of Object.entries(commands)) addCommand(program, name, command);
-  return program;
-};
+/** Joins the lines of each paragraph, which commander breaks anew for the width of the terminal. */
+function unfold(text: string): string {
+  return text.replaceAll(/(?<=\S)\n(?=\S)/g, ' ');
+}
 
-/** Arguments stay in the history of the shell, and are shown in the list of processes. */
-const refusePassword = (args: readonly string[]): void => {
-  if (!args.some((argument) => /^--?p(ass(word|wd)?)?(=|$)/i.test(argument))) return;
+type Options = Readonly<Record<string, string | boolean | undefined>>;
+
+async function run(
+  name: string,
+  command: Command,
+  operands: readonly string[],
+  options: Options,
+): Promise<void> {
+  const target = await openTarget(targetOf(options));
+  try {
+    const operator = { command: name, identity: target.identity };
+    await command.run({ operator, operands, options, target });
+  } finally {
+    await target.close();
+  }
+}
+
+const reminder = `after "${commandLine}"${commandLine.endsWith('--') ? ' with its two dashes' : ''}`;
+
+/** The options that name restored tables, which no service has yet, and the archive of their trail. */
+const restoredNames = ['users-table', 'audit-table', 'bucket', 'key'] as const;
+
+/** @throws {UsageError} unless the command line names exactly one service, or files */
+function targetOf(options: Options): TargetName {
+  const { stack, service, local, archive } = options;
+  const given = [stack, service, local, archive].filter((each) => each !== undefined);
+  const names = restoredNames.map((name) => String(options[name] ?? ''));
+  if (given.length === 0 && names.every(Boolean)) {
+    const [usersTable = '', auditTable = '', bucket = '', keyArn = ''] = names;
+    return { usersTable, auditTable, bucket, keyArn };
+  }
+  if (given.length === 1 && given[0] !== '') {
+    if (archive !== undefined) return { offline: true };
+    if (local !== undefined) return { folder: String(local) };
+    return { parameter: stack === undefined ? String(service) : parameterOf(String(stack)) };
+  }
   throw new UsageError(
-    'A password is never an argument: leave it out. It is asked for, or read from standard input.',
+    `Name one service: --stack NAME or --service PARAMETER for a deployed one, or --local for the one on this machine, ${reminder}.`,
   );
-};
+}
 
 /** Gives --local its default. Its value is never the next argument. */
-const completeLocal = (argument: string): string =>
-  argument === '--local'
+function completeLocal(argument: string): string {
+  return argument === '--local'
     ? `--local=${process.env.DATA_DIR || localSettings.dataDir.default}`
     : argument;
-
-/** Runs a command line. If it fails, prints why, and sets the exit status of the process. */
-export const runCommand = async (args: readonly string[]): Promise<void> => {
-  try {
-    refusePassword(args);
-    await makeProgram().parseAsync(args.map(completeLocal), { from: 'user' });
-  } catch (error) {
-    if (error instanceof CommanderError) {
-      process.exitCode = error.exitCode === 0 ? 0 : 2;
-      return;
-    }
-    console.error(explain(error));
-    process.exitCode = error instanceof UsageError ? 2 : failureStatus(args);
-  }
-};
+}

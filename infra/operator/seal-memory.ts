@@ -29,13 +29,7 @@ interface Memory extends v.InferOutput<typeof form> {
   readonly fault?: Failure;
 }
 
-/** Outside every archive: whoever can write to an archive must not be able to change the memory. */
-const memoryFile = () => {
-  const states = process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state');
-  return join(states, 'accounts-service', 'verified.json');
-};
-
-export const recall = (): Memory => {
+export function recall(): Memory {
   const path = memoryFile();
   try {
     return v.parse(form, JSON.parse(readFileSync(path, 'utf8')));
@@ -45,28 +39,28 @@ export const recall = (): Memory => {
     const text = `${path} cannot be read (${faultName(cause)}), which has what was verified before: put it right, or move it away.`;
     return { ...memory, fault: new Failure(text, { cause }) };
   }
-};
+}
 
 /** Compares the key of a trail with the one that was pinned, or else the one that is remembered. */
-export const judgeKey = (
+export function judgeKey(
   { publicKey, place = '' }: OpenedTrail,
   { keys }: Memory,
   pinned: KeyObject | undefined,
-): Told | undefined => {
+): Told | undefined {
   const subject = fingerprintOf(publicKey);
   const wanted = pinned ? fingerprintOf(pinned) : (keys[place] ?? subject);
   if (wanted === subject) return undefined;
   return pinned
     ? { kind: 'other key', subject, before: `that is ${wanted}`, sha256: null }
     : { kind: 'new key', subject, before: `it was ${wanted}`, sha256: null };
-};
+}
 
 /** Checks that the file is still there that was the newest before. */
-export const judgeNewest = async (
+export async function judgeNewest(
   trail: OpenedTrail,
   { files }: Memory,
   { left, until = '~' }: TimeRange & Pick<Verified, 'left'>,
-): Promise<Told | undefined> => {
+): Promise<Told | undefined> {
   const known = files[fingerprintOf(trail.publicKey)];
   // A copy may be older than what was verified last.
   const isOutside = trail.place === undefined && known && known.from >= until;
@@ -76,15 +70,15 @@ export const judgeNewest = async (
   if (!isSigned(header)) return { kind: 'shorter', subject, sha256: null };
   const { hash: sha256 } = header;
   return sha256 === known.hash ? undefined : { kind: 'different', subject, sha256 };
-};
+}
 
 /** Remembers what was verified, unless a finding says that it contradicts what was remembered. */
-export const remember = (
+export function remember(
   { place, publicKey }: OpenedTrail,
   { newest }: Verified,
   { keys, files, fault }: Memory,
   { otherKey, otherFile }: { otherKey: Told | undefined; otherFile: Told | undefined },
-): void => {
+): void {
   const key = fingerprintOf(publicKey);
   const known = files[key]?.number ?? 0;
   if (fault || !newest) return;
@@ -100,4 +94,10 @@ export const remember = (
   } catch (error) {
     console.error(`What was verified cannot be remembered: ${explain(error)}`);
   }
-};
+}
+
+/** Outside every archive: whoever can write to an archive must not be able to change the memory. */
+function memoryFile() {
+  const states = process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state');
+  return join(states, 'accounts-service', 'verified.json');
+}

@@ -31,8 +31,72 @@ export interface OpenedTrail extends Trail {
   readonly place?: string;
 }
 
+/**
+ * Opens the copy that the options name, or else the trail of the service.
+ * @returns undefined when that has none
+ * @throws {UsageError} {Failure}; the SDK's errors
+ */
+export async function openTrail({
+  options: { archive, 'public-key': key },
+  target: { sealedTrail: trail },
+}: Invocation): Promise<OpenedTrail | undefined> {
+  if (typeof archive === 'string') return openCopy(archive, key);
+  return trail && ('folder' in trail ? openLocal(trail) : openDeployed(trail));
+}
+
+/** Reads the key of `--public-key`, if it is given. @throws {UsageError} {Failure} */
+export function readPublicKey(option: unknown): KeyObject | undefined {
+  if (typeof option !== 'string') return undefined;
+  if (!option) throw new UsageError('--public-key needs a file.');
+  const file = locate(option);
+  if (!existsSync(file)) throw new Failure(`${file} does not exist.`);
+  return parsePublicKey(readFileSync(file), file);
+}
+
+/** Checks that the public key in an archive's folder is its sealer's, as others may rely on it. */
+export function judgeShownKey({ folder, publicKey }: OpenedTrail): Told | undefined {
+  const shown = folder === undefined ? fingerprintOf(publicKey) : shownKey(folder);
+  return shown === fingerprintOf(publicKey)
+    ? undefined
+    : { kind: 'shown key', subject: publicKeyName, before: `it is ${shown}`, sha256: null };
+}
+
+/** Opens a copy of an archive. @throws {UsageError} {Failure} */
+function openCopy(folder: string, keyFile: unknown): OpenedTrail {
+  const publicKey = readPublicKey(keyFile);
+  const located = locate(folder);
+  if (!existsSync(located)) throw new Failure(`${located} does not exist.`);
+  const isOwn = realpathSync(dirname(locate(String(keyFile)))) === realpathSync(located);
+  if (!publicKey || isOwn) {
+    throw new UsageError(
+      '--archive needs --public-key FILE, a key that you keep elsewhere: from one that lies in the archive itself nothing follows.',
+    );
+  }
+  return { archive: folderArchive(located), publicKey, folder: located, isLive: false };
+}
+
+type LocalTrail = Extract<SealedTrail, { readonly folder: string }>;
+
+function openLocal({ folder, isRunning, interval }: LocalTrail): OpenedTrail | undefined {
+  const publicKey = signerIn(folder)?.publicKey;
+  if (!publicKey) return undefined;
+  const [sealed, place] = [archiveFolder(folder), realpathSync(folder)];
+  const archive = folderArchive(sealed);
+  return { archive, publicKey, folder: sealed, isLive: isRunning, interval, place };
+}
+
+type DeployedTrail = Extract<SealedTrail, { readonly bucket: string }>;
+
+async function openDeployed(trail: DeployedTrail): Promise<OpenedTrail> {
+  const { bucket, keyArn, service: place, isPaused } = trail;
+  // Imported here because the SDK takes a while to load.
+  const { bucketArchive, readPublicKey: readKey } = await import('../../lib/seal/aws.ts');
+  const archive = bucketArchive(bucket);
+  return { archive, publicKey: await readKey(keyArn), isLive: !isPaused, place };
+}
+
 /** @throws {Failure} when it is another key, or none */
-const parsePublicKey = (pem: Buffer, file: string): KeyObject => {
+function parsePublicKey(pem: Buffer, file: string): KeyObject {
   // Node would accept a private key too, but that must not lie where a public one is expected.
   if (pem.includes('PRIVATE KEY')) {
     throw new Failure(
@@ -46,76 +110,13 @@ const parsePublicKey = (pem: Buffer, file: string): KeyObject => {
     // It is no key at all.
   }
   throw new Failure(`${file} is no public key of Ed25519 in PEM form.`);
-};
-
-/** Reads the key of `--public-key`, if it is given. @throws {UsageError} {Failure} */
-export const readPublicKey = (option: unknown): KeyObject | undefined => {
-  if (typeof option !== 'string') return undefined;
-  if (!option) throw new UsageError('--public-key needs a file.');
-  const file = locate(option);
-  if (!existsSync(file)) throw new Failure(`${file} does not exist.`);
-  return parsePublicKey(readFileSync(file), file);
-};
-
-/** Opens a copy of an archive. @throws {UsageError} {Failure} */
-const openCopy = (folder: string, keyFile: unknown): OpenedTrail => {
-  const publicKey = readPublicKey(keyFile);
-  const located = locate(folder);
-  if (!existsSync(located)) throw new Failure(`${located} does not exist.`);
-  const isOwn = realpathSync(dirname(locate(String(keyFile)))) === realpathSync(located);
-  if (!publicKey || isOwn) {
-    throw new UsageError(
-      '--archive needs --public-key FILE, a key that you keep elsewhere: from one that lies in the archive itself nothing follows.',
-    );
-  }
-  return { archive: folderArchive(located), publicKey, folder: located, isLive: false };
-};
-
-type LocalTrail = Extract<SealedTrail, { readonly folder: string }>;
-type DeployedTrail = Extract<SealedTrail, { readonly bucket: string }>;
-
-const openLocal = ({ folder, isRunning, interval }: LocalTrail): OpenedTrail | undefined => {
-  const publicKey = signerIn(folder)?.publicKey;
-  if (!publicKey) return undefined;
-  const [sealed, place] = [archiveFolder(folder), realpathSync(folder)];
-  const archive = folderArchive(sealed);
-  return { archive, publicKey, folder: sealed, isLive: isRunning, interval, place };
-};
-
-const openDeployed = async (trail: DeployedTrail): Promise<OpenedTrail> => {
-  const { bucket, keyArn, service: place, isPaused } = trail;
-  // Imported here because the SDK takes a while to load.
-  const { bucketArchive, readPublicKey: readKey } = await import('../../lib/seal/aws.ts');
-  const archive = bucketArchive(bucket);
-  return { archive, publicKey: await readKey(keyArn), isLive: !isPaused, place };
-};
-
-/**
- * Opens the copy that the options name, or else the trail of the service.
- * @returns undefined when that has none
- * @throws {UsageError} {Failure}; the SDK's errors
- */
-export const openTrail = async ({
-  options: { archive, 'public-key': key },
-  target: { sealedTrail: trail },
-}: Invocation): Promise<OpenedTrail | undefined> => {
-  if (typeof archive === 'string') return openCopy(archive, key);
-  return trail && ('folder' in trail ? openLocal(trail) : openDeployed(trail));
-};
+}
 
 /** The fingerprint of the public key in the folder of an archive, or why there is none. */
-const shownKey = (folder: string): string => {
+function shownKey(folder: string): string {
   try {
     return fingerprintOf(parsePublicKey(readFileSync(join(folder, publicKeyName)), publicKeyName));
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'not there' : 'no public key';
   }
-};
-
-/** Checks that the public key in an archive's folder is its sealer's, as others may rely on it. */
-export const judgeShownKey = ({ folder, publicKey }: OpenedTrail): Told | undefined => {
-  const shown = folder === undefined ? fingerprintOf(publicKey) : shownKey(folder);
-  return shown === fingerprintOf(publicKey)
-    ? undefined
-    : { kind: 'shown key', subject: publicKeyName, before: `it is ${shown}`, sha256: null };
-};
+}

@@ -55,7 +55,22 @@ const inFiles: Place = {
   destroy: async () => undefined,
 };
 
-const inKms = (): Place => {
+/** The keys of the service that the command is for, and what changes them. */
+export async function openKeys() {
+  const place = config.tokenKeys.startsWith('alias/') ? inKms() : inFiles;
+  const held = async (placed: Placed | undefined): Promise<HeldKey | undefined> =>
+    placed && { ...placed, kid: publishedKey(await place.publicKeyOf(placed.id)).kid };
+  const [next, current, previous] = await Promise.all(stages.map(place.read));
+  return {
+    ...place,
+    next: await held(next),
+    current: (await held(current ?? { id: place.first(), since: 0 })) as HeldKey,
+    previous: await held(previous),
+    make: async () => (await held({ id: await place.make(), since: Date.now() })) as HeldKey,
+  };
+}
+
+function inKms(): Place {
   const requestHandler = { requestTimeout: 5000, throwOnRequestTimeout: true };
   const client = new KMSClient({ requestHandler });
   const first = config.tokenSigningKey.replace(/.*\//, '');
@@ -91,19 +106,4 @@ const inKms = (): Place => {
     destroy: async (KeyId) =>
       KeyId !== first && client.send(new ScheduleKeyDeletionCommand({ KeyId })),
   };
-};
-
-/** The keys of the service that the command is for, and what changes them. */
-export const openKeys = async () => {
-  const place = config.tokenKeys.startsWith('alias/') ? inKms() : inFiles;
-  const held = async (placed: Placed | undefined): Promise<HeldKey | undefined> =>
-    placed && { ...placed, kid: publishedKey(await place.publicKeyOf(placed.id)).kid };
-  const [next, current, previous] = await Promise.all(stages.map(place.read));
-  return {
-    ...place,
-    next: await held(next),
-    current: (await held(current ?? { id: place.first(), since: 0 })) as HeldKey,
-    previous: await held(previous),
-    make: async () => (await held({ id: await place.make(), since: Date.now() })) as HeldKey,
-  };
-};
+}

@@ -56,29 +56,49 @@ export interface Target {
   close(): Promise<void>;
 }
 
-const secretVariables = ['JWT_SECRET', 'JWT_SECRET_FILE', 'JWT_SECRET_ID'];
+/**
+ * Finds a service and makes lib use it; lib must not have been used before in this process.
+ * @throws {Failure} when it is not found; the SDK's errors
+ */
+export async function openTarget(name: TargetName): Promise<Target> {
+  if ('offline' in name) return { identity: localAccount(), close: async () => undefined };
+  if ('usersTable' in name) return openRestored(name);
+  return 'parameter' in name ? openDeployed(name.parameter) : openFolder(resolve(name.folder));
+}
 
-/** Makes lib use a service, by the variables that a deployment sets for a function. */
-const setEnvironment = (environment: Readonly<Record<string, string>>): void => {
-  for (const name of secretVariables) delete process.env[name];
-  Object.assign(process.env, environment);
-};
-
-const isElsewhere = (endpoint: string): boolean => {
-  const { hostname } = URL.parse(endpoint) ?? { hostname: '' };
-  return !['', 'localhost', '[::1]'].includes(hostname) && !hostname.startsWith('127.');
-};
+async function openRestored(restored: RestoredTables): Promise<Target> {
+  const { usersTable, auditTable, bucket, keyArn } = restored;
+  refuseLocalEngine();
+  const { findCaller } = await import('./deployed-service.ts');
+  const identity = await findCaller();
+  setEnvironment({ USERS_TABLE: usersTable, AUDIT_TABLE: auditTable });
+  const sealedTrail = { bucket, keyArn, service: auditTable, isPaused: false };
+  return { identity, sealedTrail, close: async () => undefined };
+}
 
 /** With AWS_ENDPOINT_URL_DYNAMODB set, a command would use the stack's secret with the tables of `npm start`. */
-const refuseLocalEngine = (): void => {
+function refuseLocalEngine(): void {
   const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB;
   if (!endpoint || isElsewhere(endpoint)) return;
   throw new Failure(
     `AWS_ENDPOINT_URL_DYNAMODB is ${endpoint}, where a stack's tables cannot be: unset it.`,
   );
-};
+}
 
-const openDeployed = async (parameter: string): Promise<Target> => {
+function isElsewhere(endpoint: string): boolean {
+  const { hostname } = URL.parse(endpoint) ?? { hostname: '' };
+  return !['', 'localhost', '[::1]'].includes(hostname) && !hostname.startsWith('127.');
+}
+
+const secretVariables = ['JWT_SECRET', 'JWT_SECRET_FILE', 'JWT_SECRET_ID'];
+
+/** Makes lib use a service, by the variables that a deployment sets for a function. */
+function setEnvironment(environment: Readonly<Record<string, string>>): void {
+  for (const name of secretVariables) delete process.env[name];
+  Object.assign(process.env, environment);
+}
+
+async function openDeployed(parameter: string): Promise<Target> {
   refuseLocalEngine();
   // Loaded only here, because it takes long.
   const { findCaller, findService } = await import('./deployed-service.ts');
@@ -93,33 +113,56 @@ const openDeployed = async (parameter: string): Promise<Target> => {
   const tables = { USERS_TABLE: usersTable, AUDIT_TABLE: auditTable };
   setEnvironment({ ...tables, ...settings, JWT_SECRET_ID: arn });
   return { identity, signingSecret: { arn }, ...rest, close: async () => undefined };
-};
+}
 
-const openRestored = async (restored: RestoredTables): Promise<Target> => {
-  const { usersTable, auditTable, bucket, keyArn } = restored;
-  refuseLocalEngine();
-  const { findCaller } = await import('./deployed-service.ts');
-  const identity = await findCaller();
-  setEnvironment({ USERS_TABLE: usersTable, AUDIT_TABLE: auditTable });
-  const sealedTrail = { bucket, keyArn, service: auditTable, isPaused: false };
-  return { identity, sealedTrail, close: async () => undefined };
-};
+async function openFolder(folder: string): Promise<Target> {
+  // Nothing is written to a folder that is not a service's.
+  const isService = wasLocked(folder) || engineOf(folder) !== undefined;
+  const unlock = isService ? lockFolder(folder) : () => undefined;
+  if (!unlock) return joinService(folder);
+  try {
+    const target = await startOnFolder(folder);
+    return { ...target, close: () => target.close().finally(unlock) };
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+/** Uses the engine of the running service that has locked a folder. */
+async function joinService(folder: string): Promise<Target> {
+  const running = readRunning(folder);
+  if (!running) {
+    throw new Failure(
+      `Another command, or a service that is starting or stopping, is using the data in ${folder}: try again later.`,
+    );
+  }
+  const { endpoint, sealInterval } = running;
+  // A second engine may not open its data.
+  await requireAnswer(
+    endpoint,
+    `A service is running on ${folder}, but its engine at ${endpoint} does not respond: try again, or stop that service.`,
+  );
+  const interval = sealInterval === undefined ? {} : { interval: sealInterval };
+  const sealedTrail = { folder, isRunning: true, ...interval };
+  return { ...useLocal(running, async () => undefined), sealedTrail };
+}
 
 /** Milliseconds within which an engine that runs already must respond. */
 const silenceTimeout = 10_000;
 
 /** @throws {Failure} with that sentence when an engine that runs already does not respond */
-const requireAnswer = async (endpoint: string, sentence: string): Promise<void> => {
+async function requireAnswer(endpoint: string, sentence: string): Promise<void> {
   try {
     await awaitResponse(endpoint, silenceTimeout);
   } catch {
     throw new Failure(sentence);
   }
-};
+}
 
 type Reachable = Omit<RunningService, 'url'>;
 
-const useLocal = (service: Reachable, close: () => Promise<void>): Target => {
+function useLocal(service: Reachable, close: () => Promise<void>): Target {
   const { endpoint, usersTable, auditTable, secretFile: file, settings } = service;
   // A profile would take precedence over the credentials; an engine on this machine accepts any.
   delete process.env.AWS_PROFILE;
@@ -132,27 +175,10 @@ const useLocal = (service: Reachable, close: () => Promise<void>): Target => {
     ...(file ? { JWT_SECRET_FILE: file } : {}),
   });
   return { identity: localAccount(), ...(file ? { signingSecret: { file } } : {}), close };
-};
-
-/** Where the keys of tokens are, if keys sign them. The folder may have been moved since the start. */
-const keptKeys = ({ variables }: KeptStart, folder: string): Readonly<Record<string, string>> =>
-  variables.TOKEN_SIGNING === 'RS256' ? tokenKeysIn(folder) : {};
-
-/**
- * The settings that commands assume of a service that is not running and whose folder keeps none, where
- * their own environment does not set them. Ending sessions does no harm where there are none.
- */
-const likelySettings = (folder: string): Readonly<Record<string, string>> => {
-  const variable = variableOf('sessionDays');
-  const keys = tokenKeysIn(folder);
-  return {
-    ...(process.env[variable] ? {} : { [variable]: '1' }),
-    ...(existsSync(keys.TOKEN_SIGNING_KEY) ? { TOKEN_SIGNING: 'RS256', ...keys } : {}),
-  };
-};
+}
 
 /** Starts an engine on the folder of a service that is not running, until the command ends. */
-const startOnFolder = async (folder: string): Promise<Target> => {
+async function startOnFolder(folder: string): Promise<Target> {
   const kept = useKeptSettings(folder);
   const elsewhere = process.env.AWS_ENDPOINT_URL_DYNAMODB;
   const only = elsewhere ? undefined : engineOf(folder, kept?.engine && [kept.engine]);
@@ -179,47 +205,22 @@ const startOnFolder = async (folder: string): Promise<Target> => {
   const interval = kept && Number(kept.variables.AUDIT_SEAL_INTERVAL);
   const sealedTrail = { folder, isRunning: false, ...(interval ? { interval } : {}) };
   return { ...useLocal(service, engine.stop), sealedTrail };
-};
+}
 
-/** Uses the engine of the running service that has locked a folder. */
-const joinService = async (folder: string): Promise<Target> => {
-  const running = readRunning(folder);
-  if (!running) {
-    throw new Failure(
-      `Another command, or a service that is starting or stopping, is using the data in ${folder}: try again later.`,
-    );
-  }
-  const { endpoint, sealInterval } = running;
-  // A second engine may not open its data.
-  await requireAnswer(
-    endpoint,
-    `A service is running on ${folder}, but its engine at ${endpoint} does not respond: try again, or stop that service.`,
-  );
-  const interval = sealInterval === undefined ? {} : { interval: sealInterval };
-  const sealedTrail = { folder, isRunning: true, ...interval };
-  return { ...useLocal(running, async () => undefined), sealedTrail };
-};
-
-const openFolder = async (folder: string): Promise<Target> => {
-  // Nothing is written to a folder that is not a service's.
-  const isService = wasLocked(folder) || engineOf(folder) !== undefined;
-  const unlock = isService ? lockFolder(folder) : () => undefined;
-  if (!unlock) return joinService(folder);
-  try {
-    const target = await startOnFolder(folder);
-    return { ...target, close: () => target.close().finally(unlock) };
-  } catch (error) {
-    unlock();
-    throw error;
-  }
-};
+/** Where the keys of tokens are, if keys sign them. The folder may have been moved since the start. */
+function keptKeys({ variables }: KeptStart, folder: string): Readonly<Record<string, string>> {
+  return variables.TOKEN_SIGNING === 'RS256' ? tokenKeysIn(folder) : {};
+}
 
 /**
- * Finds a service and makes lib use it; lib must not have been used before in this process.
- * @throws {Failure} when it is not found; the SDK's errors
+ * The settings that commands assume of a service that is not running and whose folder keeps none, where
+ * their own environment does not set them. Ending sessions does no harm where there are none.
  */
-export const openTarget = async (name: TargetName): Promise<Target> => {
-  if ('offline' in name) return { identity: localAccount(), close: async () => undefined };
-  if ('usersTable' in name) return openRestored(name);
-  return 'parameter' in name ? openDeployed(name.parameter) : openFolder(resolve(name.folder));
-};
+function likelySettings(folder: string): Readonly<Record<string, string>> {
+  const variable = variableOf('sessionDays');
+  const keys = tokenKeysIn(folder);
+  return {
+    ...(process.env[variable] ? {} : { [variable]: '1' }),
+    ...(existsSync(keys.TOKEN_SIGNING_KEY) ? { TOKEN_SIGNING: 'RS256', ...keys } : {}),
+  };
+}

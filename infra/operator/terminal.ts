@@ -12,7 +12,7 @@ export interface Interruption {
 const signals = ['SIGINT', 'SIGTERM'] as const;
 
 /** Keeps signals from ending the process, so that it can finish its current step. */
-export const catchInterruption = (): Interruption => {
+export function catchInterruption(): Interruption {
   let requested = false;
   // A listener for every signal, not only the first: npm passes on a Ctrl-C that this process has received
   // already.
@@ -28,7 +28,7 @@ export const catchInterruption = (): Interruption => {
       for (const signal of signals) process.off(signal, note);
     },
   };
-};
+}
 
 /** The stream on which progress is drawn, usually standard error. */
 export interface Screen {
@@ -44,21 +44,13 @@ export interface Progress {
   end(): void;
 }
 
-/** Characters of the bar. */
-const width = 30;
-
 /** Milliseconds between two updates of the bar. */
 const interval = 100;
 
 const clear = '\r\u001b[K';
 
-const bar = (fraction: number): string => {
-  const full = '#'.repeat(Math.round(width * fraction)).padEnd(width, '.');
-  return `[${full}] ${String(Math.floor(100 * fraction)).padStart(3)} %  `;
-};
-
 /** Shows the progress of a command, if the screen is a terminal. */
-export const startProgress = (screen: Screen, clock: () => number = Date.now): Progress => {
+export function startProgress(screen: Screen, clock: () => number = Date.now): Progress {
   let drawnAt = Number.NEGATIVE_INFINITY;
   const wipe = () => {
     if (screen.isTTY) screen.write(clear);
@@ -75,7 +67,7 @@ export const startProgress = (screen: Screen, clock: () => number = Date.now): P
     },
     end: wipe,
   };
-};
+}
 
 export interface Keyboard {
   readonly input: Readable & { readonly isTTY?: boolean };
@@ -83,12 +75,26 @@ export interface Keyboard {
   readonly output: { write(text: string): unknown };
 }
 
-/** The most bytes of standard input that are read; a password has at most 255 characters. */
-const maxBytes = 4096;
+/**
+ * Reads a new password: on a terminal it is asked for twice and not shown; otherwise it is the only
+ * line of standard input.
+ * @throws {Failure} when there is no password
+ */
+export function readNewPassword(
+  keyboard: Keyboard = { input: process.stdin, output: process.stderr },
+): Promise<string> {
+  return keyboard.input.isTTY ? askTwice(keyboard) : readOneLine(keyboard.input);
+}
 
-const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
+/** Characters of the bar. */
+const width = 30;
 
-const askTwice = async ({ input, output }: Keyboard): Promise<string> => {
+function bar(fraction: number): string {
+  const full = '#'.repeat(Math.round(width * fraction)).padEnd(width, '.');
+  return `[${full}] ${String(Math.floor(100 * fraction)).padStart(3)} %  `;
+}
+
+async function askTwice({ input, output }: Keyboard): Promise<string> {
   const questions = createInterface({ input, output: nowhere(), terminal: true, historySize: 0 });
   questions.on('SIGINT', () => questions.close());
   const answers = questions[Symbol.asyncIterator]();
@@ -107,9 +113,27 @@ const askTwice = async ({ input, output }: Keyboard): Promise<string> => {
   } finally {
     questions.close();
   }
-};
+}
 
-const readAll = async (input: Readable): Promise<string> => {
+function nowhere() {
+  return new Writable({ write: (_chunk, _encoding, done) => done() });
+}
+
+async function readOneLine(input: Readable): Promise<string> {
+  const line = (await readAll(input)).replace(/\r?\n$/, '');
+  if (line === '') throw new Failure('There is no password on standard input.');
+  if (/[\r\n]/.test(line)) {
+    throw new Failure(
+      'There is more than one line on standard input: it must contain only the password.',
+    );
+  }
+  return line;
+}
+
+/** The most bytes of standard input that are read; a password has at most 255 characters. */
+const maxBytes = 4096;
+
+async function readAll(input: Readable): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of input as AsyncIterable<Buffer>) {
@@ -122,24 +146,4 @@ const readAll = async (input: Readable): Promise<string> => {
   } catch {
     throw new Failure('The password on standard input is not valid UTF-8.');
   }
-};
-
-const readOneLine = async (input: Readable): Promise<string> => {
-  const line = (await readAll(input)).replace(/\r?\n$/, '');
-  if (line === '') throw new Failure('There is no password on standard input.');
-  if (/[\r\n]/.test(line)) {
-    throw new Failure(
-      'There is more than one line on standard input: it must contain only the password.',
-    );
-  }
-  return line;
-};
-
-/**
- * Reads a new password: on a terminal it is asked for twice and not shown; otherwise it is the only
- * line of standard input.
- * @throws {Failure} when there is no password
- */
-export const readNewPassword = (
-  keyboard: Keyboard = { input: process.stdin, output: process.stderr },
-): Promise<string> => (keyboard.input.isTTY ? askTwice(keyboard) : readOneLine(keyboard.input));
+}

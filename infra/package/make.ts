@@ -16,13 +16,12 @@ import { auditPublisher, auditSealer, functions } from '../uses.ts';
 import { makeClientPackage } from './client.ts';
 import { declarationOf } from './declaration.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const command = 'accounts-operator';
-
 export const oldestNode = 22;
 
 /** The packages that the application has, from the oldest versions on with which the package is tested. */
 export const peers = { 'aws-cdk-lib': '^2.269.0', constructs: '^10.5.1' };
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
@@ -41,6 +40,69 @@ export async function makePackage(destination: string): Promise<string> {
   copyDocuments(folder);
   execFileSync('npm', ['pack', '--silent', '--pack-destination', destination], { cwd: folder });
   return join(destination, `${manifest.name}-${manifest.version}.tgz`);
+}
+
+const command = 'accounts-operator';
+
+/** The documents of the repository for those who call, set and run the service, with what these link to. */
+const documents = [
+  ...['README.md', 'CLIENTS.md', 'openapi.json'].map((name) => `functions/${name}`),
+  ...['settings.md', 'production.json', 'runbooks.md', 'erasure.md', 'cost.md'].map(
+    (name) => `infra/${name}`,
+  ),
+  'lib/seal/README.md',
+  ...['SECURITY.md', 'asvs.md', 'CHANGELOG.md'].map((name) => `.github/${name}`),
+];
+
+if (import.meta.main) {
+  console.log(await makePackage(process.cwd()));
+  console.log(makeClientPackage(process.cwd()));
+}
+
+/** CommonJS, which ES modules can import too; it finds the bundles beside itself. */
+function bundleConstruct(folder: string): Promise<Metafile['outputs']> {
+  const made = { path: join(root, 'infra/package/bundles.ts') };
+  return bundled({
+    entryPoints: ['infra/stack/accounts.ts'],
+    outfile: join(folder, 'construct.js'),
+    format: 'cjs',
+    external: Object.keys(peers),
+    define: { 'import.meta.dirname': '__dirname' },
+    plugins: [
+      {
+        name: 'bundles',
+        setup: ({ onResolve }) => onResolve({ filter: /\/bundling\/bundles\.ts$/ }, () => made),
+      },
+    ],
+  });
+}
+
+/** @returns what esbuild says of the bundles, by their paths */
+async function bundled(options: BuildOptions): Promise<Metafile['outputs']> {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    bundle: true,
+    platform: 'node',
+    target: `node${oldestNode}`,
+    logLevel: 'warning',
+    ...options,
+    metafile: true,
+  });
+  return metafile.outputs;
+}
+
+function bundleOperator(folder: string): Promise<Metafile['outputs']> {
+  const js =
+    "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
+  return bundled({
+    entryPoints: ['infra/operator/main.ts'],
+    outfile: join(folder, 'commands.mjs'),
+    format: 'esm',
+    mainFields: ['module', 'main'],
+    minify: true,
+    define: { 'process.env.OPERATOR_COMMAND': JSON.stringify(command) },
+    banner: { js },
+  });
 }
 
 /** The files that applications and npm name. They refuse an older Node before they load what it cannot run. */
@@ -63,67 +125,29 @@ function writeEntries(folder: string): void {
   write(folder, 'operator.mjs', `${operator.join('\n')}\n`);
 }
 
-/** @returns what esbuild says of the bundles, by their paths */
-async function bundled(options: BuildOptions): Promise<Metafile['outputs']> {
-  const { metafile } = await build({
-    absWorkingDir: root,
-    bundle: true,
-    platform: 'node',
-    target: `node${oldestNode}`,
-    logLevel: 'warning',
-    ...options,
-    metafile: true,
-  });
-  return metafile.outputs;
+function write(folder: string, path: string, content: string | Uint8Array): void {
+  const file = join(folder, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
 }
 
-/** CommonJS, which ES modules can import too; it finds the bundles beside itself. */
-function bundleConstruct(folder: string): Promise<Metafile['outputs']> {
-  const made = { path: join(root, 'infra/package/bundles.ts') };
-  return bundled({
-    entryPoints: ['infra/stack/accounts.ts'],
-    outfile: join(folder, 'construct.js'),
-    format: 'cjs',
-    external: Object.keys(peers),
-    define: { 'import.meta.dirname': '__dirname' },
-    plugins: [
-      {
-        name: 'bundles',
-        setup: ({ onResolve }) => onResolve({ filter: /\/bundling\/bundles\.ts$/ }, () => made),
-      },
-    ],
-  });
+function manifestOfPackage() {
+  return {
+    name: manifest.name,
+    version: manifest.version,
+    description: manifest.description,
+    license: manifest.license,
+    main: 'index.js',
+    types: 'index.d.ts',
+    exports: {
+      '.': { types: './index.d.ts', default: './index.js' },
+      './package.json': './package.json',
+    },
+    bin: { [command]: 'operator.mjs' },
+    engines: { node: `>=${oldestNode}` },
+    peerDependencies: peers,
+  };
 }
-
-function bundleOperator(folder: string): Promise<Metafile['outputs']> {
-  const js =
-    "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
-  return bundled({
-    entryPoints: ['infra/operator/main.ts'],
-    outfile: join(folder, 'commands.mjs'),
-    format: 'esm',
-    mainFields: ['module', 'main'],
-    minify: true,
-    define: { 'process.env.OPERATOR_COMMAND': JSON.stringify(command) },
-    banner: { js },
-  });
-}
-
-const manifestOfPackage = () => ({
-  name: manifest.name,
-  version: manifest.version,
-  description: manifest.description,
-  license: manifest.license,
-  main: 'index.js',
-  types: 'index.d.ts',
-  exports: {
-    '.': { types: './index.d.ts', default: './index.js' },
-    './package.json': './package.json',
-  },
-  bin: { [command]: 'operator.mjs' },
-  engines: { node: `>=${oldestNode}` },
-  peerDependencies: peers,
-});
 
 /** The notices of all packages whose code is in the bundles or in the pages. */
 function noticesIn(outputs: readonly Metafile['outputs'][]): string {
@@ -138,16 +162,6 @@ function noticesIn(outputs: readonly Metafile['outputs'][]): string {
   return [noticesOf(inputs.map((path) => join(root, path))), ...ofPages].join('\n\n');
 }
 
-/** The documents of the repository for those who call, set and run the service, with what these link to. */
-const documents = [
-  ...['README.md', 'CLIENTS.md', 'openapi.json'].map((name) => `functions/${name}`),
-  ...['settings.md', 'production.json', 'runbooks.md', 'erasure.md', 'cost.md'].map(
-    (name) => `infra/${name}`,
-  ),
-  'lib/seal/README.md',
-  ...['SECURITY.md', 'asvs.md', 'CHANGELOG.md'].map((name) => `.github/${name}`),
-];
-
 /** The readme and the licence, and in `docs` the documents of the repository in its folders. */
 function copyDocuments(folder: string): void {
   const readme = readFileSync(join(root, 'infra/package/README.md'), 'utf8');
@@ -160,18 +174,8 @@ function copyDocuments(folder: string): void {
 }
 
 /** The text of a document, in which a link to a file that the package lacks is only its words. */
-const withLinksInside = (text: string, path: string) =>
-  text.replaceAll(/\[([^\]]+)\]\((?!https:|#)([^)#\s]+)[^)]*\)/g, (link, words, target) =>
+function withLinksInside(text: string, path: string) {
+  return text.replaceAll(/\[([^\]]+)\]\((?!https:|#)([^)#\s]+)[^)]*\)/g, (link, words, target) =>
     documents.includes(join(dirname(path), target)) ? link : words,
   );
-
-function write(folder: string, path: string, content: string | Uint8Array): void {
-  const file = join(folder, path);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, content);
-}
-
-if (import.meta.main) {
-  console.log(await makePackage(process.cwd()));
-  console.log(makeClientPackage(process.cwd()));
 }

@@ -20,39 +20,6 @@ import { createParameter, outputsOf, unsentMailsOf } from './outputs.ts';
 import { createShared, logsOf } from './shared.ts';
 import { createSigningKey } from './signing-key.ts';
 
-const pascalCase = (name: string) =>
-  name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
-
-const createFunctions = (
-  scope: Construct,
-  settings: DeploymentSettings,
-  shared: SharedFunctionProps,
-) => {
-  let mail: ServiceFunction | undefined;
-  return functionsInForce(settings).map((definition) => {
-    const { v1ReservedConcurrency: reserved } = settings;
-    const isReserved = definition.uses.has('memory') && reserved !== 'none';
-    const reservedConcurrency = isReserved ? reserved : undefined;
-    const props = { ...shared, definition, reservedConcurrency, mail };
-    const made = new ServiceFunction(scope, pascalCase(definition.name), props);
-    if (definition.uses.has('mail.send')) mail = made;
-    return made;
-  });
-};
-
-/** Tells the mail function the address of the API, to whose pages links may lead. */
-const tellMail = (functions: readonly ServiceFunction[], url: string) =>
-  functions
-    .find(({ definition }) => definition.uses.has('mail.send'))
-    ?.lambda.addEnvironment('API_URL', url);
-
-const addTags = (scope: Construct, { tags }: DeploymentSettings): void => {
-  for (const [key, value] of Object.entries(tagsIn(tags) ?? {})) Tags.of(scope).add(key, value);
-};
-
-const byName = (functions: readonly ServiceFunction[]): Readonly<Record<string, IFunction>> =>
-  Object.fromEntries(functions.map(({ definition, lambda }) => [definition.name, lambda]));
-
 /** The props of {@link Accounts}. */
 export interface AccountsProps extends AccountsSettings {
   /**
@@ -187,4 +154,40 @@ export class AccountsStack extends Stack {
       new CfnOutput(this, name, { value });
     }
   }
+}
+
+function addTags(scope: Construct, { tags }: DeploymentSettings): void {
+  for (const [key, value] of Object.entries(tagsIn(tags) ?? {})) Tags.of(scope).add(key, value);
+}
+
+function createFunctions(
+  scope: Construct,
+  settings: DeploymentSettings,
+  shared: SharedFunctionProps,
+) {
+  let mail: ServiceFunction | undefined;
+  return functionsInForce(settings).map((definition) => {
+    const { v1ReservedConcurrency: reserved } = settings;
+    const isReserved = definition.uses.has('memory') && reserved !== 'none';
+    const reservedConcurrency = isReserved ? reserved : undefined;
+    const props = { ...shared, definition, reservedConcurrency, mail };
+    const made = new ServiceFunction(scope, pascalCase(definition.name), props);
+    if (definition.uses.has('mail.send')) mail = made;
+    return made;
+  });
+}
+
+function pascalCase(name: string) {
+  return name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Tells the mail function the address of the API, to whose pages links may lead. */
+function tellMail(functions: readonly ServiceFunction[], url: string) {
+  return functions
+    .find(({ definition }) => definition.uses.has('mail.send'))
+    ?.lambda.addEnvironment('API_URL', url);
+}
+
+function byName(functions: readonly ServiceFunction[]): Readonly<Record<string, IFunction>> {
+  return Object.fromEntries(functions.map(({ definition, lambda }) => [definition.name, lambda]));
 }

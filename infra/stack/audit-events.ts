@@ -20,11 +20,11 @@ export interface AuditEvents {
 }
 
 /** The publisher of audit entries on a bus, where the settings say so (infra/runbooks.md, Events). */
-export const createAuditEvents = (
+export function createAuditEvents(
   scope: Construct,
   { events }: DeploymentSettings,
   shared: SharedFunctionProps,
-): AuditEvents | undefined => {
+): AuditEvents | undefined {
   if (events === 'off') return undefined;
   const bus = new EventBus(scope, 'EventBus', { eventBusName: nameOf(scope) });
   const definition = auditPublisher;
@@ -50,4 +50,4 @@ export const createAuditEvents = (
   );
   const outputs = { EventBusName: bus.eventBusName, RefusedEventsQueueUrl: refused.queueUrl };
   return { bus, publisher, refused, outputs };
-};
+}

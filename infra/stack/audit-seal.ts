@@ -27,40 +27,79 @@ export interface AuditSeal {
   readonly outputs: Readonly<Record<string, string>>;
 }
 
-/** The prefix of the names of objects: see lib/seal/aws.ts. */
-const prefix = 'audit-archive/';
+/** The sealing of the audit trail, where the settings say so; functions may show it. */
+export function createAuditSeal(
+  scope: Construct,
+  settings: DeploymentSettings,
+  {
+    shared,
+    functions,
+    keep,
+  }: { shared: SharedFunctionProps; functions: readonly ServiceFunction[]; keep: boolean },
+): AuditSeal | undefined {
+  if (settings.auditSeal === 'off') return undefined;
+  const kept = keptBy(scope, settings, { keep });
+  const { bucket, key, lockDays } = kept;
+  for (const each of functions) {
+    if (each.definition.uses.has('settings.told')) {
+      each.lambda.addEnvironment(variableOf('auditArchiveDays'), String(settings.auditArchiveDays));
+      each.lambda.addEnvironment(variableOf('auditLockDays'), String(lockDays));
+    }
+    if (each.definition.uses.has('seal')) grantShowing(each, kept);
+    // It tells that there is a sealed trail; the function may not use the key.
+    if (each.definition.uses.has('seal.told')) {
+      each.lambda.addEnvironment(variableOf('auditSealKey'), key.keyArn);
+    }
+  }
+  const sealer = createSealer(scope, settings, { shared, kept });
+  const outputs = { AuditArchiveBucketName: bucket.bucketName, AuditSealKeyArn: key.keyArn };
+  return {
+    sealer: settings.auditSeal === 'on' ? sealer : undefined,
+    outputs: { ...outputs, AuditSeal: settings.auditSeal },
+  };
+}
 
-/**
- * Days for which an object that was deleted, by the rule or by somebody, stays as an earlier
- * version: the sealer looks at each within thirty days, and reports one that somebody deleted.
- */
-const earlierVersionDays = 31;
+interface Kept {
+  readonly bucket: Pick<IBucket, 'bucketName' | 'bucketArn' | 'arnForObjects' | 'node'>;
+  readonly key: IKey;
+  /** Whether an earlier stack has made them. */
+  readonly isTakenOver: boolean;
+  /** Days for which objects are locked; 0: not at all. */
+  readonly lockDays: number;
+}
 
-/** The rules that delete objects of the archive. @param days after which they are deleted; 0: never */
-const leavesAfter = (days: number): LifecycleRule[] =>
-  days === 0
-    ? []
-    : [
-        {
-          id: 'LeaveArchive',
-          prefix,
-          expiration: Duration.days(days),
-          noncurrentVersionExpiration: Duration.days(earlierVersionDays),
-        },
-        { id: 'RemoveMarks', prefix, expiredObjectDeleteMarker: true },
-      ];
+/** Where the trail is sealed: the bucket and the key of an earlier stack, or own ones. */
+function keptBy(scope: Construct, settings: DeploymentSettings, { keep }: { keep: boolean }): Kept {
+  const { auditArchiveBucketName: bucketName, auditSealKeyArn: keyArn } = settings;
+  // What outlived its stack was locked by that.
+  if (bucketName && keyArn)
+    return { ...takeOver(scope, bucketName, keyArn), lockDays: settings.auditLockDays };
+  const bucket = createArchive(scope, settings, { keep });
+  const lockDays = keep ? settings.auditLockDays : 0;
+  return { bucket, key: createKey(scope, { keep }), isTakenOver: false, lockDays };
+}
 
-const lockedFor = (days: number) => ObjectLockRetention.compliance(Duration.days(days));
+/** Uses the bucket and the key of an earlier stack, whose chain goes on. */
+function takeOver(scope: Construct, bucketName: string, keyArn: string) {
+  const places = ['AuditArchive', 'AuditSealKey'].map((id) => new Construct(scope, id));
+  const [ofBucket, ofKey] = places as [Construct, Construct];
+  places.forEach(placeholder);
+  return {
+    bucket: Bucket.fromBucketName(ofBucket, 'Bucket', bucketName),
+    key: Key.fromKeyArn(ofKey, 'Key', keyArn),
+    isTakenOver: true,
+  };
+}
 
 /**
  * The bucket of the sealed entries, where an object is written once.
  * @param keep whether it outlives the stack, with objects that nobody can delete
  */
-const createArchive = (
+function createArchive(
   scope: Construct,
   { auditLockDays, auditArchiveDays }: DeploymentSettings,
   { keep }: { keep: boolean },
-): Bucket => {
+): Bucket {
   const bucket = new Bucket(scope, 'AuditArchive', {
     versioned: true,
     encryption: BucketEncryption.S3_MANAGED,
@@ -93,96 +132,62 @@ const createArchive = (
       'Every object is written once, versioned and signed. Data events of CloudTrail, if they are on, show who reads it.',
   });
   return bucket;
-};
+}
+
+/** The prefix of the names of objects: see lib/seal/aws.ts. */
+const prefix = 'audit-archive/';
+
+/**
+ * Days for which an object that was deleted, by the rule or by somebody, stays as an earlier
+ * version: the sealer looks at each within thirty days, and reports one that somebody deleted.
+ */
+const earlierVersionDays = 31;
+
+/** The rules that delete objects of the archive. @param days after which they are deleted; 0: never */
+function leavesAfter(days: number): LifecycleRule[] {
+  return days === 0
+    ? []
+    : [
+        {
+          id: 'LeaveArchive',
+          prefix,
+          expiration: Duration.days(days),
+          noncurrentVersionExpiration: Duration.days(earlierVersionDays),
+        },
+        { id: 'RemoveMarks', prefix, expiredObjectDeleteMarker: true },
+      ];
+}
+
+function lockedFor(days: number) {
+  return ObjectLockRetention.compliance(Duration.days(days));
+}
 
 /** A key that signs, and never leaves KMS. */
-const createKey = (scope: Construct, { keep }: { keep: boolean }): Key =>
-  new Key(scope, 'AuditSealKey', {
+function createKey(scope: Construct, { keep }: { keep: boolean }): Key {
+  return new Key(scope, 'AuditSealKey', {
     description: `Signs the audit trail of ${nameOf(scope)}`,
     keySpec: KeySpec.ECC_NIST_EDWARDS25519,
     keyUsage: KeyUsage.SIGN_VERIFY,
     removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
   });
-
-interface Kept {
-  readonly bucket: Pick<IBucket, 'bucketName' | 'bucketArn' | 'arnForObjects' | 'node'>;
-  readonly key: IKey;
-  /** Whether an earlier stack has made them. */
-  readonly isTakenOver: boolean;
-  /** Days for which objects are locked; 0: not at all. */
-  readonly lockDays: number;
 }
 
-/** Uses the bucket and the key of an earlier stack, whose chain goes on. */
-const takeOver = (scope: Construct, bucketName: string, keyArn: string) => {
-  const places = ['AuditArchive', 'AuditSealKey'].map((id) => new Construct(scope, id));
-  const [ofBucket, ofKey] = places as [Construct, Construct];
-  places.forEach(placeholder);
-  return {
-    bucket: Bucket.fromBucketName(ofBucket, 'Bucket', bucketName),
-    key: Key.fromKeyArn(ofKey, 'Key', keyArn),
-    isTakenOver: true,
-  };
-};
-
-const readingKey = ({ key }: Kept): PolicyStatement =>
-  new PolicyStatement({ actions: ['kms:GetPublicKey'], resources: [key.keyArn] });
-
-/** The permissions of the sealer, besides reading the audit table and leaving word in the users table. */
-const sealingStatements = ({ bucket, key }: Kept): PolicyStatement[] => [
-  // Every read names the version that it wants, for which s3:GetObject is not needed.
-  new PolicyStatement({
-    actions: ['s3:GetObjectVersion'],
-    resources: [bucket.arnForObjects(`${prefix}*`)],
-  }),
-  // Without it S3 answers AccessDenied, not NotFound, for an object that has left. It has no
-  // condition, because GetObject carries no prefix.
-  new PolicyStatement({ actions: ['s3:ListBucket'], resources: [bucket.bucketArn] }),
-  new PolicyStatement({
-    actions: ['s3:ListBucketVersions'],
-    resources: [bucket.bucketArn],
-    conditions: { StringEquals: { 's3:prefix': prefix } },
-  }),
-  new PolicyStatement({
-    actions: ['s3:PutObject'],
-    resources: [bucket.arnForObjects(`${prefix}*`)],
-  }),
-  new PolicyStatement({
-    actions: ['kms:Sign'],
-    resources: [key.keyArn],
-    conditions: {
-      StringEquals: { 'kms:SigningAlgorithm': 'ED25519_SHA_512', 'kms:MessageType': 'RAW' },
-    },
-  }),
-];
-
-/** The permissions to see whether objects are kept and locked as the settings say. */
-const comparingStatement = ({ bucket }: Kept): PolicyStatement =>
-  new PolicyStatement({
-    actions: ['s3:GetLifecycleConfiguration', 's3:GetBucketObjectLockConfiguration'],
-    resources: [bucket.bucketArn],
-  });
-
 /** Lets a function show how the seal stands. */
-const grantShowing = ({ lambda }: ServiceFunction, kept: Kept): void => {
+function grantShowing({ lambda }: ServiceFunction, kept: Kept): void {
   lambda.addEnvironment(variableOf('auditSealKey'), kept.key.keyArn);
   lambda.addEnvironment(variableOf('kmsUrl'), kmsUrl(kept.key.stack));
   lambda.addToRolePolicy(readingKey(kept));
-};
+}
 
-/** The ARN of the bucket as cdk-nag writes it. */
-const shownArn = (scope: Construct, { bucket, isTakenOver }: Kept): string => {
-  const { logicalId } = (bucket.node.defaultChild ?? {}) as Partial<CfnBucket>;
-  if (!isTakenOver) return `<${Stack.of(scope).resolve(logicalId)}.Arn>`;
-  const name = Stack.of(scope).resolve(bucket.bucketName);
-  return `arn:<AWS::Partition>:s3:::${typeof name === 'string' ? name : `<${name.Ref}>`}`;
-};
+function readingKey({ key }: Kept): PolicyStatement {
+  return new PolicyStatement({ actions: ['kms:GetPublicKey'], resources: [key.keyArn] });
+}
 
-const createSealer = (
+function createSealer(
   scope: Construct,
   { auditSeal, auditArchiveDays }: DeploymentSettings,
   { shared, kept }: { shared: SharedFunctionProps; kept: Kept },
-) => {
+) {
   const { bucket, key, isTakenOver, lockDays } = kept;
   const sealer = new ServiceFunction(scope, 'SealAudit', {
     ...shared,
@@ -222,51 +227,50 @@ const createSealer = (
     targets: [new LambdaFunction(sealer.lambda, { retryAttempts: 0 })],
   });
   return sealer;
-};
+}
 
-/** Where the trail is sealed: the bucket and the key of an earlier stack, or own ones. */
-const keptBy = (
-  scope: Construct,
-  settings: DeploymentSettings,
-  { keep }: { keep: boolean },
-): Kept => {
-  const { auditArchiveBucketName: bucketName, auditSealKeyArn: keyArn } = settings;
-  // What outlived its stack was locked by that.
-  if (bucketName && keyArn)
-    return { ...takeOver(scope, bucketName, keyArn), lockDays: settings.auditLockDays };
-  const bucket = createArchive(scope, settings, { keep });
-  const lockDays = keep ? settings.auditLockDays : 0;
-  return { bucket, key: createKey(scope, { keep }), isTakenOver: false, lockDays };
-};
+/** The permissions of the sealer, besides reading the audit table and leaving word in the users table. */
+function sealingStatements({ bucket, key }: Kept): PolicyStatement[] {
+  return [
+    // Every read names the version that it wants, for which s3:GetObject is not needed.
+    new PolicyStatement({
+      actions: ['s3:GetObjectVersion'],
+      resources: [bucket.arnForObjects(`${prefix}*`)],
+    }),
+    // Without it S3 answers AccessDenied, not NotFound, for an object that has left. It has no
+    // condition, because GetObject carries no prefix.
+    new PolicyStatement({ actions: ['s3:ListBucket'], resources: [bucket.bucketArn] }),
+    new PolicyStatement({
+      actions: ['s3:ListBucketVersions'],
+      resources: [bucket.bucketArn],
+      conditions: { StringEquals: { 's3:prefix': prefix } },
+    }),
+    new PolicyStatement({
+      actions: ['s3:PutObject'],
+      resources: [bucket.arnForObjects(`${prefix}*`)],
+    }),
+    new PolicyStatement({
+      actions: ['kms:Sign'],
+      resources: [key.keyArn],
+      conditions: {
+        StringEquals: { 'kms:SigningAlgorithm': 'ED25519_SHA_512', 'kms:MessageType': 'RAW' },
+      },
+    }),
+  ];
+}
 
-/** The sealing of the audit trail, where the settings say so; functions may show it. */
-export const createAuditSeal = (
-  scope: Construct,
-  settings: DeploymentSettings,
-  {
-    shared,
-    functions,
-    keep,
-  }: { shared: SharedFunctionProps; functions: readonly ServiceFunction[]; keep: boolean },
-): AuditSeal | undefined => {
-  if (settings.auditSeal === 'off') return undefined;
-  const kept = keptBy(scope, settings, { keep });
-  const { bucket, key, lockDays } = kept;
-  for (const each of functions) {
-    if (each.definition.uses.has('settings.told')) {
-      each.lambda.addEnvironment(variableOf('auditArchiveDays'), String(settings.auditArchiveDays));
-      each.lambda.addEnvironment(variableOf('auditLockDays'), String(lockDays));
-    }
-    if (each.definition.uses.has('seal')) grantShowing(each, kept);
-    // It tells that there is a sealed trail; the function may not use the key.
-    if (each.definition.uses.has('seal.told')) {
-      each.lambda.addEnvironment(variableOf('auditSealKey'), key.keyArn);
-    }
-  }
-  const sealer = createSealer(scope, settings, { shared, kept });
-  const outputs = { AuditArchiveBucketName: bucket.bucketName, AuditSealKeyArn: key.keyArn };
-  return {
-    sealer: settings.auditSeal === 'on' ? sealer : undefined,
-    outputs: { ...outputs, AuditSeal: settings.auditSeal },
-  };
-};
+/** The permissions to see whether objects are kept and locked as the settings say. */
+function comparingStatement({ bucket }: Kept): PolicyStatement {
+  return new PolicyStatement({
+    actions: ['s3:GetLifecycleConfiguration', 's3:GetBucketObjectLockConfiguration'],
+    resources: [bucket.bucketArn],
+  });
+}
+
+/** The ARN of the bucket as cdk-nag writes it. */
+function shownArn(scope: Construct, { bucket, isTakenOver }: Kept): string {
+  const { logicalId } = (bucket.node.defaultChild ?? {}) as Partial<CfnBucket>;
+  if (!isTakenOver) return `<${Stack.of(scope).resolve(logicalId)}.Arn>`;
+  const name = Stack.of(scope).resolve(bucket.bucketName);
+  return `arn:<AWS::Partition>:s3:::${typeof name === 'string' ? name : `<${name.Ref}>`}`;
+}

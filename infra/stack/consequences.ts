@@ -33,19 +33,20 @@ const consequences = {
   console: 'everybody can open its page, which shows nothing before a login',
 } as const satisfies Partial<Record<Name, string>>;
 
-const leftOpen = (settings: DeploymentSettings, given: AccountsSettings) =>
-  (Object.keys(consequences) as (keyof typeof consequences)[])
+function leftOpen(settings: DeploymentSettings, given: AccountsSettings) {
+  return (Object.keys(consequences) as (keyof typeof consequences)[])
     .filter((name) => settings[name] === readSetting(name, {}) && given[name] === undefined)
     .filter((name) => name !== 'alarmEmail' || !settings.alarmTopicArn)
     .map(
       (name) => [name, `${name} is ${settings[name] || 'not set'}: ${consequences[name]}`] as const,
     );
+}
 
 /** The warnings about the lock of the archive: that nobody can undo it, or when there is none. */
-const locks = (
+function locks(
   { auditSeal, auditArchiveDays, auditLockDays: days }: DeploymentSettings,
   given: AccountsSettings,
-): readonly string[] => {
+): readonly string[] {
   if (auditSeal === 'off') return [];
   const open = 'whoever has the permission can delete entries from the archive';
   if (days === 0) return [`auditLockDays is 0: ${open}`];
@@ -58,4 +59,4 @@ const locks = (
         ]
       : []),
   ];
-};
+}

@@ -6,42 +6,20 @@ import type { DeploymentSettings } from '../deployment-settings.ts';
 import { nameOf } from './name.ts';
 import { placeholder } from './table.ts';
 
-interface KeyOptions {
-  readonly description: string;
-  /** The ARN of a key to use instead of a new one. */
-  readonly arn: string | undefined;
-  /** Whether the key is kept when nothing uses it any more, or the stack is deleted. */
-  readonly keep: boolean;
-}
-
-/** Creates a key. A stack that was given a key never makes another one in its place. */
-const keyOf = (scope: Construct, id: string, { description, arn, keep }: KeyOptions): IKey => {
-  if (arn) {
-    const key = Key.fromKeyArn(scope, id, arn);
-    placeholder(key);
-    return key;
-  }
-  return new Key(scope, id, {
-    description,
-    enableKeyRotation: true,
-    removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
-  });
-};
-
 /**
  * The key that encrypts the secrets of second factors. In production it is kept when the setting goes
  * off, or the stack is deleted: without it, nobody who has a second factor could log in when the
  * setting is on again.
  */
-export const factorKeyOf = (
+export function factorKeyOf(
   scope: Construct,
   { secondFactor, secondFactorKeyArn: arn }: DeploymentSettings,
   { keep }: { keep: boolean },
-): IKey | undefined => {
+): IKey | undefined {
   const description = `Encrypts the secrets of second factors of ${nameOf(scope)}`;
   if (secondFactor === 'off') return undefined;
   return keyOf(scope, 'SecondFactorKey', { description, arn, keep });
-};
+}
 
 /**
  * The key that encrypts tables, secrets, queues, the topic of alarms, logs and the variables of
@@ -49,11 +27,11 @@ export const factorKeyOf = (
  * backups and logs that outlive the stack are lost without it. The sealed archive does not have it,
  * because whoever deletes a key deletes what it encrypts, locked or not.
  */
-export const dataKeyOf = (
+export function dataKeyOf(
   scope: Construct,
   { encryption, encryptionKeyArn: arn }: DeploymentSettings,
   { keep }: { keep: boolean },
-): IKey | undefined => {
+): IKey | undefined {
   if (encryption === 'aws') return undefined;
   const description = `Encrypts the data of ${nameOf(scope)}`;
   const key = keyOf(scope, 'DataKey', { description, arn, keep });
@@ -79,7 +57,7 @@ export const dataKeyOf = (
     }),
   );
   return key;
-};
+}
 
 /** The actions with the key by which services of AWS serve a function; DynamoDB's documentation lists its own. */
 const actionsOf = {
@@ -99,7 +77,7 @@ const actionsOf = {
 export type ServiceWithKey = keyof typeof actionsOf;
 
 /** Lets a function read and write what services encrypt by the key, through these services only. */
-export const usingKey = (key: IKey, services: readonly ServiceWithKey[]): PolicyStatement[] => {
+export function usingKey(key: IKey, services: readonly ServiceWithKey[]): PolicyStatement[] {
   const { region } = Stack.of(key);
   return services.map(
     (service) =>
@@ -111,4 +89,26 @@ export const usingKey = (key: IKey, services: readonly ServiceWithKey[]): Policy
         },
       }),
   );
-};
+}
+
+interface KeyOptions {
+  readonly description: string;
+  /** The ARN of a key to use instead of a new one. */
+  readonly arn: string | undefined;
+  /** Whether the key is kept when nothing uses it any more, or the stack is deleted. */
+  readonly keep: boolean;
+}
+
+/** Creates a key. A stack that was given a key never makes another one in its place. */
+function keyOf(scope: Construct, id: string, { description, arn, keep }: KeyOptions): IKey {
+  if (arn) {
+    const key = Key.fromKeyArn(scope, id, arn);
+    placeholder(key);
+    return key;
+  }
+  return new Key(scope, id, {
+    description,
+    enableKeyRotation: true,
+    removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+  });
+}

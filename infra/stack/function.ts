@@ -20,9 +20,6 @@ import { type ServiceWithKey, usingKey } from './encryption.ts';
 import type { Tables } from './table.ts';
 import { createUnsent, destinationOf, sendingTo } from './unsent-queue.ts';
 
-/** Below the gateway's timeout of 30 s, so that the function's own response arrives. */
-const responseTimeout = Duration.seconds(20);
-
 /** The properties that all functions of the stack share. */
 export interface SharedFunctionProps {
   readonly codeOf: (definition: FunctionDefinition) => Code;
@@ -52,155 +49,12 @@ export interface ServiceFunctionProps extends SharedFunctionProps {
   readonly mail?: ServiceFunction | undefined;
 }
 
-/** The URL that invokes a function (Lambda's API reference, Invoke). */
-const invocationUrl = ({ lambda }: ServiceFunction): string => {
-  const { region, urlSuffix } = Stack.of(lambda);
-  return `https://lambda.${region}.${urlSuffix}/2015-03-31/functions/${lambda.functionName}/invocations`;
-};
+export function kmsUrl(stack: Stack) {
+  return urlOf('kms', stack);
+}
 
-/** Where functions find a service of which they have no client. */
-const urlOf = (service: 'kms' | 'secretsmanager', { region, urlSuffix }: Stack) =>
-  `https://${service}.${region}.${urlSuffix}/`;
-export const kmsUrl = (stack: Stack) => urlOf('kms', stack);
-
-/**
- * The megabytes of a function. Lambda gives processor time in proportion to them: 1,769 give one
- * whole processor to functions that hash passwords. Less makes every login slower at the same
- * price; more is not used, because bcrypt runs on one thread. The sealer needs its processor too, and
- * little memory, however large the table is. All others wait for DynamoDB, and need the processor
- * only to start, for TLS and for JSON.
- */
-const memoryOf = ({ uses }: FunctionDefinition): number => {
-  if (uses.has('passwords')) return 1769;
-  return uses.has('audit.seal') ? 1024 : 512;
-};
-
-const factorActions = { 'factor.encrypt': 'kms:Encrypt', 'factor.decrypt': 'kms:Decrypt' } as const;
-
-/** The IAM actions for what a function does with the key of second factors. */
-const factorActionsOf = ({ uses }: FunctionDefinition) =>
-  Object.entries(factorActions).flatMap(([use, action]) => (uses.has(use as Use) ? [action] : []));
-
-/** Where a function finds the key of second factors, and KMS. */
-const factorVariables = ({ definition, factorKey }: ServiceFunctionProps) => {
-  if (factorActionsOf(definition).length === 0 || !factorKey) return {};
-  return { SECOND_FACTOR_KEY: factorKey.keyArn, KMS_URL: kmsUrl(factorKey.stack) };
-};
-
-/** Whether clients call a function, through the gateway. */
-const hasRoutes = ({ routes }: FunctionDefinition) => routes.length > 0;
-
-/** Whether a function reads the signing secret, or the secret of CloudFront. */
-const readsSecrets = ({ definition, edgeSecret }: ServiceFunctionProps) =>
-  definition.uses.has('secret') || (edgeSecret !== undefined && hasRoutes(definition));
-
-/** All settings of the service, and where the function finds the resources that it uses. */
-const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
-  const { definition, tables, signingSecret, variables, mail } = props;
-  const used = new Set(definition.permissions.map(({ table }) => table));
-  const tableNames = tableDefinitions
-    .filter(({ name }) => used.has(name))
-    .map(({ name, variable }) => [variable, tables[name].tableName]);
-  return {
-    ...variables,
-    ...Object.fromEntries(tableNames),
-    ...(definition.uses.has('secret') ? { JWT_SECRET_ID: signingSecret.secretArn } : {}),
-    ...(readsSecrets(props) ? { SECRETS_URL: urlOf('secretsmanager', signingSecret.stack) } : {}),
-    // Lambda runs a function in the folder of its code.
-    ...(definition.uses.has('files') ? { STATIC_FILES: 'static' } : {}),
-    ...factorVariables(props),
-    ...(props.edgeSecret && hasRoutes(definition)
-      ? { EDGE_SECRET_ID: props.edgeSecret.secretArn }
-      : {}),
-    ...props.scheduled?.environment,
-    ...(definition.uses.has('mail') && mail ? { MAIL_FUNCTION_URL: invocationUrl(mail) } : {}),
-  };
-};
-
-const ofTables = ({ definition, tables }: ServiceFunctionProps): PolicyStatement[] =>
-  definition.permissions.map(({ table, action, indexes, keys }) => {
-    const { tableArn } = tables[table];
-    const resources = indexes?.map((index) => `${tableArn}/index/${index}`) ?? [tableArn];
-    return new PolicyStatement({
-      actions: [action],
-      resources,
-      // Nothing refuses a request without the condition's keys, because nobody knows whether AWS supplies
-      // them in transactions.
-      ...(keys && {
-        conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } },
-      }),
-    });
-  });
-
-/** Lets a function read the versions of a secret that it asks for, by their stages. */
-const readingSecret = ({ secretArn }: Secret, ...stages: readonly string[]) =>
-  new PolicyStatement({
-    actions: ['secretsmanager:GetSecretValue'],
-    resources: [secretArn],
-    conditions: { 'ForAnyValue:StringEquals': { 'secretsmanager:VersionStage': stages } },
-  });
-
-/** Every request has the context that binds a secret to its user, and nothing else (lib/keys/factor-key.ts). */
-const usingFactorKey = (action: string, { keyArn }: IKey) =>
-  new PolicyStatement({
-    actions: [action],
-    resources: [keyArn],
-    conditions: {
-      'ForAllValues:StringEquals': { 'kms:EncryptionContextKeys': 'user' },
-      // Of no keys at all, all are allowed ones.
-      Null: { 'kms:EncryptionContextKeys': 'false' },
-    },
-  });
-
-const invoking = ({ lambda }: ServiceFunction) =>
-  new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [lambda.functionArn] });
-
-/** Allows mails from one address only. Either the address or its domain is verified in SES. */
-const sendingMail = (stack: Stack, mailFrom: string) => {
-  const { address: from } = senderIn(mailFrom);
-  return new PolicyStatement({
-    actions: ['ses:SendEmail'],
-    resources: [from, from.slice(from.indexOf('@') + 1)].map((identity) =>
-      stack.formatArn({ service: 'ses', resource: 'identity', resourceName: identity }),
-    ),
-    conditions: { StringEquals: { 'ses:FromAddress': from } },
-  });
-};
-
-/** The services through which a function uses what the key of all data encrypts. */
-const servicesWithKey = (props: ServiceFunctionProps): readonly ServiceWithKey[] => [
-  ...(props.definition.permissions.length > 0 ? (['dynamodb'] as const) : []),
-  ...(readsSecrets(props) ? (['secretsmanager'] as const) : []),
-  ...(['mail.send', 'audit.publish'].some((use) => props.definition.uses.has(use as Use))
-    ? (['sqs'] as const)
-    : []),
-];
-
-/** The permissions of a definition: named actions on the ARNs of the resources that it uses. */
-const statementsOf = (stack: Stack, props: ServiceFunctionProps): PolicyStatement[] => {
-  const { definition, variables, mail, factorKey, edgeSecret, dataKey } = props;
-  return [
-    ...ofTables(props),
-    ...(definition.uses.has('secret')
-      ? [readingSecret(props.signingSecret, 'AWSCURRENT', 'AWSPREVIOUS')]
-      : []),
-    ...(definition.uses.has('mail') && mail ? [invoking(mail)] : []),
-    ...(factorKey
-      ? factorActionsOf(definition).map((action) => usingFactorKey(action, factorKey))
-      : []),
-    ...(definition.uses.has('mail.send') ? [sendingMail(stack, variables.MAIL_FROM ?? '')] : []),
-    ...(edgeSecret && hasRoutes(definition) ? [readingSecret(edgeSecret, 'AWSCURRENT')] : []),
-    ...(dataKey ? usingKey(dataKey, servicesWithKey(props)) : []),
-  ];
-};
-
-/** How Lambda repeats asynchronous invocations that have failed. */
-const retrying = (unsent: Queue) => ({
-  retryAttempts: 2,
-  // After an hour the user has asked for another mail.
-  maxEventAge: Duration.hours(1),
-  onFailure: destinationOf(unsent),
-});
+/** Below the gateway's timeout of 30 s, so that the function's own response arrives. */
+const responseTimeout = Duration.seconds(20);
 
 /** A function of the service: every default that functions share is set here. */
 export class ServiceFunction extends Construct {
@@ -243,4 +97,171 @@ export class ServiceFunction extends Construct {
         'PutTraceSegments and PutTelemetryRecords of X-Ray, and ListStreams, support no resource but *.',
     });
   }
+}
+
+/** Where functions find a service of which they have no client. */
+function urlOf(service: 'kms' | 'secretsmanager', { region, urlSuffix }: Stack) {
+  return `https://${service}.${region}.${urlSuffix}/`;
+}
+
+/**
+ * The megabytes of a function. Lambda gives processor time in proportion to them: 1,769 give one
+ * whole processor to functions that hash passwords. Less makes every login slower at the same
+ * price; more is not used, because bcrypt runs on one thread. The sealer needs its processor too, and
+ * little memory, however large the table is. All others wait for DynamoDB, and need the processor
+ * only to start, for TLS and for JSON.
+ */
+function memoryOf({ uses }: FunctionDefinition): number {
+  if (uses.has('passwords')) return 1769;
+  return uses.has('audit.seal') ? 1024 : 512;
+}
+
+/** All settings of the service, and where the function finds the resources that it uses. */
+function environmentOf(props: ServiceFunctionProps): Record<string, string> {
+  const { definition, tables, signingSecret, variables, mail } = props;
+  const used = new Set(definition.permissions.map(({ table }) => table));
+  const tableNames = tableDefinitions
+    .filter(({ name }) => used.has(name))
+    .map(({ name, variable }) => [variable, tables[name].tableName]);
+  return {
+    ...variables,
+    ...Object.fromEntries(tableNames),
+    ...(definition.uses.has('secret') ? { JWT_SECRET_ID: signingSecret.secretArn } : {}),
+    ...(readsSecrets(props) ? { SECRETS_URL: urlOf('secretsmanager', signingSecret.stack) } : {}),
+    // Lambda runs a function in the folder of its code.
+    ...(definition.uses.has('files') ? { STATIC_FILES: 'static' } : {}),
+    ...factorVariables(props),
+    ...(props.edgeSecret && hasRoutes(definition)
+      ? { EDGE_SECRET_ID: props.edgeSecret.secretArn }
+      : {}),
+    ...props.scheduled?.environment,
+    ...(definition.uses.has('mail') && mail ? { MAIL_FUNCTION_URL: invocationUrl(mail) } : {}),
+  };
+}
+
+/** Whether a function reads the signing secret, or the secret of CloudFront. */
+function readsSecrets({ definition, edgeSecret }: ServiceFunctionProps) {
+  return definition.uses.has('secret') || (edgeSecret !== undefined && hasRoutes(definition));
+}
+
+/** Whether clients call a function, through the gateway. */
+function hasRoutes({ routes }: FunctionDefinition) {
+  return routes.length > 0;
+}
+
+/** Where a function finds the key of second factors, and KMS. */
+function factorVariables({ definition, factorKey }: ServiceFunctionProps) {
+  if (factorActionsOf(definition).length === 0 || !factorKey) return {};
+  return { SECOND_FACTOR_KEY: factorKey.keyArn, KMS_URL: kmsUrl(factorKey.stack) };
+}
+
+const factorActions = { 'factor.encrypt': 'kms:Encrypt', 'factor.decrypt': 'kms:Decrypt' } as const;
+
+/** The IAM actions for what a function does with the key of second factors. */
+function factorActionsOf({ uses }: FunctionDefinition) {
+  return Object.entries(factorActions).flatMap(([use, action]) =>
+    uses.has(use as Use) ? [action] : [],
+  );
+}
+
+/** The URL that invokes a function (Lambda's API reference, Invoke). */
+function invocationUrl({ lambda }: ServiceFunction): string {
+  const { region, urlSuffix } = Stack.of(lambda);
+  return `https://lambda.${region}.${urlSuffix}/2015-03-31/functions/${lambda.functionName}/invocations`;
+}
+
+/** How Lambda repeats asynchronous invocations that have failed. */
+function retrying(unsent: Queue) {
+  return {
+    retryAttempts: 2,
+    // After an hour the user has asked for another mail.
+    maxEventAge: Duration.hours(1),
+    onFailure: destinationOf(unsent),
+  };
+}
+
+/** The permissions of a definition: named actions on the ARNs of the resources that it uses. */
+function statementsOf(stack: Stack, props: ServiceFunctionProps): PolicyStatement[] {
+  const { definition, variables, mail, factorKey, edgeSecret, dataKey } = props;
+  return [
+    ...ofTables(props),
+    ...(definition.uses.has('secret')
+      ? [readingSecret(props.signingSecret, 'AWSCURRENT', 'AWSPREVIOUS')]
+      : []),
+    ...(definition.uses.has('mail') && mail ? [invoking(mail)] : []),
+    ...(factorKey
+      ? factorActionsOf(definition).map((action) => usingFactorKey(action, factorKey))
+      : []),
+    ...(definition.uses.has('mail.send') ? [sendingMail(stack, variables.MAIL_FROM ?? '')] : []),
+    ...(edgeSecret && hasRoutes(definition) ? [readingSecret(edgeSecret, 'AWSCURRENT')] : []),
+    ...(dataKey ? usingKey(dataKey, servicesWithKey(props)) : []),
+  ];
+}
+
+function ofTables({ definition, tables }: ServiceFunctionProps): PolicyStatement[] {
+  return definition.permissions.map(({ table, action, indexes, keys }) => {
+    const { tableArn } = tables[table];
+    const resources = indexes?.map((index) => `${tableArn}/index/${index}`) ?? [tableArn];
+    return new PolicyStatement({
+      actions: [action],
+      resources,
+      // Nothing refuses a request without the condition's keys, because nobody knows whether AWS supplies
+      // them in transactions.
+      ...(keys && {
+        conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } },
+      }),
+    });
+  });
+}
+
+/** Lets a function read the versions of a secret that it asks for, by their stages. */
+function readingSecret({ secretArn }: Secret, ...stages: readonly string[]) {
+  return new PolicyStatement({
+    actions: ['secretsmanager:GetSecretValue'],
+    resources: [secretArn],
+    conditions: { 'ForAnyValue:StringEquals': { 'secretsmanager:VersionStage': stages } },
+  });
+}
+
+function invoking({ lambda }: ServiceFunction) {
+  return new PolicyStatement({
+    actions: ['lambda:InvokeFunction'],
+    resources: [lambda.functionArn],
+  });
+}
+
+/** Every request has the context that binds a secret to its user, and nothing else (lib/keys/factor-key.ts). */
+function usingFactorKey(action: string, { keyArn }: IKey) {
+  return new PolicyStatement({
+    actions: [action],
+    resources: [keyArn],
+    conditions: {
+      'ForAllValues:StringEquals': { 'kms:EncryptionContextKeys': 'user' },
+      // Of no keys at all, all are allowed ones.
+      Null: { 'kms:EncryptionContextKeys': 'false' },
+    },
+  });
+}
+
+/** Allows mails from one address only. Either the address or its domain is verified in SES. */
+function sendingMail(stack: Stack, mailFrom: string) {
+  const { address: from } = senderIn(mailFrom);
+  return new PolicyStatement({
+    actions: ['ses:SendEmail'],
+    resources: [from, from.slice(from.indexOf('@') + 1)].map((identity) =>
+      stack.formatArn({ service: 'ses', resource: 'identity', resourceName: identity }),
+    ),
+    conditions: { StringEquals: { 'ses:FromAddress': from } },
+  });
+}
+
+/** The services through which a function uses what the key of all data encrypts. */
+function servicesWithKey(props: ServiceFunctionProps): readonly ServiceWithKey[] {
+  return [
+    ...(props.definition.permissions.length > 0 ? (['dynamodb'] as const) : []),
+    ...(readsSecrets(props) ? (['secretsmanager'] as const) : []),
+    ...(['mail.send', 'audit.publish'].some((use) => props.definition.uses.has(use as Use))
+      ? (['sqs'] as const)
+      : []),
+  ];
 }

@@ -22,6 +22,13 @@ import type { Route } from '../uses.ts';
 import type { ServiceFunction } from './function.ts';
 import { nameOf } from './name.ts';
 
+export interface ServiceApi {
+  readonly api: HttpApi;
+  /** By which the keys of tokens are published. */
+  readonly publishing: readonly IDependable[];
+  readonly outputs: { readonly ApiUrl: string; readonly [name: string]: string };
+}
+
 /**
  * One line of JSON for each request, without headers and query, which may contain secrets. The path
  * comes first, because a quotation mark in it then cannot replace another field.
@@ -45,92 +52,12 @@ const accessLogFormat = AccessLogFormat.custom(
   }),
 );
 
-export interface ServiceApi {
-  readonly api: HttpApi;
-  /** By which the keys of tokens are published. */
-  readonly publishing: readonly IDependable[];
-  readonly outputs: { readonly ApiUrl: string; readonly [name: string]: string };
-}
-
-/** The origins in a text. One in which something is a reference, or that is one, is split by CloudFormation. */
-const allowedOrigins = (text: string): string[] =>
-  Token.isUnresolved(text) ? Fn.split(',', originsIn(text).join(',')) : originsIn(text);
-
-const createApi = (scope: Construct, settings: DeploymentSettings): HttpApi =>
-  new HttpApi(scope, 'Api', {
-    apiName: nameOf(scope),
-    createDefaultStage: false,
-    // With a domain of its own, the default endpoint would bypass whatever protects that domain.
-    disableExecuteApiEndpoint: settings.domainName !== undefined,
-    corsPreflight: {
-      allowOrigins: allowedOrigins(settings.corsOrigins),
-      allowMethods: cors.methods.map((method) => CorsHttpMethod[method]),
-      allowHeaders: [...cors.requestHeaders],
-      exposeHeaders: [...cors.responseHeaders],
-      maxAge: Duration.seconds(cors.maxAge),
-    },
-  });
-
-/**
- * API Gateway takes no route that ends in a slash. It may lead `/console/` to the route `/console` or
- * to a greedy parameter below it: either way it reaches the function, which leads to `/console`.
- */
-const gatewayPath = ({ path }: Route): string => path.replace('{file}', '{file+}');
-
-const addRoutes = (api: HttpApi, { definition, lambda }: ServiceFunction) => {
-  const integration = new HttpLambdaIntegration(`${definition.name}-integration`, lambda, {
-    // One permission: of the route, or of a function that has several, of the API.
-    scopePermissionToRoute: definition.routes.length === 1,
-  });
-  return definition.routes.flatMap((wanted) =>
-    api
-      .addRoutes({ path: gatewayPath(wanted), methods: [HttpMethod[wanted.method]], integration })
-      .map((route) => ({ route, key: wanted.key, uses: definition.uses })),
-  );
-};
-
-/** Throttles some routes more than their stage, which must be created after them. */
-const throttleRoutes = (
-  stage: HttpStage,
-  routes: readonly { route: HttpRoute; key: string }[],
-  { rateLimit, burstLimit }: { rateLimit: number; burstLimit: number },
-): void => {
-  const throttle = { ThrottlingRateLimit: rateLimit, ThrottlingBurstLimit: burstLimit };
-  const resource = stage.node.defaultChild as CfnStage;
-  resource.routeSettings = Object.fromEntries(routes.map(({ key }) => [key, throttle]));
-  for (const { route } of routes) stage.node.addDependency(route);
-};
-
-const createDomain = (scope: Construct, { domainName, certificateArn }: DeploymentSettings) =>
-  domainName && certificateArn
-    ? new DomainName(scope, 'Domain', {
-        domainName,
-        certificate: Certificate.fromCertificateArn(scope, 'Certificate', certificateArn),
-        securityPolicy: SecurityPolicy.TLS_1_2,
-      })
-    : undefined;
-
-const outputsOf = (api: HttpApi, domain: DomainName | undefined, settings: DeploymentSettings) => {
-  const url = domain ? `https://${domain.name}` : api.apiEndpoint;
-  return {
-    ApiUrl: url,
-    ...(settings.console === 'on' ? { ConsoleUrl: `${url}/console` } : {}),
-    ...(domain
-      ? {
-          // The target of the domain's DNS record.
-          DomainTarget: domain.regionalDomainName,
-          DomainTargetZoneId: domain.regionalHostedZoneId,
-        }
-      : {}),
-  };
-};
-
 /** Creates the HTTP API in front of the functions, with its only stage. */
-export const createHttpApi = (
+export function createHttpApi(
   scope: Construct,
   settings: DeploymentSettings,
   { functions, accessLogs }: { functions: readonly ServiceFunction[]; accessLogs: LogGroup },
-): ServiceApi => {
+): ServiceApi {
   const api = createApi(scope, settings);
   const routes = functions.flatMap((each) => addRoutes(api, each));
   const domain = createDomain(scope, settings);
@@ -160,4 +87,82 @@ export const createHttpApi = (
       'The functions verify the bearer token: the specification sets the body of each 401, which an authorizer cannot return, and register, login and /api/v1 are public.',
   });
   return { api, publishing, outputs: outputsOf(api, domain, settings) };
-};
+}
+
+function createApi(scope: Construct, settings: DeploymentSettings): HttpApi {
+  return new HttpApi(scope, 'Api', {
+    apiName: nameOf(scope),
+    createDefaultStage: false,
+    // With a domain of its own, the default endpoint would bypass whatever protects that domain.
+    disableExecuteApiEndpoint: settings.domainName !== undefined,
+    corsPreflight: {
+      allowOrigins: allowedOrigins(settings.corsOrigins),
+      allowMethods: cors.methods.map((method) => CorsHttpMethod[method]),
+      allowHeaders: [...cors.requestHeaders],
+      exposeHeaders: [...cors.responseHeaders],
+      maxAge: Duration.seconds(cors.maxAge),
+    },
+  });
+}
+
+/** The origins in a text. One in which something is a reference, or that is one, is split by CloudFormation. */
+function allowedOrigins(text: string): string[] {
+  return Token.isUnresolved(text) ? Fn.split(',', originsIn(text).join(',')) : originsIn(text);
+}
+
+function addRoutes(api: HttpApi, { definition, lambda }: ServiceFunction) {
+  const integration = new HttpLambdaIntegration(`${definition.name}-integration`, lambda, {
+    // One permission: of the route, or of a function that has several, of the API.
+    scopePermissionToRoute: definition.routes.length === 1,
+  });
+  return definition.routes.flatMap((wanted) =>
+    api
+      .addRoutes({ path: gatewayPath(wanted), methods: [HttpMethod[wanted.method]], integration })
+      .map((route) => ({ route, key: wanted.key, uses: definition.uses })),
+  );
+}
+
+/**
+ * API Gateway takes no route that ends in a slash. It may lead `/console/` to the route `/console` or
+ * to a greedy parameter below it: either way it reaches the function, which leads to `/console`.
+ */
+function gatewayPath({ path }: Route): string {
+  return path.replace('{file}', '{file+}');
+}
+
+function createDomain(scope: Construct, { domainName, certificateArn }: DeploymentSettings) {
+  return domainName && certificateArn
+    ? new DomainName(scope, 'Domain', {
+        domainName,
+        certificate: Certificate.fromCertificateArn(scope, 'Certificate', certificateArn),
+        securityPolicy: SecurityPolicy.TLS_1_2,
+      })
+    : undefined;
+}
+
+/** Throttles some routes more than their stage, which must be created after them. */
+function throttleRoutes(
+  stage: HttpStage,
+  routes: readonly { route: HttpRoute; key: string }[],
+  { rateLimit, burstLimit }: { rateLimit: number; burstLimit: number },
+): void {
+  const throttle = { ThrottlingRateLimit: rateLimit, ThrottlingBurstLimit: burstLimit };
+  const resource = stage.node.defaultChild as CfnStage;
+  resource.routeSettings = Object.fromEntries(routes.map(({ key }) => [key, throttle]));
+  for (const { route } of routes) stage.node.addDependency(route);
+}
+
+function outputsOf(api: HttpApi, domain: DomainName | undefined, settings: DeploymentSettings) {
+  const url = domain ? `https://${domain.name}` : api.apiEndpoint;
+  return {
+    ApiUrl: url,
+    ...(settings.console === 'on' ? { ConsoleUrl: `${url}/console` } : {}),
+    ...(domain
+      ? {
+          // The target of the domain's DNS record.
+          DomainTarget: domain.regionalDomainName,
+          DomainTargetZoneId: domain.regionalHostedZoneId,
+        }
+      : {}),
+  };
+}

@@ -37,4 +37,6 @@ export function parameterNameOf(service: Construct, given?: string): string {
   throw new SettingError('parameterName', `is required, because no parameter is called ${name}`);
 }
 
-const isParameterName = (name: string) => /^(?!\/(?:aws|ssm))(?:\/[\w.-]+){1,15}$/i.test(name);
+function isParameterName(name: string) {
+  return /^(?!\/(?:aws|ssm))(?:\/[\w.-]+){1,15}$/i.test(name);
+}

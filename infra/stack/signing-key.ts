@@ -7,57 +7,17 @@ import type { Use } from '../permissions.ts';
 import { kmsUrl, type ServiceFunction } from './function.ts';
 import { nameOf } from './name.ts';
 
-/** The actions on keys that the uses of a function allow, and under which conditions. */
-const permissions: readonly (readonly [Use, string, object])[] = [
-  ['keys.read', 'kms:GetPublicKey', {}],
-  [
-    'keys.sign',
-    'kms:Sign',
-    {
-      StringEquals: {
-        'kms:SigningAlgorithm': 'RSASSA_PKCS1_V1_5_SHA_256',
-        'kms:MessageType': 'DIGEST',
-      },
-    },
-  ],
-];
-
-/** A part of an ARN as cdk-nag writes it, which a stack for no account in particular leaves open. */
-const shown = (part: string, name: string) => (Token.isUnresolved(part) ? `<AWS::${name}>` : part);
-
-/**
- * Allows what a function does with the first key, and with the keys to which an alias leads: any of the
- * three aliases, because KMS takes minutes to see that one was moved.
- */
-const grant = (stack: Stack, each: ServiceFunction, names: string, firstKey: string): void => {
-  const aliases = ['next', 'current', 'previous'].map((stage) => names + stage);
-  const arnOf = (resource: string) => stack.formatArn({ service: 'kms', resource });
-  const leading = { 'ForAnyValue:StringEquals': { 'kms:ResourceAliases': aliases } };
-  const allow = (action: string, resources: string[], conditions: object) =>
-    each.lambda.addToRolePolicy(new PolicyStatement({ actions: [action], resources, conditions }));
-  for (const [use, action, conditions] of permissions) {
-    if (!each.definition.uses.has(use)) continue;
-    // With the aliases, so that KMS says of one that does not exist that there is none.
-    allow(action, [firstKey, ...aliases.map(arnOf)], conditions);
-    allow(action, [arnOf('key/*')], { ...conditions, ...leading });
-  }
-  Validations.of(each).acknowledge({
-    id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:kms:${shown(stack.region, 'Region')}:${shown(stack.account, 'AccountId')}:key/*]`,
-    reason: 'A condition allows only keys to which an alias of this service leads.',
-  });
-};
-
 /**
  * The key that signs tokens until the first rotation, where others verify tokens. The operator's
  * command makes all further keys, and the aliases by which functions find them.
  * @param url the address of the API
  * @returns the variables by which functions, and that command, find the keys
  */
-export const createSigningKey = (
+export function createSigningKey(
   scope: Construct,
   { tokenSigning }: DeploymentSettings,
   { functions, url, keep }: { functions: readonly ServiceFunction[]; url: string; keep: boolean },
-): Readonly<Record<string, string>> => {
+): Readonly<Record<string, string>> {
   if (tokenSigning === 'HS256') return {};
   const { keyArn } = new Key(scope, 'TokenSigningKey', {
     description: `Signs the tokens of ${nameOf(scope)}`,
@@ -75,4 +35,46 @@ export const createSigningKey = (
     }
   }
   return variables;
-};
+}
+
+/** The actions on keys that the uses of a function allow, and under which conditions. */
+const permissions: readonly (readonly [Use, string, object])[] = [
+  ['keys.read', 'kms:GetPublicKey', {}],
+  [
+    'keys.sign',
+    'kms:Sign',
+    {
+      StringEquals: {
+        'kms:SigningAlgorithm': 'RSASSA_PKCS1_V1_5_SHA_256',
+        'kms:MessageType': 'DIGEST',
+      },
+    },
+  ],
+];
+
+/**
+ * Allows what a function does with the first key, and with the keys to which an alias leads: any of the
+ * three aliases, because KMS takes minutes to see that one was moved.
+ */
+function grant(stack: Stack, each: ServiceFunction, names: string, firstKey: string): void {
+  const aliases = ['next', 'current', 'previous'].map((stage) => names + stage);
+  const arnOf = (resource: string) => stack.formatArn({ service: 'kms', resource });
+  const leading = { 'ForAnyValue:StringEquals': { 'kms:ResourceAliases': aliases } };
+  const allow = (action: string, resources: string[], conditions: object) =>
+    each.lambda.addToRolePolicy(new PolicyStatement({ actions: [action], resources, conditions }));
+  for (const [use, action, conditions] of permissions) {
+    if (!each.definition.uses.has(use)) continue;
+    // With the aliases, so that KMS says of one that does not exist that there is none.
+    allow(action, [firstKey, ...aliases.map(arnOf)], conditions);
+    allow(action, [arnOf('key/*')], { ...conditions, ...leading });
+  }
+  Validations.of(each).acknowledge({
+    id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:kms:${shown(stack.region, 'Region')}:${shown(stack.account, 'AccountId')}:key/*]`,
+    reason: 'A condition allows only keys to which an alias of this service leads.',
+  });
+}
+
+/** A part of an ARN as cdk-nag writes it, which a stack for no account in particular leaves open. */
+function shown(part: string, name: string) {
+  return Token.isUnresolved(part) ? `<AWS::${name}>` : part;
+}

@@ -14,21 +14,18 @@ import type { KeyAttribute, TableDefinition } from '../../lib/dynamodb/tables.ts
 
 export type Tables = Readonly<Record<TableDefinition['name'], Table | ITable>>;
 
-const keyTypes = { S: AttributeType.STRING, N: AttributeType.NUMBER };
-const attribute = ({ name, type }: KeyAttribute) => ({ name, type: keyTypes[type] });
-
 /**
  * Creates the table of a definition, with its indexes.
  * @param keep whether it is kept when the stack is deleted, and protected against deletion
  * @param hasStream whether it has a stream of its changes
  * @param dataKey encrypts it; absent: a key that AWS manages
  */
-export const createTable = (
+export function createTable(
   scope: Construct,
   id: string,
   definition: TableDefinition,
   { keep, hasStream, dataKey }: { keep: boolean; hasStream: boolean; dataKey: IKey | undefined },
-): Table => {
+): Table {
   const table = new Table(scope, id, {
     partitionKey: attribute(definition.partitionKey),
     billingMode: BillingMode.PAY_PER_REQUEST,
@@ -52,25 +49,31 @@ export const createTable = (
     });
   }
   return table;
-};
+}
+
+/** Uses an existing table, which another stack has created or which was restored from a backup. */
+export function takeOverTable(
+  scope: Construct,
+  id: string,
+  { tableName, tableStreamArn }: { tableName: string; tableStreamArn: string | undefined },
+): ITable {
+  const place = new Construct(scope, id);
+  placeholder(place);
+  const stream = tableStreamArn ? { tableStreamArn } : {};
+  return Table.fromTableAttributes(place, 'Table', { tableName, ...stream });
+}
 
 /**
  * Takes the logical id of the resource that a construct would have, with a resource of another type
  * that creates nothing. CloudFormation refuses to change the type of a resource: so a stack cannot
  * replace its own resource by an existing one, nor an existing one by a new, empty one.
  */
-export const placeholder = (scope: Construct): void => {
+export function placeholder(scope: Construct): void {
   new CfnWaitConditionHandle(scope, 'Resource');
-};
+}
 
-/** Uses an existing table, which another stack has created or which was restored from a backup. */
-export const takeOverTable = (
-  scope: Construct,
-  id: string,
-  { tableName, tableStreamArn }: { tableName: string; tableStreamArn: string | undefined },
-): ITable => {
-  const place = new Construct(scope, id);
-  placeholder(place);
-  const stream = tableStreamArn ? { tableStreamArn } : {};
-  return Table.fromTableAttributes(place, 'Table', { tableName, ...stream });
-};
+const keyTypes = { S: AttributeType.STRING, N: AttributeType.NUMBER };
+
+function attribute({ name, type }: KeyAttribute) {
+  return { name, type: keyTypes[type] };
+}

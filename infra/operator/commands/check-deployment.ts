@@ -39,13 +39,6 @@ async function run({ options, target }: Invocation): Promise<void> {
   process.exitCode = { works: 0, fault: 1, unknown: 2 }[outcome.outcome];
 }
 
-/** @throws {UsageError} where it is no token */
-function givenToken(): string | undefined {
-  const token = process.env.ACCOUNTS_TOKEN || undefined;
-  if (token === undefined || userOf(token)) return token;
-  throw new UsageError('ACCOUNTS_TOKEN is not a token of this service: log in as an admin.');
-}
-
 /** @throws {UsageError} {Failure} where the address is not known */
 function addressOf(given: unknown, isBehindCloudFront: boolean): string {
   const text = String(given ?? (isBehindCloudFront ? '' : config.apiUrl));
@@ -57,7 +50,12 @@ function addressOf(given: unknown, isBehindCloudFront: boolean): string {
   throw new UsageError('--url must be an address such as https://accounts.example.com.');
 }
 
-type Outcome = ReturnType<typeof outcomeOf>;
+/** @throws {UsageError} where it is no token */
+function givenToken(): string | undefined {
+  const token = process.env.ACCOUNTS_TOKEN || undefined;
+  if (token === undefined || userOf(token)) return token;
+  throw new UsageError('ACCOUNTS_TOKEN is not a token of this service: log in as an admin.');
+}
 
 function outcomeOf(url: string, judged: readonly Judged[], hasToken: boolean) {
   const of = (verdict: Judged['verdict']) => judged.filter((each) => each.verdict === verdict);
@@ -74,6 +72,8 @@ function routesDenied(judged: readonly Judged[]): readonly string[] {
   );
   return denied.map(({ title }) => title.replace(/ with .*/, ''));
 }
+
+type Outcome = ReturnType<typeof outcomeOf>;
 
 const sentences = {
   works: 'It works.',

@@ -13,147 +13,8 @@ import { exported, gatherEntries } from '../gathered-entries.ts';
 import { type OpenedTrail, openTrail, trailOptions } from '../sealed-trail.ts';
 import { catchInterruption, type Interruption, type Progress, startProgress } from '../terminal.ts';
 
-type Options = Invocation['options'];
-
-const parseUserId = (value: Options[string]): number | undefined => {
-  if (value === undefined) return undefined;
-  const id = Number(value);
-  if (/^-?\d+$/.test(String(value)) && Number.isSafeInteger(id)) return id;
-  throw new UsageError('--user-id must be an integer.');
-};
-
-const parseResourceId = (value: Options[string]): string | undefined => {
-  if (value === undefined) return undefined;
-  const id = String(value);
-  if (id !== '' && [...id].length <= 100) return id;
-  throw new UsageError('--resource-id must have 1 to 100 characters.');
-};
-
-const parseWord = <T extends string>(
-  options: Options,
-  name: string,
-  words: readonly T[],
-): T | undefined => {
-  const value = options[name];
-  const word = words.find((one) => one === value);
-  if (value === undefined || word !== undefined) return word;
-  throw new UsageError(`--${name} must be one of ${words.join(', ')}.`);
-};
-
-interface Export {
-  readonly filter: AuditFilter;
-  readonly format: keyof typeof exportFormats;
-}
-
-/** @throws {UsageError} */
-const parseExport = (options: Options): Export => {
-  if (options['public-key'] !== undefined && options.archive === undefined) {
-    throw new UsageError('--public-key is for a copy, which --archive names.');
-  }
-  const formats = Object.keys(exportFormats) as Export['format'][];
-  const filter = {
-    userId: parseUserId(options['user-id']),
-    action: parseWord(options, 'action', actions),
-    result: parseWord(options, 'result', results),
-    resourceId: parseResourceId(options['resource-id']),
-    ...parseTimeRange(options),
-  };
-  return { filter, format: parseWord(options, 'format', formats) ?? 'ndjson' };
-};
-
-/** A running export. */
-interface Work {
-  readonly entries: ReturnType<typeof gatherEntries>;
-  readonly progress: Progress;
-  readonly interruption: Interruption;
-}
-
-const advance = ({ entries, progress, interruption }: Work, fraction: number | undefined) => {
-  if (interruption.requested) throw new Failure('Interrupted: the export is not complete.');
-  progress.show(fraction, `${entries.count.toLocaleString('en')} entries`);
-};
-
-/** Refuses an archive of which a file is not as it was sealed. */
-const refuse = ({ kind, subject, count }: Finding): void => {
-  if (count === undefined) return;
-  throw new Failure(
-    `${subject} ${findingKinds[kind]}: nothing was exported. Run verify-audit; --since and --until can leave a time out.`,
-  );
-};
-
-/** Collects sealed entries, which take precedence: entries of the table may have been changed since. */
-const gatherSealed = async (
-  { archive, publicKey, folder, place }: OpenedTrail,
-  // Files after the last one of that time do not matter.
-  { since, until = '~' }: AuditFilter,
-  work: Work,
-): Promise<void> => {
-  const seen = ({ item }: SealedLine, file: number) => work.entries.add(exported(item, file));
-  const progress = (fraction: number | undefined) => advance(work, fraction);
-  const reading = { archive, publicKey, since, until, seen, progress };
-  const { newest } = await verifyTrail(reading, refuse);
-  if (!newest && place === undefined) {
-    throw new Failure(`Nothing was exported: there is no file in ${folder}.`);
-  }
-};
-
-/** Collects the other entries of the table, which are not sealed. */
-const gatherStored = async (
-  { since = '', until = '~' }: AuditFilter,
-  work: Work,
-): Promise<void> => {
-  for await (const item of auditEntries.between(since, until)) {
-    work.entries.add(exported(item, null));
-    advance(work, undefined);
-  }
-};
-
 /** How many entries are written at once. */
 const batchSize = 1000;
-
-const writeEntries = async ({ format }: Export, work: Work, write: Write): Promise<void> => {
-  const { head, line } = exportFormats[format];
-  const { entries } = work;
-  let written = 0;
-  let text: string = head;
-  for (const entry of entries.inOrder()) {
-    text += line(entry);
-    written += 1;
-    if (written % batchSize > 0) continue;
-    await write(text);
-    text = '';
-    advance(work, written / entries.count);
-  }
-  await write(text);
-};
-
-/** @returns how many entries were written */
-const exportEntries = async (
-  invocation: Invocation,
-  wanted: Export,
-  write: Write,
-): Promise<number> => {
-  const { filter, format } = wanted;
-  const entries = gatherEntries(filter);
-  const [progress, interruption] = [startProgress(process.stderr), catchInterruption()];
-  const work = { entries, progress, interruption };
-  try {
-    const trail = await openTrail(invocation);
-    if (trail) await gatherSealed(trail, filter, work);
-    if (invocation.options.archive === undefined) {
-      await gatherStored(filter, work);
-      const details = { format, filter, entries: entries.count };
-      const { operator } = invocation;
-      await recordIntention({ operator, action: 'EXPORT', resource: 'audit-logs', details });
-    }
-    await writeEntries(wanted, work, write);
-    return entries.count;
-  } finally {
-    progress.end();
-    interruption.release();
-    entries.close();
-  }
-};
 
 const run: Run = async (invocation) => {
   const { operands, options } = invocation;
@@ -191,3 +52,139 @@ without a service, and no audit entry is left.`,
   ],
   run,
 };
+
+type Options = Invocation['options'];
+
+interface Export {
+  readonly filter: AuditFilter;
+  readonly format: keyof typeof exportFormats;
+}
+
+/** @throws {UsageError} */
+function parseExport(options: Options): Export {
+  if (options['public-key'] !== undefined && options.archive === undefined) {
+    throw new UsageError('--public-key is for a copy, which --archive names.');
+  }
+  const formats = Object.keys(exportFormats) as Export['format'][];
+  const filter = {
+    userId: parseUserId(options['user-id']),
+    action: parseWord(options, 'action', actions),
+    result: parseWord(options, 'result', results),
+    resourceId: parseResourceId(options['resource-id']),
+    ...parseTimeRange(options),
+  };
+  return { filter, format: parseWord(options, 'format', formats) ?? 'ndjson' };
+}
+
+function parseUserId(value: Options[string]): number | undefined {
+  if (value === undefined) return undefined;
+  const id = Number(value);
+  if (/^-?\d+$/.test(String(value)) && Number.isSafeInteger(id)) return id;
+  throw new UsageError('--user-id must be an integer.');
+}
+
+function parseWord<T extends string>(
+  options: Options,
+  name: string,
+  words: readonly T[],
+): T | undefined {
+  const value = options[name];
+  const word = words.find((one) => one === value);
+  if (value === undefined || word !== undefined) return word;
+  throw new UsageError(`--${name} must be one of ${words.join(', ')}.`);
+}
+
+function parseResourceId(value: Options[string]): string | undefined {
+  if (value === undefined) return undefined;
+  const id = String(value);
+  if (id !== '' && [...id].length <= 100) return id;
+  throw new UsageError('--resource-id must have 1 to 100 characters.');
+}
+
+/** @returns how many entries were written */
+async function exportEntries(
+  invocation: Invocation,
+  wanted: Export,
+  write: Write,
+): Promise<number> {
+  const { filter, format } = wanted;
+  const entries = gatherEntries(filter);
+  const [progress, interruption] = [startProgress(process.stderr), catchInterruption()];
+  const work = { entries, progress, interruption };
+  try {
+    const trail = await openTrail(invocation);
+    if (trail) await gatherSealed(trail, filter, work);
+    if (invocation.options.archive === undefined) {
+      await gatherStored(filter, work);
+      const details = { format, filter, entries: entries.count };
+      const { operator } = invocation;
+      await recordIntention({ operator, action: 'EXPORT', resource: 'audit-logs', details });
+    }
+    await writeEntries(wanted, work, write);
+    return entries.count;
+  } finally {
+    progress.end();
+    interruption.release();
+    entries.close();
+  }
+}
+
+/** A running export. */
+interface Work {
+  readonly entries: ReturnType<typeof gatherEntries>;
+  readonly progress: Progress;
+  readonly interruption: Interruption;
+}
+
+/** Collects sealed entries, which take precedence: entries of the table may have been changed since. */
+async function gatherSealed(
+  { archive, publicKey, folder, place }: OpenedTrail,
+  // Files after the last one of that time do not matter.
+  { since, until = '~' }: AuditFilter,
+  work: Work,
+): Promise<void> {
+  const seen = ({ item }: SealedLine, file: number) => work.entries.add(exported(item, file));
+  const progress = (fraction: number | undefined) => advance(work, fraction);
+  const reading = { archive, publicKey, since, until, seen, progress };
+  const { newest } = await verifyTrail(reading, refuse);
+  if (!newest && place === undefined) {
+    throw new Failure(`Nothing was exported: there is no file in ${folder}.`);
+  }
+}
+
+function advance({ entries, progress, interruption }: Work, fraction: number | undefined) {
+  if (interruption.requested) throw new Failure('Interrupted: the export is not complete.');
+  progress.show(fraction, `${entries.count.toLocaleString('en')} entries`);
+}
+
+/** Refuses an archive of which a file is not as it was sealed. */
+function refuse({ kind, subject, count }: Finding): void {
+  if (count === undefined) return;
+  throw new Failure(
+    `${subject} ${findingKinds[kind]}: nothing was exported. Run verify-audit; --since and --until can leave a time out.`,
+  );
+}
+
+/** Collects the other entries of the table, which are not sealed. */
+async function gatherStored({ since = '', until = '~' }: AuditFilter, work: Work): Promise<void> {
+  for await (const item of auditEntries.between(since, until)) {
+    work.entries.add(exported(item, null));
+    advance(work, undefined);
+  }
+}
+
+async function writeEntries({ format }: Export, work: Work, write: Write): Promise<void> {
+  const { head, line } = exportFormats[format];
+  const { entries } = work;
+  let written = 0;
+  let text: string = head;
+  for (const entry of entries.inOrder()) {
+    text += line(entry);
+    written += 1;
+    if (written % batchSize > 0) continue;
+    await write(text);
+    text = '';
+    advance(work, written / entries.count);
+  }
+  await write(text);
+}

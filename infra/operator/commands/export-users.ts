@@ -36,35 +36,6 @@ export async function* scanUsers(): AsyncGenerator<readonly StoredUser[]> {
   } while (from);
 }
 
-const lineOf = (stored: StoredUser): string => {
-  const user = { ...shownUser(stored), email_verified: stored.email_verified === true };
-  const { suspended_at, auditor } = stored;
-  const password_hash = isUnmatchable(stored.password_hash) ? null : stored.password_hash;
-  const identities = stored.identities?.map(({ id: _, ...identity }) => identity);
-  const line = { ...user, password_hash, suspended_at, auditor, identities };
-  return `${JSON.stringify(line)}\n`;
-};
-
-/** @returns how many users were written */
-const writeAll = async (operator: Operator, write: Write): Promise<number> => {
-  await recordIntention({ operator, action: 'EXPORT' });
-  const progress = startProgress(process.stderr);
-  const interruption = catchInterruption();
-  let count = 0;
-  try {
-    for await (const users of scanUsers()) {
-      await write(users.map(lineOf).join(''));
-      count += users.length;
-      progress.show(undefined, `${count.toLocaleString('en')} users`);
-      if (interruption.requested) throw new Failure('Interrupted: the export is not complete.');
-    }
-    return count;
-  } finally {
-    progress.end();
-    interruption.release();
-  }
-};
-
 const run: Run = async ({ operator, operands: [name = ''] }) => {
   if (name === '-' && process.stdout.isTTY) {
     throw new Failure('Password hashes are not printed to a terminal: name a file, or use a pipe.');
@@ -88,3 +59,32 @@ It is the bcrypt hash of the base64 of the password's SHA-256: other systems mus
   ],
   run,
 };
+
+/** @returns how many users were written */
+async function writeAll(operator: Operator, write: Write): Promise<number> {
+  await recordIntention({ operator, action: 'EXPORT' });
+  const progress = startProgress(process.stderr);
+  const interruption = catchInterruption();
+  let count = 0;
+  try {
+    for await (const users of scanUsers()) {
+      await write(users.map(lineOf).join(''));
+      count += users.length;
+      progress.show(undefined, `${count.toLocaleString('en')} users`);
+      if (interruption.requested) throw new Failure('Interrupted: the export is not complete.');
+    }
+    return count;
+  } finally {
+    progress.end();
+    interruption.release();
+  }
+}
+
+function lineOf(stored: StoredUser): string {
+  const user = { ...shownUser(stored), email_verified: stored.email_verified === true };
+  const { suspended_at, auditor } = stored;
+  const password_hash = isUnmatchable(stored.password_hash) ? null : stored.password_hash;
+  const identities = stored.identities?.map(({ id: _, ...identity }) => identity);
+  const line = { ...user, password_hash, suspended_at, auditor, identities };
+  return `${JSON.stringify(line)}\n`;
+}

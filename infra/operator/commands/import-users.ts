@@ -8,12 +8,6 @@ import { type Import, importBlock } from '../import-block.ts';
 import { type Candidate, parseLine } from '../import-line.ts';
 import { catchInterruption, startProgress } from '../terminal.ts';
 
-/** Bytes: several times what a line with the longest fields takes. */
-const maxBytes = 16_384;
-
-/** As many email addresses as one request looks up. */
-const blockSize = 100;
-
 /** How many users and lines have been processed. */
 interface Tally {
   imported: number;
@@ -21,83 +15,6 @@ interface Tally {
   present: number;
   rejected: number;
 }
-
-/** Why an import has ended before the last line. */
-interface Stop {
-  readonly reason: string;
-  /** Details for the audit entry. */
-  readonly details?: object;
-}
-
-/** Parses the lines of a file, in which an email address may appear only once. */
-const makeParser = () => {
-  const seen = new Map<string, number>();
-  return ({ number, text = '', fault }: Line): Candidate | { readonly fault: string } => {
-    const parsed = fault ? { fault } : parseLine(number, text);
-    if ('fault' in parsed) return parsed;
-    const key = emailKey(parsed.user.email);
-    const before = seen.get(key);
-    if (before) return { fault: `has the email of line ${before}` };
-    seen.set(key, number);
-    return parsed;
-  };
-};
-
-/**
- * Imports all lines, until a signal or a fault stops it.
- * @param writeIds writes old and new ids, in the order of the lines
- */
-const importAll = async (
-  { chunks, size }: Input,
-  { operator, tally, writeIds }: Pick<Import, 'operator'> & { tally: Tally; writeIds: Write },
-): Promise<Stop | undefined> => {
-  const progress = startProgress(process.stderr);
-  const interruption = catchInterruption();
-  const parse = makeParser();
-  const block: Candidate[] = [];
-  const ids = new Map<number, object>();
-  const run: Import = {
-    operator,
-    stored: ({ line, oldId, user: { email } }, id, outcome) => {
-      tally[outcome] += 1;
-      ids.set(line, { old_id: oldId, new_id: id, email });
-    },
-    reject: (line, reason) => {
-      tally.rejected += 1;
-      progress.line(`Line ${line}: ${reason}.`);
-    },
-  };
-  const take = (line: Line) => {
-    if (line.text?.trim() === '') return;
-    const parsed = parse(line);
-    if ('fault' in parsed) run.reject(line.number, parsed.fault);
-    else block.push(parsed);
-  };
-  const store = async (end?: number) => {
-    await importBlock(block.splice(0), run).finally(() => {
-      const inOrder = [...ids].sort(([one], [other]) => one - other);
-      ids.clear();
-      return writeIds(inOrder.map(([, each]) => `${JSON.stringify(each)}\n`).join(''));
-    });
-    const users = (tally.imported + tally.present).toLocaleString('en');
-    progress.show(size && end ? Math.min(1, end / size) : undefined, `${users} users`);
-  };
-  try {
-    for await (const line of readLines(chunks, { maxBytes })) {
-      take(line);
-      if (block.length === blockSize || interruption.requested) await store(line.end);
-      if (interruption.requested) return { reason: `Interrupted after line ${line.number}.` };
-    }
-    await store();
-    return undefined;
-  } catch (error) {
-    if (error instanceof Failure) progress.line(error.message);
-    return { reason: `Stopped by a fault (${faultName(error)}).`, details: describeFault(error) };
-  } finally {
-    progress.end();
-    interruption.release();
-  }
-};
 
 const again = 'users who were imported already are skipped.';
 
@@ -155,3 +72,86 @@ run or an earlier one has imported; old_id is the field id of the line, text or 
   ],
   run,
 };
+
+/** Bytes: several times what a line with the longest fields takes. */
+const maxBytes = 16_384;
+
+/** As many email addresses as one request looks up. */
+const blockSize = 100;
+
+/** Why an import has ended before the last line. */
+interface Stop {
+  readonly reason: string;
+  /** Details for the audit entry. */
+  readonly details?: object;
+}
+
+/**
+ * Imports all lines, until a signal or a fault stops it.
+ * @param writeIds writes old and new ids, in the order of the lines
+ */
+async function importAll(
+  { chunks, size }: Input,
+  { operator, tally, writeIds }: Pick<Import, 'operator'> & { tally: Tally; writeIds: Write },
+): Promise<Stop | undefined> {
+  const progress = startProgress(process.stderr);
+  const interruption = catchInterruption();
+  const parse = makeParser();
+  const block: Candidate[] = [];
+  const ids = new Map<number, object>();
+  const run: Import = {
+    operator,
+    stored: ({ line, oldId, user: { email } }, id, outcome) => {
+      tally[outcome] += 1;
+      ids.set(line, { old_id: oldId, new_id: id, email });
+    },
+    reject: (line, reason) => {
+      tally.rejected += 1;
+      progress.line(`Line ${line}: ${reason}.`);
+    },
+  };
+  const take = (line: Line) => {
+    if (line.text?.trim() === '') return;
+    const parsed = parse(line);
+    if ('fault' in parsed) run.reject(line.number, parsed.fault);
+    else block.push(parsed);
+  };
+  const store = async (end?: number) => {
+    await importBlock(block.splice(0), run).finally(() => {
+      const inOrder = [...ids].sort(([one], [other]) => one - other);
+      ids.clear();
+      return writeIds(inOrder.map(([, each]) => `${JSON.stringify(each)}\n`).join(''));
+    });
+    const users = (tally.imported + tally.present).toLocaleString('en');
+    progress.show(size && end ? Math.min(1, end / size) : undefined, `${users} users`);
+  };
+  try {
+    for await (const line of readLines(chunks, { maxBytes })) {
+      take(line);
+      if (block.length === blockSize || interruption.requested) await store(line.end);
+      if (interruption.requested) return { reason: `Interrupted after line ${line.number}.` };
+    }
+    await store();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Failure) progress.line(error.message);
+    return { reason: `Stopped by a fault (${faultName(error)}).`, details: describeFault(error) };
+  } finally {
+    progress.end();
+    interruption.release();
+  }
+}
+
+/** Parses the lines of a file, in which an email address may appear only once. */
+function makeParser() {
+  const seen = new Map<string, number>();
+  return ({ number, text = '', fault }: Line): Candidate | { readonly fault: string } => {
+    const parsed = fault ? { fault } : parseLine(number, text);
+    if ('fault' in parsed) return parsed;
+    const key = emailKey(parsed.user.email);
+    const before = seen.get(key);
+    if (before) return { fault: `has the email of line ${before}` };
+    seen.set(key, number);
+    return parsed;
+  };
+}

@@ -11,90 +11,6 @@ import type { Command, Run } from '../command.ts';
 import { explain, Failure } from '../failure.ts';
 import { type Line, openInput, readLines } from '../files.ts';
 
-/** An entry that could not be written, in the form in which lib/audit/record.ts logs it. */
-type UnwrittenEntry = v.InferOutput<typeof form>;
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** How deeply the logged object may be nested: Lambda's JSON log format wraps it. */
-const maxDepth = 3;
-
-const unwrap = (value: unknown, depth = 0): Fields | undefined => {
-  const parsed = typeof value === 'string' ? parseJson(value) : value;
-  if (!isObject(parsed) || depth === maxDepth) return undefined;
-  if (parsed.event === entryNotWritten) return parsed;
-  // The service logs other events too, and their messages may quote what a client has sent.
-  return 'event' in parsed ? undefined : unwrap(parsed.message, depth + 1);
-};
-
-/**
- * The logged object in a line, which may follow text of the program that exported it: from the first
- * brace that begins a field, such as `{"level"`, to the end of the line.
- */
-const findObject = (line: string): Fields | undefined => {
-  const start = line.search(/\{\s*"/);
-  return start < 0 ? undefined : unwrap(line.slice(start));
-};
-
-/** At most, in bytes, many times the longest text of an entry: an item of the table holds 400 KB. */
-const text = v.pipe(v.string(), v.maxBytes(50_000));
-const name = v.pipe(text, v.nonEmpty());
-/** At most as long as lib writes it, because it is the key of an index. */
-const key = v.pipe(
-  text,
-  v.check((value) => [...value].length <= 100),
-);
-const positive = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
-
-const form = v.object({
-  writeId: name,
-  requestId: v.fallback(v.optional(name), undefined),
-  expiresAt: v.fallback(v.optional(positive), undefined),
-  entry: v.object({
-    id: positive,
-    user_id: v.nullable(positive),
-    action: v.picklist(actions),
-    resource: name,
-    resource_id: v.nullable(key),
-    ip_address: v.nullable(text),
-    user_agent: v.nullable(text),
-    result: v.picklist(results),
-    details: v.nullable(text),
-    created_at: v.pipe(
-      v.string(),
-      v.check((value: string) => isTime(value)),
-    ),
-  } satisfies Record<keyof AuditEntry, v.GenericSchema>),
-});
-
-/** Milliseconds within which an entry that is written now is sealed. */
-const sealingTime = 86_400_000;
-
-/** Whether DynamoDB would delete an entry soon, perhaps before it is sealed. */
-const isOver = (expiresAt = Number.POSITIVE_INFINITY): boolean =>
-  expiresAt * 1000 < Date.now() + sealingTime;
-
-/**
- * Parses a log line.
- * @returns the entry in it; undefined for a line without one; a `fault`, which quotes nothing, for a
- *   line whose entry is not complete or not valid
- */
-const parseUnwritten = (line: string): UnwrittenEntry | { readonly fault: string } | undefined => {
-  if (!line.includes(entryNotWritten)) return undefined;
-  const { success, issues, output } = v.safeParse(form, findObject(line) ?? {});
-  if (success)
-    return isOver(output.expiresAt) ? { fault: 'has an entry that has expired' } : output;
-  const paths = issues.map(({ path = [] }) => path.map(({ key: part }) => String(part)));
-  const ofEntry = paths.find(([first]) => first === 'entry');
-  if (!ofEntry) return { fault: 'has no writeId' };
-  return {
-    fault: ofEntry[1]
-      ? `has an entry whose ${ofEntry[1]} is not valid`
-      : 'has no readable entry: the line may be cut short',
-  };
-};
-
 /** Bytes: the longest event of CloudWatch Logs. */
 const maxBytes = 1_048_576;
 
@@ -103,82 +19,6 @@ interface Tally {
   ignored: number;
   malformed: number;
 }
-
-/** How many entries the entry of a replay lists: it must not be too long to be replayed itself. */
-const maxListed = 200;
-
-/** Milliseconds for which a list of what will be written is good. */
-const listTime = 60_000;
-
-/** A running replay, with the entries that are to be written next, and where they stood. */
-interface Replay {
-  readonly operator: Operator;
-  readonly tally: Tally;
-  /** The number of the last line that was dealt with. */
-  line: number;
-  block: (UnwrittenEntry & { readonly line: number })[];
-}
-
-/** Lists entries that come late, before they do, so that nobody takes them for invented ones. */
-const list = (operator: Operator, entries: readonly number[]): Promise<void> =>
-  recordIntention({
-    operator,
-    action: 'CREATE',
-    resource: 'audit-logs',
-    resource_id: replayId,
-    details: { entries },
-  });
-
-const writeBlock = async (replay: Replay): Promise<void> => {
-  const { operator, tally, block } = replay;
-  replay.block = [];
-  let listed = Number.NEGATIVE_INFINITY;
-  for (const [at, { line, entry, ...write }] of block.entries()) {
-    replay.line = line;
-    if (performance.now() - listed > listTime) {
-      await list(
-        operator,
-        block.slice(at).map(({ entry: { id } }) => id),
-      );
-      listed = performance.now();
-    }
-    const { id } = await writeEntry(entry, write);
-    // Another entry had its id.
-    if (id !== entry.id) await list(operator, [id]);
-    tally.written += 1;
-  }
-};
-
-const replayLine = async (
-  { number, text: line = '', fault }: Line,
-  replay: Replay,
-): Promise<void> => {
-  const { tally, block } = replay;
-  const found = fault ? { fault } : parseUnwritten(line);
-  if (!found) {
-    tally.ignored += 1;
-  } else if ('fault' in found) {
-    tally.malformed += 1;
-    console.error(`Line ${number}: ${found.fault}.`);
-  } else {
-    block.push({ ...found, line: number });
-    if (block.length === maxListed) await writeBlock(replay);
-  }
-};
-
-/** @returns why the replay has stopped before the end; undefined when it has not */
-const replayAll = async (
-  lines: AsyncIterable<Line>,
-  replay: Replay,
-): Promise<string | undefined> => {
-  try {
-    for await (const line of lines) await replayLine(line, replay);
-    await writeBlock(replay);
-    return undefined;
-  } catch (error) {
-    return `Stopped at line ${replay.line}. ${explain(error)} Run the same command again: nothing is written twice.`;
-  }
-};
 
 const run: Run = async ({ operator, operands: [name = ''] }) => {
   const { chunks } = await openInput(name);
@@ -224,3 +64,160 @@ function, and the access log, to which none writes, has the route of each reques
   ],
   run,
 };
+
+/** An entry that could not be written, in the form in which lib/audit/record.ts logs it. */
+type UnwrittenEntry = v.InferOutput<typeof form>;
+
+/** At most, in bytes, many times the longest text of an entry: an item of the table holds 400 KB. */
+const text = v.pipe(v.string(), v.maxBytes(50_000));
+const name = v.pipe(text, v.nonEmpty());
+/** At most as long as lib writes it, because it is the key of an index. */
+const key = v.pipe(
+  text,
+  v.check((value) => [...value].length <= 100),
+);
+const positive = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+
+const form = v.object({
+  writeId: name,
+  requestId: v.fallback(v.optional(name), undefined),
+  expiresAt: v.fallback(v.optional(positive), undefined),
+  entry: v.object({
+    id: positive,
+    user_id: v.nullable(positive),
+    action: v.picklist(actions),
+    resource: name,
+    resource_id: v.nullable(key),
+    ip_address: v.nullable(text),
+    user_agent: v.nullable(text),
+    result: v.picklist(results),
+    details: v.nullable(text),
+    created_at: v.pipe(
+      v.string(),
+      v.check((value: string) => isTime(value)),
+    ),
+  } satisfies Record<keyof AuditEntry, v.GenericSchema>),
+});
+
+/** A running replay, with the entries that are to be written next, and where they stood. */
+interface Replay {
+  readonly operator: Operator;
+  readonly tally: Tally;
+  /** The number of the last line that was dealt with. */
+  line: number;
+  block: (UnwrittenEntry & { readonly line: number })[];
+}
+
+/** @returns why the replay has stopped before the end; undefined when it has not */
+async function replayAll(lines: AsyncIterable<Line>, replay: Replay): Promise<string | undefined> {
+  try {
+    for await (const line of lines) await replayLine(line, replay);
+    await writeBlock(replay);
+    return undefined;
+  } catch (error) {
+    return `Stopped at line ${replay.line}. ${explain(error)} Run the same command again: nothing is written twice.`;
+  }
+}
+
+/** How many entries the entry of a replay lists: it must not be too long to be replayed itself. */
+const maxListed = 200;
+
+async function replayLine({ number, text: line = '', fault }: Line, replay: Replay): Promise<void> {
+  const { tally, block } = replay;
+  const found = fault ? { fault } : parseUnwritten(line);
+  if (!found) {
+    tally.ignored += 1;
+  } else if ('fault' in found) {
+    tally.malformed += 1;
+    console.error(`Line ${number}: ${found.fault}.`);
+  } else {
+    block.push({ ...found, line: number });
+    if (block.length === maxListed) await writeBlock(replay);
+  }
+}
+
+/**
+ * Parses a log line.
+ * @returns the entry in it; undefined for a line without one; a `fault`, which quotes nothing, for a
+ *   line whose entry is not complete or not valid
+ */
+function parseUnwritten(line: string): UnwrittenEntry | { readonly fault: string } | undefined {
+  if (!line.includes(entryNotWritten)) return undefined;
+  const { success, issues, output } = v.safeParse(form, findObject(line) ?? {});
+  if (success)
+    return isOver(output.expiresAt) ? { fault: 'has an entry that has expired' } : output;
+  const paths = issues.map(({ path = [] }) => path.map(({ key: part }) => String(part)));
+  const ofEntry = paths.find(([first]) => first === 'entry');
+  if (!ofEntry) return { fault: 'has no writeId' };
+  return {
+    fault: ofEntry[1]
+      ? `has an entry whose ${ofEntry[1]} is not valid`
+      : 'has no readable entry: the line may be cut short',
+  };
+}
+
+/**
+ * The logged object in a line, which may follow text of the program that exported it: from the first
+ * brace that begins a field, such as `{"level"`, to the end of the line.
+ */
+function findObject(line: string): Fields | undefined {
+  const start = line.search(/\{\s*"/);
+  return start < 0 ? undefined : unwrap(line.slice(start));
+}
+
+/** How deeply the logged object may be nested: Lambda's JSON log format wraps it. */
+const maxDepth = 3;
+
+function unwrap(value: unknown, depth = 0): Fields | undefined {
+  const parsed = typeof value === 'string' ? parseJson(value) : value;
+  if (!isObject(parsed) || depth === maxDepth) return undefined;
+  if (parsed.event === entryNotWritten) return parsed;
+  // The service logs other events too, and their messages may quote what a client has sent.
+  return 'event' in parsed ? undefined : unwrap(parsed.message, depth + 1);
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Milliseconds within which an entry that is written now is sealed. */
+const sealingTime = 86_400_000;
+
+/** Whether DynamoDB would delete an entry soon, perhaps before it is sealed. */
+function isOver(expiresAt = Number.POSITIVE_INFINITY): boolean {
+  return expiresAt * 1000 < Date.now() + sealingTime;
+}
+
+/** Milliseconds for which a list of what will be written is good. */
+const listTime = 60_000;
+
+async function writeBlock(replay: Replay): Promise<void> {
+  const { operator, tally, block } = replay;
+  replay.block = [];
+  let listed = Number.NEGATIVE_INFINITY;
+  for (const [at, { line, entry, ...write }] of block.entries()) {
+    replay.line = line;
+    if (performance.now() - listed > listTime) {
+      await list(
+        operator,
+        block.slice(at).map(({ entry: { id } }) => id),
+      );
+      listed = performance.now();
+    }
+    const { id } = await writeEntry(entry, write);
+    // Another entry had its id.
+    if (id !== entry.id) await list(operator, [id]);
+    tally.written += 1;
+  }
+}
+
+/** Lists entries that come late, before they do, so that nobody takes them for invented ones. */
+function list(operator: Operator, entries: readonly number[]): Promise<void> {
+  return recordIntention({
+    operator,
+    action: 'CREATE',
+    resource: 'audit-logs',
+    resource_id: replayId,
+    details: { entries },
+  });
+}

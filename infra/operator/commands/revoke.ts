@@ -6,21 +6,6 @@ import { Failure } from '../failure.ts';
 import { startProgress } from '../terminal.ts';
 import { scanUsers } from './export-users.ts';
 
-/** Users whose sessions are ended at the same time. */
-const atOnce = 25;
-
-const requireSessions = (): void => {
-  if (hasSessions(config)) return;
-  throw new Failure(
-    'This service has no sessions, because sessionDays is 0: a token is valid until it expires.',
-  );
-};
-
-const end = async (id: number): Promise<void> => {
-  if (!(await raiseSessionEpoch(id))) throw new Failure('This user has just been deleted.');
-  console.log(`The sessions of user ${id} are ended; the user can log in again.`);
-};
-
 /** Ends all sessions of a user. */
 const run: Run = async ({ operator, operands: [email = ''] }) => {
   requireSessions();
@@ -30,6 +15,18 @@ const run: Run = async ({ operator, operands: [email = ''] }) => {
     check: 'Run the command again: running it twice does no harm.',
   });
 };
+
+export const revoke: Command = {
+  summary: 'end all sessions of a user',
+  operands: ['email'],
+  help: `The tokens of the user are refused from now on; the user can log in again, with the same
+password. Without sessions (sessionDays=0), tokens end when they expire, or all at once by rotate-secret,
+after a leak of the secret.`,
+  run,
+};
+
+/** Users whose sessions are ended at the same time. */
+const atOnce = 25;
 
 /** Ends all sessions of all users. */
 const runForAll: Run = async ({ operator }) => {
@@ -54,18 +51,21 @@ const runForAll: Run = async ({ operator }) => {
   );
 };
 
-export const revoke: Command = {
-  summary: 'end all sessions of a user',
-  operands: ['email'],
-  help: `The tokens of the user are refused from now on; the user can log in again, with the same
-password. Without sessions (sessionDays=0), tokens end when they expire, or all at once by rotate-secret,
-after a leak of the secret.`,
-  run,
-};
-
 export const revokeAll: Command = {
   summary: 'end all sessions of all users',
   help: `Everyone has to log in again: for instance after a table was restored, which brings back
 sessions that were ended since. If the command stops early, run it again.`,
   run: runForAll,
 };
+
+function requireSessions(): void {
+  if (hasSessions(config)) return;
+  throw new Failure(
+    'This service has no sessions, because sessionDays is 0: a token is valid until it expires.',
+  );
+}
+
+async function end(id: number): Promise<void> {
+  if (!(await raiseSessionEpoch(id))) throw new Failure('This user has just been deleted.');
+  console.log(`The sessions of user ${id} are ended; the user can log in again.`);
+}

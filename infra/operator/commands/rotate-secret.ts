@@ -8,43 +8,6 @@ import type { Command, Run } from '../command.ts';
 import { Failure } from '../failure.ts';
 import type { Target } from '../target.ts';
 
-type Stored = NonNullable<Target['signingSecret']>;
-type NewVersion = ReturnType<typeof makeSecretVersion>;
-
-/** Milliseconds that the request which stores the new secret may take. */
-const requestTimeout = 5000;
-
-const store = async (to: Stored, fresh: NewVersion, current: SecretVersion): Promise<void> => {
-  if ('file' in to) return writePrivately(to.file, JSON.stringify([fresh, current]));
-  const requestHandler = { requestTimeout, throwOnRequestTimeout: true };
-  const client = new SecretsManagerClient({ requestHandler });
-  const { id, value } = fresh;
-  // It becomes AWSCURRENT, and the version before it AWSPREVIOUS.
-  const put = { SecretId: to.arn, SecretString: value, ClientRequestToken: id };
-  await client.send(new PutSecretValueCommand(put)).finally(() => client.destroy());
-};
-
-const after = (date: Date, delay: number): string =>
-  new Date(date.getTime() + delay).toISOString().replace(/\.\d+/, '');
-
-const tooEarly = ({ createdAt }: SecretVersion): Failure =>
-  new Failure(
-    `The secret was rotated within the last day: tokens of the version before it may still be in use, and would be refused. Rotate it after ${after(createdAt, retirementDelay)}, or, after a leak, now with --force.`,
-  );
-
-const report = ({ createdAt }: NewVersion, { retiresTokens }: { retiresTokens: boolean }): void => {
-  const rotatedAt = new Date(createdAt);
-  console.log(`Rotated at ${after(rotatedAt, 0)}.
-The new secret signs from ${after(rotatedAt, activationDelay)} on; until then the previous one does.
-Tokens of the previous secret are valid until they expire, ${after(rotatedAt, retirementDelay)} at the latest.
-From then on the secret can be rotated again.`);
-  if (retiresTokens) {
-    console.log(
-      'Tokens of the secret before the previous one are refused within a minute from now.',
-    );
-  }
-};
-
 /** The advice when it is unknown whether the secret was rotated. */
 const tryWithoutForce = 'Try again without --force: this is refused if the secret was rotated.';
 const runForcedAgain =
@@ -82,3 +45,42 @@ After a leak, run this command twice, the second time with --force: within a min
 older secrets are refused. Everyone has to log in again, unless sessions can be refreshed.`,
   run,
 };
+
+function tooEarly({ createdAt }: SecretVersion): Failure {
+  return new Failure(
+    `The secret was rotated within the last day: tokens of the version before it may still be in use, and would be refused. Rotate it after ${after(createdAt, retirementDelay)}, or, after a leak, now with --force.`,
+  );
+}
+
+function after(date: Date, delay: number): string {
+  return new Date(date.getTime() + delay).toISOString().replace(/\.\d+/, '');
+}
+
+type Stored = NonNullable<Target['signingSecret']>;
+type NewVersion = ReturnType<typeof makeSecretVersion>;
+
+/** Milliseconds that the request which stores the new secret may take. */
+const requestTimeout = 5000;
+
+async function store(to: Stored, fresh: NewVersion, current: SecretVersion): Promise<void> {
+  if ('file' in to) return writePrivately(to.file, JSON.stringify([fresh, current]));
+  const requestHandler = { requestTimeout, throwOnRequestTimeout: true };
+  const client = new SecretsManagerClient({ requestHandler });
+  const { id, value } = fresh;
+  // It becomes AWSCURRENT, and the version before it AWSPREVIOUS.
+  const put = { SecretId: to.arn, SecretString: value, ClientRequestToken: id };
+  await client.send(new PutSecretValueCommand(put)).finally(() => client.destroy());
+}
+
+function report({ createdAt }: NewVersion, { retiresTokens }: { retiresTokens: boolean }): void {
+  const rotatedAt = new Date(createdAt);
+  console.log(`Rotated at ${after(rotatedAt, 0)}.
+The new secret signs from ${after(rotatedAt, activationDelay)} on; until then the previous one does.
+Tokens of the previous secret are valid until they expire, ${after(rotatedAt, retirementDelay)} at the latest.
+From then on the secret can be rotated again.`);
+  if (retiresTokens) {
+    console.log(
+      'Tokens of the secret before the previous one are refused within a minute from now.',
+    );
+  }
+}

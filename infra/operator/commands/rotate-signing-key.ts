@@ -6,80 +6,6 @@ import type { Command, Run } from '../command.ts';
 import { Failure, UsageError } from '../failure.ts';
 import { openKeys } from '../signing-keys.ts';
 
-/**
- * Milliseconds from the publication of a key to its first signature: API Gateway keeps keys for two
- * hours. The least is what all functions take to read it, and KMS to let them use it.
- */
-const publication = { delay: 2 * hour * 1000, least: keysLifetime };
-
-/**
- * Milliseconds from the last signature of a key to the expiry of the last token that it signed, even if
- * TOKEN_MINUTES was its most then.
- */
-const retirementDelay = keysLifetime + (day + 60) * 1000;
-
-const text = (time: number): string => new Date(time).toISOString().replace(/\.\d+/, '');
-const after = (delay: number): string => text(Date.now() + delay);
-
-/** A step: the key that it is about, when it is due, its work, and what to print. */
-interface RotationStep {
-  readonly action: 'CREATE' | 'UPDATE' | 'DELETE';
-  readonly kid: string;
-  readonly due: number;
-  /** When it is possible because a key is lost. */
-  readonly dueIfLost?: number;
-  readonly work: () => Promise<unknown>;
-  readonly done: string;
-}
-
-type Keys = Awaited<ReturnType<typeof openKeys>>;
-
-const publish = async ({ next, current, previous, make, put }: Keys): Promise<RotationStep> => {
-  if (previous && previous.id !== current.id) {
-    throw new Failure('The previous key is still published: run --retire first.');
-  }
-  if (next) {
-    const from = text(next.since + publication.delay);
-    throw new Failure(`The key ${next.kid} is published already. Next: --sign, from ${from} on.`);
-  }
-  const { id, kid } = await make();
-  const work = async () => {
-    // From now on, so that --sign is one change: no function reads the new key without this one.
-    await put('previous', current.id);
-    await put('next', id);
-  };
-  const done = `Published the key ${kid}, which signs nothing yet.
-Next: --sign, from ${after(publication.delay)} on, when all who verify tokens have read it.`;
-  return { action: 'CREATE', kid, due: 0, work, done };
-};
-
-const sign = ({ next, current, put }: Keys): RotationStep => {
-  if (!next) throw new Failure('No key is published: run this without options first.');
-  if (next.id === current.id) {
-    const from = text(current.since + retirementDelay);
-    throw new Failure(`The key ${next.kid} signs already. Next: --retire, from ${from} on.`);
-  }
-  const done = `The key ${next.kid} signs, in all functions from ${after(keysLifetime)} on.
-Next: --retire, from ${after(retirementDelay)} on, when the last token of the key before has expired.`;
-  const due = next.since + publication.delay;
-  const dueIfLost = next.since + publication.least;
-  const work = () => put('current', next.id);
-  return { action: 'UPDATE', kid: next.kid, due, dueIfLost, work, done };
-};
-
-const retire = ({ next, current, previous, remove, destroy }: Keys): RotationStep => {
-  if (!previous || previous.id === current.id) throw new Failure('There is no previous key.');
-  const { id, kid } = previous;
-  const work = async () => {
-    if (next) await remove('next');
-    await remove('previous');
-    await destroy(id);
-  };
-  const done = `Tokens of the key ${kid} are refused from ${after(keysLifetime)} on, by API Gateway within two hours.
-The rotation is complete.`;
-  return { action: 'DELETE', kid, due: current.since + retirementDelay, work, done };
-};
-
 const run: Run = async ({ operator, options }) => {
   if (options.sign && options.retire) throw new UsageError('Give --sign or --retire, not both.');
   if (config.tokenSigning === 'HS256') {
@@ -114,3 +40,82 @@ the last token of the key before has expired, --retire ends that. Each step says
 is possible, and is refused before.`,
   run,
 };
+
+/**
+ * Milliseconds from the publication of a key to its first signature: API Gateway keeps keys for two
+ * hours. The least is what all functions take to read it, and KMS to let them use it.
+ */
+const publication = { delay: 2 * hour * 1000, least: keysLifetime };
+
+/**
+ * Milliseconds from the last signature of a key to the expiry of the last token that it signed, even if
+ * TOKEN_MINUTES was its most then.
+ */
+const retirementDelay = keysLifetime + (day + 60) * 1000;
+
+/** A step: the key that it is about, when it is due, its work, and what to print. */
+interface RotationStep {
+  readonly action: 'CREATE' | 'UPDATE' | 'DELETE';
+  readonly kid: string;
+  readonly due: number;
+  /** When it is possible because a key is lost. */
+  readonly dueIfLost?: number;
+  readonly work: () => Promise<unknown>;
+  readonly done: string;
+}
+
+type Keys = Awaited<ReturnType<typeof openKeys>>;
+
+function sign({ next, current, put }: Keys): RotationStep {
+  if (!next) throw new Failure('No key is published: run this without options first.');
+  if (next.id === current.id) {
+    const from = text(current.since + retirementDelay);
+    throw new Failure(`The key ${next.kid} signs already. Next: --retire, from ${from} on.`);
+  }
+  const done = `The key ${next.kid} signs, in all functions from ${after(keysLifetime)} on.
+Next: --retire, from ${after(retirementDelay)} on, when the last token of the key before has expired.`;
+  const due = next.since + publication.delay;
+  const dueIfLost = next.since + publication.least;
+  const work = () => put('current', next.id);
+  return { action: 'UPDATE', kid: next.kid, due, dueIfLost, work, done };
+}
+
+function text(time: number): string {
+  return new Date(time).toISOString().replace(/\.\d+/, '');
+}
+
+function after(delay: number): string {
+  return text(Date.now() + delay);
+}
+
+function retire({ next, current, previous, remove, destroy }: Keys): RotationStep {
+  if (!previous || previous.id === current.id) throw new Failure('There is no previous key.');
+  const { id, kid } = previous;
+  const work = async () => {
+    if (next) await remove('next');
+    await remove('previous');
+    await destroy(id);
+  };
+  const done = `Tokens of the key ${kid} are refused from ${after(keysLifetime)} on, by API Gateway within two hours.
+The rotation is complete.`;
+  return { action: 'DELETE', kid, due: current.since + retirementDelay, work, done };
+}
+
+async function publish({ next, current, previous, make, put }: Keys): Promise<RotationStep> {
+  if (previous && previous.id !== current.id) {
+    throw new Failure('The previous key is still published: run --retire first.');
+  }
+  if (next) {
+    const from = text(next.since + publication.delay);
+    throw new Failure(`The key ${next.kid} is published already. Next: --sign, from ${from} on.`);
+  }
+  const { id, kid } = await make();
+  const work = async () => {
+    // From now on, so that --sign is one change: no function reads the new key without this one.
+    await put('previous', current.id);
+    await put('next', id);
+  };
+  const done = `Published the key ${kid}, which signs nothing yet.
+Next: --sign, from ${after(publication.delay)} on, when all who verify tokens have read it.`;
+  return { action: 'CREATE', kid, due: 0, work, done };
+}

@@ -17,101 +17,6 @@ import {
 } from '../sealed-trail.ts';
 import { startProgress } from '../terminal.ts';
 
-const count = (number: number, one: string, several: string) =>
-  `${number.toLocaleString('en')} ${number === 1 ? one : several}`;
-
-/** Verifies, and prints findings and progress. */
-const verify = async (verification: Verification, findings: Findings): Promise<Verified> => {
-  const progress = startProgress(process.stderr);
-  const show = (fraction: number | undefined, entries: number) =>
-    progress.show(fraction, `${entries.toLocaleString('en')} entries`);
-  const tell = (finding: Finding) => {
-    progress.end();
-    findings.tell(finding);
-  };
-  return verifyTrail({ ...verification, progress: show }, tell).finally(progress.end);
-};
-
-/** The end that the newest file must have reached. @param due before which all is sealed */
-const wantedEnd = ({ until = '~' }: TimeRange, due: string): string => (until < due ? until : due);
-
-const reasons = {
-  live: 'Either sealing has stopped: see the log of the service.',
-  stopped:
-    'Either the service has not run since, or its seal is paused: have it sealed and verify again.',
-} as const;
-
-/** The question that stays open although nothing was found; undefined when there is none. */
-const openQuestion = (
-  { isLive, interval = 0 }: OpenedTrail,
-  { waiting, waitingSince = '~', newest }: Verified,
-  range: TimeRange,
-): string | undefined => {
-  if (!newest) return undefined;
-  const due = dueBefore(Math.max(interval, newest.interval), Date.now());
-  const isShort = (isLive || range.until) && newest.until < wantedEnd(range, due);
-  // After a stop nothing seals what waits, however short.
-  const waitsLong = waiting > 0 && (!isLive || waitingSince < due);
-  if (!isShort && !waitsLong) return undefined;
-  const end = `the newest file ends at ${newest.until.slice(0, 24)}`;
-  const waits = `${count(waiting, 'entry waits', 'entries wait')} since ${waitingSince}, in no file`;
-  const what = [...(isShort ? [end] : []), ...(waiting > 0 ? [waits] : [])].join('; ');
-  const why = reasons[isLive ? 'live' : 'stopped'];
-  return `CANNOT TELL: ${what}. ${why} Or the newest files were taken away: compare with a copy of the archive.`;
-};
-
-const resultOf = ({ faults, known }: Findings, question: string | undefined): string => {
-  const rest = known ? ` Known: ${count(known, 'finding', 'findings')}.` : '';
-  if (faults > 0) return `NOT INTACT: ${count(faults, 'finding', 'findings')}, above.${rest}`;
-  return question ?? `Intact.${rest}`;
-};
-
-/** A line of the summary for what there is any of. */
-const counted = (label: string, number: number, text: string): string =>
-  number > 0 ? `${label.padEnd(10)}${number.toLocaleString('en')}, ${text}` : '';
-
-/** The outcome in lines of text. */
-const summarise = ({ publicKey, place }: OpenedTrail, verified: Verified): readonly string[] => {
-  const { files, entries, early, earlyIds, expired, unproven, waiting, newest } = verified;
-  const list = [...earlyIds, ...(early > earlyIds.length ? ['…'] : [])].join(', ');
-  const all = `${count(files, 'file', 'files')} with ${count(entries, 'entry', 'entries')}`;
-  const ofTable = [
-    counted('Expired:', expired, 'gone from the table when their time was over'),
-    counted('Unproven:', unproven, 'may be of files that left or cannot be read'),
-    `Waiting:  ${waiting.toLocaleString('en')}, too new to be sealed`,
-  ];
-  return [
-    `Key:      ${fingerprintOf(publicKey)} (SHA-256)`,
-    `Verified: ${all}, until ${newest?.until.slice(0, 24) ?? 'nowhere'}`,
-    counted('Late:', early, `sealed later than others of their time: ${list}`),
-    ...(place === undefined ? [] : ofTable),
-  ].filter(Boolean);
-};
-
-/** Verifies a trail, the key first, because another one explains everything after it. */
-const verifyRange = async (
-  trail: OpenedTrail,
-  { range, pinned }: { range: TimeRange; pinned: KeyObject | undefined },
-  findings: Findings,
-): Promise<Verified> => {
-  const { archive, publicKey, place } = trail;
-  const memory = recall();
-  const otherKey = judgeKey(trail, memory, pinned);
-  findings.tell(otherKey);
-  const source = place === undefined ? {} : { source: auditEntries };
-  const verified = await verify({ archive, publicKey, ...source, ...range }, findings);
-  const otherFile = await judgeNewest(trail, memory, { ...range, left: verified.left });
-  findings.tell(otherFile);
-  if (findings.faults === 0 && memory.fault) throw memory.fault;
-  if (findings.faults === 0 && verified.files === 0) {
-    throw new Failure('Nothing was verified: there is no file of that time in the archive.');
-  }
-  findings.tell(judgeShownKey(trail));
-  if (memory.fault) console.error(explain(memory.fault));
-  remember(trail, verified, memory, { otherKey, otherFile });
-  return verified;
-};
-
 const run: Run = async (invocation) => {
   const { options, operator } = invocation;
   const range = parseTimeRange(options);
@@ -162,3 +67,102 @@ you know.`,
   status: { failure: 2, help: '0 intact, 1 not intact, 2 could not tell or wrong usage' },
   run,
 };
+
+/** Verifies a trail, the key first, because another one explains everything after it. */
+async function verifyRange(
+  trail: OpenedTrail,
+  { range, pinned }: { range: TimeRange; pinned: KeyObject | undefined },
+  findings: Findings,
+): Promise<Verified> {
+  const { archive, publicKey, place } = trail;
+  const memory = recall();
+  const otherKey = judgeKey(trail, memory, pinned);
+  findings.tell(otherKey);
+  const source = place === undefined ? {} : { source: auditEntries };
+  const verified = await verify({ archive, publicKey, ...source, ...range }, findings);
+  const otherFile = await judgeNewest(trail, memory, { ...range, left: verified.left });
+  findings.tell(otherFile);
+  if (findings.faults === 0 && memory.fault) throw memory.fault;
+  if (findings.faults === 0 && verified.files === 0) {
+    throw new Failure('Nothing was verified: there is no file of that time in the archive.');
+  }
+  findings.tell(judgeShownKey(trail));
+  if (memory.fault) console.error(explain(memory.fault));
+  remember(trail, verified, memory, { otherKey, otherFile });
+  return verified;
+}
+
+/** Verifies, and prints findings and progress. */
+async function verify(verification: Verification, findings: Findings): Promise<Verified> {
+  const progress = startProgress(process.stderr);
+  const show = (fraction: number | undefined, entries: number) =>
+    progress.show(fraction, `${entries.toLocaleString('en')} entries`);
+  const tell = (finding: Finding) => {
+    progress.end();
+    findings.tell(finding);
+  };
+  return verifyTrail({ ...verification, progress: show }, tell).finally(progress.end);
+}
+
+const reasons = {
+  live: 'Either sealing has stopped: see the log of the service.',
+  stopped:
+    'Either the service has not run since, or its seal is paused: have it sealed and verify again.',
+} as const;
+
+/** The question that stays open although nothing was found; undefined when there is none. */
+function openQuestion(
+  { isLive, interval = 0 }: OpenedTrail,
+  { waiting, waitingSince = '~', newest }: Verified,
+  range: TimeRange,
+): string | undefined {
+  if (!newest) return undefined;
+  const due = dueBefore(Math.max(interval, newest.interval), Date.now());
+  const isShort = (isLive || range.until) && newest.until < wantedEnd(range, due);
+  // After a stop nothing seals what waits, however short.
+  const waitsLong = waiting > 0 && (!isLive || waitingSince < due);
+  if (!isShort && !waitsLong) return undefined;
+  const end = `the newest file ends at ${newest.until.slice(0, 24)}`;
+  const waits = `${count(waiting, 'entry waits', 'entries wait')} since ${waitingSince}, in no file`;
+  const what = [...(isShort ? [end] : []), ...(waiting > 0 ? [waits] : [])].join('; ');
+  const why = reasons[isLive ? 'live' : 'stopped'];
+  return `CANNOT TELL: ${what}. ${why} Or the newest files were taken away: compare with a copy of the archive.`;
+}
+
+/** The end that the newest file must have reached. @param due before which all is sealed */
+function wantedEnd({ until = '~' }: TimeRange, due: string): string {
+  return until < due ? until : due;
+}
+
+function count(number: number, one: string, several: string) {
+  return `${number.toLocaleString('en')} ${number === 1 ? one : several}`;
+}
+
+/** The outcome in lines of text. */
+function summarise({ publicKey, place }: OpenedTrail, verified: Verified): readonly string[] {
+  const { files, entries, early, earlyIds, expired, unproven, waiting, newest } = verified;
+  const list = [...earlyIds, ...(early > earlyIds.length ? ['…'] : [])].join(', ');
+  const all = `${count(files, 'file', 'files')} with ${count(entries, 'entry', 'entries')}`;
+  const ofTable = [
+    counted('Expired:', expired, 'gone from the table when their time was over'),
+    counted('Unproven:', unproven, 'may be of files that left or cannot be read'),
+    `Waiting:  ${waiting.toLocaleString('en')}, too new to be sealed`,
+  ];
+  return [
+    `Key:      ${fingerprintOf(publicKey)} (SHA-256)`,
+    `Verified: ${all}, until ${newest?.until.slice(0, 24) ?? 'nowhere'}`,
+    counted('Late:', early, `sealed later than others of their time: ${list}`),
+    ...(place === undefined ? [] : ofTable),
+  ].filter(Boolean);
+}
+
+/** A line of the summary for what there is any of. */
+function counted(label: string, number: number, text: string): string {
+  return number > 0 ? `${label.padEnd(10)}${number.toLocaleString('en')}, ${text}` : '';
+}
+
+function resultOf({ faults, known }: Findings, question: string | undefined): string {
+  const rest = known ? ` Known: ${count(known, 'finding', 'findings')}.` : '';
+  if (faults > 0) return `NOT INTACT: ${count(faults, 'finding', 'findings')}, above.${rest}`;
+  return question ?? `Intact.${rest}`;
+}

@@ -73,21 +73,21 @@ export interface EntryFile {
  * Bundles files by one run of esbuild, each for itself, as `index.js` in the folder of its name.
  * @returns what esbuild says of them, by their paths
  */
-export const bundle = (
+export function bundle(
   sources: readonly EntryFile[],
   outdir: string,
   bundling: keyof typeof bundlings = 'lean',
-): Metafile['outputs'] => {
+): Metafile['outputs'] {
   const entryPoints = sources.map(({ name, entry }) => ({ in: entry, out: `${name}/index` }));
   return buildSync({ ...bundlings[bundling], entryPoints, outdir, metafile: true }).metafile
     .outputs;
-};
+}
 
 /** Bundles functions, each into the folder of its name, with the files of its page. */
-export const bundleFunctions = (
+export function bundleFunctions(
   definitions: readonly FunctionDefinition[],
   outdir: string,
-): Metafile['outputs'] => {
+): Metafile['outputs'] {
   for (const { name } of definitions.filter(({ uses }) => uses.has('files'))) {
     const files = join(outdir, name, 'static', name);
     cpSync(join(staticFilesFolder(), name), files, { recursive: true });
@@ -100,4 +100,4 @@ export const bundleFunctions = (
     ),
     ...bundle(definitions.filter(seals), outdir, 'background'),
   };
-};
+}

@@ -9,4 +9,6 @@ export const NODE_ENDPOINT_DISCOVERY_CONFIG_OPTIONS = {
   default: undefined,
 };
 
-export const resolveEndpointDiscoveryConfig = <T>(config: T): T => config;
+export function resolveEndpointDiscoveryConfig<T>(config: T): T {
+  return config;
+}

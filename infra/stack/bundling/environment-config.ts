@@ -10,19 +10,15 @@ interface Setting<T> {
   readonly default?: T | (() => T | Promise<T>);
 }
 
-export const loadConfig =
-  <T>({ environmentVariableSelector, default: byDefault }: Setting<T>) =>
-  async (): Promise<T | undefined> =>
+export function loadConfig<T>({ environmentVariableSelector, default: byDefault }: Setting<T>) {
+  return async (): Promise<T | undefined> =>
     environmentVariableSelector(process.env) ??
     (byDefault instanceof Function ? byDefault() : byDefault);
+}
 
-export const booleanSelector = (environment: Environment, name: string): boolean | undefined =>
-  environment[name] === undefined ? undefined : environment[name] === 'true';
-
-const flag = (name: string): Setting<boolean> => ({
-  environmentVariableSelector: (environment) => booleanSelector(environment, name),
-  default: false,
-});
+export function booleanSelector(environment: Environment, name: string): boolean | undefined {
+  return environment[name] === undefined ? undefined : environment[name] === 'true';
+}
 
 export const NODE_USE_DUALSTACK_ENDPOINT_CONFIG_OPTIONS = flag('AWS_USE_DUALSTACK_ENDPOINT');
 export const NODE_USE_FIPS_ENDPOINT_CONFIG_OPTIONS = flag('AWS_USE_FIPS_ENDPOINT');
@@ -33,8 +29,14 @@ export const NODE_REGION_CONFIG_OPTIONS: Setting<string> = {
   },
 };
 export const NODE_REGION_CONFIG_FILE_OPTIONS = {};
-export const resolveRegionConfig = <T>(config: T): T => config;
-export const resolveDefaultsModeConfig = () => async () => 'legacy';
+
+export function resolveRegionConfig<T>(config: T): T {
+  return config;
+}
+
+export function resolveDefaultsModeConfig() {
+  return async () => 'legacy';
+}
 
 // These are used only by code that no bundle keeps, or that reads files.
 export const REGION_ENV_NAME = 'AWS_REGION';
@@ -42,3 +44,10 @@ export const REGION_INI_NAME = 'region';
 export const CONFIG_PREFIX_SEPARATOR = '.';
 export const SelectorType = {};
 export const ProviderError = Error;
+
+function flag(name: string): Setting<boolean> {
+  return {
+    environmentVariableSelector: (environment) => booleanSelector(environment, name),
+    default: false,
+  };
+}

@@ -8,13 +8,12 @@
  */
 import type { AwsCredentialIdentity, AwsCredentialIdentityProvider } from '@smithy/types';
 
-const variable = (name: string): string => {
-  const value = process.env[name];
-  if (!value) throw new Error(`Environment variable ${name} is not set`);
-  return value;
-};
+/** The only export of the package that the SDK's clients import. */
+export function defaultProvider(): AwsCredentialIdentityProvider {
+  return fromEnvironment;
+}
 
-const fromEnvironment = async (): Promise<AwsCredentialIdentity> => {
+async function fromEnvironment(): Promise<AwsCredentialIdentity> {
   const { AWS_SESSION_TOKEN: sessionToken } = process.env;
   return {
     accessKeyId: variable('AWS_ACCESS_KEY_ID'),
@@ -22,7 +21,10 @@ const fromEnvironment = async (): Promise<AwsCredentialIdentity> => {
     // Lambda always sets it; some emulators do not.
     ...(sessionToken ? { sessionToken } : {}),
   };
-};
+}
 
-/** The only export of the package that the SDK's clients import. */
-export const defaultProvider = (): AwsCredentialIdentityProvider => fromEnvironment;
+function variable(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`Environment variable ${name} is not set`);
+  return value;
+}

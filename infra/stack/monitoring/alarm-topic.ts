@@ -7,16 +7,34 @@ import type { Construct } from 'constructs';
 import type { DeploymentSettings } from '../../deployment-settings.ts';
 import { nameOf } from '../name.ts';
 
+/** The topics that are told when an alarm is raised, and the topics that are told when it is over. */
+export interface AlarmTopics {
+  readonly raised: readonly ITopic[];
+  readonly over: readonly ITopic[];
+}
+
+/** The topics of the settings: one that mails, and one that exists already. */
+export function alarmTopicsOf(
+  scope: Construct,
+  settings: DeploymentSettings,
+  dataKey: IKey | undefined,
+): AlarmTopics {
+  const { alarmTopicArn: arn } = settings;
+  const own = createAlarmTopic(scope, settings, dataKey);
+  const over = arn ? [Topic.fromTopicArn(scope, 'GivenAlarmTopic', arn)] : [];
+  return { raised: own ? [own, ...over] : over, over };
+}
+
 /**
  * Creates an encrypted topic that mails alarms to the address in the settings, if there is one. The
  * recipient must confirm the subscription. The topic has a key of its own unless there is one for all
  * data, because CloudWatch may not use the key that AWS manages for SNS.
  */
-const createAlarmTopic = (
+function createAlarmTopic(
   scope: Construct,
   { alarmEmail }: DeploymentSettings,
   dataKey: IKey | undefined,
-): Topic | undefined => {
+): Topic | undefined {
   if (!alarmEmail) return undefined;
   const key =
     dataKey ??
@@ -55,22 +73,4 @@ const createAlarmTopic = (
     }),
   );
   return topic;
-};
-
-/** The topics that are told when an alarm is raised, and the topics that are told when it is over. */
-export interface AlarmTopics {
-  readonly raised: readonly ITopic[];
-  readonly over: readonly ITopic[];
 }
-
-/** The topics of the settings: one that mails, and one that exists already. */
-export const alarmTopicsOf = (
-  scope: Construct,
-  settings: DeploymentSettings,
-  dataKey: IKey | undefined,
-): AlarmTopics => {
-  const { alarmTopicArn: arn } = settings;
-  const own = createAlarmTopic(scope, settings, dataKey);
-  const over = arn ? [Topic.fromTopicArn(scope, 'GivenAlarmTopic', arn)] : [];
-  return { raised: own ? [own, ...over] : over, over };
-};

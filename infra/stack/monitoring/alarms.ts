@@ -39,216 +39,16 @@ export interface Watched extends Logged {
   readonly logMetrics: LogMetrics;
 }
 
-interface AlarmDefinition {
-  readonly name: string;
-  /** The meaning of the alarm, where to look and what to do, for the engineer on call. */
-  readonly description: string;
-  /** The section of infra/runbooks.md with the rest. */
-  readonly runbook: string;
-  readonly metric: IMetric;
-  /** The alarm is raised from this value on. */
-  readonly threshold: number;
-  /** How many of the last three periods must reach the threshold; default: only the last one. */
-  readonly periods?: 2 | 3;
-  /** Missing data raises the alarm too. */
-  readonly raisedByMissingData?: true;
-}
-
-/** How to find the lines with a text, and the function that each is from. */
-const search = (text: string) =>
-  `Search the log group FunctionLogGroupName for ${text}: the name of a line's log stream has its function.`;
-
-/** How to find the function that responded. */
-const findRoute =
-  'The access log has the route, which is in the description of the function that takes it.';
-
-const gatewayAlarms = ({ api }: Watched): AlarmDefinition[] => [
-  {
-    name: 'ServerErrors',
-    description: `In 10 of 15 minutes at least one response in a hundred was a 5xx. ${findRoute} ${search('"level":"error"')} An integrationStatus of 429 in the access log means that the account's concurrency is used up. If it began with a deployment, go back.`,
-    runbook: 'check-a-deployment',
-    metric: serverErrorRate(api),
-    threshold: 1,
-    periods: 2,
-  },
-  {
-    name: 'Latency',
-    description: `For 15 minutes one request in a hundred has taken 3 s or more, which is longer than a cold start with a hash. ${findRoute} If it began with a deployment, go back; otherwise look whether its tables are throttled.`,
-    runbook: 'more-users',
-    metric: api.metricLatency({ statistic: 'p99', period }),
-    threshold: 3000,
-    periods: 3,
-  },
-];
-
-/** Requests that no function gets keep everybody out, and no other alarm sees them. */
-const refusalAlarms = ({ inProduction, logMetrics }: Watched): AlarmDefinition[] =>
-  inProduction
-    ? [
-        {
-          name: 'RefusedRequests',
-          description:
-            'In 5 minutes API Gateway refused at least 100 requests with 429, because there were more than the throttles allow. All clients share these, so that somebody may keep everybody out. The access log has the source addresses of the lines without an integrationStatus: block one that stands out in front of the API, or raise the throttles.',
-          runbook: 'more-users',
-          metric: logMetrics.RefusedRequests,
-          threshold: 100,
-        },
-      ]
-    : [];
-
-const crashAlarms = ({ logMetrics }: Watched): AlarmDefinition[] => [
-  {
-    name: 'Crashes',
-    description: `A function timed out, ran out of memory or exited. ${search(crashLines.map((line) => `"${line}"`).join(' and '))} If it began with a deployment, go back.`,
-    runbook: 'check-a-deployment',
-    metric: logMetrics.Crashes,
-    threshold: 1,
-  },
-];
-
-/**
- * Reads of the audit table have none: only admins and the sealer make any, and where they fail there are
- * alarms of the API and of the seal. Reads and writes have separate alarms, because an alarm takes at most ten
- * metrics.
- */
-const throttled = [
-  ['UsersTable', usersTable, 'Read'],
-  ['UsersTable', usersTable, 'Write'],
-  ['AuditTable', auditTable, 'Write'],
-] as const;
-
-const tableAlarms = ({ tables }: Watched): AlarmDefinition[] =>
-  throttled.map(([name, table, use]) => ({
-    name: `${name}${use}Throttles`,
-    description: `In 5 minutes DynamoDB throttled at least 10 ${use.toLowerCase()}s of the ${table.name} table and its indexes: a key is used too often, or traffic grows faster than on-demand capacity, which follows within minutes. If it goes on, find out in the access log who causes it.`,
-    runbook: 'more-users',
-    metric: sum(`Throttled ${use.toLowerCase()}s`, tableThrottles(tables, table, use)),
-    // The SDK retries a few, which no user notices.
-    threshold: 10,
-  }));
-
-const refusedLogins = 'IF(failed >= 50, 100 * failed / logins, 0)';
-
-/** A refresh token that was used twice raises the alarm by itself: somebody else has it. */
-const loginsOrReuses = ({ functions, logMetrics }: Watched) => {
-  const { Logins: logins, FailedLogins: failed, ReusedRefreshTokens: reused } = logMetrics;
-  return hasRefreshes(functions)
-    ? {
-        expression: `MAX([FILL(${refusedLogins}, 0), IF(FILL(reused, 0) > 0, 100, 0)])`,
-        usingMetrics: { failed, logins, reused },
-      }
-    : { expression: refusedLogins, usingMetrics: { failed, logins } };
-};
-
-const securityAlarms = (watched: Watched): AlarmDefinition[] => [
-  {
-    name: 'UnwrittenAuditEntries',
-    description: `An audit entry could not be stored. The log has the complete entry: replay it by replay-audit. ${search(entryNotWritten)}`,
-    runbook: 'commands',
-    metric: watched.logMetrics.UnwrittenAuditEntries,
-    threshold: 1,
-  },
-  {
-    name: 'AdminMade',
-    description: `A user was made an admin through the API. The log has the ids of both users, and the audit trail the rest. If this was not intended, demote the user. ${search(adminMade)}`,
-    runbook: 'watch',
-    metric: watched.logMetrics.AdminsMade,
-    threshold: 1,
-  },
-  {
-    name: 'FailedLogins',
-    description: `At least 50 logins in five minutes, by password, ID token or passkey, were refused (401, 404, 429), and no fewer than succeeded: someone is guessing. Other responses are not counted. Find the source addresses in the access log, and block them in front of the API. Where sessions are refreshed, a refresh token that came again after its use raises the alarm too. ${search(refreshTokenReused)}`,
-    runbook: 'watch',
-    metric: new MathExpression({
-      label: 'Refused logins, percent of refused and successful ones, if 50 or more',
-      period,
-      ...loginsOrReuses(watched),
-    }),
-    threshold: 50,
-  },
-];
-
-const trailAlarms = ({ sealer, events, logMetrics }: Watched): AlarmDefinition[] =>
-  sealer || events
-    ? [
-        {
-          name: 'AuditTrailBroken',
-          description: `The audit trail differs from what was sealed, or somebody changed, deleted or inserted an entry. The log names entries and files; the command verify-audit finds all. Find out who did it, before anybody mends it. ${search(auditTrailBroken)}`,
-          runbook: 'the-seal',
-          metric: logMetrics.BrokenAuditTrails,
-          threshold: 1,
-        },
-      ]
-    : [];
-
-const sealAlarms = ({ sealer }: Watched): AlarmDefinition[] =>
-  sealer
-    ? [
-        {
-          name: 'AuditSealBehind',
-          description: `For 15 minutes, which is three runs, the function seal-audit has not sealed anything: changes of newer entries in the table cannot be detected. Mend the cause: the next run seals what was missed. ${search('audit-seal-failed')}`,
-          runbook: 'the-seal',
-          metric: new MathExpression({
-            label: 'Runs that sealed nothing',
-            period,
-            expression: 'IF(runs - errors < 1, 1, 0)',
-            usingMetrics: {
-              runs: sealer.lambda.metricInvocations({ period }),
-              errors: sealer.lambda.metricErrors({ period }),
-            },
-          }),
-          threshold: 1,
-          periods: 3,
-          raisedByMissingData: true,
-        },
-      ]
-    : [];
-
-const eventAlarms = ({ events }: Watched): AlarmDefinition[] =>
-  events
-    ? [
-        {
-          name: 'EventsBehind',
-          description: `An audit entry has waited for the bus for 10 minutes: the bus takes none, or the function publish-audit is slower than entries are recorded. An entry is lost 24 hours after it was recorded, so mend the cause before. ${search('event-not-put')}`,
-          runbook: 'events',
-          metric: events.publisher.lambda.metric('IteratorAge', { period, statistic: 'Maximum' }),
-          threshold: 600_000,
-        },
-        {
-          name: 'RefusedEvents',
-          description:
-            'The bus refused events: they are in the queue RefusedEventsQueueUrl, with the errors. Mend the cause, and put them on the bus again.',
-          runbook: 'events',
-          metric: events.refused.metricApproximateNumberOfMessagesVisible({ period }),
-          threshold: 1,
-        },
-      ]
-    : [];
-
-const mailAlarms = ({ functions, logMetrics }: Watched): AlarmDefinition[] => {
-  const metrics = unsentMails(functions, logMetrics);
-  if (metrics.length === 0) return [];
-  return [
-    {
-      name: 'UnsentMails',
-      description: `Mails were not sent: their messages are in the queue UnsentMailsQueueUrl, or are lost where a function could not hand them over to the function send-mail. See SES too, and send what is in the queue once the cause is gone. ${search(`${mailNotSent} and ${mailNotHandedOver}`)}`,
-      runbook: 'mails',
-      metric: sum('Mails that were not sent', metrics),
-      threshold: 1,
-    },
-  ];
-};
-
 /**
  * Creates the alarms of the service: on what is seen of it, not on each function. Only in production throttles raise
  * alarms too, because each of those costs money.
  */
-export const createAlarms = (
+export function createAlarms(
   scope: Construct,
   watched: Watched,
   { raised, over }: AlarmTopics,
-): Alarm[] =>
-  [
+): Alarm[] {
+  return [
     gatewayAlarms,
     refusalAlarms,
     crashAlarms,
@@ -278,3 +78,216 @@ export const createAlarms = (
       alarm.addOkAction(...over.map((topic) => new SnsAction(topic)));
       return alarm;
     });
+}
+
+interface AlarmDefinition {
+  readonly name: string;
+  /** The meaning of the alarm, where to look and what to do, for the engineer on call. */
+  readonly description: string;
+  /** The section of infra/runbooks.md with the rest. */
+  readonly runbook: string;
+  readonly metric: IMetric;
+  /** The alarm is raised from this value on. */
+  readonly threshold: number;
+  /** How many of the last three periods must reach the threshold; default: only the last one. */
+  readonly periods?: 2 | 3;
+  /** Missing data raises the alarm too. */
+  readonly raisedByMissingData?: true;
+}
+
+/** How to find the function that responded. */
+const findRoute =
+  'The access log has the route, which is in the description of the function that takes it.';
+
+function gatewayAlarms({ api }: Watched): AlarmDefinition[] {
+  return [
+    {
+      name: 'ServerErrors',
+      description: `In 10 of 15 minutes at least one response in a hundred was a 5xx. ${findRoute} ${search('"level":"error"')} An integrationStatus of 429 in the access log means that the account's concurrency is used up. If it began with a deployment, go back.`,
+      runbook: 'check-a-deployment',
+      metric: serverErrorRate(api),
+      threshold: 1,
+      periods: 2,
+    },
+    {
+      name: 'Latency',
+      description: `For 15 minutes one request in a hundred has taken 3 s or more, which is longer than a cold start with a hash. ${findRoute} If it began with a deployment, go back; otherwise look whether its tables are throttled.`,
+      runbook: 'more-users',
+      metric: api.metricLatency({ statistic: 'p99', period }),
+      threshold: 3000,
+      periods: 3,
+    },
+  ];
+}
+
+/** How to find the lines with a text, and the function that each is from. */
+function search(text: string) {
+  return `Search the log group FunctionLogGroupName for ${text}: the name of a line's log stream has its function.`;
+}
+
+/** Requests that no function gets keep everybody out, and no other alarm sees them. */
+function refusalAlarms({ inProduction, logMetrics }: Watched): AlarmDefinition[] {
+  return inProduction
+    ? [
+        {
+          name: 'RefusedRequests',
+          description:
+            'In 5 minutes API Gateway refused at least 100 requests with 429, because there were more than the throttles allow. All clients share these, so that somebody may keep everybody out. The access log has the source addresses of the lines without an integrationStatus: block one that stands out in front of the API, or raise the throttles.',
+          runbook: 'more-users',
+          metric: logMetrics.RefusedRequests,
+          threshold: 100,
+        },
+      ]
+    : [];
+}
+
+function crashAlarms({ logMetrics }: Watched): AlarmDefinition[] {
+  return [
+    {
+      name: 'Crashes',
+      description: `A function timed out, ran out of memory or exited. ${search(crashLines.map((line) => `"${line}"`).join(' and '))} If it began with a deployment, go back.`,
+      runbook: 'check-a-deployment',
+      metric: logMetrics.Crashes,
+      threshold: 1,
+    },
+  ];
+}
+
+/**
+ * Reads of the audit table have none: only admins and the sealer make any, and where they fail there are
+ * alarms of the API and of the seal. Reads and writes have separate alarms, because an alarm takes at most ten
+ * metrics.
+ */
+const throttled = [
+  ['UsersTable', usersTable, 'Read'],
+  ['UsersTable', usersTable, 'Write'],
+  ['AuditTable', auditTable, 'Write'],
+] as const;
+
+function tableAlarms({ tables }: Watched): AlarmDefinition[] {
+  return throttled.map(([name, table, use]) => ({
+    name: `${name}${use}Throttles`,
+    description: `In 5 minutes DynamoDB throttled at least 10 ${use.toLowerCase()}s of the ${table.name} table and its indexes: a key is used too often, or traffic grows faster than on-demand capacity, which follows within minutes. If it goes on, find out in the access log who causes it.`,
+    runbook: 'more-users',
+    metric: sum(`Throttled ${use.toLowerCase()}s`, tableThrottles(tables, table, use)),
+    // The SDK retries a few, which no user notices.
+    threshold: 10,
+  }));
+}
+
+function securityAlarms(watched: Watched): AlarmDefinition[] {
+  return [
+    {
+      name: 'UnwrittenAuditEntries',
+      description: `An audit entry could not be stored. The log has the complete entry: replay it by replay-audit. ${search(entryNotWritten)}`,
+      runbook: 'commands',
+      metric: watched.logMetrics.UnwrittenAuditEntries,
+      threshold: 1,
+    },
+    {
+      name: 'AdminMade',
+      description: `A user was made an admin through the API. The log has the ids of both users, and the audit trail the rest. If this was not intended, demote the user. ${search(adminMade)}`,
+      runbook: 'watch',
+      metric: watched.logMetrics.AdminsMade,
+      threshold: 1,
+    },
+    {
+      name: 'FailedLogins',
+      description: `At least 50 logins in five minutes, by password, ID token or passkey, were refused (401, 404, 429), and no fewer than succeeded: someone is guessing. Other responses are not counted. Find the source addresses in the access log, and block them in front of the API. Where sessions are refreshed, a refresh token that came again after its use raises the alarm too. ${search(refreshTokenReused)}`,
+      runbook: 'watch',
+      metric: new MathExpression({
+        label: 'Refused logins, percent of refused and successful ones, if 50 or more',
+        period,
+        ...loginsOrReuses(watched),
+      }),
+      threshold: 50,
+    },
+  ];
+}
+
+const refusedLogins = 'IF(failed >= 50, 100 * failed / logins, 0)';
+
+/** A refresh token that was used twice raises the alarm by itself: somebody else has it. */
+function loginsOrReuses({ functions, logMetrics }: Watched) {
+  const { Logins: logins, FailedLogins: failed, ReusedRefreshTokens: reused } = logMetrics;
+  return hasRefreshes(functions)
+    ? {
+        expression: `MAX([FILL(${refusedLogins}, 0), IF(FILL(reused, 0) > 0, 100, 0)])`,
+        usingMetrics: { failed, logins, reused },
+      }
+    : { expression: refusedLogins, usingMetrics: { failed, logins } };
+}
+
+function mailAlarms({ functions, logMetrics }: Watched): AlarmDefinition[] {
+  const metrics = unsentMails(functions, logMetrics);
+  if (metrics.length === 0) return [];
+  return [
+    {
+      name: 'UnsentMails',
+      description: `Mails were not sent: their messages are in the queue UnsentMailsQueueUrl, or are lost where a function could not hand them over to the function send-mail. See SES too, and send what is in the queue once the cause is gone. ${search(`${mailNotSent} and ${mailNotHandedOver}`)}`,
+      runbook: 'mails',
+      metric: sum('Mails that were not sent', metrics),
+      threshold: 1,
+    },
+  ];
+}
+
+function trailAlarms({ sealer, events, logMetrics }: Watched): AlarmDefinition[] {
+  return sealer || events
+    ? [
+        {
+          name: 'AuditTrailBroken',
+          description: `The audit trail differs from what was sealed, or somebody changed, deleted or inserted an entry. The log names entries and files; the command verify-audit finds all. Find out who did it, before anybody mends it. ${search(auditTrailBroken)}`,
+          runbook: 'the-seal',
+          metric: logMetrics.BrokenAuditTrails,
+          threshold: 1,
+        },
+      ]
+    : [];
+}
+
+function sealAlarms({ sealer }: Watched): AlarmDefinition[] {
+  return sealer
+    ? [
+        {
+          name: 'AuditSealBehind',
+          description: `For 15 minutes, which is three runs, the function seal-audit has not sealed anything: changes of newer entries in the table cannot be detected. Mend the cause: the next run seals what was missed. ${search('audit-seal-failed')}`,
+          runbook: 'the-seal',
+          metric: new MathExpression({
+            label: 'Runs that sealed nothing',
+            period,
+            expression: 'IF(runs - errors < 1, 1, 0)',
+            usingMetrics: {
+              runs: sealer.lambda.metricInvocations({ period }),
+              errors: sealer.lambda.metricErrors({ period }),
+            },
+          }),
+          threshold: 1,
+          periods: 3,
+          raisedByMissingData: true,
+        },
+      ]
+    : [];
+}
+
+function eventAlarms({ events }: Watched): AlarmDefinition[] {
+  return events
+    ? [
+        {
+          name: 'EventsBehind',
+          description: `An audit entry has waited for the bus for 10 minutes: the bus takes none, or the function publish-audit is slower than entries are recorded. An entry is lost 24 hours after it was recorded, so mend the cause before. ${search('event-not-put')}`,
+          runbook: 'events',
+          metric: events.publisher.lambda.metric('IteratorAge', { period, statistic: 'Maximum' }),
+          threshold: 600_000,
+        },
+        {
+          name: 'RefusedEvents',
+          description:
+            'The bus refused events: they are in the queue RefusedEventsQueueUrl, with the errors. Mend the cause, and put them on the bus again.',
+          runbook: 'events',
+          metric: events.refused.metricApproximateNumberOfMessagesVisible({ period }),
+          threshold: 1,
+        },
+      ]
+    : [];
+}

@@ -21,20 +21,21 @@ import type { Tables } from '../table.ts';
 export const period = Duration.minutes(5);
 
 /** The sum of metrics, some of which may have no data, because a function was not called. */
-export const sum = (label: string, metrics: readonly IMetric[]): MathExpression =>
-  new MathExpression({
+export function sum(label: string, metrics: readonly IMetric[]): MathExpression {
+  return new MathExpression({
     label,
     period,
     expression: 'SUM(FILL(METRICS(), 0))',
     usingMetrics: Object.fromEntries(metrics.map((metric, i) => [`m${i}`, metric])),
   });
+}
 
 /** Mails that are not retried any more; no metrics where the service sends no mails. */
-export const unsentMails = (
+export function unsentMails(
   functions: readonly ServiceFunction[],
   { LostNotices }: LogMetrics,
-): Metric[] =>
-  functions.flatMap(({ lambda, unsent }) =>
+): Metric[] {
+  return functions.flatMap(({ lambda, unsent }) =>
     unsent
       ? [
           unsent.metricApproximateNumberOfMessagesVisible({ period, label: 'kept' }),
@@ -47,26 +48,28 @@ export const unsentMails = (
         ]
       : [],
   );
+}
 
 /** The percentage of responses that are a 5xx. */
-export const serverErrorRate = (api: HttpApi): MathExpression =>
-  new MathExpression({
+export function serverErrorRate(api: HttpApi): MathExpression {
+  return new MathExpression({
     label: 'Responses that are 5xx, percent',
     period,
     expression: 'IF(requests > 0, 100 * failed / requests, 0)',
     usingMetrics: { requests: api.metricCount(), failed: api.metricServerError() },
   });
+}
 
 /** The uses of a table that DynamoDB throttles separately. */
 export const tableUses = ['Read', 'Write'] as const;
 
 /** Throttled reads, or writes, of a table and of each of its indexes. */
-export const tableThrottles = (
+export function tableThrottles(
   tables: Tables,
   { name, indexes }: TableDefinition,
   use: (typeof tableUses)[number],
-): Metric[] =>
-  [undefined, ...indexes.map((index) => index.name)].map((index) =>
+): Metric[] {
+  return [undefined, ...indexes.map((index) => index.name)].map((index) =>
     tables[name].metric(`${use}ThrottleEvents`, {
       period,
       statistic: 'Sum',
@@ -77,20 +80,7 @@ export const tableThrottles = (
       },
     }),
   );
-
-/** Lines whose field has one of some values. */
-const having = (field: string, values: readonly string[]) =>
-  FilterPattern.any(...values.map((value) => FilterPattern.stringValue(field, '=', value)));
-
-/** The routes by which users log in, with a password, an ID token or a passkey. */
-const loginRoute = /^POST \/api\/login(?:\/identity|\/passkey)?$/;
-
-/**
- * Wrong password, ID token or passkey, unknown email, too many attempts. A 400 is a malformed request and does
- * not count: otherwise an attacker could lower the percentage of refusals by sending many of them.
- */
-const refusals = ['401', '404', '429'];
-const outcomes = ['200', '201', ...refusals];
+}
 
 export interface Logged {
   readonly functions: readonly ServiceFunction[];
@@ -107,11 +97,38 @@ export interface Logged {
 /** Lambda's own lines about a function that took too long or too much memory, or exited. */
 export const crashLines = ['Task timed out after', 'Runtime exited'];
 
-export const hasRefreshes = (functions: readonly ServiceFunction[]): boolean =>
-  functions.some(({ definition }) => definition.name === 'auth-refresh');
+/** Metrics made from the access log and the log of the functions. */
+export type LogMetrics = Readonly<Record<keyof ReturnType<typeof countedLines>, Metric>>;
+
+/** Creates metrics from the access log and the log of the functions, by one filter each. */
+export function createLogMetrics(scope: Construct, logged: Logged): LogMetrics {
+  const metricNamespace = nameOf(scope);
+  const metrics = Object.entries(countedLines(logged)).map(([metricName, lines]) => {
+    if (lines) {
+      new MetricFilter(lines.logGroup, metricName, { ...lines, metricNamespace, metricName });
+    }
+    const of = { namespace: metricNamespace, metricName, statistic: 'Sum', period };
+    return [metricName, new Metric(of)] as const;
+  });
+  return Object.fromEntries(metrics) as LogMetrics;
+}
+
+export function hasRefreshes(functions: readonly ServiceFunction[]): boolean {
+  return functions.some(({ definition }) => definition.name === 'auth-refresh');
+}
+
+/** The routes by which users log in, with a password, an ID token or a passkey. */
+const loginRoute = /^POST \/api\/login(?:\/identity|\/passkey)?$/;
+
+/**
+ * Wrong password, ID token or passkey, unknown email, too many attempts. A 400 is a malformed request and does
+ * not count: otherwise an attacker could lower the percentage of refusals by sending many of them.
+ */
+const refusals = ['401', '404', '429'];
+const outcomes = ['200', '201', ...refusals];
 
 /** The lines that each metric counts, by its name; nothing for lines that no function writes. */
-const countedLines = ({ functions, sealer, events, logs, accessLogs, inProduction }: Logged) => {
+function countedLines({ functions, sealer, events, logs, accessLogs, inProduction }: Logged) {
   const routes = functions.flatMap(({ definition }) => definition.routes.map(({ key }) => key));
   const isLogin = having(
     '$.routeKey',
@@ -153,20 +170,9 @@ const countedLines = ({ functions, sealer, events, logs, accessLogs, inProductio
     /** Notices of changes that could not be handed over to the mail function. */
     LostNotices: functions.some(({ unsent }) => unsent) ? logged(mailNotHandedOver) : undefined,
   };
-};
+}
 
-/** Metrics made from the access log and the log of the functions. */
-export type LogMetrics = Readonly<Record<keyof ReturnType<typeof countedLines>, Metric>>;
-
-/** Creates metrics from the access log and the log of the functions, by one filter each. */
-export const createLogMetrics = (scope: Construct, logged: Logged): LogMetrics => {
-  const metricNamespace = nameOf(scope);
-  const metrics = Object.entries(countedLines(logged)).map(([metricName, lines]) => {
-    if (lines) {
-      new MetricFilter(lines.logGroup, metricName, { ...lines, metricNamespace, metricName });
-    }
-    const of = { namespace: metricNamespace, metricName, statistic: 'Sum', period };
-    return [metricName, new Metric(of)] as const;
-  });
-  return Object.fromEntries(metrics) as LogMetrics;
-};
+/** Lines whose field has one of some values. */
+function having(field: string, values: readonly string[]) {
+  return FilterPattern.any(...values.map((value) => FilterPattern.stringValue(field, '=', value)));
+}
