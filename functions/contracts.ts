@@ -47,9 +47,6 @@ interface Exports {
   readonly descriptions: Descriptions;
 }
 
-/** The handler of the contract `endOthers` is the file `end-others.ts`. */
-const fileOf = (name: string): string => name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`);
-
 export const endpoints: readonly Endpoint[] = Object.entries<Exports>(folders).flatMap(
   ([folder, { tag, descriptions, ...exports }]) =>
     Object.entries(descriptions).map(([name, describe]) => ({
@@ -59,3 +56,8 @@ export const endpoints: readonly Endpoint[] = Object.entries<Exports>(folders).f
       describe,
     })),
 );
+
+/** The handler of the contract `endOthers` is the file `end-others.ts`. */
+function fileOf(name: string): string {
+  return name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`);
+}

@@ -6,7 +6,8 @@ import { named, timestamp } from '../../lib/contract/schemas.ts';
 import { atLeast, atMost, oneOf, text } from '../../lib/ground/validation.ts';
 import { preferredType } from '../../lib/http/request.ts';
 
-const integerRule = 'must be an integer';
+/** The most entries in a response as text, and the default. */
+export const maxTextLimit = 1000;
 
 const example = {
   id: 115032113971201,
@@ -20,63 +21,6 @@ const example = {
   details: null,
   created_at: '2026-11-21T09:05:00.000Z',
 };
-
-const userId = (description: string) =>
-  v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^-?\d+$/, integerRule),
-      v.transform(Number),
-      v.number(),
-      v.safeInteger(integerRule),
-      v.metadata({ format: 'int64' }),
-      v.description(description),
-    ),
-  );
-
-const someText = (most: number, description: string) =>
-  v.optional(
-    v.pipe(
-      text,
-      atLeast(() => 1),
-      atMost(most),
-      v.description(description),
-    ),
-  );
-
-const filters = () => ({
-  userId: userId('Only what this user did.'),
-  action: v.optional(v.pipe(oneOf(actions), v.description('Only entries of this action.'))),
-  result: v.optional(v.pipe(oneOf(results), v.description('Only entries of this result.'))),
-  resourceId: someText(100, 'Only what was done to this user.'),
-  about: userId(
-    'Only what this user did, or what was done to this user. Not with `userId` or `resourceId`.',
-  ),
-  ipAddress: v.optional(
-    v.pipe(ipAddress, v.description('Only what came from this address, in any spelling.')),
-  ),
-  since: v.optional(
-    v.pipe(
-      instant,
-      v.description(
-        'Only entries from this time on: a date-time with its offset (write `+` as `%2B`), or a date (UTC).',
-      ),
-    ),
-  ),
-  until: v.optional(
-    v.pipe(instant, v.description('Only entries before this time, in the same form.')),
-  ),
-  order: v.optional(
-    v.pipe(
-      oneOf(['desc', 'asc']),
-      v.description('Newest first (`desc`), or oldest first.'),
-      v.metadata({ default: 'desc' }),
-    ),
-  ),
-});
-
-/** The most entries in a response as text, and the default. */
-export const maxTextLimit = 1000;
 
 /** The forms of text, by their names in lib/audit/formats.ts. */
 export const textForms = {
@@ -92,13 +36,13 @@ export const textForms = {
 } as const satisfies Readonly<Record<string, Omit<TextForm, 'schema'>>>;
 
 /** The form of text that an Accept header prefers; undefined: JSON. */
-export const preferredForm = (accept: string | undefined): keyof typeof textForms | undefined => {
+export function preferredForm(accept: string | undefined): keyof typeof textForms | undefined {
   const byType = Object.fromEntries(
     Object.entries(textForms).map(([form, { contentType }]) => [contentType.split(';')[0], form]),
   );
   const type = preferredType(accept, ['application/json', ...Object.keys(byType)]);
   return byType[type] as keyof typeof textForms | undefined;
-};
+}
 
 export const list = {
   route: 'GET /api/admin/audit-logs',
@@ -119,38 +63,10 @@ export const list = {
   storageFault: ['Error fetching audit logs', 'err'],
 } as const satisfies Contract;
 
-const auditEntry = () =>
-  named(
-    'AuditEntry',
-    v.object({
-      id: v.pipe(
-        v.number(),
-        v.integer(),
-        v.minValue(0),
-        v.maxValue(Number.MAX_SAFE_INTEGER),
-        v.metadata({ format: 'int64' }),
-      ),
-      user_id: v.pipe(
-        v.nullable(v.pipe(v.number(), v.integer(), v.metadata({ format: 'int64' }))),
-        v.description('The user who did it; null when none is known.'),
-      ),
-      action: v.picklist(actions),
-      resource: v.pipe(v.string(), v.maxLength(100)),
-      resource_id: v.pipe(
-        v.nullable(v.pipe(v.string(), v.maxLength(100))),
-        v.description('The user to whom it was done.'),
-      ),
-      ip_address: v.nullable(v.pipe(v.string(), v.maxLength(45))),
-      user_agent: v.nullable(v.pipe(v.string(), v.maxLength(1024))),
-      result: v.picklist(results),
-      details: v.pipe(v.nullable(v.string()), v.description('JSON, after redaction.')),
-      created_at: timestamp(),
-    }) satisfies v.GenericSchema<unknown, AuditEntry>,
-  );
-
 /** Entries in a response. */
-export const entries = () =>
-  named('AuditEntries', v.object({ data: v.pipe(v.array(auditEntry()), v.readonly()) }));
+export function entries() {
+  return named('AuditEntries', v.object({ data: v.pipe(v.array(auditEntry()), v.readonly()) }));
+}
 
 export const tag = 'Audit trail';
 
@@ -192,3 +108,93 @@ export const descriptions: Descriptions = {
     },
   }),
 };
+
+function filters() {
+  return {
+    userId: userId('Only what this user did.'),
+    action: v.optional(v.pipe(oneOf(actions), v.description('Only entries of this action.'))),
+    result: v.optional(v.pipe(oneOf(results), v.description('Only entries of this result.'))),
+    resourceId: someText(100, 'Only what was done to this user.'),
+    about: userId(
+      'Only what this user did, or what was done to this user. Not with `userId` or `resourceId`.',
+    ),
+    ipAddress: v.optional(
+      v.pipe(ipAddress, v.description('Only what came from this address, in any spelling.')),
+    ),
+    since: v.optional(
+      v.pipe(
+        instant,
+        v.description(
+          'Only entries from this time on: a date-time with its offset (write `+` as `%2B`), or a date (UTC).',
+        ),
+      ),
+    ),
+    until: v.optional(
+      v.pipe(instant, v.description('Only entries before this time, in the same form.')),
+    ),
+    order: v.optional(
+      v.pipe(
+        oneOf(['desc', 'asc']),
+        v.description('Newest first (`desc`), or oldest first.'),
+        v.metadata({ default: 'desc' }),
+      ),
+    ),
+  };
+}
+
+const integerRule = 'must be an integer';
+
+function userId(description: string) {
+  return v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^-?\d+$/, integerRule),
+      v.transform(Number),
+      v.number(),
+      v.safeInteger(integerRule),
+      v.metadata({ format: 'int64' }),
+      v.description(description),
+    ),
+  );
+}
+
+function someText(most: number, description: string) {
+  return v.optional(
+    v.pipe(
+      text,
+      atLeast(() => 1),
+      atMost(most),
+      v.description(description),
+    ),
+  );
+}
+
+function auditEntry() {
+  return named(
+    'AuditEntry',
+    v.object({
+      id: v.pipe(
+        v.number(),
+        v.integer(),
+        v.minValue(0),
+        v.maxValue(Number.MAX_SAFE_INTEGER),
+        v.metadata({ format: 'int64' }),
+      ),
+      user_id: v.pipe(
+        v.nullable(v.pipe(v.number(), v.integer(), v.metadata({ format: 'int64' }))),
+        v.description('The user who did it; null when none is known.'),
+      ),
+      action: v.picklist(actions),
+      resource: v.pipe(v.string(), v.maxLength(100)),
+      resource_id: v.pipe(
+        v.nullable(v.pipe(v.string(), v.maxLength(100))),
+        v.description('The user to whom it was done.'),
+      ),
+      ip_address: v.nullable(v.pipe(v.string(), v.maxLength(45))),
+      user_agent: v.nullable(v.pipe(v.string(), v.maxLength(1024))),
+      result: v.picklist(results),
+      details: v.pipe(v.nullable(v.string()), v.description('JSON, after redaction.')),
+      created_at: timestamp(),
+    }) satisfies v.GenericSchema<unknown, AuditEntry>,
+  );
+}

@@ -20,107 +20,6 @@ export const requestCheck = {
 /** The same whether a check was requested before or not. */
 export const requested = 'Check requested';
 
-const sealedFile = () =>
-  named(
-    'SealedFile',
-    v.object({
-      number: v.pipe(count(), v.description('Its number; the first file has 1.')),
-      at: v.pipe(timestamp(), v.description('When the run of the sealer began that wrote it.')),
-      until: v.pipe(timestamp(), v.description('Entries of before that time are sealed.')),
-      count: v.pipe(count(), v.description('How many entries it has.')),
-    }),
-  );
-
-const sealFinding = () =>
-  named(
-    'SealFinding',
-    v.object({
-      kind: v.pipe(
-        v.string(),
-        v.description(
-          'Of an entry `changed`, `deleted` or `inserted`; of a file `altered`, `foreign`, `missing` or `unsigned`.',
-        ),
-      ),
-      subject: v.pipe(
-        v.string(),
-        v.description('The id of the entry, or the number and name of the file, or of several.'),
-      ),
-      at: v.pipe(timestamp(), v.description('When a check had it last.')),
-    }),
-  );
-
-const sealCheck = () =>
-  named(
-    'SealCheck',
-    v.object({
-      at: timestamp(),
-      until: v.pipe(timestamp(), v.description('It covered entries of before that time.')),
-      entries: v.pipe(count(), v.description('How many entries it covered: those of two days.')),
-      total: v.pipe(count(), v.description('These, and those that were sealed since.')),
-      next: v.pipe(timestamp(), v.description('When the next one is due.')),
-      recent: v.pipe(
-        v.boolean(),
-        v.description(
-          'Whether it covered what was there an hour ago, or a day ago where there are more than 20,000 entries, which are checked daily.',
-        ),
-      ),
-      findings: v.pipe(
-        count(),
-        v.description(
-          'How many findings stand: each until a check covers the same and does not have it again, for 31 days at most.',
-        ),
-      ),
-      named: v.pipe(
-        v.array(sealFinding()),
-        v.maxLength(10),
-        v.description('Some of them, ten at most.'),
-      ),
-      found: v.pipe(
-        v.nullable(timestamp()),
-        v.description('When a check had findings last; null if none ever had.'),
-      ),
-    }),
-  );
-
-/** Days. */
-const days = (description: string) => v.pipe(count(), v.description(description));
-
-const kept = () =>
-  named(
-    'AuditDays',
-    v.object({
-      table: days(
-        'Days for which an entry stays in the table, where queries find it; 0: for ever.',
-      ),
-      lock: days('Days for which nobody can delete what is sealed; 0: it is not locked.'),
-      archive: days('Days for which what is sealed stays in the archive; 0: for ever.'),
-    }),
-  );
-
-const summary = () =>
-  named(
-    'AuditSealSummary',
-    v.object({
-      key: v.pipe(v.string(), v.description('SHA-256 of the public key (SPKI, DER), hexadecimal.')),
-      interval: v.pipe(count(), v.description('Seconds from one run of the sealer to the next.')),
-      newest: v.pipe(
-        v.nullable(sealedFile()),
-        v.description('The newest file; null before the first is sealed.'),
-      ),
-      behind: v.pipe(
-        v.nullable(count()),
-        v.description(
-          'Null while sealing keeps up, and before the first file is sealed. Otherwise the seconds since `until` of the newest file: that is longer ago than three intervals and a grace (of one interval, a minute at most), and than five minutes.',
-        ),
-      ),
-      check: v.pipe(
-        v.nullable(sealCheck()),
-        v.description('The last check by the sealer; null before the first.'),
-      ),
-      days: kept(),
-    }),
-  );
-
 export const tag = 'Audit trail';
 
 export const descriptions: Descriptions = {
@@ -172,3 +71,111 @@ export const descriptions: Descriptions = {
     errors: ['AUDIT_NOT_SEALED'],
   }),
 };
+
+function summary() {
+  return named(
+    'AuditSealSummary',
+    v.object({
+      key: v.pipe(v.string(), v.description('SHA-256 of the public key (SPKI, DER), hexadecimal.')),
+      interval: v.pipe(count(), v.description('Seconds from one run of the sealer to the next.')),
+      newest: v.pipe(
+        v.nullable(sealedFile()),
+        v.description('The newest file; null before the first is sealed.'),
+      ),
+      behind: v.pipe(
+        v.nullable(count()),
+        v.description(
+          'Null while sealing keeps up, and before the first file is sealed. Otherwise the seconds since `until` of the newest file: that is longer ago than three intervals and a grace (of one interval, a minute at most), and than five minutes.',
+        ),
+      ),
+      check: v.pipe(
+        v.nullable(sealCheck()),
+        v.description('The last check by the sealer; null before the first.'),
+      ),
+      days: kept(),
+    }),
+  );
+}
+
+function sealedFile() {
+  return named(
+    'SealedFile',
+    v.object({
+      number: v.pipe(count(), v.description('Its number; the first file has 1.')),
+      at: v.pipe(timestamp(), v.description('When the run of the sealer began that wrote it.')),
+      until: v.pipe(timestamp(), v.description('Entries of before that time are sealed.')),
+      count: v.pipe(count(), v.description('How many entries it has.')),
+    }),
+  );
+}
+
+function sealCheck() {
+  return named(
+    'SealCheck',
+    v.object({
+      at: timestamp(),
+      until: v.pipe(timestamp(), v.description('It covered entries of before that time.')),
+      entries: v.pipe(count(), v.description('How many entries it covered: those of two days.')),
+      total: v.pipe(count(), v.description('These, and those that were sealed since.')),
+      next: v.pipe(timestamp(), v.description('When the next one is due.')),
+      recent: v.pipe(
+        v.boolean(),
+        v.description(
+          'Whether it covered what was there an hour ago, or a day ago where there are more than 20,000 entries, which are checked daily.',
+        ),
+      ),
+      findings: v.pipe(
+        count(),
+        v.description(
+          'How many findings stand: each until a check covers the same and does not have it again, for 31 days at most.',
+        ),
+      ),
+      named: v.pipe(
+        v.array(sealFinding()),
+        v.maxLength(10),
+        v.description('Some of them, ten at most.'),
+      ),
+      found: v.pipe(
+        v.nullable(timestamp()),
+        v.description('When a check had findings last; null if none ever had.'),
+      ),
+    }),
+  );
+}
+
+function sealFinding() {
+  return named(
+    'SealFinding',
+    v.object({
+      kind: v.pipe(
+        v.string(),
+        v.description(
+          'Of an entry `changed`, `deleted` or `inserted`; of a file `altered`, `foreign`, `missing` or `unsigned`.',
+        ),
+      ),
+      subject: v.pipe(
+        v.string(),
+        v.description('The id of the entry, or the number and name of the file, or of several.'),
+      ),
+      at: v.pipe(timestamp(), v.description('When a check had it last.')),
+    }),
+  );
+}
+
+function kept() {
+  return named(
+    'AuditDays',
+    v.object({
+      table: days(
+        'Days for which an entry stays in the table, where queries find it; 0: for ever.',
+      ),
+      lock: days('Days for which nobody can delete what is sealed; 0: it is not locked.'),
+      archive: days('Days for which what is sealed stays in the archive; 0: for ever.'),
+    }),
+  );
+}
+
+/** Days. */
+function days(description: string) {
+  return v.pipe(count(), v.description(description));
+}

@@ -13,28 +13,8 @@ import * as shownHeader from '../../lib/seal/newest-header.ts';
 import { isRecent, nextCheck } from '../../lib/seal/schedule.ts';
 import * as contract from './contract.ts';
 
-const readKey = async (): Promise<KeyObject> => {
-  const { auditArchiveFolder: folder } = config;
-  if (folder) return createPublicKey(await readFile(join(folder, publicKeyName)));
-  const { PublicKey } = await callKms('GetPublicKey', config.auditSealKey);
-  return createPublicKey({ key: Buffer.from(PublicKey, 'base64'), type: 'spki', format: 'der' });
-};
-
 /** Kept from request to request of this process. */
 let publicKey: KeyObject | undefined;
-
-/** The newest file, as its sealer left word of it, and the key by which that is signed. */
-const readNewest = async () => {
-  publicKey ??= await readKey();
-  return { key: fingerprintOf(publicKey), newest: await shownHeader.read(publicKey) };
-};
-
-const checkOf = (last: Check, interval: number, now: number) => {
-  const { at, until, entries, later, findings, named, found } = last;
-  const next = new Date(nextCheck(last, interval)).toISOString();
-  const recent = isRecent(last, interval, now);
-  return { at, until, entries, total: entries + later, next, recent, findings, named, found };
-};
 
 export const handler = protectedEndpoint(contract.get, async () => {
   if (!keepsSeal(config)) throw new DomainError('AUDIT_NOT_SEALED');
@@ -62,3 +42,23 @@ export const handler = protectedEndpoint(contract.get, async () => {
     body: { ...known, interval, newest: { number, at, until, count }, behind, check },
   };
 });
+
+/** The newest file, as its sealer left word of it, and the key by which that is signed. */
+async function readNewest() {
+  publicKey ??= await readKey();
+  return { key: fingerprintOf(publicKey), newest: await shownHeader.read(publicKey) };
+}
+
+async function readKey(): Promise<KeyObject> {
+  const { auditArchiveFolder: folder } = config;
+  if (folder) return createPublicKey(await readFile(join(folder, publicKeyName)));
+  const { PublicKey } = await callKms('GetPublicKey', config.auditSealKey);
+  return createPublicKey({ key: Buffer.from(PublicKey, 'base64'), type: 'spki', format: 'der' });
+}
+
+function checkOf(last: Check, interval: number, now: number) {
+  const { at, until, entries, later, findings, named, found } = last;
+  const next = new Date(nextCheck(last, interval)).toISOString();
+  const recent = isRecent(last, interval, now);
+  return { at, until, entries, total: entries + later, next, recent, findings, named, found };
+}

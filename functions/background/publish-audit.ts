@@ -8,23 +8,35 @@ import { type AuditEvent, eventsOf, type StreamRecord } from '../../lib/options/
 /** Events that are put at the same time. */
 const atOnce = 10;
 
+/**
+ * Puts the events of the audit table's stream on the bus. Lambda calls it again with the first record
+ * that it returns and all after that, so that an event may come twice and is not lost.
+ */
+export async function handler(batch: { Records: StreamRecord[] }): Promise<DynamoDBBatchResponse> {
+  const events = await eventsOf(batch.Records);
+  for (let at = 0; at < events.length; at += atOnce) {
+    const failures = await Promise.all(events.slice(at, at + atOnce).map(putOrReport));
+    const batchItemFailures = failures.flat();
+    if (batchItemFailures.length > 0) return { batchItemFailures };
+  }
+  return { batchItemFailures: [] };
+}
+
+async function putOrReport(event: AuditEvent): Promise<DynamoDBBatchItemFailure[]> {
+  try {
+    await put(event);
+    return [];
+  } catch (error) {
+    logError('event-not-put', describeFault(error));
+    return [{ itemIdentifier: event.sequenceNumber }];
+  }
+}
+
 /** The errors after which the same event would be refused again (EventBridge's API, PutEvents). */
 const isRefusal = /^(InvalidArgument|MalformedDetail|NotAuthorizedFor\w+|ValidationException)$/;
 
-const protocols = { events: 'application/x-amz-json-1.1', sqs: 'application/x-amz-json-1.0' };
-
-/** @returns the output, or the name of the error */
-const call = async (service: keyof typeof protocols, target: string, input: object) => {
-  const { eventsUrl, refusedEventsQueueUrl } = config;
-  const { href: url } = new URL('/', service === 'sqs' ? refusedEventsQueueUrl : eventsUrl);
-  const headers = { 'content-type': protocols[service], 'x-amz-target': target };
-  const { status, text } = await post({ url, service, headers, body: JSON.stringify(input) });
-  const { __type = `Http${status}`, ...output } = JSON.parse(text);
-  return { error: status === 200 ? undefined : __type.split('#').at(-1), output };
-};
-
 /** Puts an event on the bus; one that the bus refuses, into a queue, so that it holds up no other. */
-const put = async ({ event }: AuditEvent): Promise<void> => {
+async function put({ event }: AuditEvent): Promise<void> {
   const { eventBus: EventBusName, eventSource: Source } = config;
   const entry = { EventBusName, Source, ...event };
   const { error, output } = await call('events', 'AWSEvents.PutEvents', { Entries: [entry] });
@@ -35,30 +47,16 @@ const put = async ({ event }: AuditEvent): Promise<void> => {
   const message = { QueueUrl: config.refusedEventsQueueUrl, MessageBody };
   const kept = await call('sqs', 'AmazonSQS.SendMessage', message);
   if (kept.error) throw namedError(kept.error);
-};
+}
 
-const putOrReport = async (event: AuditEvent): Promise<DynamoDBBatchItemFailure[]> => {
-  try {
-    await put(event);
-    return [];
-  } catch (error) {
-    logError('event-not-put', describeFault(error));
-    return [{ itemIdentifier: event.sequenceNumber }];
-  }
-};
+const protocols = { events: 'application/x-amz-json-1.1', sqs: 'application/x-amz-json-1.0' };
 
-/**
- * Puts the events of the audit table's stream on the bus. Lambda calls it again with the first record
- * that it returns and all after that, so that an event may come twice and is not lost.
- */
-export const handler = async (batch: {
-  Records: StreamRecord[];
-}): Promise<DynamoDBBatchResponse> => {
-  const events = await eventsOf(batch.Records);
-  for (let at = 0; at < events.length; at += atOnce) {
-    const failures = await Promise.all(events.slice(at, at + atOnce).map(putOrReport));
-    const batchItemFailures = failures.flat();
-    if (batchItemFailures.length > 0) return { batchItemFailures };
-  }
-  return { batchItemFailures: [] };
-};
+/** @returns the output, or the name of the error */
+async function call(service: keyof typeof protocols, target: string, input: object) {
+  const { eventsUrl, refusedEventsQueueUrl } = config;
+  const { href: url } = new URL('/', service === 'sqs' ? refusedEventsQueueUrl : eventsUrl);
+  const headers = { 'content-type': protocols[service], 'x-amz-target': target };
+  const { status, text } = await post({ url, service, headers, body: JSON.stringify(input) });
+  const { __type = `Http${status}`, ...output } = JSON.parse(text);
+  return { error: status === 200 ? undefined : __type.split('#').at(-1), output };
+}

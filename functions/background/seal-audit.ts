@@ -8,32 +8,14 @@ import type { Sealing } from '../../lib/seal/sealer.ts';
 import { auditEntries } from '../../lib/seal/table.ts';
 import { requireKeeping } from '../../lib/seal/taken-over.ts';
 
-const openSealing = async (): Promise<Sealing> => ({
-  archive: bucketArchive(config.auditArchiveBucket),
-  source: auditEntries,
-  signer: await kmsSigner(config.auditSealKey),
-  interval: config.auditSealInterval,
-  archiveDays: config.auditArchiveDays,
-  shown: shownHeader,
-  asked,
-});
-
-/** Nothing is sealed into a bucket of an earlier stack that loses objects sooner, or locks them otherwise. */
-const requireBucket = async (): Promise<void> => {
-  const { auditArchiveTakenOver, auditArchiveBucket, auditArchiveDays, auditLockDays } = config;
-  if (auditArchiveTakenOver === 'no') return;
-  const wanted = { archiveDays: auditArchiveDays, lockDays: auditLockDays };
-  await requireKeeping(auditArchiveBucket, wanted);
-};
-
 /** Kept from run to run of this process. */
 let sealing: Sealing | undefined;
 
 /** Seals, on a schedule, the audit entries that no file has (lib/seal/README.md, Runs). */
-export const handler = async (
+export async function handler(
   _event: unknown,
   context: Pick<Context, 'getRemainingTimeInMillis'>,
-): Promise<void> => {
+): Promise<void> {
   try {
     await requireBucket();
     sealing ??= await openSealing();
@@ -43,4 +25,24 @@ export const handler = async (
     logFailure(error);
     throw new Error('The audit trail was not sealed to its end');
   }
-};
+}
+
+/** Nothing is sealed into a bucket of an earlier stack that loses objects sooner, or locks them otherwise. */
+async function requireBucket(): Promise<void> {
+  const { auditArchiveTakenOver, auditArchiveBucket, auditArchiveDays, auditLockDays } = config;
+  if (auditArchiveTakenOver === 'no') return;
+  const wanted = { archiveDays: auditArchiveDays, lockDays: auditLockDays };
+  await requireKeeping(auditArchiveBucket, wanted);
+}
+
+async function openSealing(): Promise<Sealing> {
+  return {
+    archive: bucketArchive(config.auditArchiveBucket),
+    source: auditEntries,
+    signer: await kmsSigner(config.auditSealKey),
+    interval: config.auditSealInterval,
+    archiveDays: config.auditArchiveDays,
+    shown: shownHeader,
+    asked,
+  };
+}

@@ -7,7 +7,7 @@ import type { MailMessage } from '../../lib/options/mails/hand-over.ts';
 /**
  * Other functions invoke this one and do not wait for it. When it throws, Lambda invokes it again.
  */
-export const handler = async (message: MailMessage): Promise<void> => {
+export async function handler(message: MailMessage): Promise<void> {
   try {
     requirePassedOn();
     await mail(message);
@@ -15,4 +15,4 @@ export const handler = async (message: MailMessage): Promise<void> => {
     logError(mailNotSent, { requestId: message.request_id, ...describeFault(error) });
     throw new Error(`No mail was sent: ${faultName(error)}`);
   }
-};
+}

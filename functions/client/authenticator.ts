@@ -59,6 +59,20 @@ export function askToUse(
   return ask('get', { publicKey, ...(mediation && { mediation }), ...(signal && { signal }) });
 }
 
+function bytesIn(text: string): Uint8Array {
+  const binary = atob(text.replace(/-/g, '+').replace(/_/g, '/'));
+  return Uint8Array.from(binary, (byte) => byte.charCodeAt(0));
+}
+
+/** The parts of a response to either request. */
+const parts = [
+  'clientDataJSON',
+  'attestationObject',
+  'authenticatorData',
+  'signature',
+  'userHandle',
+];
+
 /**
  * The browser's credential as JSON. It is read field by field: not all browsers write it, and the credentials of some
  * extensions have a `toJSON` that fails, or none.
@@ -79,14 +93,10 @@ async function ask<Made>(kind: 'create' | 'get', options: object): Promise<Made>
   }
 }
 
-/** The parts of a response to either request. */
-const parts = [
-  'clientDataJSON',
-  'attestationObject',
-  'authenticatorData',
-  'signature',
-  'userHandle',
-];
+function textOf(buffer: ArrayBuffer): string {
+  const binary = Array.from(new Uint8Array(buffer), (byte) => String.fromCharCode(byte)).join('');
+  return btoa(binary).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '');
+}
 
 function failureOf(cause: unknown): AccountsError {
   const { name, message } = cause as Error;
@@ -99,14 +109,4 @@ function failureOf(cause: unknown): AccountsError {
     message: `The browser has made or used no passkey: ${why}`,
     cause,
   });
-}
-
-function bytesIn(text: string): Uint8Array {
-  const binary = atob(text.replace(/-/g, '+').replace(/_/g, '/'));
-  return Uint8Array.from(binary, (byte) => byte.charCodeAt(0));
-}
-
-function textOf(buffer: ArrayBuffer): string {
-  const binary = Array.from(new Uint8Array(buffer), (byte) => String.fromCharCode(byte)).join('');
-  return btoa(binary).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '');
 }

@@ -114,14 +114,14 @@ async function renewed(session: BrowserSession): Promise<Answer<Tokens>> {
   return answer;
 }
 
-function isRefusedByService({ status, headers }: Response): boolean {
-  return status === 401 && isRefusal(headers.get('Error-Code'));
-}
-
 /** Whether a new token may help. Others refuse tokens for reasons of their own too, and end no session. */
 function isRefusedByOther({ status }: Response, { token, refreshToken }: Tokens): boolean {
   const isOld = Date.now() - readToken(token).issued > 60_000;
   return status === 401 && refreshToken !== undefined && isOld;
+}
+
+function isRefusedByService({ status, headers }: Response): boolean {
+  return status === 401 && isRefusal(headers.get('Error-Code'));
 }
 
 function withToken(request: Request, { token }: Tokens): Request {

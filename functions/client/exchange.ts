@@ -63,4 +63,6 @@ async function post({ base, fetch }: Target, path: string, init: RequestInit): P
   }
 }
 
-const aborted = (signal?: AbortSignal) => (signal ? { signal } : {});
+function aborted(signal?: AbortSignal) {
+  return signal ? { signal } : {};
+}

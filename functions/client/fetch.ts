@@ -71,8 +71,9 @@ function isRefused({ status, headers }: Response, session: Session, isOfService:
   return Boolean(session.refreshToken) && Date.now() + session.ahead - session.issued > 60_000;
 }
 
-const urlOf = (input: string | URL | Request): string =>
-  String(typeof input === 'object' && 'url' in input ? input.url : input);
+function urlOf(input: string | URL | Request): string {
+  return String(typeof input === 'object' && 'url' in input ? input.url : input);
+}
 
 /** A stream can be read once. */
 function isStream(body: unknown): boolean {

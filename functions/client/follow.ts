@@ -32,7 +32,9 @@ export async function follow(
   }
 }
 
-const isLogin = (path: string): boolean => /^\/api\/(auth\/register|login(\/[\w-]+)?)$/.test(path);
+function isLogin(path: string): boolean {
+  return /^\/api\/(auth\/register|login(\/[\w-]+)?)$/.test(path);
+}
 
 /** Where admins need a second factor, the role is that of the session (functions/README.md, Second factor). */
 const mayChangeRole =

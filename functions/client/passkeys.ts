@@ -135,4 +135,6 @@ async function asked(api: Api, signal?: AbortSignal): Promise<UsedCredential> {
   return askToUse(data, signal);
 }
 
-const given = (signal?: AbortSignal) => (signal ? { signal } : {});
+function given(signal?: AbortSignal) {
+  return signal ? { signal } : {};
+}

@@ -11,11 +11,6 @@ export interface TokenStorage {
 /** The text in place of a session that the service has ended, until it is removed a moment later. */
 export const endedMark = 'ended';
 
-/** The storage of a page, or else memory. */
-export function defaultStorage(): TokenStorage {
-  return place.document ? pageStorage : memoryStorage();
-}
-
 /** `localStorage`, which tabs share; without a refresh token, the storage of the tab. */
 const pageStorage: TokenStorage = {
   get: (key) =>
@@ -33,23 +28,9 @@ const pageStorage: TokenStorage = {
   },
 };
 
-/** Moves the tokens that the code of functions/CLIENTS.md stored before there was this client. */
-function takeOver(key: string): string | null {
-  const { localStorage } = place;
-  const tokens = localStorage.getItem('tokens');
-  if (!tokens || !/^\{.*"token":"[\w-]+\.[\w-]+\.[\w-]+"/.test(tokens)) return null;
-  localStorage.setItem(key, tokens);
-  localStorage.removeItem('tokens');
-  return tokens;
-}
-
-function memoryStorage(): TokenStorage {
-  const kept = new Map<string, string>();
-  return {
-    get: (key) => kept.get(key),
-    set: (key, value) => kept.set(key, value),
-    remove: (key) => kept.delete(key),
-  };
+/** The storage of a page, or else memory. */
+export function defaultStorage(): TokenStorage {
+  return place.document ? pageStorage : memoryStorage();
 }
 
 /** One text in a storage. */
@@ -101,5 +82,24 @@ export function keptIn(storage: TokenStorage, key: string): Kept {
         },
       ),
     remove: () => change(null, () => storage.remove(key)),
+  };
+}
+
+/** Moves the tokens that the code of functions/CLIENTS.md stored before there was this client. */
+function takeOver(key: string): string | null {
+  const { localStorage } = place;
+  const tokens = localStorage.getItem('tokens');
+  if (!tokens || !/^\{.*"token":"[\w-]+\.[\w-]+\.[\w-]+"/.test(tokens)) return null;
+  localStorage.setItem(key, tokens);
+  localStorage.removeItem('tokens');
+  return tokens;
+}
+
+function memoryStorage(): TokenStorage {
+  const kept = new Map<string, string>();
+  return {
+    get: (key) => kept.get(key),
+    set: (key, value) => kept.set(key, value),
+    remove: (key) => kept.delete(key),
   };
 }

@@ -37,12 +37,6 @@ export function settle(watched: Watched, user: User | null, reason?: Reason): vo
   for (const listener of [...watched.listeners]) tell(() => listener(user, happened));
 }
 
-function reasonOf(before: User | null | undefined, after: User | null): Reason {
-  if (before === undefined) return 'read';
-  if (!after) return 'loggedOut';
-  return before?.id === after.id ? 'changed' : 'loggedIn';
-}
-
 /** A listener that throws keeps nobody else from hearing of it, and its error is reported as any other. */
 export function tell(listener: () => void): void {
   try {
@@ -52,4 +46,10 @@ export function tell(listener: () => void): void {
       throw error;
     });
   }
+}
+
+function reasonOf(before: User | null | undefined, after: User | null): Reason {
+  if (before === undefined) return 'read';
+  if (!after) return 'loggedOut';
+  return before?.id === after.id ? 'changed' : 'loggedIn';
 }

@@ -3,7 +3,6 @@ import { page, pageFile } from '../../lib/contract/schemas.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';
 import { hasPage, type LinkPage } from '../../lib/options/links/page.ts';
 
-const exists = ({ console }: ServiceValues) => console === 'on';
 const forAnyone = { exists, may: 'public' } as const;
 
 export const openRoot = { route: 'GET /', ...forAnyone } as const satisfies Contract;
@@ -82,6 +81,10 @@ export const descriptions: Descriptions = {
     success: pageFile('Console'),
   }),
 };
+
+function exists({ console }: ServiceValues) {
+  return console === 'on';
+}
 
 // @__NO_SIDE_EFFECTS__
 function linkPage(name: LinkPage) {

@@ -42,19 +42,18 @@ export const handler = routes(
   }),
 );
 
+function leadTo(Location: string) {
+  return { statusCode: 302, headers: { Location } };
+}
+
 /** The gateway may lead `/console/` to the route of the page, or to the route of a file. */
 function hasFinalSlash({ rawPath }: ApiRequest): boolean {
   return rawPath === '/console/';
 }
 
-function leadTo(Location: string) {
-  return { statusCode: 302, headers: { Location } };
-}
-
-/** @throws {DomainError} FILE_NOT_FOUND unless the service has the page */
-function requirePage(page: LinkPage | undefined): LinkPage {
-  if (!page || !hasPage(page, config)) throw new DomainError('FILE_NOT_FOUND');
-  return page;
+function asPage(request: ApiRequest, body: string, headers: Readonly<Record<string, string>> = {}) {
+  const page = { body, contentType: 'text/html; charset=utf-8' };
+  return revalidated(request, page, { ...pageHeaders, ...headers });
 }
 
 /** The page for one kind of link, in the language that the browser prefers, or else the language of mails. */
@@ -66,7 +65,8 @@ function linkPage(name: LinkPage) {
   };
 }
 
-function asPage(request: ApiRequest, body: string, headers: Readonly<Record<string, string>> = {}) {
-  const page = { body, contentType: 'text/html; charset=utf-8' };
-  return revalidated(request, page, { ...pageHeaders, ...headers });
+/** @throws {DomainError} FILE_NOT_FOUND unless the service has the page */
+function requirePage(page: LinkPage | undefined): LinkPage {
+  if (!page || !hasPage(page, config)) throw new DomainError('FILE_NOT_FOUND');
+  return page;
 }

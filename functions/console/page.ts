@@ -31,40 +31,29 @@ export const pageHeaders = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 };
 
-const productOf = ({ productName }: ServiceValues): string => productName || 'Accounts';
-
-const dataOf = (settings: Config): Omit<PageData, 'meanings'> => ({
-  product: productOf(settings),
-  sessions: hasSessions(settings),
-  identities: hasIdentities(settings),
-  ...(hasPasskeys(settings) && { passkeys: JSON.parse(settings.passkeys) }),
-  secondFactor: settings.secondFactor,
-  passwordMinLength: settings.passwordMinLength,
-  emailPattern,
-  auditSeal: settings.auditSeal,
-  sealed: settings.auditSeal !== 'off' && keepsSeal(settings),
-  docs: settings.docs,
-  auditDetail: settings.auditDetail,
-  passwordReset: sendsMail(settings),
-  mailLanguage: settings.mailLanguage,
-});
-
-/** Escapes text for HTML, and for attributes in quotation marks. */
-export const html = (text: string): string =>
-  text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
-
-/** JSON that ends no element, whatever it holds. */
-const json = (data: object): string => JSON.stringify(data).replaceAll('<', '\\u003c');
+/** The page of the console, as HTML. */
+export function renderPage(settings: Config, files: FileNames): string {
+  return renderDocument(files, 'main.js', {
+    language: 'en',
+    title: `${productOf(settings)} console`,
+    data: {
+      ...dataOf(settings),
+      meanings: `/console/${files['meanings.json']}`,
+    } satisfies PageData,
+    body: '<noscript><p>The console needs JavaScript.</p></noscript>\n<div id="console"></div>',
+  });
+}
 
 /**
  * A page, as HTML, with the style sheet of the console. It must be sent with {@link pageHeaders}.
  * @param page its body as HTML, and the data that its script reads
  */
-export const renderDocument = (
+export function renderDocument(
   files: FileNames,
   script: string,
   page: Readonly<Record<'language' | 'title' | 'body', string>> & { readonly data: object },
-): string => `<!doctype html>
+): string {
+  return `<!doctype html>
 <html lang="${page.language}">
 <head>
 <meta charset="utf-8">
@@ -82,15 +71,36 @@ ${page.body}
 </body>
 </html>
 `;
+}
 
-/** The page of the console, as HTML. */
-export const renderPage = (settings: Config, files: FileNames): string =>
-  renderDocument(files, 'main.js', {
-    language: 'en',
-    title: `${productOf(settings)} console`,
-    data: {
-      ...dataOf(settings),
-      meanings: `/console/${files['meanings.json']}`,
-    } satisfies PageData,
-    body: '<noscript><p>The console needs JavaScript.</p></noscript>\n<div id="console"></div>',
-  });
+/** Escapes text for HTML, and for attributes in quotation marks. */
+export function html(text: string): string {
+  return text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
+}
+
+function productOf({ productName }: ServiceValues): string {
+  return productName || 'Accounts';
+}
+
+function dataOf(settings: Config): Omit<PageData, 'meanings'> {
+  return {
+    product: productOf(settings),
+    sessions: hasSessions(settings),
+    identities: hasIdentities(settings),
+    ...(hasPasskeys(settings) && { passkeys: JSON.parse(settings.passkeys) }),
+    secondFactor: settings.secondFactor,
+    passwordMinLength: settings.passwordMinLength,
+    emailPattern,
+    auditSeal: settings.auditSeal,
+    sealed: settings.auditSeal !== 'off' && keepsSeal(settings),
+    docs: settings.docs,
+    auditDetail: settings.auditDetail,
+    passwordReset: sendsMail(settings),
+    mailLanguage: settings.mailLanguage,
+  };
+}
+
+/** JSON that ends no element, whatever it holds. */
+function json(data: object): string {
+  return JSON.stringify(data).replaceAll('<', '\\u003c');
+}

@@ -3,7 +3,6 @@ import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
 import { named, page, pageFile } from '../../lib/contract/schemas.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';
 
-const exists = ({ docs }: ServiceValues) => docs === 'on';
 const forAnyone = { exists, may: 'public' } as const;
 
 export const getDocument = {
@@ -22,9 +21,9 @@ export const headPage = { route: 'HEAD /docs', ...forAnyone } as const satisfies
 
 export const getFile = { route: 'GET /docs/{file}', ...forAnyone } as const satisfies Contract;
 
-const headers = ['ETag'];
-
 export const tag = 'Documentation';
+
+const headers = ['ETag'];
 
 export const descriptions: Descriptions = {
   getDocument: () => ({
@@ -65,3 +64,7 @@ export const descriptions: Descriptions = {
     success: pageFile('Docs'),
   }),
 };
+
+function exists({ docs }: ServiceValues) {
+  return docs === 'on';
+}

@@ -6,5 +6,6 @@ import { endpoints } from '../contracts.ts';
  * The document of the service under some settings.
  * @param server the URL under which the service is reached
  */
-export const documentFor = (settings: ServiceValues, server: string) =>
-  buildDocument(endpoints, settings, server);
+export function documentFor(settings: ServiceValues, server: string) {
+  return buildDocument(endpoints, settings, server);
+}

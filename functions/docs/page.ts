@@ -21,27 +21,9 @@ export const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Escapes text for HTML, with the Markdown code spans that the meanings use. */
-const html = (text: string): string =>
-  text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replace(/`([^`]*)`/g, '<code>$1</code>');
-
-/**
- * The list of error codes that the service can respond with. The `type` of problem details is
- * `/docs#CODE`, which leads to a row of it (functions/README.md, Problem details).
- */
-const errorRows = (settings: ServiceValues): string =>
-  codesOf(inForce(endpoints, settings), settings)
-    .map((code) => {
-      const { status } = httpErrors[code];
-      return `<tr id="${code}"><th scope="row"><code>${code}</code></th><td>${status}</td><td>${html(errorMeanings[code])}</td></tr>`;
-    })
-    .join('\n');
-
 /** The page, as HTML. It must be sent with {@link pagePolicy}. */
-export const renderPage = (settings: ServiceValues, files: FileNames): string => `<!doctype html>
+export function renderPage(settings: ServiceValues, files: FileNames): string {
+  return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -73,3 +55,25 @@ ${errorRows(settings)}
 </body>
 </html>
 `;
+}
+
+/**
+ * The list of error codes that the service can respond with. The `type` of problem details is
+ * `/docs#CODE`, which leads to a row of it (functions/README.md, Problem details).
+ */
+function errorRows(settings: ServiceValues): string {
+  return codesOf(inForce(endpoints, settings), settings)
+    .map((code) => {
+      const { status } = httpErrors[code];
+      return `<tr id="${code}"><th scope="row"><code>${code}</code></th><td>${status}</td><td>${html(errorMeanings[code])}</td></tr>`;
+    })
+    .join('\n');
+}
+
+/** Escapes text for HTML, with the Markdown code spans that the meanings use. */
+function html(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replace(/`([^`]*)`/g, '<code>$1</code>');
+}

@@ -215,29 +215,7 @@ export const descriptions: Descriptions = {
   }),
 };
 
-function addingErrors(settings: ServiceValues) {
-  return [
-    'TOO_MANY_PASSKEYS',
-    settings.emailVerification !== 'off' && 'EMAIL_NOT_VERIFIED',
-    factorSessionError(settings),
-  ] as const;
-}
-
 const form = 'must be a credential';
-
-/** Bytes as browsers write them in JSON (base64url). @param quantifier of the characters, in the pattern */
-function bytes(quantifier = '+') {
-  const pattern = new RegExp(`^[A-Za-z0-9_\\-]${quantifier}$`);
-  return v.pipe(
-    v.string(form),
-    rule({
-      code: 'INVALID_FORMAT',
-      holds: (text) => pattern.test(text),
-      message: () => form,
-      keywords: () => ({ pattern: pattern.source }),
-    }),
-  );
-}
 
 /** @param done what the browser has done with it @param parts of its response */
 function credential<const Parts extends v.ObjectEntries>(done: 'Made' | 'Used', parts: Parts) {
@@ -253,11 +231,46 @@ function credential<const Parts extends v.ObjectEntries>(done: 'Made' | 'Used', 
   );
 }
 
-const madeParts = () => v.entriesFromList(['clientDataJSON', 'attestationObject'], bytes());
-const usedParts = () => ({
-  ...v.entriesFromList(['clientDataJSON', 'authenticatorData', 'signature'], bytes()),
-  userHandle: v.exactOptional(v.nullable(bytes('*'))),
-});
+/** Bytes as browsers write them in JSON (base64url). @param quantifier of the characters, in the pattern */
+function bytes(quantifier = '+') {
+  const pattern = new RegExp(`^[A-Za-z0-9_\\-]${quantifier}$`);
+  return v.pipe(
+    v.string(form),
+    rule({
+      code: 'INVALID_FORMAT',
+      holds: (text) => pattern.test(text),
+      message: () => form,
+      keywords: () => ({ pattern: pattern.source }),
+    }),
+  );
+}
+
+function usedParts() {
+  return {
+    ...v.entriesFromList(['clientDataJSON', 'authenticatorData', 'signature'], bytes()),
+    userHandle: v.exactOptional(v.nullable(bytes('*'))),
+  };
+}
+
+function madeParts() {
+  return v.entriesFromList(['clientDataJSON', 'attestationObject'], bytes());
+}
+
+const examplePasskey = {
+  id: 'R0h2kQ9mT4yWcXbZ',
+  name: 'Passkey',
+  created_at: '2026-11-20T09:00:00.000Z',
+  last_used_at: '2026-11-21T09:06:00.000Z',
+  backed_up: true,
+  credential_id: 'R0h2kQ9mT4yWcXbZ1nLp7A',
+  rp_id: 'example.com',
+};
+
+function exampleCredential(response: object) {
+  const { credential_id: id } = examplePasskey;
+  const clientDataJSON = 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0';
+  return { id, rawId: id, type: 'public-key', response: { clientDataJSON, ...response } };
+}
 
 function passkey() {
   return named(
@@ -301,15 +314,13 @@ function creationOptions() {
   );
 }
 
-const examplePasskey = {
-  id: 'R0h2kQ9mT4yWcXbZ',
-  name: 'Passkey',
-  created_at: '2026-11-20T09:00:00.000Z',
-  last_used_at: '2026-11-21T09:06:00.000Z',
-  backed_up: true,
-  credential_id: 'R0h2kQ9mT4yWcXbZ1nLp7A',
-  rp_id: 'example.com',
-};
+function addingErrors(settings: ServiceValues) {
+  return [
+    'TOO_MANY_PASSKEYS',
+    settings.emailVerification !== 'off' && 'EMAIL_NOT_VERIFIED',
+    factorSessionError(settings),
+  ] as const;
+}
 
 const exampleHandle = 'S3cr3tS3cr3tS3cr3tS3cr3tS3cr3tS3cr3tS3cr3ts';
 
@@ -319,9 +330,3 @@ const exampleChallenge = {
 };
 
 const exampleConfirmation = { currentPassword: 'a long password of her own' };
-
-function exampleCredential(response: object) {
-  const { credential_id: id } = examplePasskey;
-  const clientDataJSON = 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0';
-  return { id, rawId: id, type: 'public-key', response: { clientDataJSON, ...response } };
-}

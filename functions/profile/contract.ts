@@ -10,10 +10,6 @@ export const get = {
   storageFault: ['Error fetching profile', 'err'],
 } as const satisfies Contract;
 
-const profileUnder = (settings: ServiceValues) => {
-  return named('ProfileData', v.object(profileFields(settings)));
-};
-
 export const tag = 'Accounts';
 
 export const descriptions: Descriptions = {
@@ -29,3 +25,7 @@ export const descriptions: Descriptions = {
     errors: ['USER_NOT_FOUND'],
   }),
 };
+
+function profileUnder(settings: ServiceValues) {
+  return named('ProfileData', v.object(profileFields(settings)));
+}

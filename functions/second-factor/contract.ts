@@ -10,12 +10,6 @@ import {
 import { hasSecondFactors, type ServiceValues } from '../../lib/ground/settings.ts';
 import { code, confirmation } from '../../lib/users/fields.ts';
 
-const passwordAndCode = {
-  body: (settings: ServiceValues) =>
-    named('PasswordAndCode', v.object({ code: code(), ...confirmation(settings) })),
-  whenInvalid: { code: 'CODE_REQUIRED', currentPassword: 'CURRENT_PASSWORD_REQUIRED' },
-} as const;
-
 export const get = {
   route: 'GET /api/second-factor',
   exists: hasSecondFactors,
@@ -40,6 +34,12 @@ export const confirm = {
   whenInvalid: 'CODE_REQUIRED',
   storageFault: ['Error enabling second factor', 'err'],
 } as const satisfies Contract;
+
+const passwordAndCode = {
+  body: (settings: ServiceValues) =>
+    named('PasswordAndCode', v.object({ code: code(), ...confirmation(settings) })),
+  whenInvalid: { code: 'CODE_REQUIRED', currentPassword: 'CURRENT_PASSWORD_REQUIRED' },
+} as const;
 
 export const renewRecoveryCodes = {
   route: 'POST /api/second-factor/recovery-codes',
@@ -139,16 +139,16 @@ export const descriptions: Descriptions = {
   }),
 };
 
+/** Where addresses are verified, the address of a user with a factor is verified. */
+function unverifiedUnder({ emailVerification }: ServiceValues) {
+  return emailVerification !== 'off' && 'EMAIL_NOT_VERIFIED';
+}
+
 function recoveryCodes() {
   return {
     schema: named('RecoveryCodes', v.object({ recoveryCodes: v.array(v.string()) })),
     example: { recoveryCodes: ['7Q2M-9FHT-X0ZB-4KCW', 'D8RV-31JG-PS6N-EY5A'] },
   };
-}
-
-/** Where addresses are verified, the address of a user with a factor is verified. */
-function unverifiedUnder({ emailVerification }: ServiceValues) {
-  return emailVerification !== 'off' && 'EMAIL_NOT_VERIFIED';
 }
 
 const exampleConfirmation = { currentPassword: 'a long password of her own', code: '123456' };

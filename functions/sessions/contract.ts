@@ -24,20 +24,6 @@ export const end = {
   storageFault: ['Error ending session', 'err'],
 } as const satisfies Contract;
 
-const sessionOfUser = () =>
-  named(
-    'SessionOfUser',
-    v.object({
-      id: v.string(),
-      created_at: timestamp(),
-      last_used_at: v.pipe(timestamp(), v.description('When it last got a new token.')),
-      expires_at: timestamp(),
-      ip_address: v.nullable(v.string()),
-      user_agent: v.pipe(v.nullable(v.string()), v.description('Its first 160 bytes.')),
-      current: v.pipe(v.boolean(), v.description('Whether it is that of the request.')),
-    }),
-  );
-
 export const tag = 'Users';
 
 export const descriptions: Descriptions = {
@@ -80,3 +66,18 @@ export const descriptions: Descriptions = {
     errors: ['SESSION_NOT_FOUND'],
   }),
 };
+
+function sessionOfUser() {
+  return named(
+    'SessionOfUser',
+    v.object({
+      id: v.string(),
+      created_at: timestamp(),
+      last_used_at: v.pipe(timestamp(), v.description('When it last got a new token.')),
+      expires_at: timestamp(),
+      ip_address: v.nullable(v.string()),
+      user_agent: v.pipe(v.nullable(v.string()), v.description('Its first 160 bytes.')),
+      current: v.pipe(v.boolean(), v.description('Whether it is that of the request.')),
+    }),
+  );
+}

@@ -8,19 +8,6 @@ export const get = {
   storageFault: ['Error reading settings', 'err'],
 } as const satisfies Contract;
 
-const value = (description: string) =>
-  v.pipe(v.union([v.string(), v.number()]), v.description(description));
-
-const setting = () =>
-  named(
-    'Setting',
-    v.object({
-      name: v.pipe(v.string(), v.description('As in infra/settings.md.')),
-      value: value('The value in force; an empty text: there is none.'),
-      default: value('The value of a development deployment that does not set it.'),
-    }),
-  );
-
 export const tag = 'Audit trail';
 
 export const descriptions: Descriptions = {
@@ -36,3 +23,18 @@ export const descriptions: Descriptions = {
     },
   }),
 };
+
+function setting() {
+  return named(
+    'Setting',
+    v.object({
+      name: v.pipe(v.string(), v.description('As in infra/settings.md.')),
+      value: value('The value in force; an empty text: there is none.'),
+      default: value('The value of a development deployment that does not set it.'),
+    }),
+  );
+}
+
+function value(description: string) {
+  return v.pipe(v.union([v.string(), v.number()]), v.description(description));
+}

@@ -250,29 +250,6 @@ export const descriptions: Descriptions = {
   }),
 };
 
-/** The fields of a user in responses (functions/README.md, Responses). */
-function userFields(settings: ServiceValues) {
-  return {
-    ...profileFields(settings),
-    created_at: timestamp(),
-    suspended_at: v.exactOptional(
-      v.pipe(
-        timestamp(),
-        v.description(
-          `Since when the user is suspended. Absent when not, and for callers who are ${noReaders(settings)}.`,
-        ),
-      ),
-    ),
-    ...invitedUntil(settings),
-  };
-}
-
-function invitedUntil(settings: ServiceValues): v.ObjectEntries {
-  const text = `Until when the newest link of the invitation is or was valid. Absent once the user has a password, and for callers who are ${noReaders(settings)}.`;
-  const field = v.exactOptional(v.pipe(timestamp(), v.description(text)));
-  return sendsMail(settings) ? { invited_until: field } : {};
-}
-
 /** The fields that users see of themselves. */
 export function profileFields(settings: ServiceValues) {
   const plain = { id: id(), name: v.string(), email: v.string(), role: v.picklist(roles) };
@@ -298,9 +275,16 @@ export function profileFields(settings: ServiceValues) {
   };
 }
 
-/** Callers who see no more of others than users do. */
-function noReaders(settings: ServiceValues) {
-  return hasSessions(settings) ? 'neither admins nor auditors' : 'not admins';
+/** The example of a profile: the same user, with the fields that users see of themselves. */
+export function exampleProfile(settings: ServiceValues) {
+  return {
+    id: 17,
+    name: 'Ada Lovelace',
+    email: 'ada@example.org',
+    role: 'user',
+    ...(hasSessions(settings) && { auditor: false }),
+    ...(settings.emailVerification !== 'off' && { email_verified: true }),
+  };
 }
 
 function newUserOfAdmins(settings: ServiceValues, given: Fields | undefined) {
@@ -336,6 +320,8 @@ function passwordUnlessInvited(settings: ServiceValues, given: Fields | undefine
   return given.invite === true ? v.optional(v.custom<string>(() => true)) : password;
 }
 
+const changedByAdmins = 'Changed by admins only; others may send their own back.';
+
 function changesByAdmins(settings: ServiceValues) {
   const schema = v.object({
     ...userChanges(),
@@ -352,13 +338,6 @@ function changesByAdmins(settings: ServiceValues) {
   return named('UserChanges', v.pipe(schema, ofSome<v.InferOutput<typeof schema>>()));
 }
 
-function changesByOthers(settings: ServiceValues) {
-  return v.pipe(
-    changesByAdmins(settings),
-    v.transform(({ role: _role, auditor: _auditor, ...others }) => others),
-  );
-}
-
 function ofSome<Changes extends object>() {
   return rule<Changes>({
     code: 'NO_FIELDS_TO_UPDATE',
@@ -368,8 +347,48 @@ function ofSome<Changes extends object>() {
   });
 }
 
+function changesByOthers(settings: ServiceValues) {
+  return v.pipe(
+    changesByAdmins(settings),
+    v.transform(({ role: _role, auditor: _auditor, ...others }) => others),
+  );
+}
+
 function userUnder(settings: ServiceValues) {
   return named('User', v.object(userFields(settings)));
+}
+
+/** The fields of a user in responses (functions/README.md, Responses). */
+function userFields(settings: ServiceValues) {
+  return {
+    ...profileFields(settings),
+    created_at: timestamp(),
+    suspended_at: v.exactOptional(
+      v.pipe(
+        timestamp(),
+        v.description(
+          `Since when the user is suspended. Absent when not, and for callers who are ${noReaders(settings)}.`,
+        ),
+      ),
+    ),
+    ...invitedUntil(settings),
+  };
+}
+
+/** Callers who see no more of others than users do. */
+function noReaders(settings: ServiceValues) {
+  return hasSessions(settings) ? 'neither admins nor auditors' : 'not admins';
+}
+
+function invitedUntil(settings: ServiceValues): v.ObjectEntries {
+  const text = `Until when the newest link of the invitation is or was valid. Absent once the user has a password, and for callers who are ${noReaders(settings)}.`;
+  const field = v.exactOptional(v.pipe(timestamp(), v.description(text)));
+  return sendsMail(settings) ? { invited_until: field } : {};
+}
+
+/** A user in examples. */
+function exampleUnder(settings: ServiceValues) {
+  return { ...exampleProfile(settings), created_at: '2026-11-21T09:05:00.000Z' };
 }
 
 function detailsUnder(settings: ServiceValues) {
@@ -408,23 +427,4 @@ const examplePasskey = {
   rp_id: 'example.com',
 };
 
-/** A user in examples. */
-function exampleUnder(settings: ServiceValues) {
-  return { ...exampleProfile(settings), created_at: '2026-11-21T09:05:00.000Z' };
-}
-
-/** The example of a profile: the same user, with the fields that users see of themselves. */
-export function exampleProfile(settings: ServiceValues) {
-  return {
-    id: 17,
-    name: 'Ada Lovelace',
-    email: 'ada@example.org',
-    role: 'user',
-    ...(hasSessions(settings) && { auditor: false }),
-    ...(settings.emailVerification !== 'off' && { email_verified: true }),
-  };
-}
-
 const exampleNewUser = { name: 'Charles Babbage', email: 'charles@example.org' };
-
-const changedByAdmins = 'Changed by admins only; others may send their own back.';

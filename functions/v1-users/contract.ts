@@ -5,28 +5,7 @@ import type { ServiceValues } from '../../lib/ground/settings.ts';
 import { atLeast, atMost, text } from '../../lib/ground/validation.ts';
 import { uniqueness } from '../../lib/users/address.ts';
 
-const exists = ({ v1Users }: ServiceValues) => v1Users === 'on';
 const forAnyone = { exists, may: 'public' } as const;
-const name = () => v.pipe(text, atMost(100), v.description('Kept as it was given.'));
-const email = () => v.pipe(text, atMost(191), v.description(uniqueness));
-const filled = () => atLeast(() => 1);
-const nameAndEmail = () =>
-  named(
-    'NameAndEmail',
-    v.object({ name: v.pipe(name(), filled()), email: v.pipe(email(), filled()) }),
-  );
-/** Missing and empty fields change nothing. */
-const nameOrEmail = () =>
-  named(
-    'NameOrEmail',
-    v.pipe(
-      v.object({
-        name: v.exactOptional(v.nullable(name())),
-        email: v.exactOptional(v.nullable(email())),
-      }),
-      v.transform(({ name, email }) => ({ ...(name && { name }), ...(email && { email }) })),
-    ),
-  );
 
 export const list = { route: 'GET /api/v1/users', ...forAnyone } as const satisfies Contract;
 
@@ -57,18 +36,11 @@ export const remove = {
   ...forAnyone,
 } as const satisfies Contract;
 
-const listed = () => ({ id: id(), name: v.string(), email: v.string() });
-const memoryUser = () => named('MemoryUser', v.object({ ...listed(), createdAt: timestamp() }));
-
 export type MemoryUser = Readonly<v.InferOutput<ReturnType<typeof memoryUser>>>;
 
-const bodyExample = { name: 'Ada Lovelace', email: 'ada@example.org' };
-const shown = () => ({
-  schema: memoryUser(),
-  example: { id: 1, ...bodyExample, createdAt: '2026-11-21T09:05:00.000Z' },
-});
-
 export const tag = 'Users in memory';
+
+const bodyExample = { name: 'Ada Lovelace', email: 'ada@example.org' };
 
 export const descriptions: Descriptions = {
   list: () => ({
@@ -120,3 +92,55 @@ export const descriptions: Descriptions = {
     success: { status: 204, description: 'The user is deleted.' },
   }),
 };
+
+function exists({ v1Users }: ServiceValues) {
+  return v1Users === 'on';
+}
+
+function nameAndEmail() {
+  return named(
+    'NameAndEmail',
+    v.object({ name: v.pipe(name(), filled()), email: v.pipe(email(), filled()) }),
+  );
+}
+
+function name() {
+  return v.pipe(text, atMost(100), v.description('Kept as it was given.'));
+}
+
+function filled() {
+  return atLeast(() => 1);
+}
+
+function email() {
+  return v.pipe(text, atMost(191), v.description(uniqueness));
+}
+
+/** Missing and empty fields change nothing. */
+function nameOrEmail() {
+  return named(
+    'NameOrEmail',
+    v.pipe(
+      v.object({
+        name: v.exactOptional(v.nullable(name())),
+        email: v.exactOptional(v.nullable(email())),
+      }),
+      v.transform(({ name, email }) => ({ ...(name && { name }), ...(email && { email }) })),
+    ),
+  );
+}
+
+function memoryUser() {
+  return named('MemoryUser', v.object({ ...listed(), createdAt: timestamp() }));
+}
+
+function listed() {
+  return { id: id(), name: v.string(), email: v.string() };
+}
+
+function shown() {
+  return {
+    schema: memoryUser(),
+    example: { id: 1, ...bodyExample, createdAt: '2026-11-21T09:05:00.000Z' },
+  };
+}

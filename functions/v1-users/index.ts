@@ -20,36 +20,6 @@ const users = new Map<number, MemoryUser>();
 const idsByEmail = new Map<string, number>();
 let lastId = 0;
 
-/** @throws {DomainError} EMAIL_EXISTS when another user than the holder has the address */
-const requireFreeEmail = (email: string, holder?: number): void => {
-  const id = idsByEmail.get(untrimmedKey(email));
-  if (id !== undefined && id !== holder) throw new DomainError('EMAIL_EXISTS');
-};
-
-const put = (user: MemoryUser): MemoryUser => {
-  users.set(user.id, user);
-  idsByEmail.set(untrimmedKey(user.email), user.id);
-  return user;
-};
-
-/** @throws {DomainError} USER_NOT_FOUND */
-const userAt = (path: { id?: string } | undefined): MemoryUser => {
-  const user = users.get(parseUserId(path?.id));
-  if (!user) throw new DomainError('USER_NOT_FOUND');
-  return user;
-};
-
-/** @throws {DomainError} EMAIL_EXISTS */
-const change = (user: MemoryUser, changes: Partial<MemoryUser>): MemoryUser => {
-  const changed = { ...user, ...changes };
-  requireFreeEmail(changed.email, user.id);
-  idsByEmail.delete(untrimmedKey(user.email));
-  return put(changed);
-};
-
-/** The user must exist, which is checked before the body. */
-const requireUser = ({ pathParameters }: IncomingEvent): void => void userAt(pathParameters);
-
 export const handler = routes(
   publicEndpoint(contract.list, () => ({
     statusCode: 200,
@@ -88,3 +58,35 @@ export const handler = routes(
     return { statusCode: 204 };
   }),
 );
+
+/** @throws {DomainError} USER_NOT_FOUND */
+function userAt(path: { id?: string } | undefined): MemoryUser {
+  const user = users.get(parseUserId(path?.id));
+  if (!user) throw new DomainError('USER_NOT_FOUND');
+  return user;
+}
+
+/** @throws {DomainError} EMAIL_EXISTS when another user than the holder has the address */
+function requireFreeEmail(email: string, holder?: number): void {
+  const id = idsByEmail.get(untrimmedKey(email));
+  if (id !== undefined && id !== holder) throw new DomainError('EMAIL_EXISTS');
+}
+
+function put(user: MemoryUser): MemoryUser {
+  users.set(user.id, user);
+  idsByEmail.set(untrimmedKey(user.email), user.id);
+  return user;
+}
+
+/** @throws {DomainError} EMAIL_EXISTS */
+function change(user: MemoryUser, changes: Partial<MemoryUser>): MemoryUser {
+  const changed = { ...user, ...changes };
+  requireFreeEmail(changed.email, user.id);
+  idsByEmail.delete(untrimmedKey(user.email));
+  return put(changed);
+}
+
+/** The user must exist, which is checked before the body. */
+function requireUser({ pathParameters }: IncomingEvent): void {
+  void userAt(pathParameters);
+}

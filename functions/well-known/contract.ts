@@ -19,17 +19,6 @@ export const getKeys = {
   ...forAnyone,
 } as const satisfies Contract;
 
-const tokenIssuer = () =>
-  v.object({
-    issuer: v.string(),
-    jwks_uri: v.string(),
-    id_token_signing_alg_values_supported: v.array(v.string()),
-    subject_types_supported: v.array(v.string()),
-    response_types_supported: v.array(v.string()),
-  });
-
-const tokenKey = () => named('TokenKey', v.record(v.string(), v.string()));
-
 export const tag = 'Accounts';
 
 export const descriptions: Descriptions = {
@@ -53,3 +42,17 @@ export const descriptions: Descriptions = {
     },
   }),
 };
+
+function tokenIssuer() {
+  return v.object({
+    issuer: v.string(),
+    jwks_uri: v.string(),
+    id_token_signing_alg_values_supported: v.array(v.string()),
+    subject_types_supported: v.array(v.string()),
+    response_types_supported: v.array(v.string()),
+  });
+}
+
+function tokenKey() {
+  return named('TokenKey', v.record(v.string(), v.string()));
+}
