@@ -66,6 +66,32 @@ export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
 }
 
 /**
+ * Requires that the caller may change the user in this way. It is asked of the user as read, and again if others
+ * have changed the user since.
+ */
+function requireChangeable(user: StoredUser, { id, changes, claims, bearer }: ChangeRequest): void {
+  const isSelf = user.id === claims.id;
+  if (bearer?.id === id) requireOpen(user, bearer.session); // sessions
+  // Again, now that it is known who made the user. The body was checked before (lib/http/endpoint.ts).
+  requireAllowed('changeUser', { ...claims, isSelf, mayBeMaker: user.made_by === claims.id });
+  if (!promotes(changes)) return;
+  if (hasUnusedInvitation(user)) throw new DomainError('INVITATION_NOT_ACCEPTED'); // invitations
+  // The write requires that the user is as it was read.
+  if (isSelf && user.role !== 'admin') throw new DomainError('FORBIDDEN');
+}
+
+/** Whether a change makes a user an admin or an auditor. */
+function promotes({ role, auditor }: UserChanges): boolean {
+  return role === 'admin' || auditor === true;
+}
+
+/** Whether there are sessions, and a caller changes their own password or address, which the caller confirms. */
+function setsOwnWayIn(user: StoredUser, { changes, bearer }: ChangeRequest): boolean {
+  const { password, email = user.email } = changes;
+  return bearer?.id === user.id && (password !== undefined || email !== user.email);
+}
+
+/**
  * Writes a change, unless it changes nothing.
  * @returns the user before and after, and what the entry and the notice say
  */
@@ -90,53 +116,9 @@ async function write(user: StoredUser, request: ChangeRequest, password_hash: st
   return { user, after, awaitsLink, ...reportOf(user, request, { ways: change.ways, awaitsLink }) };
 }
 
-/** What the entry and the notice say of a change. @param awaitsLink whether the address is only requested */
-function reportOf(
-  user: StoredUser,
-  { id, changes, claims }: ChangeRequest,
-  { ways, awaitsLink }: { readonly ways: readonly Way[]; readonly awaitsLink: boolean },
-) {
-  const { email: _, ...others } = changes;
-  const applied: UserChanges = awaitsLink ? others : changes;
-  const { fields, ...values } = changeDetails(user, applied);
-  const requested = awaitsLink ? { requested: ['email'] } : {};
-  return {
-    details: { fields: [...fields, ...ways], ...values, ...requested },
-    // Nobody has an invited user's account yet, and its address may belong to a stranger.
-    changed: isInvited(user) ? [] : [...changedParts(user, applied), ...ways], // invitations
-    byAdmin: claims.id !== id && claims.role === 'admin',
-  };
-}
-
-/**
- * Requires that the caller may change the user in this way. It is asked of the user as read, and again if others
- * have changed the user since.
- */
-function requireChangeable(user: StoredUser, { id, changes, claims, bearer }: ChangeRequest): void {
-  const isSelf = user.id === claims.id;
-  if (bearer?.id === id) requireOpen(user, bearer.session); // sessions
-  // Again, now that it is known who made the user. The body was checked before (lib/http/endpoint.ts).
-  requireAllowed('changeUser', { ...claims, isSelf, mayBeMaker: user.made_by === claims.id });
-  if (!promotes(changes)) return;
-  if (hasUnusedInvitation(user)) throw new DomainError('INVITATION_NOT_ACCEPTED'); // invitations
-  // The write requires that the user is as it was read.
-  if (isSelf && user.role !== 'admin') throw new DomainError('FORBIDDEN');
-}
-
-/** Whether there are sessions, and a caller changes their own password or address, which the caller confirms. */
-function setsOwnWayIn(user: StoredUser, { changes, bearer }: ChangeRequest): boolean {
-  const { password, email = user.email } = changes;
-  return bearer?.id === user.id && (password !== undefined || email !== user.email);
-}
-
 /** Whoever makes another user an admin or auditor must be an admin at the instant of the write. */
 function grantedByAdmin(user: StoredUser, { changes, claims }: ChangeRequest): Change {
   return promotes(changes) && user.id !== claims.id ? byStoredAdmin(claims.id) : {};
-}
-
-/** Whether a change makes a user an admin or an auditor. */
-function promotes({ role, auditor }: UserChanges): boolean {
-  return role === 'admin' || auditor === true;
 }
 
 /** An admin who sets the first password of a user who is invited vouches for the address, as whoever creates a user does. */
@@ -173,4 +155,22 @@ function sessionsEndedOf(user: StoredUser, request: ChangeRequest, isMoved: bool
   const isDemoted = user.role === 'admin' && role === 'user';
   if (password === undefined && !(isOwn && isMoved) && !isDemoted) return {};
   return sessionsEnded(user, isOwn && role === user.role ? bearer?.session : undefined);
+}
+
+/** What the entry and the notice say of a change. @param awaitsLink whether the address is only requested */
+function reportOf(
+  user: StoredUser,
+  { id, changes, claims }: ChangeRequest,
+  { ways, awaitsLink }: { readonly ways: readonly Way[]; readonly awaitsLink: boolean },
+) {
+  const { email: _, ...others } = changes;
+  const applied: UserChanges = awaitsLink ? others : changes;
+  const { fields, ...values } = changeDetails(user, applied);
+  const requested = awaitsLink ? { requested: ['email'] } : {};
+  return {
+    details: { fields: [...fields, ...ways], ...values, ...requested },
+    // Nobody has an invited user's account yet, and its address may belong to a stranger.
+    changed: isInvited(user) ? [] : [...changedParts(user, applied), ...ways], // invitations
+    byAdmin: claims.id !== id && claims.role === 'admin',
+  };
 }

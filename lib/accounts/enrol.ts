@@ -30,9 +30,6 @@ import { recordedAndTold, recordedAsOwn } from './recorded.ts';
 import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 import { factorsRemoved } from './ways-in.ts';
 
-/** Seconds for which a secret waits for its first code. */
-const enrolmentTime = 10 * 60;
-
 /**
  * Begins an enrolment: logins do not ask for codes before one has confirmed it.
  * @param issuer the service, as the app shows it
@@ -117,12 +114,8 @@ export async function removeFactor(id: number, admin: Bearer, source: Source): P
   await recordedAndTold(deed, () => rewriteUser(id, remove));
 }
 
-/** Requires that a user may get a factor in a session. */
-function requireEnrollable(user: StoredUser, caller: Bearer): void {
-  requireFactorSession(user, caller); // passkeys
-  if (user.factor_secret !== undefined) throw new DomainError('SECOND_FACTOR_ENABLED');
-  requireVerified(user); // verified addresses
-}
+/** Seconds for which a secret waits for its first code. */
+const enrolmentTime = 10 * 60;
 
 /** Stores a secret that waits for its first code. */
 async function storeEnrolment(given: OwnConfirmation, secret: string): Promise<void> {
@@ -142,6 +135,13 @@ async function storeEnrolment(given: OwnConfirmation, secret: string): Promise<v
     await writeUser(user, { fields: { enrolment } });
   };
   await rewriteUser(caller.id, store, caller);
+}
+
+/** Requires that a user may get a factor in a session. */
+function requireEnrollable(user: StoredUser, caller: Bearer): void {
+  requireFactorSession(user, caller); // passkeys
+  if (user.factor_secret !== undefined) throw new DomainError('SECOND_FACTOR_ENABLED');
+  requireVerified(user); // verified addresses
 }
 
 /** Turns the secret that waits for its first code into the second factor of the user. */

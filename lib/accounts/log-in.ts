@@ -60,19 +60,6 @@ export async function logIn({ email, password, code }: Login, source: Source): P
   });
 }
 
-/** The user of the address, whose password is right: else 404 or 401. */
-async function requirePassword(
-  user: StoredUser | undefined,
-  password: string,
-  counters: readonly Counter[],
-): Promise<StoredUser> {
-  if (!user) throw new Refused('USER_NOT_REGISTERED', 'unknown_email', counters);
-  if (!(await matchesHash(password, user.password_hash))) {
-    throw new Refused('INVALID_CREDENTIALS', 'wrong_password', counters);
-  }
-  return user;
-}
-
 /**
  * The user of the address, where responses must not reveal who has an account: each refusal is the same
  * 401, and whoever registers an address and logs in does not learn whether it was taken. A login to an
@@ -90,6 +77,19 @@ async function requirePasswordUnseen(
   if (!isRight) throw refused('wrong_password');
   // verified addresses: refused here, so that it looks like a wrong password, and mails nothing
   if (mustVerify(user)) throw refused('email_not_verified');
+  return user;
+}
+
+/** The user of the address, whose password is right: else 404 or 401. */
+async function requirePassword(
+  user: StoredUser | undefined,
+  password: string,
+  counters: readonly Counter[],
+): Promise<StoredUser> {
+  if (!user) throw new Refused('USER_NOT_REGISTERED', 'unknown_email', counters);
+  if (!(await matchesHash(password, user.password_hash))) {
+    throw new Refused('INVALID_CREDENTIALS', 'wrong_password', counters);
+  }
   return user;
 }
 

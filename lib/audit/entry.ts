@@ -9,24 +9,6 @@ export const resetRequested = { fields: [], by: 'reset', requested: true } as co
 
 export const results = ['SUCCESS', 'FAILURE'] as const;
 
-const sensitiveKeys = new Set(['password', 'token', 'secret', 'creditCard', 'apiKey']);
-
-const isEmpty = (value: unknown) => value === undefined || value === null || value === '';
-
-/**
- * Replaces the sensitive top-level values of a details object (functions/README.md, What is
- * audited). Anything but an object is returned unchanged.
- */
-export const redact = (details: unknown): unknown => {
-  if (typeof details !== 'object' || details === null || Array.isArray(details)) return details;
-  return Object.fromEntries(
-    Object.entries(details).map(([key, value]) => [
-      key,
-      sensitiveKeys.has(key) && !isEmpty(value) ? '[REDACTED]' : value,
-    ]),
-  );
-};
-
 /** An audit entry, as it is stored and as responses show it. */
 export interface AuditEntry {
   readonly id: number;
@@ -67,52 +49,75 @@ const limits = {
   user_agent: 1024,
 };
 
-/** Milliseconds since 1970 at which ids begin: 2026-01-01. */
-const idEpoch = Date.UTC(2026, 0, 1);
+/** Completes an entry: generated fields, absent values as null, redaction, limits. */
+export function makeEntry(
+  action: AuditedAction,
+  { now = new Date(), random = randomInt }: { now?: Date; random?: (below: number) => number } = {},
+): AuditEntry {
+  return {
+    id: makeAuditId(now, random),
+    user_id: action.user_id ?? null,
+    action: action.action,
+    resource: cut(action.resource, limits.resource) ?? '',
+    resource_id: cut(action.resource_id, limits.resource_id),
+    ip_address: cut(action.ip_address, limits.ip_address),
+    user_agent: cut(action.user_agent, limits.user_agent),
+    result: action.result,
+    details: serialise(action.details),
+    created_at: now.toISOString(),
+  };
+}
+
+const sensitiveKeys = new Set(['password', 'token', 'secret', 'creditCard', 'apiKey']);
+
+/**
+ * Replaces the sensitive top-level values of a details object (functions/README.md, What is
+ * audited). Anything but an object is returned unchanged.
+ */
+export function redact(details: unknown): unknown {
+  if (typeof details !== 'object' || details === null || Array.isArray(details)) return details;
+  return Object.fromEntries(
+    Object.entries(details).map(([key, value]) => [
+      key,
+      sensitiveKeys.has(key) && !isEmpty(value) ? '[REDACTED]' : value,
+    ]),
+  );
+}
 
 /** Ids of one millisecond. */
 const idsPerMillisecond = 4096;
-
-/** Milliseconds that have ids under 2^53: until the year 2095. */
-const idPeriod = 2 ** 53 / idsPerMillisecond;
-
-/** Milliseconds since ids began. A wrong clock, before or after the period, wraps around. */
-const timeOfId = (now: Date): number => {
-  const time = (now.getTime() - idEpoch) % idPeriod;
-  return time < 0 ? time + idPeriod : time;
-};
 
 /**
  * An id without a counter: a safe integer, not negative, of the millisecond and a random tail. Ids
  * are ordered by time as long as the clock shows a time from 2026 to 2095.
  * @param random an integer from 0 up to, not including, its argument
  */
-export const makeAuditId = (now: Date, random: (below: number) => number = randomInt): number =>
-  timeOfId(now) * idsPerMillisecond + random(idsPerMillisecond);
+export function makeAuditId(now: Date, random: (below: number) => number = randomInt): number {
+  return timeOfId(now) * idsPerMillisecond + random(idsPerMillisecond);
+}
 
-const cut = (value: string | number | undefined, limit: number): string | null => {
+function cut(value: string | number | undefined, limit: number): string | null {
   if (value == null || value === '') return null;
   return [...String(value)].slice(0, limit).join('');
-};
+}
 
-const serialise = (details: unknown): string | null => {
+function serialise(details: unknown): string | null {
   if (details === undefined || details === null) return null;
   return typeof details === 'string' ? details : JSON.stringify(redact(details));
-};
+}
 
-/** Completes an entry: generated fields, absent values as null, redaction, limits. */
-export const makeEntry = (
-  action: AuditedAction,
-  { now = new Date(), random = randomInt }: { now?: Date; random?: (below: number) => number } = {},
-): AuditEntry => ({
-  id: makeAuditId(now, random),
-  user_id: action.user_id ?? null,
-  action: action.action,
-  resource: cut(action.resource, limits.resource) ?? '',
-  resource_id: cut(action.resource_id, limits.resource_id),
-  ip_address: cut(action.ip_address, limits.ip_address),
-  user_agent: cut(action.user_agent, limits.user_agent),
-  result: action.result,
-  details: serialise(action.details),
-  created_at: now.toISOString(),
-});
+function isEmpty(value: unknown) {
+  return value === undefined || value === null || value === '';
+}
+
+/** Milliseconds since 1970 at which ids begin: 2026-01-01. */
+const idEpoch = Date.UTC(2026, 0, 1);
+
+/** Milliseconds that have ids under 2^53: until the year 2095. */
+const idPeriod = 2 ** 53 / idsPerMillisecond;
+
+/** Milliseconds since ids began. A wrong clock, before or after the period, wraps around. */
+function timeOfId(now: Date): number {
+  const time = (now.getTime() - idEpoch) % idPeriod;
+  return time < 0 ? time + idPeriod : time;
+}

@@ -2,10 +2,11 @@
 import type { AuditEntry } from './entry.ts';
 import { type AuditPage, attributes } from './query.ts';
 
-interface Format<E> {
-  /** The text before the entries. */
-  readonly head: string;
-  readonly line: (entry: E) => string;
+/** An entry as operators export it, with what is stored beside it. */
+export interface ExportedEntry extends AuditEntry {
+  readonly request_id: string | null;
+  /** The number of the file that sealed it first; null if it is not sealed. */
+  readonly file: number | null;
 }
 
 /** The places where a value begins, or where some spreadsheets begin a cell or a row even within quotes. */
@@ -14,26 +15,10 @@ const cell = '(?<=^|[,;\\t\\r\\n])';
 /** The begin of a cell that a spreadsheet would run as a formula. It may take away a tab or a CR. */
 const formula = new RegExp(`${cell}(?="*[=+\\-@＝＋－＠\\t\\r])`, 'g');
 
-type Value = string | number | boolean | null;
-
 const formats = formatsOf(attributes);
-
-/** An entry as operators export it, with what is stored beside it. */
-export interface ExportedEntry extends AuditEntry {
-  readonly request_id: string | null;
-  /** The number of the file that sealed it first; null if it is not sealed. */
-  readonly file: number | null;
-}
 
 /** The forms in which operators export entries. */
 export const exportFormats = formatsOf([...attributes, 'request_id', 'file']);
-
-/** The text of a whole response in each form. */
-const pageFormats = {
-  json: { head: '{"data":[', line: JSON.stringify, between: ',', end: ']}' },
-  ndjson: { ...formats.ndjson, between: '', end: '' },
-  csv: { ...formats.csv, between: '', end: '' },
-} as const satisfies Record<string, Format<AuditEntry> & Record<'between' | 'end', string>>;
 
 /** Entries as one text, and how many of them are in it. */
 export interface WrittenPage {
@@ -42,6 +27,19 @@ export interface WrittenPage {
   /** The place after which the next page begins; undefined when nothing remains. */
   readonly next: string | undefined;
 }
+
+interface Format<E> {
+  /** The text before the entries. */
+  readonly head: string;
+  readonly line: (entry: E) => string;
+}
+
+/** The text of a whole response in each form. */
+const pageFormats = {
+  json: { head: '{"data":[', line: JSON.stringify, between: ',', end: ']}' },
+  ndjson: { ...formats.ndjson, between: '', end: '' },
+  csv: { ...formats.csv, between: '', end: '' },
+} as const satisfies Record<string, Format<AuditEntry> & Record<'between' | 'end', string>>;
 
 /** Writes as many entries of a page in a format as fit into 4 MB. */
 export function writePage(
@@ -53,6 +51,27 @@ export function writePage(
   const count = countFitting(lines);
   const text = head + lines.slice(0, count).join(between) + end;
   return { text, count, next: count < entries.length ? nextAfter(count) : next };
+}
+
+type Value = string | number | boolean | null;
+
+/** @param columns the attributes of an entry that are written, in the order that it has them */
+function formatsOf<Column extends string>(columns: readonly Column[]) {
+  type Entry = Readonly<Record<Column, Value>>;
+  return {
+    ndjson: { head: '', line: (entry) => `${JSON.stringify(entry)}\n` },
+    csv: {
+      head: `${columns.join(',')}\r\n`,
+      line: (entry) => `${columns.map((column) => toCsv(entry[column])).join(',')}\r\n`,
+    },
+  } as const satisfies Readonly<Record<string, Format<Entry>>>;
+}
+
+function toCsv(value: Value): string {
+  if (typeof value !== 'string') return String(value ?? '');
+  const harmless = value.replace(formula, "'");
+  if (harmless === value && !/[",;\t\r\n]/.test(value)) return value;
+  return `"${harmless.replaceAll('"', '""')}"`;
 }
 
 /** The most bytes that a character can take. */
@@ -74,23 +93,6 @@ function countFitting(lines: readonly string[]): number {
 }
 
 /** Bytes of a text as JSON, which a function returns to API Gateway: the limit is 6 MB. */
-const weightOf = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
-
-function toCsv(value: Value): string {
-  if (typeof value !== 'string') return String(value ?? '');
-  const harmless = value.replace(formula, "'");
-  if (harmless === value && !/[",;\t\r\n]/.test(value)) return value;
-  return `"${harmless.replaceAll('"', '""')}"`;
-}
-
-/** @param columns the attributes of an entry that are written, in the order that it has them */
-function formatsOf<Column extends string>(columns: readonly Column[]) {
-  type Entry = Readonly<Record<Column, Value>>;
-  return {
-    ndjson: { head: '', line: (entry) => `${JSON.stringify(entry)}\n` },
-    csv: {
-      head: `${columns.join(',')}\r\n`,
-      line: (entry) => `${columns.map((column) => toCsv(entry[column])).join(',')}\r\n`,
-    },
-  } as const satisfies Readonly<Record<string, Format<Entry>>>;
+function weightOf(text: string): number {
+  return Buffer.byteLength(JSON.stringify(text)) - 2;
 }

@@ -8,22 +8,6 @@ import { oneSpelling } from '../ground/source.ts';
 import type { Action, AuditEntry } from './entry.ts';
 import { shards } from './record.ts';
 
-/** A number of any size: as a number if a double holds it exactly, otherwise as text. */
-const numberOf = (text: string): number | string => {
-  const number = Number(text);
-  return Math.abs(number) <= Number.MAX_SAFE_INTEGER && String(number) === text ? number : text;
-};
-
-const withBase64 = (_: string, value: unknown) =>
-  value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
-
-/** An attribute of an entry as responses show it: one that the service did not write may have any type. */
-export const shown = (value: AttributeValue | undefined): string | number | null => {
-  if (!value || value.NULL) return null;
-  if (value.S !== undefined) return value.S;
-  return value.N === undefined ? JSON.stringify(value, withBase64) : numberOf(value.N);
-};
-
 /** The conditions that entries must meet, all of them. */
 export interface AuditFilter {
   readonly userId?: number | undefined;
@@ -46,6 +30,73 @@ export function requireQueryable({ since, until, about, userId, resourceId }: Au
   if (about !== undefined && (userId ?? resourceId) !== undefined) {
     throw invalidParameter('about', 'must not be given with userId or resourceId');
   }
+}
+
+/** The attributes that responses show, in this order: no index keys, and nothing of the write. */
+export const attributes: readonly (keyof AuditEntry)[] = [
+  'id',
+  'user_id',
+  'action',
+  'resource',
+  'resource_id',
+  'ip_address',
+  'user_agent',
+  'result',
+  'details',
+  'created_at',
+];
+
+/** A page of entries. Those that the service did not write may be odd ({@link shown}). */
+export interface AuditPage extends Omit<Page, 'entries'> {
+  readonly entries: readonly AuditEntry[];
+}
+
+/** Entries that one request reads at most, wanted or not. */
+const mostRead = 2000;
+
+/**
+ * One page of the entries that match a filter. It may be short, even empty, if few of the entries
+ * that were read match, or if some are very long.
+ * @param after the place after which the page begins: `next` of the page before
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export async function listEntries(
+  filter: AuditFilter,
+  request: { limit: number; after?: string | undefined; order: 'asc' | 'desc' },
+): Promise<AuditPage> {
+  const page = await readPage({
+    table: config.auditTable,
+    ...planFor(filter),
+    // Every sort key begins with the time.
+    from: filter.since,
+    to: filter.until,
+    matches: matching(filter),
+    mostRead,
+    attributes,
+    shown,
+    ...request,
+  });
+  return { ...page, entries: page.entries as readonly unknown[] as readonly AuditEntry[] };
+}
+
+/** An attribute of an entry as responses show it: one that the service did not write may have any type. */
+export function shown(value: AttributeValue | undefined): string | number | null {
+  if (!value || value.NULL) return null;
+  if (value.S !== undefined) return value.S;
+  return value.N === undefined ? JSON.stringify(value, withBase64) : numberOf(value.N);
+}
+
+/** Whether an entry meets all conditions, except the conditions on time. */
+export function matching({ userId, about, action, result, resourceId, ipAddress }: AuditFilter) {
+  return (entry: Partial<AuditEntry>): boolean =>
+    isWanted(entry.user_id, userId) &&
+    isWanted(entry.action, action) &&
+    isWanted(entry.result, result) &&
+    isWanted(entry.resource_id, resourceId) &&
+    (ipAddress === undefined || oneSpelling(`${entry.ip_address}`) === oneSpelling(ipAddress)) &&
+    (about === undefined ||
+      entry.user_id === about ||
+      (entry.resource === 'users' && entry.resource_id === String(about)));
 }
 
 /**
@@ -75,82 +126,33 @@ const plans: readonly Plan[] = [
   [auditIndexes.byCreatedAt, () => shards],
 ];
 
-const isWanted = (value: unknown, wanted: string | number | undefined): boolean =>
-  wanted === undefined || value === wanted;
-
-/** Whether an entry meets all conditions, except the conditions on time. */
-export const matching =
-  ({ userId, about, action, result, resourceId, ipAddress }: AuditFilter) =>
-  (entry: Partial<AuditEntry>): boolean =>
-    isWanted(entry.user_id, userId) &&
-    isWanted(entry.action, action) &&
-    isWanted(entry.result, result) &&
-    isWanted(entry.resource_id, resourceId) &&
-    (ipAddress === undefined || oneSpelling(`${entry.ip_address}`) === oneSpelling(ipAddress)) &&
-    (about === undefined ||
-      entry.user_id === about ||
-      (entry.resource === 'users' && entry.resource_id === String(about)));
-
-/** Of the entries about a user, what the user did to others, or to the trail: their `resource_id` differs. */
-const alsoDoneBy = ({ about, ...filter }: AuditFilter): Partial<Pick<PageRequest, 'also'>> => {
-  if (about === undefined) return {};
-  const partition = String(about);
-  const isDone = matching({ ...filter, about });
-  const matches = (entry: Partial<AuditEntry>) => isDone(entry) && entry.resource_id !== partition;
-  return { also: { index: auditIndexes.byUserId, partition, matches } };
-};
-
-const planFor = (filter: AuditFilter) => {
+function planFor(filter: AuditFilter) {
   for (const [index, partitionsOf] of plans) {
     const partitions = partitionsOf(filter);
     if (partitions) return { index, partitions, ...alsoDoneBy(filter) };
   }
   throw new Error('No index is for the filter');
-};
-
-/** Entries that one request reads at most, wanted or not. */
-const mostRead = 2000;
-
-/** The attributes that responses show, in this order: no index keys, and nothing of the write. */
-export const attributes: readonly (keyof AuditEntry)[] = [
-  'id',
-  'user_id',
-  'action',
-  'resource',
-  'resource_id',
-  'ip_address',
-  'user_agent',
-  'result',
-  'details',
-  'created_at',
-];
-
-/** A page of entries. Those that the service did not write may be odd ({@link shown}). */
-export interface AuditPage extends Omit<Page, 'entries'> {
-  readonly entries: readonly AuditEntry[];
 }
 
-/**
- * One page of the entries that match a filter. It may be short, even empty, if few of the entries
- * that were read match, or if some are very long.
- * @param after the place after which the page begins: `next` of the page before
- * @throws {DomainError} STORAGE_FAULT
- */
-export const listEntries = async (
-  filter: AuditFilter,
-  request: { limit: number; after?: string | undefined; order: 'asc' | 'desc' },
-): Promise<AuditPage> => {
-  const page = await readPage({
-    table: config.auditTable,
-    ...planFor(filter),
-    // Every sort key begins with the time.
-    from: filter.since,
-    to: filter.until,
-    matches: matching(filter),
-    mostRead,
-    attributes,
-    shown,
-    ...request,
-  });
-  return { ...page, entries: page.entries as readonly unknown[] as readonly AuditEntry[] };
-};
+/** Of the entries about a user, what the user did to others, or to the trail: their `resource_id` differs. */
+function alsoDoneBy({ about, ...filter }: AuditFilter): Partial<Pick<PageRequest, 'also'>> {
+  if (about === undefined) return {};
+  const partition = String(about);
+  const isDone = matching({ ...filter, about });
+  const matches = (entry: Partial<AuditEntry>) => isDone(entry) && entry.resource_id !== partition;
+  return { also: { index: auditIndexes.byUserId, partition, matches } };
+}
+
+function withBase64(_: string, value: unknown) {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
+}
+
+/** A number of any size: as a number if a double holds it exactly, otherwise as text. */
+function numberOf(text: string): number | string {
+  const number = Number(text);
+  return Math.abs(number) <= Number.MAX_SAFE_INTEGER && String(number) === text ? number : text;
+}
+
+function isWanted(value: unknown, wanted: string | number | undefined): boolean {
+  return wanted === undefined || value === wanted;
+}

@@ -72,7 +72,9 @@ async function markRead(key: { readonly pk: string }, now: number): Promise<bool
 }
 
 /** Milliseconds that marking a query may take, before its entry is written. */
-const markingTimeout = () => patiently(1000);
+function markingTimeout() {
+  return patiently(1000);
+}
 
 /** The key of the mark of a caller and a filter, without the times of the filter. */
 function markKey(caller: number, { since: _, until: __, ...filter }: AuditFilter) {

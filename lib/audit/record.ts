@@ -69,7 +69,9 @@ export interface Done {
  * @throws what the work throws
  */
 export function recorded(deed: Deed, work: () => Promise<void>): Promise<void>;
+
 export function recorded<D extends Done>(deed: Deed, work: () => Promise<D>): Promise<D>;
+
 export async function recorded(deed: Deed, work: () => Promise<unknown>): Promise<unknown> {
   const done = await recordingFaults(deed, work);
   const { isChanged = true, details = deed.details }: Done = done ?? {};
@@ -205,7 +207,9 @@ export function faultDetails(error: unknown, { mayHaveHappened }: { mayHaveHappe
   };
 }
 
-const timeToLiveOf = (entry: AuditEntry) => timeToLive(entry, config.auditRetentionDays);
+function timeToLiveOf(entry: AuditEntry) {
+  return timeToLive(entry, config.auditRetentionDays);
+}
 
 /**
  * The entry with the id of a draw. It depends only on the write id, so that a replay draws the same
@@ -218,7 +222,9 @@ function drawId(entry: AuditEntry, writeId: string, draw: number): AuditEntry {
 }
 
 /** Milliseconds by which a slow audit store may delay a response. */
-const recordingTimeout = () => patiently(1000);
+function recordingTimeout() {
+  return patiently(1000);
+}
 
 /** Whether the store or the signing of a token has failed, or a change may have been made despite an error. */
 function isRecorded(error: unknown): error is DomainError {

@@ -86,24 +86,6 @@ export function buildDocument(
 
 type BodySchemaOf = ReturnType<typeof collectSchemas>['bodySchema'];
 
-/** Who may call an operation. Further limits are in its text. */
-const callers: Readonly<Record<Operation, string>> = {
-  public: 'For anyone, without a token.',
-  own: 'For every user.',
-  listUsers: 'For every user.',
-  createUser: 'For every user.',
-  readUser: 'For every user.',
-  changeUser: 'For users about themselves, and for admins.',
-  sessionsOf: 'For users about themselves, and for admins.',
-  audit: 'For admins.',
-  administer: 'For admins.',
-  administerOthers: 'For admins.',
-};
-
-function callersUnder(may: Operation, settings: ServiceValues): string {
-  return may === 'audit' && hasSessions(settings) ? 'For admins and auditors.' : callers[may];
-}
-
 function operationObject(
   { contract, tag, describe }: Endpoint,
   settings: ServiceValues,
@@ -157,6 +139,24 @@ function parametersOf(contract: Contract, { success }: Description): readonly Js
   ];
 }
 
+/** Who may call an operation. Further limits are in its text. */
+const callers: Readonly<Record<Operation, string>> = {
+  public: 'For anyone, without a token.',
+  own: 'For every user.',
+  listUsers: 'For every user.',
+  createUser: 'For every user.',
+  readUser: 'For every user.',
+  changeUser: 'For users about themselves, and for admins.',
+  sessionsOf: 'For users about themselves, and for admins.',
+  audit: 'For admins.',
+  administer: 'For admins.',
+  administerOthers: 'For admins.',
+};
+
+function callersUnder(may: Operation, settings: ServiceValues): string {
+  return may === 'audit' && hasSessions(settings) ? 'For admins and auditors.' : callers[may];
+}
+
 function successResponse({ success }: Description, bodySchema: BodySchemaOf): Json {
   const { status, description, schema, created, headers = [] } = success;
   const own = Object.fromEntries(headers.map((name) => [name, ref('headers', name)]));
@@ -193,4 +193,6 @@ function contentOf(
   );
 }
 
-const mediaType = (contentType: string): string => contentType.replace(/;.*/, '');
+function mediaType(contentType: string): string {
+  return contentType.replace(/;.*/, '');
+}

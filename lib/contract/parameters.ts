@@ -55,19 +55,6 @@ export function cursor() {
   );
 }
 
-/** Milliseconds by which an offset is ahead of UTC; undefined if there is no such offset. */
-function aheadOf(offset: string): number | undefined {
-  // `Z` has no digits, which counts as 0.
-  const [hours = 0, minutes = 0] = offset.slice(1).split(':').map(Number);
-  if (hours > 23 || minutes > 59) return undefined;
-  return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000;
-}
-
-/** The milliseconds of a fraction of a second, rounded up: entries have no finer time. */
-function roundUp(fraction: string): number {
-  return Number(fraction.slice(0, 3).padEnd(3, '0')) + (/[1-9]/.test(fraction.slice(3)) ? 1 : 0);
-}
-
 /**
  * The instant that a date-time of RFC 3339 means, or a date at 00:00 UTC.
  * @returns it as `created_at` is written, UTC with milliseconds; undefined for any other text
@@ -84,4 +71,17 @@ function parseInstant(text: string): string | undefined {
   if (ahead === undefined) return undefined;
   const instant = new Date(read - ahead + roundUp(fraction)).toISOString();
   return /^\d{4}-/.test(instant) ? instant : undefined;
+}
+
+/** Milliseconds by which an offset is ahead of UTC; undefined if there is no such offset. */
+function aheadOf(offset: string): number | undefined {
+  // `Z` has no digits, which counts as 0.
+  const [hours = 0, minutes = 0] = offset.slice(1).split(':').map(Number);
+  if (hours > 23 || minutes > 59) return undefined;
+  return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000;
+}
+
+/** The milliseconds of a fraction of a second, rounded up: entries have no finer time. */
+function roundUp(fraction: string): number {
+  return Number(fraction.slice(0, 3).padEnd(3, '0')) + (/[1-9]/.test(fraction.slice(3)) ? 1 : 0);
 }

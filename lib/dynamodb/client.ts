@@ -311,6 +311,10 @@ function reasonsOf(cause: unknown): readonly CancellationReason[] {
   return cause instanceof TransactionCanceledException ? (cause.CancellationReasons ?? []) : [];
 }
 
-const conditionFailed = ({ Code }: CancellationReason) => Code === 'ConditionalCheckFailed';
+function conditionFailed({ Code }: CancellationReason) {
+  return Code === 'ConditionalCheckFailed';
+}
 
-const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+function pause(milliseconds: number) {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

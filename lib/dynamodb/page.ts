@@ -53,25 +53,6 @@ export interface Page {
   nextAfter(count: number): string | undefined;
 }
 
-/** A wanted entry, by its sort key. */
-interface Row {
-  readonly key: string;
-  readonly entry: Entry;
-}
-
-/** A partition's entries as far as they have been read. */
-interface Stream {
-  readonly reading: Reading;
-  readonly partition: string;
-  /** The sort key after which the reading begins; absent: from the beginning. */
-  readonly after: string | undefined;
-  readonly rows: Row[];
-  /** Whether there may be more. */
-  open: boolean;
-  /** The last item that was read, wanted or not, after which the reading goes on. */
-  at: { readonly key: string; readonly start: StoredItem } | undefined;
-}
-
 /**
  * Reads one page of an index. Entries that the service wrote differ in their sort keys.
  * @throws {DomainError} STORAGE_FAULT
@@ -91,15 +72,27 @@ export async function readPage(request: PageRequest): Promise<Page> {
   return { entries, ...(next === undefined ? {} : { next }), nextAfter };
 }
 
-function streamOf(reading: Reading, partition: string, after: string | undefined): Stream {
-  return { reading, partition, after, rows: [], open: true, at: undefined };
+/** A wanted entry, by its sort key. */
+interface Row {
+  readonly key: string;
+  readonly entry: Entry;
 }
 
-/** Entries of a page: it ends between two keys, after which the next one begins, unless all have one key. */
-function lengthOfPage(rows: readonly Row[], limit: number): number {
-  const following = rows[limit]?.key;
-  const last = rows.slice(0, limit).findLastIndex(({ key }) => key !== following);
-  return last < 0 ? limit : last + 1;
+/** A partition's entries as far as they have been read. */
+interface Stream {
+  readonly reading: Reading;
+  readonly partition: string;
+  /** The sort key after which the reading begins; absent: from the beginning. */
+  readonly after: string | undefined;
+  readonly rows: Row[];
+  /** Whether there may be more. */
+  open: boolean;
+  /** The last item that was read, wanted or not, after which the reading goes on. */
+  at: { readonly key: string; readonly start: StoredItem } | undefined;
+}
+
+function streamOf(reading: Reading, partition: string, after: string | undefined): Stream {
+  return { reading, partition, after, rows: [], open: true, at: undefined };
 }
 
 /** Full responses (1 MB) after which nothing more is read, to bound the memory. */
@@ -151,7 +144,9 @@ function orderOf(request: PageRequest): Compare {
   return (a, b) => (a.key === b.key ? 0 : a.key < b.key ? -sign : sign);
 }
 
-const isForward = ({ order }: Reading): boolean => order === 'asc';
+function isForward({ order }: Reading): boolean {
+  return order === 'asc';
+}
 
 /**
  * Reads the next entries of a partition.
@@ -217,4 +212,13 @@ function convert(item: StoredItem, { attributes, shown = nativeOf }: Reading): E
   return entry;
 }
 
-const nativeOf = (value: AttributeValue | undefined): unknown => value && convertToNative(value);
+function nativeOf(value: AttributeValue | undefined): unknown {
+  return value && convertToNative(value);
+}
+
+/** Entries of a page: it ends between two keys, after which the next one begins, unless all have one key. */
+function lengthOfPage(rows: readonly Row[], limit: number): number {
+  const following = rows[limit]?.key;
+  const last = rows.slice(0, limit).findLastIndex(({ key }) => key !== following);
+  return last < 0 ? limit : last + 1;
+}

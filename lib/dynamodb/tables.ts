@@ -27,14 +27,15 @@ export interface TableDefinition {
   readonly timeToLive?: string;
 }
 
+export function createdAtKey({ id, created_at }: { id: number; created_at: string }): string {
+  return `${created_at}#${String(id).padStart(16, '0')}`;
+}
+
 /**
  * Sort key of every index: created_at, then the id, so that entries of one millisecond have an
  * order that a cursor can resume in. Text, because ISO 8601 sorts as time does.
  */
 const createdAtAndId: KeyAttribute = { name: 'created_at_id', type: 'S' };
-
-export const createdAtKey = ({ id, created_at }: { id: number; created_at: string }): string =>
-  `${created_at}#${String(id).padStart(16, '0')}`;
 
 /** The attributes of a user that lists show. */
 const listed = [
@@ -50,13 +51,6 @@ const listed = [
   'auditor',
   'invited_until',
 ] as const;
-
-/** An index by creation, whose partition a key has. */
-const byCreation = <Name extends string>(name: Name, partition: string) => ({
-  name,
-  partitionKey: { name: partition, type: 'S' } as const,
-  sortKey: createdAtAndId,
-});
 
 /** The index of the list has one partition, which takes as many writes as the counter of ids does. */
 export const usersIndexes = {
@@ -133,8 +127,19 @@ export type KeyPattern =
   | 'counter';
 
 /** The key of an item: its pattern, with what distinguishes it in place of `*`. */
-export const itemKey = (pattern: KeyPattern, ...parts: readonly (string | number)[]) => ({
-  pk: pattern.replace('*', () => parts.join('#')),
-});
+export function itemKey(pattern: KeyPattern, ...parts: readonly (string | number)[]) {
+  return {
+    pk: pattern.replace('*', () => parts.join('#')),
+  };
+}
 
 export const tables: readonly TableDefinition[] = [usersTable, auditTable];
+
+/** An index by creation, whose partition a key has. */
+function byCreation<Name extends string>(name: Name, partition: string) {
+  return {
+    name,
+    partitionKey: { name: partition, type: 'S' } as const,
+    sortKey: createdAtAndId,
+  };
+}

@@ -203,11 +203,13 @@ export interface FieldFault {
 }
 
 /** The same in problem details (RFC 9457; functions/README.md, Problem details). */
-export const problemOfField = ({ field, code, rule }: FieldFault) => ({
-  pointer: `#/${field}`,
-  code,
-  detail: `${field} ${rule}`,
-});
+export function problemOfField({ field, code, rule }: FieldFault) {
+  return {
+    pointer: `#/${field}`,
+    code,
+    detail: `${field} ${rule}`,
+  };
+}
 
 /**
  * An operation that was refused, or that a fault ended.
@@ -246,26 +248,31 @@ export class DomainError extends Error {
 }
 
 /** A field that breaks a rule; `rule` completes the sentence that the name begins. */
-export const invalidField = (
+export function invalidField(
   field: string,
   rule: string,
   code: FieldFaultCode = 'INVALID_FORMAT',
-): DomainError =>
-  new DomainError('FIELD_INVALID', {
+): DomainError {
+  return new DomainError('FIELD_INVALID', {
     message: `${field} ${rule}`,
     faults: [{ field, code, rule }],
   });
+}
 
 /** The error, with a code of its own, that a body lacks a field. */
-export const missingField = (code: ErrorCode, field: string): DomainError =>
-  new DomainError(code, { faults: [{ field, code: 'REQUIRED', rule: 'is required' }] });
+export function missingField(code: ErrorCode, field: string): DomainError {
+  return new DomainError(code, { faults: [{ field, code: 'REQUIRED', rule: 'is required' }] });
+}
 
 /** A query parameter that breaks a rule; `rule` completes the sentence that the name begins. */
-export const invalidParameter = (name: string, rule: string): DomainError =>
-  new DomainError('PARAMETER_INVALID', { message: `${name} ${rule}` });
+export function invalidParameter(name: string, rule: string): DomainError {
+  return new DomainError('PARAMETER_INVALID', { message: `${name} ${rule}` });
+}
 
 /** A cause of a fault that our own code names, and not the SDK. */
-export const namedError = (name: string): Error => Object.assign(new Error(), { name });
+export function namedError(name: string): Error {
+  return Object.assign(new Error(), { name });
+}
 
 const safeName = /^[\w.:-]{1,64}$/;
 
@@ -273,7 +280,7 @@ const safeName = /^[\w.:-]{1,64}$/;
  * The short public name of a fault, such as `ECONNREFUSED` or `ResourceNotFoundException`: the
  * deepest cause's code or class name, never its message, which may quote what it was given.
  */
-export const faultName = (error: unknown): string => {
+export function faultName(error: unknown): string {
   let found = 'UnknownError';
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1) {
     const { code } = at as { code?: unknown };
@@ -284,4 +291,4 @@ export const faultName = (error: unknown): string => {
     }
   }
   return found;
-};
+}

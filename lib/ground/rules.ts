@@ -23,19 +23,11 @@ export function senderIn(mailFrom: string): { readonly name: string; readonly ad
   return { name, address };
 }
 
-/** A plain address, which needs no quoting in a header or in a condition of an IAM policy. */
-const mailAddress = /^[\w.+-]{1,64}@[a-z\d](?:[a-z\d.-]{0,252}[a-z\d])?$/i;
-
 /** The name of a product. */
 export const displayName = {
   rule: 'a name of at most 60 characters without " \\ < > : ; , @ ( ) [ ]',
   isAllowed: (given) => given.length <= 60 && isName(given),
 } as const satisfies Rule;
-
-/** Whether a text has no characters that part names from addresses, or an authenticator's label from its issuer. */
-function isName(text: string): boolean {
-  return text.trim() === text && /^[^\p{C}"\\<>:;,@()[\]]+$/u.test(text);
-}
 
 /** The URL of a page. */
 export const pageUrl = {
@@ -55,19 +47,6 @@ export const returnUrl = {
   isAllowed: (given) => appUrl.test(given) || isPageUrl(given.replace(/#[!-~]*$/, '')),
 } as const satisfies Rule;
 
-function isPageUrl(text: string): boolean {
-  const url = plainUrl.test(text) && !/[\\#]/.test(text) ? URL.parse(text) : null;
-  if (!url || url.username || url.password) return false;
-  return url.protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
-}
-
-/** Without characters that programs read in several ways or that look like other ones. */
-const plainUrl = /^https?:\/\/(?!\/)[!-~]+$/i;
-
-/** A URL whose scheme is an app's own, and none by which browsers run or show something themselves. */
-const appUrl =
-  /^(?!(?:https?|javascript|data|vbscript|blob|file|about):)[a-z][a-z\d+.-]*:\/\/[!-~]*$/i;
-
 /** An OpenID Connect issuer whose ID tokens log users in, and the apps for which the tokens may be issued. */
 export interface IdentityProvider {
   readonly issuer: string;
@@ -84,10 +63,49 @@ export const providerList = {
   isAllowed: (given) => given === providersFile || isProviderList(parseJson(given)),
 } as const satisfies Rule;
 
+/** The domain whose passkeys log users in, and the pages and apps that may ask for them. */
+export interface PasskeySettings {
+  readonly rpId: string;
+  readonly origins: readonly string[];
+}
+
+/** The text of {@link PasskeySettings}. */
+export const relyingParty = {
+  rule: 'JSON of at most 1,024 characters {"rpId": a domain in lower case, "origins": a list of https origins within it, of http ones of localhost, both without a final slash, or of apps as android:apk-key-hash:… or ios:…}',
+  isJson: true,
+  isAllowed: (given) => given.length <= 1024 && isRelyingParty(parseJson(given)),
+} as const satisfies Rule;
+
+/** Reads a JSON text. @returns undefined for any other text */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a text has no characters that part names from addresses, or an authenticator's label from its issuer. */
+function isName(text: string): boolean {
+  return text.trim() === text && /^[^\p{C}"\\<>:;,@()[\]]+$/u.test(text);
+}
+
+/** Without characters that programs read in several ways or that look like other ones. */
+const plainUrl = /^https?:\/\/(?!\/)[!-~]+$/i;
+
+function isPageUrl(text: string): boolean {
+  const url = plainUrl.test(text) && !/[\\#]/.test(text) ? URL.parse(text) : null;
+  if (!url || url.username || url.password) return false;
+  return url.protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+}
+
 function isProviderList(list: unknown): boolean {
   const isList = Array.isArray(list) && list.length > 0;
   return isList && list.every((each) => each && isProvider(each)) && areDistinct(list);
 }
+
+/** An issuer of Entra ID for many tenants: tokens name the tenant's own issuer, and never this one. */
+const ofManyTenants = /\/(?:common|organizations|consumers)\/v2\.0\/?$/i;
 
 function isProvider({ issuer, audiences, ...others }: Partial<IdentityProvider>): boolean {
   return (
@@ -103,9 +121,6 @@ function isProvider({ issuer, audiences, ...others }: Partial<IdentityProvider>)
   );
 }
 
-/** An issuer of Entra ID for many tenants: tokens name the tenant's own issuer, and never this one. */
-const ofManyTenants = /\/(?:common|organizations|consumers)\/v2\.0\/?$/i;
-
 /** Whether each issuer stands once, however it is written. */
 function areDistinct(list: readonly IdentityProvider[]): boolean {
   return (
@@ -113,18 +128,8 @@ function areDistinct(list: readonly IdentityProvider[]): boolean {
   );
 }
 
-/** The domain whose passkeys log users in, and the pages and apps that may ask for them. */
-export interface PasskeySettings {
-  readonly rpId: string;
-  readonly origins: readonly string[];
-}
-
-/** The text of {@link PasskeySettings}. */
-export const relyingParty = {
-  rule: 'JSON of at most 1,024 characters {"rpId": a domain in lower case, "origins": a list of https origins within it, of http ones of localhost, both without a final slash, or of apps as android:apk-key-hash:… or ios:…}',
-  isJson: true,
-  isAllowed: (given) => given.length <= 1024 && isRelyingParty(parseJson(given)),
-} as const satisfies Rule;
+/** A domain, or the host of a page on one machine. */
+const domain = /^(?=.{1,253}$)(?:localhost|(?:[a-z\d-]{1,63}\.)+[a-z][a-z\d-]*[a-z\d])$/;
 
 function isRelyingParty(value: unknown): boolean {
   const { rpId, origins, ...others }: Partial<PasskeySettings> = value ?? {};
@@ -138,6 +143,9 @@ function isRelyingParty(value: unknown): boolean {
   );
 }
 
+/** The origin of an app, as Android and iOS name it. */
+const appOrigin = /^(?:android:apk-key-hash:[\w-]{43}|ios:[!-~]+)$/;
+
 function isOriginOf(rpId: string, origin: unknown): boolean {
   if (typeof origin !== 'string') return false;
   if (appOrigin.test(origin)) return true;
@@ -149,17 +157,9 @@ function isOriginOf(rpId: string, origin: unknown): boolean {
   return isWithin && (protocol === 'https:' || (protocol === 'http:' && isLocal));
 }
 
-/** A domain, or the host of a page on one machine. */
-const domain = /^(?=.{1,253}$)(?:localhost|(?:[a-z\d-]{1,63}\.)+[a-z][a-z\d-]*[a-z\d])$/;
+/** A plain address, which needs no quoting in a header or in a condition of an IAM policy. */
+const mailAddress = /^[\w.+-]{1,64}@[a-z\d](?:[a-z\d.-]{0,252}[a-z\d])?$/i;
 
-/** The origin of an app, as Android and iOS name it. */
-const appOrigin = /^(?:android:apk-key-hash:[\w-]{43}|ios:[!-~]+)$/;
-
-/** Reads a JSON text. @returns undefined for any other text */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
+/** A URL whose scheme is an app's own, and none by which browsers run or show something themselves. */
+const appUrl =
+  /^(?!(?:https?|javascript|data|vbscript|blob|file|about):)[a-z][a-z\d+.-]*:\/\/[!-~]*$/i;

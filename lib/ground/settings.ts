@@ -150,41 +150,53 @@ export type ServiceValues = Values<typeof serviceSettings> &
 export type Config = Values<typeof settings>;
 
 /** Whether the service keeps a sealed trail. */
-export const keepsSeal = ({
+export function keepsSeal({
   auditArchiveFolder,
   auditSealKey,
-}: Pick<Config, 'auditArchiveFolder' | 'auditSealKey'>) =>
-  auditArchiveFolder !== '' || auditSealKey !== '';
+}: Pick<Config, 'auditArchiveFolder' | 'auditSealKey'>) {
+  return auditArchiveFolder !== '' || auditSealKey !== '';
+}
 
 /** Whether the service sends mails, and so has password reset. */
-export const sendsMail = ({ mailFrom }: Pick<ServiceValues, 'mailFrom'>) => mailFrom !== '';
+export function sendsMail({ mailFrom }: Pick<ServiceValues, 'mailFrom'>) {
+  return mailFrom !== '';
+}
 
 /** Whether there are sessions (functions/README.md, Sessions). */
-export const hasSessions = ({ sessionDays }: Pick<ServiceValues, 'sessionDays'>) => sessionDays > 0;
+export function hasSessions({ sessionDays }: Pick<ServiceValues, 'sessionDays'>) {
+  return sessionDays > 0;
+}
 
 /** Whether users can log in by identities of other issuers. */
-export const hasIdentities = ({ identityProviders }: Pick<ServiceValues, 'identityProviders'>) =>
-  identityProviders !== '';
+export function hasIdentities({ identityProviders }: Pick<ServiceValues, 'identityProviders'>) {
+  return identityProviders !== '';
+}
 
 /** Whether users can log in by passkeys. */
-export const hasPasskeys = ({ passkeys }: Pick<ServiceValues, 'passkeys'>) => passkeys !== '';
+export function hasPasskeys({ passkeys }: Pick<ServiceValues, 'passkeys'>) {
+  return passkeys !== '';
+}
 
 /** Whether users can have a second factor. */
-export const hasSecondFactors = ({ secondFactor }: Pick<ServiceValues, 'secondFactor'>) =>
-  secondFactor !== 'off';
+export function hasSecondFactors({ secondFactor }: Pick<ServiceValues, 'secondFactor'>) {
+  return secondFactor !== 'off';
+}
 
 /**
  * Whether nobody can tell from registrations, or from changes of their own address, who has an
  * account.
  */
-export const hidesAccounts = ({
+export function hidesAccounts({
   accounts,
   emailVerification,
-}: Pick<ServiceValues, 'accounts' | 'emailVerification'>) =>
-  accounts === 'private' && emailVerification === 'required';
+}: Pick<ServiceValues, 'accounts' | 'emailVerification'>) {
+  return accounts === 'private' && emailVerification === 'required';
+}
 
 // @__NO_SIDE_EFFECTS__
-export const configFrom = (env: Environment): Config => valuesIn(env, settings);
+export function configFrom(env: Environment): Config {
+  return valuesIn(env, settings);
+}
 
 export const config = configFrom(process.env);
 

@@ -166,12 +166,17 @@ export function validate<Schema extends v.GenericSchema>(
 }
 
 /** Unicode code points, as JSON Schema counts them (RFC 8259, section 7). */
-const length = (text: string): number => [...text].length;
+function length(text: string): number {
+  return [...text].length;
+}
 
-const tooLong = (maximum: number) =>
-  ({ code: 'TOO_LONG', message: () => `must be at most ${characters(maximum)}` }) as const;
+function tooLong(maximum: number) {
+  return { code: 'TOO_LONG', message: () => `must be at most ${characters(maximum)}` } as const;
+}
 
-const characters = (count: number) => `${count} character${count > 1 ? 's' : ''}`;
+function characters(count: number) {
+  return `${count} character${count > 1 ? 's' : ''}`;
+}
 
 /** The codes of the faults that valibot's own schemas find. */
 const codes: Readonly<Record<string, FieldFaultCode>> = {

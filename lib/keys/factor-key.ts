@@ -55,12 +55,18 @@ function encryptLocally(userId: number, secret: Buffer): Buffer {
   return Buffer.concat([nonce, encrypted, cipher.getAuthTag()]);
 }
 
-const localKey = () => Buffer.from(config.secondFactorLocalKey, 'base64');
+function localKey() {
+  return Buffer.from(config.secondFactorLocalKey, 'base64');
+}
 
-const localContext = (userId: number) => Buffer.from(JSON.stringify(contextOf(userId)));
+function localContext(userId: number) {
+  return Buffer.from(JSON.stringify(contextOf(userId)));
+}
 
 /** The context to which a secret is bound: the secret of one user cannot be given to another one. */
-const contextOf = (userId: number) => ({ user: String(userId) });
+function contextOf(userId: number) {
+  return { user: String(userId) };
+}
 
 const tagSize = 16;
 

@@ -105,7 +105,9 @@ async function signByKey(claims: Claims, parameters: object): Promise<string> {
   return `${signed}.${(await sign(signed)).toString('base64url')}`;
 }
 
-const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
+function encode(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url');
+}
 
 async function verify(token: string, now: Date): Promise<JWTPayload> {
   const { keys, ...expected } = await expectationsOf(token);

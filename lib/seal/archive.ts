@@ -163,7 +163,9 @@ async function readRange({ archive }: Trail, file: number, start: number, end: n
   }
 }
 
-const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code);
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown } | null)?.code);
+}
 
 /** Unpacks lines, some at a time. @throws SyntaxError and errors of zlib where there are no such lines */
 async function* unpack(content: Buffer): AsyncGenerator<readonly SealedLine[]> {

@@ -136,7 +136,9 @@ async function check(
   }
 }
 
-const trailOf = ({ archive, signer }: Sealing) => ({ archive, publicKey: signer.publicKey });
+function trailOf({ archive, signer }: Sealing) {
+  return { archive, publicKey: signer.publicKey };
+}
 
 /** The numbers of the files of the last two days, and of those before, oldest first. */
 interface Split {

@@ -75,7 +75,9 @@ export function localSigner(pem: string): Signer {
   };
 }
 
-const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
+function codeOf(error: unknown) {
+  return (error as NodeJS.ErrnoException).code;
+}
 
 /** Opens a file; a link, a folder or a pipe is none. @returns undefined when there is none */
 async function openFile(path: string): Promise<FileHandle | undefined> {

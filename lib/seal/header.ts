@@ -173,7 +173,9 @@ export function isSigned(header: ReadHeader): header is SignedHeader {
 }
 
 /** Milliseconds before `from` that a run looks at again, because indexes show entries late. */
-const lookBackOf = (interval: number): number => Math.max(6 * interval, 600) * 1000;
+function lookBackOf(interval: number): number {
+  return Math.max(6 * interval, 600) * 1000;
+}
 
 /** @returns undefined when a text is not a header, written in exactly the form of one */
 function parseHeader(unsigned: string): Header | undefined {

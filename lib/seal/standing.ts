@@ -44,18 +44,6 @@ export function openCovered(
   };
 }
 
-/** Whether an entry is not in the table, wherever the check has looked. */
-async function isGone({ byIds }: EntrySource, id: string): Promise<boolean> {
-  const found = await byIds([id]);
-  return found.every((item) => numberIn(item.id) !== id);
-}
-
-/** Whether the name of a file has one that was written since it was missed, and so is not the same. */
-async function isOfLater(trail: Trail, number: number, missed: string): Promise<boolean> {
-  const { header } = await readHeaderOf(trail, number);
-  return isSigned(header) && header.at >= missed;
-}
-
 /** Milliseconds for which a finding stands at most, where no check covers what it is about. */
 const longest = 31 * dayInMilliseconds;
 
@@ -85,6 +73,18 @@ export async function findingsOf(
 /** Whether the check before has named all findings of a check. */
 export function isTold(before: Check | null, found: number, named: readonly Named[]): boolean {
   return found <= maxNamed && named.every((each) => isAmong(before?.named ?? [], printable(each)));
+}
+
+/** Whether an entry is not in the table, wherever the check has looked. */
+async function isGone({ byIds }: EntrySource, id: string): Promise<boolean> {
+  const found = await byIds([id]);
+  return found.every((item) => numberIn(item.id) !== id);
+}
+
+/** Whether the name of a file has one that was written since it was missed, and so is not the same. */
+async function isOfLater(trail: Trail, number: number, missed: string): Promise<boolean> {
+  const { header } = await readHeaderOf(trail, number);
+  return isSigned(header) && header.at >= missed;
 }
 
 /** A finding as a header may name it, whatever an id is. */

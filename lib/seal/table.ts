@@ -27,12 +27,6 @@ export interface EntrySource {
   byIds(ids: readonly string[]): Promise<readonly Item[]>;
 }
 
-/** Items of a page: the pages of all shards are in memory at once. */
-const pageSize = 500;
-
-type Page = Pick<ScanCommandOutput, 'Items' | 'LastEvaluatedKey'>;
-type Start = Pick<ScanCommandInput, 'ExclusiveStartKey'>;
-
 /** Items that one request may ask for; requests for items that DynamoDB leaves out of a response. */
 const batchSize = 100;
 const maxRequests = 20;
@@ -76,74 +70,22 @@ export async function putBack(item: Item): Promise<boolean> {
   }
 }
 
-function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('base64');
-}
-
-/** A value in DynamoDB's own form: members of sets in order, bytes as base64. */
-function storedForm(value: AttributeValue | undefined): unknown {
-  if (value === undefined) return null;
-  if (value.B) return { B: base64(value.B) };
-  if (value.BS) return { BS: value.BS.map(base64).sort() };
-  if (value.SS) return { SS: value.SS.toSorted() };
-  if (value.NS) return { NS: value.NS.toSorted() };
-  if (value.L) return { L: value.L.map(storedForm) };
-  if (!value.M) return value;
-  const members = Object.entries(value.M).map(([name, member]) => [name, storedForm(member)]);
-  return { M: Object.fromEntries(members) };
-}
-
-/**
- * Text, null and exact integers as they are; other values, which no service writes, in DynamoDB's own
- * form. The SDK loses the value of an attribute `__proto__`, which becomes null.
- */
-function nativeValue(value: AttributeValue | undefined): unknown {
-  if (value === undefined) return null;
-  if (value.S !== undefined) return value.S;
-  if (value.NULL) return null;
-  const number = Number(value.N);
-  return Number.isSafeInteger(number) && String(number) === value.N ? number : storedForm(value);
-}
-
-function nativeItem(item: StoredItem): Item {
-  return Object.fromEntries(
-    Object.entries(item).map(([name, value]) => [name, nativeValue(value)]),
+/** Merges several sequences that are in order. */
+async function* merge(sequences: readonly AsyncGenerator<Item>[]): AsyncGenerator<Item> {
+  const heads = await Promise.all(
+    sequences.map(async (sequence) => ({ sequence, item: (await sequence.next()).value })),
   );
+  for (;;) {
+    const open = heads.filter(({ item }) => item !== undefined);
+    if (open.length === 0) return;
+    const first = open.reduce((a, b) => (keyOf(b.item) < keyOf(a.item) ? b : a));
+    yield first.item;
+    first.item = (await first.sequence.next()).value;
+  }
 }
 
-/** The value of an attribute, of which {@link nativeValue} made this one. */
-function attributeOf(value: unknown): AttributeValue {
-  if (typeof value === 'string') return { S: value };
-  if (typeof value === 'number') return { N: String(value) };
-  return value === null ? { NULL: true } : ofStoredForm(value as StoredForm);
-}
-
-interface StoredForm {
-  readonly B?: string;
-  readonly BS?: readonly string[];
-  readonly L?: readonly StoredForm[];
-  readonly M?: Readonly<Record<string, StoredForm>>;
-}
-
-function ofStoredForm(value: StoredForm): AttributeValue {
-  const bytes = (text: string) => Buffer.from(text, 'base64');
-  if (value?.B !== undefined) return { B: bytes(value.B) };
-  if (value?.BS) return { BS: value.BS.map(bytes) };
-  if (value?.L) return { L: value.L.map(ofStoredForm) };
-  if (!value?.M) return value as AttributeValue;
-  const members = Object.entries(value.M).map(([name, member]) => [name, ofStoredForm(member)]);
-  return { M: Object.fromEntries(members) };
-}
-
-/** Reads all pages. @param read reads one page */
-async function* itemsOf(read: (start: Start) => Promise<Page>): AsyncGenerator<Item> {
-  let ExclusiveStartKey: Start['ExclusiveStartKey'];
-  do {
-    const { Items = [], LastEvaluatedKey } = await read({ ExclusiveStartKey });
-    for (const item of Items) yield nativeItem(item);
-    ExclusiveStartKey = LastEvaluatedKey;
-  } while (ExclusiveStartKey);
-}
+/** Items of a page: the pages of all shards are in memory at once. */
+const pageSize = 500;
 
 function readShard(shard: string, from: string, until: string): AsyncGenerator<Item> {
   const query = {
@@ -166,21 +108,79 @@ function readShard(shard: string, from: string, until: string): AsyncGenerator<I
   return itemsOf((start) => send(new QueryCommand({ ...query, ...start })));
 }
 
-/** Merges several sequences that are in order. */
-async function* merge(sequences: readonly AsyncGenerator<Item>[]): AsyncGenerator<Item> {
-  const heads = await Promise.all(
-    sequences.map(async (sequence) => ({ sequence, item: (await sequence.next()).value })),
+type Page = Pick<ScanCommandOutput, 'Items' | 'LastEvaluatedKey'>;
+type Start = Pick<ScanCommandInput, 'ExclusiveStartKey'>;
+
+/** Reads all pages. @param read reads one page */
+async function* itemsOf(read: (start: Start) => Promise<Page>): AsyncGenerator<Item> {
+  let ExclusiveStartKey: Start['ExclusiveStartKey'];
+  do {
+    const { Items = [], LastEvaluatedKey } = await read({ ExclusiveStartKey });
+    for (const item of Items) yield nativeItem(item);
+    ExclusiveStartKey = LastEvaluatedKey;
+  } while (ExclusiveStartKey);
+}
+
+function nativeItem(item: StoredItem): Item {
+  return Object.fromEntries(
+    Object.entries(item).map(([name, value]) => [name, nativeValue(value)]),
   );
-  for (;;) {
-    const open = heads.filter(({ item }) => item !== undefined);
-    if (open.length === 0) return;
-    const first = open.reduce((a, b) => (keyOf(b.item) < keyOf(a.item) ? b : a));
-    yield first.item;
-    first.item = (await first.sequence.next()).value;
-  }
+}
+
+/**
+ * Text, null and exact integers as they are; other values, which no service writes, in DynamoDB's own
+ * form. The SDK loses the value of an attribute `__proto__`, which becomes null.
+ */
+function nativeValue(value: AttributeValue | undefined): unknown {
+  if (value === undefined) return null;
+  if (value.S !== undefined) return value.S;
+  if (value.NULL) return null;
+  const number = Number(value.N);
+  return Number.isSafeInteger(number) && String(number) === value.N ? number : storedForm(value);
+}
+
+/** A value in DynamoDB's own form: members of sets in order, bytes as base64. */
+function storedForm(value: AttributeValue | undefined): unknown {
+  if (value === undefined) return null;
+  if (value.B) return { B: base64(value.B) };
+  if (value.BS) return { BS: value.BS.map(base64).sort() };
+  if (value.SS) return { SS: value.SS.toSorted() };
+  if (value.NS) return { NS: value.NS.toSorted() };
+  if (value.L) return { L: value.L.map(storedForm) };
+  if (!value.M) return value;
+  const members = Object.entries(value.M).map(([name, member]) => [name, storedForm(member)]);
+  return { M: Object.fromEntries(members) };
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64');
 }
 
 function scanAll(): AsyncGenerator<Item> {
   const scan = { TableName: config.auditTable, ConsistentRead: true, Limit: pageSize };
   return itemsOf((start) => send(new ScanCommand({ ...scan, ...start })));
+}
+
+interface StoredForm {
+  readonly B?: string;
+  readonly BS?: readonly string[];
+  readonly L?: readonly StoredForm[];
+  readonly M?: Readonly<Record<string, StoredForm>>;
+}
+
+/** The value of an attribute, of which {@link nativeValue} made this one. */
+function attributeOf(value: unknown): AttributeValue {
+  if (typeof value === 'string') return { S: value };
+  if (typeof value === 'number') return { N: String(value) };
+  return value === null ? { NULL: true } : ofStoredForm(value as StoredForm);
+}
+
+function ofStoredForm(value: StoredForm): AttributeValue {
+  const bytes = (text: string) => Buffer.from(text, 'base64');
+  if (value?.B !== undefined) return { B: bytes(value.B) };
+  if (value?.BS) return { BS: value.BS.map(bytes) };
+  if (value?.L) return { L: value.L.map(ofStoredForm) };
+  if (!value?.M) return value as AttributeValue;
+  const members = Object.entries(value.M).map(([name, member]) => [name, ofStoredForm(member)]);
+  return { M: Object.fromEntries(members) };
 }

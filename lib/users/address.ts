@@ -76,7 +76,9 @@ export function mailedAs(email: string): string | undefined {
  * Capitals, the same for all texts that differ only in letter case, and so for all their parts. Some small
  * letters share them: σ and ς, ß and ss. The first step to small letters is for letters such as ẞ.
  */
-const capitals = (text: string): string => text.toLowerCase().toUpperCase();
+function capitals(text: string): string {
+  return text.toLowerCase().toUpperCase();
+}
 
 /** The characters that `domainToASCII` would cut off, leave out or decode, so that two domains became one. */
 const misread = /[\s\p{Cc}\p{Cf}/\\?#%:[\]]/u;
@@ -94,7 +96,9 @@ function asciiDomain(domain: string): string | undefined {
   return (isRead && domainToASCII(domain)) || undefined;
 }
 
-const isAscii = (text: string): boolean => /^\p{ASCII}*$/u.test(text);
+function isAscii(text: string): boolean {
+  return /^\p{ASCII}*$/u.test(text);
+}
 
 /** The parts before and after the last @; the domain of a text without one is undefined. */
 function partsOf(text: string): { readonly local: string; readonly domain: string | undefined } {

@@ -197,4 +197,6 @@ export function releasing(Key: ItemKey, userId: number): Step {
   ];
 }
 
-const storedKey = ({ pk }: ItemKey) => ({ pk: { S: pk } });
+function storedKey({ pk }: ItemKey) {
+  return { pk: { S: pk } };
+}

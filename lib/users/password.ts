@@ -11,35 +11,16 @@ import { longest, unmatchableHash } from './user.ts';
  */
 const reducedMarker = '$bcrypt-sha256$v=1';
 
-/** The bytes of its input that bcrypt reads. */
-const bcryptLimit = 72;
-
-const mustReduce = (password: string) =>
-  Buffer.byteLength(password) > bcryptLimit || password.includes('\0');
-
-const reduce = (password: string) => createHash('sha256').update(password).digest('base64');
-
-/**
- * Computes one hash at a time. bcryptjs yields to the event loop between slices of at most 100 ms,
- * but several hashes at once would each take a slice before the loop goes on.
- */
-let last: Promise<unknown> = Promise.resolve();
-const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-  const result = last.then(work);
-  last = result.catch(() => undefined);
-  return result;
-};
-
 /**
  * The salted one-way hash to store for a password, in NFC: the same text is typed in one normal form on
  * one device, and in another on the next.
  * @param cost base-2 logarithm of bcrypt's rounds
  * @throws {DomainError} HASHING_FAULT
  */
-export const hashPassword = async (
+export async function hashPassword(
   typed: string,
   options: { cost?: number } = {},
-): Promise<string> => {
+): Promise<string> {
   try {
     const password = typed.normalize();
     const cost = options.cost ?? config.bcryptCost;
@@ -48,7 +29,7 @@ export const hashPassword = async (
   } catch (cause) {
     throw new DomainError('HASHING_FAULT', { cause });
   }
-};
+}
 
 /**
  * The last characters of salt and digest hold fewer than six bits, so that only some characters are
@@ -58,19 +39,14 @@ const bcryptForm =
   /^\$2[aby]\$(?:0[4-9]|1[0-6])\$[./0-9A-Za-z]{21}[.Oeu][./0-9A-Za-z]{30}[.CGKOSWaeimquy26]$/;
 
 /** Whether a text is a hash that {@link matchesHash} can compare a password with. */
-export const isPasswordHash = (text: string): boolean =>
-  bcryptForm.test(text.startsWith(reducedMarker) ? text.slice(reducedMarker.length) : text);
-
-/** The base-2 logarithm of the rounds of a stored hash. */
-export const hashCost = (stored: string): number =>
-  Number(stored.replace(reducedMarker, '').split('$')[2]);
+export function isPasswordHash(text: string): boolean {
+  return bcryptForm.test(text.startsWith(reducedMarker) ? text.slice(reducedMarker.length) : text);
+}
 
 /** Whether a hash was made at a lower cost than the current one. */
-export const needsRehash = (stored: string): boolean => hashCost(stored) < config.bcryptCost;
-
-/** The costs of hashes that together take as long as the difference between one at `higher` and one at `cost`. */
-const costsUpTo = (higher: number, cost: number): readonly number[] =>
-  Array.from({ length: Math.max(0, higher - cost) }, (_, i) => cost + i);
+export function needsRehash(stored: string): boolean {
+  return hashCost(stored) < config.bcryptCost;
+}
 
 /**
  * Whether a password is the one that a stored hash was made from. A text in another form than NFC
@@ -79,11 +55,11 @@ const costsUpTo = (higher: number, cost: number): readonly number[] =>
  * @param raisesWork whether a comparison with a hash of a lower cost takes as long as one at the
  *   current cost, so that the time reveals nothing about the hash
  */
-export const matchesHash = async (
+export async function matchesHash(
   typed: string,
   stored: string,
   { raisesWork = false }: { raisesWork?: boolean } = {},
-): Promise<boolean> => {
+): Promise<boolean> {
   const reduced = stored.startsWith(reducedMarker);
   const bcryptHash = reduced ? stored.slice(reducedMarker.length) : stored;
   const further = raisesWork ? costsUpTo(config.bcryptCost, hashCost(stored)) : [];
@@ -102,4 +78,37 @@ export const matchesHash = async (
     }
     return isRight && isTyped;
   });
-};
+}
+
+/** The base-2 logarithm of the rounds of a stored hash. */
+export function hashCost(stored: string): number {
+  return Number(stored.replace(reducedMarker, '').split('$')[2]);
+}
+
+/** The bytes of its input that bcrypt reads. */
+const bcryptLimit = 72;
+
+function mustReduce(password: string) {
+  return Buffer.byteLength(password) > bcryptLimit || password.includes('\0');
+}
+
+/**
+ * Computes one hash at a time. bcryptjs yields to the event loop between slices of at most 100 ms,
+ * but several hashes at once would each take a slice before the loop goes on.
+ */
+let last: Promise<unknown> = Promise.resolve();
+
+function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const result = last.then(work);
+  last = result.catch(() => undefined);
+  return result;
+}
+
+function reduce(password: string) {
+  return createHash('sha256').update(password).digest('base64');
+}
+
+/** The costs of hashes that together take as long as the difference between one at `higher` and one at `cost`. */
+function costsUpTo(higher: number, cost: number): readonly number[] {
+  return Array.from({ length: Math.max(0, higher - cost) }, (_, i) => cost + i);
+}

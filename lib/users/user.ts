@@ -101,4 +101,6 @@ export function changeDetails(before: Recorded, changes: Partial<Recorded>) {
 }
 
 /** Whether entries hold the values of fields, and not their names alone. */
-const isFull = () => config.auditDetail === 'full';
+function isFull() {
+  return config.auditDetail === 'full';
+}

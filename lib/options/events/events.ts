@@ -66,9 +66,13 @@ function show(image: Image, names: readonly string[] = Object.keys(image)) {
   return Object.fromEntries(names.map((name) => [name, shown(image[name])]));
 }
 
-const imageOf = ({ dynamodb }: StreamRecord): Image => dynamodb.NewImage ?? dynamodb.OldImage ?? {};
+function imageOf({ dynamodb }: StreamRecord): Image {
+  return dynamodb.NewImage ?? dynamodb.OldImage ?? {};
+}
 
-const timeOf = ({ dynamodb }: StreamRecord) => dynamodb.ApproximateCreationDateTime;
+function timeOf({ dynamodb }: StreamRecord) {
+  return dynamodb.ApproximateCreationDateTime;
+}
 
 /**
  * The ids that replays list, of those replays that were recorded close to the times at which some entries were
@@ -92,7 +96,9 @@ function idsIn(details: unknown): readonly unknown[] {
   }
 }
 
-const idOf = (change: StreamRecord) => shown(imageOf(change).id);
+function idOf(change: StreamRecord) {
+  return shown(imageOf(change).id);
+}
 
 /** The name of a change to an entry that nobody may make; undefined for one that is allowed. */
 function kindOf(change: StreamRecord, replayed: ReadonlySet<unknown>): string | undefined {

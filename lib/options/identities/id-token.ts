@@ -41,18 +41,8 @@ export interface TokenAndNonce {
   readonly nonce: string;
 }
 
-/** A provider, and the function that gives its keys. */
-type KnownProvider = IdentityProvider & { readonly keys: ReturnType<typeof keysOf> };
-
 /** The nonces for which apps have ID tokens issued. */
 export const forIdToken: NonceKind = { purpose: 'id-token', lifetime: 10 * 60 };
-
-/** A subject (OpenID Connect Core 1.0, section 2). */
-const subjectRule = v.pipe(
-  text,
-  atLeast(() => 1),
-  atMost(255),
-);
 
 /** Seconds for which a token counts after it was issued. */
 const tokenAge = 10 * 60;
@@ -88,6 +78,9 @@ export async function verifyIdToken(
   }
 }
 
+/** A provider, and the function that gives its keys. */
+type KnownProvider = IdentityProvider & { readonly keys: ReturnType<typeof keysOf> };
+
 /** The providers of this process; absent until a token is verified. */
 let known: readonly KnownProvider[] | undefined;
 
@@ -96,6 +89,9 @@ export function providerOf(name: unknown) {
   known ??= readProviders().map((each) => ({ ...each, keys: keysOf(each) }));
   return known.find((each) => namesOf(each).some((one) => one === name));
 }
+
+const googleInTokens = 'accounts.google.com';
+const google = `https://${googleInTokens}`;
 
 /** The names that an issuer may have in a token: Google's may lack `https://`. */
 export function namesOf({ issuer }: Pick<IdentityProvider, 'issuer'>): string[] {
@@ -126,51 +122,6 @@ async function verify(
     const newer = await provider.keys(() => true);
     return (await jwtVerify(token, newer, options)).payload;
   }
-}
-
-/** A token for several audiences names the app to which it was issued. */
-function isForOurs({ aud, azp }: JWTPayload, audiences: readonly string[]): boolean {
-  return !Array.isArray(aud) || aud.length === 1 || audiences.some((each) => each === azp);
-}
-
-/** Whether the token is for the nonce, or for its SHA-256 in hex, as apps of Apple's systems ask. */
-function isFor(nonce: string, claim: unknown): boolean {
-  return claim === nonce || claim === createHash('sha256').update(nonce).digest('hex');
-}
-
-/** A claim that follows a rule; undefined for any other. */
-function claim(rule: v.GenericSchema<string>, value: unknown): string | undefined {
-  const { success, output } = v.safeParse(rule, value);
-  return success ? output : undefined;
-}
-
-/** Whom the claims of a token of a provider vouch for; undefined when the subject is not a valid one. */
-function vouchedBy(
-  { sub, email_verified, email, name }: JWTPayload,
-  { issuer }: IdentityProvider,
-): Vouched | undefined {
-  const subject = claim(subjectRule, sub);
-  if (!subject) return undefined;
-  // Apple writes it as text.
-  const isVerified = email_verified === true || email_verified === 'true';
-  const address = isVerified ? claim(emailRule, email) : undefined;
-  return { issuer, subject, email: address, name: claim(nameRule, name) };
-}
-
-/** Whether an error says that the text is not a token, or that the token or its key is not valid. */
-function isFlaw(error: unknown): boolean {
-  return [errors.JOSEError, SyntaxError, TypeError, DOMException].some(
-    (kind) => error instanceof kind,
-  );
-}
-
-const googleInTokens = 'accounts.google.com';
-const google = `https://${googleInTokens}`;
-
-/** The list of a setting, which on AWS is a file. */
-function readProviders(): readonly IdentityProvider[] {
-  const text = config.identityProviders;
-  return JSON.parse(text === providersFile ? readFileSync(providersFile, 'utf8') : text);
 }
 
 /** Milliseconds for which keys are used before they are asked for again. */
@@ -204,4 +155,53 @@ async function discover(issuer: string): Promise<string> {
   const isSafe = protocol === 'https:' || protocol === new URL(issuer).protocol;
   if (document.issuer !== issuer || !isSafe) throw namedError('DiscoveryDocumentInvalid');
   return document.jwks_uri;
+}
+
+/** A token for several audiences names the app to which it was issued. */
+function isForOurs({ aud, azp }: JWTPayload, audiences: readonly string[]): boolean {
+  return !Array.isArray(aud) || aud.length === 1 || audiences.some((each) => each === azp);
+}
+
+/** Whether the token is for the nonce, or for its SHA-256 in hex, as apps of Apple's systems ask. */
+function isFor(nonce: string, claim: unknown): boolean {
+  return claim === nonce || claim === createHash('sha256').update(nonce).digest('hex');
+}
+
+/** A subject (OpenID Connect Core 1.0, section 2). */
+const subjectRule = v.pipe(
+  text,
+  atLeast(() => 1),
+  atMost(255),
+);
+
+/** Whom the claims of a token of a provider vouch for; undefined when the subject is not a valid one. */
+function vouchedBy(
+  { sub, email_verified, email, name }: JWTPayload,
+  { issuer }: IdentityProvider,
+): Vouched | undefined {
+  const subject = claim(subjectRule, sub);
+  if (!subject) return undefined;
+  // Apple writes it as text.
+  const isVerified = email_verified === true || email_verified === 'true';
+  const address = isVerified ? claim(emailRule, email) : undefined;
+  return { issuer, subject, email: address, name: claim(nameRule, name) };
+}
+
+/** A claim that follows a rule; undefined for any other. */
+function claim(rule: v.GenericSchema<string>, value: unknown): string | undefined {
+  const { success, output } = v.safeParse(rule, value);
+  return success ? output : undefined;
+}
+
+/** Whether an error says that the text is not a token, or that the token or its key is not valid. */
+function isFlaw(error: unknown): boolean {
+  return [errors.JOSEError, SyntaxError, TypeError, DOMException].some(
+    (kind) => error instanceof kind,
+  );
+}
+
+/** The list of a setting, which on AWS is a file. */
+function readProviders(): readonly IdentityProvider[] {
+  const text = config.identityProviders;
+  return JSON.parse(text === providersFile ? readFileSync(providersFile, 'utf8') : text);
 }

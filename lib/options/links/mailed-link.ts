@@ -169,9 +169,13 @@ function linkKey(kind: LinkKind, id: number): ItemKey {
 }
 
 /** A token: the user's id, by which its item is found, and 32 random bytes. */
-const makeToken = (id: number): string => `${id}.${randomBytes(32).toString('base64url')}`;
+function makeToken(id: number): string {
+  return `${id}.${randomBytes(32).toString('base64url')}`;
+}
 
-const digest = (text: string) => createHash('sha256').update(text).digest('base64url');
+function digest(text: string) {
+  return createHash('sha256').update(text).digest('base64url');
+}
 
 /**
  * A digest of the state of a user to which a link is bound. A change of the address and a suspension make

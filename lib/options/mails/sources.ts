@@ -24,7 +24,9 @@ const quarterOfAnHour = 15 * 60;
 export const notCounted = 'mail-not-counted';
 
 /** Milliseconds that counting may delay a response. */
-export const countingTimeout = () => patiently(1000);
+export function countingTimeout() {
+  return patiently(1000);
+}
 
 /**
  * Counts a mail within a quarter of an hour of the clock: nobody waits longer than until its end,

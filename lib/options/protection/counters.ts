@@ -231,7 +231,9 @@ function sourceCounter(sourceIp: string): Counter {
   };
 }
 
-const isOn = ({ limit }: Counter): boolean => limit > 0;
+function isOn({ limit }: Counter): boolean {
+  return limit > 0;
+}
 
 /** The email address is stored only as a keyed digest, because people mistakenly type passwords there. */
 async function accountCounter(email: string): Promise<Counter> {
@@ -264,7 +266,9 @@ function waitErrorFor(waits: readonly number[]): DomainError | undefined {
 }
 
 /** Milliseconds that counting may delay a response. */
-const countingTimeout = () => patiently(1000);
+function countingTimeout() {
+  return patiently(1000);
+}
 
 /**
  * Attempts at counting. Others may change or delete a count after it was read. An attempt that

@@ -168,7 +168,9 @@ function asciiDigit(digit: string): string {
   return String((code - zero) % 10);
 }
 
-const isDigit = (code: number): boolean => /^\p{Nd}$/u.test(String.fromCodePoint(code));
+function isDigit(code: number): boolean {
+  return /^\p{Nd}$/u.test(String.fromCodePoint(code));
+}
 
 /** Whether a code is good for a user as read. */
 function isGood(user: StoredUser, proof: Proof): boolean {

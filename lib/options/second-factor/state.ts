@@ -19,28 +19,8 @@ export const noFactor: Change = {
 /** The details of the audit entry of a removal. */
 export const factorRemoved = { fields: ['second_factor'], second_factor: 'removed' } as const;
 
-/** Whether a user logs in with a code. Never while SECOND_FACTOR is off. */
-export function hasFactor({ factor_secret }: StoredUser): boolean {
-  return config.secondFactor !== 'off' && factor_secret !== undefined;
-}
-
 /** How a session got its second factor, if it has one. */
 type FactorUse = Pick<Session, 'began' | 'enrolled'>;
-
-/** Whether a session had a code: it began by one, or its user enabled TOTP in it. */
-function hadCode({ began, enrolled }: FactorUse): boolean {
-  return began === 'code' || enrolled === true;
-}
-
-/** Whether a session has a second factor: a code while its user has TOTP, or a passkey that is still there. */
-export function hasFactorIn(user: StoredUser, session: FactorUse): boolean {
-  return (hasFactor(user) && hadCode(session)) || beganByPasskey(user, session);
-}
-
-/** Whether a user needs a second factor to act as an admin or auditor. */
-export function mustHaveFactor({ role, auditor }: StoredUser): boolean {
-  return config.secondFactor === 'admins' && (role === 'admin' || auditor === true);
-}
 
 /**
  * Requires, of a user who needs a second factor and has a passkey, a session that began by one, or with a code, or
@@ -57,6 +37,16 @@ export function requireFactorSession(
   throw new DomainError('SECOND_FACTOR_REQUIRED');
 }
 
+/** Whether a user needs a second factor to act as an admin or auditor. */
+export function mustHaveFactor({ role, auditor }: StoredUser): boolean {
+  return config.secondFactor === 'admins' && (role === 'admin' || auditor === true);
+}
+
+/** The role of a user in a session. */
+export function roleIn(user: StoredUser, session: FactorUse): Role {
+  return lacksFactorIn(user, session) ? 'user' : user.role;
+}
+
 /**
  * Whether a session lacks the second factor that admins and auditors need: its user has the rights of neither in
  * it.
@@ -65,9 +55,14 @@ export function lacksFactorIn(user: StoredUser, session: FactorUse): boolean {
   return config.secondFactor === 'admins' && !hasFactorIn(user, session);
 }
 
-/** The role of a user in a session. */
-export function roleIn(user: StoredUser, session: FactorUse): Role {
-  return lacksFactorIn(user, session) ? 'user' : user.role;
+/** Whether a session has a second factor: a code while its user has TOTP, or a passkey that is still there. */
+export function hasFactorIn(user: StoredUser, session: FactorUse): boolean {
+  return (hasFactor(user) && hadCode(session)) || beganByPasskey(user, session);
+}
+
+/** Whether a user logs in with a code. Never while SECOND_FACTOR is off. */
+export function hasFactor({ factor_secret }: StoredUser): boolean {
+  return config.secondFactor !== 'off' && factor_secret !== undefined;
 }
 
 /** The part of a second factor that responses show. */
@@ -76,4 +71,9 @@ export function factorStanding({ factor_secret, recovery_codes }: StoredUser) {
     enabled: factor_secret !== undefined,
     recovery_codes_left: recovery_codes?.size ?? 0,
   };
+}
+
+/** Whether a session had a code: it began by one, or its user enabled TOTP in it. */
+function hadCode({ began, enrolled }: FactorUse): boolean {
+  return began === 'code' || enrolled === true;
 }

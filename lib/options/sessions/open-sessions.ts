@@ -66,4 +66,6 @@ async function readOpen(id: number): Promise<readonly Session[]> {
   return openSessions(read, new Date());
 }
 
-const iso = (milliseconds: number): string => new Date(milliseconds).toISOString();
+function iso(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

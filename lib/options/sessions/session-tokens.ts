@@ -153,7 +153,9 @@ export async function prepareFirstSession(
   return { tokens, stored: firstSessionStored(user, session) };
 }
 
-const random = (bytes: number): string => randomBytes(bytes).toString('base64url');
+function random(bytes: number): string {
+  return randomBytes(bytes).toString('base64url');
+}
 
 function following(secret: string, salt: string): string {
   return createHmac('sha256', secret).update(salt).digest('base64url');
@@ -168,7 +170,9 @@ function tagOf(secret: string, key: string): string {
   return createHmac('sha256', key).update(secret).digest().subarray(0, 16).toString('base64url');
 }
 
-const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
+function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64url');
+}
 
 /** Bytes of a user agent that a session keeps. */
 const maxAgent = 160;

@@ -244,7 +244,9 @@ function isEnded(user: StoredUser, { epoch, id }: Session): boolean {
  * The value of `kept_session`. It names the epoch, so that the next end of all sessions ends this
  * one too.
  */
-const keptMark = (epoch: number, id: string): string => `${epoch}.${id}`;
+function keptMark(epoch: number, id: string): string {
+  return `${epoch}.${id}`;
+}
 
 /** Bytes for a user's sessions (about 50), which each request reads. */
 const maxBytes = 24_000;
@@ -261,4 +263,6 @@ function outdated(read: WithSessions, fresh: Session, now: Date): readonly Sessi
 }
 
 /** The bytes that a session takes, or a few more. */
-const sizeOf = (session: Session): number => Buffer.byteLength(JSON.stringify(session));
+function sizeOf(session: Session): number {
+  return Buffer.byteLength(JSON.stringify(session));
+}

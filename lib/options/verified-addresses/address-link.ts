@@ -121,16 +121,6 @@ function addressVerifiedBy({ role }: Pick<Claims, 'role'>, user: StoredUser): Ch
   return { fields: { ...addressUnverified, ...verifiedAs(isVerified) } };
 }
 
-/**
- * Whether no other address was asked for after a link, and the request for its address was not withdrawn: a
- * link that is mailed late is void too.
- */
-function isNewest({ stored, user }: FoundLink, now: Date): boolean {
-  return stored.email === user.email
-    ? !isWaiting(user, now)
-    : stored.pending_id === user.pending_id;
-}
-
 /** Whether a token has verified the address that the user has, and no newer link was made since. */
 function hasVerified({ stored, user, tokenHash }: FoundLink): boolean {
   return (
@@ -139,4 +129,14 @@ function hasVerified({ stored, user, tokenHash }: FoundLink): boolean {
     stored.email === user.email &&
     user.email_verified === true
   );
+}
+
+/**
+ * Whether no other address was asked for after a link, and the request for its address was not withdrawn: a
+ * link that is mailed late is void too.
+ */
+function isNewest({ stored, user }: FoundLink, now: Date): boolean {
+  return stored.email === user.email
+    ? !isWaiting(user, now)
+    : stored.pending_id === user.pending_id;
 }

@@ -1,18 +1,6 @@
 /** The texts of mails in German. */
 import type { Facts, Part, Texts } from './en.ts';
 
-const at = ({ date, time }: Facts): string =>
-  `am ${date.split('-').reverse().join('.')} um ${time} Uhr (UTC)`;
-
-const origin = (facts: Facts): string => `${at(facts)} von der IP-Adresse ${facts.ip_address} aus`;
-
-/** The paragraphs of a notice that an admin has changed or deleted the account. */
-const byAnAdmin = (done: string, facts: Facts): readonly string[] => [
-  done,
-  'Haben Sie darum gebeten, oder kennen Sie den Grund, müssen Sie nichts tun.',
-  `Wenn nicht, wenden Sie sich an die Betreiber von ${facts.site}.`,
-];
-
 /** The parts that an admin can remove but not set. */
 const removable: readonly Part[] = ['secondFactor', 'identities', 'passkeys'];
 
@@ -28,8 +16,6 @@ const names: Readonly<Record<Part, string>> = {
   identities: 'Anmeldung über andere Anbieter',
   passkeys: 'Anmeldung mit Passkey',
 };
-
-const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 export const de: Texts = {
   reset: (facts, link) => ({
@@ -117,3 +103,24 @@ export const de: Texts = {
         ],
   }),
 };
+
+function origin(facts: Facts): string {
+  return `${at(facts)} von der IP-Adresse ${facts.ip_address} aus`;
+}
+
+function at({ date, time }: Facts): string {
+  return `am ${date.split('-').reverse().join('.')} um ${time} Uhr (UTC)`;
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** The paragraphs of a notice that an admin has changed or deleted the account. */
+function byAnAdmin(done: string, facts: Facts): readonly string[] {
+  return [
+    done,
+    'Haben Sie darum gebeten, oder kennen Sie den Grund, müssen Sie nichts tun.',
+    `Wenn nicht, wenden Sie sich an die Betreiber von ${facts.site}.`,
+  ];
+}

@@ -36,17 +36,6 @@ export interface Texts {
   deleted(facts: Facts, byAdmin: boolean): Text;
 }
 
-const at = ({ date, time }: Facts): string => `on ${date} at ${time} UTC`;
-
-const origin = (facts: Facts): string => `${at(facts)}, from the IP address ${facts.ip_address}`;
-
-/** The paragraphs of a notice that an admin has changed or deleted the account. */
-const byAnAdmin = (done: string, facts: Facts): readonly string[] => [
-  `An admin of ${facts.site} ${done} ${at(facts)}.`,
-  'If you asked for it, or know why, there is nothing to do.',
-  `If not, write to those who run ${facts.site}.`,
-];
-
 /** The parts that an admin can remove but not set. */
 const removable: readonly Part[] = ['secondFactor', 'identities', 'passkeys'];
 
@@ -149,3 +138,20 @@ export const en: Texts = {
         ],
   }),
 };
+
+function origin(facts: Facts): string {
+  return `${at(facts)}, from the IP address ${facts.ip_address}`;
+}
+
+function at({ date, time }: Facts): string {
+  return `on ${date} at ${time} UTC`;
+}
+
+/** The paragraphs of a notice that an admin has changed or deleted the account. */
+function byAnAdmin(done: string, facts: Facts): readonly string[] {
+  return [
+    `An admin of ${facts.site} ${done} ${at(facts)}.`,
+    'If you asked for it, or know why, there is nothing to do.',
+    `If not, write to those who run ${facts.site}.`,
+  ];
+}
