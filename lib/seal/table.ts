@@ -175,12 +175,20 @@ function attributeOf(value: unknown): AttributeValue {
   return value === null ? { NULL: true } : ofStoredForm(value as StoredForm);
 }
 
+/** The types of attributes that DynamoDB has. */
+const attributeTypes = ['S', 'N', 'B', 'SS', 'NS', 'BS', 'M', 'L', 'NULL', 'BOOL'];
+
+/** @throws {SyntaxError} when no attribute has this value, which engines refuse in different ways */
 function ofStoredForm(value: StoredForm): AttributeValue {
+  const [type = '', ...others] = Object.keys(Object(value));
+  if (others.length > 0 || !attributeTypes.includes(type)) {
+    throw new SyntaxError('No attribute has this value');
+  }
   const bytes = (text: string) => Buffer.from(text, 'base64');
-  if (value?.B !== undefined) return { B: bytes(value.B) };
-  if (value?.BS) return { BS: value.BS.map(bytes) };
-  if (value?.L) return { L: value.L.map(ofStoredForm) };
-  if (!value?.M) return value as AttributeValue;
+  if (value.B !== undefined) return { B: bytes(value.B) };
+  if (value.BS) return { BS: value.BS.map(bytes) };
+  if (value.L) return { L: value.L.map(ofStoredForm) };
+  if (!value.M) return value as AttributeValue;
   const members = Object.entries(value.M).map(([name, member]) => [name, ofStoredForm(member)]);
   return { M: Object.fromEntries(members) };
 }
