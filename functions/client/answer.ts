@@ -1,16 +1,16 @@
-/** How every call answers: with data, or with an error that has a code. Only a programmer's mistake throws. */
+/** The answer of every call: data, or an error that has a code. Only a programmer's mistake throws. */
 import type { ContractCode } from './paths.ts';
 
 export type Answer<Data> =
   | { readonly data: Data; readonly error: null }
   | { readonly data: null; readonly error: AccountsError };
 
-/** An answer with the response, of which the body is read: absent where there was none. */
+/** An answer with the response, whose body was already read; absent if no response came. */
 export type ApiAnswer<Data> = Answer<Data> & { readonly response?: Response | undefined };
 
 /**
- * The codes of the contract, and those of the client: `NO_RESPONSE`; `ABORTED`, of which nobody needs to be told;
- * `HTTP_429` and the like, where a gateway or a proxy responded by itself. A newer service may have more.
+ * The codes of the contract, and the client's own codes. `ABORTED` need not be shown to users; a code such as
+ * `HTTP_429` means that a gateway or a proxy responded instead of the service. A newer service may have more codes.
  */
 export type ErrorCode =
   | ContractCode
@@ -33,7 +33,7 @@ interface ErrorDetails {
 export class AccountsError extends Error {
   override readonly name = 'AccountsError';
   readonly code: ErrorCode;
-  /** Of the response; 0: there was none. */
+  /** The status of the response; 0 if no response came. */
   readonly status: number;
   /** What is wrong with each field of the body, by its name. */
   readonly fields: Readonly<Record<string, string>>;
@@ -57,7 +57,7 @@ export class AccountsError extends Error {
   }
 }
 
-/** The answer to a call, which throws an {@link AccountsError}. @throws whatever else it throws */
+/** The answer of a call that throws an {@link AccountsError} if it fails. @throws any other error of the call */
 export async function answered<Data>(call: () => Promise<Data>): Promise<Answer<Data>> {
   try {
     return { data: await call(), error: null };
@@ -67,7 +67,7 @@ export async function answered<Data>(call: () => Promise<Data>): Promise<Answer<
   }
 }
 
-/** An answer with what is made of its data. */
+/** The answer of a call, with its data converted by a function. */
 export async function mapped<Data, Made>(
   call: Promise<ApiAnswer<Data>>,
   make: (data: Data) => Made | Promise<Made>,
@@ -76,7 +76,7 @@ export async function mapped<Data, Made>(
   return answer.error ? answer : { data: await make(answer.data), error: null };
 }
 
-/** The error of a response that is no success (functions/README.md, Errors). */
+/** The error of a response that is not a success (functions/README.md, Errors). */
 export async function errorIn(response: Response): Promise<AccountsError> {
   const { status, headers } = response;
   const body = (await response.json().catch(() => ({}))) as Problem;
@@ -95,7 +95,7 @@ export async function errorIn(response: Response): Promise<AccountsError> {
   });
 }
 
-/** The error of a request for which `fetch` rejected. @param signal by which its caller ends the request */
+/** The error of a request for which `fetch` rejected. @param signal the signal with which the caller may abort it */
 export function lost(cause: unknown, signal?: AbortSignal | null): AccountsError {
   const isLate = (cause as Partial<Error> | undefined)?.name === 'TimeoutError';
   return signal?.aborted && !isLate

@@ -6,7 +6,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** `api.PUT('/api/users/{id}', { params: { path: { id } }, body: { name } })`. */
+/** For example `api.PUT('/api/users/{id}', { params: { path: { id } }, body: { name } })`. */
 export type Api = { readonly [M in Method as Uppercase<M>]: Caller<M> };
 
 type Caller<M extends Method> = <Path extends PathWith<M>>(
@@ -30,7 +30,7 @@ interface RequestOptions extends CallOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What an operation is given: parameters and a body, where it has some. */
+/** The input of an operation: its parameters and its body, if it has any. */
 type Given<Of> = ParametersOf<Of> & BodyOf<Of>;
 
 type ParametersOf<Of> = Of extends { parameters: infer Has }
@@ -47,7 +47,7 @@ type BodyOf<Of> = Of extends { requestBody: Content<infer Body> }
     ? { readonly body?: Body }
     : object;
 
-/** The body of the successes of an operation; undefined for one without. */
+/** The body of the successful responses of an operation; undefined if they have none. */
 type DataOf<Of> = Of extends { responses: infer All }
   ? { [Status in keyof All]: Status extends number ? BodyIn<All[Status]> : never }[keyof All]
   : never;
@@ -87,7 +87,7 @@ interface Parameterized extends RequestOptions {
   readonly body?: unknown;
 }
 
-/** A path with its parameters. A query leaves out what is undefined. */
+/** A path with its parameters filled in. Query parameters that are undefined are left out. */
 function filledIn(
   pattern: string,
   { path = {}, query = {} }: Parameterized['params'] = {},
@@ -117,7 +117,7 @@ async function call(
   return { ...answer, response };
 }
 
-/** The JSON of a response, or its text; undefined where it has none. */
+/** The JSON of a response, or its text; undefined if the body is empty. */
 async function bodyOf(response: Response): Promise<unknown> {
   const text = await response.text();
   const isJson = /^[^;]*json\b/.test(response.headers.get('Content-Type') ?? '');

@@ -17,16 +17,16 @@ export interface BrowserSession {
   readonly service: Service;
   readonly naming: Naming;
   readonly cookies: Cookies;
-  /** Origins that get the token beside the service's. */
+  /** The origins that get the token, besides the service's own. */
   readonly sendTo: readonly string[];
   /** The refresh, once it has begun. */
   renewal?: Promise<Answer<Tokens>>;
-  /** What the service gave then. */
+  /** The tokens that the service issued then. */
   renewed?: Tokens;
   hasEnded: boolean;
 }
 
-/** Where a response takes cookies: its `Headers`, or the response of Express. */
+/** The object on which the headers of a response are set: its `Headers`, or the response of Express. */
 export interface Outgoing {
   append(name: string, value: string): unknown;
   set(name: string, value: string): unknown;
@@ -43,18 +43,18 @@ export function sessionOf(
   return { service, naming, sendTo, cookies: cookiesIn(headers, naming), hasEnded: false };
 }
 
-/** Seconds until a token ends. The clocks of both servers are assumed to be right. */
+/** Seconds until a token expires. The clocks of both servers are assumed to be right. */
 export function secondsLeft({ token }: Tokens): number {
   return (readToken(token).ends - Date.now()) / 1000;
 }
 
-/** Refreshes, once for a request. Where the service refuses that, the session has ended. */
+/** Refreshes the tokens, at most once for a request. If the service refuses that, the session has ended. */
 export function renew(session: BrowserSession): Promise<Answer<Tokens>> {
   session.renewal ??= renewed(session);
   return session.renewal;
 }
 
-/** Puts into a response what its browser is to keep from then on, or to forget. */
+/** Adds to a response the cookies that the browser is to keep from then on, and deletes the others. */
 export function setCookies(session: BrowserSession, response: Outgoing): void {
   const { cookies, naming, renewed, hasEnded } = session;
   const newest = hasEnded ? undefined : (renewed ?? cookies.tokens);
@@ -67,7 +67,7 @@ export function setCookies(session: BrowserSession, response: Outgoing): void {
   if (set.length > 0) response.set('Cache-Control', 'no-store');
 }
 
-/** The headers of a request that goes on, with the pair that follows, or without tokens that have ended. */
+/** The headers of a request that is passed on: with the new pair, or without tokens if the session has ended. */
 export function headersOf(
   { renewed, hasEnded, naming }: BrowserSession,
   headers: Headers,
@@ -77,9 +77,9 @@ export function headersOf(
 }
 
 /**
- * `fetch` with the token of the browser, where a request goes to the service or to a named origin. Where the token is
- * refused, it sends the request again with the pair that follows, but for the body of a stream.
- * @param follow gives that pair, or nothing
+ * `fetch` that adds the token of the browser if a request goes to the service or to one of the named origins. If the
+ * token is refused, it sends the request again with the next pair, unless the body is a stream.
+ * @param follow gets the next pair; undefined: there is none
  */
 export function fetchOf(
   { service, sendTo, cookies: { tokens } }: BrowserSession,
@@ -114,7 +114,7 @@ async function renewed(session: BrowserSession): Promise<Answer<Tokens>> {
   return answer;
 }
 
-/** Whether a new token may help. Others refuse tokens for reasons of their own too, and end no session. */
+/** Whether a new token may help. Other servers also refuse tokens for their own reasons, which end no session. */
 function isRefusedByOther({ status }: Response, { token, refreshToken }: Tokens): boolean {
   const isOld = Date.now() - readToken(token).issued > 60_000;
   return status === 401 && refreshToken !== undefined && isOld;

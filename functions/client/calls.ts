@@ -1,4 +1,4 @@
-/** What users do with their account: the operations of the contract, by their names. */
+/** The operations of the contract that users need for their own account, by their names. */
 import { type Answer, mapped } from './answer.ts';
 import type { Api, CallOptions } from './api.ts';
 import { type IdentityProof, identityLogin } from './identity.ts';
@@ -15,13 +15,13 @@ import type {
 } from './paths.ts';
 import type { User } from './user.ts';
 
-/** Who is logged in by a call, and what the service says. */
+/** The user whom a call has logged in, and the message of the service. */
 export interface LoggedIn<Declared extends object> {
   readonly user: User<Declared>;
   readonly message: string;
 }
 
-/** Every call answers, and takes an `AbortSignal`. */
+/** Every call resolves to an {@link Answer}, and takes an `AbortSignal`. */
 export interface Calls<Declared extends object> {
   /** `user` is null where the address must be verified before the first login. */
   register(
@@ -29,9 +29,9 @@ export interface Calls<Declared extends object> {
     options?: CallOptions,
   ): Promise<Answer<{ readonly user: User<Declared> | null; readonly message: string }>>;
   logIn(credentials: Credentials, options?: CallOptions): Promise<Answer<LoggedIn<Declared>>>;
-  /** Registers too, at the first login. For the code of a second factor call it again with `code`. */
+  /** The first login also registers the user. If a code of a second factor is required, call it again with `code`. */
   logInByIdentity(proof: IdentityProof, options?: CallOptions): Promise<Answer<LoggedIn<Declared>>>;
-  /** Forgets the tokens in any case: an error says that the session may still be open at the service. */
+  /** Forgets the tokens in any case: an error means that the session may still be open at the service. */
   logOut(options?: CallOptions): Promise<Answer<undefined>>;
   requestPasswordReset(
     body: PasswordResetRequest,
@@ -43,18 +43,18 @@ export interface Calls<Declared extends object> {
   /** @param body with the token of the mailed link */
   verifyEmail(body: EmailVerification, options?: CallOptions): Promise<Answer<undefined>>;
   getProfile(options?: CallOptions): Promise<Answer<ProfileData>>;
-  /** Changes oneself. */
+  /** Changes the user who is signed in. */
   updateUser(changes: UserChanges, options?: CallOptions): Promise<Answer<StoredUser>>;
-  /** Of oneself. */
+  /** Lists the sessions of the user who is signed in. */
   listSessions(options?: CallOptions): Promise<Answer<readonly SessionOfUser[]>>;
   endSession(session: string, options?: CallOptions): Promise<Answer<undefined>>;
   endOtherSessions(options?: CallOptions): Promise<Answer<undefined>>;
 }
 
-/** What the calls need of their client. */
+/** The parts of the client that the calls need. */
 export interface Caller {
   readonly api: Api;
-  /** The user who is signed in, as the storage has it. */
+  /** The user who is signed in, according to the storage. */
   readonly whoIs: () => Promise<User | null>;
   readonly logOut: Calls<object>['logOut'];
 }

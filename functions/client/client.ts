@@ -21,9 +21,9 @@ import { type Listener, subscribe, watchedUser } from './watch.ts';
 export interface ClientOptions {
   /** The address of the service, such as `https://accounts.example.com`. */
   readonly url: string;
-  /** Where the tokens are kept; by default in `localStorage` where there is a `document`, or else in memory. */
+  /** Where the tokens are kept; by default in `localStorage` if there is a `document`, or else in memory. */
   readonly storage?: TokenStorage | undefined;
-  /** Tells apps of one origin apart, which have tokens of their own. */
+  /** Distinguishes several apps of one origin, so that each has its own tokens. */
   readonly name?: string | undefined;
   /** The origins to which `fetch` sends the token, besides the service's and the page's own. */
   readonly sendTo?: readonly string[] | undefined;
@@ -35,16 +35,16 @@ export interface Accounts<Declared extends object = object> extends Calls<Declar
   /** Who is signed in, as the token says; null: nobody; undefined: not read yet, see `ready`. */
   readonly user: User<Declared> | null | undefined;
   readonly ready: Promise<void>;
-  /** Calls the listener at once, or when `user` is read, and after every change. @returns what ends that */
+  /** Calls the listener at once, or when `user` is read, and after every change. @returns a function that ends this */
   onChange(listener: Listener<Declared>): () => void;
   /** Calls the listener after every change: for `useSyncExternalStore`, with `getSnapshot`. */
   subscribe(listener: Listener<Declared>): () => void;
   getSnapshot(): User<Declared> | null | undefined;
-  /** `fetch` with the token, if its origin may have it. It answers and rejects as `fetch` does. */
+  /** `fetch` that adds the token if the origin of the request may have it. It resolves and rejects as `fetch` does. */
   readonly fetch: Fetch;
-  /** A token that is valid; null: nobody is signed in, or no valid one is to be had now. */
+  /** A token that is valid; null: nobody is signed in, or no valid token can be obtained now. */
   getToken(): Promise<string | null>;
-  /** Signs in by tokens of elsewhere. @throws {TypeError} if they are none */
+  /** Signs in with tokens that were obtained elsewhere. @throws {TypeError} if they are not tokens of the service */
   setSession(tokens: Tokens): Promise<User<Declared>>;
   /** All operations by their paths. */
   readonly api: Api;
@@ -124,7 +124,7 @@ function sendToService(way: Way, { path, ...request }: ApiRequest): Promise<Resp
   return isAnonymous(path) ? way.fetch(target, init) : send(way, target, init);
 }
 
-/** Looks at the storage when another tab has changed it, and when the page comes back into sight. */
+/** Reads the storage when another tab has changed it, and when the page becomes visible again. */
 function listenToPage(keeper: Keeper, key: string): void {
   place.addEventListener('storage', (event) => {
     const isOwn = event.key === key || event.key === null;

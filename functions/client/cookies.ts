@@ -1,11 +1,11 @@
 /**
  * The cookies in which the server of an app keeps the tokens of a browser (functions/client/README.md, Pages that a
- * server renders). Each pair of tokens has a cookie of its own, whose name ends with the second in which it was
- * issued: a response that arrives late replaces no newer pair, and of several the newest counts.
+ * server renders). Each pair of tokens has a cookie of its own, whose name ends with the second in which the pair was
+ * issued: a response that arrives late replaces no newer pair, and if there are several pairs the newest counts.
  */
 import { readToken, type Tokens } from './user.ts';
 
-/** How the cookies of an app are named, and what is set with each. */
+/** How the cookies of an app are named, and the attributes that are set with each. */
 export interface Naming {
   readonly prefix: string;
   readonly attributes: string;
@@ -13,19 +13,19 @@ export interface Naming {
 
 /** The app's cookies in a request. */
 export interface Cookies {
-  /** Of those that a browser keeps: pairs of tokens, and the mark of a request that was sent again. */
+  /** The names of the cookies which browsers keep: pairs of tokens, and the mark of a request to be sent again. */
   readonly names: readonly string[];
   /** The newest pair. */
   readonly tokens?: Tokens;
-  /** The pair that follows, where it was refreshed for this request. */
+  /** The pair that has replaced the newest one, if the tokens were refreshed for this request. */
   readonly next?: Tokens;
   /** Whether the browser was told a moment ago to send its request again. */
   readonly isSentAgain: boolean;
 }
 
 /**
- * The names of an app's cookies. On http://localhost alone they have no prefix and are not `Secure`, which Safari
- * refuses there.
+ * The names of an app's cookies. On http://localhost alone they have neither the prefix `__Host-` nor the attribute
+ * `Secure`, which Safari refuses there.
  * @param origin as browsers write it: `https://app.example.com`
  * @throws {TypeError} for an origin that can have no such cookies, and for a name that no cookie can have
  */
@@ -42,7 +42,7 @@ export function namingOf(origin: string, name: string): Naming {
     : { prefix: `__Host-${name}-`, attributes: `${attributes}; Secure` };
 }
 
-/** Reads the cookies of a request; texts that can be no tokens are ignored. */
+/** Reads the cookies of a request; values that cannot be tokens are ignored. */
 export function cookiesIn(headers: Headers, { prefix }: Naming): Cookies {
   const held = pairsIn(headers).filter(([name]) => name.startsWith(prefix));
   const values = new Map(held.map(([name, value]) => [name.slice(prefix.length), value]));
@@ -65,7 +65,7 @@ export function nameOf({ token }: Tokens, { prefix }: Naming): string {
 }
 
 /**
- * A `Set-Cookie` that keeps a pair for 400 days, the longest that browsers keep any.
+ * A `Set-Cookie` that keeps a pair for 400 days, the longest time for which browsers keep a cookie.
  * @throws {RangeError} for a pair that is too long for a cookie
  */
 export function pairKept(tokens: Tokens, naming: Naming): string {
@@ -85,14 +85,14 @@ export function deleted(name: string, { attributes }: Naming): string {
   return `${name}=; ${attributes}; Max-Age=0`;
 }
 
-/** A `Set-Cookie`, of a short life, by which a request that is sent again is known. */
+/** A short-lived `Set-Cookie` that marks a request which the browser sends again. */
 export function sentAgain({ prefix, attributes }: Naming): string {
   return `${prefix}${again}=1; ${attributes}; Max-Age=30`;
 }
 
 /**
- * The headers of a request that goes on.
- * @param following the pair that follows the one in it; null: it goes on without tokens
+ * The headers of a request that is passed on to another part of the app.
+ * @param following the pair that replaces the one in the request; null: the request is passed on without tokens
  */
 export function headersWith(
   following: Tokens | null,
@@ -106,10 +106,10 @@ export function headersWith(
   return copy;
 }
 
-/** What browsers keep of a name and a value together (RFC 6265bis, section 5.7). */
+/** The most bytes that the name and the value of a cookie may have together (RFC 6265bis, section 5.7). */
 const maxBytes = 4096;
 
-// The ends of names that hold no pair of the browser.
+// The name endings of the cookies that do not hold a pair which the browser keeps.
 const next = 'next';
 const again = 'again';
 
@@ -122,7 +122,7 @@ function pairsIn(headers: Headers): readonly (readonly [string, string])[] {
   });
 }
 
-/** The tokens in a cookie, or none: what is no text of tokens would be no text of a header either. */
+/** The tokens in a cookie; none if its value does not have their form, because it might not be valid in a header. */
 function tokensIn(value = ''): readonly Tokens[] {
   const [token = '', refreshToken] = value.split(separator, 2);
   if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return [];

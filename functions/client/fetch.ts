@@ -1,9 +1,9 @@
-/** Requests with the token of the session, which is replaced before its end, and after a refusal. */
+/** Requests with the token of the session, which is replaced before it expires, and after a refusal. */
 import { AccountsError } from './answer.ts';
 import { originOf, place } from './place.ts';
 import { freshSession, type Keeper, refresh, type Session } from './tokens.ts';
 
-/** As `fetch` of the platform. */
+/** The type of the platform's `fetch`. */
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 /** How a client reaches its service. */
@@ -17,8 +17,8 @@ export interface Way {
 }
 
 /**
- * `fetch` with the token, for the service, the page's own origin and some others; for the rest, without.
- * @param sendTo the origins of the others
+ * `fetch` that adds the token to requests to the service, the page's own origin and some other origins only.
+ * @param sendTo the other origins
  */
 export function fetchWithToken(way: Way, sendTo: readonly string[]): Fetch {
   const known = [way.service, place.location && originOf('/'), ...sendTo.map(originOf)];
@@ -31,7 +31,7 @@ export function fetchWithToken(way: Way, sendTo: readonly string[]): Fetch {
     try {
       return await send(way, input, { ...init, headers: own }, origin);
     } catch (error) {
-      // The refresh failed, and so the request was not sent, or was refused.
+      // The refresh failed: the request was not sent, or it was refused.
       if (error instanceof AccountsError) throw new TypeError(error.message, { cause: error });
       throw error;
     }
@@ -39,7 +39,7 @@ export function fetchWithToken(way: Way, sendTo: readonly string[]): Fetch {
 }
 
 /**
- * Sends a request with the token, and once more with the next token where the first is refused.
+ * Sends a request with the token, and once more with the next token if the first one is refused.
  * @throws what `fetch` throws @throws {AccountsError} if a token that has ended could not be replaced
  */
 export async function send(
@@ -64,7 +64,7 @@ export async function send(
   return isNew && !isStream(init.body) ? sendWith(next) : response;
 }
 
-/** Elsewhere a token may be refused for other reasons than its age, and a new one would be refused too. */
+/** Other servers may refuse a token for other reasons than its age, for which they would refuse a new one too. */
 function isRefused({ status, headers }: Response, session: Session, isOfService: boolean): boolean {
   if (status !== 401) return false;
   if (isOfService) return /^TOKEN_(EXPIRED|INVALID)$/.test(headers.get('Error-Code') ?? '');
@@ -75,7 +75,7 @@ function urlOf(input: string | URL | Request): string {
   return String(typeof input === 'object' && 'url' in input ? input.url : input);
 }
 
-/** A stream can be read once. */
+/** A stream can be read only once. */
 function isStream(body: unknown): boolean {
   const parts = Object(body);
   return 'getReader' in parts || Symbol.asyncIterator in parts;

@@ -1,14 +1,14 @@
-/** What follows for the session from an operation that succeeded. */
+/** The effects of a successful operation on the session. */
 import type { ApiRequest } from './api.ts';
 import { beginSession, forget, type Keeper, readSession, refresh } from './tokens.ts';
 import type { Tokens, User } from './user.ts';
 
-/** Whether an operation is for anyone, so that a token that has ended does not hinder it. */
+/** Whether an operation is open to anyone, so that it is sent without a token, which may have expired. */
 export function isAnonymous(path: string): boolean {
   return isLogin(path) || path === '/api/password-resets';
 }
 
-/** Keeps the tokens of a login, forgets those of a deleted user, and replaces a token that says what has changed. */
+/** Keeps the tokens of a login, forgets those of a deleted user, and replaces tokens with outdated claims. */
 export async function follow(
   keeper: Keeper,
   { method, path }: Pick<ApiRequest, 'method' | 'path'>,
@@ -27,7 +27,7 @@ export async function follow(
   if (route === 'POST /api/account-deletions' || route === `DELETE ${own}`) {
     await forget(keeper);
   } else if (mayChangeRole.test(route) || (route === `PUT ${own}` && differs(data, session.user))) {
-    // The change was made. If no response comes now, the next refresh brings it.
+    // The change was made. If this refresh fails, the next one brings the new token.
     await refresh(keeper, session).catch(() => undefined);
   }
 }
@@ -36,7 +36,7 @@ function isLogin(path: string): boolean {
   return /^\/api\/(auth\/register|login(\/[\w-]+)?)$/.test(path);
 }
 
-/** Where admins need a second factor, the role is that of the session (functions/README.md, Second factor). */
+/** Where admins need a second factor, the token's role depends on the session (functions/README.md, Second factor). */
 const mayChangeRole =
   /^(PUT \/api\/(second-factor|email-verifications)|POST \/api\/second-factor\/removals)$/;
 

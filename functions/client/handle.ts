@@ -1,4 +1,4 @@
-/** What the server of an app responds with by itself: to a login, a refresh, a logout, and to forged requests. */
+/** The responses that an app's server gives by itself: to a login, a refresh, a logout, and to forged requests. */
 import { AccountsError, type Answer } from './answer.ts';
 import { type BrowserSession, fetchOf, renew, sessionOf, setCookies } from './browser-session.ts';
 import { sentAgain } from './cookies.ts';
@@ -21,9 +21,9 @@ export async function handle(app: ServedApp, request: Request): Promise<Response
 }
 
 /**
- * Whether a request comes from a page of the app, or is of a method that changes nothing. Where `Origin` is missing,
- * or `null` because a policy hides it, `Sec-Fetch-Site` says so; browsers have sent it since 2023.
- * @param origin as it is configured: behind a proxy the URL of a request has another one
+ * Whether a request comes from a page of the app, or has a method that changes nothing. If `Origin` is missing, or
+ * is `null` because a policy hides it, `Sec-Fetch-Site` decides; all browsers have sent that header since 2023.
+ * @param origin the configured origin: behind a proxy, the URL of a request has a different one
  */
 export function isOwn(
   { method, headers }: Pick<Request, 'method' | 'headers'>,
@@ -40,12 +40,12 @@ export function forbidden(): Response {
 }
 
 /**
- * Has the browser send a request again, with its new cookies: any method, and with its body. It is told so once; if
- * the new token is refused too, or the cookies do not arrive, the response is 401.
+ * Redirects the browser so that it sends the request again, with the same method and body and with its new cookies.
+ * It does so once: if the new token is refused too, or the cookies do not arrive, the response is 401.
  */
 export function sendAgain(session: BrowserSession, { url }: Request, origin: string): Response {
   const { pathname, search } = new URL(url);
-  // Not resolved: a path that begins with two slashes would name another host.
+  // The path is not resolved against the origin, because a path that begins with two slashes would name another host.
   const headers = {
     Location: origin + pathname + search,
     'Set-Cookie': sentAgain(session.naming),
@@ -72,14 +72,14 @@ async function logIn(session: BrowserSession, request: Request): Promise<Respons
   return told(answer);
 }
 
-/** Where a login is sent, by the first of the fields that it takes. */
+/** The paths of the logins, and the fields that each takes; the presence of the first field selects the login. */
 const logins = [
   { path: '/api/login', fields: ['password', 'email', 'code'] },
   { path: '/api/login/identity', fields: ['idToken', 'nonce', 'name', 'code'] },
   { path: '/api/login/passkey', fields: ['credential'] },
 ] as const;
 
-/** What a form or a script has filled; nothing where that cannot be read. */
+/** The fields that a form or a script has sent; none if the body cannot be read. */
 async function fieldsOf(request: Request): Promise<Readonly<Record<string, unknown>>> {
   const isJson = request.headers.get('content-type')?.startsWith('application/json');
   const body = isJson ? request.json() : request.formData().then(Object.fromEntries);
@@ -91,7 +91,7 @@ async function refresh(session: BrowserSession): Promise<Response> {
   return refusal('REFRESH_TOKEN_INVALID', 401, 'Invalid refresh token');
 }
 
-/** Forgets the tokens, also where the service does not respond. */
+/** Forgets the tokens, even if the service does not respond. */
 async function logOut(session: BrowserSession): Promise<Response> {
   const send = fetchOf(session, async () => (await renew(session)).data ?? undefined);
   const init = { method: 'POST', signal: AbortSignal.timeout(patience) };
@@ -100,7 +100,7 @@ async function logOut(session: BrowserSession): Promise<Response> {
   return new Response(null, { status: 204, headers: unstored });
 }
 
-/** The user of tokens that the service has just given, or the error. No token is in the response. */
+/** Responds with the user of the tokens that the service has just issued, or with the error, but with no token. */
 function told({ data, error }: Answer<Tokens>): Response {
   if (error) return failed(error);
   const user: User = readToken(data.token).user;

@@ -3,11 +3,11 @@ import { AccountsError, type Answer, mapped } from './answer.ts';
 import type { Api, CallOptions } from './api.ts';
 
 export interface IdentityProof {
-  /** Has the SDK of the issuer ask for an ID token for a nonce. */
+  /** Requests an ID token for a nonce, with the SDK of the issuer. */
   readonly askIssuer: (nonce: string) => Promise<string>;
-  /** Of a second factor, once the service has asked for it: the ID token of before is sent with it. */
+  /** The code of a second factor, once the service has asked for it. The previous ID token is sent with it. */
   readonly code?: string | undefined;
-  /** For the first login, where the ID token has none. */
+  /** The name of the user, for the first login if the ID token has no name. */
   readonly name?: string | undefined;
 }
 

@@ -3,11 +3,11 @@ import { place } from './place.ts';
 
 export interface MailedLink {
   readonly token: string;
-  /** The address to which the link was mailed, if the link says it. */
+  /** The address to which the link was mailed, if the link contains it. */
   readonly email?: string;
 }
 
-/** Takes the token out of the address bar, where nobody needs to see it. @returns null: there is none */
+/** Takes the token out of the address bar, where nobody needs to see it. @returns null if there is no token */
 export function readLink(): MailedLink | null {
   const { location, history } = place;
   const [token, email] = ['token', 'email'].map((name) => partOf(name, location?.hash ?? ''));

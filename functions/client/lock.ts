@@ -1,13 +1,13 @@
-/** One at a time: in all tabs where the browser has Web Locks, or else in this one. */
+/** Runs work one at a time: across all tabs if the browser has Web Locks, or else within this tab. */
 import { place } from './place.ts';
 
-/** Runs what may not run twice at once. @throws what it throws */
+/** Runs work that may not run twice at once. @throws the errors of the work */
 export type Exclusive = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Milliseconds after which who waits goes on: a tab that hangs may hold the lock for ever. */
+/** Milliseconds after which work no longer waits for the lock: a tab that hangs may hold it for ever. */
 const patience = 15_000;
 
-/** @param name of the lock in other tabs too; absent: they share nothing */
+/** @param name the name of the lock, shared by all tabs; absent: the tabs share nothing */
 export function exclusiveBy(name?: string): Exclusive {
   let last: Promise<unknown> = Promise.resolve();
   return async (work) => {
@@ -20,14 +20,14 @@ export function exclusiveBy(name?: string): Exclusive {
     const wait = new AbortController();
     const timer = setTimeout(() => wait.abort(), patience);
     try {
-      // Plain http has no locks, but for localhost.
+      // Pages on plain http have no Web Locks, except on localhost.
       const { locks } = place.navigator ?? {};
       if (locks && name) return await locks.request(name, { signal: wait.signal }, begin);
       const turn = last.then(begin, begin);
       last = turn;
       return await turn;
     } catch (error) {
-      // The lock was not to be had. The service tolerates two refreshes within a minute.
+      // The lock could not be obtained. The service tolerates two refreshes within a minute.
       if (hasBegun) throw error;
       return await work();
     } finally {

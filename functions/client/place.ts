@@ -1,4 +1,4 @@
-/** The place where the client runs, of which a server, a worker or React Native has only parts. */
+/** The globals of the platform where the client runs. A server, a worker or React Native has only some of them. */
 
 interface WebStorage {
   getItem(key: string): string | null;
@@ -23,7 +23,7 @@ interface Place {
       ): Promise<T>;
     };
   };
-  /** Reading either may throw, where the user forbids it. */
+  /** Reading either storage may throw if the user forbids storage. */
   readonly localStorage: WebStorage;
   readonly sessionStorage: WebStorage;
   addEventListener(
@@ -35,8 +35,8 @@ interface Place {
 export const place = globalThis as unknown as Place;
 
 /**
- * The origin of an absolute URL of http or https, in lower case and without a default port. React Native has no
- * `URL` to depend on, so that a page alone resolves what is relative or oddly written.
+ * The origin of an absolute URL of http or https, in lower case and without a default port. Relative and oddly
+ * written URLs are resolved in pages only, because the `URL` of React Native is not reliable.
  * @returns undefined for any other text, to which no token is sent
  */
 export function originOf(url: string): string | undefined {
@@ -47,7 +47,7 @@ export function originOf(url: string): string | undefined {
   return `${scheme}://${host}${isDefault ? '' : `:${port}`}`.toLowerCase();
 }
 
-/** An authority with a name of a user, a backslash or a space is none, because not all read it alike. */
+/** It does not match a URL with a user name, or a backslash or a space in the host: parsers disagree on those. */
 const absolute = /^(https?):\/\/([^\s/?#\\@:[\]]+|\[[\da-f:.]+\])(?::(\d+))?(?=[/?#]|$)/i;
 
 function resolved(url: string, base: string): string {

@@ -1,4 +1,4 @@
-/** The one function of React that is used; its own types declare names of the DOM, which nothing here has. */
+/** The one function of React that is used. React's own types need the DOM's types, which this project does not use. */
 declare module 'react' {
   export function useSyncExternalStore<Snapshot>(
     subscribe: (changed: () => void) => () => void,

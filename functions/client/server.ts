@@ -1,6 +1,7 @@
 /**
- * `accounts-client/server`: for apps whose pages a server renders, on whatever speaks `Request` and `Response`. The
- * tokens are in cookies that no script reads (functions/client/README.md, Pages that a server renders).
+ * `accounts-client/server`: for apps whose pages a server renders, in any framework that uses `Request` and
+ * `Response`. The tokens are in cookies that no script can read (functions/client/README.md, Pages that a server
+ * renders).
  */
 import type { AccountsError, Answer } from './answer.ts';
 import {
@@ -20,24 +21,24 @@ import { askUser, isRefusal, tokenExpired } from './service.ts';
 import type { Tokens, User } from './user.ts';
 
 export interface SessionCookiesOptions<Declared extends object = object> {
-  /** Of the accounts service. */
+  /** The URL of the accounts service. */
   readonly url: string;
-  /** Of the app, as browsers write it: https://app.example.com, or http://localhost:PORT. */
+  /** The origin of the app, as browsers write it: https://app.example.com, or http://localhost:PORT. */
   readonly origin: string;
-  /** Begins the names of the cookies; by default `accounts`. */
+  /** The names of the cookies begin with it; by default `accounts`. */
   readonly name?: string | undefined;
   /** `verifyToken` of `accounts-client/verify`; without it each request asks the service for the profile. */
   readonly verify?:
     | ((token: string, options: { readonly url: string }) => Promise<Answer<User<Declared>>>)
     | undefined;
-  /** Origins that the `fetch` of a session sends the token to, beside the service's. */
+  /** The origins to which the `fetch` of a session sends the token, besides the service's own. */
   readonly sendTo?: readonly string[] | undefined;
   readonly fetch?: Fetch | undefined;
 }
 
 /** Who sent a request. */
 export interface Visitor<Declared extends object = object> {
-  /** Null: nobody is logged in. Undefined: nobody can tell now, and `error` says why. */
+  /** Null: nobody is logged in. Undefined: it cannot be found out now, and `error` says why. */
   readonly user: User<Declared> | null | undefined;
   readonly error: AccountsError | null;
   /** `fetch` with the token of the caller, for the service and for what `sendTo` names. */
@@ -46,13 +47,13 @@ export interface Visitor<Declared extends object = object> {
 
 export interface Opened<Declared extends object = object> extends Visitor<Declared> {
   readonly response?: undefined;
-  /** Call it when the response is there, before it is sent: it has new cookies, or deletes them. */
+  /** Call it once there is a response, before the response is sent: it sets new cookies, or deletes the old ones. */
   readonly setCookies: (response: Outgoing) => void;
   /** The headers of the request, with the new cookies: for a request that goes on to another part of the app. */
   readonly headers: Headers;
 }
 
-/** What the app responds with, and nothing else. */
+/** A request to which the app must respond with this response and nothing else. */
 export interface Closed {
   readonly response: Response;
   readonly user?: undefined;
@@ -61,9 +62,9 @@ export interface Closed {
 export interface SessionCookies<Declared extends object = object> {
   /** Responds to POST …/login, …/refresh and …/logout, in JSON, as `{ data, error }`. */
   readonly handle: (request: Request) => Promise<Response>;
-  /** For every request, before anything else: who sent it, or how to respond to it. */
+  /** Call it for every request, before anything else. It returns who sent the request, or the response to give. */
   readonly open: (request: Request) => Promise<Opened<Declared> | Closed>;
-  /** Who sent a request that `open` has let on. It refreshes nothing, because pages set no cookies. */
+  /** Who sent a request that `open` has let through. It refreshes nothing, because pages cannot set cookies. */
   readonly read: (request: Pick<Request, 'headers'>) => Promise<Visitor<Declared>>;
 }
 
@@ -85,7 +86,7 @@ export function sessionCookies<Declared extends object = object>(
   };
 }
 
-/** Seconds before the end of a token in which it is refreshed. */
+/** A token is refreshed when it expires in at most this number of seconds. */
 const lastMinute = 60;
 
 type Known<Declared extends object> = Pick<Visitor<Declared>, 'user' | 'error'>;
@@ -133,7 +134,7 @@ async function read<Declared extends object>(
   return { ...(isOver(caller) ? nobody : caller), fetch: fetchOf(session, async () => next) };
 }
 
-/** Whose tokens these are, by who verifies them, never by what they say alone. */
+/** The user of the tokens, as `verify` or the service says: unverified claims are never believed. */
 async function callerOf<Declared extends object>(
   { verify, url }: App<Declared>,
   { hasEnded, service }: BrowserSession,
@@ -148,7 +149,7 @@ async function callerOf<Declared extends object>(
   return error ? { user: undefined, error } : { user: data, error };
 }
 
-/** Whether the token is over, and its session perhaps not. */
+/** Whether the token is no longer valid, although its session may still be open. */
 function isOver({ error }: Known<object>): boolean {
   return error !== null && isRefusal(error.code);
 }

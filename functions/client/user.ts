@@ -1,4 +1,4 @@
-/** Who a token says that is signed in. Only the service, or who verifies the token, knows whether that is true. */
+/** The user whom a token names. Only the service, or code that verifies the token, knows whether that is true. */
 
 /** @template Declared the claims that the service adds to tokens by its settings */
 export type User<Declared extends object = object> = {
@@ -9,7 +9,7 @@ export type User<Declared extends object = object> = {
 
 export interface Tokens {
   readonly token: string;
-  /** Where there are sessions. */
+  /** Present if the service has sessions. */
   readonly refreshToken?: string | undefined;
 }
 
@@ -20,8 +20,8 @@ export interface Times {
 }
 
 /**
- * What a token says, unverified.
- * @throws {TypeError} if the text is no token of the service
+ * Reads the claims of a token, which it does not verify.
+ * @throws {TypeError} if the text is not a token of the service
  */
 export function readToken<Declared extends object = object>(
   token: string,
@@ -33,7 +33,7 @@ export function readToken<Declared extends object = object>(
   return { user: user as unknown as User<Declared>, issued: iat * 1000, ends: exp * 1000 };
 }
 
-/** Without `TextDecoder`, which not every place has: each byte is read as in a URL. */
+/** Decodes UTF-8 without `TextDecoder`, which not every platform has: the bytes are percent-encoded as in a URL. */
 function claimsIn(token: string): Record<string, unknown> {
   try {
     const payload = token.split('.')[1]?.replace(/-/g, '+').replace(/_/g, '/') ?? '';

@@ -1,7 +1,7 @@
 /** Who is signed in, and who wants to know. */
 import type { User } from './user.ts';
 
-/** What happened to the user. `read`: it was found in the storage. `ended`: the service ended the session. */
+/** Why the user has changed. `read`: the user was read from the storage. `ended`: the service ended the session. */
 export type Reason = 'read' | 'loggedIn' | 'loggedOut' | 'ended' | 'changed';
 
 export type Listener<Declared extends object = object> = (
@@ -19,7 +19,7 @@ export function watchedUser(): Watched {
   return { user: undefined, listeners: new Set() };
 }
 
-/** @returns what ends it */
+/** @returns a function that ends the subscription */
 export function subscribe({ listeners }: Watched, listener: Listener): () => void {
   // The same function may listen twice.
   const own: Listener = (...happened) => listener(...happened);
@@ -27,7 +27,7 @@ export function subscribe({ listeners }: Watched, listener: Listener): () => voi
   return () => void listeners.delete(own);
 }
 
-/** Notes who is signed in, and tells the listeners if that is news. @param reason if it is known */
+/** Notes who is signed in, and tells the listeners if that has changed. @param reason the reason, if it is known */
 export function settle(watched: Watched, user: User | null, reason?: Reason): void {
   const before = watched.user;
   const isSame = before !== undefined && JSON.stringify(before) === JSON.stringify(user);
@@ -37,7 +37,7 @@ export function settle(watched: Watched, user: User | null, reason?: Reason): vo
   for (const listener of [...watched.listeners]) tell(() => listener(user, happened));
 }
 
-/** A listener that throws keeps nobody else from hearing of it, and its error is reported as any other. */
+/** An error of one listener does not keep the others from being called; it is reported like any uncaught error. */
 export function tell(listener: () => void): void {
   try {
     listener();
