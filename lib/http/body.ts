@@ -6,7 +6,7 @@ import type { IncomingEvent, Middleware } from './request.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
-/** The middlewares that make an object of the body of a request. */
+/** The middlewares that parse the body of a request into an object. */
 export function jsonBody(): readonly Middleware[] {
   return [checkBytes(), httpJsonBodyParser({ disableContentTypeCheck: true }) as Middleware];
 }
@@ -20,19 +20,19 @@ export function fieldsOf(body: unknown): Fields {
   return Object.assign(Object.create(null), body);
 }
 
-/** The cause that the parser gives of a refusal. */
+/** The cause that the parser gives for a refusal. */
 interface ParserCause {
   readonly package?: string;
   /** The text, or the key that is forbidden. */
   readonly data: string;
-  /** That of the language's parser; absent for a key. */
+  /** The message of `JSON.parse`; absent for a forbidden key. */
   readonly message?: string;
 }
 
 /**
  * Checks media type, size and encoding in this order before the content is parsed: an upload is refused for
- * its type, not for its bytes. No bytes are an empty object. Rejects with the codes that begin with BODY,
- * also for what the parser finds.
+ * its type, not for its bytes. An empty body counts as an empty object. All errors, also those of the parser, have
+ * codes that begin with BODY.
  */
 function checkBytes(): Middleware {
   const checkBytesBefore: NonNullable<Middleware['before']> = ({ event }) => {
@@ -65,7 +65,7 @@ function textOf({ body, headers, isBase64Encoded }: IncomingEvent): string {
   if (Buffer.byteLength(text, isBase64Encoded ? 'base64' : 'utf8') > maxBody) {
     throw new DomainError('BODY_TOO_LARGE');
   }
-  // A byte order mark is no fault; the decoder takes it away.
+  // A byte order mark is allowed; the decoder removes it.
   return isBase64Encoded ? decode(text) : text.replace(/^\ufeff/, '');
 }
 
@@ -82,7 +82,7 @@ function decode(body: string): string {
 
 function codeOf({ data, message }: ParserCause) {
   if (message === undefined) return 'BODY_FORBIDDEN_KEY';
-  // The search for such keys is recursive, and needs more stack than the parser of the language.
+  // The search for forbidden keys is recursive, and needs more stack than `JSON.parse`.
   return isJson(data) ? 'BODY_TOO_DEEP' : 'BODY_MALFORMED';
 }
 

@@ -4,39 +4,39 @@ import type { Finding } from './finding.ts';
 import { fileName, isSigned, leftBy, type SignedHeader } from './header.ts';
 import { sha256 } from './line.ts';
 
-/** A fault of some files one after another. */
+/** A fault of one file, or of several consecutive files. */
 interface Fault {
   readonly kind: 'unsigned' | 'foreign' | 'altered' | 'missing';
   readonly first: number;
   readonly last: number;
   readonly why?: string | undefined;
-  /** Of what was found. */
+  /** The SHA-256 of what was found. */
   readonly hash?: string | undefined;
-  /** The fault is excused once files that end until this key may have left. */
+  /** The fault is excused once the files that end at this key or before it may have left the archive. */
   readonly excusedAt?: string;
 }
 
 /** The files of an archive, or of a part of it, taken in the order of their numbers. */
 export class Chain {
-  /** How many signed files were taken, and the number of the last file of all. */
+  /** How many signed files were taken, and the number of the last file, signed or not. */
   files = 0;
   reached = 0;
   first: SignedHeader | undefined;
   last: SignedHeader | undefined;
   /** The newest file of the archive. */
   readonly newest: SignedHeader | undefined;
-  /** Files that end until this time may have left. */
+  /** Files that end at this time or before it may have left the archive. */
   left: string;
   private readonly faults: Fault[] = [];
-  /** Files since the last signed one that are none. */
+  /** The faults of the files after the last signed one, none of which is signed. */
   private between: Fault[] = [];
-  /** Entries with a key before it may have been in files that are not there. */
+  /** Entries with a key before this one may have been in files that are not there. */
   private missing = '';
-  /** Entries of a time from one on, with a key before another one, may have been in altered files. */
+  /** Entries created at `since` or later, with a key before `until`, may have been in altered files. */
   private altered = { since: '~', until: '' };
 
   /**
-   * @param before the file before the first one; undefined where that is the first of all
+   * @param before the file before the first one to be taken; undefined if that is the first file of the archive
    * @param newest the newest file of the archive @param now milliseconds since 1970
    */
   constructor(before: SignedHeader | undefined, newest: SignedHeader | undefined, now: number) {
@@ -45,11 +45,11 @@ export class Chain {
     this.left = newest ? leftBy(newest, new Date(now).toISOString()) : '';
   }
 
-  /** Notes that a header names another file than the last one: some were between, and may have left. */
+  /** Notes that a header names another previous file than the last one taken: files between them may have left. */
   private noteGap({ number, from }: SignedHeader): void {
     const begin = (this.last?.number ?? 0) + 1;
     if (from > this.missing) this.missing = from;
-    // Where a file is told to be none, it may be the one that is missing.
+    // A file that is reported as unsigned or foreign may be the one that is missing.
     if (number - begin > this.between.length || this.between.length === 0) {
       const end = Math.max(number - 1, 1);
       const [first, last] = [Math.min(begin, end), end];
@@ -106,7 +106,7 @@ export class Chain {
   }
 }
 
-/** Joins what is wrong with several files one after another: one cause is told once. */
+/** Joins faults of one kind in consecutive files, so that one cause is reported once. */
 function joined(faults: readonly Fault[]): readonly Fault[] {
   const all: Fault[] = [];
   for (const fault of faults.toSorted((a, b) => a.first - b.first)) {

@@ -27,7 +27,7 @@ export interface EntrySource {
   byIds(ids: readonly string[]): Promise<readonly Item[]>;
 }
 
-/** Items that one request may ask for; requests for items that DynamoDB leaves out of a response. */
+/** The most items that one request may ask for, and the most requests until DynamoDB has returned all of them. */
 const batchSize = 100;
 const maxRequests = 20;
 
@@ -91,7 +91,7 @@ function readShard(shard: string, from: string, until: string): AsyncGenerator<I
   const query = {
     TableName: config.auditTable,
     IndexName: auditIndexes.byCreatedAt.name,
-    // A key is longer than the time that it begins with, so that none equals the end.
+    // BETWEEN includes its end, but no key equals it: each key is longer than the time with which it begins.
     KeyConditionExpression: '#p = :p AND #s BETWEEN :from AND :until',
     ExpressionAttributeNames: {
       '#p': auditIndexes.byCreatedAt.partitionKey.name,
@@ -99,7 +99,7 @@ function readShard(shard: string, from: string, until: string): AsyncGenerator<I
     },
     ExpressionAttributeValues: {
       ':p': { S: shard },
-      // No key is shorter than a character.
+      // A key must have at least one character.
       ':from': { S: from || '\u0000' },
       ':until': { S: until },
     },
@@ -139,7 +139,7 @@ function nativeValue(value: AttributeValue | undefined): unknown {
   return Number.isSafeInteger(number) && String(number) === value.N ? number : storedForm(value);
 }
 
-/** A value in DynamoDB's own form: members of sets in order, bytes as base64. */
+/** A value in DynamoDB's own form: members of sets are sorted, bytes are base64. */
 function storedForm(value: AttributeValue | undefined): unknown {
   if (value === undefined) return null;
   if (value.B) return { B: base64(value.B) };
@@ -168,7 +168,7 @@ interface StoredForm {
   readonly M?: Readonly<Record<string, StoredForm>>;
 }
 
-/** The value of an attribute, of which {@link nativeValue} made this one. */
+/** The attribute value that {@link nativeValue} has converted into this value. */
 function attributeOf(value: unknown): AttributeValue {
   if (typeof value === 'string') return { S: value };
   if (typeof value === 'number') return { N: String(value) };

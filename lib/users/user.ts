@@ -1,11 +1,11 @@
-/** A user, its id, and what audit entries say of it (functions/README.md). */
+/** A user, the user's id, and what audit entries say of the user (functions/README.md). */
 import { DomainError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 
 export const roles = ['user', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
-/** The most characters (Unicode code points) that the texts of a user have (functions/README.md, Input). */
+/** The most characters (Unicode code points) that the texts of a user may have (functions/README.md, Input). */
 export const longest = { name: 100, email: 191, password: 255 } as const;
 
 /** A user as responses show it (functions/README.md, Responses): never with the password hash. */
@@ -31,8 +31,8 @@ export interface User {
    */
   readonly invited_until?: string | undefined;
   /**
-   * Whether the user is an auditor; absent: there are no sessions, or the response is for somebody who may
-   * not see it. Stored: absent counts as false.
+   * Whether the user is an auditor; absent: the service has no sessions, or the response is for somebody who may
+   * not see it. In a stored user, absent counts as false.
    */
   readonly auditor?: boolean | undefined;
 }
@@ -72,8 +72,8 @@ export function isUnmatchable(hash: string): boolean {
 type Recorded = Pick<User, 'name' | 'email' | 'role' | 'auditor'>;
 
 /**
- * The details of a creation. They always hold the role of an admin, and say who is an auditor, so that the
- * trail says who was one when.
+ * The details of a creation. They always say if the user is an admin or an auditor, so that the trail shows who
+ * was one, and when.
  */
 export function creationDetails(user: Recorded): object | undefined {
   const { role, auditor } = user;
@@ -86,7 +86,7 @@ export function deletionDetails({ name, email, role }: Recorded): object | undef
   return isFull() ? { name, email, role } : undefined;
 }
 
-/** The details of a change: the names of the fields, and from and to of the role, and of who is an auditor. */
+/** The details of a change: the names of the fields, and the former and the new values of those that entries hold. */
 export function changeDetails(before: Recorded, changes: Partial<Recorded>) {
   const always = ['role', 'auditor'] as const;
   const recorded = isFull() ? (['name', 'email', ...always] as const) : always;
@@ -100,7 +100,7 @@ export function changeDetails(before: Recorded, changes: Partial<Recorded>) {
   return { fields: Object.keys(changes), ...Object.fromEntries(values) };
 }
 
-/** Whether entries hold the values of fields, and not their names alone. */
+/** Whether entries hold the values of all fields, and not only of the role and `auditor`. */
 function isFull() {
   return config.auditDetail === 'full';
 }

@@ -30,8 +30,8 @@ export interface AuditEvent {
 }
 
 /**
- * The events that follow from records: new entries, and forbidden changes of entries. These are logged too, so
- * that the alarm is raised even while the bus takes nothing.
+ * The events that follow from records: new entries, and forbidden changes of entries. Forbidden changes are logged
+ * too, so that the alarm is raised even while the bus takes no events.
  * @throws {DomainError} STORAGE_FAULT when replays cannot be read
  */
 export async function eventsOf(changes: readonly StreamRecord[]): Promise<readonly AuditEvent[]> {
@@ -58,7 +58,7 @@ const tolerance = 600;
 
 function isLate(change: StreamRecord): boolean {
   const createdAt = Date.parse(String(show(imageOf(change)).created_at)) / 1000;
-  // Also for an entry without a time.
+  // An entry without a time counts as late too.
   return !change.dynamodb.OldImage && !(Math.abs(timeOf(change) - createdAt) <= tolerance);
 }
 
@@ -75,8 +75,7 @@ function timeOf({ dynamodb }: StreamRecord) {
 }
 
 /**
- * The ids that replays list, of those replays that were recorded close to the times at which some entries were
- * inserted.
+ * The ids listed by replays that were recorded close to some times, at which entries were inserted.
  */
 async function listedAround(times: readonly number[]): Promise<ReadonlySet<unknown>> {
   const [since, until] = [Math.min(...times) - tolerance, Math.max(...times) + tolerance].map(
@@ -100,7 +99,7 @@ function idOf(change: StreamRecord) {
   return shown(imageOf(change).id);
 }
 
-/** The name of a change to an entry that nobody may make; undefined for one that is allowed. */
+/** The kind of a forbidden change of an entry; undefined for an allowed change. */
 function kindOf(change: StreamRecord, replayed: ReadonlySet<unknown>): string | undefined {
   const { OldImage, NewImage } = change.dynamodb;
   if (!OldImage) return isLate(change) && !replayed.has(idOf(change)) ? 'inserted' : undefined;
@@ -145,7 +144,7 @@ function toJson(detail: object): string {
   return fits(short) ? short : JSON.stringify(detail, ['kind', 'id', 'event_id']);
 }
 
-/** Characters to which texts of a longer detail are cut. */
+/** The number of characters to which the texts in a detail that is too long are cut. */
 const maxText = 1000;
 
 function cut(_: string, value: unknown) {

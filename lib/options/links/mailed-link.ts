@@ -1,7 +1,7 @@
 /**
  * Links that are mailed to users. A user has at most one of each kind: a link that sets a password
- * (functions/README.md, Password reset), and a link that verifies an address (../verified-addresses/address-
- * link.ts). The item of each holds a digest of its newest token.
+ * (functions/README.md, Password reset), and a link that verifies an address
+ * (../verified-addresses/address-link.ts). The item of each holds a digest of its newest token.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
@@ -19,7 +19,7 @@ export type LinkKind = 'reset' | 'address';
 /** Seconds for which a mailed link is valid. */
 export const linkLifetime = 30 * 60;
 
-/** A link to be made: of a user, and mailed to an address. */
+/** A link to be made for a user, and mailed to an address. */
 export interface Link {
   readonly kind: LinkKind;
   readonly user: StoredUser;
@@ -50,7 +50,7 @@ export interface StoredLink {
   readonly pending_id?: string;
 }
 
-/** A link that has not expired, with its user as read with it. */
+/** A link that has not expired, and its user, both read at the same time. */
 export interface FoundLink {
   readonly kind: LinkKind;
   readonly user: StoredUser;
@@ -134,7 +134,7 @@ export function resetLinkUsed(link: FoundLink, now = new Date()): Change {
 
 /**
  * The change that uses a token up, on the condition that it is still valid.
- * @param error thrown otherwise
+ * @param error the code of the error that is thrown if the token is not valid
  * @param UpdateExpression what it writes, if it does not make the link void
  */
 export function linkUsed(
@@ -180,7 +180,7 @@ function digest(text: string) {
 /**
  * A digest of the state of a user to which a link is bound. A change of the address and a suspension make
  * every link void. A change of the password or of the invitation also makes a link void that sets a password.
- * The digest includes the salt of the hash, so that no password can be tried on it.
+ * The digest includes the salt of the hash, so that it cannot be used to guess passwords.
  */
 function stateOf(kind: LinkKind, user: StoredUser): string {
   const { email, password_hash, invited_until, suspensions } = user;

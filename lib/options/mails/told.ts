@@ -1,7 +1,7 @@
 /**
  * The limits of mails for the callers who are told of them (functions/README.md, Limits of mails): admins, who
  * have mails sent to others, and users, who ask for the link that verifies their own address. Anybody else would
- * learn from the limit of an address that it was mailed, and so has an account.
+ * learn from a reached limit that mails were sent to the address, and so that it has an account.
  */
 import { DomainError } from '../../ground/errors.ts';
 import { loggingFaults, logMailWithheld } from '../../ground/log.ts';
@@ -23,8 +23,8 @@ export async function requestMailWithinLimits(
 }
 
 /**
- * Counts a mail for its source, unless a limit is reached; nothing else is written before. A mail that is asked for
- * at the same time may still use up what the address has left: this one is withheld then.
+ * Counts a mail for its source, unless a limit is reached; to be called before anything else is written. Another
+ * mail that is requested at the same time may still reach the limit of the address: the counted mail is withheld then.
  * @throws {DomainError} MAILS_LIMITED
  */
 export async function countMail(

@@ -33,9 +33,9 @@ export interface AddressLink extends FoundLink {
 }
 
 /**
- * The change of the address. Where addresses are verified, another one of one's own waits for its link, and the
- * present one ends the wait. Where nobody may know who has an account, this does not look whether somebody has the
- * address: the mail goes to whoever does.
+ * The change of a user's address. Where addresses are verified, a new address that users give themselves waits for
+ * its link, and giving the present address again ends the wait. Where nobody may know who has an account, it is not
+ * checked whether somebody else has the address: the mail goes to that person then.
  */
 export async function newAddress(
   user: StoredUser,
@@ -55,9 +55,9 @@ export async function newAddress(
 }
 
 /**
- * The change for a user who asks for another address, which waits for its link. The earlier link is void before
- * anything is mailed, so that it does not tell whether the address is free. If the same address waits already, its
- * link stays valid.
+ * The change for a user who asks for another address, which waits for its link. The earlier link is made void before
+ * anything is mailed, so that its state does not reveal whether the address is free. If the same address already
+ * waits, its link stays valid.
  */
 export function addressAwaited(user: StoredUser, email: string, now = new Date()): Change {
   const fields = { pending_email: email, pending_until: seconds(now) + linkLifetime };
@@ -71,8 +71,8 @@ export function addressAwaited(user: StoredUser, email: string, now = new Date()
 }
 
 /**
- * The change to another address of a user, at once. The link that was mailed to the address which the user
- * gives up, and may take again, is void.
+ * The change that replaces a user's address at once. Links that were mailed to the former address become void,
+ * because the user may take that address again.
  */
 export function addressMoved(user: StoredUser, email: string): Change {
   if (email === user.email) return {};
@@ -103,8 +103,8 @@ export async function readAddressLink(token: string, now = new Date()): Promise<
 }
 
 /**
- * The change that uses a token up, on the condition that it is still valid. A client that lost the response sends
- * the token again: the data to repeat the response are kept.
+ * The change that uses a token up, on the condition that it is still valid. The data needed to repeat the response
+ * are kept, because a client that lost the response sends the token again.
  */
 export function addressLinkUsed(link: FoundLink, now = new Date()): Change {
   const update =
@@ -132,8 +132,8 @@ function hasVerified({ stored, user, tokenHash }: FoundLink): boolean {
 }
 
 /**
- * Whether no other address was asked for after a link, and the request for its address was not withdrawn: a
- * link that is mailed late is void too.
+ * Whether the user has neither asked for another address since the link was requested, nor withdrawn the request
+ * for its address. This also makes a link void that is mailed late.
  */
 function isNewest({ stored, user }: FoundLink, now: Date): boolean {
   return stored.email === user.email
