@@ -6,7 +6,7 @@ import { named, timestamp } from '../../lib/contract/schemas.ts';
 import { atLeast, atMost, oneOf, text } from '../../lib/ground/validation.ts';
 import { preferredType } from '../../lib/http/request.ts';
 
-/** The most entries in a response as text, and the default. */
+/** The maximum number of entries in a response as text, which is also the default. */
 export const maxTextLimit = 1000;
 
 const example = {

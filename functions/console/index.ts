@@ -10,7 +10,7 @@ import * as contract from './contract.ts';
 import { renderLinkPage } from './link-page.ts';
 import { pageHeaders, renderPage } from './page.ts';
 
-/** The form of a path of which the fragment of a link has become a part, encoded once or twice. */
+/** The last part of a path that includes the fragment of a link, because its `#` was encoded once or twice. */
 const encodedLink = /^(reset|verify|invitation)(?:#|%23)(.*)$/s;
 
 export const handler = routes(
@@ -36,7 +36,7 @@ export const handler = routes(
 
   publicEndpoint(contract.openEncodedLink, ({ pathParameters }) => {
     const [, page, rest = ''] = encodedLink.exec(pathParameters?.page ?? '') ?? [];
-    // Neither tokens nor addresses have spaces: a plus sign that was decoded too early is one.
+    // Neither tokens nor addresses have spaces: a `+` is a plus sign that was decoded too early.
     const fragment = new URLSearchParams(rest.replaceAll('+', '%2B'));
     return leadTo(`/account/${requirePage(page as LinkPage)}#${fragment}`);
   }),
@@ -46,7 +46,7 @@ function leadTo(Location: string) {
   return { statusCode: 302, headers: { Location } };
 }
 
-/** The gateway may lead `/console/` to the route of the page, or to the route of a file. */
+/** The gateway may match `/console/` with the route of the page, or with the route of a file. */
 function hasFinalSlash({ rawPath }: ApiRequest): boolean {
   return rawPath === '/console/';
 }

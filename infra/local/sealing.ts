@@ -73,7 +73,7 @@ function prepareKey(folder: string): string {
   return signer.publicKey.export({ type: 'spki', format: 'pem' }).toString();
 }
 
-/** Writes the public key into the archive, unless it is there; a folder that is gone stays so. */
+/** Writes the public key into the archive, unless it is there. A data folder that was deleted is not made again. */
 function showPublicKey(folder: string, pem: string): void {
   if (!existsSync(folder)) return;
   const file = join(archiveFolder(folder), publicKeyName);
@@ -85,8 +85,8 @@ function showPublicKey(folder: string, pem: string): void {
 const program = fileURLToPath(new URL('seal.ts', import.meta.url));
 
 /**
- * Runs the sealer once, in a process of its own: the memory that it takes goes with it, and it may
- * be killed at any time. It logs by itself what it cannot do.
+ * Runs the sealer once, in a process of its own: its memory is freed when it ends, and it may be killed at any
+ * time. It logs its own failures.
  */
 async function runSealer(
   { folder, interval }: { folder: string; interval: number },
@@ -107,7 +107,7 @@ async function runSealer(
   logError('audit-seal-failed', { fault: `The process ended with ${code ?? killed}` });
 }
 
-/** A line of the sealer's log, and below one that has findings a sentence for whoever reads the terminal. */
+/** A line of the sealer's log; if it has findings, with a sentence below it for whoever reads the terminal. */
 function withSentence(line: string): string {
   if (!line.includes(`"event":"${auditTrailBroken}"`)) return line;
   const { faults, findings } = JSON.parse(line);
