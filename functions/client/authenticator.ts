@@ -1,4 +1,4 @@
-/** The browser's requests for passkeys, of which the options and credentials are JSON at the service. */
+/** The browser's requests for passkeys. The service sends their options, and takes their credentials, as JSON. */
 import { AccountsError } from './answer.ts';
 import type {
   MadeCredential,
@@ -26,7 +26,7 @@ export function hasPasskeys(): boolean {
   return Boolean(browser.PublicKeyCredential && browser.navigator?.credentials);
 }
 
-/** Whether the browser can offer passkeys in the list of a field. */
+/** Whether the browser can offer passkeys among the suggestions of a field. */
 export async function canAutofill(): Promise<boolean> {
   const { PublicKeyCredential } = browser;
   return (await PublicKeyCredential?.isConditionalMediationAvailable?.()) ?? false;
@@ -47,7 +47,7 @@ export function askToMake(
 }
 
 /**
- * @param mediation `conditional`: in the list of a field
+ * @param mediation `conditional`: passkeys are offered among the suggestions of a field
  * @throws {AccountsError} if no passkey was used
  */
 export function askToUse(
@@ -74,12 +74,12 @@ const parts = [
 ];
 
 /**
- * The browser's credential as JSON. It is read field by field: not all browsers write it, and the credentials of some
- * extensions have a `toJSON` that fails, or none.
+ * The browser's credential as JSON. It is read field by field: the credentials of some browsers and extensions have
+ * no `toJSON`, or one that fails.
  */
 async function ask<Made>(kind: 'create' | 'get', options: object): Promise<Made> {
   try {
-    // Called as a method, because browsers require it.
+    // It is called as a method, because browsers require that.
     const credential = await browser.navigator?.credentials?.[kind](options);
     const { rawId, type, response } = credential as Credential;
     const id = textOf(rawId);

@@ -1,4 +1,4 @@
-/** A refresh token is exchanged for the next tokens, and a session is ended (functions/README.md, Sessions). */
+/** Exchanges a refresh token for the next tokens, and ends a session (functions/README.md, Sessions). */
 import { type Answer, answered, errorIn, lost } from './answer.ts';
 import type { Way } from './fetch.ts';
 import { forget, leftOf, readSession, type Session } from './tokens.ts';
@@ -21,12 +21,12 @@ export async function exchange(
     readToken(tokens.token);
     return tokens;
   } catch (error) {
-    // The response was cut off, or is that of somebody else.
+    // The response was cut off, or something other than the service has sent it.
     throw lost(error, signal);
   }
 }
 
-/** Forgets the tokens first, whatever happens then, and ends the session at the service. */
+/** Forgets the tokens in any case, and then ends the session at the service. */
 export async function logOut(way: Way, signal?: AbortSignal): Promise<Answer<undefined>> {
   const session = await readSession(way.keeper);
   await forget(way.keeper);

@@ -40,7 +40,7 @@ export function fetchWithToken(way: Way, sendTo: readonly string[]): Fetch {
 
 /**
  * Sends a request with the token, and once more with the next token if the first one is refused.
- * @throws what `fetch` throws @throws {AccountsError} if a token that has ended could not be replaced
+ * @throws what `fetch` throws @throws {AccountsError} if an expired token could not be replaced
  */
 export async function send(
   { keeper, fetch, service }: Way,

@@ -1,4 +1,4 @@
-/** `accounts-client`: what apps import. */
+/** The module that apps import as `accounts-client`. */
 export { AccountsError, type Answer, type ApiAnswer, type ErrorCode } from './answer.ts';
 export type { Api, CallOptions } from './api.ts';
 export { type Accounts, type ClientOptions, createClient } from './client.ts';

@@ -11,8 +11,8 @@ export interface Passkeys<Declared extends object = object> {
   /** Whether the browser has passkeys at all. */
   readonly isSupported: boolean;
   /**
-   * Logs in by a passkey that the browser asks for, or with `autofill` offers in the list of an address field. Such
-   * an offer stands until something else is asked for, and when it fails its error has the code `ABORTED`.
+   * Logs in with a passkey. The browser asks for it, or with `autofill` offers it among the suggestions of an address
+   * field. Such an offer stands until another request is made; if it fails, its error has the code `ABORTED`.
    */
   logInByPasskey(
     options?: CallOptions & { readonly autofill?: boolean },
@@ -29,15 +29,15 @@ export interface Passkeys<Declared extends object = object> {
     confirmation: PasskeyConfirmation,
     options?: CallOptions,
   ): Promise<Answer<undefined>>;
-  /** Deletes the account of the user, of which the browser then offers no passkey any more. */
+  /** Deletes the account of the user, and tells the browser to offer no passkey of this user any more. */
   deleteAccount(confirmation: AccountDeletion, options?: CallOptions): Promise<Answer<undefined>>;
-  /** Tells the browser which passkeys there are, as it does after logins and changes: call it after one of the name. */
+  /** Tells the browser the user's passkeys and names. Only after a change of the user's name must it be called. */
   tellBrowser(): Promise<void>;
 }
 
 const known = new WeakMap<object, Passkeys<never>>();
 
-/** The passkeys of a client's users. Called again, it returns the same. */
+/** The passkeys of a client's users. Called again for the same client, it returns the same object. */
 export function passkeys<Declared extends object>(
   accounts: Accounts<Declared>,
 ): Passkeys<Declared> {
@@ -98,15 +98,15 @@ function passkeysOf<Declared extends object>(accounts: Accounts<Declared>): Pass
   };
 }
 
-/** An offer in the list of a field, of which browsers allow one at a time, and none beside another request. */
+/** An offer among the suggestions of a field. Browsers allow one at a time, and none during another request. */
 interface Offer {
   end: () => void;
 }
 
-/** Milliseconds after which the browser gets new options: the service takes them for five minutes. */
+/** Milliseconds after which the browser gets new options: the service accepts options for five minutes. */
 const optionsTime = 240_000;
 
-/** @throws {AccountsError} of the code ABORTED when the offer ends or fails */
+/** @throws {AccountsError} with the code ABORTED when the offer ends or fails */
 async function offered(api: Api, offer: Offer, signal?: AbortSignal): Promise<UsedCredential> {
   const standing = new AbortController();
   const end = () => standing.abort();
@@ -124,7 +124,7 @@ async function offered(api: Api, offer: Offer, signal?: AbortSignal): Promise<Us
     if (chosen.data) return chosen.data;
     if (!round.signal.aborted) break;
   }
-  // Nobody has asked for the offer, so that nobody is told that it failed.
+  // The user has not asked for the offer, and so need not be told that it failed.
   throw new AccountsError('ABORTED', { message: 'No passkey was chosen' });
 }
 

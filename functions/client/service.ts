@@ -1,4 +1,4 @@
-/** What the server of an app asks the accounts service, for one browser. */
+/** The requests that an app's server sends to the accounts service for one browser. */
 import { AccountsError, type Answer, answered, errorIn, lost } from './answer.ts';
 import type { Fetch } from './fetch.ts';
 import { readToken, type Tokens, type User } from './user.ts';
@@ -6,14 +6,14 @@ import { readToken, type Tokens, type User } from './user.ts';
 export interface Service {
   readonly url: string;
   readonly fetch: Fetch;
-  /** Of the browser, which the service shows in lists of sessions and in the audit trail. */
+  /** The User-Agent of the browser, which the service shows in lists of sessions and in the audit trail. */
   readonly agent: string;
 }
 
-/** Milliseconds after which no response is awaited. */
+/** Milliseconds after which a response is no longer awaited. */
 export const patience = 10_000;
 
-/** Logs in or refreshes. @param path of an operation that responds with tokens */
+/** Logs in or refreshes. @param path the path of an operation that responds with tokens */
 export function askTokens(service: Service, path: string, json: object): Promise<Answer<Tokens>> {
   const headers = { 'Content-Type': 'application/json' };
   const init = { method: 'POST', headers, body: JSON.stringify(json) };
@@ -24,8 +24,8 @@ export function askTokens(service: Service, path: string, json: object): Promise
 }
 
 /**
- * The user of a token, by the profile. The role is the stored one if the token has it too: without the second factor
- * that an admin needs, the token has a lower one (functions/README.md, Second factor).
+ * The user of a token, with the data of the profile. The profile's role counts only if the token has it too: without
+ * the second factor that an admin needs, the token has a lower role (functions/README.md, Second factor).
  */
 export function askUser<Declared extends object>(
   service: Service,
@@ -48,7 +48,7 @@ export function isEnd({ status }: AccountsError): boolean {
   return status === 401 || status === 404;
 }
 
-/** The error of a token that has ended, as the service has it. */
+/** The error for an expired token, as the service responds with it. */
 export function tokenExpired(): AccountsError {
   return new AccountsError('TOKEN_EXPIRED', { status: 401, message: 'Token expired' });
 }
@@ -67,7 +67,7 @@ function ask<Body, Made>(
       if (!response.ok) throw await errorIn(response);
       return make((await response.json()) as Body);
     } catch (error) {
-      // No response, one that was cut off, or one of somebody else.
+      // There is no response, or it was cut off, or something other than the service has sent it.
       throw error instanceof AccountsError ? error : lost(error);
     }
   });

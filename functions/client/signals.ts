@@ -19,7 +19,7 @@ const { PublicKeyCredential: signals = {} } = globalThis as unknown as {
   readonly PublicKeyCredential?: Signals;
 };
 
-/** Tells the browser of the passkeys of the user who is signed in. Where that fails, it stays as it was. */
+/** Tells the browser which passkeys the user who is signed in has. If that fails, the browser changes nothing. */
 export async function tellBrowser(api: Api): Promise<void> {
   const own = await findAccepted(api);
   if (!own) return;
@@ -32,8 +32,8 @@ export async function tellBrowser(api: Api): Promise<void> {
 }
 
 /**
- * The passkeys of the user who is signed in, as browsers are told.
- * @returns undefined where the browser listens to no signals, or there never were any
+ * The passkeys of the user who is signed in, in the form in which browsers are told.
+ * @returns undefined if the browser does not support signals, or the user never had passkeys
  */
 export async function findAccepted(api: Api): Promise<Accepted | undefined> {
   if (!signals.signalAllAcceptedCredentials) return undefined;
@@ -56,6 +56,6 @@ async function attempt(signal: Promise<void> | undefined): Promise<void> {
   try {
     await signal;
   } catch {
-    // Nothing that the user has asked for depends on it.
+    // Nothing that the user has asked for depends on the signal.
   }
 }

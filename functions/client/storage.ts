@@ -1,17 +1,17 @@
 /** Where the tokens are kept. */
 import { place } from './place.ts';
 
-/** A place for texts, asynchronous or not. On a server all users would share it: there each request has a client. */
+/** A storage for texts, synchronous or asynchronous. On a server each request needs a client with its own storage. */
 export interface TokenStorage {
   get(key: string): string | null | undefined | Promise<string | null | undefined>;
   set(key: string, value: string): unknown;
   remove(key: string): unknown;
 }
 
-/** The text in place of a session that the service has ended, until it is removed a moment later. */
+/** The text that is stored for a moment when the service has ended a session, before the storage is emptied. */
 export const endedMark = 'ended';
 
-/** `localStorage`, which tabs share; without a refresh token, the storage of the tab. */
+/** `localStorage`, which tabs share; `sessionStorage` for tokens without a refresh token. */
 const pageStorage: TokenStorage = {
   get: (key) =>
     place.localStorage.getItem(key) ?? place.sessionStorage.getItem(key) ?? takeOver(key),
@@ -40,7 +40,7 @@ export interface Kept {
   remove(): Promise<void>;
 }
 
-/** A text that memory keeps as well, for when the storage throws or is full. */
+/** A text that is also kept in memory, in case the storage throws or is full. */
 export function keptIn(storage: TokenStorage, key: string): Kept {
   let last: string | null = null;
   let isOnlyHere = false;
@@ -76,7 +76,7 @@ export function keptIn(storage: TokenStorage, key: string): Kept {
         value,
         () => storage.set(key, value),
         async () => {
-          // A refresh token of before must not stay, because its next use would end the session.
+          // An older refresh token must not stay in the storage, because its next use would end the session.
           await storage.remove(key);
           await storage.set(key, value);
         },
@@ -85,7 +85,7 @@ export function keptIn(storage: TokenStorage, key: string): Kept {
   };
 }
 
-/** Moves the tokens that the code of functions/CLIENTS.md stored before there was this client. */
+/** Moves the tokens that an app has stored with the code of functions/CLIENTS.md, before it used this client. */
 function takeOver(key: string): string | null {
   const { localStorage } = place;
   const tokens = localStorage.getItem('tokens');

@@ -15,16 +15,16 @@ export interface Session extends Tokens, Times {
   readonly ahead: number;
 }
 
-/** A client's session, and what it is kept by. */
+/** The parts of a client that keep its session. */
 export interface Keeper {
   readonly kept: Kept;
   readonly exclusive: Exclusive;
   readonly watched: Watched;
   /** Sends a refresh token. @throws {AccountsError} if it gets no tokens */
   readonly exchange: (refreshToken: string, signal: AbortSignal) => Promise<Tokens>;
-  /** Changes of the session so far. */
+  /** How often the session has changed so far. */
   changes: number;
-  /** The refresh under way, by the token that it replaces. */
+  /** The refresh under way, and the token that it replaces. */
   running?: { readonly token: string; readonly outcome: Promise<Outcome> } | undefined;
 }
 
@@ -33,7 +33,7 @@ interface Outcome {
   readonly reason?: Reason | undefined;
 }
 
-/** The session as the storage has it. @param reason of its end, if it has ended */
+/** The session according to the storage. @param reason the reason of its end, if it has ended */
 export async function readSession(keeper: Keeper, reason?: Reason): Promise<Session | null> {
   const before = keeper.changes;
   const session = await load(keeper);
@@ -42,7 +42,7 @@ export async function readSession(keeper: Keeper, reason?: Reason): Promise<Sess
   return session;
 }
 
-/** Reads the session at once where the storage can. @returns when it is read */
+/** Reads the session, at once if the storage is synchronous. Resolves when the session is read. */
 export async function beginReading(keeper: Keeper): Promise<void> {
   const found = keeper.kept.get();
   if (found === null || typeof found === 'string') {
@@ -52,12 +52,12 @@ export async function beginReading(keeper: Keeper): Promise<void> {
   }
 }
 
-/** Milliseconds before the end of a token in which it is replaced. */
+/** A token is replaced when it expires in at most this number of milliseconds. */
 const margin = 60_000;
 
 /**
  * The session with a token that is valid, or that cannot be replaced.
- * @throws {AccountsError} if the token has ended, and could not be replaced by now
+ * @throws {AccountsError} if the token has expired, and could not be replaced
  */
 export async function freshSession(keeper: Keeper): Promise<Session | null> {
   const session = await readSession(keeper);
@@ -70,15 +70,15 @@ export async function freshSession(keeper: Keeper): Promise<Session | null> {
   }
 }
 
-/** Milliseconds until a token ends. */
+/** Milliseconds until a token expires. */
 export function leftOf({ ends, ahead }: Session): number {
   return ends - ahead - Date.now();
 }
 
 /**
  * Keeps the tokens of a login.
- * @param ahead of the clock of the service; absent: the tokens have just been issued, which shows it
- * @throws {TypeError} for any other text
+ * @param ahead as in {@link Session}; absent: it follows from the tokens, which have just been issued
+ * @throws {TypeError} if they are not tokens of the service
  */
 export async function beginSession(keeper: Keeper, tokens: Tokens, ahead?: number): Promise<User> {
   const session = sessionOf(tokens, ahead);
@@ -87,10 +87,10 @@ export async function beginSession(keeper: Keeper, tokens: Tokens, ahead?: numbe
 }
 
 /**
- * Replaces the tokens, unless that is done already.
- * @param isRefused whether the service has refused the token: where it has no sessions, that is the end
- * @returns the session as it is then
- * @throws {AccountsError} if no response came, or one that says nothing of the session
+ * Replaces the tokens, unless they have been replaced already.
+ * @param isRefused whether the service has refused the token: the session ends then if the token cannot be replaced
+ * @returns the session after that
+ * @throws {AccountsError} if no response came, or if the response does not tell whether the session has ended
  */
 export async function refresh(
   keeper: Keeper,
@@ -116,7 +116,7 @@ async function load({ kept }: Keeper): Promise<Session | null> {
   return sessionIn(await kept.get());
 }
 
-/** Makes a change under the lock. When listeners hear of it the lock is released, so that they may use the client. */
+/** Makes a change under the lock, which is released before listeners are called, so that they may use the client. */
 async function change(keeper: Keeper, make: () => Promise<Outcome>): Promise<Outcome> {
   const outcome = await keeper.exclusive(make);
   keeper.changes += 1;
@@ -124,11 +124,11 @@ async function change(keeper: Keeper, make: () => Promise<Outcome>): Promise<Out
   return outcome;
 }
 
-/** Milliseconds for a refresh, because others wait for it. */
+/** Milliseconds that a refresh may take, because other requests wait for it. */
 const limit = 10_000;
 
 async function replace(keeper: Keeper, used: Session): Promise<Outcome> {
-  // A page sees a moment late what another tab has written before it released the lock.
+  // It takes a moment until this page sees what another tab has written before it released the lock.
   if (place.document) await new Promise((resume) => setTimeout(resume, 50));
   const session = await load(keeper);
   const { refreshToken } = session ?? {};
@@ -138,13 +138,13 @@ async function replace(keeper: Keeper, used: Session): Promise<Outcome> {
     (error: AccountsError) => error,
   );
   const next = given instanceof Error ? null : sessionOf(given);
-  // Somebody may have logged out, or in again, meanwhile.
+  // Somebody may have logged out meanwhile, or logged in again.
   const now = await load(keeper);
   if (now?.token !== used.token) return { session: now };
   if (next) return save(keeper, next);
   const { status } = given as AccountsError;
   if (status === 401) {
-    // Other tabs learn by it that nobody has logged out.
+    // The mark tells other tabs that the service has ended the session, and nobody has logged out.
     await keeper.kept.set(endedMark);
     return drop(keeper, 'ended');
   }
@@ -172,7 +172,7 @@ async function drop({ kept }: Keeper, reason: Reason): Promise<Outcome> {
   return { session: null, reason };
 }
 
-/** The session of a stored text. */
+/** The session in a stored text; null: it has none. */
 function sessionIn(text: string | null): Session | null {
   try {
     const { ahead = 0, ...tokens } = JSON.parse(text ?? '');
@@ -182,7 +182,7 @@ function sessionIn(text: string | null): Session | null {
   }
 }
 
-/** The session of tokens. @throws {TypeError} if they are none */
+/** The session of tokens. @throws {TypeError} if they are not tokens of the service */
 function sessionOf({ token, refreshToken }: Tokens, ahead?: number): Session {
   const read = readToken(token);
   return { ...read, token, refreshToken, ahead: ahead ?? read.issued - Date.now() };

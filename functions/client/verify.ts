@@ -4,7 +4,7 @@ import { AccountsError, type Answer } from './answer.ts';
 import { readToken, type User } from './user.ts';
 
 export interface Verification {
-  /** Of the service, which publishes its keys there. */
+  /** The URL of the service, under which it publishes its keys. */
   readonly url: string;
   /** The setting TOKEN_ISSUER. */
   readonly issuer?: string | undefined;
@@ -13,8 +13,8 @@ export interface Verification {
 }
 
 /**
- * Verifies a token without a request to the service, whose keys are kept for ten minutes. It does not learn that a
- * session has ended, or that a role was taken away, until the token expires.
+ * Verifies a token without a request to the service, whose keys are kept for ten minutes. Until a token expires, it
+ * stays valid even if its session has ended, or a role was taken away.
  * @returns the user, or the error TOKEN_EXPIRED, TOKEN_INVALID, or NO_RESPONSE where the keys cannot be read
  */
 export async function verifyToken<Declared extends object = object>(
