@@ -17,7 +17,7 @@ export const requestCheck = {
   storageFault: ['Error requesting check', 'err'],
 } as const satisfies Contract;
 
-/** The same whether a check was requested before or not. */
+/** The message is the same whether a check was requested before or not. */
 export const requested = 'Check requested';
 
 export const tag = 'Audit trail';
@@ -175,7 +175,7 @@ function kept() {
   );
 }
 
-/** Days. */
+/** A number of days. */
 function days(description: string) {
   return v.pipe(count(), v.description(description));
 }

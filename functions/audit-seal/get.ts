@@ -13,7 +13,7 @@ import * as shownHeader from '../../lib/seal/newest-header.ts';
 import { isRecent, nextCheck } from '../../lib/seal/schedule.ts';
 import * as contract from './contract.ts';
 
-/** Kept from request to request of this process. */
+/** The public key, which is kept between the requests that this process handles. */
 let publicKey: KeyObject | undefined;
 
 export const handler = protectedEndpoint(contract.get, async () => {
@@ -43,7 +43,7 @@ export const handler = protectedEndpoint(contract.get, async () => {
   };
 });
 
-/** The newest file, as its sealer left word of it, and the key by which that is signed. */
+/** The fingerprint of the sealer's key, and the newest file, according to the header that the sealer has stored. */
 async function readNewest() {
   publicKey ??= await readKey();
   return { key: fingerprintOf(publicKey), newest: await shownHeader.read(publicKey) };

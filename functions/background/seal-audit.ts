@@ -8,7 +8,7 @@ import type { Sealing } from '../../lib/seal/sealer.ts';
 import { auditEntries } from '../../lib/seal/table.ts';
 import { requireKeeping } from '../../lib/seal/taken-over.ts';
 
-/** Kept from run to run of this process. */
+/** The sealing, which is kept between the runs in this process. */
 let sealing: Sealing | undefined;
 
 /** Seals, on a schedule, the audit entries that no file has (lib/seal/README.md, Runs). */
@@ -27,7 +27,7 @@ export async function handler(
   }
 }
 
-/** Nothing is sealed into a bucket of an earlier stack that loses objects sooner, or locks them otherwise. */
+/** Refuses the bucket of an earlier stack if it deletes objects sooner, or locks them differently, than it must. */
 async function requireBucket(): Promise<void> {
   const { auditArchiveTakenOver, auditArchiveBucket, auditArchiveDays, auditLockDays } = config;
   if (auditArchiveTakenOver === 'no') return;

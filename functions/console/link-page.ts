@@ -10,7 +10,8 @@ import { html, renderDocument } from './page.ts';
 import type { LinkPageData } from './page-data.ts';
 
 /**
- * A page as HTML. It ends with a link to RETURN_URL; or if that is not set, for an invited auditor to the console.
+ * A page as HTML. It ends with a link to RETURN_URL. If that is not set, the page of an invited auditor ends with a
+ * link to the console.
  */
 export function renderLinkPage(
   page: LinkPage,

@@ -100,7 +100,7 @@ function dataOf(settings: Config): Omit<PageData, 'meanings'> {
   };
 }
 
-/** JSON that ends no element, whatever it holds. */
+/** JSON that cannot end the element of the page in which it stands, whatever it contains. */
 function json(data: object): string {
   return JSON.stringify(data).replaceAll('<', '\\u003c');
 }

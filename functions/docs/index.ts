@@ -18,7 +18,7 @@ export const handler = routes(
   ),
 );
 
-/** The gateway may lead `/docs/` to the route of the page, or to the route of a file. */
+/** The gateway may match `/docs/` with the route of the page, or with the route of a file. */
 function hasFinalSlash({ rawPath }: ApiRequest): boolean {
   return rawPath === '/docs/';
 }

@@ -58,8 +58,8 @@ ${errorRows(settings)}
 }
 
 /**
- * The list of error codes that the service can respond with. The `type` of problem details is
- * `/docs#CODE`, which leads to a row of it (functions/README.md, Problem details).
+ * The list of error codes with which the service can respond. The `type` of problem details is
+ * `/docs#CODE`, which leads to a row of this list (functions/README.md, Problem details).
  */
 function errorRows(settings: ServiceValues): string {
   return codesOf(inForce(endpoints, settings), settings)

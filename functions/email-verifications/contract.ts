@@ -29,7 +29,7 @@ export const confirm = {
   storageFault: ['Error verifying email', 'err'],
 } as const satisfies Contract;
 
-/** The same whether the address was verified before or not. */
+/** The message is the same whether the address was verified before or not. */
 export const requested = 'Unless the address is verified, a mail is on its way';
 
 export const tag = 'Accounts';
@@ -77,7 +77,7 @@ function exists(settings: ServiceValues): boolean {
   return settings.emailVerification !== 'off';
 }
 
-/** It exists already, and follows no new rule. */
+/** The user's existing password, which need not follow the current rules for passwords. */
 function ownPassword() {
   return v.pipe(
     text,

@@ -217,7 +217,7 @@ export const descriptions: Descriptions = {
 
 const form = 'must be a credential';
 
-/** @param done what the browser has done with it @param parts of its response */
+/** @param done what the browser has done with the credential @param parts the parts of its response */
 function credential<const Parts extends v.ObjectEntries>(done: 'Made' | 'Used', parts: Parts) {
   const name = `${done}Credential`;
   // An id has at most 1,023 bytes (Web Authentication, Level 3, section 4).
@@ -231,7 +231,7 @@ function credential<const Parts extends v.ObjectEntries>(done: 'Made' | 'Used', 
   );
 }
 
-/** Bytes as browsers write them in JSON (base64url). @param quantifier of the characters, in the pattern */
+/** Bytes as browsers write them in JSON (base64url). @param quantifier how many characters, as in a pattern */
 function bytes(quantifier = '+') {
   const pattern = new RegExp(`^[A-Za-z0-9_\\-]${quantifier}$`);
   return v.pipe(

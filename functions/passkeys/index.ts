@@ -14,7 +14,7 @@ import { loginOptions } from '../../lib/options/passkeys/credential.ts';
 import { relyingParty, shownPasskeys } from '../../lib/options/passkeys/passkeys.ts';
 import * as contract from './contract.ts';
 
-/** One function serves all of them, so that it loads once what verifies passkeys. */
+/** One function serves all endpoints of passkeys, so that the code which verifies them is loaded once. */
 export const handler = routes(
   publicEndpoint(contract.loginOptions, async () => ({
     statusCode: 200,

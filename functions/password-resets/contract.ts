@@ -23,7 +23,7 @@ export const set = {
   storageFault: ['Error resetting password', 'err'],
 } as const satisfies Contract;
 
-/** The same for everyone: it does not say whether somebody has the address. */
+/** The message is the same for everyone: it does not say whether somebody has the address. */
 export const requested = 'If the address is registered, a mail is on its way';
 
 export const tag = 'Accounts';

@@ -9,9 +9,9 @@ export const handler = protectedEndpoint(contract.get, async () => {
     const value = config[name as keyof typeof shownSettings];
     return {
       name,
-      // On AWS the list of issuers is a file, beside the code of the functions that read it.
+      // On AWS the list of issuers is a file beside the code of the functions that read it.
       value: value === providersFile ? 'as in the file of the deployment' : value,
-      // The setting itself has the default of one machine, which always seals; a deployment seals if told to.
+      // The setting itself has the default of a local service, which always seals; a deployment seals only on request.
       default: name === 'auditSeal' ? 'off' : parseSetting(setting, setting.default),
     };
   });

@@ -165,7 +165,7 @@ export const descriptions: Descriptions = {
       example: [exampleUnder(settings)],
       headers: ['Link'],
     },
-    // A search of callers who may not search.
+    // FORBIDDEN is for a search by callers who may not search.
     errors: ['FORBIDDEN'],
   }),
 
@@ -225,7 +225,7 @@ export const descriptions: Descriptions = {
         'CURRENT_PASSWORD_WRONG',
         'TOO_MANY_ATTEMPTS',
       ],
-      // An invitation counts here where no mails are sent any more too.
+      // Invitations also count here after mails were turned off.
       'INVITATION_NOT_ACCEPTED',
       confirmationErrors(settings),
     ],
@@ -312,11 +312,11 @@ function newUserOfAdmins(settings: ServiceValues, given: Fields | undefined) {
   );
 }
 
-/** The document, for which nothing is given, has a password that may be absent. */
+/** @param given absent: the schema is for the document, in which the password may be absent */
 function passwordUnlessInvited(settings: ServiceValues, given: Fields | undefined) {
   if (!sendsMail(settings)) return password;
   if (!given) return v.exactOptional(password);
-  // Null and '' pass as no password; createUser refuses any other one.
+  // Null and '' count as no password; createUser refuses any other value.
   return given.invite === true ? v.optional(v.custom<string>(() => true)) : password;
 }
 
@@ -375,7 +375,7 @@ function userFields(settings: ServiceValues) {
   };
 }
 
-/** Callers who see no more of others than users do. */
+/** The callers who see no more of other users than users do. */
 function noReaders(settings: ServiceValues) {
   return hasSessions(settings) ? 'neither admins nor auditors' : 'not admins';
 }
@@ -395,7 +395,7 @@ function detailsUnder(settings: ServiceValues) {
   return named('UserDetails', v.object({ ...userFields(settings), ...detailFields(settings) }));
 }
 
-/** The fields that only admins see, of the options that are on, and where only one user is shown. */
+/** The fields that only admins see, and only in responses with a single user. Each belongs to an option that is on. */
 function detailFields(settings: ServiceValues): v.ObjectEntries {
   return {
     ...(hasSecondFactors(settings) && { second_factor: v.exactOptional(secondFactor()) }),

@@ -12,7 +12,7 @@ export const handler = protectedEndpoint(contract.list, async (request) => {
   const { claims, query } = request;
   const { email, limit, order = 'asc', role, search } = query;
   requireListable(query);
-  // Cursors are signed for it: each order is a list of its own, and so are the admins, and each search.
+  // Cursors are signed for this scope: each order, the list of admins and each search are separate lists.
   const scope = JSON.stringify(['users', order, role, search]);
   const { after } = await pageOf(query, scope);
   const only = (user: StoredUser | undefined) => ({

@@ -21,7 +21,7 @@ export const handler = routes(
   ),
 );
 
-/** Those who verify keep what they read; rotations wait for them. */
+/** Other services cache the documents for this time, and rotations of keys wait that long. */
 function cacheable(body: object) {
   return { statusCode: 200, headers: { 'Cache-Control': 'public, max-age=300' }, body };
 }
