@@ -51,8 +51,8 @@ interface AdminChange {
 }
 
 /**
- * The change that makes an admin of an account: a new user; or the one who has the address, who is
- * left with this password, a verified address, no second factor, no identity, no suspension and no
+ * The change that makes an admin with an account: a new user, or the user who has the address. That
+ * user then has this password and a verified address, and no second factor, identity, suspension or
  * session.
  * @throws {DomainError} HASHING_FAULT, STORAGE_FAULT
  */
@@ -82,7 +82,7 @@ export async function adminChange(
   return { action: 'UPDATE', on: id, details, make: () => reinstate(user, hash) };
 }
 
-/** Makes the configured admin, unless the user who has the address counts as one, with that password. */
+/** Makes the configured admin, unless the user who has the address already is an admin with that password. */
 async function ensureConfigured(account: NewUser): Promise<void> {
   const user = await findUserByEmail(account.email);
   const isDone =
@@ -117,7 +117,7 @@ async function freeEmail(): Promise<string> {
   return user ? `admin-${randomBytes(4).toString('hex')}@localhost` : 'admin@localhost';
 }
 
-/** Makes a user an admin, unless the address has come to somebody else. */
+/** Makes a user an admin, unless somebody else has the address now. */
 function reinstate({ id, email }: StoredUser, password_hash: string) {
   return rewriteUser(id, async (user) => {
     if (user.email !== email) throw new DomainError('USER_NOT_FOUND');

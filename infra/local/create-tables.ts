@@ -19,10 +19,10 @@ import {
 } from '../../lib/dynamodb/tables.ts';
 
 /**
- * Creates the tables that do not exist yet, adds the indexes that others lack, and sets the time to live of all.
+ * Creates the tables that do not exist yet, adds missing indexes to existing ones, and sets the time to live of all.
  * @param names the real name of each table, by its logical name
- * @param isOwn whether this process has started the engine; at another one no index is added
- * @throws {Error} for a table that is used for something else, or lacks an index at an engine of somebody else
+ * @param isOwn whether this process has started the engine; no index is added in any other engine
+ * @throws {Error} for a table that is used for something else, or that lacks an index in any other engine
  */
 export async function createTables(
   endpoint: string,
@@ -87,13 +87,13 @@ interface Place {
   readonly isOwn: boolean;
 }
 
-/** Milliseconds from one look at an index to the next. */
+/** Milliseconds between two checks of an index. */
 const lookInterval = 100;
 
 /**
- * Adds to a table the indexes that it lacks, one after the other, as DynamoDB wants it, says so in a line each,
- * and waits until the engine has put all items into them.
- * @throws {Error} for an index that is missing at an engine of somebody else; it has the command that adds it
+ * Adds to a table the indexes that it lacks, one after the other, as DynamoDB requires. It prints a line for each,
+ * and waits until the engine has put all items into it.
+ * @throws {Error} for a missing index in an engine of somebody else; the message has the command that adds the index
  */
 async function addMissingIndexes(
   place: Place,

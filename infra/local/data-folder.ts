@@ -15,7 +15,7 @@ import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** The account that runs this process: its name on this machine, or its number without one. */
+/** The account that runs this process: its name on this machine, or its number if it has no name. */
 export function localAccount(): string {
   try {
     return userInfo().username;
@@ -41,7 +41,7 @@ export interface RunningService {
 
 /**
  * Reads what {@link announceRunning} has written, which is current as long as the folder is locked.
- * @returns undefined where there is nothing
+ * @returns undefined if nothing was written
  */
 export function readRunning(folder: string): RunningService | undefined {
   try {
@@ -121,7 +121,7 @@ const watchInterval = 1000;
 /**
  * Watches a data folder that this process has locked, because an engine goes on writing to deleted
  * files, which nobody can read any more.
- * @returns a promise that is resolved when the folder is deleted or replaced, and what stops watching
+ * @returns a promise that is resolved when the folder is deleted or replaced, and a function that stops watching
  */
 export function watchFolder(folder: string): { deleted: Promise<void>; stop(): void } {
   const file = lockFile(folder);
@@ -149,7 +149,7 @@ function lockFile(folder: string) {
   return join(folder, 'service.lock');
 }
 
-/** Creates a folder with those around it. Node's own way never ends where none can be, in /proc. */
+/** Creates a folder and its parents. Node's own function never returns where no folder can be created, as in /proc. */
 function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });

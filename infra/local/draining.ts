@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Milliseconds for which a server that is ending still waits. */
 const limits = {
-  /** For a client's next request on a connection that it keeps. */
+  /** For a client's next request on a connection that it keeps open. */
   next: 200,
   /** For the rest of a request. */
   request: 5000,

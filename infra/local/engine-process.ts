@@ -1,6 +1,6 @@
 /**
- * Runs a DynamoDB engine as a process that ends when this one does, and that no other engine on the
- * same data folder overlaps.
+ * Runs a DynamoDB engine as a process that ends when this one does, and that never runs at the same
+ * time as another engine on the same data folder.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ export function releaseData(folder: string): void {
   rmSync(pipeIn(folder), { force: true });
 }
 
-/** Milliseconds within which an engine must respond where there is no other work: Java starts slowly. */
+/** Milliseconds within which an engine must respond if the machine has no other work: Java starts slowly. */
 const startTimeout = 30_000;
 
 /** @throws {Error} when the engine ends, or does not respond in time */
@@ -44,9 +44,9 @@ export async function waitUntilAnswering(
 }
 
 /**
- * Waits for any response of an engine. An agent of its own takes no proxy, whatever the environment
- * says; the SDK takes none either.
- * @throws {Error} when there is none within so many milliseconds
+ * Waits for any response of an engine. The request has an agent of its own, which ignores proxies in
+ * the environment, as the SDK does.
+ * @throws {Error} when there is no response within `timeout` milliseconds
  */
 export async function awaitResponse(endpoint: string, timeout: number): Promise<void> {
   const get = endpoint.startsWith('https:') ? getByHttps : getByHttp;
@@ -92,7 +92,7 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
 /**
  * Runs a command that ends when this process ends, in whatever way. The shell that starts it leaves
  * a watcher that reads from a pipe whose other end only this process holds.
- * @param hold a file descriptor that the command keeps open as long as it runs, but its watcher not
+ * @param hold a file descriptor that the command keeps open as long as it runs, but its watcher does not
  */
 function spawnTied({ command, args }: Launch, hold: number | undefined): ChildProcess {
   // The umask: only the account that starts an engine may read its files, in any folder.
@@ -110,8 +110,8 @@ function spawnTied({ command, args }: Launch, hold: number | undefined): ChildPr
 }
 
 /**
- * Times to look whether the engine of a service that was killed has ended, and milliseconds in between:
- * ten seconds; time in which the whole machine stands still does not count.
+ * How often to check whether the engine of a killed service has ended, and the milliseconds in between:
+ * ten seconds in all, not counting any time in which the whole machine stands still.
  */
 const maxLooks = 500;
 const lookInterval = 20;
@@ -119,7 +119,7 @@ const lookInterval = 20;
 /**
  * Waits until no engine has the data of a folder open: an engine outlives a killed service for a
  * moment.
- * @returns a file descriptor that the next engine inherits, and holds the folder by
+ * @returns a file descriptor that the next engine inherits, and with which it holds the folder
  * @throws {Error} when an engine does not end
  */
 async function holdData(folder: string): Promise<number> {

@@ -48,7 +48,7 @@ const launchDynamoDbLocal: Launcher = ({ port, folder }) => {
   if (!command || !jar) return undefined;
   const library = `-Djava.library.path=${join(dirname(jar), 'DynamoDBLocal_lib')}`;
   const storage = folder ? ['-dbPath', folder] : ['-inMemory'];
-  // No page has this origin. It listens on every network interface, which nothing changes.
+  // No page has this origin. The engine listens on every network interface, and no option changes that.
   const reach = ['-port', port, '-cors', 'none'];
   const settings = [...reach, '-sharedDb', '-disableTelemetry', ...storage];
   return { command, args: [library, '-jar', jar, ...settings] };
@@ -63,7 +63,7 @@ export function installedEngines(): readonly EngineName[] {
   return engineNames.filter((name) => launchers[name]({ host: '', port: '', folder: undefined }));
 }
 
-/** A sentence about the database in a folder whose engine has failed; undefined when that is not the cause. */
+/** A sentence about the database in a folder whose engine has failed; undefined when the database is not the cause. */
 export function damageIn(folder: string): string | undefined {
   const name = engineOf(folder);
   const file = name && join(folder, dataFiles[name]);
@@ -85,9 +85,9 @@ export function engineOf(
 /**
  * Starts the first installed engine in the order of preference (infra/README.md, Engines), or uses
  * the one at AWS_ENDPOINT_URL_DYNAMODB.
- * @param folder in which it stores its data; undefined: in memory only
+ * @param folder the folder in which it stores its data; undefined: in memory only
  * @param only the only engine that may be used
- * @param endpoint at which an earlier one listened; absent: a new one, at random
+ * @param endpoint the address at which an earlier engine listened; absent: a new address, chosen at random
  * @throws {Error} that says how to install an engine, when there is none
  */
 export async function startEngine({
@@ -178,15 +178,15 @@ async function launch(
 }
 
 /**
- * Where an engine is to listen. dynoxide lets every page in a browser read and change its tables, so
- * that it must not be found.
+ * The address at which an engine is to listen. dynoxide lets every page in a browser read and change
+ * its tables, so its address must be hard to guess.
  */
 async function newEndpoint(name: EngineName): Promise<string> {
   const host = name === 'dynoxide' ? hiddenHost() : '127.0.0.1';
   return `http://${host}:${await freePort()}`;
 }
 
-/** On Linux all of 127.0.0.0/8 is this machine's own, and no page can try each address and port. */
+/** On Linux all of 127.0.0.0/8 belongs to this machine, and no page can try every address and port. */
 function hiddenHost(): string {
   return process.platform === 'linux'
     ? ['127', ...[1, 2, 3].map(() => randomInt(1, 255))].join('.')

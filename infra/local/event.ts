@@ -70,7 +70,7 @@ export function sourceAddress(remote = '', forwarded = ''): string {
   const end = remote.replace(/^::ffff:/, '');
   const isOnThisMachine = end === '::1' || end.startsWith('127.');
   const last = forwarded.slice(forwarded.lastIndexOf(',') + 1).trim();
-  // An address with a zone, such as fe80::1%eth0, means something on one machine alone.
+  // An address with a zone, such as fe80::1%eth0, means something only on one machine.
   const isAddress = isIP(last) > 0 && !last.includes('%');
   return isOnThisMachine && isAddress ? oneSpelling(last) : end;
 }
@@ -86,7 +86,7 @@ function joinHeaders(raw: readonly string[]): Record<string, string> {
   return headers;
 }
 
-/** The host and the headers of a request, of which a reverse proxy's origin and word take the place, if there is one. */
+/** The host and the headers of a request. Behind a reverse proxy, they name the host and protocol of its origin. */
 function believed(given: Readonly<Record<string, string>>, publicUrl: string | undefined) {
   if (!publicUrl) return { host: given.host ?? 'localhost', headers: given };
   const { host, protocol } = new URL(publicUrl);

@@ -1,4 +1,4 @@
-/** Does for handlers on this machine what an API Gateway HTTP API does for functions on AWS. */
+/** Serves handlers on this machine as an API Gateway HTTP API serves functions on AWS. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -23,7 +23,7 @@ export interface Integration {
 export interface Gateway {
   /** Listens on a port; 0: on a free one. @returns the port @throws {Error} EADDRINUSE */
   listen(port: number): Promise<number>;
-  /** Ends the server when all requests are answered, or their time is up. */
+  /** Ends the server when all requests have their responses, or their time is up. */
   drain(): Promise<void>;
 }
 
@@ -31,10 +31,10 @@ export interface Gateway {
  * Creates an HTTP server that invokes handlers with events in payload format 2.0, and has the
  * limits, the CORS headers and the errors of API Gateway.
  * @param integrations requests wait until they are loaded; if that fails, connections are closed
- * @param origins whose pages may read responses; `*` for all
+ * @param origins the origins whose pages may read responses; `*` for all
  * @param log is called with a line for each request; absent: requests are not logged
  * @param explain is called with each request and its response
- * @param publicUrl the origin of a reverse proxy on this machine; absent: nothing that one says is believed
+ * @param publicUrl the origin of a reverse proxy on this machine; absent: the headers of proxies are not believed
  */
 export function createGateway(
   integrations: Promise<readonly Integration[]>,
@@ -120,7 +120,7 @@ function logWhenDone(
   });
 }
 
-/** Characters of a path that a line of the log shows. */
+/** The most characters of a path that a line of the log shows. */
 const longestPath = 200;
 
 /** The path of a request without its query, a mailed link's token, and control characters. */
@@ -202,7 +202,7 @@ function findIntegration(
   throw new GatewayError(404, 'Not Found');
 }
 
-/** Bytes of a body that is too long that are read, so that its sender receives the response. */
+/** How many bytes of a body that is too long are read, so that its sender receives the response. */
 const drainLimit = 64 * 1024 * 1024;
 
 async function readBody(message: IncomingMessage): Promise<Buffer> {

@@ -1,4 +1,4 @@
-/** What a data folder keeps of the newest start, for the operator's commands while the service does not run. */
+/** The facts about the newest start in a data folder, for the operator's commands while the service does not run. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { variableOf } from '../../lib/ground/setting.ts';
@@ -10,7 +10,7 @@ import type { Engine, EngineName } from './engine.ts';
 export interface KeptStart {
   /** ISO 8601, UTC. */
   readonly startedAt: string;
-  /** The engine that it started on the folder; absent where one ran at AWS_ENDPOINT_URL_DYNAMODB. */
+  /** The engine that it started on the folder; absent if it used the engine at AWS_ENDPOINT_URL_DYNAMODB. */
   readonly engine?: EngineName;
   /** Whether the signing secret is in the folder. */
   readonly hasSecretFile: boolean;
@@ -54,7 +54,7 @@ export function serviceVariables(): Readonly<Record<string, string>> {
 
 /**
  * Reads what {@link keepStart} has written.
- * @returns undefined where there is none, as in folders of version 1.0.0
+ * @returns undefined if nothing was written, as in folders of version 1.0.0
  * @throws {Error} when it cannot be read
  */
 export function readKeptStart(folder: string): KeptStart | undefined {

@@ -1,6 +1,6 @@
 /**
- * The mails of the service on one machine: its process calls the function that mails, again when that
- * fails, and each mail becomes a file.
+ * The mails of the service on one machine: its process calls the function that sends mails, repeatedly
+ * if that fails, and each mail becomes a file.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -27,8 +27,8 @@ export interface LocalMail {
 }
 
 /**
- * Has messages that are handed over from now on mailed in this process.
- * @param folder of the service's data; undefined: mails are deleted when the service ends
+ * Starts to mail, in this process, the messages that are handed over from now on.
+ * @param folder the folder of the service's data; undefined: mails are deleted when the service ends
  */
 export function startMail(folder: string | undefined, send: MailFunction): LocalMail {
   const mails = folder ? join(folder, 'mail') : mkdtempSync(join(tmpdir(), 'accounts-mail-'));
@@ -39,7 +39,7 @@ export function startMail(folder: string | undefined, send: MailFunction): Local
     underWay.add(work);
     work.finally(() => underWay.delete(work));
   });
-  // Where it is empty, functions ask for no mails. Nothing is sent to this one.
+  // If the variable is empty, functions request no mails. Nothing is sent to this URL.
   process.env.MAIL_FUNCTION_URL = 'local:';
   const elsewhere = process.env.AWS_ENDPOINT_URL_SESV2 || undefined;
   if (!elsewhere) deliverBy(async (mail) => keep(mails, mail));

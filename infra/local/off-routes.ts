@@ -1,4 +1,4 @@
-/** Routes that the settings turn off: to a client they are 404 as any other, and the output says why. */
+/** Routes that the settings turn off: a client gets a 404 as for an unknown route, and the output says why. */
 import type { IncomingMessage } from 'node:http';
 import { variableOf } from '../../lib/ground/setting.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';
@@ -6,8 +6,8 @@ import { routesOff } from '../uses.ts';
 import { matchPath } from './gateway.ts';
 
 /**
- * @returns a function that is called with each request and its response. The first time that a request for a route
- *   which is off is 404, it prints a line.
+ * @returns a function that is called with each request and its response. It prints a line when, for the first time,
+ *   the response to a request for a route that is off is a 404.
  */
 export function explainer(settings: ServiceValues) {
   const untold = new Set(routesOff(settings));

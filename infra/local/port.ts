@@ -2,14 +2,14 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that systems give to whoever asks for any, and connections get. */
+/** These are below the ports that operating systems assign to programs that ask for any port, and to connections. */
 const apart = { from: 20_000, to: 30_000 };
 
 const maxAttempts = 100;
 
 /**
- * A port that nobody uses at any address of this machine, as dynoxide wants it, and that nobody gets before
- * the caller has taken it, unless by asking for just that one.
+ * A port that is not in use at any address of this machine, as dynoxide requires. Before the caller takes the port,
+ * only a program that asks for exactly this port can get it.
  * @param range from the first port to the one after the last
  * @throws {Error} when none is found
  */

@@ -8,9 +8,9 @@ import type { LocalSettings } from '../local-settings.ts';
 import { createPrivately } from './data-folder.ts';
 
 /**
- * Where the signing secret is, as the variables that lib/keys/secret-source.ts reads. One of the
- * service's own is made at the first start and kept, so that tokens outlive a restart: the folder
- * must be there, and locked.
+ * Where the signing secret is, as the variables that lib/keys/secret-source.ts reads. If none is given,
+ * one is made at the first start and kept, so that tokens outlive a restart: the folder must exist and
+ * be locked.
  */
 export function signingSecret({
   jwtSecret,
@@ -38,7 +38,7 @@ export function makeSecretVersion() {
 
 /**
  * The key that encrypts the secrets of second factors, as the variable that lib/keys/factor-key.ts
- * reads. It is made at the first start that needs it, and kept: the folder must be there, and locked.
+ * reads. It is made at the first start that needs it, and kept: the folder must exist and be locked.
  */
 export function secondFactorKey({ folder }: LocalSettings): Readonly<Record<string, string>> {
   if (configFrom(process.env).secondFactor === 'off') return {};
@@ -58,7 +58,7 @@ export function tokenKeys({ folder }: LocalSettings): Readonly<Record<string, st
   return names;
 }
 
-/** Where a data folder has the first key of tokens, and those that follow it, by files. */
+/** The file of the first key of tokens in a data folder, and the beginning of the names of the later keys' files. */
 export function tokenKeysIn(folder: string) {
   const files = join(folder, 'token-key-');
   return { TOKEN_SIGNING_KEY: `${files}first`, TOKEN_KEYS: files };

@@ -15,7 +15,7 @@ for (const doubt of doubtsAbout(process.env)) console.error(doubt);
 
 type Fault = NodeJS.ErrnoException & { readonly port?: number; readonly $metadata?: object };
 
-/** The engine that the environment names; the service puts its own in the place of none. */
+/** The engine that the environment names. If it names none, the service later sets the variable to its own engine. */
 const namedEngine = process.env.AWS_ENDPOINT_URL_DYNAMODB;
 
 let folder: string | undefined;
@@ -54,7 +54,7 @@ function endInTime({ engine, stop, folderDeleted }: LocalService, folder = ''): 
   );
 }
 
-/** Warns of an engine that others than this machine may reach. */
+/** Warns of an engine that other machines may reach. */
 function warnAbout({ name, endpoint }: LocalService['engine']): void {
   if (name !== 'dynamodb-local') return;
   const { port } = new URL(endpoint);
@@ -93,8 +93,7 @@ function quote(text: string): string {
 }
 
 /**
- * A command to paste: it logs in the admin that this run has made, and registers somebody where the password is
- * not known.
+ * A command to paste: it logs in the admin whom this run has made, or registers a user if the password is not known.
  */
 function commandOf({ email, password }: LocalAdmin, url: string): string {
   const longEnough = 'correct horse'.padEnd(config.passwordMinLength, '.');
@@ -108,7 +107,7 @@ function explain(error: Fault, folder: string | undefined): string {
   if (error.code === 'EADDRINUSE') {
     return `Port ${error.port} is in use by another program: set PORT to a free one.`;
   }
-  // The SDK marks its errors so.
+  // Only errors of the SDK have this field.
   if (namedEngine && error.$metadata) {
     const [reason] = error.message.split('\n');
     return `AWS_ENDPOINT_URL_DYNAMODB is ${namedEngine}, where no DynamoDB engine responds: ${reason}`;

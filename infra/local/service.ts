@@ -105,7 +105,7 @@ function takeFolder(folder: string): () => void {
 }
 
 function setEnvironment(endpoint: string, given: Readonly<Record<string, string>>): void {
-  // It is set again where mails are on.
+  // It is set again if mails are on.
   delete process.env.MAIL_FUNCTION_URL;
   // A profile of the shell would take precedence over the credentials; the engine accepts any.
   delete process.env.AWS_PROFILE;
@@ -114,7 +114,7 @@ function setEnvironment(endpoint: string, given: Readonly<Record<string, string>
   process.env.STATIC_FILES = staticFilesFolder();
 }
 
-/** Starts to send mails, where the settings turn them on. */
+/** Starts to send mails, if the settings turn them on. */
 async function openMail({ folder }: LocalSettings): Promise<LocalMail | undefined> {
   const definition = mailFunction(config);
   return (
@@ -150,8 +150,8 @@ async function loadIntegrations(): Promise<Integration[]> {
 }
 
 /**
- * Tells the operator's commands where to find the service, which needs a data folder for that, and what its
- * settings are when it has stopped.
+ * Tells the operator's commands where to find the service while it runs, and which settings it had when it has
+ * stopped. Both are written to the data folder, if there is one.
  */
 function announce(settings: LocalSettings, engine: Engine, url: string): void {
   const { folder, jwtSecret, auditSealInterval: sealInterval } = settings;

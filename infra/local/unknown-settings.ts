@@ -1,4 +1,4 @@
-/** Finds environment variables and arguments that are no settings, and were probably meant as some. */
+/** Finds environment variables and arguments that are not settings, but were probably meant to be. */
 import { variableOf } from '../../lib/ground/setting.ts';
 import { serviceSettings, settings } from '../../lib/ground/settings.ts';
 import { environmentDefaults, localSettings } from '../local-settings.ts';
@@ -6,20 +6,20 @@ import { environmentDefaults, localSettings } from '../local-settings.ts';
 /** The settings that people choose. */
 const meant = variablesOf({ ...localSettings, ...serviceSettings });
 
-/** Those that the service gives itself besides. */
+/** The settings that people choose, and the settings that the service sets itself. */
 const known = new Set([...meant, ...variablesOf(settings), ...Object.keys(environmentDefaults)]);
 
 /** A sentence for each variable of an environment that is probably a misspelt setting, without its value. */
 export function doubtsAbout(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(env).flatMap(([name, value]) => {
-    // Variables of AWS are the SDK's.
+    // Variables that begin with AWS_ belong to the SDK.
     if (!value || known.has(name) || name.startsWith('AWS_')) return [];
     const setting = resembled(name);
     return setting ? [`${name} is not a setting of this service: is ${setting} meant?`] : [];
   });
 }
 
-/** A sentence for the first argument of `npm start`, which takes none. It has no value of it. */
+/** A sentence for the first argument of `npm start`, which takes none. It does not contain the argument's value. */
 export function doubtAbout([first]: readonly string[]): string | undefined {
   if (first === undefined) return undefined;
   const [, argument = '', name = ''] = /^(--([a-z\d-]+))/i.exec(first) ?? [];
@@ -35,7 +35,7 @@ function variablesOf(all: object): readonly string[] {
   return Object.keys(all).map(variableOf);
 }
 
-/** The setting that has the same first stem and most others: MAIL_HOST is another program's. */
+/** The setting with the same first stem and the most other stems in common; undefined if no other, as for MAIL_HOST. */
 function resembled(name: string): string | undefined {
   const [first, ...others] = stemsOf(name);
   const [closest] = meant
