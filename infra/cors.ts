@@ -1,4 +1,4 @@
-/** What pages of other origins may do, in a deployment and on one machine. */
+/** The rules for pages of other origins, in a deployment and on one machine. */
 import type { Setting } from '../lib/ground/setting.ts';
 
 /** The origins whose pages may call the API from a browser. Only the gateway reads them. */

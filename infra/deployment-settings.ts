@@ -10,7 +10,7 @@ import { type Rule, type Setting, type ValueOf, variableOf } from '../lib/ground
 import { serviceNames, serviceSettings, trailSettings } from '../lib/ground/settings.ts';
 import { corsOrigins } from './cors.ts';
 
-/** A setting that is unknown or not allowed; names the setting and says the rule. */
+/** A setting is unknown or not allowed; the message names the setting and its rule. */
 export class SettingError extends Error {
   override readonly name = 'SettingError';
 
@@ -105,14 +105,14 @@ export const deploymentSettings = {
   v1ReservedConcurrency: { allowed: { from: 1, to: 999, or: 'none' }, default: '1' },
   usersTableName: { allowed: tableName, requires: 'auditTableName', isPassedOn: true },
   auditTableName: { allowed: tableName, requires: 'usersTableName', isPassedOn: true },
-  // Where an earlier stack has sealed the entries of that table.
+  // The bucket in which an earlier stack has sealed the entries of that table.
   auditArchiveBucketName: {
     allowed: text(/^[a-z\d][a-z\d.-]{1,61}[a-z\d]$/, 'the name of a bucket in Amazon S3'),
     requires: ['auditSealKeyArn', 'auditTableName', 'auditSeal'],
     isPassedOn: true,
   },
   auditSealKeyArn: { allowed: keyArn, requires: 'auditArchiveBucketName', isPassedOn: true },
-  // The key by which an earlier stack, or this one before, encrypted secrets.
+  // The key with which an earlier stack, or this one earlier, has encrypted secrets.
   secondFactorKeyArn: { allowed: keyArn, requires: 'secondFactor', isPassedOn: true },
   ...serviceSettings,
   // 10 is the least that OWASP advises; 14 takes seconds.
@@ -127,7 +127,7 @@ export type JsonName = {
   [K in Name]: Catalogue[K]['allowed'] extends { isJson: true } ? K : never;
 }[Name];
 
-/** The value of each; undefined for one that has no default and was not given. */
+/** The value of each setting; undefined for a setting that has no default and was not given. */
 export type DeploymentSettings = {
   readonly [K in Name]:
     | ValueOf<Catalogue[K]>
@@ -140,7 +140,7 @@ interface JsonValues {
   readonly passkeys: PasskeySettings;
 }
 
-/** The settings of a deployment as they are given: what is left out has its default. */
+/** The settings of a deployment as they are given: a setting that is left out has its default. */
 export type AccountsSettings = {
   readonly [K in Name]?: (K extends JsonName ? JsonValues[K] : ValueOf<Catalogue[K]>) | undefined;
 };
@@ -149,7 +149,7 @@ export const names = Object.keys(deploymentSettings) as Name[];
 
 export type Given = Readonly<Record<string, unknown>>;
 
-/** The settings that every function gets, as environment variables; one without a value is none. */
+/** The settings that every function gets, as environment variables; settings without a value are left out. */
 export function functionVariables(settings: DeploymentSettings): Readonly<Record<string, string>> {
   return Object.fromEntries(
     [...serviceNames, 'auditSeal' as const, 'auditRetentionDays' as const]

@@ -1,4 +1,4 @@
-/** A deployment: its name, its file of settings, and what is said before it is made. */
+/** A deployment: its name, its file of settings, and the notice that is printed before it is made. */
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {
@@ -11,7 +11,7 @@ import {
 import { faultInJson } from './json.ts';
 import { readDeploymentSettings } from './read-deployment-settings.ts';
 
-/** Where a stack belongs. A file that does not say it may be deployed anywhere. */
+/** The account and the region of a stack. If its file does not name them, the stack may be deployed anywhere. */
 interface Place {
   readonly account?: string;
   readonly region?: string;
@@ -56,9 +56,9 @@ const places = {
 } as const satisfies Record<keyof Place, unknown>;
 
 /**
- * Where the file of a deployment says that its stack belongs.
+ * The account and the region in which the file of a deployment says that its stack belongs.
  * @param credentials the account of the credentials, if there are any
- * @throws {SettingError} where it is none, or not the account of the credentials
+ * @throws {SettingError} if these are not valid, or if the account is not the account of the credentials
  */
 export function placeIn(file: Given, credentials: string | undefined): Place {
   const given = Object.entries(places).filter(([name]) => Object.hasOwn(file, name));
@@ -77,7 +77,7 @@ export function placeIn(file: Given, credentials: string | undefined): Place {
 
 const folder = fileURLToPath(new URL('deployments/', import.meta.url));
 
-/** The settings in the file of a deployment. @throws {SettingError} where there is no such file */
+/** The settings in the file of a deployment. @throws {SettingError} if there is no such file */
 function readFile(name: string): Given {
   const known = globSync('*.json', { cwd: folder }).map((file) => file.slice(0, -'.json'.length));
   if (!/^[a-z][a-z\d-]{0,39}$/.test(name)) {
@@ -103,7 +103,7 @@ function fileOf(name: string) {
   return `infra/deployments/${name}.json`;
 }
 
-/** Says which settings the command line gives for one run, or the CDK's file. */
+/** Says which settings come from the command line, for one run only, or from the CDK's own file. */
 function noticeOf(settings: DeploymentSettings, context: Given): string | undefined {
   const given = names
     .filter((name) => Object.hasOwn(context, name))

@@ -1,7 +1,7 @@
 /** JSON that people write: the settings of a deployment, and some of `npm start`. */
 import type { Setting } from '../lib/ground/setting.ts';
 
-/** The place where a text stops being JSON, which the rule of a setting leaves open. */
+/** The place where a text stops being JSON, which the rule of a setting does not tell. */
 export function placeOfFault({ allowed }: Setting, text = ''): string {
   const place = 'isJson' in allowed && faultInJson(text);
   return place ? `; it is not JSON: ${place}` : '';
@@ -29,8 +29,8 @@ function complaintAbout(text: string): string | undefined {
 }
 
 /**
- * The parser says where it stopped, but for an unexpected token and for the end. The shortest
- * beginning of the text that has that token ends with it.
+ * The parser says where it stopped, except for an unexpected token or the end of the text. The shortest
+ * beginning of the text in which the parser finds an unexpected token ends with that token.
  */
 function offsetOf(text: string, complaint: string): number {
   const [, position] = / at position (\d+) \(line \d+ column \d+\)$/.exec(complaint) ?? [];

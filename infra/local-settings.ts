@@ -24,7 +24,7 @@ const endpoint = {
 } as const satisfies Setting;
 
 /**
- * The settings that the local service itself reads, beside the settings of its functions. Their meanings are in
+ * The settings that the local service itself reads, besides the settings of its functions. Their meanings are in
  * infra/meanings.ts.
  */
 export const localSettings = {
@@ -49,7 +49,7 @@ export const localSettings = {
   awsEndpointUrlSesv2: endpoint,
 } as const satisfies Catalogue;
 
-/** Variables that AWS and a deployment set for functions, with their values here by default. */
+/** Variables that AWS and a deployment set for functions, with their default values on one machine. */
 export const environmentDefaults = {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: 'local',
@@ -61,18 +61,18 @@ export const environmentDefaults = {
 /** How the service runs on this machine (infra/settings.md, On one machine). */
 export interface LocalSettings {
   readonly port: number;
-  /** Where data is kept between runs; undefined: nowhere. */
+  /** The folder in which data is kept between runs; undefined: nothing is kept. */
   readonly folder: string | undefined;
-  /** The origin of the reverse proxy before the service; undefined: there is none. */
+  /** The origin of the reverse proxy in front of the service; undefined: there is none. */
   readonly publicUrl: string | undefined;
-  /** The signing secret; undefined: one of the service's own. */
+  /** The signing secret; undefined: the service makes its own. */
   readonly jwtSecret: string | undefined;
   readonly corsOrigins: readonly string[];
-  /** Whether each request is a line of the output. */
+  /** Whether a line is printed for each request. */
   readonly logsRequests: boolean;
   /** Seconds from one run of the sealer of the audit trail to the next. */
   readonly auditSealInterval: number;
-  /** Absent unless both halves are set. */
+  /** Absent unless both the email address and the password are set. */
   readonly admin: { readonly email: string; readonly password: string } | undefined;
 }
 
@@ -102,7 +102,7 @@ export function readLocalSettings(
 
 /**
  * Everything that is wrong with the settings in an environment, a sentence each: first the values that
- * are not allowed, then what those that are set lack.
+ * are not allowed, then the settings that are missing but that other settings require.
  */
 export function faultsIn(env: Environment, all: Catalogue): readonly string[] {
   const values = Object.entries(all).flatMap(([name, setting]) => {
@@ -120,7 +120,7 @@ export function faultsIn(env: Environment, all: Catalogue): readonly string[] {
   return [...values, ...lacking];
 }
 
-/** @throws {ConfigError} when entries are to leave the audit table */
+/** @throws {ConfigError} when entries are to be removed from the audit table */
 function requireKept(env: Environment): void {
   if (configFrom(env).auditRetentionDays === 0) return;
   throw new ConfigError(

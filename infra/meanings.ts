@@ -1,6 +1,6 @@
 /**
  * The meanings of all settings, in Markdown whose links lead from infra. The tables of infra/settings.md, the
- * declaration file of the package and the console show them, and no function has them.
+ * declaration file of the package and the console show them, and no function contains them.
  */
 import type { JsonName, Name } from './deployment-settings.ts';
 import type { localSettings } from './local-settings.ts';
@@ -8,7 +8,7 @@ import type { localSettings } from './local-settings.ts';
 type SettingName = Name | keyof typeof localSettings;
 
 export const meanings: Readonly<Record<SettingName, string>> = {
-  // Of one machine.
+  // The settings of one machine.
   port: 'The port; 0 takes a free one.',
   dataDir: 'The folder for all data, for one service at a time. `memory` keeps nothing.',
   publicUrl:
@@ -22,7 +22,7 @@ export const meanings: Readonly<Record<SettingName, string>> = {
   auditSealInterval: 'Seconds between runs of the [sealer](runbooks.md#the-seal).',
   awsEndpointUrlDynamodb: 'A running [engine](README.md#engines) to use.',
   awsEndpointUrlSesv2: 'Where mails are sent instead of being written to files.',
-  // Of the service.
+  // The settings of the service.
   accounts:
     '`private`: callers who are not admins see and change [only themselves](../functions/README.md#callers), and logins do not tell [who is registered](../.github/SECURITY.md#no-promises).',
   passwordMinLength: 'Characters. A public service should require 15, and never fewer than 8.',
@@ -67,7 +67,7 @@ export const meanings: Readonly<Record<SettingName, string>> = {
   v1Users: 'Whether there is `/api/v1/users`.',
   docs: 'Whether there are `/openapi.json` and `/docs`.',
   console: 'Whether there is the [console](../functions/README.md#the-console), `/console`.',
-  // Of a deployment.
+  // The settings of a deployment.
   stage:
     "Production keeps and protects data; in development they are deleted with the stack. Set in the deployment's file alone.",
   tags: 'The tags of all resources that can have some.',
@@ -107,7 +107,7 @@ export const meanings: Readonly<Record<SettingName, string>> = {
     'The [key of second factors](runbooks.md#the-key-of-second-factors); without it the stack makes one.',
 };
 
-/** The values that are allowed, where the rule of the setting says less, or what Markdown does not show. */
+/** The allowed values, for settings whose rule says less, or says something that Markdown does not show. */
 export const allowedInWords: Readonly<Partial<Record<SettingName, string>>> = {
   dataDir: 'a folder, or `memory`',
   publicUrl: 'an http or https origin without a final slash',
@@ -126,7 +126,7 @@ export const allowedInWords: Readonly<Partial<Record<SettingName, string>>> = {
   auditStreamArn: 'the ARN of the stream of `auditTableName`',
 };
 
-/** The defaults that the data of a setting do not have, because other things decide them. */
+/** The defaults that are not in the data of a setting, because they depend on something else. */
 export const defaultsInWords: Readonly<Partial<Record<SettingName, string>>> = {
   jwtSecret: 'made once, kept in `DATA_DIR`',
   adminEmail: 'the existing admin, else `admin@localhost`',

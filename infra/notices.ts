@@ -1,4 +1,4 @@
-/** The notices of third parties: bundles and pages have code of packages, whose licences ask for them. */
+/** The notices of third parties: bundles and pages contain code of packages whose licences require notices. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -41,7 +41,7 @@ const beginnings: Readonly<Record<string, string>> = {
   'Apache-2.0': 'Apache License',
 };
 
-/** The text of a package without a file of it: its readme says who has the rights, others the rest. */
+/** The licence of a package without a licence file: its readme says who has the rights, another package has the text. */
 function textOf({ folder, name, license }: Package, all: readonly Package[]): string {
   const beginning = beginnings[license];
   const same = all.filter((one) => one.license === license).flatMap(({ texts }) => texts);

@@ -1,7 +1,7 @@
 /**
  * The name of the parameter in AWS Systems Manager by which the operator's commands find a service.
- * @param path of the service in its stack; Default, which the CDK leaves out of ids, is the path of a
- *   service with a stack of its own
+ * @param path the path of the service in its stack; Default, which the CDK leaves out of ids, is the
+ *   path of a service with a stack of its own
  */
 export function parameterOf(stack: string, path = ''): string {
   const place = path.split('/').filter((part) => part !== '' && part !== 'Default');

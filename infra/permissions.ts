@@ -1,6 +1,6 @@
 /**
- * The uses that handlers can have, and the permissions on tables that each takes. What a handler uses stands beside
- * its contract, in `functions/<folder>/uses.ts`.
+ * The uses that handlers can have, and the permissions on tables that each takes. The uses of a handler are listed
+ * beside its contract, in `functions/<folder>/uses.ts`.
  */
 import {
   auditIndexes,
@@ -36,7 +36,7 @@ export interface UsePermission extends TablePermission {
 }
 
 export const verifiesAddresses: Condition = ({ emailVerification }) => emailVerification !== 'off';
-/** Where there are sessions, callers are read with their session, and need not be read again. */
+/** If there are sessions, callers are read with their session, and need not be read again. */
 export const lacksSessions: Condition = (settings) => !hasSessions(settings);
 export const signsBySecret: Condition = ({ tokenSigning }) => tokenSigning === 'HS256';
 /** Whether users get a token when they register, before their address is verified. */
@@ -59,22 +59,22 @@ const countingFailures = [
 
 /**
  * The uses that a handler can have, with the permissions on tables that they take; other permissions are
- * in stack/function.ts. Each names the keys of the users table that it is for. What a user has by an option that is
- * off may be stored still: deletion and new passwords remove identities and passkeys under all settings.
+ * in stack/function.ts. Each names the keys of the users table that it is for. Data of an option that is off may still
+ * be stored: deletion and new passwords remove identities and passkeys under all settings.
  */
 export const permissionsOf = {
-  /** Reads a caller's session and user, and notes the first use of a token; so says the contract. */
+  /** Reads a caller's session and user, and notes the first use of a token; the contract says who has a caller. */
   caller: session,
   /** Signs and verifies by the secret: nonces, cursors, keys of counts, and tokens unless a key signs these. */
   secret: [],
   /** Hashes passwords, which takes processor time: its routes have a throttle of their own. */
   passwords: [],
-  /** Finds by an address who logs in. */
+  /** Finds the user who logs in, by the address. */
   'login.find': [users('BatchGetItem', 'email#*'), users('GetItem', 'user#*')],
   /** Counts failed logins, and forgets the failed logins of an account. */
   'failures.count': countingFailures,
   'failures.forget': [users('DeleteItem', 'attempts#login#*')],
-  /** Counts wrong confirmations as failed logins; only where there are sessions do users confirm changes. */
+  /** Counts wrong confirmations as failed logins; users confirm changes only if there are sessions. */
   'failures.confirm': where(hasSessions, ...countingFailures),
   'registrations.count': where(
     ({ registrationsPerAddress }) => registrationsPerAddress > 0,
@@ -87,7 +87,7 @@ export const permissionsOf = {
     users('UpdateItem', 'sessions#*'),
   ),
   'sessions.first': where(hasSessions, users('PutItem', 'sessions#*')),
-  /** Refreshes or ends one. */
+  /** Refreshes or ends a session. */
   'sessions.change': session,
   'users.read': [users('GetItem', 'user#*')],
   /** Finds a user by an address. */
@@ -99,9 +99,9 @@ export const permissionsOf = {
   ),
   'users.list': [query('users', Object.values(usersIndexes))],
   'users.create': [users('UpdateItem', 'counter'), users('PutItem', 'email#*', 'user#*')],
-  /** Creates admins too, and checks that the caller is one. */
+  /** Also creates admins, after a check that the caller is an admin. */
   'users.create-admin': [users('ConditionCheckItem', 'email#*', 'user#*')],
-  /** Writes as much for an address that is taken, where nobody may know that it is. */
+  /** Also writes an item if the address is taken, where nobody may know that it is. */
   'users.conceal': where(
     hidesAccounts,
     users('GetItem', 'email#*'),
@@ -109,8 +109,8 @@ export const permissionsOf = {
   ),
   'users.change': [users('GetItem', 'user#*'), users('UpdateItem', 'user#*')],
   /**
-   * Changes all that a user has: gives another address, at once or by a link, which makes other links void, unlinks
-   * identities, removes passkeys, and makes an admin, which is logged, after a check that the caller is one.
+   * Changes everything that a user has: gives another address, at once or by a link, which makes other links void,
+   * unlinks identities, removes passkeys, and makes an admin, which is logged, after a check that the caller is one.
    */
   'users.rewrite': [
     ...transaction(anyWrite, 'user#*', 'email#*', 'identity#*', 'passkey#*'),
@@ -161,7 +161,7 @@ export const permissionsOf = {
     ),
   ],
   'audit.write': [audit('PutItem')],
-  /** Queries leave marks, by which one an hour leaves an entry. */
+  /** Queries that are recorded leave marks, so that the same query is recorded at most once an hour. */
   'audit.read': [
     query('audit', Object.values(auditIndexes)),
     ...where(({ auditDetail }) => auditDetail === 'full', users('PutItem', 'audit-read#*')),
@@ -169,14 +169,14 @@ export const permissionsOf = {
   'audit.seal': [
     query('audit', [auditIndexes.byCreatedAt]),
     audit('BatchGetItem'),
-    // Where the newest header is shown (lib/seal/newest-header.ts), and where a check is requested (asked.ts).
+    // The items that show the newest header (lib/seal/newest-header.ts), and that request a check (asked.ts).
     users('GetItem', 'audit-seal', 'audit-seal-check'),
     users('PutItem', 'audit-seal'),
     users('DeleteItem', 'audit-seal-check'),
   ],
-  /** Looks which entries were replayed. */
+  /** Finds out which entries were replayed. */
   'audit.publish': [query('audit', [auditIndexes.byResourceId], [replayId])],
-  /** Shows that header, and the public key that verifies it. */
+  /** Shows the newest header, and the public key that verifies it. */
   seal: [users('GetItem', 'audit-seal')],
   /** Knows whether there is a sealed trail. */
   'seal.told': [],
@@ -184,9 +184,9 @@ export const permissionsOf = {
   'settings.told': [],
   /** Requests a check, by a mark that the sealer removes. */
   'seal.request': [users('PutItem', 'audit-seal-check')],
-  /** Hands messages over to the function that sends mails, if there is one, and counts who asks. */
+  /** Hands messages over to the function that sends mails, if there is one, and counts the requests of each source. */
   mail: where(sendsMail, users('UpdateItem', 'attempts#mail#*')),
-  /** Knows when an address may be mailed, of which some callers are told. */
+  /** Knows when mail may be sent to an address again, which some callers are told. */
   'mail.told': where(sendsMail, users('GetItem', 'mails#*')),
   /** Makes links, and counts mails. */
   'mail.send': [
@@ -223,7 +223,7 @@ export const permissionsOf = {
   /** Reads the public keys of tokens, as whoever has a caller does; and signs tokens by a key. */
   'keys.read': [],
   'keys.sign': [],
-  /** Serves the files of the page that has its name; see static-files.ts. */
+  /** Serves the files of the page that has the function's name; see static-files.ts. */
   files: [],
   /** Keeps its state in its process (functions/README.md, In-memory variant). */
   memory: [],
@@ -231,13 +231,13 @@ export const permissionsOf = {
 
 export type Use = keyof typeof permissionsOf;
 
-/** Uses that a handler has with some settings only. */
+/** Uses that a handler has only under some settings. */
 export interface SomeUses {
   readonly isNeeded: Condition;
   readonly uses: readonly Use[];
 }
 
-/** The uses of the handlers of a folder, by their files: those that a handler may ever need, besides `callers`. */
+/** The uses of the handlers of a folder, by their files: all that a handler may ever need, besides `callers`. */
 export type Uses = Readonly<Record<string, readonly (Use | SomeUses)[]>>;
 
 export function when(isNeeded: Condition, ...uses: readonly Use[]): SomeUses {
@@ -274,7 +274,7 @@ function users(action: string, ...keys: readonly KeyPattern[]): TablePermission 
   };
 }
 
-/** Queries of indexes: all of their entries, unless keys of theirs are named. */
+/** The permission to query indexes: all of their entries, unless partition keys are named. */
 function query(
   table: TablePermission['table'],
   indexes: readonly IndexDefinition[],

@@ -16,8 +16,8 @@ import production from './production.json' with { type: 'json' };
 import { lackOf } from './requirements.ts';
 
 /**
- * Reads the settings of a deployment. Those of stage production stand in infra/production.json; what
- * is given overrides them.
+ * Reads the settings of a deployment. The defaults of stage production are in infra/production.json;
+ * given settings override them.
  * @throws {SettingError} on the first setting that is unknown or not allowed
  */
 export function readDeploymentSettings(chosen: Given): DeploymentSettings {
@@ -42,7 +42,7 @@ export function readSetting(name: Name, given: Given): string | number | undefin
   requireResolved(name, given[name]);
   const chosen = textOf(name, given[name]) ?? setting.default;
   if (chosen === undefined) return undefined;
-  // Of tags the keys are known, and values beside references.
+  // The keys of tags are known, and so are the values that are not references.
   if (Token.isUnresolved(chosen) && name !== 'tags') return chosen;
   const value = parseSetting(setting, chosen);
   if (value === undefined) {
@@ -58,7 +58,7 @@ function textOf(name: Name, value: unknown): string | undefined {
   throw new SettingError(name, 'must be text or a number');
 }
 
-/** JSON in which a list that is a reference is one with all of its texts, and no construct is a value. */
+/** JSON in which a list that is a reference becomes a list of its texts once it is known, and constructs are null. */
 function jsonOf(value: unknown): string {
   return JSON.stringify(value, (_, each) => {
     if (Construct.isConstruct(each)) return null;
@@ -78,7 +78,7 @@ function isToolsOwn(name: string) {
   return /[:/]/.test(name) || ['acknowledged-issue-numbers', 'cli-telemetry'].includes(name);
 }
 
-/** As long as the archive keeps entries, which is for ever where it is 0, and at most seven years. */
+/** The days for which the archive keeps entries, at most seven years; one year if it keeps them for ever (0). */
 function defaultLockDays(auditArchiveDays: number) {
   return Math.min(auditArchiveDays || 365, 2555);
 }
@@ -93,7 +93,7 @@ function requireConsistent(values: Given): void {
   }
 }
 
-/** Entries leave a table only where they are sealed, and the archive never before the table. */
+/** Entries may leave a table only if they are sealed, and may not leave the archive before the table. */
 function requireKept(settings: DeploymentSettings): void {
   const { auditSeal, auditRetentionDays, auditArchiveDays, auditLockDays } = settings;
   if (auditRetentionDays > 0 && auditSeal !== 'on') {
@@ -109,7 +109,7 @@ function requireKept(settings: DeploymentSettings): void {
   }
 }
 
-/** A table of its own has its stream by the stack, any other one by whoever brings it along. */
+/** The stack gives a table of its own a stream; the stream of an existing table must be given with the table. */
 function requireStream(settings: DeploymentSettings): void {
   const { events, auditTableName, auditStreamArn } = settings;
   if (events === 'off') return;
@@ -122,7 +122,7 @@ function requireStream(settings: DeploymentSettings): void {
   }
 }
 
-/** In stage production the seal is not switched off by oversight. */
+/** In stage production the seal must not be turned off by mistake. */
 function requireSealed({ stage, auditSeal, abandonAuditSeal }: DeploymentSettings): void {
   if (stage !== 'production' || auditSeal !== 'off' || abandonAuditSeal === 'yes') return;
   throw new SettingError(
@@ -145,7 +145,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** A construct, such as a certificate in place of its ARN, knows the whole application, itself included. */
+/** A construct, such as a certificate in place of its ARN, refers to the whole application, and so to itself. */
 function hasReference(value: unknown): boolean {
   return (
     Token.isUnresolved(value) ||

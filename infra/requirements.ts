@@ -6,7 +6,7 @@ import type { Catalogue } from '../lib/ground/setting.ts';
  * and that are at their defaults.
  * @param settingOf the value of a setting, undefined or '' for its default
  * @param nameOf the name under which users know a setting
- * @returns it completes a sentence that begins with the name of the setting; undefined: nothing, or
+ * @returns the rest of a sentence that begins with the name of the setting; undefined: it lacks nothing, or
  *   the same as a setting that it requires
  */
 export function lackOf(
@@ -34,7 +34,7 @@ export function lackOf(
   return `requires ${new Intl.ListFormat('en-GB').format(lacking)}`;
 }
 
-/** A setting, and those that it requires, directly or through others. */
+/** A setting, and the settings that it requires, directly or through others. */
 function chainOf(
   requiredBy: (name: string) => readonly string[],
   name: string,

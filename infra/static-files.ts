@@ -102,7 +102,7 @@ function write(folder: string, files: readonly File[]): void {
   writeFileSync(join(folder, 'names.json'), JSON.stringify(Object.fromEntries(names)));
 }
 
-/** Bundled files, whose comments are left out, and the notices of what is in them. */
+/** Bundled files, whose comments are left out, and the notices of the packages in them. */
 function bundle(entryPoints: readonly string[]): readonly File[] {
   // It takes a tenth of a second to load, and is needed only after a change.
   const { buildSync }: typeof import('esbuild') = require('esbuild');
@@ -123,7 +123,7 @@ function bundle(entryPoints: readonly string[]): readonly File[] {
   return [...bundled, notices(inputs), meaningsShown()];
 }
 
-/** The notices of the packages from which files are. */
+/** The notices of the packages from which the files come. */
 function notices(files: readonly string[]): File {
   return ['notices.txt', Buffer.from(noticesOf(files))];
 }

@@ -125,7 +125,7 @@ export function functionsInForce(settings: ServiceValues): readonly FunctionDefi
     );
 }
 
-/** @param settings absent: the function is that of any settings */
+/** @param settings absent: the function has the routes, uses and permissions of all settings */
 function functionOf(file: string, settings?: ServiceValues): FunctionDefinition {
   const own = (settings ? inForce(endpoints, settings) : endpoints).filter(handles(file));
   const isInForce = ({ isNeeded }: { readonly isNeeded?: Condition }) =>
@@ -163,8 +163,8 @@ function routeOf(key: string): Route {
 }
 
 /**
- * Merges permissions of one action on the same resource into one with all their keys: two would both refuse a
- * request that names keys of each, as BatchGetItem does.
+ * Merges permissions for the same action on the same resource into one with all their keys: neither of two would
+ * allow a request that names keys of both, as BatchGetItem does.
  */
 function merge(permissions: readonly TablePermission[]): readonly TablePermission[] {
   return [...Map.groupBy(permissions, ({ keys, ...on }) => JSON.stringify(on)).values()].map(
