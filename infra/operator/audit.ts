@@ -7,7 +7,7 @@ import { Failure } from './failure.ts';
 export interface Operator {
   /** The name of the command. */
   readonly command: string;
-  /** The ARN of the AWS identity; for the service on this machine, the account on it. */
+  /** The ARN of the AWS identity; for a service on this machine, the account on this machine. */
   readonly identity: string;
 }
 
@@ -18,7 +18,7 @@ export interface Operation extends Pick<AuditedAction, 'action' | 'resource_id'>
   readonly operator: Operator;
   /** Default: SUCCESS. */
   readonly result?: AuditedAction['result'];
-  /** In addition to the operator. */
+  /** The details besides the operator. */
   readonly details?: object | undefined;
 }
 
@@ -121,7 +121,7 @@ function isRefusal(error: unknown): boolean {
   );
 }
 
-/** Writes an entry, or prints it when that fails. @returns a failure that says so */
+/** Writes an entry, or prints it when it cannot be written. @returns a failure that says so */
 async function writeOrPrint(operation: Operation): Promise<Failure | undefined> {
   const entry = newEntry(operation);
   const write = newWrite(entry);

@@ -23,11 +23,11 @@ export interface Command {
   readonly operands?: readonly string[];
   /** The description of each option, by its flags in the form of commander, such as `--ids <file>`. */
   readonly options?: Readonly<Record<string, string>>;
-  /** Paragraphs, whose lines are broken anew for the terminal unless they are indented. */
+  /** Paragraphs, whose lines are wrapped to fit the terminal unless they are indented. */
   readonly help: string;
   /** Command lines without `npm run operator --`. */
   readonly examples?: readonly string[];
-  /** Its exit statuses, where a failure is not 1. */
+  /** Its exit statuses, if the status of a failure is not 1. */
   readonly status?: { readonly failure: number; readonly help: string };
   readonly run: Run;
 }

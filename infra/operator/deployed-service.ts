@@ -18,17 +18,17 @@ export interface DeployedService {
   readonly usersTable: string;
   readonly auditTable: string;
   readonly signingSecret: string;
-  /** Absent where the service is not behind CloudFront. */
+  /** Absent if the service is not behind CloudFront. */
   readonly edgeSecret?: string;
   /** Environment variables whose values commands must share with the functions. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Absent where the audit trail is not sealed. */
+  /** Absent if the audit trail is not sealed. */
   readonly sealedTrail?: SealedBucket;
 }
 
 /**
  * Finds a deployed service by its parameter in AWS Systems Manager (infra/stack/outputs.ts).
- * @throws {Failure} when there is no such parameter, or it is of something else; the SDK's errors
+ * @throws {Failure} when there is no such parameter, or it belongs to something else; the SDK's errors
  */
 export async function findService(name: string): Promise<DeployedService> {
   const { service, known } = await readParameter(name);
@@ -56,12 +56,12 @@ export async function findService(name: string): Promise<DeployedService> {
   };
 }
 
-/** Milliseconds. */
+/** Milliseconds for the request that asks for the identity. */
 const callerTimeout = 5000;
 
 /**
  * The ARN of the AWS identity of the credentials. This request needs no permission.
- * @throws {Failure} when AWS does not tell: commands do nothing without the name of the operator
+ * @throws {Failure} when AWS does not return it: commands do nothing without the name of the operator
  */
 export async function findCaller(): Promise<string> {
   const client = new STSClient({

@@ -9,7 +9,7 @@ export interface Input {
   readonly size: number;
 }
 
-/** Finds a file to read. @param name of the file, or - for standard input @throws {Failure} */
+/** Finds a file to read. @param name the name of the file, or - for standard input @throws {Failure} */
 export async function openInput(name: string): Promise<Input> {
   if (name === '-') return { chunks: process.stdin, size: 0 };
   const file = locate(name);
@@ -43,7 +43,7 @@ const toStandardOutput: Write = (text) =>
 
 /**
  * Creates a file that only its owner may read, and deletes it when it cannot be written completely.
- * @param name of the file, or - for standard output
+ * @param name the name of the file, or - for standard output
  * @throws {Failure} when the file exists or cannot be created, or standard output cannot be written
  *   to; and whatever `writeAll` throws
  */
@@ -79,7 +79,7 @@ export async function createPrivateFile(name: string): Promise<NewFile> {
   }
 }
 
-/** Resolves a file name from the folder in which npm was called: npm changes to another one. */
+/** Resolves a file name from the folder in which npm was called: npm changes to another folder. */
 export function locate(name: string): string {
   const { npm_lifecycle_event: script, INIT_CWD: caller } = process.env;
   return resolve(script === 'operator' && caller ? caller : process.cwd(), name);
@@ -101,7 +101,7 @@ const newline = 0x0a;
 /**
  * Reads lines from chunks of a file, with only one line in memory at a time. Lines end in LF or
  * CRLF, which may be missing after the last one.
- * @param maxBytes the text of a longer line is dropped
+ * @param maxBytes the most bytes of a line; the text of a longer line is dropped
  */
 export async function* readLines(
   chunks: AsyncIterable<Buffer>,
@@ -137,7 +137,7 @@ export async function* readLines(
   if (length > 0) yield finish();
 }
 
-/** Opens the file only when it is read, so that a command which ends before leaves none open. */
+/** Opens the file only when it is read, so that a command which ends earlier leaves no file open. */
 async function* chunksOf(file: string): AsyncGenerator<Buffer> {
   yield* createReadStream(file);
 }

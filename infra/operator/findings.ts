@@ -24,15 +24,15 @@ export interface Told extends Omit<Finding, 'kind'> {
 
 /** The findings of a run, which are printed as they come. */
 export interface Findings {
-  /** How many findings count, and how many do not because they are known. */
+  /** How many findings count, and how many do not count because they are known. */
   readonly faults: number;
   readonly known: number;
   tell(finding: Told | undefined): void;
-  /** Says how many were not printed, and completes the file of findings, if there is one. */
+  /** Prints how many findings were not printed, and completes the file of findings, if there is one. */
   end(): Promise<void>;
 }
 
-/** Findings of a kind that are printed. */
+/** The most findings of one kind that are printed. */
 const maxPrinted = 20;
 
 /**
@@ -43,7 +43,7 @@ const maxPrinted = 20;
 export async function openFindings(read: unknown, written: unknown): Promise<Findings> {
   const reasons = typeof read === 'string' ? readKnown(read) : new Map<string, string>();
   const file = typeof written === 'string' ? await createPrivateFile(written) : undefined;
-  /** How many there were of each kind, known ones apart. */
+  /** How many findings there were of each kind; known findings are counted separately. */
   const told = new Map<string, number>();
   let [faults, known] = [0, 0];
   const print = (finding: Told, reason: string | undefined): void => {
@@ -82,9 +82,9 @@ export async function openFindings(read: unknown, written: unknown): Promise<Fin
 
 const knownForm = v.strictObject({
   kind: v.string(),
-  /** The id of an entry, what files are called, or the fingerprint of a key. */
+  /** The id of an entry, the names of files, or the fingerprint of a key. */
   subject: v.string(),
-  /** Hash of what was found: the line of an entry, a file; null: nothing. */
+  /** The hash of the line of an entry or of the file that was found; null: nothing was found. */
   sha256: v.nullable(v.string()),
   /** Why the finding is harmless. */
   reason: v.string(),
@@ -133,7 +133,7 @@ function fieldsOf(line: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Characters of a value that are printed. */
+/** The most characters of a value that are printed. */
 const maxShown = 200;
 
 function shorten(text: string): string {

@@ -24,16 +24,16 @@ export function gatherEntries(filter: AuditFilter) {
       const { id, created_at } = entry;
       if (insert(String(id), created_at, JSON.stringify(entry))) count += 1;
     },
-    /** Oldest first. */
+    /** The entries, the oldest first. */
     *inOrder(): Generator<ExportedEntry> {
       for (const { entry } of select()) yield JSON.parse(String(entry));
     },
-    /** Deletes them. */
+    /** Deletes the collected entries. */
     close,
   };
 }
 
-/** Makes an exported entry of an item, and the number of the file that sealed it, if one has. */
+/** Makes an exported entry from an item and the number of the file in which it was sealed, if it was. */
 export function exported(item: Item, file: number | null): ExportedEntry {
   const fields = [...attributes, 'request_id'].map((name) => [name, plain(item[name])]);
   return { ...Object.fromEntries(fields), file };

@@ -34,9 +34,9 @@ const concurrency = 16;
  * Stores the users of a block who do not exist yet, each completely or not at all, with ids in the
  * order of their lines.
  * @param candidates at most 100
- * @throws {DomainError} STORAGE_FAULT, when the users that are being stored are done; of several, one
+ * @throws {DomainError} STORAGE_FAULT, once no user is being stored any more; of several faults, one
  *   after which a user may have been stored
- * @throws {Failure} the same of an admin or auditor; or when an entry of one could not be written
+ * @throws {Failure} for such a fault with an admin or auditor; or when the entry of one could not be written
  */
 export async function importBlock(candidates: readonly Candidate[], run: Import): Promise<void> {
   const fresh = await findFresh(candidates, run);
@@ -54,7 +54,7 @@ export async function importBlock(candidates: readonly Candidate[], run: Import)
 /**
  * A mark by which an import recognizes a user whom it has imported before, even when a login or a
  * change of the password has replaced the hash. It is a digest of the whole hash with its salt, so
- * that no password can be tried on it. Users without a hash have the same mark at any bcrypt cost.
+ * that it cannot be used to guess passwords. Users without a hash have the same mark at any bcrypt cost.
  */
 export function importMark(hash: string): string {
   return createHash('sha256')
@@ -63,7 +63,7 @@ export function importMark(hash: string): string {
 }
 
 /**
- * The users who have email addresses, in the order of the addresses; undefined where none has one.
+ * The users who have the email addresses, in the order of the addresses; undefined if no user has an address.
  * @param emails at most 100, no two of which are spellings of one address
  * @throws {DomainError} STORAGE_FAULT
  */

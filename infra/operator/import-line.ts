@@ -69,8 +69,8 @@ const importedUser = v.object({
 });
 
 /**
- * The same where addresses are verified: whoever registered elsewhere with the address of somebody else
- * must not pass for its owner because the line says nothing.
+ * A line where addresses are verified must say whether the address is: whoever registered elsewhere with
+ * the address of somebody else must not pass for its owner.
  */
 const importedWhereVerified = v.object({ ...importedUser.entries, email_verified: isVerified });
 
@@ -116,7 +116,7 @@ function time() {
   return v.nullish(v.pipe(v.string(timeRule), v.transform(toInstant), v.check(isPast, timeRule)));
 }
 
-/** A time as PostgreSQL prints it has a space for the T, and may have an offset without minutes. */
+/** A time that PostgreSQL has printed has a space in place of the T, and may have an offset without minutes. */
 function toInstant(value: string): string | undefined {
   const written = value.replace(' ', 'T').replace(/(?<=:[\d.]+[+-]\d\d)$/, ':00');
   const { success, output } = v.safeParse(instant, written);

@@ -1,4 +1,4 @@
-/** The requests that tell whether a deployment works, and the responses that the contract says. */
+/** The requests that show whether a deployment works, and the responses that the contract requires. */
 import { randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { endpoints } from '../../functions/contracts.ts';
@@ -11,25 +11,25 @@ import {
 import { type ErrorCode, errorCodes, httpErrors } from '../../lib/ground/errors.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';
 
-/** A request, and how it must be answered. */
+/** A request, and the responses that are right. */
 export interface Probe {
-  /** The route, and what it is asked with: `GET /api/profile without a token`. */
+  /** The route, and how it is requested: `GET /api/profile without a token`. */
   readonly title: string;
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The response of success that is right, if one is. */
+  /** The successful response that is right, if one is. */
   readonly success?: Success;
   /** The codes of errors that are right. */
   readonly errors: readonly ErrorCode[];
-  /** Whether it is sent once, whatever becomes of it. */
+  /** Whether it is sent only once, whatever the response. */
   readonly isOnce?: true;
 }
 
 /**
- * The requests for all routes that some settings turn on, which change nothing.
- * @param token of a caller, for each GET that reads; absent: what stands behind a token is not reached
+ * Requests that change nothing, for all routes that some settings turn on.
+ * @param token the token of a caller, for each GET that needs one; absent: these handlers read nothing
  */
 export function probesOf(settings: ServiceValues, token: string | undefined): readonly Probe[] {
   const available = inForce(endpoints, settings);
@@ -44,13 +44,13 @@ export function probesOf(settings: ServiceValues, token: string | undefined): re
   ];
 }
 
-/** The routes whose handlers answer before they read, unless a caller has a token. */
+/** The routes whose handlers respond before they read anything, unless the caller has a token. */
 export function routesBehindTokens(settings: ServiceValues): readonly string[] {
   const behind = inForce(endpoints, settings).filter(({ contract }) => isProtected(contract));
   return behind.map(({ contract }) => contract.route);
 }
 
-/** The id of the user of a token; undefined for a text that is none. */
+/** The id of the user of a token; undefined for a text that is not a token. */
 export function userOf(token: string): string | undefined {
   try {
     return String(decodeJwt(token).id);
@@ -63,7 +63,7 @@ function isProtected({ may }: Contract) {
   return may !== 'public';
 }
 
-/** Asks without a token, and with a forged one, for which a handler needs its keys. */
+/** Requests without a token, and with a forged token, which a handler needs its keys to refuse. */
 function refusals({ contract }: Endpoint, settings: ServiceValues): readonly Probe[] {
   const request = requestOf(contract);
   const { route } = contract;
@@ -78,7 +78,7 @@ function refusals({ contract }: Endpoint, settings: ServiceValues): readonly Pro
   ];
 }
 
-/** A request of a route, in whose path every parameter is a text that names nothing. */
+/** A request for a route. By default, every parameter in its path is a text that names nothing. */
 function requestOf({ route }: Contract, parameter = 'none') {
   const [method = '', pattern = ''] = route.split(' ');
   return { method, path: pattern.replaceAll(/\{[^}]+\}/g, parameter) };
@@ -99,7 +99,7 @@ function forgedToken({ tokenSigning: alg }: ServiceValues): string {
 
 const json = { 'content-type': 'application/json' } as const;
 
-/** Asks a route that is open to all: with an empty body, for what is not there, or as it is. */
+/** Requests a public route: with an empty body if it takes one, and for something that does not exist if it can. */
 function publicProbe({ contract, describe }: Endpoint, settings: ServiceValues): readonly Probe[] {
   const { route, body } = contract;
   const request = requestOf(contract);
@@ -118,7 +118,7 @@ function ofStatus(...statuses: readonly number[]) {
   return errorCodes.filter((code) => statuses.includes(httpErrors[code].status));
 }
 
-/** The login of an address that nobody has, which reads a table. */
+/** A login with an address that nobody has, which reads a table. */
 function login(): Probe {
   const credentials = { email: `${randomUUID()}@example.invalid`, password: randomUUID() };
   return {
@@ -136,7 +136,7 @@ function isRead({ contract }: Endpoint) {
   return isProtected(contract) && contract.route.startsWith('GET ');
 }
 
-/** Reads with a token, what is the caller's own where the path names a user. */
+/** A request that reads with a token; if the path names a user, that is the caller. */
 function reading({ contract, describe }: Endpoint, settings: ServiceValues, token: string): Probe {
   return {
     title: `${contract.route} with ACCOUNTS_TOKEN`,

@@ -4,7 +4,7 @@ import type { Success } from '../../lib/contract/contract.ts';
 import { faultName } from '../../lib/ground/errors.ts';
 import type { Probe } from './probes.ts';
 
-/** What a request came to: as it must be, a fault of what is deployed, or nothing that tells. */
+/** The verdict on a request: `fault` means that the deployment is at fault. */
 export interface Judged {
   readonly title: string;
   readonly verdict: 'right' | 'fault' | 'unknown';
@@ -15,14 +15,14 @@ export interface Judged {
 interface Probing {
   /** The address of the service, without a slash at the end. */
   readonly url: string;
-  /** In milliseconds of performance.now(): until then it asks again. */
+  /** The time until which requests are repeated, in milliseconds of performance.now(). */
   readonly deadline: number;
 }
 
-/** Requests that are under way at the same time. */
+/** The number of requests that are under way at the same time. */
 const atOnce = 4;
 
-/** Asks all, and goes on as long as there is an answer at all. */
+/** Sends all requests, until the service responds to none of those under way. */
 export async function probeAll(
   probes: readonly Probe[],
   probing: Probing,
@@ -42,23 +42,23 @@ const unreachable = 'no response: ';
 /** Milliseconds between two attempts. */
 const pause = 1000;
 
-/** How many wrong answers are a fault: one may be a transient one. */
+/** How many wrong responses are a fault: a single one may be transient. */
 const maxWrong = 3;
 
-/** Asks until the answer is right, or wrong three times, or until the time is over. */
+/** Sends a request until the response is right, or was wrong three times, or the time is over. */
 async function judge(probe: Probe, { url, deadline }: Probing): Promise<Judged> {
   for (let wrong = 0; ; ) {
     const judged = await ask(probe, url);
     const { verdict, found } = judged;
     if (verdict === 'right' || probe.isOnce || found.startsWith('401 ')) return judged;
-    // API Gateway says so while all instances that the account may have are busy.
+    // API Gateway responds with 503 while all instances that the account may have are busy.
     if (verdict === 'fault' && found !== '503') wrong += 1;
     if (wrong >= maxWrong || performance.now() + pause > deadline) return judged;
     await wait(pause);
   }
 }
 
-/** Milliseconds: API Gateway itself answers after 30 seconds. */
+/** Milliseconds: API Gateway itself responds after 30 seconds. */
 const timeout = 35_000;
 
 async function ask(probe: Probe, url: string): Promise<Judged> {
@@ -82,7 +82,7 @@ function verdictOn(
   { status, headers }: Response,
   { code, text }: { code: string; text: string },
 ): Judged['verdict'] {
-  // Of throttled requests, and of a token that has expired, nothing follows.
+  // Nothing follows from throttled requests, or from an expired token.
   if (status === 429 || (success && status === 401)) return 'unknown';
   if ((errors as readonly string[]).includes(code)) return 'right';
   return status === success?.status && isOfForm(success, headers, text) ? 'right' : 'fault';

@@ -20,7 +20,7 @@ import { verifyEmail } from './commands/verify-email.ts';
 import { explain, UsageError } from './failure.ts';
 import { openTarget, type TargetName } from './target.ts';
 
-/** In the order of the help. */
+/** The commands, in the order of the help. */
 export const commands: Readonly<Record<string, Command>> = {
   'create-admin': createAdmin,
   revoke,
@@ -67,7 +67,7 @@ function refusePassword(args: readonly string[]): void {
   );
 }
 
-/** How commands are run; the package (infra/package/make.ts) has a program for it. */
+/** The command line that runs commands; the package (infra/package/make.ts) has its own program for that. */
 const commandLine = process.env.OPERATOR_COMMAND || 'npm run operator --';
 
 function makeProgram(): Program {
@@ -113,7 +113,7 @@ function addCommand(program: Program, name: string, command: Command): void {
   });
 }
 
-/** Joins the lines of each paragraph, which commander breaks anew for the width of the terminal. */
+/** Joins the lines of each paragraph, which commander wraps again for the width of the terminal. */
 function unfold(text: string): string {
   return text.replaceAll(/(?<=\S)\n(?=\S)/g, ' ');
 }

@@ -1,4 +1,4 @@
-/** Remembers what was verified on this machine, so that another key or a lost file is found. */
+/** Remembers what was verified on this machine, so that a changed key or a lost file is detected. */
 import type { KeyObject } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -41,7 +41,7 @@ export function recall(): Memory {
   }
 }
 
-/** Compares the key of a trail with the one that was pinned, or else the one that is remembered. */
+/** Compares the key of a trail with the pinned key, or else with the remembered one. */
 export function judgeKey(
   { publicKey, place = '' }: OpenedTrail,
   { keys }: Memory,
@@ -55,7 +55,7 @@ export function judgeKey(
     : { kind: 'new key', subject, before: `it was ${wanted}`, sha256: null };
 }
 
-/** Checks that the file is still there that was the newest before. */
+/** Checks that the file which was the newest before is still there. */
 export async function judgeNewest(
   trail: OpenedTrail,
   { files }: Memory,
@@ -96,7 +96,7 @@ export function remember(
   }
 }
 
-/** Outside every archive: whoever can write to an archive must not be able to change the memory. */
+/** The file is outside every archive: whoever can write to an archive must not be able to change the memory. */
 function memoryFile() {
   const states = process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state');
   return join(states, 'accounts-service', 'verified.json');

@@ -33,7 +33,7 @@ export interface OpenedTrail extends Trail {
 
 /**
  * Opens the copy that the options name, or else the trail of the service.
- * @returns undefined when that has none
+ * @returns undefined when the service has no sealed trail
  * @throws {UsageError} {Failure}; the SDK's errors
  */
 export async function openTrail({
@@ -53,7 +53,7 @@ export function readPublicKey(option: unknown): KeyObject | undefined {
   return parsePublicKey(readFileSync(file), file);
 }
 
-/** Checks that the public key in an archive's folder is its sealer's, as others may rely on it. */
+/** Checks that the public key in an archive's folder is the sealer's key, because others may rely on it. */
 export function judgeShownKey({ folder, publicKey }: OpenedTrail): Told | undefined {
   const shown = folder === undefined ? fingerprintOf(publicKey) : shownKey(folder);
   return shown === fingerprintOf(publicKey)
@@ -95,9 +95,9 @@ async function openDeployed(trail: DeployedTrail): Promise<OpenedTrail> {
   return { archive, publicKey: await readKey(keyArn), isLive: !isPaused, place };
 }
 
-/** @throws {Failure} when it is another key, or none */
+/** @throws {Failure} when it is another kind of key, or not a key */
 function parsePublicKey(pem: Buffer, file: string): KeyObject {
-  // Node would accept a private key too, but that must not lie where a public one is expected.
+  // Node would accept a private key too, but a private key must not be kept where a public one is expected.
   if (pem.includes('PRIVATE KEY')) {
     throw new Failure(
       `${file} is a private key: give the public one, and keep that one to its service.`,
@@ -107,7 +107,7 @@ function parsePublicKey(pem: Buffer, file: string): KeyObject {
     const key = createPublicKey(pem);
     if (key.asymmetricKeyType === 'ed25519') return key;
   } catch {
-    // It is no key at all.
+    // It is not a key at all.
   }
   throw new Failure(`${file} is no public key of Ed25519 in PEM form.`);
 }

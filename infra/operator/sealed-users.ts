@@ -1,4 +1,4 @@
-/** The users in sealed entries, beside the users of a table from a backup. */
+/** The users in sealed entries, compared with the users in a table that was restored from a backup. */
 import type { Item } from '../../lib/seal/line.ts';
 import { getItems, userKey } from '../../lib/users/item.ts';
 
@@ -21,7 +21,7 @@ export function sealedUsers() {
     /** The greatest id; 0 when there is none. */
     last: () => last,
     /**
-     * Looks the users up. @returns who should be in the table and is not, and who should not and is
+     * Looks the users up. @returns the users who are missing in the table, and the users who should not be in it
      * @throws {DomainError} STORAGE_FAULT
      */
     compare: async () => {
@@ -44,7 +44,7 @@ function isId(id: unknown): id is number {
   return Number.isSafeInteger(id) && Number(id) > 0;
 }
 
-/** Users that one request asks for. */
+/** The number of users that one request asks for. */
 const batchSize = 100;
 
 async function presentOf(ids: readonly number[]): Promise<readonly number[]> {

@@ -16,7 +16,7 @@ import { privateKeyIn, publishedKey, type Stage, stages } from '../../lib/keys/s
 import { createPrivately, writePrivately } from '../local/data-folder.ts';
 import { makeTokenKey } from '../local/secrets.ts';
 
-/** A key, by what brings it into a stage: its id in KMS, or its text; and since when it is there. */
+/** A key in a stage. Its `id` is its id in KMS or its text; it has been in the stage since the time `since`. */
 interface Placed {
   readonly id: string;
   readonly since: number;
@@ -31,7 +31,7 @@ interface Place {
   publicKeyOf(id: string): Promise<KeyObject>;
   /** Makes a key that is in no stage. */
   make(): Promise<string>;
-  /** @throws when there is a next key already, which is not replaced: somebody else has made it */
+  /** @throws when there is a next key already: it is not replaced, because somebody else has made it */
   put(stage: Stage, id: string): Promise<unknown>;
   remove(stage: Stage): Promise<unknown>;
   /** Destroys a key that is in no stage, unless it is the first one. */

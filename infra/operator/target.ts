@@ -207,14 +207,14 @@ async function startOnFolder(folder: string): Promise<Target> {
   return { ...useLocal(service, engine.stop), sealedTrail };
 }
 
-/** Where the keys of tokens are, if keys sign them. The folder may have been moved since the start. */
+/** The files of the keys of tokens, if keys sign tokens. The folder may have been moved since the start. */
 function keptKeys({ variables }: KeptStart, folder: string): Readonly<Record<string, string>> {
   return variables.TOKEN_SIGNING === 'RS256' ? tokenKeysIn(folder) : {};
 }
 
 /**
- * The settings that commands assume of a service that is not running and whose folder keeps none, where
- * their own environment does not set them. Ending sessions does no harm where there are none.
+ * The settings that commands assume, unless their environment sets them, for a service that is not running
+ * and whose folder keeps no settings. Ending sessions does no harm if there are none.
  */
 function likelySettings(folder: string): Readonly<Record<string, string>> {
   const variable = variableOf('sessionDays');

@@ -14,8 +14,8 @@ const signals = ['SIGINT', 'SIGTERM'] as const;
 /** Keeps signals from ending the process, so that it can finish its current step. */
 export function catchInterruption(): Interruption {
   let requested = false;
-  // A listener for every signal, not only the first: npm passes on a Ctrl-C that this process has received
-  // already.
+  // The listener stays after the first signal, because npm passes on a Ctrl-C that this process has already
+  // received.
   const note = () => {
     requested = true;
   };
@@ -71,13 +71,13 @@ export function startProgress(screen: Screen, clock: () => number = Date.now): P
 
 export interface Keyboard {
   readonly input: Readable & { readonly isTTY?: boolean };
-  /** Where the questions are shown, but never the answers. */
+  /** The output on which the questions are shown, but never the answers. */
   readonly output: { write(text: string): unknown };
 }
 
 /**
- * Reads a new password: on a terminal it is asked for twice and not shown; otherwise it is the only
- * line of standard input.
+ * Reads a new password: on a terminal it is asked for twice and not shown; without a terminal it is the
+ * only line of standard input.
  * @throws {Failure} when there is no password
  */
 export function readNewPassword(
@@ -86,7 +86,7 @@ export function readNewPassword(
   return keyboard.input.isTTY ? askTwice(keyboard) : readOneLine(keyboard.input);
 }
 
-/** Characters of the bar. */
+/** The width of the bar in characters. */
 const width = 30;
 
 function bar(fraction: number): string {

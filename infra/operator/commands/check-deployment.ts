@@ -39,7 +39,7 @@ async function run({ options, target }: Invocation): Promise<void> {
   process.exitCode = { works: 0, fault: 1, unknown: 2 }[outcome.outcome];
 }
 
-/** @throws {UsageError} {Failure} where the address is not known */
+/** @throws {UsageError} {Failure} if the address is not known */
 function addressOf(given: unknown, isBehindCloudFront: boolean): string {
   const text = String(given ?? (isBehindCloudFront ? '' : config.apiUrl));
   if (!given && isBehindCloudFront) {
@@ -50,7 +50,7 @@ function addressOf(given: unknown, isBehindCloudFront: boolean): string {
   throw new UsageError('--url must be an address such as https://accounts.example.com.');
 }
 
-/** @throws {UsageError} where it is no token */
+/** @throws {UsageError} if it is not a token */
 function givenToken(): string | undefined {
   const token = process.env.ACCOUNTS_TOKEN || undefined;
   if (token === undefined || userOf(token)) return token;
@@ -65,7 +65,7 @@ function outcomeOf(url: string, judged: readonly Judged[], hasToken: boolean) {
   return { outcome, url, requests: judged.length, faults, unknown, notReached } as const;
 }
 
-/** What the token may not read. */
+/** The routes that the token may not read. */
 function routesDenied(judged: readonly Judged[]): readonly string[] {
   const denied = judged.filter(
     ({ verdict, found }) => verdict === 'right' && found.startsWith('403'),

@@ -139,7 +139,7 @@ interface Work {
 /** Collects sealed entries, which take precedence: entries of the table may have been changed since. */
 async function gatherSealed(
   { archive, publicKey, folder, place }: OpenedTrail,
-  // Files after the last one of that time do not matter.
+  // Files after the last one of the time range do not matter.
   { since, until = '~' }: AuditFilter,
   work: Work,
 ): Promise<void> {
@@ -157,7 +157,7 @@ function advance({ entries, progress, interruption }: Work, fraction: number | u
   progress.show(fraction, `${entries.count.toLocaleString('en')} entries`);
 }
 
-/** Refuses an archive of which a file is not as it was sealed. */
+/** Refuses an archive in which a file is not as it was sealed. */
 function refuse({ kind, subject, count }: Finding): void {
   if (count === undefined) return;
   throw new Failure(

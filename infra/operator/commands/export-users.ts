@@ -10,12 +10,12 @@ import { Failure } from '../failure.ts';
 import { exportTo, type Write } from '../files.ts';
 import { catchInterruption, startProgress } from '../terminal.ts';
 
-/** Items that one request reads, which are not all users. */
+/** The number of items that one request reads, not all of which are users. */
 const scanLimit = 500;
 
 /**
  * All users with their password hashes, in pages, in no order. A user who is changed meanwhile is
- * returned as before the change or as after it.
+ * returned either as before the change or as after it.
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function* scanUsers(): AsyncGenerator<readonly StoredUser[]> {

@@ -76,7 +76,7 @@ run or an earlier one has imported; old_id is the field id of the line, text or 
 /** Bytes: several times what a line with the longest fields takes. */
 const maxBytes = 16_384;
 
-/** As many email addresses as one request looks up. */
+/** The number of email addresses that one request looks up. */
 const blockSize = 100;
 
 /** Why an import has ended before the last line. */

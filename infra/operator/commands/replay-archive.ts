@@ -53,7 +53,7 @@ async function run(invocation: Invocation): Promise<void> {
   const problem =
     stopped ?? (left > 0 && 'What is named above could not be put back: run verify-audit.');
   const result = problem ? 'FAILURE' : 'SUCCESS';
-  // Counts alone: a list of ids would be taken for a list of replayed entries.
+  // Only counts are recorded: a list of ids would be taken for a list of replayed entries.
   const operation = { operator, action: 'CREATE', resource: 'audit-logs', details: done } as const;
   const recorded = recordOperation({ ...operation, result });
   if (!problem) return recorded;
@@ -61,16 +61,16 @@ async function run(invocation: Invocation): Promise<void> {
   throw new Failure(problem);
 }
 
-/** What was done, in numbers. */
+/** How many entries were put back, and how the users of the trail differ from the users of the table. */
 interface Tally extends Replayed {
-  /** What could not be put back. */
+  /** How many entries could not be put back. */
   left: number;
-  /** Users whom the trail has and the table lacks, and those who were deleted and are back. */
+  /** How many users the trail has and the table lacks, and how many deleted users are in the table again. */
   missing: number;
   back: number;
 }
 
-/** @throws {Failure} while a sealer may be running: it would write other files than a new one */
+/** @throws {Failure} while a sealer may be running: it would not write the same files as a new sealer */
 async function requireStill(trail: OpenedTrail, now: number): Promise<void> {
   if (trail.folder !== undefined) {
     if (trail.isLive) throw new Failure('The service is running, and seals: stop it first.');

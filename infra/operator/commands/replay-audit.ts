@@ -68,10 +68,10 @@ function, and the access log, to which none writes, has the route of each reques
 /** An entry that could not be written, in the form in which lib/audit/record.ts logs it. */
 type UnwrittenEntry = v.InferOutput<typeof form>;
 
-/** At most, in bytes, many times the longest text of an entry: an item of the table holds 400 KB. */
+/** The limit is many times the longest text of an entry; an item of the table holds 400 KB. */
 const text = v.pipe(v.string(), v.maxBytes(50_000));
 const name = v.pipe(text, v.nonEmpty());
-/** At most as long as lib writes it, because it is the key of an index. */
+/** It may be no longer than lib writes it, because it is the key of an index. */
 const key = v.pipe(
   text,
   v.check((value) => [...value].length <= 100),
@@ -99,7 +99,7 @@ const form = v.object({
   } satisfies Record<keyof AuditEntry, v.GenericSchema>),
 });
 
-/** A running replay, with the entries that are to be written next, and where they stood. */
+/** A running replay, with the entries that are to be written next, and their line numbers. */
 interface Replay {
   readonly operator: Operator;
   readonly tally: Tally;
@@ -119,7 +119,7 @@ async function replayAll(lines: AsyncIterable<Line>, replay: Replay): Promise<st
   }
 }
 
-/** How many entries the entry of a replay lists: it must not be too long to be replayed itself. */
+/** How many entries the entry of a replay may list: it must not be too long to be replayed itself. */
 const maxListed = 200;
 
 async function replayLine({ number, text: line = '', fault }: Line, replay: Replay): Promise<void> {
@@ -188,7 +188,7 @@ function isOver(expiresAt = Number.POSITIVE_INFINITY): boolean {
   return expiresAt * 1000 < Date.now() + sealingTime;
 }
 
-/** Milliseconds for which a list of what will be written is good. */
+/** Milliseconds for which a list of the entries to be written is valid. */
 const listTime = 60_000;
 
 async function writeBlock(replay: Replay): Promise<void> {
@@ -205,13 +205,13 @@ async function writeBlock(replay: Replay): Promise<void> {
       listed = performance.now();
     }
     const { id } = await writeEntry(entry, write);
-    // Another entry had its id.
+    // The entry got another id, because its own was taken.
     if (id !== entry.id) await list(operator, [id]);
     tally.written += 1;
   }
 }
 
-/** Lists entries that come late, before they do, so that nobody takes them for invented ones. */
+/** Records which late entries will be written, before they are, so that nobody takes them for forged ones. */
 function list(operator: Operator, entries: readonly number[]): Promise<void> {
   return recordIntention({
     operator,

@@ -43,13 +43,13 @@ is possible, and is refused before.`,
 
 /**
  * Milliseconds from the publication of a key to its first signature: API Gateway keeps keys for two
- * hours. The least is what all functions take to read it, and KMS to let them use it.
+ * hours. `least` is the time until all functions have read the key, and KMS lets them use it.
  */
 const publication = { delay: 2 * hour * 1000, least: keysLifetime };
 
 /**
  * Milliseconds from the last signature of a key to the expiry of the last token that it signed, even if
- * TOKEN_MINUTES was its most then.
+ * TOKEN_MINUTES had its maximum then.
  */
 const retirementDelay = keysLifetime + (day + 60) * 1000;
 
@@ -58,7 +58,7 @@ interface RotationStep {
   readonly action: 'CREATE' | 'UPDATE' | 'DELETE';
   readonly kid: string;
   readonly due: number;
-  /** When it is possible because a key is lost. */
+  /** When it is due if a key is lost. */
   readonly dueIfLost?: number;
   readonly work: () => Promise<unknown>;
   readonly done: string;
@@ -111,7 +111,7 @@ async function publish({ next, current, previous, make, put }: Keys): Promise<Ro
   }
   const { id, kid } = await make();
   const work = async () => {
-    // From now on, so that --sign is one change: no function reads the new key without this one.
+    // It is set now, so that --sign is a single change: functions that read the new key always find this one too.
     await put('previous', current.id);
     await put('next', id);
   };

@@ -68,7 +68,7 @@ you know.`,
   run,
 };
 
-/** Verifies a trail, the key first, because another one explains everything after it. */
+/** Verifies a trail, the key first, because a wrong key explains all other findings. */
 async function verifyRange(
   trail: OpenedTrail,
   { range, pinned }: { range: TimeRange; pinned: KeyObject | undefined },
@@ -110,7 +110,7 @@ const reasons = {
     'Either the service has not run since, or its seal is paused: have it sealed and verify again.',
 } as const;
 
-/** The question that stays open although nothing was found; undefined when there is none. */
+/** The question that remains open although nothing was found; undefined when there is none. */
 function openQuestion(
   { isLive, interval = 0 }: OpenedTrail,
   { waiting, waitingSince = '~', newest }: Verified,
@@ -119,7 +119,7 @@ function openQuestion(
   if (!newest) return undefined;
   const due = dueBefore(Math.max(interval, newest.interval), Date.now());
   const isShort = (isLive || range.until) && newest.until < wantedEnd(range, due);
-  // After a stop nothing seals what waits, however short.
+  // Nothing seals the waiting entries of a stopped service, however short they have waited.
   const waitsLong = waiting > 0 && (!isLive || waitingSince < due);
   if (!isShort && !waitsLong) return undefined;
   const end = `the newest file ends at ${newest.until.slice(0, 24)}`;
@@ -129,7 +129,7 @@ function openQuestion(
   return `CANNOT TELL: ${what}. ${why} Or the newest files were taken away: compare with a copy of the archive.`;
 }
 
-/** The end that the newest file must have reached. @param due before which all is sealed */
+/** The end that the newest file must have reached. @param due the time before which everything must be sealed */
 function wantedEnd({ until = '~' }: TimeRange, due: string): string {
   return until < due ? until : due;
 }
@@ -156,7 +156,7 @@ function summarise({ publicKey, place }: OpenedTrail, verified: Verified): reado
   ].filter(Boolean);
 }
 
-/** A line of the summary for what there is any of. */
+/** A line of the summary; empty if the number is 0. */
 function counted(label: string, number: number, text: string): string {
   return number > 0 ? `${label.padEnd(10)}${number.toLocaleString('en')}, ${text}` : '';
 }
