@@ -31,9 +31,10 @@ export interface AccountsProps extends AccountsSettings {
 }
 
 /**
- * The accounts service: user accounts, authentication and audit logging. Several fit into one
- * application, and beside other resources into one stack, which may have 500. In stage production, all data is kept when it
- * is removed; whether the stack can be deleted is a property of the stack (`terminationProtection`).
+ * The accounts service: user accounts, authentication and audit logging. One application may have several
+ * services, and so may one stack, which may have 500 resources in all. In stage production, all data is kept
+ * when the service is removed; whether the stack can be deleted is a property of the stack
+ * (`terminationProtection`).
  */
 export class Accounts extends Construct {
   readonly api: HttpApi;
@@ -41,11 +42,11 @@ export class Accounts extends Construct {
   readonly url: string;
   readonly users: Table | ITable;
   readonly audit: Table | ITable;
-  /** Those that the settings turn on, by the names that the readme of the package lists, such as `auth-login`. */
+  /** The functions that the settings turn on, by their names in the readme of the package, such as `auth-login`. */
   readonly functions: Readonly<Record<string, IFunction>>;
   /** Where all functions log. */
   readonly logs: LogGroup;
-  /** The topic that is told when an alarm is raised; absent without `alarmEmail` and `alarmTopicArn`. */
+  /** The topic that is notified when an alarm is raised; absent without `alarmEmail` and `alarmTopicArn`. */
   readonly alarmTopic: ITopic | undefined;
   /** The bus of audit entries; absent unless `events` is `on`. */
   readonly bus: EventBus | undefined;
@@ -101,13 +102,13 @@ export class Accounts extends Construct {
 
   /**
    * An authorizer for routes of other HTTP APIs, which lets tokens of this service through; it requires
-   * `tokenSigning` RS256. API Gateway verifies signature, issuer, audience and times of a token, and asks
-   * nobody: **it does not see that a session ended**, or that a user was suspended or deleted, so that a
-   * token is good for `tokenMinutes` after it was made.
+   * `tokenSigning` RS256. API Gateway verifies signature, issuer, audience and times of a token, and does not
+   * ask the service: **it does not see that a session ended**, or that a user was suspended or deleted, so that
+   * a token is valid for `tokenMinutes` after it was made.
    *
    * API Gateway reads the keys when it makes an authorizer, so this one is made after the routes that
    * publish them.
-   * @param after what must be there before, too: the DNS record of `domainName`; with `edge` cloudfront
+   * @param after resources that must also exist before: the DNS record of `domainName`; with `edge` cloudfront
    *   the distribution, which is then required
    * @throws {SettingError}
    */
@@ -181,7 +182,7 @@ function pascalCase(name: string) {
   return name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Tells the mail function the address of the API, to whose pages links may lead. */
+/** Passes the address of the API, to whose pages links may lead, to the mail function. */
 function tellMail(functions: readonly ServiceFunction[], url: string) {
   return functions
     .find(({ definition }) => definition.uses.has('mail.send'))

@@ -19,7 +19,7 @@ export interface AuditEvents {
   readonly outputs: Readonly<Record<string, string>>;
 }
 
-/** The publisher of audit entries on a bus, where the settings say so (infra/runbooks.md, Events). */
+/** The publisher of audit entries on a bus, if the settings turn it on (infra/runbooks.md, Events). */
 export function createAuditEvents(
   scope: Construct,
   { events }: DeploymentSettings,
@@ -43,7 +43,7 @@ export function createAuditEvents(
       startingPosition: StartingPosition.TRIM_HORIZON,
       reportBatchItemFailures: true,
       bisectBatchOnError: true,
-      // As long as a stream keeps its records.
+      // A stream keeps its records this long.
       maxRecordAge: Duration.hours(24),
       onFailure: destinationOf(refused),
     }),

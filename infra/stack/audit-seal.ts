@@ -22,12 +22,12 @@ import { nameOf } from './name.ts';
 import { placeholder } from './table.ts';
 
 export interface AuditSeal {
-  /** Absent while the seal is paused: then nothing of it is to be watched. */
+  /** Absent while the seal is paused: there is nothing to watch then. */
   readonly sealer: ServiceFunction | undefined;
   readonly outputs: Readonly<Record<string, string>>;
 }
 
-/** The sealing of the audit trail, where the settings say so; functions may show it. */
+/** The sealing of the audit trail, if the settings turn it on; functions may show its state. */
 export function createAuditSeal(
   scope: Construct,
   settings: DeploymentSettings,
@@ -46,7 +46,7 @@ export function createAuditSeal(
       each.lambda.addEnvironment(variableOf('auditLockDays'), String(lockDays));
     }
     if (each.definition.uses.has('seal')) grantShowing(each, kept);
-    // It tells that there is a sealed trail; the function may not use the key.
+    // The ARN shows that there is a sealed trail; the function may not use the key.
     if (each.definition.uses.has('seal.told')) {
       each.lambda.addEnvironment(variableOf('auditSealKey'), key.keyArn);
     }
@@ -62,16 +62,16 @@ export function createAuditSeal(
 interface Kept {
   readonly bucket: Pick<IBucket, 'bucketName' | 'bucketArn' | 'arnForObjects' | 'node'>;
   readonly key: IKey;
-  /** Whether an earlier stack has made them. */
+  /** Whether an earlier stack has made the bucket and the key. */
   readonly isTakenOver: boolean;
   /** Days for which objects are locked; 0: not at all. */
   readonly lockDays: number;
 }
 
-/** Where the trail is sealed: the bucket and the key of an earlier stack, or own ones. */
+/** The bucket and the key with which the trail is sealed: of an earlier stack, or new ones. */
 function keptBy(scope: Construct, settings: DeploymentSettings, { keep }: { keep: boolean }): Kept {
   const { auditArchiveBucketName: bucketName, auditSealKeyArn: keyArn } = settings;
-  // What outlived its stack was locked by that.
+  // A bucket that outlived its stack was made with a lock.
   if (bucketName && keyArn)
     return { ...takeOver(scope, bucketName, keyArn), lockDays: settings.auditLockDays };
   const bucket = createArchive(scope, settings, { keep });
@@ -124,7 +124,7 @@ function createArchive(
       conditions: { Null: { 's3:if-none-match': 'true' } },
     }),
   );
-  // Without it whoever may put objects could write over one.
+  // Without the policy, whoever may put objects could overwrite an object.
   if (keep) bucket.policy?.applyRemovalPolicy(RemovalPolicy.RETAIN);
   Validations.of(bucket).acknowledge({
     id: 'AwsSolutions-S1',
@@ -138,8 +138,8 @@ function createArchive(
 const prefix = 'audit-archive/';
 
 /**
- * Days for which an object that was deleted, by the rule or by somebody, stays as an earlier
- * version: the sealer looks at each within thirty days, and reports one that somebody deleted.
+ * Days for which an object that was deleted, by the rule or by somebody, is kept as an earlier
+ * version: the sealer checks each object within thirty days, and reports one that somebody deleted.
  */
 const earlierVersionDays = 31;
 
@@ -172,7 +172,7 @@ function createKey(scope: Construct, { keep }: { keep: boolean }): Key {
   });
 }
 
-/** Lets a function show how the seal stands. */
+/** Lets a function show the state of the seal. */
 function grantShowing({ lambda }: ServiceFunction, kept: Kept): void {
   lambda.addEnvironment(variableOf('auditSealKey'), kept.key.keyArn);
   lambda.addEnvironment(variableOf('kmsUrl'), kmsUrl(kept.key.stack));
@@ -223,22 +223,22 @@ function createSealer(
     description: 'Has the audit trail sealed',
     enabled: auditSeal === 'on',
     schedule: Schedule.rate(Duration.seconds(Number(settings.auditSealInterval.default))),
-    // The next run does what one that failed did not.
+    // The next run does the work of a failed run.
     targets: [new LambdaFunction(sealer.lambda, { retryAttempts: 0 })],
   });
   return sealer;
 }
 
-/** The permissions of the sealer, besides reading the audit table and leaving word in the users table. */
+/** The permissions of the sealer, besides reading the audit table and storing the newest header in the users table. */
 function sealingStatements({ bucket, key }: Kept): PolicyStatement[] {
   return [
-    // Every read names the version that it wants, for which s3:GetObject is not needed.
+    // Every read names a version, for which s3:GetObject is not needed.
     new PolicyStatement({
       actions: ['s3:GetObjectVersion'],
       resources: [bucket.arnForObjects(`${prefix}*`)],
     }),
-    // Without it S3 answers AccessDenied, not NotFound, for an object that has left. It has no
-    // condition, because GetObject carries no prefix.
+    // Without this permission, S3 responds with AccessDenied, not NotFound, for an object that has left. It has
+    // no condition, because GetObject has no prefix.
     new PolicyStatement({ actions: ['s3:ListBucket'], resources: [bucket.bucketArn] }),
     new PolicyStatement({
       actions: ['s3:ListBucketVersions'],
@@ -259,7 +259,7 @@ function sealingStatements({ bucket, key }: Kept): PolicyStatement[] {
   ];
 }
 
-/** The permissions to see whether objects are kept and locked as the settings say. */
+/** The permissions to check whether objects are kept and locked as the settings say. */
 function comparingStatement({ bucket }: Kept): PolicyStatement {
   return new PolicyStatement({
     actions: ['s3:GetLifecycleConfiguration', 's3:GetBucketObjectLockConfiguration'],

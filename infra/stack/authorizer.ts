@@ -9,8 +9,9 @@ import { type DeploymentSettings, SettingError } from '../deployment-settings.ts
 /**
  * An authorizer for the tokens of a service.
  * @param url the address of the API
- * @param after what API Gateway needs to read the keys of tokens, which it does when it makes one
- * @param isBehindDistribution whether a distribution is among that, if there is one
+ * @param after the resources that API Gateway needs to read the keys of tokens, as it does when it makes an
+ *   authorizer
+ * @param isBehindDistribution whether the service is behind a distribution, which must be among these resources
  */
 export function createAuthorizer(
   id: string,

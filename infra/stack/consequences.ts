@@ -4,9 +4,9 @@ import type { AccountsSettings, DeploymentSettings, Name } from '../deployment-s
 import { readSetting } from '../read-deployment-settings.ts';
 
 /**
- * Annotates a service of stage production with what its settings leave open, and with what cannot be undone: the
- * CDK's command line shows it.
- * @param given the settings that were chosen: nothing is said of those
+ * Annotates a service of stage production with the consequences of settings that were not chosen, and with what
+ * cannot be undone. The CDK's command line prints the annotations.
+ * @param given the settings that were chosen: their consequences are not annotated
  */
 export function annotate(
   scope: Construct,
@@ -42,7 +42,7 @@ function leftOpen(settings: DeploymentSettings, given: AccountsSettings) {
     );
 }
 
-/** The warnings about the lock of the archive: that nobody can undo it, or when there is none. */
+/** The warnings about the lock of the archive: that nobody can undo it, or that there is none. */
 function locks(
   { auditSeal, auditArchiveDays, auditLockDays: days }: DeploymentSettings,
   given: AccountsSettings,

@@ -25,9 +25,9 @@ export interface SharedFunctionProps {
   readonly codeOf: (definition: FunctionDefinition) => Code;
   readonly tables: Tables;
   readonly signingSecret: Secret;
-  /** Of the header that CloudFront adds, where the service is behind it. */
+  /** The secret of the header that CloudFront adds, if the service is behind CloudFront. */
   readonly edgeSecret: Secret | undefined;
-  /** The key of second factors, where users can have one. */
+  /** The key of second factors, if users can have one. */
   readonly factorKey: IKey | undefined;
   readonly variables: Readonly<Record<string, string>>;
   /** Where all functions log. */
@@ -99,7 +99,7 @@ export class ServiceFunction extends Construct {
   }
 }
 
-/** Where functions find a service of which they have no client. */
+/** The URL of an AWS service for which functions have no client of the SDK. */
 function urlOf(service: 'kms' | 'secretsmanager', { region, urlSuffix }: Stack) {
   return `https://${service}.${region}.${urlSuffix}/`;
 }
@@ -144,12 +144,12 @@ function readsSecrets({ definition, edgeSecret }: ServiceFunctionProps) {
   return definition.uses.has('secret') || (edgeSecret !== undefined && hasRoutes(definition));
 }
 
-/** Whether clients call a function, through the gateway. */
+/** Whether clients call a function through the gateway. */
 function hasRoutes({ routes }: FunctionDefinition) {
   return routes.length > 0;
 }
 
-/** Where a function finds the key of second factors, and KMS. */
+/** The variables by which a function finds the key of second factors, and KMS. */
 function factorVariables({ definition, factorKey }: ServiceFunctionProps) {
   if (factorActionsOf(definition).length === 0 || !factorKey) return {};
   return { SECOND_FACTOR_KEY: factorKey.keyArn, KMS_URL: kmsUrl(factorKey.stack) };
@@ -205,7 +205,7 @@ function ofTables({ definition, tables }: ServiceFunctionProps): PolicyStatement
     return new PolicyStatement({
       actions: [action],
       resources,
-      // Nothing refuses a request without the condition's keys, because nobody knows whether AWS supplies
+      // A request without the keys of the condition is not refused, because nobody knows whether AWS supplies
       // them in transactions.
       ...(keys && {
         conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } },
@@ -237,7 +237,7 @@ function usingFactorKey(action: string, { keyArn }: IKey) {
     resources: [keyArn],
     conditions: {
       'ForAllValues:StringEquals': { 'kms:EncryptionContextKeys': 'user' },
-      // Of no keys at all, all are allowed ones.
+      // ForAllValues is also true for a request without any keys.
       Null: { 'kms:EncryptionContextKeys': 'false' },
     },
   });

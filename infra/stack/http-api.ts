@@ -24,7 +24,7 @@ import { nameOf } from './name.ts';
 
 export interface ServiceApi {
   readonly api: HttpApi;
-  /** By which the keys of tokens are published. */
+  /** The resources that publish the keys of tokens. */
   readonly publishing: readonly IDependable[];
   readonly outputs: { readonly ApiUrl: string; readonly [name: string]: string };
 }
@@ -105,14 +105,14 @@ function createApi(scope: Construct, settings: DeploymentSettings): HttpApi {
   });
 }
 
-/** The origins in a text. One in which something is a reference, or that is one, is split by CloudFormation. */
+/** The origins in a text. CloudFormation splits a text that is a reference or contains one. */
 function allowedOrigins(text: string): string[] {
   return Token.isUnresolved(text) ? Fn.split(',', originsIn(text).join(',')) : originsIn(text);
 }
 
 function addRoutes(api: HttpApi, { definition, lambda }: ServiceFunction) {
   const integration = new HttpLambdaIntegration(`${definition.name}-integration`, lambda, {
-    // One permission: of the route, or of a function that has several, of the API.
+    // One permission: for the route, or for the whole API if the function has several routes.
     scopePermissionToRoute: definition.routes.length === 1,
   });
   return definition.routes.flatMap((wanted) =>
@@ -123,8 +123,8 @@ function addRoutes(api: HttpApi, { definition, lambda }: ServiceFunction) {
 }
 
 /**
- * API Gateway takes no route that ends in a slash. It may lead `/console/` to the route `/console` or
- * to a greedy parameter below it: either way it reaches the function, which leads to `/console`.
+ * API Gateway takes no route that ends in a slash. It may match `/console/` with the route `/console` or
+ * with a greedy parameter below it: either way the request reaches the function, which redirects to `/console`.
  */
 function gatewayPath({ path }: Route): string {
   return path.replace('{file}', '{file+}');

@@ -4,9 +4,9 @@ import { SettingError } from '../deployment-settings.ts';
 import { parameterOf } from '../parameter.ts';
 
 /**
- * The name of a service, from which the names of its resources derive where CloudFormation gives them
- * none: the name of the stack of an `AccountsStack`; elsewhere with the path in the stack and a hash, so
- * that several fit into one stack, and no two are alike in a region of an account.
+ * The name of a service, from which the names of its resources derive if CloudFormation does not give them
+ * names. In an `AccountsStack` it is the name of the stack. Elsewhere the path in the stack and a hash follow, so
+ * that services in one stack, and in a region of an account, have different names.
  */
 export function nameOf(service: Construct): string {
   return Names.uniqueResourceName(service, {
@@ -17,8 +17,8 @@ export function nameOf(service: Construct): string {
 }
 
 /**
- * The name of the parameter of a service: the one that its props give, or else one of its path.
- * @throws {SettingError} where AWS does not allow it. The path's characters are not replaced, because the
+ * The name of the parameter of a service: the name in its props, or else a name made from its path.
+ * @throws {SettingError} if AWS does not allow the name. Characters of the path are not replaced, because the
  *   outcome could be the path of another service
  */
 export function parameterNameOf(service: Construct, given?: string): string {

@@ -1,11 +1,11 @@
-/** By which operators and their commands find a service and what it has. */
+/** The outputs and the parameter by which operators and their commands find a service and its resources. */
 import { CfnOutput, Stack } from 'aws-cdk-lib';
 import { ParameterTier, StringParameter } from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
 import type { ServiceFunction, SharedFunctionProps } from './function.ts';
 import { parameterNameOf } from './name.ts';
 
-/** Where operators find what functions share. */
+/** The outputs for the resources that functions share. */
 export function outputsOf(shared: SharedFunctionProps): Readonly<Record<string, string>> {
   const { tables, logs, signingSecret, edgeSecret, factorKey, dataKey } = shared;
   return {
@@ -33,7 +33,7 @@ export function createParameter(scope: Construct, given: string | undefined, kno
     parameterName: parameterNameOf(scope, given),
     description: "Where the operator's commands find the accounts service",
     stringValue: Stack.of(scope).toJsonString(known),
-    // More than 4 KB are paid for, and only then.
+    // Only a parameter of more than 4 KB costs money.
     tier: ParameterTier.INTELLIGENT_TIERING,
     simpleName: false,
   });

@@ -4,9 +4,9 @@ import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 
 interface SecretOptions {
-  /** Whether it is kept when the stack is deleted. */
+  /** Whether the secret is kept when the stack is deleted. */
   readonly keep: boolean;
-  /** Encrypts it; absent: a key that AWS manages. */
+  /** The key that encrypts the secret; absent: a key that AWS manages. */
   readonly dataKey: IKey | undefined;
 }
 

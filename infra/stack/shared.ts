@@ -1,4 +1,4 @@
-/** What the functions of the stack share: tables, secrets, keys, logs, settings and the place of their code. */
+/** The resources that functions of a stack share: tables, secrets, keys and logs; and their settings and their code. */
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RemovalPolicy, Stack } from 'aws-cdk-lib';
@@ -16,7 +16,7 @@ import type { SharedFunctionProps } from './function.ts';
 import { createEdgeSecret, createSigningSecret } from './secrets.ts';
 import { createTable, type Tables, takeOverTable } from './table.ts';
 
-/** Creates what functions share. @param keep whether it is kept when the stack is deleted */
+/** Creates what functions share. @param keep whether the data and keys are kept when the stack is deleted */
 export function createShared(
   scope: Construct,
   settings: DeploymentSettings,
@@ -73,7 +73,7 @@ function createTables(
   };
 }
 
-/** The code of each function; none where the CDK asks for a template alone. */
+/** The code of each function; a placeholder if the CDK needs only a template. */
 function bundlesOf(scope: Construct, settings: DeploymentSettings): SharedFunctionProps['codeOf'] {
   if (!Stack.of(scope).bundlingRequired) return () => Code.fromInline('// It is not bundled.');
   return ({ name, uses }) => {

@@ -8,8 +8,8 @@ import { kmsUrl, type ServiceFunction } from './function.ts';
 import { nameOf } from './name.ts';
 
 /**
- * The key that signs tokens until the first rotation, where others verify tokens. The operator's
- * command makes all further keys, and the aliases by which functions find them.
+ * The key that signs tokens until the first rotation, if a key signs tokens. The operator's command makes
+ * all further keys, and the aliases by which functions find them.
  * @param url the address of the API
  * @returns the variables by which functions, and that command, find the keys
  */
@@ -64,7 +64,7 @@ function grant(stack: Stack, each: ServiceFunction, names: string, firstKey: str
     each.lambda.addToRolePolicy(new PolicyStatement({ actions: [action], resources, conditions }));
   for (const [use, action, conditions] of permissions) {
     if (!each.definition.uses.has(use)) continue;
-    // With the aliases, so that KMS says of one that does not exist that there is none.
+    // The aliases are included, so that KMS reports a missing alias as not found.
     allow(action, [firstKey, ...aliases.map(arnOf)], conditions);
     allow(action, [arnOf('key/*')], { ...conditions, ...leading });
   }
@@ -74,7 +74,7 @@ function grant(stack: Stack, each: ServiceFunction, names: string, firstKey: str
   });
 }
 
-/** A part of an ARN as cdk-nag writes it, which a stack for no account in particular leaves open. */
+/** A part of an ARN as cdk-nag writes it: a stack that is bound to no account or region leaves the part open. */
 function shown(part: string, name: string) {
   return Token.isUnresolved(part) ? `<AWS::${name}>` : part;
 }

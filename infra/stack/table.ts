@@ -16,9 +16,9 @@ export type Tables = Readonly<Record<TableDefinition['name'], Table | ITable>>;
 
 /**
  * Creates the table of a definition, with its indexes.
- * @param keep whether it is kept when the stack is deleted, and protected against deletion
- * @param hasStream whether it has a stream of its changes
- * @param dataKey encrypts it; absent: a key that AWS manages
+ * @param keep whether the table is kept when the stack is deleted, and protected against deletion
+ * @param hasStream whether the table has a stream of its changes
+ * @param dataKey the key that encrypts the table; absent: a key that AWS manages
  */
 export function createTable(
   scope: Construct,
@@ -51,7 +51,7 @@ export function createTable(
   return table;
 }
 
-/** Uses an existing table, which another stack has created or which was restored from a backup. */
+/** Uses an existing table, which another stack has created, or which was restored from a backup. */
 export function takeOverTable(
   scope: Construct,
   id: string,
@@ -65,8 +65,8 @@ export function takeOverTable(
 
 /**
  * Takes the logical id of the resource that a construct would have, with a resource of another type
- * that creates nothing. CloudFormation refuses to change the type of a resource: so a stack cannot
- * replace its own resource by an existing one, nor an existing one by a new, empty one.
+ * that creates nothing. CloudFormation refuses to change the type of a resource, and so a stack cannot
+ * replace its own resource by an existing one, or an existing one by a new, empty one.
  */
 export function placeholder(scope: Construct): void {
   new CfnWaitConditionHandle(scope, 'Resource');

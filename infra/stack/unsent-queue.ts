@@ -4,7 +4,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 
-/** The queue of what a function could not send, with the errors. */
+/** The queue of the messages or records that a function could not send, with the errors. */
 export function createUnsent(scope: Construct, dataKey: IKey | undefined): Queue {
   const queue = new Queue(scope, 'Unsent', {
     ...(dataKey
@@ -20,7 +20,7 @@ export function createUnsent(scope: Construct, dataKey: IKey | undefined): Queue
   return queue;
 }
 
-/** Names a queue to Lambda. The CDK's own destinations allow a function more than to send to it. */
+/** Names a queue to Lambda. The CDK's own destinations allow a function more than sending to the queue. */
 export function destinationOf({ queueArn }: Queue) {
   return { bind: () => ({ destination: queueArn }) };
 }

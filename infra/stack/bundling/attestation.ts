@@ -1,6 +1,6 @@
 /**
- * Replaces in the bundles what @simplewebauthn/server imports to verify the attestations of authenticators by
- * X.509, which the service neither asks for nor accepts. Leaving them out saves 239 of 599 KB.
+ * Replaces in the bundles the packages that @simplewebauthn/server imports to verify attestations of authenticators
+ * by X.509. The service neither requests nor accepts attestations. Leaving the packages out saves 239 of 599 KB.
  */
 const absent: undefined = undefined;
 
@@ -40,7 +40,7 @@ export {
   absent as ECDSASigValue,
 };
 
-/** The only parser that is left: the two numbers of a signature in DER, whose form logins check besides. */
+/** The only parser that is left reads the two numbers of a signature in DER, whose form logins check as well. */
 export const AsnParser = {
   parse(der: Uint8Array) {
     const end = 4 + (der[3] ?? 0);

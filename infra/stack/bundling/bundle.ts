@@ -7,7 +7,7 @@ import type { FunctionDefinition } from '../../uses.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Every bundle: one file that Lambda loads, with all that it imports. */
+/** For every bundle: one file that Lambda loads, with everything that it imports. */
 const common: BuildOptions = {
   absWorkingDir: root,
   bundle: true,
@@ -19,10 +19,10 @@ const common: BuildOptions = {
   logLevel: 'warning',
 };
 
-/** The whole SDK that a function imports, for one that nobody waits for. */
+/** For a function that nobody waits for: the bundle has all of the SDK that the function imports. */
 const background: BuildOptions = {
   ...common,
-  // esbuild can leave unused code out of ES modules, but not out of CommonJS: saves 254 KB, 55 ms.
+  // esbuild can leave unused code out of ES modules, but not out of CommonJS. This saves 254 KB and 55 ms.
   mainFields: ['module', 'main'],
   // This shortens names in logged stacks too: keeping them would cost 18 KB and 5 ms.
   minify: true,
@@ -54,13 +54,13 @@ const lean: BuildOptions = {
     '@smithy/core/config': './infra/stack/bundling/environment-config.ts',
     '@smithy/core/event-streams': './infra/stack/bundling/event-streams.ts',
   },
-  // The clients of the SDK import their package.json to name their version: saves 4 KB.
+  // The clients of the SDK import their package.json to name their version. Leaving it out saves 4 KB.
   loader: { '.json': 'empty' },
-  // Replaces `import()` by `require`: the SDK would import node:http as an ES module, see above.
+  // This replaces `import()` by `require`: the SDK would import node:http as an ES module, see above.
   supported: { 'dynamic-import': false },
 };
 
-/** How esbuild bundles; `common` is what it does by itself. */
+/** The options of esbuild; `common` leaves optimization at esbuild's defaults. */
 export const bundlings = { common, background, lean } as const;
 
 /** A file to bundle, from the root of the repository, and a name. */
@@ -70,8 +70,8 @@ export interface EntryFile {
 }
 
 /**
- * Bundles files by one run of esbuild, each for itself, as `index.js` in the folder of its name.
- * @returns what esbuild says of them, by their paths
+ * Bundles files in one run of esbuild, each into a bundle of its own, as `index.js` in the folder of its name.
+ * @returns esbuild's metadata of the bundles, by their paths
  */
 export function bundle(
   sources: readonly EntryFile[],

@@ -1,7 +1,7 @@
 /**
- * Replaces @smithy/core/config in the bundles. Each setting of the SDK comes from the environment, which
+ * Replaces @smithy/core/config in the bundles. Each setting of the SDK comes from the environment that
  * Lambda gives a function, or is the default: there are no files of profiles and no instance metadata to
- * look for. Leaving that out saves 6 KB.
+ * look for. Leaving that search out saves 6 KB.
  */
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,7 @@
 /**
  * Replaces @aws-sdk/credential-provider-node in the bundles. Lambda gives a function the credentials
  * of its role in three reserved environment variables (Lambda developer guide, "Defined runtime
- * environment variables"); only with SnapStart, which Node.js does not support, they come from a
+ * environment variables"); only with SnapStart, which Node.js does not support, do they come from a
  * container's endpoint. The other sources of the SDK (profiles, SSO, web identity, instance metadata)
  * are never used. Leaving them out saves 140 of 371 KB of GET profile, and 13 of 87 ms of processor
  * time of its cold start.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 let all: string | undefined;
 
-/** A new folder, which is there as long as this process. */
+/** A new folder, which exists as long as this process runs. */
 export function temporaryFolder(): string {
   if (all === undefined) {
     const made = mkdtempSync(join(tmpdir(), 'bundles-'));

@@ -7,7 +7,7 @@ import type { Construct } from 'constructs';
 import type { DeploymentSettings } from '../../deployment-settings.ts';
 import { nameOf } from '../name.ts';
 
-/** The topics that are told when an alarm is raised, and the topics that are told when it is over. */
+/** The topics that are notified when an alarm is raised, and the topics that are notified when it is over. */
 export interface AlarmTopics {
   readonly raised: readonly ITopic[];
   readonly over: readonly ITopic[];

@@ -40,8 +40,8 @@ export interface Watched extends Logged {
 }
 
 /**
- * Creates the alarms of the service: on what is seen of it, not on each function. Only in production throttles raise
- * alarms too, because each of those costs money.
+ * Creates the alarms of the service: on effects that users notice, not on each function. Throttles raise alarms only
+ * in production, because each of these alarms costs money.
  */
 export function createAlarms(
   scope: Construct,
@@ -125,7 +125,7 @@ function search(text: string) {
   return `Search the log group FunctionLogGroupName for ${text}: the name of a line's log stream has its function.`;
 }
 
-/** Requests that no function gets keep everybody out, and no other alarm sees them. */
+/** Requests that the gateway refuses may keep everybody out, and no other alarm counts them. */
 function refusalAlarms({ inProduction, logMetrics }: Watched): AlarmDefinition[] {
   return inProduction
     ? [
@@ -154,9 +154,9 @@ function crashAlarms({ logMetrics }: Watched): AlarmDefinition[] {
 }
 
 /**
- * Reads of the audit table have none: only admins and the sealer make any, and where they fail there are
- * alarms of the API and of the seal. Reads and writes have separate alarms, because an alarm takes at most ten
- * metrics.
+ * Reads of the audit table have no such alarm: only admins and the sealer read it, and if their reads fail, the
+ * alarms of the API and of the seal are raised. Reads and writes have separate alarms, because an alarm takes at
+ * most ten metrics.
  */
 const throttled = [
   ['UsersTable', usersTable, 'Read'],

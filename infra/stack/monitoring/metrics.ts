@@ -30,7 +30,7 @@ export function sum(label: string, metrics: readonly IMetric[]): MathExpression 
   });
 }
 
-/** Mails that are not retried any more; no metrics where the service sends no mails. */
+/** Mails that are not retried any more; no metrics if the service sends no mails. */
 export function unsentMails(
   functions: readonly ServiceFunction[],
   { LostNotices }: LogMetrics,
@@ -84,11 +84,11 @@ export function tableThrottles(
 
 export interface Logged {
   readonly functions: readonly ServiceFunction[];
-  /** Absent where the audit trail is not sealed. */
+  /** Absent if the audit trail is not sealed. */
   readonly sealer: ServiceFunction | undefined;
-  /** Absent where audit entries are put on no bus. */
+  /** Absent if audit entries are put on no bus. */
   readonly events: AuditEvents | undefined;
-  /** Of all functions. */
+  /** The logs of all functions. */
   readonly logs: LogGroup;
   readonly accessLogs: LogGroup;
   readonly inProduction: boolean;
@@ -127,7 +127,7 @@ const loginRoute = /^POST \/api\/login(?:\/identity|\/passkey)?$/;
 const refusals = ['401', '404', '429'];
 const outcomes = ['200', '201', ...refusals];
 
-/** The lines that each metric counts, by its name; nothing for lines that no function writes. */
+/** The lines that each metric counts, by its name; undefined for lines that no function writes. */
 function countedLines({ functions, sealer, events, logs, accessLogs, inProduction }: Logged) {
   const routes = functions.flatMap(({ definition }) => definition.routes.map(({ key }) => key));
   const isLogin = having(

@@ -6,7 +6,7 @@ import { createAlarms, type Watched } from './alarms.ts';
 import { createDashboard } from './dashboard.ts';
 import { createLogMetrics } from './metrics.ts';
 
-/** Creates what watches the service: metrics, alarms, and in production a dashboard. */
+/** Creates the metrics and alarms of the service, and in production a dashboard. */
 export function createMonitoring(
   scope: Construct,
   settings: DeploymentSettings,
