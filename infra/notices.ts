@@ -41,7 +41,7 @@ const beginnings: Readonly<Record<string, string>> = {
   'Apache-2.0': 'Apache License',
 };
 
-/** The licence of a package without a licence file: its readme says who has the rights, another package has the text. */
+/** The licence of a package without a licence file: the rights are in its readme, the text is in another package. */
 function textOf({ folder, name, license }: Package, all: readonly Package[]): string {
   const beginning = beginnings[license];
   const same = all.filter((one) => one.license === license).flatMap(({ texts }) => texts);

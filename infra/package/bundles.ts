@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** In the package, instead of infra/stack/bundling/bundles.ts: the bundles that were made with it. */
+/** The folder of the finished bundles. In the package, this file replaces infra/stack/bundling/bundles.ts. */
 export function bundlesFolder(): string {
   return join(import.meta.dirname, 'functions');
 }

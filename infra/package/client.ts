@@ -1,6 +1,6 @@
 /**
  * The package `accounts-client`, which apps install: the modules of functions/client as JavaScript, with their
- * declarations. It has no dependency, and the version of the service.
+ * declarations. It has no dependencies, and has the same version as the service.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../stack/bundling/temporary-folder.ts';
 
-/** The oldest versions that the package works with: of Node, of TypeScript, and of what some entries import. */
+/** The oldest versions of Node, of TypeScript and of what some entries import that the package works with. */
 export const oldest = { node: 20, typescript: '5.2', jose: '6.0.0', react: '18.0.0' };
 
-/** What apps import, `accounts-client` and `accounts-client/NAME`, by the names of their modules. */
+/** The names of the modules that apps import as `accounts-client` (index) and `accounts-client/NAME`. */
 export const entries = ['index', 'passkeys', 'react', 'server', 'verify'] as const;
 
 /** Makes the package in a folder. @returns its file */
@@ -54,7 +54,7 @@ const manifest = {
   peerDependenciesMeta: { jose: { optional: true }, react: { optional: true } },
 };
 
-/** Each module becomes a file at the root, which resolvers find that know no `exports`. */
+/** Each module becomes a file at the root, where resolvers that do not know `exports` find it. */
 function compile(folder: string): void {
   const config = join(temporaryFolder(), 'tsconfig.json');
   const compilerOptions = {
@@ -77,7 +77,7 @@ function compile(folder: string): void {
   execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', config], {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
-  // The compiler leaves the names of sources in declarations.
+  // In declarations, the compiler keeps the file names of the sources.
   for (const name of globSync('*.d.ts', { cwd: folder })) {
     const file = join(folder, name);
     const text = readFileSync(file, 'utf8');
@@ -85,7 +85,7 @@ function compile(folder: string): void {
   }
 }
 
-/** A text whose links into the repository, which the package lacks, are only their words. */
+/** A text in which links into the repository, which the package lacks, are replaced by their words. */
 function withoutLinks(text: string): string {
   return text.replaceAll(/\[([^\]]+)\]\((?!https:|#)[^)]*\)/g, '$1');
 }

@@ -1,4 +1,4 @@
-/** The one declaration file of the package: what the compiler says of the construct, and its settings. */
+/** The only declaration file of the package: the compiler's declarations of the construct, and its settings. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { jsonTypes, meanings, withoutLinks } from '../meanings.ts';
 /**
  * The text of the declaration file.
  * @param root the root of the repository
- * @param folder an empty one, in which the compiler writes
+ * @param folder an empty folder, into which the compiler writes
  */
 export function declarationOf(root: string, folder: string): string {
   const config = join(folder, 'tsconfig.json');

@@ -1,6 +1,7 @@
 /**
  * `npm run package`: makes `accounts-service-VERSION.tgz`, which CDK applications install. It has the
- * construct, the bundles of all functions, and the operator's commands. Beside it `accounts-client-VERSION.tgz`.
+ * construct, the bundles of all functions, and the operator's commands. It also makes
+ * `accounts-client-VERSION.tgz`.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -18,7 +19,7 @@ import { declarationOf } from './declaration.ts';
 
 export const oldestNode = 22;
 
-/** The packages that the application has, from the oldest versions on with which the package is tested. */
+/** The packages that the application must have, and the oldest versions with which the package is tested. */
 export const peers = { 'aws-cdk-lib': '^2.269.0', constructs: '^10.5.1' };
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -44,7 +45,7 @@ export async function makePackage(destination: string): Promise<string> {
 
 const command = 'accounts-operator';
 
-/** The documents of the repository for those who call, set and run the service, with what these link to. */
+/** The documents for people who call, configure and run the service, and the files to which these link. */
 const documents = [
   ...['README.md', 'CLIENTS.md', 'openapi.json'].map((name) => `functions/${name}`),
   ...['settings.md', 'production.json', 'runbooks.md', 'erasure.md', 'cost.md'].map(
@@ -59,7 +60,7 @@ if (import.meta.main) {
   console.log(makeClientPackage(process.cwd()));
 }
 
-/** CommonJS, which ES modules can import too; it finds the bundles beside itself. */
+/** Bundles the construct as CommonJS, which ES modules can import too. It finds the bundles of functions beside it. */
 function bundleConstruct(folder: string): Promise<Metafile['outputs']> {
   const made = { path: join(root, 'infra/package/bundles.ts') };
   return bundled({
@@ -77,7 +78,7 @@ function bundleConstruct(folder: string): Promise<Metafile['outputs']> {
   });
 }
 
-/** @returns what esbuild says of the bundles, by their paths */
+/** @returns esbuild's metadata of the bundles, by their paths */
 async function bundled(options: BuildOptions): Promise<Metafile['outputs']> {
   const { metafile } = await build({
     absWorkingDir: root,
@@ -105,7 +106,7 @@ function bundleOperator(folder: string): Promise<Metafile['outputs']> {
   });
 }
 
-/** The files that applications and npm name. They refuse an older Node before they load what it cannot run. */
+/** The files that applications and npm load. They refuse an older Node before they load code that it cannot run. */
 function writeEntries(folder: string): void {
   const isOld = `Number.parseInt(process.versions.node, 10) < ${oldestNode}`;
   const needed = `\`${manifest.name} requires Node ${oldestNode} or newer, and this is \${process.version}.\``;
@@ -162,7 +163,7 @@ function noticesIn(outputs: readonly Metafile['outputs'][]): string {
   return [noticesOf(inputs.map((path) => join(root, path))), ...ofPages].join('\n\n');
 }
 
-/** The readme and the licence, and in `docs` the documents of the repository in its folders. */
+/** Copies the readme and the licence, and into `docs` the documents, in the folders that the repository has. */
 function copyDocuments(folder: string): void {
   const readme = readFileSync(join(root, 'infra/package/README.md'), 'utf8');
   write(folder, 'README.md', readme.replaceAll('](../', '](docs/infra/'));
@@ -173,7 +174,7 @@ function copyDocuments(folder: string): void {
   }
 }
 
-/** The text of a document, in which a link to a file that the package lacks is only its words. */
+/** The text of a document, in which links to files that the package lacks are replaced by their words. */
 function withLinksInside(text: string, path: string) {
   return text.replaceAll(/\[([^\]]+)\]\((?!https:|#)([^)#\s]+)[^)]*\)/g, (link, words, target) =>
     documents.includes(join(dirname(path), target)) ? link : words,
