@@ -198,7 +198,7 @@ export const permissionsOf = {
   /** Uses the key of second factors. */
   'factor.encrypt': [],
   'factor.decrypt': [],
-  /** Verifies ID tokens, whose nonces it stores; the list of issuers is a file beside its code. */
+  /** Verifies ID tokens, whose nonces it stores; the list of issuers is a file beside the handler's code. */
   identities: where(hasIdentities, users('PutItem', 'nonce#*')),
   /** Finds, links and unlinks identities. */
   'identities.link': [
@@ -220,7 +220,7 @@ export const permissionsOf = {
     hasPasskeys,
     ...transaction(['UpdateItem', 'DeleteItem'], 'user#*', 'passkey#*'),
   ),
-  /** Reads the public keys of tokens, as whoever has a caller does; and signs tokens by a key. */
+  /** Reads the public keys of tokens, as every handler with a caller does; and signs tokens with a key. */
   'keys.read': [],
   'keys.sign': [],
   /** Serves the files of the page that has the function's name; see static-files.ts. */
@@ -289,8 +289,8 @@ function query(
 }
 
 /**
- * The actions of a transaction, each with the keys of all its items: nobody knows whether AWS judges an action by
- * the keys of its own items alone.
+ * The actions of a transaction, each with the keys of all items of the transaction: it is not known whether AWS
+ * checks an action only against the keys of its own items.
  */
 function transaction(actions: readonly string[], ...keys: readonly KeyPattern[]) {
   return actions.map((action) => users(action, ...keys));

@@ -2,8 +2,8 @@
 import type { Catalogue } from '../lib/ground/setting.ts';
 
 /**
- * The settings that a setting with a value lacks: those that it requires, directly or through others,
- * and that are at their defaults.
+ * The settings that a setting with a value lacks: it requires them, directly or through other settings,
+ * but they are at their defaults.
  * @param settingOf the value of a setting, undefined or '' for its default
  * @param nameOf the name under which users know a setting
  * @returns the rest of a sentence that begins with the name of the setting; undefined: it lacks nothing, or

@@ -84,10 +84,10 @@ const usesOf: Uses = Object.fromEntries(
   ),
 );
 
-/** Runs on a schedule where the audit trail is sealed. */
+/** The function that runs on a schedule if the audit trail is sealed. */
 export const auditSealer = functionOf('background/seal-audit');
 
-/** Takes the records of the audit table's stream where there are events. */
+/** The function that takes the records of the audit table's stream if events are on. */
 export const auditPublisher = functionOf('background/publish-audit');
 
 const files = Object.keys(usesOf);

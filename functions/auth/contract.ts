@@ -139,7 +139,7 @@ export const descriptions: Descriptions = {
   }),
 };
 
-/** Tokens under some settings: with a refresh token where there are sessions. */
+/** The tokens in responses under some settings, with a refresh token if there are sessions. */
 export function tokensUnder(settings: ServiceValues) {
   const tokens = {
     message: v.string(),

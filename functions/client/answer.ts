@@ -35,7 +35,7 @@ export class AccountsError extends Error {
   readonly code: ErrorCode;
   /** The status of the response; 0 if no response came. */
   readonly status: number;
-  /** What is wrong with each field of the body, by its name. */
+  /** The faults of the fields of the body, by the names of the fields. */
   readonly fields: Readonly<Record<string, string>>;
   /** Seconds after which the call may succeed. */
   readonly retryAfter: number | undefined;

@@ -8,7 +8,7 @@ export function isAnonymous(path: string): boolean {
   return isLogin(path) || path === '/api/password-resets';
 }
 
-/** Keeps the tokens of a login, forgets those of a deleted user, and replaces tokens with outdated claims. */
+/** Keeps the tokens of a login, forgets the tokens of a deleted user, and replaces tokens with outdated claims. */
 export async function follow(
   keeper: Keeper,
   { method, path }: Pick<ApiRequest, 'method' | 'path'>,

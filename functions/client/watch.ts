@@ -1,4 +1,4 @@
-/** Who is signed in, and who wants to know. */
+/** The user who is signed in, and the listeners that are called when this changes. */
 import type { User } from './user.ts';
 
 /** Why the user has changed. `read`: the user was read from the storage. `ended`: the service ended the session. */

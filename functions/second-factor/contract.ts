@@ -139,7 +139,7 @@ export const descriptions: Descriptions = {
   }),
 };
 
-/** Where addresses are verified, the address of a user with a factor is verified. */
+/** Where addresses are verified, only a user whose address is verified can have a second factor. */
 function unverifiedUnder({ emailVerification }: ServiceValues) {
   return emailVerification !== 'off' && 'EMAIL_NOT_VERIFIED';
 }

@@ -28,7 +28,7 @@ export interface LocalService {
   readonly url: string;
   readonly admin: LocalAdmin;
   readonly engine: Engine;
-  /** Where mails are written or sent to; absent where mails are off. */
+  /** The folder or the URL to which mails go; absent if mails are off. */
   readonly mail?: Pick<LocalMail, 'folder' | 'elsewhere'>;
   /** Resolved when the data folder is deleted; absent without one. */
   readonly folderDeleted?: Promise<void>;

@@ -69,8 +69,8 @@ const importedUser = v.object({
 });
 
 /**
- * A line where addresses are verified must say whether the address is: whoever registered elsewhere with
- * the address of somebody else must not pass for its owner.
+ * Where addresses are verified, a line must say whether its address is verified: somebody who registered
+ * elsewhere with the address of another person must not pass for its owner.
  */
 const importedWhereVerified = v.object({ ...importedUser.entries, email_verified: isVerified });
 

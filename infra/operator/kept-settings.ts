@@ -1,4 +1,4 @@
-/** The settings of a service on this machine that does not run: those of its newest start. */
+/** The settings of a service on this machine that is not running: the settings of its newest start. */
 import { parseSetting, type Setting, variableOf } from '../../lib/ground/setting.ts';
 import { settings } from '../../lib/ground/settings.ts';
 import { type KeptStart, placeVariables, readKeptStart } from '../local/kept-start.ts';

@@ -127,8 +127,8 @@ export interface AccountsStackProps extends StackProps, Pick<AccountsProps, 'par
 }
 
 /**
- * The service in a stack of its own, which has its name. In stage production the stack has termination protection, in
- * stage development none.
+ * The service in a stack of its own; the service is named after the stack. The stack has termination protection in
+ * stage production, but not in stage development.
  */
 export class AccountsStack extends Stack {
   readonly accounts: Accounts;

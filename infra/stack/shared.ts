@@ -1,4 +1,4 @@
-/** The resources that functions of a stack share: tables, secrets, keys and logs; and their settings and their code. */
+/** The resources that functions of a stack share: tables, secrets, keys and logs; and their settings and code. */
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RemovalPolicy, Stack } from 'aws-cdk-lib';
