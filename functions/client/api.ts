@@ -62,7 +62,7 @@ export interface ApiRequest extends Readonly<RequestInit> {
 
 /**
  * @param send throws what `fetch` throws, or an {@link AccountsError}
- * @param follow does what follows from a success
+ * @param follow applies the effects of a successful operation on the session
  */
 export function apiOf(
   send: (request: ApiRequest) => Promise<Response>,

@@ -23,7 +23,7 @@ export interface LoggedIn<Declared extends object> {
 
 /** Every call resolves to an {@link Answer}, and takes an `AbortSignal`. */
 export interface Calls<Declared extends object> {
-  /** `user` is null where the address must be verified before the first login. */
+  /** `user` is null if the address must be verified before the first login. */
   register(
     user: NewUser,
     options?: CallOptions,
@@ -37,10 +37,10 @@ export interface Calls<Declared extends object> {
     body: PasswordResetRequest,
     options?: CallOptions,
   ): Promise<Answer<{ readonly message: string }>>;
-  /** @param body with the token of the mailed link */
+  /** @param body contains the token of the mailed link */
   resetPassword(body: PasswordReset, options?: CallOptions): Promise<Answer<undefined>>;
   requestEmailVerification(options?: CallOptions): Promise<Answer<{ readonly message: string }>>;
-  /** @param body with the token of the mailed link */
+  /** @param body contains the token of the mailed link */
   verifyEmail(body: EmailVerification, options?: CallOptions): Promise<Answer<undefined>>;
   getProfile(options?: CallOptions): Promise<Answer<ProfileData>>;
   /** Changes the user who is signed in. */

@@ -8,7 +8,7 @@ import { readToken, type Tokens, type User } from './user.ts';
 /** An app, as it is configured. */
 export type ServedApp = Parameters<typeof sessionOf>[1] & { readonly origin: string };
 
-/** Responds to a request by the last part of its path. */
+/** Responds to a request according to the last part of its path. */
 export async function handle(app: ServedApp, request: Request): Promise<Response> {
   if (!isOwn(request, app.origin)) return forbidden();
   const act = actions.get(new URL(request.url).pathname.replace(/^.*\//, ''));

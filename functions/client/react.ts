@@ -1,4 +1,4 @@
-/** `accounts-client/react`. */
+/** `accounts-client/react`: a hook of React for the user who is signed in. */
 import { useSyncExternalStore } from 'react';
 import type { Accounts } from './client.ts';
 import type { User } from './user.ts';

@@ -1,6 +1,6 @@
 /**
- * Browsers are told which passkeys a user has, and under which names, so that they offer no others of this user. They
- * are never told that a passkey is unknown: another service of the domain may know it.
+ * Browsers are told which passkeys a user has, and under which names, so that they offer no other passkeys of this
+ * user. They are never told that a passkey is unknown, because another service of the domain may know it.
  */
 import type { Api } from './api.ts';
 

@@ -1,4 +1,4 @@
-/** The page of the console, whose script makes all that it shows (functions/console/web). */
+/** The page of the console, whose script creates everything that it shows (functions/console/web). */
 
 import {
   type Config,

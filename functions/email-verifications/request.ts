@@ -10,7 +10,7 @@ export const handler = protectedEndpoint(contract.request, async (request) => {
   const user = await findStoredFor(request, request.claims.id);
   if (!user) throw new DomainError('USER_NOT_FOUND');
   const source = sourceOf(request);
-  // A link to another address of the user would become void.
+  // While the user waits for a link to another address, no link is mailed, because it would make that one void.
   if (!user.email_verified && !isWaiting(user)) {
     await requestMailWithinLimits(verificationMessage(user, source), 'other');
   }

@@ -1,4 +1,4 @@
-/** The documents by which others verify tokens, where a key signs them. */
+/** The documents with which other services verify tokens, if a key signs tokens. */
 import * as v from 'valibot';
 import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
 import { named } from '../../lib/contract/schemas.ts';

@@ -1,4 +1,4 @@
-/** The documents by which others verify tokens. One function serves both of them, and reads the keys once. */
+/** The documents with which other services verify tokens. One function serves both, and reads the keys once. */
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { routes } from '../../lib/http/routes.ts';
 import { tokenKeys } from '../../lib/keys/signing-key.ts';

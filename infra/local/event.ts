@@ -86,7 +86,7 @@ function joinHeaders(raw: readonly string[]): Record<string, string> {
   return headers;
 }
 
-/** The host and the headers of a request. Behind a reverse proxy, they name the host and protocol of its origin. */
+/** The host and the headers of a request. Behind a reverse proxy, host and protocol come from the proxy's origin. */
 function believed(given: Readonly<Record<string, string>>, publicUrl: string | undefined) {
   if (!publicUrl) return { host: given.host ?? 'localhost', headers: given };
   const { host, protocol } = new URL(publicUrl);

@@ -25,7 +25,7 @@ export const placeVariables = {
   AUDIT_TABLE: 'table',
 } as const;
 
-/** Keeps the settings in force of a start in its data folder, which it has locked. */
+/** Writes the settings in force at a start to the data folder, which the service has locked. */
 export function keepStart(
   folder: string,
   { jwtSecret, auditSealInterval }: LocalSettings,

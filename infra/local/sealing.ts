@@ -16,7 +16,7 @@ import type { NamedFinding } from '../../lib/seal/header.ts';
 import { createPrivately, writePrivately } from './data-folder.ts';
 import { makeRemoval } from './expiry.ts';
 
-/** Signs by the key of a data folder; undefined when nothing was ever sealed there. */
+/** Signs with the key in a data folder; undefined when nothing was ever sealed there. */
 export function signerIn(folder: string) {
   const file = keyFile(folder);
   return existsSync(file) ? localSigner(readFileSync(file, 'utf8')) : undefined;

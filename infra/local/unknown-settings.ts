@@ -35,7 +35,7 @@ function variablesOf(all: object): readonly string[] {
   return Object.keys(all).map(variableOf);
 }
 
-/** The setting with the same first stem and the most other stems in common: MAIL_HOST has none, and is not meant. */
+/** The setting with the same first stem and the most other stems in common, of which MAIL_HOST has none. */
 function resembled(name: string): string | undefined {
   const [first, ...others] = stemsOf(name);
   const [closest] = meant
