@@ -1,14 +1,8 @@
-/** A web app on an origin of its own, made of code of functions/CLIENTS.md. */
+/** A web app on an origin of its own. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { transformSync } from 'esbuild';
 import { afterAll } from 'vitest';
-import { snippetWith } from '../support/snippets.ts';
-
-/** The code that has a text, as a browser runs it. @param url of the service that it calls */
-export const browserCode = (text: string, url: string): string =>
-  transformSync(snippetWith(text, url), { loader: 'ts' }).code;
 
 /**
  * Serves an app for the tests of one file.

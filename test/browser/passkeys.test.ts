@@ -1,4 +1,4 @@
-/** Passkeys of Chromium's virtual authenticator, in a page of another origin and in the console. */
+/** Passkeys of Chromium's virtual authenticator, in the console. */
 import { request } from 'node:http';
 import type { Page } from 'playwright-core';
 import { afterAll, expect, it } from 'vitest';
@@ -6,49 +6,10 @@ import { serviceForThisFile } from '../support/acceptance.ts';
 import { logIn, uniqueEmail } from '../support/client.ts';
 import { startLoopback } from '../support/loopback.ts';
 import { until } from '../support/until.ts';
-import { appForThisFile, browserCode } from './app.ts';
 import { browserForThisFile } from './browser.ts';
 import { openConsole, signIn } from './console.ts';
 import { authenticatorOf, button, openPage, title, violationsIn } from './page.ts';
 
-const files = { '/passkeys.js': '', '/api.js': '' };
-const app = await appForThisFile(
-  () => files,
-  `import { makePasskey, tellBrowser, usePasskey } from './passkeys.js';
-import { call } from './api.js';
-const signIn = async (use) => {
-  const { body: options } = await call('POST', '/api/login/passkey-options');
-  return call('POST', '/api/login/passkey', { credential: await use(options) });
-};
-/** Asks for a passkey as autofill does: a user would choose it from a list, and the authenticator chooses for the user. */
-const offered = (options) => usePasskey(options, { mediation: 'conditional' });
-window.live = async (user) => {
-  const confirmation = { currentPassword: user.password };
-  const { body: { token } } = await call('POST', '/api/auth/register', user);
-  const make = async () =>
-    makePasskey((await call('POST', '/api/passkeys/options', confirmation, token)).body);
-  const json = { credential: await make(), name: 'Laptop' };
-  const added = await call('POST', '/api/passkeys', json, token);
-  const again = await make().catch(({ name }) => name);
-  const login = await signIn(offered);
-  const twice = await signIn(usePasskey);
-  const path = '/api/passkeys/' + added.body.id;
-  const renamed = await call('PATCH', path, { name: 'Telephone' }, login.body.token);
-  const { token: own } = login.body;
-  const profile = await call('GET', '/api/profile', undefined, own);
-  const before = await call('GET', '/api/passkeys', undefined, own);
-  await tellBrowser(before.body, { ...profile.body.data, email: 'ada@elsewhere.example.org' });
-  const removed = await call('POST', path + '/removals', confirmation, own);
-  return { added, again, login, twice, renamed, removed, unknown: await signIn(usePasskey) };
-};
-window.told = async (user) => {
-  const { body: { token } } = await call('POST', '/api/login', user);
-  const profile = await call('GET', '/api/profile', undefined, token);
-  const passkeys = await call('GET', '/api/passkeys', undefined, token);
-  await tellBrowser(passkeys.body, profile.body.data);
-};
-window.refused = () => signIn(usePasskey).catch(({ name }) => name);`,
-);
 /** A service of localhost, behind a server: the console's origin must be known before the service has a port. */
 const startForThisFile = async () => {
   let target = '';
@@ -62,7 +23,7 @@ const startForThisFile = async () => {
   const url = front.url.replace('127.0.0.1', 'localhost');
   const service = await serviceForThisFile({
     SESSION_DAYS: '90',
-    PASSKEYS: JSON.stringify({ rpId: 'localhost', origins: [app, url] }),
+    PASSKEYS: JSON.stringify({ rpId: 'localhost', origins: [url] }),
     // The authenticator chooses an unknown passkey again and again, which a user would not.
     LOGIN_FAILURES_PER_ADDRESS: '0',
   });
@@ -73,16 +34,6 @@ const { service, front, url } = await startForThisFile();
 /** Another service of the same domain. */
 const elsewhere = await startForThisFile();
 const { admin, api } = service;
-files['/passkeys.js'] = browserCode('parseRequestOptionsFromJSON', service.url);
-files['/api.js'] = `export const call = async (method, path, json, token) => {
-  const authorization = token ? { authorization: 'Bearer ' + token } : {};
-  const headers = { 'content-type': 'application/json', ...authorization };
-  const request = { method, headers, body: JSON.stringify(json) };
-  const response = await fetch('${service.url}' + path, request);
-  const { status } = response;
-  const body = status === 204 ? {} : await response.json();
-  return { status, code: response.headers.get('error-code'), body };
-};`;
 const browser = await browserForThisFile();
 
 /** In a page: a password manager, whose credentials are objects of its own. */
@@ -124,42 +75,6 @@ const addIn = async (page: Page, password: string, name = 'Laptop') => {
   await page.getByRole('cell', { name }).waitFor();
   await dialog.waitFor({ state: 'hidden' });
 };
-
-it.each([
-  ['the browser itself', ''],
-  ['a password manager whose credentials have no toJSON that works', passwordManager],
-])(
-  'A page of another origin adds a passkey, signs in by it without typing, renames and removes it: by %s',
-  async (_, script) => {
-    const page = await (await browser.newContext()).newPage();
-    await page.addInitScript(script);
-    const { refuse, credentials } = await authenticatorOf(page);
-    await page.goto(app);
-    await page.waitForFunction('window.live');
-    const user = { name: 'Ada', email: uniqueEmail(), password: 'a long password' };
-
-    const lived = await page.evaluate<unknown>(`live(${JSON.stringify(user)})`);
-    const [kept] = await credentials();
-    await page.evaluate(`told(${JSON.stringify(user)})`);
-    const left = await credentials();
-    await refuse();
-    const unverified = await page.evaluate<unknown>('refused()');
-
-    expect(lived).toMatchObject({
-      added: { status: 201, body: { name: 'Laptop' } },
-      again: 'InvalidStateError',
-      login: { status: 200, body: { token: expect.any(String) } },
-      twice: { status: 200 },
-      renamed: { status: 200, body: { name: 'Telephone' } },
-      removed: { status: 204 },
-      unknown: { status: 401, code: 'PASSKEY_UNKNOWN' },
-    });
-    expect(unverified).toBe('NotAllowedError');
-    expect(kept).toMatchObject({ userName: 'ada@elsewhere.example.org', userDisplayName: 'Ada' });
-    expect(kept?.signCount).toBeGreaterThan(2);
-    expect(left).toEqual([]);
-  },
-);
 
 it.each([
   ['the browser itself', ''],

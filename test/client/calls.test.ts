@@ -93,6 +93,54 @@ it('A registration says that nobody is signed in where the address must be verif
   expect([verified.error, login.data?.user.email]).toEqual([null, account.email]);
 });
 
+it('A login asks for the code of a second factor, and says for how long a user must wait', async () => {
+  const { email, password } = await makeUser(full.api, full.adminToken);
+  const accounts = createClient(full);
+  await accounts.logIn({ email, password });
+  const body = { currentPassword: password };
+  const begun = await accounts.api.POST('/api/second-factor', { body });
+  const secret = begun.data?.secret ?? '';
+  await accounts.api.PUT('/api/second-factor', { body: { code: codeOf(secret) } });
+
+  const asked = await accounts.logIn({ email, password });
+  const wrong = await accounts.logIn({ email, password, code: 'wrong' });
+  const code = codeOf(secret, { ahead: 1 });
+  const login = await accounts.logIn({ email, password, code });
+  let late = await accounts.logIn({ email, password: 'wrong' });
+  while (late.error?.code === 'INVALID_CREDENTIALS') {
+    late = await accounts.logIn({ email, password: 'wrong' });
+  }
+
+  expect([asked.error?.code, wrong.error?.code]).toEqual([
+    'LOGIN_CODE_REQUIRED',
+    'LOGIN_CODE_WRONG',
+  ]);
+  expect(login.data?.user.email).toBe(email);
+  expect(late.error).toMatchObject({ code: 'TOO_MANY_ATTEMPTS', isTemporary: true });
+  expect(late.error?.retryAfter).toBeGreaterThan(0);
+});
+
+it('An address that is taken is an error of a registration and of a change', async () => {
+  const { accounts, account } = await registered(plain.url);
+  const { email } = newAccount();
+  await createClient(plain).register({ ...account, email });
+
+  const registration = await accounts.register({ ...account, email });
+  const change = await accounts.updateUser({ email });
+
+  const codes = [registration.error?.code, change.error?.code];
+  expect(codes).toEqual(Array(2).fill('EMAIL_REGISTERED'));
+});
+
+it('A call that the settings of the service do not turn on is HTTP_404', async () => {
+  const accounts = createClient(plain);
+
+  const link = await accounts.requestPasswordReset({ email: uniqueEmail() });
+  const identity = await accounts.logInByIdentity({ askIssuer: async () => 'x' });
+
+  expect([link.error?.code, identity.error?.code]).toEqual(Array(2).fill('HTTP_404'));
+});
+
 it('A user who forgot the password sets another one by a mailed link', async () => {
   const { email } = await makeUser(full.api, full.adminToken);
   const accounts = createClient(full);

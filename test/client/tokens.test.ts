@@ -194,6 +194,26 @@ describe('A session', () => {
     expect([found.error, told]).toEqual([null, ['read']]);
   });
 
+  it('goes on after the gateway has throttled a refresh', async () => {
+    let isThrottled = true;
+    const { accounts, told, kept } = await withSession(expired, {
+      fetch: (input, init) =>
+        isThrottled && String(input).endsWith('/refresh')
+          ? Promise.resolve(new Response('', { status: 429 }))
+          : fetch(input, init),
+    });
+    const before = kept.get(key);
+
+    const throttled = await accounts.getProfile();
+    const after = kept.get(key);
+    isThrottled = false;
+    const found = await accounts.getProfile();
+
+    expect(throttled.error).toMatchObject({ isTemporary: true });
+    expect(after).toBe(before);
+    expect([found.error, told]).toEqual([null, ['read']]);
+  });
+
   it('goes on with a token that is still valid while the service does not refresh', async () => {
     const { accounts, sent } = await withSession((token) => withTimes(token, { ends: 50 }), {
       fetch: (input, init) =>
@@ -239,6 +259,16 @@ describe('A session', () => {
 
     expect([before, error?.code, kept.size]).toEqual([null, 'TOKEN_EXPIRED', 0]);
     expect(told).toEqual(['read', 'ended']);
+  });
+
+  it('of a service that has no sessions ends when its token is refused as altered', async () => {
+    const { token } = await register(plain.api);
+    const { storage, kept } = storageWith({ token: `${token}x` });
+    const { accounts, told } = observed({ url: plain.url, storage });
+
+    const { error } = await accounts.getProfile();
+
+    expect([error?.code, kept.size, told]).toEqual(['TOKEN_INVALID', 0, ['read', 'ended']]);
   });
 
   it('ends with its token once the service has no sessions any more', async () => {

@@ -1,4 +1,4 @@
-/** Services that verify tokens by the code of functions/CLIENTS.md, as it stands there. */
+/** Services that verify tokens by accounts-client/verify, and by the code of functions/CLIENTS.md as it stands there. */
 import { execFile } from 'node:child_process';
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpUrlIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
+import { verifyToken } from '../../functions/client/verify.ts';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { register } from '../support/client.ts';
 import { everySetting } from '../support/every-setting.ts';
@@ -67,8 +68,11 @@ print(json.dumps(caller_of(sys.argv[2])))
 
 /** What each calls the caller of a token of a service. Rejects when it refuses the token. */
 const services = {
-  'by jose': async (url: string) =>
-    (await import(write('createRemoteJWKSet', 'jose.ts', url))).callerOf,
+  'by accounts-client/verify': async (url: string) => async (token: string) => {
+    const { data, error } = await verifyToken(token, { url });
+    if (error) throw error;
+    return { id: data.id, role: data.role };
+  },
   'by PyJWT': async (url: string) => {
     const code = write('PyJWKClient', 'services.py', url);
     const python = pythonProgram('python', packages);

@@ -12,11 +12,11 @@ export const snippets = (
 };
 
 /**
- * The block that has a text, but for whole pages.
+ * The block of functions/CLIENTS.md that has a text.
  * @param url of the service that it calls
  */
 export const snippetWith = (text: string, url: string): string => {
-  const block = snippets('(?!html)\\w+').find((each) => each.includes(text));
+  const block = snippets('\\w+').find((each) => each.includes(text));
   if (!block) throw new Error(`functions/CLIENTS.md has no code with ${text}`);
   return block.replace('http://localhost:3000', url);
 };

@@ -157,6 +157,21 @@ it('A request that the user declines, and a browser that fails, are told apart',
   ]);
 });
 
+it('The browser is told that a passkey is removed', async () => {
+  const page = await openClient(browser, app);
+  const { credentials } = await authenticatorOf(page);
+  const { password, ...account } = newAccount();
+  await run(
+    page,
+    `const confirmation = { currentPassword: '${password}' };
+    await accounts.register({ ...${JSON.stringify(account)}, password: '${password}' });
+    const { data } = await own.addPasskey('', confirmation);
+    await own.removePasskey(data.id, confirmation);`,
+  );
+
+  await until(async () => (await credentials()).length === 0, 'The passkey was not forgotten');
+});
+
 it('The browser is told a new address, and at the deletion of the account that no passkey is left', async () => {
   const page = await openClient(browser, app);
   const { credentials } = await authenticatorOf(page);
