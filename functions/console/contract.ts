@@ -37,14 +37,14 @@ export const tag = 'Console';
 export const descriptions: Descriptions = {
   openRoot: () => ({
     id: 'openRoot',
-    summary: 'Be led to the console',
-    success: { status: 302, description: 'It leads to `/console`.', headers: ['Location'] },
+    summary: 'Redirect to the console',
+    success: { status: 302, description: 'A redirect to `/console`.', headers: ['Location'] },
   }),
 
   getPage: () => ({
     id: 'getConsolePage',
     summary: 'Open the console',
-    text: 'A page on which admins log in, and look at users and the audit trail.',
+    text: 'A page on which admins log in, manage users and read the audit trail.',
     success: page('Console'),
   }),
 
@@ -54,22 +54,22 @@ export const descriptions: Descriptions = {
 
   openEncodedLink: () => ({
     id: 'openEncodedLink',
-    summary: 'Be led to the page of a mailed link',
-    text: 'For a link whose `#` was encoded as `%23` on its way, so that all of it is a path.',
+    summary: 'Redirect to the page of a mailed link',
+    text: 'A mail gateway may encode the `#` of a link as `%23`, which makes the token a part of the path.',
     success: {
       status: 302,
-      description: 'It leads to the page, with the rest as the fragment.',
+      description: 'A redirect to the page, with the token in the fragment.',
       headers: ['Location'],
     },
   }),
 
   openAccount: () => ({
     id: 'openAccount',
-    summary: 'Be led to the page where one’s own password is changed',
-    text: 'Password managers look for it.',
+    summary: 'Redirect to the page where users change their password',
+    text: 'Password managers request this path.',
     success: {
       status: 302,
-      description: 'It leads to the account page of the console.',
+      description: 'A redirect to the account page of the console.',
       headers: ['Location'],
     },
   }),
@@ -94,5 +94,5 @@ function linkPage(name: LinkPage) {
 
 // @__NO_SIDE_EFFECTS__
 function linkPageOf(id: string, summary: string): Descriptions[string] {
-  return () => ({ id, summary, text: 'Mailed links lead to it.', success: page('Link') });
+  return () => ({ id, summary, text: 'Mailed links lead to this page.', success: page('Link') });
 }

@@ -35,7 +35,7 @@ function variablesOf(all: object): readonly string[] {
   return Object.keys(all).map(variableOf);
 }
 
-/** The setting with the same first stem and the most other stems in common, of which MAIL_HOST has none. */
+/** The setting with the same first stem and the most other stems in common: for MAIL_HOST no setting, because no other stem is shared. */
 function resembled(name: string): string | undefined {
   const [first, ...others] = stemsOf(name);
   const [closest] = meant

@@ -38,7 +38,7 @@ export async function recordIntention(operation: Operation): Promise<void> {
   }
 }
 
-/** It is not known whether a requested change was made. */
+/** The command cannot know whether the change was made. */
 class UnknownOutcome extends Failure {}
 
 /**
@@ -78,7 +78,7 @@ export async function recordOperation(operation: Operation): Promise<void> {
   const unwritten = await writeOrPrint(operation);
   if (!unwritten) return;
   const { message, cause } = unwritten;
-  throw new Failure(`The command has done its work. ${message}`, { cause });
+  throw new Failure(`The change was made. ${message}`, { cause });
 }
 
 /** The details in the audit entry of a change that a fault has ended. */
@@ -93,8 +93,8 @@ interface SdkError {
 }
 
 /**
- * Whether a change that failed may have been made nevertheless, because the response was lost. Only
- * when the first attempt is refused is it certain that no attempt succeeded.
+ * Whether a change that failed may have been made, because only the response was lost. It is certain that
+ * no attempt succeeded only if the first attempt was refused.
  */
 export function mayHaveHappened(error: unknown): boolean {
   if (error instanceof Failure) return error instanceof UnknownOutcome;
@@ -131,7 +131,7 @@ async function writeOrPrint(operation: Operation): Promise<Failure | undefined> 
   } catch (cause) {
     logUnwritten(cause, write, entry);
     return new Failure(
-      `The audit entry could not be written (${faultName(cause)}): save the line above, and write the entry by replay-audit.`,
+      `The audit entry could not be written (${faultName(cause)}): save the line above, and write the entry later with replay-audit.`,
       { cause },
     );
   }

@@ -35,7 +35,9 @@ export async function findService(name: string): Promise<DeployedService> {
   const text = (key: string): string => {
     const value = known[key];
     if (typeof value === 'string') return value;
-    throw new Failure(`The parameter ${name} is not of this service: it has no ${key}.`);
+    throw new Failure(
+      `The parameter ${name} does not describe an accounts service: it has no ${key}.`,
+    );
   };
   return {
     usersTable: text('UsersTableName'),
@@ -61,7 +63,7 @@ const callerTimeout = 5000;
 
 /**
  * The ARN of the AWS identity of the credentials. This request needs no permission.
- * @throws {Failure} when AWS does not return it: commands do nothing without the name of the operator
+ * @throws {Failure} when AWS does not return it: a command does nothing if it cannot record who ran it
  */
 export async function findCaller(): Promise<string> {
   const client = new STSClient({
@@ -74,7 +76,7 @@ export async function findCaller(): Promise<string> {
     throw new Error('No ARN');
   } catch (cause) {
     throw new Failure(
-      `Nothing was done, because AWS STS does not tell your identity (${faultName(cause)}), which the audit trail needs: check the network.`,
+      `Nothing was done, because AWS STS did not return your identity (${faultName(cause)}), which the audit trail records: check the network.`,
       { cause },
     );
   } finally {
@@ -95,11 +97,11 @@ async function readParameter(name: string): Promise<Found> {
     return { service: Parameter?.ARN ?? name, known: JSON.parse(Parameter?.Value ?? '') };
   } catch (error) {
     if (error instanceof SyntaxError)
-      throw new Failure(`The parameter ${name} is not of this service.`);
+      throw new Failure(`The parameter ${name} does not describe an accounts service.`);
     if (!(error instanceof Error) || error.name !== 'ParameterNotFound') throw error;
     const region = await client.config.region();
     throw new Failure(
-      `There is no parameter ${name} in region ${region} of this account, by which services are found: check --stack or --service, AWS_REGION and AWS_PROFILE.`,
+      `A service is found by its parameter, and there is no parameter ${name} in region ${region} of this account: check --stack or --service, AWS_REGION and AWS_PROFILE.`,
     );
   } finally {
     client.destroy();

@@ -46,7 +46,7 @@ const byName: Readonly<Record<string, string>> = {
     'A table or the secret of the service does not exist: check --stack and AWS_REGION; on this machine, run npm start once.',
   ECONNREFUSED:
     'Nothing responds at the address: check the network, and AWS_ENDPOINT_URL_DYNAMODB or AWS_ENDPOINT_URL if it is set.',
-  ENOTFOUND: 'The address of the AWS region is not known: check the network and AWS_REGION.',
+  ENOTFOUND: 'There is no address of this AWS region: check the network and AWS_REGION.',
   TimeoutError: 'The store did not respond in time: try again.',
   ThrottlingException: 'AWS limits the rate of requests: try again in a minute.',
 };

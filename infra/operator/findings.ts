@@ -1,4 +1,4 @@
-/** Prints the findings of a verification, and tells which of them are known. */
+/** Prints the findings of a verification, and which of them are known. */
 import { readFileSync, writeSync } from 'node:fs';
 import * as v from 'valibot';
 import { printable } from '../../lib/ground/log.ts';
@@ -10,9 +10,9 @@ import { createPrivateFile, locate } from './files.ts';
 const ownKinds = {
   'shown key': 'in the archive is not the public key of its sealer',
   'other key': 'is not the key of --public-key',
-  'new key': 'is another key than when this was verified before',
-  shorter: 'was the newest file when this was verified before, and is not there any more',
-  different: 'is another file than the one that was verified before',
+  'new key': 'is another key than at the verification before',
+  shorter: 'was the newest file at the verification before, and is missing now',
+  different: 'is another file than at the verification before',
 } as const;
 
 const meanings = { ...findingKinds, ...ownKinds };
@@ -98,7 +98,9 @@ function readKnown(name: string): ReadonlyMap<string, string> {
     const known = lines.map((line) => v.parse(knownForm, JSON.parse(line)));
     return new Map(known.map((each) => [identityOf(each), each.reason]));
   } catch (cause) {
-    throw new Failure(`${file} cannot be read as what --write-known wrote.`, { cause });
+    throw new Failure(`${file} is not a file that --write-known has written, or it is damaged.`, {
+      cause,
+    });
   }
 }
 

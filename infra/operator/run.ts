@@ -63,7 +63,7 @@ export function failureStatus([name = '']: readonly string[]): number {
 function refusePassword(args: readonly string[]): void {
   if (!args.some((argument) => /^--?p(ass(word|wd)?)?(=|$)/i.test(argument))) return;
   throw new UsageError(
-    'A password is never an argument: leave it out. It is asked for, or read from standard input.',
+    'A password must not be an argument: leave it out. The command asks for it, or reads it from standard input.',
   );
 }
 

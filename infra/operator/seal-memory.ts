@@ -36,7 +36,7 @@ export function recall(): Memory {
   } catch (cause) {
     const memory = { keys: {}, files: {} };
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return memory;
-    const text = `${path} cannot be read (${faultName(cause)}), which has what was verified before: put it right, or move it away.`;
+    const text = `${path} cannot be read (${faultName(cause)}), so that this verification cannot be compared with earlier ones: repair the file, or move it away.`;
     return { ...memory, fault: new Failure(text, { cause }) };
   }
 }
@@ -51,8 +51,8 @@ export function judgeKey(
   const wanted = pinned ? fingerprintOf(pinned) : (keys[place] ?? subject);
   if (wanted === subject) return undefined;
   return pinned
-    ? { kind: 'other key', subject, before: `that is ${wanted}`, sha256: null }
-    : { kind: 'new key', subject, before: `it was ${wanted}`, sha256: null };
+    ? { kind: 'other key', subject, before: `the key of --public-key is ${wanted}`, sha256: null }
+    : { kind: 'new key', subject, before: `the key was ${wanted}`, sha256: null };
 }
 
 /** Checks that the file which was the newest before is still there. */
@@ -92,7 +92,7 @@ export function remember(
     mkdirSync(dirname(memoryFile()), { recursive: true, mode: 0o700 });
     writePrivately(memoryFile(), `${JSON.stringify(memory, null, 2)}\n`);
   } catch (error) {
-    console.error(`What was verified cannot be remembered: ${explain(error)}`);
+    console.error(`The outcome cannot be stored for the next verification: ${explain(error)}`);
   }
 }
 

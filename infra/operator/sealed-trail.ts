@@ -100,7 +100,7 @@ function parsePublicKey(pem: Buffer, file: string): KeyObject {
   // Node would accept a private key too, but a private key must not be kept where a public one is expected.
   if (pem.includes('PRIVATE KEY')) {
     throw new Failure(
-      `${file} is a private key: give the public one, and keep that one to its service.`,
+      `${file} is a private key: give the public key, and leave the private key with its service.`,
     );
   }
   try {
@@ -109,7 +109,7 @@ function parsePublicKey(pem: Buffer, file: string): KeyObject {
   } catch {
     // It is not a key at all.
   }
-  throw new Failure(`${file} is no public key of Ed25519 in PEM form.`);
+  throw new Failure(`${file} is not a public Ed25519 key in PEM form.`);
 }
 
 /** The fingerprint of the public key in the folder of an archive, or why there is none. */

@@ -14,7 +14,7 @@ export function sealedUsers() {
       const certain = [item.user_id, isDone ? about : undefined].filter(isId);
       for (const id of certain) known.add(id);
       if (isId(about) && isDone && action === 'DELETE') deleted.add(about);
-      // A user may have been made although the entry says that the outcome is unknown.
+      // An entry whose outcome is unknown may be about a user who was created.
       const allocated = action === 'CREATE' ? [...certain, about] : certain;
       last = Math.max(last, ...allocated.filter(isId));
     },

@@ -42,15 +42,15 @@ function leftOpen(settings: DeploymentSettings, given: AccountsSettings) {
     );
 }
 
-/** The warnings about the lock of the archive: that nobody can undo it, or that there is none. */
+/** The warnings about the lock of the archive: it cannot be undone, or it is missing. */
 function locks(
   { auditSeal, auditArchiveDays, auditLockDays: days }: DeploymentSettings,
   given: AccountsSettings,
 ): readonly string[] {
   if (auditSeal === 'off') return [];
-  const open = 'whoever has the permission can delete entries from the archive';
+  const open = 'a person with the permission can delete entries from the archive';
   if (days === 0) return [`auditLockDays is 0: ${open}`];
-  const undone = `auditLockDays is ${days}: nobody can undo that what is sealed stays for ${days} days, not even AWS; tables, keys and logs are protected, stay in their region, and outlive the stack; to try it, give auditLockDays=0`;
+  const undone = `auditLockDays is ${days}: for ${days} days nobody, not even AWS, can delete a sealed entry; tables, keys and logs are protected, stay in their region, and outlive the stack; to try a deployment, set auditLockDays=0`;
   return [
     ...(given.auditLockDays === undefined ? [undone] : []),
     ...(auditArchiveDays > days

@@ -4,12 +4,12 @@ import { graceOf, type SignedHeader, timeBefore } from './header.ts';
 /** The kinds of findings, and what they mean. */
 export const findingKinds = {
   unsigned: 'is not signed by the key',
-  foreign: 'has the name of a file of the archive, and is none',
-  altered: 'is not as it was sealed',
-  missing: 'is not there, or another one',
-  changed: 'is not what was sealed',
-  deleted: 'was sealed and is not in the table',
-  inserted: 'is in the table, but was not sealed in its time',
+  foreign: 'has the name of an archive file, but is not an archive file',
+  altered: 'was changed after it was sealed',
+  missing: 'is missing, or another file has its name',
+  changed: 'was changed after it was sealed',
+  deleted: 'was sealed, but is not in the table',
+  inserted: 'is in the table, but was not sealed when it should have been',
 } as const;
 
 export interface Finding {

@@ -56,7 +56,7 @@ export const replayArchive = async (deployment: Deployment, restored: string, lo
   // Until then a sealer may be running.
   await wait(4 * Number(sealInterval) * 1000);
   const printed = await operateOn(emulator, args);
-  const isDone = /^Put back: [1-9]\d*\. .* Left: 0\.$/m.test(printed);
+  const isDone = /^Written: [1-9]\d*\. .* Failed: 0\.$/m.test(printed);
   const isNamed = printed.includes(`the table lacks: ${lost.id}\n`);
   requireThat(isDone && isNamed, `Replayed: ${printed}`);
   await follow(linesWith('Restore', 'update-time-to-live'), emulator);

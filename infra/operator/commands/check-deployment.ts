@@ -5,25 +5,26 @@ import { probesOf, routesBehindTokens, userOf } from '../probes.ts';
 import { type Judged, probeAll } from '../probing.ts';
 
 export const checkDeployment: Command = {
-  summary: 'call a deployed service through its public address, and say whether it works',
+  summary: 'send requests to the public address of a deployed service, and say whether it works',
   options: {
     '--url <address>': 'the public address; required with edge=cloudfront',
     '--json': 'print the outcome as JSON',
-    '--seconds <number>': 'for how long it asks again what it cannot tell; 120 unless given',
+    '--seconds <number>':
+      'how long requests are repeated while the outcome is unknown (default: 120)',
   },
-  help: `Calls every route without a token and with a forged one, public ones with an empty body, and logs in
-once as somebody who does not exist. Each must answer as the contract says; nothing is changed but
-that the login leaves an entry. With a token of an admin in ACCOUNTS_TOKEN it also reads what an admin
-may read. Without one the last line names the routes whose handlers it has not reached, because they
-answer before they read.
+  help: `Requests every route without a token and with a forged token, public routes with an empty body, and
+one login of a user who does not exist. Each response must be the response of the contract. Nothing is
+changed, but the login leaves an audit entry. With the token of an admin in ACCOUNTS_TOKEN the command
+also reads what an admin may read. Without a token the last line names the routes whose handlers were
+not reached, because they respond before they read anything.
 
-Where a fault is found go back to the version before. Where it cannot tell, because the address cannot
-be reached or requests are throttled, do not: find out why.`,
+If there is a fault, deploy the version before again. If the outcome is unknown, because the address
+cannot be reached or requests are throttled, do not: find out why.`,
   examples: [
     'check-deployment --stack accounts-production',
     'check-deployment --stack accounts-production --url https://accounts.example.com --json',
   ],
-  status: { failure: 2, help: '0 it works, 1 a fault, 2 cannot tell or wrong usage' },
+  status: { failure: 2, help: '0 it works, 1 a fault, 2 unknown or wrong usage' },
   run,
 };
 
@@ -43,7 +44,9 @@ async function run({ options, target }: Invocation): Promise<void> {
 function addressOf(given: unknown, isBehindCloudFront: boolean): string {
   const text = String(given ?? (isBehindCloudFront ? '' : config.apiUrl));
   if (!given && isBehindCloudFront) {
-    throw new UsageError('--url is required: this service answers through CloudFront alone.');
+    throw new UsageError(
+      '--url is required: this service responds to requests through CloudFront only.',
+    );
   }
   if (!text) throw new Failure('The service is not running: start it, or give --url.');
   if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text.replace(/\/+$/, '');
@@ -77,16 +80,16 @@ type Outcome = ReturnType<typeof outcomeOf>;
 
 const sentences = {
   works: 'It works.',
-  fault: 'FAULT: go back to the version before, unless this is the first one.',
-  unknown: 'CANNOT TELL: do not go back; find out why.',
+  fault: 'FAULT: deploy the version before again, unless this is the first one.',
+  unknown: 'CANNOT TELL: do not deploy the version before; find out why.',
 } as const;
 
 function textOf({ outcome, url, requests, faults, unknown, notReached }: Outcome): string {
   const line = ({ title, found }: Judged) => `${title}: ${found}`;
-  const why = 'handlers answer before they read, unless ACCOUNTS_TOKEN is the token of an admin';
+  const why = 'without the token of an admin in ACCOUNTS_TOKEN, handlers respond before they read';
   return [
     ...[...faults, ...unknown].map(line),
-    `${url}: ${requests} requests, ${faults.length} faults, ${unknown.length} that tell nothing.`,
+    `${url}: ${requests} requests, ${faults.length} faults, ${unknown.length} unknown.`,
     sentences[outcome],
     ...(notReached.length > 0 ? [`Not reached (${why}): ${notReached.join(', ')}`] : []),
   ].join('\n');

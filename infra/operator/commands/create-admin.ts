@@ -31,9 +31,9 @@ export const createAdmin: Command = {
   summary: 'create an admin, or make the user with this address one',
   operands: ['email'],
   options: { '--name <name>': 'the name of a new user (default: Administrator)' },
-  help: `This is the way back in. A user who has the address already becomes an admin with the new password, a verified address, no second factor and no identity, is suspended no more, and all sessions of the user are ended.
+  help: `It is also the way back in for an admin who cannot log in. A user who already has the address becomes an admin with the new password, a verified address, no second factor and no identity. A suspension is lifted, and all sessions of the user are ended.
 
-The password is asked for twice and not shown; without a terminal, it is the only line of standard input. It is never an argument, because arguments stay in the history of the shell and are shown in the list of processes.`,
+The password is asked for twice and not shown; without a terminal, it is the only line of standard input. It must not be an argument, because arguments stay in the history of the shell and are shown in the list of processes.`,
   examples: [
     'create-admin ada@example.com --name "Ada Lovelace" --local',
     'create-admin ada@example.com --stack accounts-production < password-file',

@@ -5,7 +5,7 @@ import { Failure } from '../failure.ts';
 
 const run: Run = async ({ operator, target: { edgeSecret } }) => {
   if (!edgeSecret) {
-    throw new Failure('This service is not behind CloudFront: that is the setting edge.');
+    throw new Failure('This service is not behind CloudFront: see the setting edge.');
   }
   await recordIntention({ operator, action: 'READ', resource: 'edge-header' });
   const client = new SecretsManagerClient({ maxAttempts: 2 });
@@ -17,7 +17,7 @@ const run: Run = async ({ operator, target: { edgeSecret } }) => {
 export const edgeHeader: Command = {
   summary: 'print the value of the header that CloudFront adds',
   help: `For the distribution in front of a deployed service (edge=cloudfront), which adds the header
-x-origin-verify with this value to each request. Functions refuse all others. Whoever knows the value can
-claim any address: keep it as you keep a password.`,
+x-origin-verify with this value to each request. Functions refuse requests without it. A person
+who knows the value can claim any source address: keep it as you keep a password.`,
   run,
 };

@@ -37,11 +37,11 @@ export const exportAudit: Command = {
     '--format <format>': 'ndjson (default), or csv for spreadsheets',
   },
   help: `Entries are written oldest first, each once, including those that have left the table. They
-have the fields of the API, and also request_id, which the request's log line has, and file, the number
-of the file of the archive that sealed the entry (null: it is not sealed yet). FILE must not exist; only
+have the fields of the API, and also request_id, which is in the log line of the request, and file, the
+number of the archive file with the entry (null: it is not sealed yet). FILE must not exist; only
 you can read it. FILE - is standard output.
 
-Sealed entries are written as they were sealed, whatever the table has. Each file of the archive is
+Sealed entries are written as they were sealed, even if the table differs. Each file of the archive is
 checked when it is read: if one has changed, nothing is written (see verify-audit). A copy is read
 without a service, and no audit entry is left.`,
   examples: [
@@ -63,7 +63,7 @@ interface Export {
 /** @throws {UsageError} */
 function parseExport(options: Options): Export {
   if (options['public-key'] !== undefined && options.archive === undefined) {
-    throw new UsageError('--public-key is for a copy, which --archive names.');
+    throw new UsageError('--public-key requires --archive, which names the copy.');
   }
   const formats = Object.keys(exportFormats) as Export['format'][];
   const filter = {
@@ -161,7 +161,7 @@ function advance({ entries, progress, interruption }: Work, fraction: number | u
 function refuse({ kind, subject, count }: Finding): void {
   if (count === undefined) return;
   throw new Failure(
-    `${subject} ${findingKinds[kind]}: nothing was exported. Run verify-audit; --since and --until can leave a time out.`,
+    `${subject} ${findingKinds[kind]}: nothing was exported. Run verify-audit. With --since and --until you can export entries of other times.`,
   );
 }
 

@@ -47,7 +47,7 @@ const run: Run = async ({ operator, operands: [name = ''] }) => {
 export const exportUsers: Command = {
   summary: 'export all users with their password hashes, to another system',
   operands: ['file'],
-  help: `Each line is a JSON object that import-users can read; they are in no order. The file must not
+  help: `Each line is a JSON object that import-users can read; the lines are in no order. The file must not
 exist; only you can read it. FILE - is standard output, unless that is a terminal. Second factors are
 not exported: users set them up anew.
 

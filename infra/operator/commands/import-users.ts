@@ -46,13 +46,13 @@ export const importUsers: Command = {
   summary: 'import users of another system, with their password hashes',
   operands: ['file'],
   options: { '--ids <new file>': 'write old id, new id and email to this file' },
-  help: `Each line is a JSON object with name, email, password_hash and email_verified (true or false),
-which only a service that verifies no addresses lets you leave out, as false. If known, it has role
-(user or admin), auditor (true or false), created_at and, of a user who may not log in, suspended_at,
-in ISO 8601 or as PostgreSQL prints it, with an offset from UTC. Other fields are ignored; users get
-new ids. Hashes are bcrypt hashes ($2a$, $2b$, $2y$, of a cost up to the service's BCRYPT_COST) or
-hashes from export-users of this service. A user without such a hash has null, and sets a password by
-a reset before logging in. A plain bcrypt hash covers only the first 72 bytes of a password: users
+  help: `Each line is a JSON object with name, email, password_hash and email_verified (true or false; it may
+be left out, as false, if the service verifies no addresses). Optional fields are role (user or admin),
+auditor (true or false), created_at and, for a user who may not log in, suspended_at: times in ISO 8601
+or as PostgreSQL prints them, with an offset from UTC. Other fields are ignored; users get new ids.
+Hashes are bcrypt hashes ($2a$, $2b$, $2y$, of a cost up to the service's BCRYPT_COST) or hashes from
+export-users of this service. For a user without such a hash write null: the user sets a password by a
+reset before the first login. A plain bcrypt hash covers only the first 72 bytes of a password: users
 with longer ones cannot log in.
 
   {"name":"Ada","email":"ada@example.com","password_hash":"$2b$10$…"}
@@ -61,8 +61,8 @@ Lines that break a rule are reported by their numbers and left out; all others a
 Ctrl-C, a fault or a correction of the reported lines, run the command again: users whom the same
 line has imported before are skipped, even if they have logged in or changed their passwords since.
 
-With --ids, a new file that only you can read has one JSON object per line, for each user whom this
-run or an earlier one has imported; old_id is the field id of the line, text or a whole number:
+With --ids, a new file that only you can read gets one JSON object per line, for each user whom this
+run or an earlier run imported; old_id is the field id of the line, text or a whole number:
 
   {"old_id":"9f1c","new_id":17,"email":"ada@example.com"}`,
   examples: [

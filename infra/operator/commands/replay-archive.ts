@@ -9,23 +9,24 @@ import { type OpenedTrail, openTrail } from '../sealed-trail.ts';
 import { sealedUsers } from '../sealed-users.ts';
 
 export const replayArchive: Command = {
-  summary: 'put entries back that are sealed, and that restored tables lack',
+  summary: 'write sealed entries again that restored tables lack',
   options: {
-    '--restored <time>': 'the second to which the tables were restored, as for AWS',
+    '--restored <time>': 'the time to which the tables were restored, as you gave it to AWS',
     '--users-table <name>': 'the restored table of users, which no service uses yet',
     '--audit-table <name>': 'the restored table of audit entries',
     '--bucket <name>': 'the bucket of the archive, AuditArchiveBucketName',
-    '--key <arn>': 'the key that signs it, AuditSealKeyArn',
+    '--key <arn>': 'the key that signs the archive, AuditSealKeyArn',
   },
-  help: `Run it after a restore and before any service uses the tables. It writes every entry that a file of
-the archive has since --restored, byte for byte, where the table has none of its id; verify-audit then
-says what it would have said before. Entries that differ, and those that are missing of before, stay as
-they are: they are findings. New users get ids above all that are sealed. It names users whom the
-trail has and the table lacks, and those who were deleted since and are back.
+  help: `Run it after a restore and before any service uses the tables. Each entry that was sealed after
+--restored, and whose id the table lacks, is written to the table, byte for byte. After that verify-audit
+reports what it would have reported before the restore: an entry that differs, or that was missing
+before, is still a finding. New users get ids that are greater than all sealed ids. The command names
+users who are in the trail but not in the table, and users who were deleted after --restored and are in
+the table again.
 
-No sealer may run: on AWS disable its rule first. It refuses while the newest file of the archive is
-younger than three intervals. It can be run again. On this machine restore the data folder, keep the
-newest audit-archive in it, and run the command before the service.`,
+No sealer may run: on AWS disable its rule first. The command refuses to run while the newest file of
+the archive is younger than three intervals. It can be run again. On this machine restore the data
+folder, keep the newest audit-archive in it, and run the command before you start the service.`,
   examples: [
     'replay-archive --restored 2026-11-20T12:00:00Z --users-table accounts-users-restored --audit-table accounts-audit-restored --bucket BUCKET --key ARN',
     'replay-archive --restored 2026-11-20T12:00:00Z --local',
@@ -37,9 +38,10 @@ async function run(invocation: Invocation): Promise<void> {
   const { operator, options } = invocation;
   const restored = parseTime('restored', options.restored);
   if (!restored)
-    throw new UsageError('--restored must say to which second the tables were restored.');
+    throw new UsageError('--restored must be the time to which the tables were restored.');
   const trail = await openTrail(invocation);
-  if (!trail) throw new Failure('The audit trail is not sealed: there is nothing to put back.');
+  if (!trail)
+    throw new Failure('The audit trail is not sealed: there are no entries to write again.');
   await requireStill(trail, Date.now());
   const done: Tally = { files: 0, written: 0, present: 0, left: 0, missing: 0, back: 0 };
   const stopped = await putAllBack(trail, restored, done).then(
@@ -48,10 +50,12 @@ async function run(invocation: Invocation): Promise<void> {
   );
   const { files, written, present, left } = done;
   console.log(
-    `Put back: ${written}. There already: ${present}. Files read: ${files}. Left: ${left}.`,
+    `Written: ${written}. Already there: ${present}. Files read: ${files}. Failed: ${left}.`,
   );
   const problem =
-    stopped ?? (left > 0 && 'What is named above could not be put back: run verify-audit.');
+    stopped ??
+    (left > 0 &&
+      'The entries and files named above could not be written or read: run verify-audit.');
   const result = problem ? 'FAILURE' : 'SUCCESS';
   // Only counts are recorded: a list of ids would be taken for a list of replayed entries.
   const operation = { operator, action: 'CREATE', resource: 'audit-logs', details: done } as const;
@@ -73,16 +77,17 @@ interface Tally extends Replayed {
 /** @throws {Failure} while a sealer may be running: it would not write the same files as a new sealer */
 async function requireStill(trail: OpenedTrail, now: number): Promise<void> {
   if (trail.folder !== undefined) {
-    if (trail.isLive) throw new Failure('The service is running, and seals: stop it first.');
+    if (trail.isLive)
+      throw new Failure('The service is running, and seals entries: stop it first.');
     return;
   }
   const { newest } = await findEnd(trail, now, { mostUnsigned: Number.POSITIVE_INFINITY });
-  if (!newest) throw new Failure('There is no file in the archive that the key has signed.');
+  if (!newest) throw new Failure('The archive has no file that this key has signed.');
   const wait = 3 * newest.interval * 1000;
   if (Math.abs(now - Date.parse(newest.at)) >= wait) return;
   const from = new Date(Date.parse(newest.at) + wait).toISOString();
   throw new Failure(
-    `A sealer may be running: the newest file is of ${newest.at}. Disable the rule that runs it, and try again from ${from} on.`,
+    `A sealer may be running: the newest file was written at ${newest.at}. Disable the rule that runs it, and try again from ${from} on.`,
   );
 }
 
@@ -90,7 +95,7 @@ async function putAllBack(trail: OpenedTrail, restored: string, done: Tally): Pr
   const users = sealedUsers();
   const left = (subject: string, why: string) => {
     done.left += 1;
-    console.error(`Not put back: ${subject}. ${why}.`);
+    console.error(`Failed: ${subject}. ${why}.`);
   };
   const { archive, publicKey } = trail;
   const reading = { archive, publicKey, restored, now: Date.now() };
@@ -99,8 +104,8 @@ async function putAllBack(trail: OpenedTrail, restored: string, done: Tally): Pr
   const { missing, back } = await users.compare();
   done.missing = missing.length;
   done.back = back.length;
-  name('Users whom the trail has and the table lacks', missing);
-  name('Users who were deleted since, and are back', back);
+  name('Users in the trail who are not in the table', missing);
+  name('Users who were deleted after that time, and are in the table again', back);
 }
 
 function name(title: string, ids: readonly number[]): void {

@@ -47,7 +47,7 @@ const run: Run = async ({ operator, operands: [name = ''] }) => {
 };
 
 export const replayAudit: Command = {
-  summary: 'write audit entries that could not be written before, from the log',
+  summary: 'write audit entries from the log that could not be written before',
   operands: ['file'],
   help: `Reads log lines (FILE - is standard input) and writes the entry of each line with the event
 ${entryNotWritten}. Other lines are ignored. The command can be run again: entries that exist already
@@ -56,8 +56,9 @@ are not changed.
 From a deployed service, whose output FunctionLogGroupName is GROUP:
   aws logs filter-log-events --log-group-name GROUP --filter-pattern '"${entryNotWritten}"' \\
     --query 'events[].[logStreamName, message]' --output text > lines.log
-Look at the lines before: each function may write any line to that log. The name of the stream has the
-function, and the access log, to which none writes, has the route of each requestId.`,
+Check the lines before you replay them, because each function may write any line to that log. The name
+of the stream contains the function; the access log, to which no function can write, has the route of
+each requestId.`,
   examples: [
     'replay-audit lines.log --stack accounts-production',
     'replay-audit service.log --local',
@@ -205,7 +206,7 @@ async function writeBlock(replay: Replay): Promise<void> {
       listed = performance.now();
     }
     const { id } = await writeEntry(entry, write);
-    // The entry got another id, because its own was taken.
+    // The entry got another id, because another entry had its id.
     if (id !== entry.id) await list(operator, [id]);
     tally.written += 1;
   }

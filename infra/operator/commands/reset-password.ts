@@ -9,14 +9,14 @@ import { Failure } from '../failure.ts';
 
 const run: Run = async ({ operator, operands: [email = ''] }) => {
   if (!sendsMail(config)) {
-    throw new Failure('This service resets no passwords: it needs the setting mailFrom.');
+    throw new Failure('This service resets no passwords: that requires the setting mailFrom.');
   }
   if (!URL.canParse(urlOf('reset')))
-    throw new Failure('Start the service: only then its address is known.');
+    throw new Failure('Start the service first: its address is known only while it runs.');
   const user = await requireUser(email);
   const { id } = user;
   if (isSuspended(user)) {
-    throw new Failure(`User ${id} is suspended: an admin must lift that first.`);
+    throw new Failure(`User ${id} is suspended: an admin must lift the suspension first.`);
   }
   await recordChange(
     {
@@ -38,7 +38,7 @@ export const resetPassword: Command = {
   summary: 'print a link by which a user sets a new password',
   operands: ['email'],
   help: `For a user whose mails do not arrive: send the link in a way that you trust, to this user
-alone. It is valid for 30 minutes, and only once; links that were mailed before become invalid. This
-needs a service that sends mails (mailFrom). Nothing is mailed until the link is used.`,
+only. It is valid for 30 minutes, and only once; links that were mailed before become invalid. The
+service must send mails (mailFrom). Nothing is mailed until the link is used.`,
   run,
 };

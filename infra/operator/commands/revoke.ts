@@ -20,8 +20,8 @@ export const revoke: Command = {
   summary: 'end all sessions of a user',
   operands: ['email'],
   help: `The tokens of the user are refused from now on; the user can log in again, with the same
-password. Without sessions (sessionDays=0), tokens end when they expire, or all at once by rotate-secret,
-after a leak of the secret.`,
+password. Without sessions (sessionDays=0), a token is valid until it expires; rotate-secret can void
+all tokens.`,
   run,
 };
 
@@ -53,8 +53,8 @@ const runForAll: Run = async ({ operator }) => {
 
 export const revokeAll: Command = {
   summary: 'end all sessions of all users',
-  help: `Everyone has to log in again: for instance after a table was restored, which brings back
-sessions that were ended since. If the command stops early, run it again.`,
+  help: `Everyone has to log in again. Run it, for instance, after a table was restored: sessions that
+were ended since the backup are open again. If the command stops early, run it again.`,
   run: runForAll,
 };
 

@@ -9,9 +9,10 @@ import { Failure } from '../failure.ts';
 import type { Target } from '../target.ts';
 
 /** The advice when it is unknown whether the secret was rotated. */
-const tryWithoutForce = 'Try again without --force: this is refused if the secret was rotated.';
+const tryWithoutForce =
+  'Run the command again without --force: it is refused if the secret was rotated.';
 const runForcedAgain =
-  'Run the command again with --force until it succeeds: once too often logs everyone out, and does no other harm.';
+  'Run the command again with --force until it succeeds: one rotation too many logs everyone out, and does no other harm.';
 
 const run: Run = async ({ operator, options, target: { signingSecret } }) => {
   if (!signingSecret) {

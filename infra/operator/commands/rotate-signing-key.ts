@@ -16,7 +16,9 @@ const run: Run = async ({ operator, options }) => {
   const { action, kid, due, dueIfLost = 0, work, done } = step;
   const from = options.now ? dueIfLost : due;
   if (Date.now() < from) {
-    throw new Failure(`It is too early. Run this from ${text(from)} on; --now is for a lost key.`);
+    throw new Failure(
+      `It is too early. Run the command from ${text(from)} on; use --now only if a key is lost.`,
+    );
   }
   await recordChange(
     { operator, action, resource: 'signing-key', resource_id: kid },
@@ -24,20 +26,20 @@ const run: Run = async ({ operator, options }) => {
       await work();
       console.log(done);
     },
-    { check: 'Run it again: it does what is left of the step.' },
+    { check: 'Run the command again: it completes the step.' },
   );
 };
 
 export const rotateSigningKey: Command = {
   summary: 'replace the key that signs tokens which others verify, in three steps',
   options: {
-    '--sign': 'let the published key sign',
-    '--retire': 'end the key that signed before',
-    '--now': 'take the step early, because a key is lost: some tokens are refused',
+    '--sign': 'sign tokens with the published key',
+    '--retire': 'refuse tokens of the previous key, and delete it',
+    '--now': 'do the step early, because a key is lost; some tokens are then refused',
   },
-  help: `Without an option, makes a key and publishes it. Two hours later --sign lets it sign, and when
-the last token of the key before has expired, --retire ends that. Each step says when the next one
-is possible, and is refused before.`,
+  help: `Without an option, the command makes a key and publishes it. Two hours later --sign signs tokens
+with it. When the last token of the previous key has expired, --retire deletes that key. Each step says
+from when on the next step is possible; before, it is refused.`,
   run,
 };
 
@@ -67,13 +69,13 @@ interface RotationStep {
 type Keys = Awaited<ReturnType<typeof openKeys>>;
 
 function sign({ next, current, put }: Keys): RotationStep {
-  if (!next) throw new Failure('No key is published: run this without options first.');
+  if (!next) throw new Failure('No key is published: run the command without options first.');
   if (next.id === current.id) {
     const from = text(current.since + retirementDelay);
     throw new Failure(`The key ${next.kid} signs already. Next: --retire, from ${from} on.`);
   }
   const done = `The key ${next.kid} signs, in all functions from ${after(keysLifetime)} on.
-Next: --retire, from ${after(retirementDelay)} on, when the last token of the key before has expired.`;
+Next: --retire, from ${after(retirementDelay)} on, when the last token of the previous key has expired.`;
   const due = next.since + publication.delay;
   const dueIfLost = next.since + publication.least;
   const work = () => put('current', next.id);
@@ -116,6 +118,6 @@ async function publish({ next, current, previous, make, put }: Keys): Promise<Ro
     await put('next', id);
   };
   const done = `Published the key ${kid}, which signs nothing yet.
-Next: --sign, from ${after(publication.delay)} on, when all who verify tokens have read it.`;
+Next: --sign, from ${after(publication.delay)} on, when every service that verifies tokens has read it.`;
   return { action: 'CREATE', kid, due: 0, work, done };
 }

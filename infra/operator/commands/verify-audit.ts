@@ -24,7 +24,7 @@ const run: Run = async (invocation) => {
   const trail = await openTrail(invocation);
   if (!trail) {
     throw new Failure(
-      'The audit trail is not sealed: on one machine run npm start once; a stack, deploy with auditSeal=on.',
+      'The audit trail is not sealed: on one machine run npm start once; in AWS deploy with auditSeal=on.',
     );
   }
   const findings = await openFindings(options.known, options['write-known']);
@@ -45,26 +45,25 @@ export const verifyAudit: Command = {
   summary: 'prove that nobody has changed, deleted or added audit entries since they were sealed',
   options: {
     ...trailOptions,
-    '--known <file>': 'findings that are known, with their reasons: they do not count',
-    '--write-known <file>': 'a new file for what is found, to be given reasons and then as --known',
+    '--known <file>': 'a file of known findings with their reasons, which do not count',
+    '--write-known <file>': 'a new file for all findings: add reasons to it, and use it as --known',
   },
-  help: `Names, by id, entries that are changed (with what was sealed and what is there), deleted or
-inserted, and files of the archive that are missing, altered, not signed by the key, or none of the
-archive's; says how many entries wait to be sealed. Entries that wait for too long, or of a service that
-does not run, may be those of files that were taken away: it cannot tell.
+  help: `It lists the ids of entries that were changed (with the sealed and the present values), deleted or
+inserted; and archive files that are missing, altered or not signed by the key. It also says how many
+entries wait to be sealed. If entries wait for too long, or the service does not run, the newest files
+may have been taken away: then the outcome is unknown.
 
-It remembers the newest file of each key, and the key of each service, in
-$XDG_STATE_HOME/accounts-service (or, unset, in ~/.local/state/accounts-service), and says when one
-has disappeared or differs. A new key that you intended is confirmed once by --public-key. Run it
-every day, on a machine that nobody reaches who may write to the archive: only such a memory shows
-that the newest files were taken away. Compare the key's fingerprint, which it prints, with the one
-you know.`,
+The newest file of each key, and the key of each service, are stored in
+$XDG_STATE_HOME/accounts-service (by default in ~/.local/state/accounts-service) and compared at the
+next run. Confirm an intended new key once with --public-key. Run the command every day, on a machine
+that nobody can reach who may write to the archive: only such a memory shows that the newest files were
+taken away. Compare the fingerprint of the key, which the command prints, with the one you know.`,
   examples: [
     'verify-audit --stack accounts-production',
     'verify-audit --since 2026-11-01 --local',
     'verify-audit --archive copy --public-key public-key.pem',
   ],
-  status: { failure: 2, help: '0 intact, 1 not intact, 2 could not tell or wrong usage' },
+  status: { failure: 2, help: '0 intact, 1 not intact, 2 unknown or wrong usage' },
   run,
 };
 
@@ -84,7 +83,7 @@ async function verifyRange(
   findings.tell(otherFile);
   if (findings.faults === 0 && memory.fault) throw memory.fault;
   if (findings.faults === 0 && verified.files === 0) {
-    throw new Failure('Nothing was verified: there is no file of that time in the archive.');
+    throw new Failure('Nothing was verified: the archive has no file of that time.');
   }
   findings.tell(judgeShownKey(trail));
   if (memory.fault) console.error(explain(memory.fault));

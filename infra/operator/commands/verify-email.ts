@@ -8,7 +8,7 @@ import { Failure } from '../failure.ts';
 
 const run: Run = async ({ operator, operands: [email = ''] }) => {
   if (config.emailVerification === 'off') {
-    throw new Failure('This service verifies no addresses: that is the setting emailVerification.');
+    throw new Failure('This service verifies no addresses: see the setting emailVerification.');
   }
   const user = await requireUser(email);
   const { id } = user;

@@ -342,7 +342,7 @@ describe('A command that is refused changes nothing and records nothing:', () =>
     ['create-admin', 'email must be a valid email address.', async () => ({ email: 'ada' })],
     ['revoke', unknown, nobody],
     ['reset-password', unknown, nobody],
-    ['reset-password', 'User ID is suspended: an admin must lift that first.', suspended],
+    ['reset-password', 'User ID is suspended: an admin must lift the suspension first.', suspended],
     ['verify-email', unknown, nobody],
     ['verify-email', 'The address of this user is verified already.', anAdmin],
   ])('%s: %s', async (command, message, makeSubject, input = password) => {
@@ -375,7 +375,9 @@ it('The link of reset-password leads to the page of the service itself, which mu
   expect(stopped).toMatchObject({
     status: 1,
     stdout: '',
-    stderr: expect.stringMatching(/\nStart the service: only then its address is known\.\n$/),
+    stderr: expect.stringMatching(
+      /\nStart the service first: its address is known only while it runs\.\n$/,
+    ),
   });
 });
 

@@ -29,7 +29,7 @@ describe('check-deployment', () => {
     const { status, stdout } = await check(good);
 
     expect(stdout).toMatch(
-      /^http:\/\/localhost:\d+: \d+ requests, 0 faults, 0 that tell nothing\.\nIt works\.\nNot reached \(.*\): .*GET \/api\/profile, /,
+      /^http:\/\/localhost:\d+: \d+ requests, 0 faults, 0 unknown\.\nIt works\.\nNot reached \(.*\): .*GET \/api\/profile, /,
     );
     expect(status).toBe(0);
   });
@@ -73,7 +73,7 @@ describe('check-deployment', () => {
     const { status, stdout } = await check(broken);
 
     expect(stdout).toMatch(/^POST \/api\/login of an address that nobody has: 500 STORAGE_FAULT\n/);
-    expect(stdout).toContain('\nFAULT: go back to the version before');
+    expect(stdout).toContain('\nFAULT: deploy the version before again');
     expect(status).toBe(1);
   });
 
@@ -124,7 +124,7 @@ describe('check-deployment', () => {
     const { status, stdout } = await check(service, [await open()]);
 
     expect(stdout).toContain(', 0 faults, ');
-    expect(stdout).toContain('\nCANNOT TELL: do not go back; find out why.\n');
+    expect(stdout).toContain('\nCANNOT TELL: do not deploy the version before; find out why.\n');
     expect(status).toBe(2);
   });
 
@@ -156,7 +156,9 @@ describe('check-deployment', () => {
         environment,
       });
 
-      expect(stderr).toContain('--url is required: this service answers through CloudFront alone.');
+      expect(stderr).toContain(
+        '--url is required: this service responds to requests through CloudFront only.',
+      );
       expect(status).toBe(2);
     });
   });

@@ -26,7 +26,7 @@ describe('edge-header', () => {
 
     expect([status, stderr]).toEqual([
       1,
-      'This service is not behind CloudFront: that is the setting edge.\n',
+      'This service is not behind CloudFront: see the setting edge.\n',
     ]);
   });
 });

@@ -98,12 +98,12 @@ const rows: Readonly<Record<string, Row>> = {
   'reset-password': {
     args: (email) => ['reset-password', email],
     on: [0, 'https://app.example.com/reset#token='],
-    off: [1, 'This service resets no passwords: it needs the setting mailFrom.'],
+    off: [1, 'This service resets no passwords: that requires the setting mailFrom.'],
   },
   'verify-email': {
     args: (email) => ['verify-email', email],
     on: [0, 'The address of user '],
-    off: [1, 'This service verifies no addresses: that is the setting emailVerification.'],
+    off: [1, 'This service verifies no addresses: see the setting emailVerification.'],
   },
   'rotate-secret': {
     args: () => ['rotate-secret', '--force'],
@@ -135,7 +135,7 @@ const rows: Readonly<Record<string, Row>> = {
   // On a service that is restored: replay-archive.test.ts.
   'replay-archive': {
     args: () => ['replay-archive'],
-    ...alike(2, '--restored must say to which second'),
+    ...alike(2, '--restored must be the time to which'),
   },
   'export-audit': { args: () => ['export-audit', '-'], ...alike(0, 'Exported ') },
   // On a service that runs: check-deployment.test.ts.

@@ -197,15 +197,15 @@ describe('export-audit', () => {
     );
     expect(ofUser.length).toBeGreaterThan(0);
     expect(keyAlone.status).toBe(2);
-    expect(keyAlone.stderr).toContain('--public-key is for a copy, which --archive names');
+    expect(keyAlone.stderr).toContain('--public-key requires --archive, which names the copy');
   });
 
   it.each([
-    ['a file that is gone', () => undefined, /^file 2 \(\d{10}\.ndjson\.gz\) is not there/],
+    ['a file that is gone', () => undefined, /^file 2 \(\d{10}\.ndjson\.gz\) is missing/],
     [
       'a file that was changed',
       (bytes: Buffer) => Buffer.concat([bytes, Buffer.of(0)]),
-      /^file 2 \(\d{10}\.ndjson\.gz\) is not as it was sealed/,
+      /^file 2 \(\d{10}\.ndjson\.gz\) was changed after it was sealed/,
     ],
   ])('writes nothing beside %s, and says so', async (_, tamper, message) => {
     const name = archive.files()[1]?.name ?? '';

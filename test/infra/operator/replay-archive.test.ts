@@ -72,10 +72,10 @@ it('A restored service keeps its chain: nothing sealed is missing, no id comes a
   const again = await run('replay-archive', '--restored', restored);
 
   const written = before.length - (backup[1]?.length ?? 0);
-  expect(ended.stderr + again.stderr).not.toContain('Not put back');
+  expect(ended.stderr + again.stderr).not.toContain('Failed: ');
   expect(ended.stdout).toMatch(
     new RegExp(
-      `^Users whom the trail has and the table lacks: ${bob.id}\nUsers who were deleted since, and are back: ${erin.id}\nPut back: ${written}\\. There already: \\d+\\. Files read: \\d+\\. Left: 0\\.\n$`,
+      `^Users in the trail who are not in the table: ${bob.id}\nUsers who were deleted after that time, and are in the table again: ${erin.id}\nWritten: ${written}\\. Already there: \\d+\\. Files read: \\d+\\. Failed: 0\\.\n$`,
     ),
   );
   expect([ended.status, again.status]).toEqual([0, 0]);
@@ -134,7 +134,7 @@ describe('replay-archive', () => {
 
     const { status, stdout } = await replay(...restored);
 
-    expect(stdout).toBe('Put back: 0. There already: 0. Files read: 1. Left: 0.\n');
+    expect(stdout).toBe('Written: 0. Already there: 0. Files read: 1. Failed: 0.\n');
     expect(status).toBe(0);
   });
 
@@ -144,7 +144,7 @@ describe('replay-archive', () => {
     const { status, stderr } = await replay(...restored);
 
     expect(stderr).toMatch(
-      /^A sealer may be running: the newest file is of \S+Z\. Disable the rule that runs it, and try again from \S+Z on\.\n$/,
+      /^A sealer may be running: the newest file was written at \S+Z\. Disable the rule that runs it, and try again from \S+Z on\.\n$/,
     );
     expect(status).toBe(1);
   });
@@ -156,7 +156,7 @@ describe('replay-archive', () => {
     const some = await operate(['replay-archive', '--bucket', 'trail', ...restored]);
 
     expect([without.status, some.status]).toEqual([2, 2]);
-    expect(without.stderr).toBe('--restored must say to which second the tables were restored.\n');
+    expect(without.stderr).toBe('--restored must be the time to which the tables were restored.\n');
     expect(some.stderr).toMatch(/^Name one service: /);
   });
 });

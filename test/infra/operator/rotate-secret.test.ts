@@ -145,7 +145,7 @@ describe('rotate-secret on a deployed stack', async () => {
       'does nothing when AWS STS does not tell who runs it',
       'GetCallerIdentity',
       1,
-      /^Nothing was done, because AWS STS does not tell your identity/,
+      /^Nothing was done, because AWS STS did not return your identity/,
       1,
     ],
   ])('%s', async (_, silent, status, said, versions, entry) => {

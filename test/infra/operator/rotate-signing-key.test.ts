@@ -17,7 +17,7 @@ interface Step {
 
 const published = '0 Published the key K, which signs nothing yet.\nNext: --sign, from T on';
 const signs = '0 The key K signs, in all functions from T on.\nNext: --retire, from T on';
-const tooEarly = '1 It is too early. Run this from T on';
+const tooEarly = '1 It is too early. Run the command from T on';
 
 // biome-ignore format: a table
 const steps: readonly Step[] = [

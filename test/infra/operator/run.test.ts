@@ -131,9 +131,9 @@ describe('A command for a copy of an archive', () => {
     [
       'of another kind',
       pem(generateKeyPairSync('x25519').publicKey),
-      'is no public key of Ed25519',
+      'is not a public Ed25519 key',
     ],
-    ['none', 'x', 'is no public key of Ed25519'],
+    ['none', 'x', 'is not a public Ed25519 key'],
   ])('ends with 2 when the public key is %s', async (_, content, message) => {
     const file = join(elsewhere, 'other');
     writeFileSync(file, content);

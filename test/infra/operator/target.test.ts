@@ -107,7 +107,7 @@ describe('A command for a deployed stack', () => {
       'there is no such service, by its parameter and region',
       400,
       errorBody('ParameterNotFound', ''),
-      /^There is no parameter \/accounts\/accounts in region eu-north-1 .*check --stack/,
+      /^A service is found by its parameter, and there is no parameter \/accounts\/accounts in region eu-north-1 .*check --stack/,
     ],
     [
       'the credentials have expired',
@@ -120,9 +120,9 @@ describe('A command for a deployed stack', () => {
       'the parameter is of another service',
       200,
       parameterBody('{}'),
-      /^The parameter \/accounts\/accounts is not of this service.* UsersTableName/,
+      /^The parameter \/accounts\/accounts does not describe an accounts service.* UsersTableName/,
     ],
-    ['the parameter is no JSON', 200, parameterBody('eu-west-1'), 'The parameter /accounts/accounts is not of this service.\n'],
+    ['the parameter is no JSON', 200, parameterBody('eu-west-1'), 'The parameter /accounts/accounts does not describe an accounts service.\n'],
   ])('says that %s', async (_, code, body, expected) => {
     const { environment } = await startParameters(code, body);
 

@@ -186,7 +186,7 @@ describe('verify-audit', () => {
 
     const { status, stdout } = await verifyLocal();
 
-    expect(stdout).toContain(`changed: ${changed?.id} is not what was sealed
+    expect(stdout).toContain(`changed: ${changed?.id} was changed after it was sealed
     ip_address: ${JSON.stringify(changed?.ip_address)} -> "192.0.2.66"\n`);
     expect(stdout).toContain(`deleted: ${deleted?.id} was sealed`);
     expect(stdout).toMatch(
@@ -236,7 +236,7 @@ describe('verify-audit', () => {
     const pinned = await verifyLocal('--public-key', newKey);
     const later = await verifyLocal();
 
-    expect(unexpected.stdout).toMatch(/^new key: [0-9a-f]{64} is another key than when/);
+    expect(unexpected.stdout).toMatch(/^new key: [0-9a-f]{64} is another key than at/);
     expect(unexpected.stdout).toContain('NOT INTACT: 1 finding, above.');
     expect([unexpected, pinned, later].map(({ status }) => status)).toEqual([1, 0, 0]);
   });
@@ -309,7 +309,7 @@ describe('verify-audit', () => {
       sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
     expect([first.status, known.status, again.status]).toEqual([1, 0, 1]);
-    expect(known.stdout).toContain(`known: changed: ${changed.id} is not what was sealed`);
+    expect(known.stdout).toContain(`known: changed: ${changed.id} was changed after it was sealed`);
     expect(known.stdout).toContain('    reason: the clock was wrong\n');
     expect(known.stdout).toContain('\nIntact. Known: 1 finding.\n');
     expect(again.stdout).toContain('NOT INTACT: 1 finding, above.');

@@ -37,13 +37,13 @@ describe('A service of stage production', () => {
       'mailFrom is not set: no mails are sent, and nobody can reset a password',
       'emailVerification is off: users do not verify their addresses',
       'console is on: everybody can open its page, which shows nothing before a login',
-      'auditLockDays is 365: nobody can undo that what is sealed stays for 365 days, not even AWS; tables, keys and logs are protected, stay in their region, and outlive the stack; to try it, give auditLockDays=0',
+      'auditLockDays is 365: for 365 days nobody, not even AWS, can delete a sealed entry; tables, keys and logs are protected, stay in their region, and outlive the stack; to try a deployment, set auditLockDays=0',
     ]);
   });
 
   it('says that entries are not locked', () => {
     expect(said({ ...all, auditLockDays: 0 })).toEqual([
-      'auditLockDays is 0: whoever has the permission can delete entries from the archive',
+      'auditLockDays is 0: a person with the permission can delete entries from the archive',
     ]);
   });
 
@@ -53,7 +53,7 @@ describe('A service of stage production', () => {
     new Accounts(stack, 'Accounts', { stage: 'production', ...chosen, console: 'off' });
 
     expect(saidOf(stack)).toEqual([
-      expect.stringMatching(/^auditLockDays is 365: nobody can undo/),
+      expect.stringMatching(/^auditLockDays is 365: for 365 days nobody/),
     ]);
   });
 
@@ -61,7 +61,7 @@ describe('A service of stage production', () => {
     const days = { auditArchiveDays: 2920, auditLockDays: 2555, auditRetentionDays: 90 };
 
     expect(said({ ...all, ...days })).toEqual([
-      'auditArchiveDays=2920 is more than auditLockDays=2555: after 2555 days whoever has the permission can delete entries from the archive',
+      'auditArchiveDays=2920 is more than auditLockDays=2555: after 2555 days a person with the permission can delete entries from the archive',
     ]);
   });
 });

@@ -1,4 +1,4 @@
-/** What is known of users, by the service and by the trail. */
+/** The users of a page of the trail, as the service stores them and as entries name them. */
 
 import type { AuditEntries, AuditEntry, User, UserDetails } from '../../../client/paths.ts';
 import { api, sendForPage, sendUnless } from '../api.ts';
