@@ -8,7 +8,7 @@ await runCommand(args);
 
 /**
  * Lets a command finish and write its audit entry when its output cannot be written, because the
- * disk is full or the reader of the pipe has ended. The exit status then is that of a failure,
+ * disk is full or the reader of the pipe has ended. The exit status then is the status of a failure,
  * unless the command has set another one.
  */
 function outliveOutput(args: readonly string[]): void {

@@ -1,4 +1,4 @@
-/** Findings of earlier checks that stand beside those of a check (lib/seal/README.md, Checks). */
+/** Findings of earlier checks that stand beside the findings of a check (lib/seal/README.md, Checks). */
 import { dayInMilliseconds } from '../ground/time.ts';
 import { readHeaderOf, type Trail } from './archive.ts';
 import { type Check, isSigned, maxNamed, type NamedFinding } from './header.ts';
