@@ -136,7 +136,7 @@ describe('The screen of the seal', () => {
     await page.getByRole('alert').getByRole('link', { name: '12 findings' }).click();
     await page.getByText('Fingerprint of the key').waitFor();
     await page.getByRole('link', { name: 'Users' }).click();
-    await page.getByRole('alert').getByText('was changed after it was sealed').waitFor();
+    await page.getByRole('alert').getByText('is not as it was sealed').waitFor();
     await page.getByRole('link', { name: 'Seal 12 findings' }).click();
     await page.getByRole('link', { name: `Entry ${id}` }).waitFor();
     expect(complaints).toEqual([]);
