@@ -8,7 +8,7 @@ import type { Source } from '../ground/source.ts';
 import { useNonce } from '../keys/nonce.ts';
 import { type TokenAndNonce, type Vouched, verifyIdToken } from '../options/identities/id-token.ts';
 import { identityOf } from '../options/identities/identities.ts';
-import { countedFailure, guarded, requireNoWait } from '../options/protection/counters.ts';
+import { guarded, guardedUse } from '../options/protection/counters.ts';
 import type { StoredUser } from '../users/item.ts';
 import { matchesHash } from '../users/password.ts';
 import { isUnmatchable } from '../users/user.ts';
@@ -84,6 +84,6 @@ export async function useNonceUp(
   user: StoredUser,
   { nonce = '', source }: Confirmation,
 ): Promise<void> {
-  if (hasPassword(user) || (await useNonce(nonce))) return;
-  throw await countedFailure(await requireNoWait(source), 'IDENTITY_TOKEN_INVALID');
+  if (hasPassword(user)) return;
+  await guardedUse(source, undefined, 'IDENTITY_TOKEN_INVALID', (used) => useNonce(nonce, used));
 }

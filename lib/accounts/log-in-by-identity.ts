@@ -5,7 +5,7 @@ import { useNonce } from '../keys/nonce.ts';
 import type { Tokens } from '../keys/token.ts';
 import { type TokenAndNonce, type Vouched, verifyIdToken } from '../options/identities/id-token.ts';
 import { findUserByIdentity } from '../options/identities/identities.ts';
-import { type Counter, requireNoWait } from '../options/protection/counters.ts';
+import { type Counter, countersUnlessWaiting } from '../options/protection/counters.ts';
 import type { StoredUser } from '../users/item.ts';
 import {
   attemptOf,
@@ -38,7 +38,7 @@ interface Outcome {
  *   TOKEN_FAULT, STORAGE_FAULT
  */
 export async function logInByIdentity(login: IdentityLogin, source: Source): Promise<Outcome> {
-  const ofSource = await requireNoWait(source); // protection
+  const ofSource = await countersUnlessWaiting(source); // protection
   return recordingRefusals(attemptOf(source), async () => {
     const vouched = await verifyIdToken(login);
     if (!vouched) throw invalidToken(ofSource);
@@ -63,13 +63,13 @@ function invalidToken(counters: readonly Counter[]): Refused {
 
 async function logInLinked(user: StoredUser, given: Vouching): Promise<Outcome> {
   const { login, vouched, ofSource, source } = given;
-  const counters = await requireNoWait(source, user); // protection
+  const counters = await countersUnlessWaiting(source, user); // protection
   const attempt = attemptOf(source, user, { identity: vouched.issuer });
   return recordingRefusals(attempt, async () => {
     const began = await useSecondFactor(user, login.code, counters); // second factor
     requireActive(user); // suspension
     await refuseUnverified(user, source); // verified addresses
-    if (!(await useNonce(login.nonce))) throw invalidToken(ofSource);
+    await useNonce(login.nonce, invalidToken(ofSource));
     const tokens = await issueTokens(user, source, began);
     await conclude(attempt, user, counters);
     return { tokens, isNew: false };

@@ -10,7 +10,11 @@ import {
   noteLogin,
   passkeysInForce,
 } from '../options/passkeys/passkeys.ts';
-import { type Counter, readFailures, requireNoWait } from '../options/protection/counters.ts';
+import {
+  type Counter,
+  countersUnlessWaiting,
+  readFailures,
+} from '../options/protection/counters.ts';
 import {
   attemptOf,
   conclude,
@@ -28,7 +32,7 @@ import {
  *   EMAIL_NOT_VERIFIED, TOKEN_FAULT, STORAGE_FAULT
  */
 export async function logInByPasskey(used: Used, source: Source): Promise<Tokens> {
-  const counters = await requireNoWait(source); // protection
+  const counters = await countersUnlessWaiting(source); // protection
   const { user, passkey, credential, nonce } = await recordingRefusals(attemptOf(source), () =>
     requireSigned(used, counters),
   );
@@ -36,7 +40,7 @@ export async function logInByPasskey(used: Used, source: Source): Promise<Tokens
   return recordingRefusals(attempt, async () => {
     requireActive(user); // suspension
     await refuseUnverified(user, source); // verified addresses
-    if (!(await useNonce(nonce))) throw refused(counters);
+    await useNonce(nonce, refused(counters));
     if (!(await noteLogin(user, credential))) throw await refusedSince(used, counters);
     await noteDomain(user, passkey);
     const tokens = await issueTokens(user, source, { passkey: passkey.id });

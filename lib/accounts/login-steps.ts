@@ -7,6 +7,7 @@ import { tryToRemind } from '../options/mails/hand-over.ts';
 import {
   type Counter,
   countAttempt,
+  countersUnlessWaiting,
   forgetFailures,
   requireNoWait,
 } from '../options/protection/counters.ts';
@@ -22,12 +23,12 @@ import { isSuspended } from '../users/user.ts';
 export class Refused extends Error {
   override readonly name = 'Refused';
   readonly error: DomainError;
-  /** The reason in its audit entry; absent: it leaves none. */
-  readonly reason: string | undefined;
+  /** The reason in its audit entry. */
+  readonly reason: string;
   /** The counters of the failure; none: it is not counted. */
   readonly counters: readonly Counter[];
 
-  constructor(error: DomainError | ErrorCode, reason?: string, counters: readonly Counter[] = []) {
+  constructor(error: DomainError | ErrorCode, reason: string, counters: readonly Counter[] = []) {
     super();
     this.error = typeof error === 'string' ? new DomainError(error) : error;
     this.reason = reason;
@@ -53,9 +54,10 @@ export async function recordingRefusals<T>(attempt: Attempt, steps: () => Promis
   } catch (refusal) {
     if (!(refusal instanceof Refused)) throw refusal;
     const { error, reason, counters } = refusal;
-    const { waitError, ...begun } = await countAttempt(counters);
-    if (reason) await recordFailure(attempt, { ...attempt.details, reason, ...begun });
-    throw waitError ?? error;
+    const { wait, ...begun } = await countAttempt(counters);
+    await recordFailure(attempt, { ...attempt.details, reason, ...begun });
+    requireNoWait(wait);
+    throw error;
   }
 }
 
@@ -64,7 +66,7 @@ export async function recordingRefusals<T>(attempt: Attempt, steps: () => Promis
  * @returns the counters of this login, with the user's own where the user has a second factor
  */
 export async function recheckWaits(user: StoredUser, source: Source): Promise<readonly Counter[]> {
-  return refusing('too_many_attempts', () => requireNoWait(source, user));
+  return refusing('too_many_attempts', () => countersUnlessWaiting(source, user));
 }
 
 /** Uses up the code of a user who has a second factor. @returns by what the session begins then */
@@ -74,11 +76,11 @@ export async function useSecondFactor(
   counters: readonly Counter[],
 ): Promise<Beginning | undefined> {
   if (!hasFactor(user)) return undefined;
-  if (!code) throw new Refused('LOGIN_CODE_REQUIRED');
+  if (!code) throw new DomainError('LOGIN_CODE_REQUIRED');
+  const wrong = new Refused('LOGIN_CODE_WRONG', 'wrong_code', counters);
   const proof = await checkCode(user, code);
-  if (!proof || !(await isUsed(user, proof))) {
-    throw new Refused('LOGIN_CODE_WRONG', 'wrong_code', counters);
-  }
+  if (!proof) throw wrong;
+  await useCode(user, proof, wrong, wrong);
   return 'code';
 }
 
@@ -113,16 +115,6 @@ export async function conclude(
     forgetFailures(counters), // protection
     tryToRemind(user, attempt.source), // verified addresses
   ]);
-}
-
-/** Whether a code was used up: not where its user was deleted meanwhile. */
-async function isUsed(...code: Parameters<typeof useCode>): Promise<boolean> {
-  try {
-    return (await useCode(...code)) !== undefined;
-  } catch (error) {
-    if (error instanceof DomainError && error.code === 'USER_NOT_FOUND') return false;
-    throw error;
-  }
 }
 
 /** Does a step of a login, each error of which is a refusal for a reason. */

@@ -3,7 +3,7 @@
  * their code (functions/README.md, Current password, Identities, Second factor).
  */
 import { missingField } from '../ground/errors.ts';
-import { countedFailure, guarded, requireNoWait } from '../options/protection/counters.ts';
+import { guarded, guardedUse } from '../options/protection/counters.ts';
 import { checkCode, useCode } from '../options/second-factor/factor.ts';
 import { hasFactor } from '../options/second-factor/state.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
@@ -52,7 +52,5 @@ async function useFactor(user: StoredUser, given: Confirmation): Promise<StoredU
   const { code = '', source } = given;
   if (!hasFactor(user)) return user;
   const proof = await guarded(source, user, 'CODE_WRONG', () => checkCode(user, code));
-  const used = await useCode(user, proof);
-  if (!used) throw await countedFailure(await requireNoWait(source, user), 'CODE_WRONG');
-  return used;
+  return guardedUse(source, user, 'CODE_WRONG', (wrong) => useCode(user, proof, wrong));
 }

@@ -51,18 +51,17 @@ export function nonceUsed(nonce: string, error: ErrorCode, now = new Date()): Ch
 
 /**
  * Uses a nonce up. A write whose response was lost is recognised by what it has left.
- * @returns false when another request has used it
+ * @param used thrown when another request has used it
  * @throws {DomainError} STORAGE_FAULT
  */
-export async function useNonce(nonce: string, now = new Date()): Promise<boolean> {
+export async function useNonce(nonce: string, used: Error, now = new Date()): Promise<void> {
   const use = randomBytes(12).toString('base64url');
   const put = putOf(nonce, use, now);
   try {
     await send(new PutCommand({ ...put, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }));
-    return true;
   } catch (error) {
     if (!isConditionFailure(error)) throw error;
-    return conditionItem<{ use: string }>(error)?.use === use;
+    if (conditionItem<{ use: string }>(error)?.use !== use) throw used;
   }
 }
 

@@ -48,7 +48,8 @@ export async function readUnlessWaiting(
 ) {
   const wanted = await loginCounters(email, ip_address);
   const read = await getItems([...keys, ...wanted]);
-  const counters = requireUnderLimit(withCounts(wanted, read.slice(keys.length)));
+  const counters = withCounts(wanted, read.slice(keys.length));
+  requireUnderLimit(counters);
   return { counters, items: read.slice(0, keys.length) };
 }
 
@@ -58,11 +59,13 @@ export async function readUnlessWaiting(
  * @param user who logs in or confirms; absent: nobody knows, and only the source counts
  * @throws {DomainError} TOO_MANY_ATTEMPTS
  */
-export async function requireNoWait(
+export async function countersUnlessWaiting(
   source: Source,
   user?: StoredUser,
 ): Promise<readonly Counter[]> {
-  return requireUnderLimit(await readFailures(source, user));
+  const counters = await readFailures(source, user);
+  requireUnderLimit(counters);
+  return counters;
 }
 
 /** Reads the same counters. If they cannot be read, they are returned without counts. */
@@ -92,23 +95,35 @@ export async function guarded<T>(
   code: ErrorCode,
   check: () => Promise<T | false | undefined>,
 ): Promise<T> {
-  const seen = await requireNoWait(source, user);
+  const counters = await countersUnlessWaiting(source, user);
   const right = await check();
-  if (right === undefined || right === false) throw await countedFailure(seen, code);
-  await requireNoWait(source, user);
+  if (right === undefined || right === false) {
+    await countUnderLimit(counters);
+    throw new DomainError(code);
+  }
+  await countersUnlessWaiting(source, user);
   return right;
 }
 
 /**
- * Counts a failure by counters.
- * @returns its error, or TOO_MANY_ATTEMPTS if others have reached a limit meanwhile
+ * Uses up what was checked, and counts it as a wrong guess if somebody else has used it meanwhile.
+ * @param use throws the error that it is given if somebody else has
+ * @returns what the use returns
+ * @throws {DomainError} as {@link guarded} does
  */
-export async function countedFailure(
-  counters: readonly Counter[],
+export async function guardedUse<T>(
+  source: Source,
+  user: StoredUser | undefined,
   code: ErrorCode,
-): Promise<DomainError> {
-  const { waitError } = await countAttempt(counters);
-  return waitError ?? new DomainError(code);
+  use: (wrong: DomainError) => Promise<T>,
+): Promise<T> {
+  const wrong = new DomainError(code);
+  try {
+    return await use(wrong);
+  } catch (error) {
+    if (error === wrong) await countUnderLimit(await countersUnlessWaiting(source, user));
+    throw error;
+  }
 }
 
 /**
@@ -127,15 +142,15 @@ export async function loginCounters(
 
 const notCounted = 'attempt-not-counted';
 
-/**
- * Requires that no counter, as read, demands a wait.
- * @returns the counters
- * @throws {DomainError} TOO_MANY_ATTEMPTS
- */
-export function requireUnderLimit(counters: readonly Counter[]): readonly Counter[] {
-  const error = waitErrorFor(counters.map(({ count }) => waitOf(count, new Date())));
-  if (error) throw error;
-  return counters;
+/** Requires that no counter, as read, demands a wait. @throws {DomainError} TOO_MANY_ATTEMPTS */
+export function requireUnderLimit(counters: readonly Counter[]): void {
+  requireNoWait(...counters.map(({ count }) => waitOf(count, new Date())));
+}
+
+/** Requires that no wait remains. @param waits in seconds @throws {DomainError} TOO_MANY_ATTEMPTS */
+export function requireNoWait(...waits: readonly number[]): void {
+  const retryAfter = Math.max(0, ...waits);
+  if (retryAfter > 0) throw new DomainError('TOO_MANY_ATTEMPTS', { retryAfter });
 }
 
 /** Seconds that remain to wait; 0 when there is no wait. */
@@ -152,21 +167,20 @@ export async function readCounts(counters: readonly Counter[]): Promise<readonly
 /**
  * Counts an attempt by all of its counters.
  * @param counters of the attempt, with what was read of them before
- * @returns when the wait ends that this attempt begins, ISO 8601; TOO_MANY_ATTEMPTS if others have
- *   reached a limit meanwhile
+ * @returns when the wait ends that this attempt begins, ISO 8601; and the seconds of the wait that others have begun
+ *   meanwhile, 0 if there is none
  */
 export async function countAttempt(
   counters: readonly Counter[],
   now = new Date(),
-): Promise<{ waits_until?: string; waitError: DomainError | undefined }> {
+): Promise<{ waits_until?: string; wait: number }> {
   const counting = counters.map((counter) =>
     loggingFaults(notCounted, () => countOne(counter, now)),
   );
   const counted = (await Promise.all(counting)).flatMap((one) => one ?? []);
   const until = Math.max(0, ...counted.map(({ begins = 0 }) => begins));
-  const error = waitErrorFor(counted.map(({ wait }) => wait));
   const begun = until > 0 ? { waits_until: new Date(until * 1000).toISOString() } : {};
-  return { ...begun, waitError: error };
+  return { ...begun, wait: Math.max(0, ...counted.map(({ wait }) => wait)) };
 }
 
 /** Seconds within which attempts add up. */
@@ -194,8 +208,7 @@ export async function countRegistration(sourceIp: string, now?: Date): Promise<v
   const limit = config.registrationsPerAddress;
   if (limit === 0) return;
   const key = itemKey('attempts#register#*', 'address', networkOf(sourceIp));
-  const { waitError } = await countAttempt([{ ...key, limit }], now);
-  if (waitError) throw waitError;
+  await countUnderLimit([{ ...key, limit }], now);
 }
 
 /** Deletes the counts of an account's failed logins after a successful one, if there are any. */
@@ -216,6 +229,12 @@ export async function failuresForgotten(user: StoredUser): Promise<Change> {
   if (!counter) return {};
   const Delete = { TableName: config.usersTable, Key: { pk: counter.pk } };
   return { steps: [[{ Delete }]] };
+}
+
+/** Counts an attempt. @throws {DomainError} TOO_MANY_ATTEMPTS if others have reached a limit meanwhile */
+async function countUnderLimit(counters: readonly Counter[], now?: Date): Promise<void> {
+  const { wait } = await countAttempt(counters, now);
+  requireNoWait(wait);
 }
 
 /** The counter of an account's failed logins; undefined if nobody can have it, or the signing secret cannot be read. */
@@ -258,11 +277,6 @@ function withCounts(
   items: readonly (object | undefined)[],
 ): readonly Counter[] {
   return counters.map((counter, i) => ({ ...counter, count: items[i] as Count | undefined }));
-}
-
-function waitErrorFor(waits: readonly number[]): DomainError | undefined {
-  const retryAfter = Math.max(0, ...waits);
-  return retryAfter > 0 ? new DomainError('TOO_MANY_ATTEMPTS', { retryAfter }) : undefined;
 }
 
 /** Milliseconds that counting may delay a response. */

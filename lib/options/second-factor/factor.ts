@@ -5,11 +5,13 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
+import { untilWritten } from '../../dynamodb/client.ts';
 import { DomainError } from '../../ground/errors.ts';
 import { seconds } from '../../ground/time.ts';
 import { decryptSecret } from '../../keys/factor-key.ts';
 import type { StoredUser } from '../../users/item.ts';
-import { rewriteUser, writeUser } from '../../users/write.ts';
+import { findStoredUser } from '../../users/store.ts';
+import { writeUser } from '../../users/write.ts';
 
 /** A code that a user sent. */
 export type Code =
@@ -135,13 +137,23 @@ export function stepOf(secret: string, digits: string, now: Date): number | unde
 
 /**
  * Uses a code up: of several requests with one code only one succeeds.
- * @returns the user without the code; undefined when another request has used it, or the factor was removed
- * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
+ * @param wrong thrown when another request has used the code, or the factor was removed
+ * @param lost thrown when the user was deleted
+ * @returns the user without the code
+ * @throws {DomainError} STORAGE_FAULT
  */
-export async function useCode(user: StoredUser, proof: Proof): Promise<StoredUser | undefined> {
-  const use = async (current: StoredUser) =>
-    isGood(current, proof) ? writeUser(current, { fields: spent(current, proof) }) : undefined;
-  return rewriteUser(user.id, use, user);
+export function useCode(
+  user: StoredUser,
+  proof: Proof,
+  wrong: Error,
+  lost: Error = new DomainError('USER_NOT_FOUND'),
+): Promise<StoredUser> {
+  const use = async (current: StoredUser | undefined) => {
+    if (!current) throw lost;
+    if (!isGood(current, proof)) throw wrong;
+    return writeUser(current, { fields: spent(current, proof) });
+  };
+  return untilWritten(() => findStoredUser(user.id), use, user);
 }
 
 function totp(secret: string, names?: { issuer: string; label: string }) {
