@@ -10,10 +10,10 @@ import type { StoredUser } from '../users/item.ts';
 import {
   attemptOf,
   conclude,
+  countingRefusals,
   issueTokens,
   Refused,
-  recordingRefusals,
-  refuseUnverified,
+  remindAndRefuseUnverified,
   requireActive,
   useSecondFactor,
 } from './login-steps.ts';
@@ -39,7 +39,7 @@ interface Outcome {
  */
 export async function logInByIdentity(login: IdentityLogin, source: Source): Promise<Outcome> {
   const ofSource = await countersUnlessWaiting(source); // protection
-  return recordingRefusals(attemptOf(source), async () => {
+  return countingRefusals(attemptOf(source), async () => {
     const vouched = await verifyIdToken(login);
     if (!vouched) throw invalidToken(ofSource);
     const user = await findUserByIdentity(vouched);
@@ -65,10 +65,10 @@ async function logInLinked(user: StoredUser, given: Vouching): Promise<Outcome> 
   const { login, vouched, ofSource, source } = given;
   const counters = await countersUnlessWaiting(source, user); // protection
   const attempt = attemptOf(source, user, { identity: vouched.issuer });
-  return recordingRefusals(attempt, async () => {
+  return countingRefusals(attempt, async () => {
     const began = await useSecondFactor(user, login.code, counters); // second factor
     requireActive(user); // suspension
-    await refuseUnverified(user, source); // verified addresses
+    await remindAndRefuseUnverified(user, source); // verified addresses
     await useNonce(login.nonce, invalidToken(ofSource));
     const tokens = await issueTokens(user, source, began);
     await conclude(attempt, user, counters);

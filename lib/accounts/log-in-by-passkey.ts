@@ -18,10 +18,10 @@ import {
 import {
   attemptOf,
   conclude,
+  countingRefusals,
   issueTokens,
   Refused,
-  recordingRefusals,
-  refuseUnverified,
+  remindAndRefuseUnverified,
   requireActive,
 } from './login-steps.ts';
 
@@ -33,13 +33,13 @@ import {
  */
 export async function logInByPasskey(used: Used, source: Source): Promise<Tokens> {
   const counters = await countersUnlessWaiting(source); // protection
-  const { user, passkey, credential, nonce } = await recordingRefusals(attemptOf(source), () =>
+  const { user, passkey, credential, nonce } = await countingRefusals(attemptOf(source), () =>
     requireSigned(used, counters),
   );
   const attempt = attemptOf(source, user, { passkey: passkey.id });
-  return recordingRefusals(attempt, async () => {
+  return countingRefusals(attempt, async () => {
     requireActive(user); // suspension
-    await refuseUnverified(user, source); // verified addresses
+    await remindAndRefuseUnverified(user, source); // verified addresses
     await useNonce(nonce, refused(counters));
     if (!(await noteLogin(user, credential))) throw await refusedSince(used, counters);
     await noteDomain(user, passkey);

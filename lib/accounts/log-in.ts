@@ -14,11 +14,11 @@ import { rewriteUser, writeUser } from '../users/write.ts';
 import {
   attemptOf,
   conclude,
+  countersRechecked,
+  countingRefusals,
   issueTokens,
   Refused,
-  recheckWaits,
-  recordingRefusals,
-  refuseUnverified,
+  remindAndRefuseUnverified,
   requireActive,
   useSecondFactor,
 } from './login-steps.ts';
@@ -40,24 +40,47 @@ interface Login {
  *   TOKEN_FAULT, STORAGE_FAULT
  */
 export async function logIn({ email, password, code }: Login, source: Source): Promise<Tokens> {
-  const { counters, items } = await readUnlessWaiting(email, source, [wantedEmailKey(email)]); // protection
-  const [emailItem] = items;
-  const found = await findHolder(email, emailItem);
+  const { found, counters } = await readLogin(email, source);
   const attempt = attemptOf(source, found);
   const isPrivate = config.accounts === 'private';
-  return recordingRefusals(attempt, async () => {
+  return countingRefusals(attempt, async () => {
     const user = isPrivate
-      ? await requirePasswordUnseen(found, password, counters) // private accounts
-      : await requirePassword(found, password, counters);
-    const seen = await recheckWaits(user, source); // protection
-    const began = await useSecondFactor(user, code, seen); // second factor
+      ? await requirePasswordSilently(found, password, counters) // private accounts
+      : requireUser(found, counters);
+    if (!isPrivate) await requirePassword(user, password, counters);
+    const rechecked = await countersRechecked(user, source); // protection
+    const began = await useSecondFactor(user, code, rechecked); // second factor
     requireActive(user); // suspension
-    await refuseUnverified(user, source); // verified addresses
-    const tokens = await issueTokens(user, source, began); // with a session, where there are sessions
-    await conclude(attempt, user, seen); // the audit entry, and what options do then
+    await remindAndRefuseUnverified(user, source); // verified addresses
+    const tokens = await issueTokens(user, source, began); // sessions
+    await conclude(attempt, user, rechecked); // protection, verified addresses
     await raiseHash(user, password); // the cost of hashes
     return tokens;
   });
+}
+
+/** Reads the user of an address, and the counters of the login. */
+async function readLogin(email: string, source: Source) {
+  const keys = [wantedEmailKey(email)];
+  const { counters, items } = await readUnlessWaiting(email, source, keys); // protection
+  const [emailItem] = items;
+  return { found: await findHolder(email, emailItem), counters };
+}
+
+/** The user of the address: else 404. */
+function requireUser(user: StoredUser | undefined, counters: readonly Counter[]): StoredUser {
+  if (!user) throw new Refused('USER_NOT_REGISTERED', 'unknown_email', counters);
+  return user;
+}
+
+/** Requires the password of a user: else 401. */
+async function requirePassword(
+  user: StoredUser,
+  password: string,
+  counters: readonly Counter[],
+): Promise<void> {
+  if (await matchesHash(password, user.password_hash)) return;
+  throw new Refused('INVALID_CREDENTIALS', 'wrong_password', counters);
 }
 
 /**
@@ -65,7 +88,7 @@ export async function logIn({ email, password, code }: Login, source: Source): P
  * 401, and whoever registers an address and logs in does not learn whether it was taken. A login to an
  * unknown account, or to one with a hash of a lower cost, takes as long as any other.
  */
-async function requirePasswordUnseen(
+async function requirePasswordSilently(
   user: StoredUser | undefined,
   password: string,
   counters: readonly Counter[],
@@ -77,19 +100,6 @@ async function requirePasswordUnseen(
   if (!isRight) throw refused('wrong_password');
   // verified addresses: refused here, so that it looks like a wrong password, and mails nothing
   if (mustVerify(user)) throw refused('email_not_verified');
-  return user;
-}
-
-/** The user of the address, whose password is right: else 404 or 401. */
-async function requirePassword(
-  user: StoredUser | undefined,
-  password: string,
-  counters: readonly Counter[],
-): Promise<StoredUser> {
-  if (!user) throw new Refused('USER_NOT_REGISTERED', 'unknown_email', counters);
-  if (!(await matchesHash(password, user.password_hash))) {
-    throw new Refused('INVALID_CREDENTIALS', 'wrong_password', counters);
-  }
   return user;
 }
 

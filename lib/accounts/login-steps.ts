@@ -48,7 +48,7 @@ export function attemptOf(source: Source, user?: StoredUser, details?: object): 
  * Takes the steps of a login, and counts and records a refusal.
  * @throws {DomainError} the error of the refusal, or TOO_MANY_ATTEMPTS if others have begun a wait meanwhile
  */
-export async function recordingRefusals<T>(attempt: Attempt, steps: () => Promise<T>): Promise<T> {
+export async function countingRefusals<T>(attempt: Attempt, steps: () => Promise<T>): Promise<T> {
   try {
     return await steps();
   } catch (refusal) {
@@ -65,7 +65,10 @@ export async function recordingRefusals<T>(attempt: Attempt, steps: () => Promis
  * Requires that others have not reached a limit while the password was compared.
  * @returns the counters of this login, with the user's own where the user has a second factor
  */
-export async function recheckWaits(user: StoredUser, source: Source): Promise<readonly Counter[]> {
+export async function countersRechecked(
+  user: StoredUser,
+  source: Source,
+): Promise<readonly Counter[]> {
   return refusing('too_many_attempts', () => countersUnlessWaiting(source, user));
 }
 
@@ -90,7 +93,7 @@ export function requireActive(user: StoredUser): void {
 }
 
 /** Refuses a user who must verify the address before a login, and mails another link for it. */
-export async function refuseUnverified(user: StoredUser, source: Source): Promise<void> {
+export async function remindAndRefuseUnverified(user: StoredUser, source: Source): Promise<void> {
   if (!mustVerify(user)) return;
   await tryToRemind(user, source);
   throw new Refused('EMAIL_NOT_VERIFIED', 'email_not_verified');
