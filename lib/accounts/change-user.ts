@@ -18,7 +18,7 @@ import { hashPassword } from '../users/password.ts';
 import { readUser } from '../users/store.ts';
 import { changeDetails } from '../users/user.ts';
 import { byStoredAdmin, makerForgotten, rewriteUser, writeUser } from '../users/write.ts';
-import { type Confirmation, confirmPassword } from './confirmation.ts';
+import { type Confirmation, confirmed } from './confirmation.ts';
 import { requireAllowed, type Standing } from './policy.ts';
 import { recordedAndTold } from './recorded.ts';
 import { otherWaysRemoved } from './ways-in.ts';
@@ -45,17 +45,11 @@ export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
   const deed = { source, action: 'UPDATE', by: claims.id, on: id } as const;
   const { user, after, awaitsLink } = await recordedAndTold(deed, async () => {
     const known = bearer?.id === id ? bearer : await readUser(id);
-    requireChangeable(known, request);
-    const confirmed = setsOwnWayIn(known, request)
-      ? await confirmPassword(known, request)
-      : undefined; // sessions
+    const checked = await checkedRequest(known, request);
     const { password } = changes;
     const password_hash = password === undefined ? undefined : await hashPassword(password);
-    const change = async (read: StoredUser) => {
-      requireChangeable(read, request);
-      if (setsOwnWayIn(read, request)) await confirmPassword(read, request, confirmed); // sessions
-      return write(read, request, password_hash);
-    };
+    const change = async (read: StoredUser) =>
+      write(read, await checkedRequest(read, checked), password_hash);
     return rewriteUser(id, change, known);
   });
   if (changes.role === 'admin' && user.role !== 'admin') {
@@ -65,10 +59,13 @@ export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
   return after;
 }
 
-/**
- * Requires that the caller may change the user in this way. It is asked of the user as read, and again if others
- * have changed the user since.
- */
+/** Requires that the caller may make the change, and confirms it: of the user as read, and of the user as read again. */
+async function checkedRequest(user: StoredUser, request: ChangeRequest): Promise<ChangeRequest> {
+  requireChangeable(user, request);
+  return setsOwnWayIn(user, request) ? confirmed(user, request) : request; // sessions
+}
+
+/** Requires that the caller may change the user in this way. */
 function requireChangeable(user: StoredUser, { id, changes, claims, bearer }: ChangeRequest): void {
   const isSelf = user.id === claims.id;
   if (bearer?.id === id) requireOpen(user, bearer.session); // sessions

@@ -20,31 +20,27 @@ export interface Confirmation {
   readonly idToken?: string | undefined;
   readonly nonce?: string | undefined;
   readonly source: Source;
+  /** The hash for which it was checked already; absent: it was not. */
+  readonly matchedHash?: string;
 }
 
 /** Whether a user confirms by a password. */
-export function hasPassword({ password_hash }: StoredUser): boolean {
+export function confirmsByPassword({ password_hash }: StoredUser): boolean {
   return !hasIdentities(config) || !isUnmatchable(password_hash);
 }
 
 /**
  * Requires the current password of a user, or an ID token of a user who has none. A wrong one counts as a failed
  * login.
- * @param confirmed the hash that the password has matched already: it is checked, and a nonce used up, only once
- * @returns the hash that the password matches
+ * @returns what is given, for the same user as read again: it is checked, and a nonce used up, once for each hash
  * @throws {DomainError} CURRENT_PASSWORD_REQUIRED, CURRENT_PASSWORD_WRONG, ID_TOKEN_REQUIRED,
  *   IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, TOO_MANY_ATTEMPTS, STORAGE_FAULT
  */
-export async function confirmPassword(
-  user: StoredUser,
-  given: Confirmation,
-  confirmed?: string,
-): Promise<string> {
-  if (user.password_hash !== confirmed) {
-    await requirePasswordOrIdentity(user, given);
-    await useNonceUp(user, given);
-  }
-  return user.password_hash;
+export async function confirmed<C extends Confirmation>(user: StoredUser, given: C): Promise<C> {
+  if (user.password_hash === given.matchedHash) return given;
+  await checkConfirmation(user, given);
+  await useNonceUp(user, given);
+  return { ...given, matchedHash: user.password_hash };
 }
 
 /**
@@ -64,11 +60,11 @@ export async function requireVouched(
 }
 
 /** Requires the current password of a user, or an ID token of a user who has none, which this does not use up. */
-export async function requirePasswordOrIdentity(
+export async function checkConfirmation(
   user: StoredUser,
   { currentPassword, idToken, nonce, source }: Confirmation,
 ): Promise<void> {
-  if (!hasPassword(user)) {
+  if (!confirmsByPassword(user)) {
     if (!idToken || !nonce) throw missingField('ID_TOKEN_REQUIRED', idToken ? 'nonce' : 'idToken');
     await requireVouched({ idToken, nonce }, source, user); // identities
     return;
@@ -84,6 +80,6 @@ export async function useNonceUp(
   user: StoredUser,
   { nonce = '', source }: Confirmation,
 ): Promise<void> {
-  if (hasPassword(user)) return;
+  if (confirmsByPassword(user)) return;
   await guardedUse(source, undefined, 'IDENTITY_TOKEN_INVALID', (used) => useNonce(nonce, used));
 }

@@ -25,7 +25,7 @@ import { enrolmentNoted, requireOpen, sessionsEnded } from '../options/sessions/
 import { requireVerified } from '../options/verified-addresses/address.ts';
 import type { Change, StoredUser } from '../users/item.ts';
 import { makerForgotten, rewriteUser, writeUser } from '../users/write.ts';
-import { confirmPassword } from './confirmation.ts';
+import { confirmed } from './confirmation.ts';
 import { recordedAndTold, recordedAsOwn } from './recorded.ts';
 import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 import { factorsRemoved } from './ways-in.ts';
@@ -121,20 +121,22 @@ const enrolmentTime = 10 * 60;
 async function storeEnrolment(given: OwnConfirmation, secret: string): Promise<void> {
   const now = new Date();
   const { caller } = given;
-  const confirm = async (user: StoredUser, confirmed?: string) => {
-    requireOpen(user, caller.session); // sessions
-    const password_hash = await confirmPassword(user, given, confirmed);
-    requireEnrollable(user, caller);
-    return password_hash;
-  };
-  const confirmed = await confirm(caller);
+  const checked = await confirmedEnrolment(caller, given);
   const encrypted = await encryptSecret(caller.id, secret);
   const enrolment = { secret: encrypted, until: seconds(now) + enrolmentTime };
   const store = async (user: StoredUser) => {
-    await confirm(user, confirmed);
+    await confirmedEnrolment(user, checked);
     await writeUser(user, { fields: { enrolment } });
   };
   await rewriteUser(caller.id, store, caller);
+}
+
+/** Requires that a caller, as read, confirms an enrolment, and may begin it. @returns as {@link confirmed} does */
+async function confirmedEnrolment(user: StoredUser, given: OwnConfirmation) {
+  requireOpen(user, given.caller.session); // sessions
+  const checked = await confirmed(user, given);
+  requireEnrollable(user, given.caller);
+  return checked;
 }
 
 /** Requires that a user may get a factor in a session. */

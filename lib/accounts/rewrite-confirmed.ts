@@ -10,12 +10,7 @@ import type { Bearer } from '../options/sessions/bearer.ts';
 import { requireOpen } from '../options/sessions/sessions.ts';
 import type { StoredUser } from '../users/item.ts';
 import { rewriteUser } from '../users/write.ts';
-import {
-  type Confirmation,
-  confirmPassword,
-  requirePasswordOrIdentity,
-  useNonceUp,
-} from './confirmation.ts';
+import { type Confirmation, checkConfirmation, confirmed, useNonceUp } from './confirmation.ts';
 
 /** By what a caller confirms a request about itself. */
 export interface OwnConfirmation extends Confirmation {
@@ -27,7 +22,7 @@ export interface OwnConfirmation extends Confirmation {
  * changed the user meanwhile, the user is read again: the session must still be open then, and the given password
  * must match one that others have set.
  * @throws {DomainError} USER_NOT_FOUND, TOKEN_INVALID, CODE_REQUIRED, CODE_WRONG, STORAGE_FAULT, what
- *   {@link confirmPassword} throws, and what the change throws
+ *   {@link confirmed} throws, and what the change throws
  */
 export async function rewriteConfirmed<T>(
   given: OwnConfirmation,
@@ -36,12 +31,13 @@ export async function rewriteConfirmed<T>(
   const { caller } = given;
   if (hasFactor(caller) && !given.code) throw missingField('CODE_REQUIRED', 'code'); // second factor
   requireOpen(caller, caller.session); // sessions
-  await requirePasswordOrIdentity(caller, given);
+  await checkConfirmation(caller, given);
   const known = await useFactor(caller, given); // second factor
   await useNonceUp(caller, given); // identities
+  const checked = { ...given, matchedHash: caller.password_hash };
   const changeConfirmed = async (user: StoredUser) => {
     requireOpen(user, caller.session); // sessions
-    await confirmPassword(user, given, caller.password_hash);
+    await confirmed(user, checked);
     return change(user);
   };
   return rewriteUser(caller.id, changeConfirmed, known);

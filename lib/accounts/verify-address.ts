@@ -14,7 +14,7 @@ import {
 } from '../options/verified-addresses/address-link.ts';
 import { changeDetails } from '../users/user.ts';
 import { makerForgotten, writeUser } from '../users/write.ts';
-import { type Confirmation, confirmPassword, hasPassword } from './confirmation.ts';
+import { type Confirmation, confirmed, confirmsByPassword } from './confirmation.ts';
 import { recordedAndTold } from './recorded.ts';
 
 /** The token of a link, and the proof by which its user confirms. */
@@ -45,11 +45,11 @@ export async function verifyAddress(request: VerificationRequest, source: Source
     by: 'verification',
     ...values,
   };
-  if (currentPassword === undefined && hasPassword(user)) {
+  if (currentPassword === undefined && confirmsByPassword(user)) {
     throw missingField('TOKEN_AND_PASSWORD_REQUIRED', 'password');
   }
-  const verify = async (link: AddressLink) => {
-    await confirmPassword(link.user, given, user.password_hash);
+  const verify = async (link: AddressLink, checked: Confirmation) => {
+    await confirmed(link.user, checked);
     if (link.isUsed) return { user, isChanged: false, changed: [] };
     const isMoved = link.email !== link.user.email;
     await writeUser(
@@ -63,7 +63,7 @@ export async function verifyAddress(request: VerificationRequest, source: Source
     return { user, isChanged: true, changed: changedParts(user, applied) };
   };
   await recordedAndTold({ ...update, by: user.id, on: user.id, details }, async () => {
-    await confirmPassword(user, given);
-    return untilWritten(read, verify, found);
+    const checked = await confirmed(user, given);
+    return untilWritten(read, (link) => verify(link, checked), found);
   });
 }

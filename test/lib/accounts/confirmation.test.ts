@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { confirmPassword } from '../../../lib/accounts/confirmation.ts';
+import { confirmed } from '../../../lib/accounts/confirmation.ts';
 import { logIn } from '../../../lib/accounts/log-in.ts';
 import type { DomainError } from '../../../lib/ground/errors.ts';
 import type { StoredUser } from '../../../lib/users/item.ts';
@@ -27,7 +27,7 @@ beforeEach(async () => {
 afterEach(() => proxy.impose());
 
 const confirm = (currentPassword: string | undefined) =>
-  confirmPassword(user, { currentPassword, source }).then(
+  confirmed(user, { currentPassword, source }).then(
     () => 'confirmed',
     ({ code }: DomainError) => code,
   );
@@ -62,7 +62,7 @@ describe('A current password', () => {
 
   it('has to wait when others reach the limit while it is checked', async () => {
     // Holds back the second read of the counts.
-    const [confirmed, others] = await overtake(
+    const [outcome, others] = await overtake(
       proxy,
       'BatchGetItem',
       () => confirm('right'),
@@ -70,19 +70,18 @@ describe('A current password', () => {
       { after: 1 },
     );
 
-    expect([confirmed, ...others]).toEqual([tooMany, wrong, wrong]);
+    expect([outcome, ...others]).toEqual([tooMany, wrong, wrong]);
   });
 
   it('is checked once for one stored hash, however often the change is tried', async () => {
-    const given = { currentPassword: 'right', source };
-    const confirmed = await confirmPassword(user, given);
+    const checked = await confirmed(user, { currentPassword: 'right', source });
     proxy.forget();
 
-    await confirmPassword(user, given, confirmed);
+    await confirmed(user, checked);
 
     expect(proxy.requests).toEqual([]);
     const changed = { ...user, password_hash: await hashPassword('another one') };
-    const again = confirmPassword(changed, given, confirmed);
+    const again = confirmed(changed, checked);
     await expect(again).rejects.toMatchObject({ code: wrong });
   });
 });
