@@ -1,6 +1,6 @@
 /** The admins that `npm start` and the operator's command `create-admin` make. */
 import { randomBytes } from 'node:crypto';
-import { accountReclaimed, otherWaysRemoved } from '../../lib/accounts/ways-in.ts';
+import { accountReclaimed, otherWaysRemoved, passwordSet } from '../../lib/accounts/ways-in.ts';
 import type { Action } from '../../lib/audit/entry.ts';
 import { recorded } from '../../lib/audit/record.ts';
 import { DomainError } from '../../lib/ground/errors.ts';
@@ -130,7 +130,8 @@ function reinstate({ id, email }: StoredUser, password_hash: string) {
       user,
       { fields: admin },
       noFactor,
-      accountReclaimed(user, password_hash, 'machine'),
+      passwordSet(password_hash),
+      accountReclaimed(user, 'machine'),
     );
   });
 }

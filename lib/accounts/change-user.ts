@@ -2,11 +2,7 @@
 import { DomainError } from '../ground/errors.ts';
 import { logAdminMade } from '../ground/log.ts';
 import type { Claims } from '../keys/token.ts';
-import {
-  hasUnusedInvitation,
-  invitationAccepted,
-  isInvited,
-} from '../options/invitations/invitation.ts';
+import { hasUnusedInvitation, isInvited } from '../options/invitations/invitation.ts';
 import { changedParts, pendingMessage, tryToMail } from '../options/mails/hand-over.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import { requireOpen, sessionsEnded } from '../options/sessions/sessions.ts';
@@ -21,7 +17,7 @@ import { byStoredAdmin, makerForgotten, rewriteUser, writeUser } from '../users/
 import { type Confirmation, confirmed } from './confirmation.ts';
 import { requireAllowed, type Standing } from './policy.ts';
 import { recordedAndTold } from './recorded.ts';
-import { otherWaysRemoved } from './ways-in.ts';
+import { otherWaysRemoved, passwordSet } from './ways-in.ts';
 
 /** A change, who asks for it, and by what that user confirms it. */
 export interface ChangeRequest extends Confirmation {
@@ -100,8 +96,7 @@ async function write(user: StoredUser, request: ChangeRequest, password_hash: st
     { fields: plain },
     grantedByAdmin(user, request),
     address,
-    password_hash ? { fields: { password_hash } } : {},
-    password_hash ? invitationAccepted : {}, // invitations
+    password_hash ? passwordSet(password_hash) : {},
     addressVouchedFor(user, request), // invitations
     otherWaysRemovedFrom(user, request), // identities, passkeys
     makerForgottenOf(user, request, isMoved), // users made by a caller

@@ -6,11 +6,11 @@ import { isInvited } from '../options/invitations/invitation.ts';
 import { type FoundLink, readResetLink, resetLinkUsed } from '../options/links/mailed-link.ts';
 import { failuresForgotten } from '../options/protection/counters.ts';
 import { verifiedAs } from '../options/verified-addresses/address.ts';
-import type { StoredUser } from '../users/item.ts';
+import type { Change } from '../users/item.ts';
 import { hashPassword } from '../users/password.ts';
 import { writeUser } from '../users/write.ts';
 import { recordedAndTold } from './recorded.ts';
-import { accountReclaimed } from './ways-in.ts';
+import { accountReclaimed, passwordSet } from './ways-in.ts';
 
 /**
  * Sets a password by a token, which is valid once, and ends the other ways in ({@link accountReclaimed}). Whoever has
@@ -25,24 +25,29 @@ export async function resetPassword(
   const update = { source, action: 'UPDATE' } as const;
   const found = await recordingFaults(update, read);
   const { id } = found.user;
-  const by = isInvited(found.user) ? 'invitation' : 'reset'; // invitations
+  const via = isInvited(found.user) ? 'invitation' : 'reset'; // invitations
   const password_hash = await hashPassword(password);
-  const reclaimed = (user: StoredUser) => accountReclaimed(user, password_hash, 'mailbox');
   const reset = async (link: FoundLink) => {
-    const change = reclaimed(link.user);
+    const reclaimed = accountReclaimed(link.user, 'mailbox');
     const user = await writeUser(
       link.user,
       resetLinkUsed(link), // links
       { fields: verifiedAs(true) }, // verified addresses
-      change, // sessions, identities, passkeys
+      passwordSet(password_hash),
+      reclaimed, // sessions, identities, passkeys
       await failuresForgotten(link.user), // protection
     );
-    const changed = by === 'invitation' ? [] : change.ways; // invitations
+    const details = detailsOf(reclaimed, via);
+    const changed = via === 'invitation' ? [] : details.fields; // invitations
     // The reset has verified the address, and the limits of strangers' mails do not apply to its notice.
-    return { user, details: { fields: change.ways, by }, changed };
+    return { user, details, changed };
   };
-  const details = { fields: reclaimed(found.user).ways, by };
+  const details = detailsOf(accountReclaimed(found.user, 'mailbox'), via);
   await recordedAndTold({ ...update, by: id, on: id, details }, () =>
     untilWritten(read, reset, found),
   );
+}
+
+function detailsOf({ ways }: Required<Change>, via: 'invitation' | 'reset') {
+  return { fields: ['password', ...ways] as const, by: via };
 }

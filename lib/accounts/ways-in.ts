@@ -7,20 +7,22 @@ import { sessionsEnded, sessionsForgotten } from '../options/sessions/sessions.t
 import { type Change, merged, type StoredUser } from '../users/item.ts';
 import { makerForgotten } from '../users/write.ts';
 
+/** The change that gives a user a password. */
+export function passwordSet(password_hash: string): Change {
+  return merged(
+    { fields: { password_hash } },
+    invitationAccepted, // invitations
+  );
+}
+
 /**
- * The change after which a new password is the only way into an account, which somebody gets back by its
- * mailbox or by a command on the machine. The mailbox alone must not replace a second factor.
+ * The change that goes with the new password of an account which somebody gets back by its mailbox or by a command on
+ * the machine: the password is the only way in then. The mailbox alone must not replace a second factor.
  */
-export function accountReclaimed(
-  user: StoredUser,
-  password_hash: string,
-  by: 'mailbox' | 'machine',
-): Required<Change> {
+export function accountReclaimed(user: StoredUser, by: 'mailbox' | 'machine'): Required<Change> {
   const keepsPasskeys = by === 'mailbox' && mustHaveFactor(user);
   return merged(
-    { fields: { password_hash }, ways: ['password'] },
     makerForgotten, // users made by a caller
-    invitationAccepted, // invitations
     keepsPasskeys ? identitiesUnlinked(user) : otherWaysRemoved(user), // second factor
     sessionsEnded(user), // sessions
   );

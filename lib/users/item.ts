@@ -82,7 +82,7 @@ export type StoredUser = User & {
 export type UserFields = Partial<Omit<StoredUser, 'id' | 'created_at' | 'version'>>;
 
 /** A way into an account, as entries and notices name it. */
-export type Way = 'password' | 'identities' | 'passkeys';
+export type Way = 'identities' | 'passkeys';
 
 /** The part of a change of a user that one rule contributes. */
 export interface Change {
