@@ -1,4 +1,4 @@
-import { recorded } from '../../lib/audit/record.ts';
+import { recording } from '../../lib/audit/record.ts';
 import { DomainError } from '../../lib/ground/errors.ts';
 import { config, keepsSeal } from '../../lib/ground/settings.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
@@ -16,7 +16,7 @@ export const handler = protectedEndpoint(contract.requestCheck, async (request) 
     by: request.claims.id,
     details: { check: 'requested' },
   } as const;
-  await recorded(check, async () => {
+  await recording(check, async () => {
     await checkRequest.leave();
   });
   return { statusCode: 202, body: { message: contract.requested } };

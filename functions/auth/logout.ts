@@ -1,4 +1,4 @@
-import { recorded } from '../../lib/audit/record.ts';
+import { recording } from '../../lib/audit/record.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { endSession } from '../../lib/options/sessions/sessions.ts';
@@ -8,7 +8,7 @@ export const handler = protectedEndpoint(contract.logout, async (request) => {
   const { bearer, claims } = request;
   const { id } = claims;
   const logout = { source: sourceOf(request), action: 'LOGOUT', by: id, on: id } as const;
-  await recorded(logout, async () => {
+  await recording(logout, async () => {
     // A deleted user has no sessions to end.
     if (bearer) await endSession(bearer.id, bearer.session.id);
   });

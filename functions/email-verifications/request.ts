@@ -1,9 +1,9 @@
 import { DomainError } from '../../lib/ground/errors.ts';
 import { findStoredFor, protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
+import { requestMailOrTell } from '../../lib/options/mails/announced-limits.ts';
 import { verificationMessage } from '../../lib/options/mails/hand-over.ts';
-import { requestMailWithinLimits } from '../../lib/options/mails/told.ts';
-import { isWaiting } from '../../lib/options/verified-addresses/address.ts';
+import { awaitsLink } from '../../lib/options/verified-addresses/address.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.request, async (request) => {
@@ -11,8 +11,8 @@ export const handler = protectedEndpoint(contract.request, async (request) => {
   if (!user) throw new DomainError('USER_NOT_FOUND');
   const source = sourceOf(request);
   // While the user waits for a link to another address, no link is mailed, because it would make that one void.
-  if (!user.email_verified && !isWaiting(user)) {
-    await requestMailWithinLimits(verificationMessage(user, source), 'other');
+  if (!user.email_verified && !awaitsLink(user)) {
+    await requestMailOrTell(verificationMessage(user, source), 'other');
   }
   return { statusCode: 202, body: { message: contract.requested } };
 });

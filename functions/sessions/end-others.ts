@@ -1,4 +1,4 @@
-import { recorded } from '../../lib/audit/record.ts';
+import { recording } from '../../lib/audit/record.ts';
 import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { endAllSessions, endOtherSessions } from '../../lib/options/sessions/open-sessions.ts';
@@ -15,6 +15,6 @@ export const handler = protectedEndpoint(contract.endOthers, async (request) => 
     on: id,
     details: { scope: isOwn ? 'others' : 'all' },
   } as const;
-  await recorded(logout, () => (isOwn ? endOtherSessions(caller) : endAllSessions(id)));
+  await recording(logout, () => (isOwn ? endOtherSessions(caller) : endAllSessions(id)));
   return { statusCode: 204 };
 });

@@ -1,4 +1,4 @@
-import { recorded } from '../../lib/audit/record.ts';
+import { recording } from '../../lib/audit/record.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { endOpenSession } from '../../lib/options/sessions/open-sessions.ts';
@@ -14,6 +14,6 @@ export const handler = protectedEndpoint(contract.end, async (request) => {
     on: id,
     ...(isSessionId(session) ? { details: { session } } : {}),
   } as const;
-  await recorded(logout, () => endOpenSession(id, session));
+  await recording(logout, () => endOpenSession(id, session));
   return { statusCode: 204 };
 });

@@ -1,4 +1,4 @@
-import { recorded } from '../../lib/audit/record.ts';
+import { recording } from '../../lib/audit/record.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { liftSuspension } from '../../lib/options/suspension/suspension.ts';
@@ -13,6 +13,6 @@ export const handler = protectedEndpoint(contract.lift, async (request) => {
     on: id,
     details: { suspended: false },
   } as const;
-  await recorded(lifting, async () => ({ isChanged: await liftSuspension(id, claims.id) }));
+  await recording(lifting, async () => ({ isChanged: await liftSuspension(id, claims.id) }));
   return { statusCode: 204 };
 });

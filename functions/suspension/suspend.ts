@@ -1,4 +1,4 @@
-import { recorded } from '../../lib/audit/record.ts';
+import { recording } from '../../lib/audit/record.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { suspendUser } from '../../lib/options/suspension/suspension.ts';
@@ -13,6 +13,6 @@ export const handler = protectedEndpoint(contract.suspend, async (request) => {
     on: id,
     details: { suspended: true },
   } as const;
-  await recorded(suspension, async () => ({ isChanged: await suspendUser(id) }));
+  await recording(suspension, async () => ({ isChanged: await suspendUser(id) }));
   return { statusCode: 204 };
 });

@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { accountReclaimed, otherWaysRemoved, passwordSet } from '../../lib/accounts/ways-in.ts';
 import type { Action } from '../../lib/audit/entry.ts';
-import { recorded } from '../../lib/audit/record.ts';
+import { recording } from '../../lib/audit/record.ts';
 import { DomainError } from '../../lib/ground/errors.ts';
-import { noFactor } from '../../lib/options/second-factor/state.ts';
-import { addressVerified, isUnverified } from '../../lib/options/verified-addresses/address.ts';
+import { codeFactorRemoved } from '../../lib/options/second-factor/state.ts';
+import { isUnverified, verifiedAddress } from '../../lib/options/verified-addresses/address.ts';
 import { listAdmins } from '../../lib/users/admins.ts';
 import { type NewUser, parseEmail, parsePassword } from '../../lib/users/fields.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
@@ -61,7 +61,7 @@ export async function adminChange(
   user: StoredUser | undefined,
 ): Promise<AdminChange> {
   if (!user) {
-    const admin = { ...(await prepareUser(account, 'admin')), ...addressVerified };
+    const admin = { ...(await prepareUser(account, 'admin')), ...verifiedAddress };
     const details = creationDetails(admin);
     return { action: 'CREATE', on: admin.id, details, make: () => insertUser(admin) };
   }
@@ -71,7 +71,7 @@ export async function adminChange(
     fields: [
       'password',
       ...(role === 'admin' ? [] : ['role']),
-      ...(user.email_verified ? [] : Object.keys(addressVerified)),
+      ...(user.email_verified ? [] : Object.keys(verifiedAddress)),
       ...(user.factor_secret ? ['second_factor'] : []),
       ...otherWaysRemoved(user).ways,
     ],
@@ -98,7 +98,7 @@ async function makeAdmin(account: NewUser, user?: StoredUser): Promise<void> {
   const { make, details, ...change } = await adminChange(account, user);
   const operator = localAccount();
   const source = { user_agent: 'npm start' };
-  await recorded({ ...change, source, details: { ...details, operator } }, make);
+  await recording({ ...change, source, details: { ...details, operator } }, make);
 }
 
 /** @throws {Error} naming the variable and the rule that it breaks */
@@ -123,13 +123,13 @@ function reinstate({ id, email }: StoredUser, password_hash: string) {
     if (user.email !== email) throw new DomainError('USER_NOT_FOUND');
     const admin = {
       role: 'admin',
-      ...addressVerified,
+      ...verifiedAddress,
       suspended_at: undefined,
     } as const;
     await writeUser(
       user,
       { fields: admin },
-      noFactor,
+      codeFactorRemoved,
       passwordSet(password_hash),
       accountReclaimed(user, 'machine'),
     );

@@ -9,7 +9,6 @@ import {
   verifyMade,
 } from '../options/passkeys/credential.ts';
 import {
-  findPasskey,
   makeHandle,
   makePasskey,
   mostPasskeys,
@@ -17,15 +16,16 @@ import {
   passkeysInForce,
   passkeysRemoved,
   relyingParty,
+  requirePasskey,
   shownPasskey,
 } from '../options/passkeys/passkeys.ts';
-import { requireFactorSession } from '../options/second-factor/state.ts';
+import { requirePasskeyHolderSession } from '../options/second-factor/state.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
-import { requireOpen, sessionsEnded } from '../options/sessions/sessions.ts';
-import { requireVerified } from '../options/verified-addresses/address.ts';
+import { requireNotEndedWithOthers, sessionsEnded } from '../options/sessions/sessions.ts';
+import { requireVerifiedAddress } from '../options/verified-addresses/address.ts';
 import type { StoredPasskey, StoredUser } from '../users/item.ts';
 import { makerForgotten, rewriteUser, writeUser } from '../users/write.ts';
-import { recordedAsOwn } from './recorded.ts';
+import { recordingOwn } from './recording.ts';
 import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 
 /**
@@ -65,7 +65,7 @@ export async function addPasskey(
   const { credential, nonce } = found;
   const passkey = makePasskey(credential, name, relyingParty().rpId);
   const add = (user: StoredUser) => {
-    requireOpen(user, caller.session);
+    requireNotEndedWithOthers(user, caller.session);
     requireRoom(user, caller);
     return writeUser(
       user,
@@ -75,7 +75,7 @@ export async function addPasskey(
       makerForgotten, // users made by a caller
     );
   };
-  await recordedAsOwn({ caller, source }, detailsOf({ added: passkey.id }), ['passkeys'], () =>
+  await recordingOwn({ caller, source }, detailsOf({ added: passkey.id }), ['passkeys'], () =>
     rewriteUser(caller.id, add, caller),
   );
   return shownPasskey(passkey, credential);
@@ -91,16 +91,16 @@ export async function renamePasskey(
   name: string,
   source: Source,
 ): Promise<StoredPasskey> {
-  const details = detailsOf({ renamed: findPasskey(caller, id).id });
+  const details = detailsOf({ renamed: requirePasskey(caller, id).id });
   const rename = async (user: StoredUser) => {
-    requireOpen(user, caller.session);
-    const passkey = findPasskey(user, id);
+    requireNotEndedWithOthers(user, caller.session);
+    const passkey = requirePasskey(user, id);
     const renamed = { ...passkey, name };
     const passkeys = user.passkeys?.map((each) => (each === passkey ? renamed : each));
     await writeUser(user, { fields: { passkeys } });
     return renamed;
   };
-  return recordedAsOwn({ caller, source }, details, [], () =>
+  return recordingOwn({ caller, source }, details, [], () =>
     rewriteUser(caller.id, rename, caller),
   );
 }
@@ -113,17 +113,17 @@ export async function renamePasskey(
  */
 export async function removePasskey(id: string | undefined, given: OwnConfirmation): Promise<void> {
   const { caller } = given;
-  const details = detailsOf({ removed: findPasskey(caller, id).id });
-  requireFactorSession(caller, caller);
+  const details = detailsOf({ removed: requirePasskey(caller, id).id });
+  requirePasskeyHolderSession(caller, caller);
   const remove = (user: StoredUser) => {
-    requireFactorSession(user, caller);
+    requirePasskeyHolderSession(user, caller);
     return writeUser(
       user,
-      passkeysRemoved(user, [findPasskey(user, id)]),
+      passkeysRemoved(user, [requirePasskey(user, id)]),
       sessionsEnded(user, caller.session), // sessions
     );
   };
-  await recordedAsOwn(given, details, ['passkeys'], () => rewriteConfirmed(given, remove));
+  await recordingOwn(given, details, ['passkeys'], () => rewriteConfirmed(given, remove));
 }
 
 function detailsOf(said: object) {
@@ -132,7 +132,7 @@ function detailsOf(said: object) {
 
 /** Requires that a user may get another passkey in a session. */
 function requireRoom(user: StoredUser, caller: Bearer): void {
-  requireFactorSession(user, caller);
-  requireVerified(user);
+  requirePasskeyHolderSession(user, caller);
+  requireVerifiedAddress(user);
   if (passkeysInForce(user).length >= mostPasskeys) throw new DomainError('TOO_MANY_PASSKEYS');
 }

@@ -5,18 +5,18 @@ import type { Claims } from '../keys/token.ts';
 import { hasUnusedInvitation, isInvited } from '../options/invitations/invitation.ts';
 import { changedParts, pendingMessage, tryToMail } from '../options/mails/hand-over.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
-import { requireOpen, sessionsEnded } from '../options/sessions/sessions.ts';
-import { isWaiting, verifiedAs } from '../options/verified-addresses/address.ts';
+import { requireNotEndedWithOthers, sessionsEnded } from '../options/sessions/sessions.ts';
+import { verifiedAs } from '../options/verified-addresses/address.ts';
 import { newAddress } from '../options/verified-addresses/address-link.ts';
 import type { UserChanges } from '../users/fields.ts';
 import { type Change, merged, type StoredUser, type Way } from '../users/item.ts';
 import { hashPassword } from '../users/password.ts';
 import { readUser } from '../users/store.ts';
 import { changeDetails } from '../users/user.ts';
-import { byStoredAdmin, makerForgotten, rewriteUser, writeUser } from '../users/write.ts';
+import { adminRequired, makerForgotten, rewriteUser, writeUser } from '../users/write.ts';
 import { type Confirmation, confirmed } from './confirmation.ts';
 import { requireAllowed, type Standing } from './policy.ts';
-import { recordedAndTold } from './recorded.ts';
+import { recordingAndNotifying } from './recording.ts';
 import { otherWaysRemoved, passwordSet } from './ways-in.ts';
 
 /** A change, who asks for it, and by what that user confirms it. */
@@ -39,13 +39,13 @@ export interface ChangeRequest extends Confirmation {
 export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
   const { id, changes, claims, bearer, source } = request;
   const deed = { source, action: 'UPDATE', by: claims.id, on: id } as const;
-  const { user, after, awaitsLink } = await recordedAndTold(deed, async () => {
+  const { user, after, awaitsLink } = await recordingAndNotifying(deed, async () => {
     const known = bearer?.id === id ? bearer : await readUser(id);
-    const checked = await checkedRequest(known, request);
+    const checked = await confirmedRequest(known, request);
     const { password } = changes;
     const password_hash = password === undefined ? undefined : await hashPassword(password);
     const change = async (read: StoredUser) =>
-      write(read, await checkedRequest(read, checked), password_hash);
+      write(read, await confirmedRequest(read, checked), password_hash);
     return rewriteUser(id, change, known);
   });
   if (changes.role === 'admin' && user.role !== 'admin') {
@@ -56,7 +56,7 @@ export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
 }
 
 /** Requires that the caller may make the change, and confirms it: of the user as read, and of the user as read again. */
-async function checkedRequest(user: StoredUser, request: ChangeRequest): Promise<ChangeRequest> {
+async function confirmedRequest(user: StoredUser, request: ChangeRequest): Promise<ChangeRequest> {
   requireChangeable(user, request);
   return setsOwnWayIn(user, request) ? confirmed(user, request) : request; // sessions
 }
@@ -64,12 +64,12 @@ async function checkedRequest(user: StoredUser, request: ChangeRequest): Promise
 /** Requires that the caller may change the user in this way. */
 function requireChangeable(user: StoredUser, { id, changes, claims, bearer }: ChangeRequest): void {
   const isSelf = user.id === claims.id;
-  if (bearer?.id === id) requireOpen(user, bearer.session); // sessions
-  // Again, now that it is known who made the user. The body was checked before (lib/http/endpoint.ts).
+  if (bearer?.id === id) requireNotEndedWithOthers(user, bearer.session); // sessions
+  // The policy was asked for the body before the user was read (lib/http/endpoint.ts), when the maker was not known.
   requireAllowed('changeUser', { ...claims, isSelf, mayBeMaker: user.made_by === claims.id });
   if (!promotes(changes)) return;
   if (hasUnusedInvitation(user)) throw new DomainError('INVITATION_NOT_ACCEPTED'); // invitations
-  // The write requires that the user is as it was read.
+  // A caller who was an admin by the token, and is none as read: no condition of the write checks it of the caller.
   if (isSelf && user.role !== 'admin') throw new DomainError('FORBIDDEN');
 }
 
@@ -86,43 +86,42 @@ function setsOwnWayIn(user: StoredUser, { changes, bearer }: ChangeRequest): boo
 
 /**
  * Writes a change, unless it changes nothing.
- * @returns the user before and after, and what the entry and the notice say
+ * @returns the user before and after, whether the address waits for its link, and what the entry and the notice say
  */
 async function write(user: StoredUser, request: ChangeRequest, password_hash: string | undefined) {
-  const { email, password: _, ...plain } = request.changes;
-  const address = merged(await newAddress(user, email, request.claims)); // verified addresses
-  const isMoved = address.fields.email !== undefined;
+  const { changes, claims } = request;
+  const { email, password: _, ...plain } = changes;
+  const address = await newAddress(user, email, claims); // verified addresses
+  const { isMoved, awaitsLink } = address;
   const change = merged(
     { fields: plain },
-    grantedByAdmin(user, request),
-    address,
-    password_hash ? passwordSet(password_hash) : {},
-    addressVouchedFor(user, request), // invitations
-    otherWaysRemovedFrom(user, request), // identities, passkeys
+    // Whoever makes another user an admin or auditor must be an admin at the instant of the write.
+    promotes(changes) && user.id !== claims.id ? adminRequired(claims.id) : {},
+    address.change,
+    newPassword(user, request, password_hash),
     makerForgottenOf(user, request, isMoved), // users made by a caller
     sessionsEndedOf(user, request, isMoved), // sessions
   );
   const isUnchanged = Object.keys(change.fields).length === 0;
   const after = isUnchanged ? user : await writeUser(user, change);
-  const awaitsLink = isWaiting(address.fields);
   return { user, after, awaitsLink, ...reportOf(user, request, { ways: change.ways, awaitsLink }) };
 }
 
-/** Whoever makes another user an admin or auditor must be an admin at the instant of the write. */
-function grantedByAdmin(user: StoredUser, { changes, claims }: ChangeRequest): Change {
-  return promotes(changes) && user.id !== claims.id ? byStoredAdmin(claims.id) : {};
-}
-
-/** An admin who sets the first password of a user who is invited vouches for the address, as whoever creates a user does. */
-function addressVouchedFor(user: StoredUser, { changes, claims }: ChangeRequest): Change {
-  const isVouched = changes.password !== undefined && claims.role === 'admin' && isInvited(user);
-  return isVouched ? { fields: verifiedAs(true) } : {};
-}
-
-/** A password that somebody else sets is the only way in. */
-function otherWaysRemovedFrom(user: StoredUser, { changes, claims }: ChangeRequest): Change {
-  const isSetByOther = changes.password !== undefined && user.id !== claims.id;
-  return isSetByOther ? otherWaysRemoved(user) : {};
+/** The change of a new password, even the same one. */
+function newPassword(
+  user: StoredUser,
+  { claims }: ChangeRequest,
+  password_hash: string | undefined,
+): Change {
+  if (password_hash === undefined) return {};
+  const isVouched = claims.role === 'admin' && isInvited(user);
+  return merged(
+    passwordSet(password_hash),
+    // An admin who sets the first password vouches for the address, as whoever creates a user does.
+    isVouched ? { fields: verifiedAs(true) } : {}, // invitations
+    // A password that somebody else sets is the only way in.
+    user.id === claims.id ? {} : otherWaysRemoved(user), // identities, passkeys
+  );
 }
 
 /**
@@ -162,7 +161,7 @@ function reportOf(
   return {
     details: { fields: [...fields, ...ways], ...values, ...requested },
     // Nobody has an invited user's account yet, and its address may belong to a stranger.
-    changed: isInvited(user) ? [] : [...changedParts(user, applied), ...ways], // invitations
+    parts: isInvited(user) ? [] : [...changedParts(user, applied), ...ways], // invitations
     byAdmin: claims.id !== id && claims.role === 'admin',
   };
 }

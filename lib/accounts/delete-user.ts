@@ -3,14 +3,14 @@ import { transact } from '../dynamodb/client.ts';
 import { config } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
 import { isInvited } from '../options/invitations/invitation.ts';
-import { requireFactorSession } from '../options/second-factor/state.ts';
+import { requirePasskeyHolderSession } from '../options/second-factor/state.ts';
 import { besideAnotherAdmin } from '../users/admins.ts';
 import { type Change, merged, type StoredUser, userKey } from '../users/item.ts';
 import { deletionDetails } from '../users/user.ts';
 import { emailReleased, rewriteUser, unchanged } from '../users/write.ts';
-import { recordedAndTold } from './recorded.ts';
+import { recordingAndNotifying } from './recording.ts';
 import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
-import { waysInForgotten } from './ways-in.ts';
+import { waysInReleased } from './ways-in.ts';
 
 /**
  * Deletes a user for an admin, and frees the address.
@@ -19,10 +19,10 @@ import { waysInForgotten } from './ways-in.ts';
  */
 export async function deleteUser(id: number, by: number, source: Source): Promise<void> {
   const deletion = { source, action: 'DELETE', by, on: id } as const;
-  await recordedAndTold(deletion, async () => {
+  await recordingAndNotifying(deletion, async () => {
     const user = await rewriteUser(id, (read) => remove(read));
-    const changed = isInvited(user) ? [] : (['account'] as const); // invitations
-    return { user, details: deletionDetails(user), changed, byAdmin: by !== id };
+    const parts = isInvited(user) ? [] : (['account'] as const); // invitations
+    return { user, details: deletionDetails(user), parts, byAdmin: by !== id };
   });
 }
 
@@ -34,7 +34,7 @@ export async function deleteUser(id: number, by: number, source: Source): Promis
  * @throws {DomainError} STORAGE_FAULT, and the errors of the conditions
  */
 export async function remove(user: StoredUser, ...changes: readonly Change[]): Promise<StoredUser> {
-  const { steps } = merged(emailReleased(user), waysInForgotten(user), ...changes);
+  const { steps } = merged(emailReleased(user), waysInReleased(user), ...changes);
   await transact([
     [{ Delete: { TableName: config.usersTable, Key: userKey(user.id), ...unchanged(user) } }],
     ...steps,
@@ -51,17 +51,19 @@ export async function remove(user: StoredUser, ...changes: readonly Change[]): P
 export async function deleteOwnAccount(given: OwnConfirmation): Promise<void> {
   const { caller, source } = given;
   const { id } = caller;
-  requireFactorSession(caller, caller); // passkeys
+  requirePasskeyHolderSession(caller, caller); // passkeys
   const deletion = { source, action: 'DELETE', by: id, on: id } as const;
-  await recordedAndTold(deletion, async () => {
+  await recordingAndNotifying(deletion, async () => {
     const user = await rewriteConfirmed(given, (read) => {
-      requireFactorSession(read, caller); // passkeys
+      requirePasskeyHolderSession(read, caller); // passkeys
       return read.role === 'admin' ? removeBesideAnotherAdmin(read) : remove(read);
     });
-    return { user, details: deletionDetails(user), changed: ['account'] };
+    return { user, details: deletionDetails(user), parts: ['account'] };
   });
 }
 
 function removeBesideAnotherAdmin(user: StoredUser): Promise<StoredUser> {
-  return besideAnotherAdmin(user.id, 'LAST_ADMIN', (otherIsAdmin) => remove(user, otherIsAdmin));
+  return besideAnotherAdmin(user.id, 'LAST_ADMIN', (otherAdminRequired) =>
+    remove(user, otherAdminRequired),
+  );
 }

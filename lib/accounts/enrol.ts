@@ -1,5 +1,5 @@
 /** How second factors are enabled, changed and removed (functions/README.md, Second factor). */
-import { recorded } from '../audit/record.ts';
+import { recording } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { seconds } from '../ground/time.ts';
@@ -14,21 +14,25 @@ import {
   stepOfCode,
 } from '../options/second-factor/factor.ts';
 import {
-  factorRemoved,
-  hasFactor,
+  codeFactorRemoved,
+  hasCodes,
   hasFactorIn,
-  noFactor,
-  requireFactorSession,
+  removalDetails,
+  requirePasskeyHolderSession,
 } from '../options/second-factor/state.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
-import { enrolmentNoted, requireOpen, sessionsEnded } from '../options/sessions/sessions.ts';
-import { requireVerified } from '../options/verified-addresses/address.ts';
+import {
+  enrolmentNoted,
+  requireNotEndedWithOthers,
+  sessionsEnded,
+} from '../options/sessions/sessions.ts';
+import { requireVerifiedAddress } from '../options/verified-addresses/address.ts';
 import type { Change, StoredUser } from '../users/item.ts';
 import { makerForgotten, rewriteUser, writeUser } from '../users/write.ts';
 import { confirmed } from './confirmation.ts';
-import { recordedAndTold, recordedAsOwn } from './recorded.ts';
+import { ownDeed, recordingAndNotifying, recordingOwn } from './recording.ts';
 import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
-import { factorsRemoved } from './ways-in.ts';
+import { allFactorsRemoved } from './ways-in.ts';
 
 /**
  * Begins an enrolment: logins do not ask for codes before one has confirmed it.
@@ -41,15 +45,16 @@ export async function beginEnrolment(
   given: OwnConfirmation,
   issuer: string,
 ): Promise<{ secret: string; uri: string }> {
-  const { caller, source } = given;
-  const { id, email } = caller;
   const secret = makeSecret();
   const details = { fields: ['second_factor'], second_factor: 'begun' };
   // Without a notice: the function may mail nothing.
-  await recorded({ source, action: 'UPDATE', by: id, on: id, details }, () =>
-    storeEnrolment(given, secret),
-  );
-  return { secret, uri: enrolmentUri(secret, { issuer, label: email }) };
+  await recording(ownDeed(given, details), () => storeEnrolment(given, secret));
+  return { secret, uri: enrolmentUri(secret, { issuer, label: given.caller.email }) };
+}
+
+/** The first code of an app, and who sends it. */
+interface FirstCode extends OwnConfirmation {
+  readonly code: string;
 }
 
 /**
@@ -59,12 +64,10 @@ export async function beginEnrolment(
  * @throws {DomainError} SECOND_FACTOR_ENABLED, EMAIL_NOT_VERIFIED,
  *   SECOND_FACTOR_NOT_FOUND, CODE_WRONG, TOO_MANY_ATTEMPTS, TOKEN_INVALID, STORAGE_FAULT
  */
-export async function confirmEnrolment(
-  given: OwnConfirmation & { readonly code: string },
-): Promise<string[]> {
+export async function confirmEnrolment(given: FirstCode): Promise<string[]> {
   const codes = makeRecoveryCodes();
   const details = { fields: ['second_factor'], second_factor: 'enabled' };
-  await recordedAsOwn(given, details, ['secondFactor'], () => enable(given, codes));
+  await recordingOwn(given, details, ['secondFactor'], () => enable(given, codes));
   return codes;
 }
 
@@ -86,7 +89,7 @@ export async function renewRecoveryCodes(given: OwnConfirmation): Promise<string
  * @throws {DomainError} the same as {@link renewRecoveryCodes}
  */
 export function removeOwnFactor(given: OwnConfirmation): Promise<void> {
-  return changeFactor(given, noFactor, factorRemoved);
+  return changeFactor(given, codeFactorRemoved, removalDetails);
 }
 
 /**
@@ -96,22 +99,22 @@ export function removeOwnFactor(given: OwnConfirmation): Promise<void> {
  */
 export async function removeFactor(id: number, admin: Bearer, source: Source): Promise<void> {
   if (!hasFactorIn(admin, admin.session)) throw new DomainError('SECOND_FACTOR_REQUIRED');
-  const deed = { source, action: 'UPDATE', by: admin.id, on: id, details: factorRemoved } as const;
+  const deed = { source, action: 'UPDATE', by: admin.id, on: id, details: removalDetails } as const;
   const remove = async (user: StoredUser) => {
-    const removed = factorsRemoved(user);
+    const removed = allFactorsRemoved(user);
     if (Object.keys(removed.fields).length === 0) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
     await writeUser(
       user,
       removed, // second factor, passkeys
       sessionsEnded(user), // sessions
     );
-    const [own, parts] = hasFactor(user)
-      ? [factorRemoved, ['secondFactor'] as const]
+    const [own, codes] = hasCodes(user)
+      ? [removalDetails, ['secondFactor'] as const]
       : [{ fields: [] }, []];
     const details = { ...own, fields: [...own.fields, ...removed.ways] };
-    return { user, details, changed: [...parts, ...removed.ways], byAdmin: true };
+    return { user, details, parts: [...codes, ...removed.ways], byAdmin: true };
   };
-  await recordedAndTold(deed, () => rewriteUser(id, remove));
+  await recordingAndNotifying(deed, () => rewriteUser(id, remove));
 }
 
 /** Seconds for which a secret waits for its first code. */
@@ -133,7 +136,7 @@ async function storeEnrolment(given: OwnConfirmation, secret: string): Promise<v
 
 /** Requires that a caller, as read, confirms an enrolment, and may begin it. @returns as {@link confirmed} does */
 async function confirmedEnrolment(user: StoredUser, given: OwnConfirmation) {
-  requireOpen(user, given.caller.session); // sessions
+  requireNotEndedWithOthers(user, given.caller.session); // sessions
   const checked = await confirmed(user, given);
   requireEnrollable(user, given.caller);
   return checked;
@@ -141,14 +144,14 @@ async function confirmedEnrolment(user: StoredUser, given: OwnConfirmation) {
 
 /** Requires that a user may get a factor in a session. */
 function requireEnrollable(user: StoredUser, caller: Bearer): void {
-  requireFactorSession(user, caller); // passkeys
+  requirePasskeyHolderSession(user, caller); // passkeys
   if (user.factor_secret !== undefined) throw new DomainError('SECOND_FACTOR_ENABLED');
-  requireVerified(user); // verified addresses
+  requireVerifiedAddress(user); // verified addresses
 }
 
 /** Turns the secret that waits for its first code into the second factor of the user. */
 async function enable(
-  { caller, source, code }: OwnConfirmation & { readonly code: string },
+  { caller, source, code }: FirstCode,
   codes: readonly string[],
 ): Promise<void> {
   const now = new Date();
@@ -156,11 +159,11 @@ async function enable(
   const factor_secret = pendingSecret(caller, now);
   const factor_step = await guarded(source, caller, 'CODE_WRONG', () =>
     stepOfCode(caller.id, factor_secret, code, now),
-  );
+  ); // protection
   const recovery_codes = recoveryHashes(caller.id, codes);
   const factor = { factor_secret, factor_step, recovery_codes, enrolment: undefined };
   const write = async (user: StoredUser) => {
-    requireOpen(user, caller.session); // sessions
+    requireNotEndedWithOthers(user, caller.session); // sessions
     requireEnrollable(user, caller);
     if (pendingSecret(user, now) !== factor_secret) throw new DomainError('CODE_WRONG');
     await writeUser(
@@ -180,18 +183,18 @@ async function enable(
  */
 async function changeFactor(
   given: OwnConfirmation,
-  changed: Change,
+  change: Change,
   details: object,
 ): Promise<void> {
   const { caller } = given;
   if (caller.factor_secret === undefined) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
-  const change = async (user: StoredUser) => {
+  const write = async (user: StoredUser) => {
     if (user.factor_secret !== caller.factor_secret) throw new DomainError('CODE_WRONG');
     await writeUser(
       user,
-      changed,
+      change,
       sessionsEnded(user, caller.session), // sessions
     );
   };
-  await recordedAsOwn(given, details, ['secondFactor'], () => rewriteConfirmed(given, change));
+  await recordingOwn(given, details, ['secondFactor'], () => rewriteConfirmed(given, write));
 }

@@ -5,18 +5,18 @@ import type { Source } from '../ground/source.ts';
 import { nonceUsed } from '../keys/nonce.ts';
 import type { TokenAndNonce } from '../options/identities/id-token.ts';
 import {
-  findIdentity,
   identityLinked,
   identityUnlinked,
   makeIdentity,
   mostIdentities,
+  requireIdentity,
 } from '../options/identities/identities.ts';
 import { sessionsEnded } from '../options/sessions/sessions.ts';
-import { requireVerified } from '../options/verified-addresses/address.ts';
+import { requireVerifiedAddress } from '../options/verified-addresses/address.ts';
 import type { StoredIdentity, StoredUser } from '../users/item.ts';
 import { makerForgotten, rewriteUser, writeUser } from '../users/write.ts';
 import { requireVouched } from './confirmation.ts';
-import { recordedAndTold, recordedAsOwn } from './recorded.ts';
+import { ownDeed, recordingAndNotifying, recordingOwn } from './recording.ts';
 import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 
 /**
@@ -31,8 +31,9 @@ export async function linkIdentity(
 ): Promise<StoredIdentity> {
   const { caller, source } = given;
   requireLinkable(caller);
-  const deed = deedOf(caller.id, caller.id, source);
-  const vouched = await recordingFaults(deed, () => requireVouched(token, source));
+  const vouched = await recordingFaults(ownDeed(given, detailsOf()), () =>
+    requireVouched(token, source),
+  );
   const made = makeIdentity(vouched);
   const link = (user: StoredUser) => {
     requireLinkable(user);
@@ -45,7 +46,7 @@ export async function linkIdentity(
     );
   };
   const details = detailsOf({ linked: vouched.issuer });
-  await recordedAsOwn(given, details, ['identities'], () => rewriteConfirmed(given, link));
+  await recordingOwn(given, details, ['identities'], () => rewriteConfirmed(given, link));
   return made;
 }
 
@@ -59,14 +60,14 @@ export async function unlinkOwnIdentity(
   given: OwnConfirmation,
 ): Promise<void> {
   const { caller } = given;
-  const details = detailsOf({ unlinked: findIdentity(caller, identityId).issuer });
+  const details = detailsOf({ unlinked: requireIdentity(caller, identityId).issuer });
   const unlink = (user: StoredUser) =>
     writeUser(
       user,
       identityUnlinked(user, identityId),
       sessionsEnded(user, caller.session), // sessions
     );
-  await recordedAsOwn(given, details, ['identities'], () => rewriteConfirmed(given, unlink));
+  await recordingOwn(given, details, ['identities'], () => rewriteConfirmed(given, unlink));
 }
 
 /**
@@ -78,20 +79,17 @@ export async function unlinkIdentity(
   { admin, id, source }: { admin: number; id: number; source: Source },
   identityId: string | undefined,
 ): Promise<void> {
+  const deed = { source, action: 'UPDATE', by: admin, on: id, details: detailsOf() } as const;
   const unlink = async (user: StoredUser) => {
-    const details = detailsOf({ unlinked: findIdentity(user, identityId).issuer });
+    const details = detailsOf({ unlinked: requireIdentity(user, identityId).issuer });
     await writeUser(
       user,
       identityUnlinked(user, identityId),
       sessionsEnded(user), // sessions
     );
-    return { user, details, changed: ['identities'] as const, byAdmin: true };
+    return { user, details, parts: ['identities'] as const, byAdmin: true };
   };
-  await recordedAndTold(deedOf(admin, id, source), () => rewriteUser(id, unlink));
-}
-
-function deedOf(by: number, on: number, source: Source) {
-  return { source, action: 'UPDATE', by, on, details: detailsOf() } as const;
+  await recordingAndNotifying(deed, () => rewriteUser(id, unlink));
 }
 
 function detailsOf(said?: object) {
@@ -99,7 +97,7 @@ function detailsOf(said?: object) {
 }
 
 function requireLinkable(user: StoredUser): void {
-  requireVerified(user);
+  requireVerifiedAddress(user);
   if ((user.identities?.length ?? 0) >= mostIdentities) {
     throw new DomainError('TOO_MANY_IDENTITIES');
   }

@@ -12,7 +12,7 @@ import {
   requireNoWait,
 } from '../options/protection/counters.ts';
 import { checkCode, useCode } from '../options/second-factor/factor.ts';
-import { hasFactor } from '../options/second-factor/state.ts';
+import { hasCodes } from '../options/second-factor/state.ts';
 import { beginSession } from '../options/sessions/session-tokens.ts';
 import type { Beginning } from '../options/sessions/sessions.ts';
 import { mustVerify } from '../options/verified-addresses/address.ts';
@@ -78,7 +78,7 @@ export async function useSecondFactor(
   code: string | undefined,
   counters: readonly Counter[],
 ): Promise<Beginning | undefined> {
-  if (!hasFactor(user)) return undefined;
+  if (!hasCodes(user)) return undefined;
   if (!code) throw new DomainError('LOGIN_CODE_REQUIRED');
   const wrong = new Refused('LOGIN_CODE_WRONG', 'wrong_code', counters);
   const proof = await checkCode(user, code);

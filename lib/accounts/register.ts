@@ -1,5 +1,5 @@
 /** How users register, and how others create them (functions/README.md, Callers). */
-import { type Deed, recorded, recordFailure, recordingFaults } from '../audit/record.ts';
+import { type Deed, recordFailure, recording, recordingFaults } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import { logAdminMade } from '../ground/log.ts';
 import { config, hidesAccounts, type Language } from '../ground/settings.ts';
@@ -9,13 +9,13 @@ import type { Claims, Tokens } from '../keys/token.ts';
 import type { Vouched } from '../options/identities/id-token.ts';
 import { identitiesClaimed, makeIdentity } from '../options/identities/identities.ts';
 import { invitedFrom } from '../options/invitations/invitation.ts';
+import { countMail } from '../options/mails/announced-limits.ts';
 import {
   invitationMessage,
   takenMessage,
   tryToMail,
   tryToRemind,
 } from '../options/mails/hand-over.ts';
-import { countMail } from '../options/mails/told.ts';
 import { countRegistration } from '../options/protection/counters.ts';
 import { prepareFirstSession } from '../options/sessions/session-tokens.ts';
 import { mustVerify, verifiedAs } from '../options/verified-addresses/address.ts';
@@ -23,7 +23,7 @@ import { type NewUser, requireMailable, requireVerifiable } from '../users/field
 import type { StoredUser } from '../users/item.ts';
 import { insertUnseen, insertUser, prepareUser } from '../users/store.ts';
 import { creationDetails, type Role } from '../users/user.ts';
-import { byStoredAdmin } from '../users/write.ts';
+import { adminRequired } from '../users/write.ts';
 
 /**
  * Registers a user.
@@ -42,7 +42,7 @@ export async function register(own: NewUser, source: Source): Promise<Partial<To
   const created = { ...creation, by: user.id, on: user.id, details: creationDetails(user) };
   const insert = hidesAccounts(config) ? insertUnseen : insertUser; // private accounts
   try {
-    await recorded(created, () => insert(user, stored));
+    await recording(created, () => insert(user, stored));
   } catch (error) {
     await hideTaken(error, creation, user); // private accounts
     return tokens;
@@ -78,7 +78,7 @@ export async function registerByIdentity(
   ); // sessions
   const details = { ...creationDetails(user), identity: vouched.issuer };
   const created = { ...creation, by: user.id, on: user.id, details };
-  await recorded(created, () =>
+  await recording(created, () =>
     insertUser(
       user,
       nonceUsed(login.nonce, 'IDENTITY_TOKEN_INVALID'),
@@ -123,8 +123,8 @@ export async function createUser(
     ...(role === 'admin' ? {} : { made_by: by }), // users made by a caller
   };
   const details = isInvited ? { ...creationDetails(user), invited: true } : creationDetails(user);
-  const granted = role === 'admin' ? byStoredAdmin(by) : {};
-  await recorded({ ...creation, on: user.id, details }, () => insertUser(user, granted));
+  const granted = role === 'admin' ? adminRequired(by) : {};
+  await recording({ ...creation, on: user.id, details }, () => insertUser(user, granted));
   if (role === 'admin') logAdminMade(user.id, { by, requestId: source.request_id });
   if (isInvited) await tryToMail(invitationMessage(user, source, body.language), 'counted'); // invitations
   return user;

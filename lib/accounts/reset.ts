@@ -9,7 +9,7 @@ import { verifiedAs } from '../options/verified-addresses/address.ts';
 import type { Change } from '../users/item.ts';
 import { hashPassword } from '../users/password.ts';
 import { writeUser } from '../users/write.ts';
-import { recordedAndTold } from './recorded.ts';
+import { recordingAndNotifying } from './recording.ts';
 import { accountReclaimed, passwordSet } from './ways-in.ts';
 
 /**
@@ -38,12 +38,12 @@ export async function resetPassword(
       await failuresForgotten(link.user), // protection
     );
     const details = detailsOf(reclaimed, via);
-    const changed = via === 'invitation' ? [] : details.fields; // invitations
+    const parts = via === 'invitation' ? [] : details.fields; // invitations
     // The reset has verified the address, and the limits of strangers' mails do not apply to its notice.
-    return { user, details, changed };
+    return { user, details, parts };
   };
   const details = detailsOf(accountReclaimed(found.user, 'mailbox'), via);
-  await recordedAndTold({ ...update, by: id, on: id, details }, () =>
+  await recordingAndNotifying({ ...update, by: id, on: id, details }, () =>
     untilWritten(read, reset, found),
   );
 }

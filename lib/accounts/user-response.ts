@@ -10,7 +10,7 @@ import {
 } from '../ground/settings.ts';
 import { domainOf } from '../options/passkeys/passkeys.ts';
 import { factorStanding } from '../options/second-factor/state.ts';
-import { isWaiting, verifiedAs } from '../options/verified-addresses/address.ts';
+import { awaitsLink, verifiedAs } from '../options/verified-addresses/address.ts';
 import type { ListedUser, StoredIdentity, StoredPasskey, StoredUser } from '../users/item.ts';
 import type { User } from '../users/user.ts';
 import { type Standing, seesAll } from './policy.ts';
@@ -35,7 +35,7 @@ export function shownUser(
     role,
     created_at,
     ...verifiedAs(email_verified === true), // verified addresses
-    ...(isForOwn && isWaiting(user) ? { pending_email } : {}),
+    ...(isForOwn && awaitsLink(user) ? { pending_email } : {}),
     ...(isForAll && suspended_at ? { suspended_at } : {}), // suspension
     ...(isForAll && invited_until && sendsMail(config) ? { invited_until } : {}), // invitations
     ...(isForOwn && hasSessions(config) ? { auditor: auditor === true } : {}), // auditors

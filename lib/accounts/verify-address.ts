@@ -5,7 +5,7 @@ import { missingField } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { changedParts } from '../options/mails/hand-over.ts';
 import { sessionsEnded } from '../options/sessions/sessions.ts';
-import { addressVerified } from '../options/verified-addresses/address.ts';
+import { verifiedAddress } from '../options/verified-addresses/address.ts';
 import {
   type AddressLink,
   addressLinkUsed,
@@ -15,7 +15,7 @@ import {
 import { changeDetails } from '../users/user.ts';
 import { makerForgotten, writeUser } from '../users/write.ts';
 import { type Confirmation, confirmed, confirmsByPassword } from './confirmation.ts';
-import { recordedAndTold } from './recorded.ts';
+import { recordingAndNotifying } from './recording.ts';
 
 /** The token of a link, and the proof by which its user confirms. */
 interface VerificationRequest extends Pick<Confirmation, 'idToken' | 'nonce'> {
@@ -41,7 +41,7 @@ export async function verifyAddress(request: VerificationRequest, source: Source
   const applied = email === user.email ? {} : { email };
   const { fields, ...values } = changeDetails(user, applied);
   const details = {
-    fields: [...fields, ...Object.keys(addressVerified)],
+    fields: [...fields, ...Object.keys(verifiedAddress)],
     by: 'verification',
     ...values,
   };
@@ -50,19 +50,19 @@ export async function verifyAddress(request: VerificationRequest, source: Source
   }
   const verify = async (link: AddressLink, checked: Confirmation) => {
     await confirmed(link.user, checked);
-    if (link.isUsed) return { user, isChanged: false, changed: [] };
+    if (link.isUsed) return { user, isChanged: false, parts: [] };
     const isMoved = link.email !== link.user.email;
     await writeUser(
       link.user,
       addressLinkUsed(link), // links
-      { fields: addressVerified }, // verified addresses
+      { fields: verifiedAddress }, // verified addresses
       addressMoved(link.user, link.email),
       isMoved ? sessionsEnded(link.user, link.session) : {}, // sessions
       isMoved ? makerForgotten : {}, // users made by a caller
     );
-    return { user, isChanged: true, changed: changedParts(user, applied) };
+    return { user, isChanged: true, parts: changedParts(user, applied) };
   };
-  await recordedAndTold({ ...update, by: user.id, on: user.id, details }, async () => {
+  await recordingAndNotifying({ ...update, by: user.id, on: user.id, details }, async () => {
     const checked = await confirmed(user, given);
     return untilWritten(read, (link) => verify(link, checked), found);
   });

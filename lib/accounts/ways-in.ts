@@ -1,9 +1,9 @@
 /** The ways into an account: the password, open sessions, and those that options give. */
 import { identitiesReleased, identitiesUnlinked } from '../options/identities/identities.ts';
 import { invitationAccepted } from '../options/invitations/invitation.ts';
-import { hasPasskey, passkeysForgotten, passkeysRemoved } from '../options/passkeys/passkeys.ts';
-import { hasFactor, mustHaveFactor, noFactor } from '../options/second-factor/state.ts';
-import { sessionsEnded, sessionsForgotten } from '../options/sessions/sessions.ts';
+import { hasPasskey, passkeysReleased, passkeysRemoved } from '../options/passkeys/passkeys.ts';
+import { codeFactorRemoved, hasCodes, mustHaveFactor } from '../options/second-factor/state.ts';
+import { sessionsDeleted, sessionsEnded } from '../options/sessions/sessions.ts';
 import { type Change, merged, type StoredUser } from '../users/item.ts';
 import { makerForgotten } from '../users/write.ts';
 
@@ -40,18 +40,18 @@ export function otherWaysRemoved(user: StoredUser): Required<Change> {
 }
 
 /** The change after which a user has no second factor, and no passkey, which is one. */
-export function factorsRemoved(user: StoredUser): Required<Change> {
+export function allFactorsRemoved(user: StoredUser): Required<Change> {
   return merged(
-    hasFactor(user) ? noFactor : {}, // second factor
+    hasCodes(user) ? codeFactorRemoved : {}, // second factor
     hasPasskey(user) ? passkeysRemoved(user) : {}, // passkeys
   );
 }
 
 /** The change that deletes the items of the ways in of a user who is deleted. */
-export function waysInForgotten(user: StoredUser): Change {
+export function waysInReleased(user: StoredUser): Change {
   return merged(
     identitiesReleased(user), // identities
-    passkeysForgotten(user), // passkeys
-    sessionsForgotten(user), // sessions
+    passkeysReleased(user), // passkeys
+    sessionsDeleted(user), // sessions
   );
 }

@@ -68,11 +68,11 @@ export interface Done {
  * @returns what the work returns
  * @throws what the work throws
  */
-export function recorded(deed: Deed, work: () => Promise<void>): Promise<void>;
+export function recording(deed: Deed, work: () => Promise<void>): Promise<void>;
 
-export function recorded<D extends Done>(deed: Deed, work: () => Promise<D>): Promise<D>;
+export function recording<D extends Done>(deed: Deed, work: () => Promise<D>): Promise<D>;
 
-export async function recorded(deed: Deed, work: () => Promise<unknown>): Promise<unknown> {
+export async function recording(deed: Deed, work: () => Promise<unknown>): Promise<unknown> {
   const done = await recordingFaults(deed, work);
   const { isChanged = true, details = deed.details }: Done = done ?? {};
   if (isChanged) await record({ ...entryOf(deed), details });

@@ -3,7 +3,7 @@ import { DomainError, type ErrorCode } from '../ground/errors.ts';
 import type { Change, ListedUser } from './item.ts';
 import { listUsers } from './list.ts';
 import { isSuspended } from './user.ts';
-import { byStoredAdmin } from './write.ts';
+import { adminRequired } from './write.ts';
 
 /**
  * Tries a write after which there must be another admin. The other admins are tried in turn, because
@@ -15,12 +15,12 @@ import { byStoredAdmin } from './write.ts';
 export async function besideAnotherAdmin<T>(
   id: number,
   error: ErrorCode,
-  write: (otherIsAdmin: Change) => Promise<T>,
+  write: (otherAdminRequired: Change) => Promise<T>,
 ): Promise<T> {
   for (const other of await listAdmins()) {
     if (other.id === id) continue;
     try {
-      return await write(byStoredAdmin(other.id, error));
+      return await write(adminRequired(other.id, error));
     } catch (fault) {
       if (!(fault instanceof DomainError) || fault.code !== error) throw fault;
     }

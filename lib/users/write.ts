@@ -34,7 +34,7 @@ export function rewriteUser<T>(
 }
 
 /** The condition that a user is an admin, and not suspended, at the instant of the write. */
-export function byStoredAdmin(id: number, error: ErrorCode = 'FORBIDDEN'): Change {
+export function adminRequired(id: number, error: ErrorCode = 'FORBIDDEN'): Change {
   const check = {
     TableName: config.usersTable,
     Key: userKey(id),
@@ -52,7 +52,7 @@ export const makerForgotten: Change = { fields: { made_by: undefined } };
  * The change that takes an address for a user, unless it is the present one in another spelling. It
  * is apart from {@link writeUser}, so that only functions that change addresses may delete items.
  */
-export function emailTaken(user: StoredUser, email = user.email): Change {
+export function emailClaimed(user: StoredUser, email = user.email): Change {
   if (emailKey(email) === emailKey(user.email)) return {};
   const item = { ...emailItemKey(email), user_id: user.id };
   return merged(emailReleased(user), { steps: [claiming(item, 'EMAIL_REGISTERED')] });

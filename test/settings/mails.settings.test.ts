@@ -1,7 +1,7 @@
 /**
  * How each route that has something mailed is counted, and whether its caller is told of the limits; the limits
  * themselves have their tables in test/lib/options/mails. The ways are the calls of what
- * lib/options/mails/hand-over.ts exports, and of `requestMailWithinLimits`, and the routes belong to functions that may
+ * lib/options/mails/hand-over.ts exports, and of `requestMailOrTell`, and the routes belong to functions that may
  * invoke the function that mails. Whoever adds a call or such a route adds a row.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -12,9 +12,9 @@ import { handler as sendMail } from '../../functions/background/send-mail.ts';
 import { functions } from '../../infra/uses.ts';
 import type { Handler } from '../../lib/http/request.ts';
 import { makeLinkToken, resetLink } from '../../lib/options/links/mailed-link.ts';
+import { requestMailOrTell } from '../../lib/options/mails/announced-limits.ts';
 import * as handOver from '../../lib/options/mails/hand-over.ts';
 import { countForSource, type MailCause } from '../../lib/options/mails/sources.ts';
-import { requestMailWithinLimits } from '../../lib/options/mails/told.ts';
 import { creationOptions, loginOptions } from '../../lib/options/passkeys/credential.ts';
 import { makeHandle } from '../../lib/options/passkeys/passkeys.ts';
 import { addressAwaited } from '../../lib/options/verified-addresses/address-link.ts';
@@ -65,7 +65,7 @@ const hiding = { EMAIL_VERIFICATION: 'required', ACCOUNTS: 'private' };
 
 /** `invokeBy` says how messages go; it hands none over. */
 const { invokeBy: _, ...handingOver } = handOver;
-const ways = { ...handingOver, requestMailWithinLimits };
+const ways = { ...handingOver, requestMailOrTell };
 
 interface Sent {
   readonly token?: string;
@@ -152,7 +152,7 @@ const told = { cause: 'admin', isTold: true } as const;
 const rows: readonly Row[] = [
   row('POST /api/password-resets', 'requestMail(resetMessage)', 'reset', {},
     somebody, ({ email }) => ({ json: { email } })),
-  row('POST /api/password-resets', 'requestMailWithinLimits(resetMessage)', 'reset', told,
+  row('POST /api/password-resets', 'requestMailOrTell(resetMessage)', 'reset', told,
     somebody, async ({ email }) => ({ token: await admin(), json: { email } })),
   row('POST /api/auth/register', 'tryToRemind', 'verification', { cause: 'registration' },
     nobody, registration),
@@ -164,11 +164,11 @@ const rows: readonly Row[] = [
     linked, async ({ sub }) => ({ json: await proofOf(issuer, { sub }) })),
   row('POST /api/login/passkey', 'tryToRemind', 'verification', {},
     withPasskey, async ({ passkey, userHandle }) => ({ json: { credential: passkey.use(await loginOptions(), { userHandle }) } })),
-  row('POST /api/email-verifications', 'requestMailWithinLimits(verificationMessage)', 'verification', { isTold: true },
+  row('POST /api/email-verifications', 'requestMailOrTell(verificationMessage)', 'verification', { isTold: true },
     somebody, ({ token }) => ({ token })),
   row('POST /api/users', 'tryToMail(invitationMessage)', 'reset', told,
     nobody, async ({ email }) => ({ token: await admin(), json: { name: 'Ada', email, invite: true } })),
-  row('POST /api/users/{id}/invitations', 'requestMailWithinLimits(invitationMessage)', 'reset', told,
+  row('POST /api/users/{id}/invitations', 'requestMailOrTell(invitationMessage)', 'reset', told,
     withoutWayIn, async ({ id }) => ({ token: await admin(), id, json: {} })),
   row('PUT /api/users/{id}', 'tryToMail(pendingMessage)', 'verification', {},
     nobody, ({ email }) => moveTo(email)),
@@ -255,9 +255,7 @@ const calls = globSync('{functions,lib}/**/*.ts')
   .filter((file) => !/\/(?:hand-over|told)\.ts$/.test(file))
   .flatMap(
     (file) =>
-      readFileSync(file, 'utf8').match(
-        /\b(?:requestMail|requestMailWithinLimits|tryToMail)\(\w*/g,
-      ) ?? [],
+      readFileSync(file, 'utf8').match(/\b(?:requestMail|requestMailOrTell|tryToMail)\(\w*/g) ?? [],
   )
   .map((call) => `${call})`);
 

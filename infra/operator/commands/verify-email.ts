@@ -1,6 +1,6 @@
 import { DomainError } from '../../../lib/ground/errors.ts';
 import { config } from '../../../lib/ground/settings.ts';
-import { addressVerified, isUnverified } from '../../../lib/options/verified-addresses/address.ts';
+import { verifiedAddress, isUnverified } from '../../../lib/options/verified-addresses/address.ts';
 import { rewriteUser, writeUser } from '../../../lib/users/write.ts';
 import { recordChange } from '../audit.ts';
 import { type Command, type Run, requireUser } from '../command.ts';
@@ -13,14 +13,14 @@ const run: Run = async ({ operator, operands: [email = ''] }) => {
   const user = await requireUser(email);
   const { id } = user;
   if (!isUnverified(user)) throw new Failure('The address of this user is verified already.');
-  const details = { fields: Object.keys(addressVerified) };
+  const details = { fields: Object.keys(verifiedAddress) };
   await recordChange(
     { operator, action: 'UPDATE', resource_id: id, details },
     async () => {
       await rewriteUser(id, async (current) => {
         // Only the named address is verified: the user may have got another one meanwhile.
         if (current.email !== user.email) throw new DomainError('USER_NOT_FOUND');
-        return writeUser(current, { fields: addressVerified });
+        return writeUser(current, { fields: verifiedAddress });
       });
       console.log(`The address of user ${id} is verified.`);
     },

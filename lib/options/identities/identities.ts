@@ -54,7 +54,7 @@ export function identityOf(user: StoredUser, { issuer, subject }: IdentityName) 
 }
 
 /** The identity of a user with an id. @throws {DomainError} IDENTITY_NOT_FOUND */
-export function findIdentity({ identities = [] }: StoredUser, id: string | undefined) {
+export function requireIdentity({ identities = [] }: StoredUser, id: string | undefined) {
   const identity = identities.find((each) => each.id === id);
   if (!identity) throw new DomainError('IDENTITY_NOT_FOUND');
   return identity;
@@ -90,7 +90,7 @@ export function identityLinked(user: StoredUser, identity: StoredIdentity): Chan
  * @throws {DomainError} IDENTITY_NOT_FOUND, LAST_LOGIN
  */
 export function identityUnlinked(user: StoredUser, id: string | undefined): Change {
-  const identity = findIdentity(user, id);
+  const identity = requireIdentity(user, id);
   const rest = user.identities?.filter((each) => each !== identity) ?? [];
   if (rest.length === 0 && isUnmatchable(user.password_hash)) throw new DomainError('LAST_LOGIN');
   const identities = rest.length > 0 ? rest : undefined;

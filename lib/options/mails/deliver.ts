@@ -13,7 +13,7 @@ import { isSuspended } from '../../users/user.ts';
 import { isInvited, makeInvitationToken, whyNotInvitable } from '../invitations/invitation.ts';
 import { makeLinkToken, resetLink } from '../links/mailed-link.ts';
 import { linkTo, urlOf } from '../links/page.ts';
-import { isWaiting } from '../verified-addresses/address.ts';
+import { awaitsLink } from '../verified-addresses/address.ts';
 import type { MailMessage, NoticeMessage, ResetMessage, VerificationMessage } from './hand-over.ts';
 import { claimMail, markMailed, releaseMail } from './limits.ts';
 import { isFinal, type Mail, noticeMail, resetMail, send, verificationMail } from './send.ts';
@@ -139,6 +139,6 @@ async function mailVerification(message: VerificationMessage): Promise<void> {
 /** Whether a user still needs the link: it is for the newest address that was asked for. */
 function isNeeded(user: StoredUser, { email, pending_id }: VerificationMessage): boolean {
   return pending_id === undefined
-    ? email === user.email && !user.email_verified && !isWaiting(user)
+    ? email === user.email && !user.email_verified && !awaitsLink(user)
     : pending_id === user.pending_id;
 }

@@ -60,7 +60,7 @@ export type MailMessage = ResetMessage | VerificationMessage | NoticeMessage;
 
 /**
  * Requests a mail. If its source has asked for too many, the mail is withheld, which is logged and not told.
- * @param cause what the mail is counted as; 'counted': it was counted before (told.ts)
+ * @param cause what the mail is counted as; 'counted': it was counted before (announced-limits.ts)
  * @throws {DomainError} MAIL_FAULT
  */
 export async function requestMail(
@@ -82,7 +82,7 @@ export async function tryToMail(...mail: Parameters<typeof requestMail>): Promis
 }
 
 /** A user to whom something is mailed. */
-interface Recipient {
+export interface Recipient {
   readonly id: number;
   readonly email: string;
   readonly email_verified?: boolean | undefined;

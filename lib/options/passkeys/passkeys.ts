@@ -76,7 +76,10 @@ export function makePasskey(
 }
 
 /** A passkey of a user. @throws {DomainError} PASSKEY_NOT_FOUND */
-export function findPasskey({ passkeys = [] }: StoredUser, id: string | undefined): StoredPasskey {
+export function requirePasskey(
+  { passkeys = [] }: StoredUser,
+  id: string | undefined,
+): StoredPasskey {
   const passkey = passkeys.find((each) => each.id === id);
   if (!passkey) throw new DomainError('PASSKEY_NOT_FOUND');
   return passkey;
@@ -145,7 +148,7 @@ export function passkeysRemoved(user: StoredUser, removed = user.passkeys ?? [])
 }
 
 /** The change that deletes the items of the passkeys of a user who is deleted. */
-export function passkeysForgotten(user: StoredUser): Change {
+export function passkeysReleased(user: StoredUser): Change {
   return { steps: (user.passkeys ?? []).map((passkey) => forgetting(user, passkey)) };
 }
 

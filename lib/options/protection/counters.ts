@@ -16,7 +16,7 @@ import { patiently, seconds } from '../../ground/time.ts';
 import { signingKeys } from '../../keys/signing-secret.ts';
 import { emailKey, nobodysEmail } from '../../users/address.ts';
 import { type Change, getItems, type ItemKey, type StoredUser } from '../../users/item.ts';
-import { hasFactor } from '../second-factor/state.ts';
+import { hasCodes } from '../second-factor/state.ts';
 
 /** A count as it is stored. Times are seconds since 1970. */
 interface Count {
@@ -136,7 +136,7 @@ export async function loginCounters(
   user?: StoredUser,
 ): Promise<Counter[]> {
   const ofAccount = await failuresOf(email);
-  const ofUser = user && hasFactor(user) ? [userCounter(user)] : [];
+  const ofUser = user && hasCodes(user) ? [userCounter(user)] : [];
   return [...(ofAccount ? [ofAccount] : []), sourceCounter(sourceIp), ...ofUser].filter(isOn);
 }
 
@@ -225,7 +225,7 @@ export async function forgetFailures(
  * give further guesses at a code.
  */
 export async function failuresForgotten(user: StoredUser): Promise<Change> {
-  const counter = hasFactor(user) ? undefined : await failuresOf(user.email);
+  const counter = hasCodes(user) ? undefined : await failuresOf(user.email);
   if (!counter) return {};
   const Delete = { TableName: config.usersTable, Key: { pk: counter.pk } };
   return { steps: [[{ Delete }]] };

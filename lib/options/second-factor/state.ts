@@ -7,7 +7,7 @@ import { beganByPasskey, hasPasskey } from '../passkeys/passkeys.ts';
 import type { Session } from '../sessions/sessions.ts';
 
 /** The change after which a user has no second factor. */
-export const noFactor: Change = {
+export const codeFactorRemoved: Change = {
   fields: {
     factor_secret: undefined,
     factor_step: undefined,
@@ -17,7 +17,7 @@ export const noFactor: Change = {
 };
 
 /** The details of the audit entry of a removal. */
-export const factorRemoved = { fields: ['second_factor'], second_factor: 'removed' } as const;
+export const removalDetails = { fields: ['second_factor'], second_factor: 'removed' } as const;
 
 /** How a session got its second factor, if it has one. */
 type FactorUse = Pick<Session, 'began' | 'enrolled'>;
@@ -28,7 +28,7 @@ type FactorUse = Pick<Session, 'began' | 'enrolled'>;
  * @param user the caller as last read
  * @throws {DomainError} SECOND_FACTOR_REQUIRED
  */
-export function requireFactorSession(
+export function requirePasskeyHolderSession(
   user: StoredUser,
   { session }: { readonly session: FactorUse },
 ): void {
@@ -57,11 +57,11 @@ export function lacksFactorIn(user: StoredUser, session: FactorUse): boolean {
 
 /** Whether a session has a second factor: a code while its user has TOTP, or a passkey that is still there. */
 export function hasFactorIn(user: StoredUser, session: FactorUse): boolean {
-  return (hasFactor(user) && hadCode(session)) || beganByPasskey(user, session);
+  return (hasCodes(user) && hadCode(session)) || beganByPasskey(user, session);
 }
 
 /** Whether a user logs in with a code. Never while SECOND_FACTOR is off. */
-export function hasFactor({ factor_secret }: StoredUser): boolean {
+export function hasCodes({ factor_secret }: StoredUser): boolean {
   return config.secondFactor !== 'off' && factor_secret !== undefined;
 }
 

@@ -7,7 +7,7 @@ import type { Belonging } from '../../keys/token.ts';
 import type { StoredUser } from '../../users/item.ts';
 import {
   findOpenSession,
-  readSessions,
+  findSessions,
   type Session,
   type WithSessions,
   writeSession,
@@ -36,7 +36,7 @@ export function findBearer(id: number, token: Partial<Belonging>): Promise<Beare
     if (!isNoted) await noteUse(read, session);
     return { ...read.user, session };
   };
-  return untilWritten(() => readSessions(id), use);
+  return untilWritten(() => findSessions(id), use);
 }
 
 /** Milliseconds by which a slow store may delay a response. */

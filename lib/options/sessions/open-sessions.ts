@@ -5,10 +5,10 @@ import { rewriteUser, writeUser } from '../../users/write.ts';
 import type { Bearer } from './bearer.ts';
 import {
   endSession,
+  findSessions,
   openSessions,
   raiseSessionEpoch,
-  readSessions,
-  requireOpen,
+  requireNotEndedWithOthers,
   type Session,
   sessionsEnded,
 } from './sessions.ts';
@@ -49,7 +49,7 @@ export async function endOpenSession(id: number, sessionId: string | undefined):
 export async function endOtherSessions(caller: Bearer): Promise<void> {
   const { id, session } = caller;
   const end = async (user: StoredUser) => {
-    requireOpen(user, session);
+    requireNotEndedWithOthers(user, session);
     await writeUser(user, sessionsEnded(user, session));
   };
   await rewriteUser(id, end, caller);
@@ -61,7 +61,7 @@ export async function endAllSessions(id: number): Promise<void> {
 }
 
 async function readOpen(id: number): Promise<readonly Session[]> {
-  const read = await readSessions(id);
+  const read = await findSessions(id);
   if (!read) throw new DomainError('USER_NOT_FOUND');
   return openSessions(read, new Date());
 }

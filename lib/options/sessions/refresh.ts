@@ -16,7 +16,7 @@ import {
 import {
   endSession,
   findOpenSession,
-  readSessions,
+  findSessions,
   type WithSessions,
   writeSession,
 } from './sessions.ts';
@@ -31,14 +31,14 @@ export async function refreshSession(token: string, source: Source): Promise<Tok
   const now = new Date();
   const given = readRefreshToken(token);
   const next = await untilWritten(
-    () => readSessions(given.userId),
+    () => findSessions(given.userId),
     (read) => exchange(read, given, source, now),
   );
   const { user, session, refreshToken } = next;
   try {
     return { token: await issueAccessToken(user, session, now), refreshToken };
   } catch (error) {
-    await recordFailure(loginOf(given, 'no_token', source));
+    await recordFailure(failedRefresh(given, 'no_token', source));
     throw error;
   }
 }
@@ -77,13 +77,13 @@ async function exchange(
 /** Ends the session of a refresh token that was used before: somebody else may have that token. */
 async function endReused(given: RefreshToken, source: Source): Promise<void> {
   const { userId, sessionId } = given;
-  const reuse = loginOf(given, 'refresh_token_reused', source);
+  const reuse = failedRefresh(given, 'refresh_token_reused', source);
   if (!(await recordingFaults(reuse, () => endSession(userId, sessionId)))) return;
   await recordFailure(reuse);
   logWarning(refreshTokenReused, { requestId: source.request_id, user_id: userId });
 }
 
 /** A refresh that fails. */
-function loginOf({ userId: id }: RefreshToken, reason: string, source: Source) {
+function failedRefresh({ userId: id }: RefreshToken, reason: string, source: Source) {
   return { source, action: 'LOGIN', by: id, on: id, details: { reason } } as const;
 }

@@ -76,7 +76,7 @@ export function makeSessionId(): string {
  * that was ended alone is refused from the next request on.
  * @throws {DomainError} TOKEN_INVALID
  */
-export function requireOpen(user: StoredUser, session: Session): void {
+export function requireNotEndedWithOthers(user: StoredUser, session: Session): void {
   if (isEnded(user, session)) throw new DomainError('TOKEN_INVALID');
 }
 
@@ -95,7 +95,7 @@ export function openSessions({ user, sessions }: WithSessions, now: Date): reado
  * @returns undefined when the user is not stored
  * @throws {DomainError} STORAGE_FAULT
  */
-export async function readSessions(id: number): Promise<WithSessions | undefined> {
+export async function findSessions(id: number): Promise<WithSessions | undefined> {
   const [user, item] = await getItems([userKey(id), sessionsKey(id)]);
   return user && withSessions(user as StoredUser, item);
 }
@@ -196,7 +196,7 @@ export function sessionsEnded(user: StoredUser, kept?: Session): Change {
 }
 
 /** The change that deletes the item of the sessions of a user who is deleted. */
-export function sessionsForgotten({ id }: StoredUser): Change {
+export function sessionsDeleted({ id }: StoredUser): Change {
   if (!hasSessions(config)) return {};
   return { steps: [[{ Delete: { TableName: config.usersTable, Key: sessionsKey(id) } }]] };
 }

@@ -2,7 +2,7 @@
 import { besideAnotherAdmin } from '../../users/admins.ts';
 import { merged } from '../../users/item.ts';
 import { isSuspended } from '../../users/user.ts';
-import { byStoredAdmin, rewriteUser, writeUser } from '../../users/write.ts';
+import { adminRequired, rewriteUser, writeUser } from '../../users/write.ts';
 import { invitationLinkVoided } from '../invitations/invitation.ts';
 import { sessionsEnded } from '../sessions/sessions.ts';
 import { noAddressAwaited } from '../verified-addresses/address.ts';
@@ -23,8 +23,8 @@ export function suspendUser(id: number, now = new Date()): Promise<boolean> {
       noAddressAwaited, // verified addresses
     );
     await (user.role === 'admin'
-      ? besideAnotherAdmin(id, 'LAST_ADMIN_SUSPENSION', (otherIsAdmin) =>
-          writeUser(user, suspended, otherIsAdmin),
+      ? besideAnotherAdmin(id, 'LAST_ADMIN_SUSPENSION', (otherAdminRequired) =>
+          writeUser(user, suspended, otherAdminRequired),
         )
       : writeUser(user, suspended));
     return true;
@@ -41,7 +41,7 @@ export function suspendUser(id: number, now = new Date()): Promise<boolean> {
 export function liftSuspension(id: number, by: number): Promise<boolean> {
   return rewriteUser(id, async (user) => {
     if (!isSuspended(user)) return false;
-    await writeUser(user, { fields: { suspended_at: undefined } }, byStoredAdmin(by));
+    await writeUser(user, { fields: { suspended_at: undefined } }, adminRequired(by));
     return true;
   });
 }

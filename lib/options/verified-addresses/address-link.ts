@@ -10,7 +10,7 @@ import type { Claims } from '../../keys/token.ts';
 import { requireVerifiable } from '../../users/fields.ts';
 import { type Change, merged, type StoredUser } from '../../users/item.ts';
 import { findUserByEmail } from '../../users/store.ts';
-import { emailTaken } from '../../users/write.ts';
+import { emailClaimed } from '../../users/write.ts';
 import { invitationLinkVoided, isInvited } from '../invitations/invitation.ts';
 import {
   type FoundLink,
@@ -20,7 +20,7 @@ import {
   linkVoided,
 } from '../links/mailed-link.ts';
 import { findOpenSession, type Session, sessionsKey, withSessions } from '../sessions/sessions.ts';
-import { addressUnverified, isWaiting, noAddressAwaited, verifiedAs } from './address.ts';
+import { awaitsLink, noAddressAwaited, unverifiedAddress, verifiedAs } from './address.ts';
 
 /** A link with a valid token. */
 export interface AddressLink extends FoundLink {
@@ -32,6 +32,15 @@ export interface AddressLink extends FoundLink {
   readonly isUsed: boolean;
 }
 
+/** What becomes of an address that is given to a user. */
+interface NewAddress {
+  readonly change: Change;
+  /** Whether it replaces another one at once, from which it may differ in letter case alone. */
+  readonly isMoved: boolean;
+  /** Whether it is only requested, and waits for its link. */
+  readonly awaitsLink: boolean;
+}
+
 /**
  * The change of a user's address. Where addresses are verified, a new address that users give themselves waits for
  * its link, and giving the present address again ends the wait. Where nobody may know who has an account, it is not
@@ -41,17 +50,20 @@ export async function newAddress(
   user: StoredUser,
   email: string | undefined,
   by: Pick<Claims, 'id' | 'role'>,
-): Promise<Change> {
+): Promise<NewAddress> {
   const isOwn = user.id === by.id;
-  if (email === undefined) return {};
-  if (email === user.email) return isOwn && isWaiting(user) ? noAddressAwaited : {};
+  if (email === undefined || email === user.email) {
+    const isWithdrawn = email !== undefined && isOwn && awaitsLink(user);
+    return { change: isWithdrawn ? noAddressAwaited : {}, isMoved: false, awaitsLink: false };
+  }
   requireVerifiable(email);
   if (!isOwn || config.emailVerification === 'off') {
-    return merged(addressMoved(user, email), addressVerifiedBy(by, user));
+    const change = merged(addressMoved(user, email), addressVerifiedBy(by, user));
+    return { change, isMoved: true, awaitsLink: false };
   }
   const holder = hidesAccounts(config) ? undefined : await findUserByEmail(email);
   if (holder && holder.id !== user.id) throw new DomainError('EMAIL_REGISTERED');
-  return addressAwaited(user, email);
+  return { change: addressAwaited(user, email), isMoved: false, awaitsLink: true };
 }
 
 /**
@@ -61,7 +73,7 @@ export async function newAddress(
  */
 export function addressAwaited(user: StoredUser, email: string, now = new Date()): Change {
   const fields = { pending_email: email, pending_until: seconds(now) + linkLifetime };
-  if (isWaiting(user, now) && user.pending_id !== undefined && user.pending_email === email) {
+  if (awaitsLink(user, now) && user.pending_id !== undefined && user.pending_email === email) {
     return { fields };
   }
   return merged(
@@ -80,7 +92,7 @@ export function addressMoved(user: StoredUser, email: string): Change {
     { fields: { email } },
     noAddressAwaited, // verified addresses
     invitationLinkVoided(user), // invitations
-    emailTaken(user, email),
+    emailClaimed(user, email),
     config.mailFunctionUrl === '' ? {} : linkVoided('reset', user.id), // links
   );
 }
@@ -118,7 +130,7 @@ export function addressLinkUsed(link: FoundLink, now = new Date()): Change {
  */
 function addressVerifiedBy({ role }: Pick<Claims, 'role'>, user: StoredUser): Change {
   const isVerified = role === 'admin' && !isInvited(user); // invitations
-  return { fields: { ...addressUnverified, ...verifiedAs(isVerified) } };
+  return { fields: { ...unverifiedAddress, ...verifiedAs(isVerified) } };
 }
 
 /** Whether a token has verified the address that the user has, and no newer link was made since. */
@@ -137,6 +149,6 @@ function hasVerified({ stored, user, tokenHash }: FoundLink): boolean {
  */
 function isNewest({ stored, user }: FoundLink, now: Date): boolean {
   return stored.email === user.email
-    ? !isWaiting(user, now)
+    ? !awaitsLink(user, now)
     : stored.pending_id === user.pending_id;
 }

@@ -11,10 +11,10 @@ export const noAddressAwaited: Change = {
 };
 
 /** The field of a user whose address is verified, whatever the setting. */
-export const addressVerified = { email_verified: true } as const satisfies UserFields;
+export const verifiedAddress = { email_verified: true } as const satisfies UserFields;
 
 /** The field of a user whose address is not verified: it is absent. */
-export const addressUnverified = { email_verified: undefined } as const satisfies UserFields;
+export const unverifiedAddress = { email_verified: undefined } as const satisfies UserFields;
 
 /** The field that says whether an address is verified, where EMAIL_VERIFICATION is not off. */
 export function verifiedAs(isVerified: boolean): Pick<User, 'email_verified'> {
@@ -36,12 +36,12 @@ export function isUnverified({ email_verified }: Pick<User, 'email_verified'>): 
  * address must neither keep a way in nor shut the holder of the mailbox out.
  * @throws {DomainError} EMAIL_NOT_VERIFIED
  */
-export function requireVerified(user: StoredUser): void {
+export function requireVerifiedAddress(user: StoredUser): void {
   if (isUnverified(user)) throw new DomainError('EMAIL_NOT_VERIFIED');
 }
 
 /** Whether another address of a user waits for its link. */
-export function isWaiting(
+export function awaitsLink(
   { pending_until = 0 }: Pick<StoredUser, 'pending_until'>,
   now = new Date(),
 ): boolean {

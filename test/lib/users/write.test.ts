@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { shownUser } from '../../../lib/accounts/user-response.ts';
 import { Overtaken } from '../../../lib/dynamodb/client.ts';
 import { findStoredUser, findUserByEmail } from '../../../lib/users/store.ts';
-import { emailTaken, writeUser } from '../../../lib/users/write.ts';
+import { emailClaimed, writeUser } from '../../../lib/users/write.ts';
 import { uniqueEmail } from '../../support/client.ts';
 import { proxiedTablesForThisFile } from '../../support/own-tables.ts';
 import { type Fault, faults } from '../../support/proxy.ts';
@@ -79,7 +79,7 @@ describe('A write of a user', () => {
     const late = writeUser(user, { fields: { name: 'Late' } });
     await expect(late).rejects.toThrow(Overtaken);
     const email = uniqueEmail();
-    const moved = writeUser(user, { fields: { email } }, emailTaken(user, email));
+    const moved = writeUser(user, { fields: { email } }, emailClaimed(user, email));
     await expect(moved).rejects.toThrow(Overtaken);
 
     expect(await findUser(user.id)).toMatchObject({ name: 'Early', email: user.email });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { requestMailOrTell } from '../../../../lib/options/mails/announced-limits.ts';
 import { requestMail, resetMessage, tryToNotify } from '../../../../lib/options/mails/hand-over.ts';
 import { countForSource, type MailCause } from '../../../../lib/options/mails/sources.ts';
-import { requestMailWithinLimits } from '../../../../lib/options/mails/told.ts';
 import { uniqueEmail } from '../../../support/client.ts';
 import { mailingFunctionForThisFile } from '../../../support/mailbox.ts';
 import { faults } from '../../../support/proxy.ts';
@@ -112,7 +112,7 @@ describe('A source that has asked for too many mails', () => {
   it('is refused for the rest of the quarter where the limits are told, and is logged once', async () => {
     const source = await usedUp();
 
-    const refused = requestMailWithinLimits(resetMessage(email, source, admin), 'other');
+    const refused = requestMailOrTell(resetMessage(email, source, admin), 'other');
 
     await expect(refused).rejects.toMatchObject({ code: 'MAILS_LIMITED', retryAfter: 600 });
     expect(mailbox.messages).toEqual([]);
@@ -139,7 +139,7 @@ describe('Whoever is told of limits', () => {
     const [source, email] = [newSource(), uniqueEmail()];
     await useUpMails({ USERS_TABLE: tables.users }, { kind: 'reset', email });
 
-    const refused = requestMailWithinLimits(resetMessage(email, source), 'other');
+    const refused = requestMailOrTell(resetMessage(email, source), 'other');
 
     await expect(refused).rejects.toMatchObject({ code: 'MAILS_LIMITED', retryAfter: 3600 });
     expect(await count(20, 'other', source)).toEqual(Array(20).fill(0));
@@ -148,7 +148,7 @@ describe('Whoever is told of limits', () => {
   it('is counted once for a mail that is handed over', async () => {
     const source = newSource();
 
-    await requestMailWithinLimits(resetMessage(uniqueEmail(), source), 'other');
+    await requestMailOrTell(resetMessage(uniqueEmail(), source), 'other');
 
     expect(mailbox.messages).toHaveLength(1);
     expect(await count(20, 'other', source)).toEqual([...Array(19).fill(0), 600]);

@@ -11,9 +11,9 @@ import {
   endSession,
   enrolmentNoted,
   findOpenSession,
+  findSessions,
   isSessionId,
   raiseSessionEpoch,
-  readSessions,
   type Session,
   writeSession,
 } from '../../../../lib/options/sessions/sessions.ts';
@@ -94,7 +94,7 @@ describe('A session', () => {
 
   it('is not written once others have ended it since it was read', async () => {
     const { session: id } = await enter();
-    const read = (await readSessions(user.id)) ?? expect.unreachable();
+    const read = (await findSessions(user.id)) ?? expect.unreachable();
     const session = findOpenSession(read, id, new Date()) ?? expect.unreachable();
     await endOpenSession(user.id, id);
 
@@ -103,7 +103,7 @@ describe('A session', () => {
 
   it('is not written as it was read before its user enabled TOTP in it, so that the note of that stays', async () => {
     const header = await enter();
-    const read = (await readSessions(user.id)) ?? expect.unreachable();
+    const read = (await findSessions(user.id)) ?? expect.unreachable();
     const session = findOpenSession(read, header.session, new Date()) ?? expect.unreachable();
     await transact(enrolmentNoted(user.id, session).steps ?? []);
 

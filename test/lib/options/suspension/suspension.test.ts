@@ -5,7 +5,7 @@ import {
   readResetLink,
 } from '../../../../lib/options/links/mailed-link.ts';
 import { liftSuspension, suspendUser } from '../../../../lib/options/suspension/suspension.ts';
-import { isWaiting } from '../../../../lib/options/verified-addresses/address.ts';
+import { awaitsLink } from '../../../../lib/options/verified-addresses/address.ts';
 import {
   addressAwaited,
   readAddressLink,
@@ -73,7 +73,7 @@ it.each(links)(
 
     expect([before, suspended, lifted]).toEqual([true, false, false]);
     const after = await readUser(user.id);
-    expect(isWaiting(after)).toBe(false);
+    expect(awaitsLink(after)).toBe(false);
     const newer = await makeLinkToken({ kind: link.kind, user: after, email: after.email });
     expect(await isValid(link.kind, newer)).toBe(true);
   },

@@ -14,10 +14,7 @@ import { countForSource, type MailCause, notCounted } from './sources.ts';
  * Requests a mail, unless a limit is reached.
  * @throws {DomainError} MAILS_LIMITED, MAIL_FAULT
  */
-export async function requestMailWithinLimits(
-  message: MailMessage,
-  cause: MailCause,
-): Promise<void> {
+export async function requestMailOrTell(message: MailMessage, cause: MailCause): Promise<void> {
   await countMail(message, cause);
   await requestMail(message, 'counted');
 }

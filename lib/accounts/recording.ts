@@ -1,0 +1,58 @@
+/** How a change of a user is recorded, and the user notified (functions/README.md, What is audited, Notices). */
+import { type Deed, type Done, recording } from '../audit/record.ts';
+import type { Source } from '../ground/source.ts';
+import { type NoticeMessage, type Recipient, tryToNotify } from '../options/mails/hand-over.ts';
+import type { Bearer } from '../options/sessions/bearer.ts';
+
+/** The parts of an outcome that the entry and the notice need. */
+interface Notified extends Done {
+  /** The user to whose address the notice goes: as before the change, or as after one that verifies the address. */
+  readonly user: Recipient;
+  /** The parts of the account that the notice names; none: there is no notice. */
+  readonly parts: NoticeMessage['changed'];
+  /** Whether an admin has changed the account of another user. */
+  readonly byAdmin?: boolean;
+}
+
+/**
+ * Does work that is recorded, as {@link recording} does, and mails a notice to the user after a success.
+ * @returns what the work returns
+ * @throws what the work throws
+ */
+export async function recordingAndNotifying<D extends Notified>(
+  deed: Deed & { readonly source: Source },
+  work: () => Promise<D>,
+): Promise<D> {
+  const done = await recording(deed, work);
+  const { user, parts, byAdmin = false } = done;
+  await tryToNotify(user, parts, deed.source, { byAdmin }); // mails
+  return done;
+}
+
+/** A change of the caller by the caller. */
+interface Own {
+  readonly caller: Bearer;
+  readonly source: Source;
+}
+
+/**
+ * The same for what callers change of themselves.
+ * @param details of the entry
+ * @param parts the parts of the account that the notice names; none: there is no notice
+ * @returns what the work returns
+ * @throws what the work throws
+ */
+export async function recordingOwn<T>(
+  own: Own,
+  details: object,
+  parts: Notified['parts'],
+  work: () => Promise<T>,
+): Promise<T> {
+  const done = async () => ({ user: own.caller, parts, result: await work() });
+  return (await recordingAndNotifying(ownDeed(own, details), done)).result;
+}
+
+/** What callers change of themselves, as it is recorded. */
+export function ownDeed({ caller: { id }, source }: Own, details: object) {
+  return { source, action: 'UPDATE', by: id, on: id, details } as const;
+}
