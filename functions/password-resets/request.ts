@@ -1,10 +1,10 @@
-import { protectedEndpoint } from '../../lib/http/access.ts';
+import { recognisingEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { requestMailOrTell } from '../../lib/options/mails/announced-limits.ts';
 import { requestMail, resetMessage } from '../../lib/options/mails/hand-over.ts';
 import * as contract from './contract.ts';
 
-export const handler = protectedEndpoint(contract.request, async (request) => {
+export const handler = recognisingEndpoint(contract.request, async (request) => {
   const { body, claims } = request;
   const source = sourceOf(request);
   await (claims?.role === 'admin'

@@ -19,24 +19,25 @@ import {
   sourceOf,
 } from './request.ts';
 
-interface TakesToken {
-  readonly takesToken: true;
-}
+type ProtectedContract = Contract & { readonly may: Exclude<Contract['may'], 'public'> };
 
-type ProtectedContract = Contract &
-  ({ readonly may: Exclude<Contract['may'], 'public'> } | TakesToken);
-
-/** An endpoint for callers with a token; or for anyone, where a token is read if there is one. */
+/** An endpoint for callers with a token. */
 export function protectedEndpoint<const C extends ProtectedContract>(
   contract: C,
   handle: (request: RequestTo<C>) => Promise<ApiResponse> | ApiResponse,
 ): EndpointHandler {
-  const { may, takesToken }: Contract = contract;
   const permit = (event: IncomingEvent, given?: Fields) =>
-    requireAllowed(may, askingOf(event), given);
+    requireAllowed(contract.may, askingOf(event), given);
   const authorize = { before: ({ event }: { event: IncomingEvent }) => permit(event) };
-  const checks = takesToken ? [recognize()] : [authenticate(contract), authorize];
-  return endpoint(contract, checks, handle, permit);
+  return endpoint(contract, [authenticate(contract), authorize], handle, permit);
+}
+
+/** An endpoint for anyone, where a token is read if there is one. */
+export function recognisingEndpoint<const C extends Contract & { readonly takesToken: true }>(
+  contract: C,
+  handle: (request: RequestTo<C>) => Promise<ApiResponse> | ApiResponse,
+): EndpointHandler {
+  return endpoint(contract, [recognise()], handle);
 }
 
 const scheme = 'Bearer ';
@@ -89,8 +90,8 @@ function askingOf({ claims, pathParameters }: IncomingEvent): Asking {
 const tokenFaults: readonly ErrorCode[] = ['NO_TOKEN', 'TOKEN_EXPIRED', 'TOKEN_INVALID'];
 
 /** Authenticates a caller who has a valid token, and lets all others pass without claims. */
-function recognize(): Middleware {
-  const recognizeBefore: NonNullable<Middleware['before']> = async ({ event }) => {
+function recognise(): Middleware {
+  const recogniseBefore: NonNullable<Middleware['before']> = async ({ event }) => {
     try {
       Object.assign(event, await callerOf(event, {}));
     } catch (error) {
@@ -98,7 +99,7 @@ function recognize(): Middleware {
     }
   };
 
-  return { before: recognizeBefore };
+  return { before: recogniseBefore };
 }
 
 /**

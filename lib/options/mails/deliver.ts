@@ -53,8 +53,8 @@ async function mailOnce(
     return false;
   }
   if (!(await claimMail(claim))) return false;
-  const send = async () => deliver(address, await write(), message);
-  const isSent = await send().catch(async (error: unknown) => {
+  const attempt = async () => deliver(address, await write(), message);
+  const isSent = await attempt().catch(async (error: unknown) => {
     // If this fails too, the claim ends by itself.
     await releaseMail(claim).catch(() => undefined);
     throw error;

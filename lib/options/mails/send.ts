@@ -45,7 +45,7 @@ export interface OutgoingMail extends Mail {
   readonly to: string;
 }
 
-let deliver = bySes;
+let transport = bySes;
 
 /**
  * The mail with the link by which a user sets a password.
@@ -91,12 +91,12 @@ export function isFinal(error: unknown): boolean {
 
 /** Has something else than Amazon SES deliver mails: on one machine they are put into a folder. */
 export function deliverBy(other: typeof bySes): void {
-  deliver = other;
+  transport = other;
 }
 
 /** Sends a mail. @throws {Error} with the name of SES's error, when it is not known to be sent */
 export async function send(to: string, mail: Mail): Promise<void> {
-  await deliver({ from: sender(config.mailFrom), to, ...mail }).catch((error: unknown) => {
+  await transport({ from: sender(config.mailFrom), to, ...mail }).catch((error: unknown) => {
     throw new Refusal(error);
   });
 }
