@@ -1,14 +1,13 @@
-import { DomainError } from '../../lib/ground/errors.ts';
-import { findStoredFor, protectedEndpoint } from '../../lib/http/access.ts';
+import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { requestMailOrTell } from '../../lib/options/mails/announced-limits.ts';
 import { verificationMessage } from '../../lib/options/mails/hand-over.ts';
 import { awaitsLink } from '../../lib/options/verified-addresses/address.ts';
+import { readUser } from '../../lib/users/store.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.request, async (request) => {
-  const user = await findStoredFor(request, request.claims.id);
-  if (!user) throw new DomainError('USER_NOT_FOUND');
+  const user = await readUser(request.claims.id, request.bearer);
   const source = sourceOf(request);
   // While the user waits for a link to another address, no link is mailed, because it would make that one void.
   if (!user.email_verified && !awaitsLink(user)) {

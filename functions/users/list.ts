@@ -1,11 +1,11 @@
 import { seesAll } from '../../lib/accounts/policy.ts';
 import { shownUser } from '../../lib/accounts/user-response.ts';
 import { config } from '../../lib/ground/settings.ts';
-import { findStoredFor, protectedEndpoint } from '../../lib/http/access.ts';
+import { protectedEndpoint } from '../../lib/http/access.ts';
 import { nextPageLink, pageOf } from '../../lib/http/cursor.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
 import { having, isListed, listUsers, requireListable } from '../../lib/users/list.ts';
-import { findUserByEmail } from '../../lib/users/store.ts';
+import { findStoredUser, findUserByEmail } from '../../lib/users/store.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.list, async (request) => {
@@ -20,7 +20,7 @@ export const handler = protectedEndpoint(contract.list, async (request) => {
     body: user && isListed(user, query) ? [shownUser(user, claims)] : [],
   });
   if (config.accounts === 'private' && !seesAll(claims)) {
-    return only(await findStoredFor(request, claims.id)); // private accounts
+    return only(request.bearer ?? (await findStoredUser(claims.id))); // private accounts
   }
   if (email !== undefined) return only(await findUserByEmail(email));
   const matches = search === undefined ? undefined : having(search);

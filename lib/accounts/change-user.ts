@@ -40,7 +40,7 @@ export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
   const { id, changes, claims, bearer, source } = request;
   const deed = { source, action: 'UPDATE', by: claims.id, on: id } as const;
   const { user, after, awaitsLink } = await recordingAndNotifying(deed, async () => {
-    const known = bearer?.id === id ? bearer : await readUser(id);
+    const known = await readUser(id, bearer);
     const checked = await confirmedRequest(known, request);
     const { password } = changes;
     const password_hash = password === undefined ? undefined : await hashPassword(password);

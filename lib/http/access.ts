@@ -6,8 +6,6 @@ import { config, hasSessions } from '../ground/settings.ts';
 import type { Fields } from '../ground/validation.ts';
 import { belongingOf, verifyToken } from '../keys/token.ts';
 import { findBearer } from '../options/sessions/bearer.ts';
-import type { StoredUser } from '../users/item.ts';
-import { findStoredUser } from '../users/store.ts';
 import { endpoint } from './endpoint.ts';
 import {
   type ApiResponse,
@@ -67,17 +65,6 @@ export function ownRequest<Body extends object>(
   request: AuthenticatedRequest & { readonly body: Body },
 ) {
   return { ...request.body, caller: requireBearer(request), source: sourceOf(request) };
-}
-
-/**
- * The user with an id, as last written, or undefined. Callers who ask for themselves are not read again.
- * @throws {DomainError} STORAGE_FAULT
- */
-export async function findStoredFor(
-  { bearer }: Pick<AuthenticatedRequest, 'bearer'>,
-  id: number,
-): Promise<StoredUser | undefined> {
-  return bearer?.id === id ? bearer : findStoredUser(id);
 }
 
 /** Who asks, as the policy sees it before it reads the user whom the request is about. */

@@ -66,9 +66,13 @@ export function userItem(user: StoredUser) {
   };
 }
 
-/** The user with an id, who must exist. @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT */
-export async function readUser(id: number): Promise<StoredUser> {
-  const user = await findStoredUser(id);
+/**
+ * The user with an id, who must exist.
+ * @param caller as read for this request, who is not read again
+ * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
+ */
+export async function readUser(id: number, caller?: StoredUser): Promise<StoredUser> {
+  const user = caller?.id === id ? caller : await findStoredUser(id);
   if (!user) throw new DomainError('USER_NOT_FOUND');
   return user;
 }
