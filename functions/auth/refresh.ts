@@ -1,6 +1,6 @@
+import { refreshSession } from '../../lib/accounts/refresh.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { refreshSession } from '../../lib/options/sessions/refresh.ts';
 import * as contract from './contract.ts';
 
 export const handler = publicEndpoint(contract.refresh, async (request) => {

@@ -1,19 +1,10 @@
-import { recording } from '../../lib/audit/record.ts';
+import { endOpenSession } from '../../lib/accounts/end-sessions.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { endOpenSession } from '../../lib/options/sessions/open-sessions.ts';
-import { isSessionId } from '../../lib/options/sessions/sessions.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.end, async (request) => {
-  const { id, pathParameters: { session } = {} } = request;
-  const logout = {
-    source: sourceOf(request),
-    action: 'LOGOUT',
-    by: request.claims.id,
-    on: id,
-    ...(isSessionId(session) ? { details: { session } } : {}),
-  } as const;
-  await recording(logout, () => endOpenSession(id, session));
+  const ending = { by: request.claims.id, on: request.id, source: sourceOf(request) };
+  await endOpenSession(request.pathParameters?.session, ending);
   return { statusCode: 204 };
 });

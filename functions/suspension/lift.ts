@@ -1,18 +1,9 @@
-import { recording } from '../../lib/audit/record.ts';
+import { liftSuspension } from '../../lib/accounts/suspend-user.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { liftSuspension } from '../../lib/options/suspension/suspension.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.lift, async (request) => {
-  const { claims, id } = request;
-  const lifting = {
-    source: sourceOf(request),
-    action: 'UPDATE',
-    by: claims.id,
-    on: id,
-    details: { suspended: false },
-  } as const;
-  await recording(lifting, async () => ({ isChanged: await liftSuspension(id, claims.id) }));
+  await liftSuspension(request.id, request.claims.id, sourceOf(request));
   return { statusCode: 204 };
 });

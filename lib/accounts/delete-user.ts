@@ -4,7 +4,7 @@ import { config } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
 import { isInvited } from '../options/invitations/invitation.ts';
 import { requirePasskeyHolderSession } from '../options/second-factor/state.ts';
-import { besideAnotherAdmin } from '../users/admins.ts';
+import { keepingAnAdmin } from '../users/admins.ts';
 import { type Change, merged, type StoredUser, userKey } from '../users/item.ts';
 import { deletionDetails } from '../users/user.ts';
 import { emailReleased, rewriteUser, unchanged } from '../users/write.ts';
@@ -56,14 +56,10 @@ export async function deleteOwnAccount(given: OwnConfirmation): Promise<void> {
   await recordingAndNotifying(deletion, async () => {
     const user = await rewriteConfirmed(given, (read) => {
       requirePasskeyHolderSession(read, caller); // passkeys
-      return read.role === 'admin' ? removeBesideAnotherAdmin(read) : remove(read);
+      return keepingAnAdmin(read, 'LAST_ADMIN', (otherAdminRequired) =>
+        remove(read, otherAdminRequired),
+      );
     });
     return { user, details: deletionDetails(user), parts: ['account'] };
   });
-}
-
-function removeBesideAnotherAdmin(user: StoredUser): Promise<StoredUser> {
-  return besideAnotherAdmin(user.id, 'LAST_ADMIN', (otherAdminRequired) =>
-    remove(user, otherAdminRequired),
-  );
 }

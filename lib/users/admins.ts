@@ -1,22 +1,23 @@
 /** Who counts as an admin: users who have the role and are not suspended. */
 import { DomainError, type ErrorCode } from '../ground/errors.ts';
-import type { Change, ListedUser } from './item.ts';
+import type { Change, ListedUser, StoredUser } from './item.ts';
 import { listUsers } from './list.ts';
 import { isSuspended } from './user.ts';
 import { adminRequired } from './write.ts';
 
 /**
- * Tries a write after which there must be another admin. The other admins are tried in turn, because
- * the index may list one who is no admin any more.
+ * Tries a write after which a user is no admin any more, but somebody must be. The other admins are tried in turn,
+ * because the index may list one who is no admin any more.
  * @param error thrown when there is no other
- * @param write gets the condition that another one is an admin
+ * @param write gets the condition that another one is an admin; none for a user who is none
  * @throws {DomainError} the error, STORAGE_FAULT, and what the write throws
  */
-export async function besideAnotherAdmin<T>(
-  id: number,
+export async function keepingAnAdmin<T>(
+  { id, role }: StoredUser,
   error: ErrorCode,
   write: (otherAdminRequired: Change) => Promise<T>,
 ): Promise<T> {
+  if (role !== 'admin') return write({});
   for (const other of await listAdmins()) {
     if (other.id === id) continue;
     try {

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { endOpenSession } from '../../../../lib/accounts/end-sessions.ts';
 import { Overtaken, transact } from '../../../../lib/dynamodb/client.ts';
 import type { DomainError } from '../../../../lib/ground/errors.ts';
 import type { Belonging } from '../../../../lib/keys/token.ts';
 import { findBearer } from '../../../../lib/options/sessions/bearer.ts';
-import { endOpenSession, listSessions } from '../../../../lib/options/sessions/open-sessions.ts';
+import { listSessions } from '../../../../lib/options/sessions/open-sessions.ts';
 import { beginSession } from '../../../../lib/options/sessions/session-tokens.ts';
 import {
   endSession,
@@ -33,6 +34,7 @@ beforeEach(async () => {
 });
 
 const source = { ip_address: '192.0.2.1', user_agent: 'test', request_id: randomUUID() };
+const ending = ({ id }: StoredUser) => ({ by: id, on: id, source });
 const enter = async (by = user, user_agent = 'test'): Promise<Partial<Belonging>> => {
   const { token } = await beginSession(by, { ...source, user_agent });
   return decodeProtectedHeader(token) as Partial<Belonging>;
@@ -81,7 +83,7 @@ describe('A session', () => {
 
   it('leaves nothing in the table once it is ended, which happens once, and ends no other one', async () => {
     const [one, other] = [await enter(), await enter()];
-    const end = () => endOpenSession(user.id, one.session).then(() => 'ended', codeOf);
+    const end = () => endOpenSession(one.session, ending(user)).then(() => 'ended', codeOf);
 
     expect([await end(), await end()]).toEqual(['ended', 'SESSION_NOT_FOUND']);
 
@@ -96,7 +98,7 @@ describe('A session', () => {
     const { session: id } = await enter();
     const read = (await findSessions(user.id)) ?? expect.unreachable();
     const session = findOpenSession(read, id, new Date()) ?? expect.unreachable();
-    await endOpenSession(user.id, id);
+    await endOpenSession(id, ending(user));
 
     await expect(writeSession(read, session)).rejects.toThrow(Overtaken);
   });
@@ -120,7 +122,7 @@ describe('A session', () => {
   ])('%s is not found, and no other one is ended', async (_, name) => {
     const own = await enter();
 
-    const ended = endOpenSession(user.id, await name());
+    const ended = endOpenSession(await name(), ending(user));
 
     await expect(ended).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
     expect(await stateOf(own)).toBe('open');

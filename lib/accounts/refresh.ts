@@ -1,10 +1,10 @@
 /** How a refresh token is exchanged for new tokens (functions/README.md, Refresh). */
-import { recordFailure, recordingFaults } from '../../audit/record.ts';
-import { untilWritten } from '../../dynamodb/client.ts';
-import { DomainError } from '../../ground/errors.ts';
-import { logWarning, refreshTokenReused } from '../../ground/log.ts';
-import type { Source } from '../../ground/source.ts';
-import type { Tokens } from '../../keys/token.ts';
+import { recordFailure, recordingFaults } from '../audit/record.ts';
+import { untilWritten } from '../dynamodb/client.ts';
+import { DomainError } from '../ground/errors.ts';
+import { logWarning, refreshTokenReused } from '../ground/log.ts';
+import type { Source } from '../ground/source.ts';
+import type { Tokens } from '../keys/token.ts';
 import {
   checkRefreshToken,
   endTimeOf,
@@ -12,14 +12,14 @@ import {
   nextRefreshToken,
   type RefreshToken,
   readRefreshToken,
-} from './session-tokens.ts';
+} from '../options/sessions/session-tokens.ts';
 import {
   endSession,
   findOpenSession,
   findSessions,
   type WithSessions,
   writeSession,
-} from './sessions.ts';
+} from '../options/sessions/sessions.ts';
 
 /**
  * Exchanges a refresh token for new tokens. The session is written before the access token is signed: if
@@ -63,9 +63,7 @@ async function exchange(
     return { user, session, refreshToken: checked.refreshToken };
   }
   if (checked.is === 'reused') await endReused(given, source);
-  if (checked.is === 'reused' || checked.is === 'unknown') {
-    throw new DomainError('REFRESH_TOKEN_INVALID');
-  }
+  if (checked.is !== 'good') throw new DomainError('REFRESH_TOKEN_INVALID');
 
   const { refreshToken, refresh } = nextRefreshToken(given, session.refresh);
   const until = endTimeOf(session.created, now);

@@ -1,20 +1,16 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import {
-  type Link,
-  makeLinkToken,
-  readResetLink,
-} from '../../../../lib/options/links/mailed-link.ts';
-import { liftSuspension, suspendUser } from '../../../../lib/options/suspension/suspension.ts';
-import { awaitsLink } from '../../../../lib/options/verified-addresses/address.ts';
+import { liftSuspension, suspendUser } from '../../../lib/accounts/suspend-user.ts';
+import { type Link, makeLinkToken, readResetLink } from '../../../lib/options/links/mailed-link.ts';
+import { awaitsLink } from '../../../lib/options/verified-addresses/address.ts';
 import {
   addressAwaited,
   readAddressLink,
-} from '../../../../lib/options/verified-addresses/address-link.ts';
-import type { StoredUser } from '../../../../lib/users/item.ts';
-import { readUser } from '../../../../lib/users/store.ts';
-import { writeUser } from '../../../../lib/users/write.ts';
-import { useOwnTables } from '../../../support/own-tables.ts';
-import { insertedUser } from '../../../support/stored-user.ts';
+} from '../../../lib/options/verified-addresses/address-link.ts';
+import type { StoredUser } from '../../../lib/users/item.ts';
+import { readUser } from '../../../lib/users/store.ts';
+import { writeUser } from '../../../lib/users/write.ts';
+import { useOwnTables } from '../../support/own-tables.ts';
+import { insertedUser } from '../../support/stored-user.ts';
 
 beforeAll(async () => {
   vi.stubEnv('EMAIL_VERIFICATION', 'on');
@@ -22,10 +18,17 @@ beforeAll(async () => {
 });
 afterAll(() => void vi.unstubAllEnvs());
 
+const source = { ip_address: '192.0.2.1', user_agent: 'test', request_id: 'r' };
+
 it('A user is suspended once, and also where there is no admin', async () => {
   const { id } = await insertedUser();
 
-  expect([await suspendUser(id), await suspendUser(id)]).toEqual([true, false]);
+  await suspendUser(id, id, source);
+  const once = await readUser(id);
+  await suspendUser(id, id, source);
+
+  expect(once).toMatchObject({ suspended_at: expect.any(String), suspensions: 1 });
+  expect(await readUser(id)).toEqual(once);
 });
 
 const asksForAnother = (user: StoredUser) =>
@@ -64,11 +67,11 @@ it.each(links)(
     const token = await makeLinkToken(link);
     const before = await isValid(link.kind, token);
 
-    await suspendUser(user.id);
+    await suspendUser(user.id, admin.id, source);
     // It was about to be mailed when the suspension began.
     const late = await makeLinkToken(link);
     const suspended = await isValid(link.kind, late);
-    await liftSuspension(user.id, admin.id);
+    await liftSuspension(user.id, admin.id, source);
     const lifted = await isValid(link.kind, late);
 
     expect([before, suspended, lifted]).toEqual([true, false, false]);

@@ -1,0 +1,71 @@
+/** How users log out, and how one session, all others or all are ended (functions/README.md, Sessions). */
+import { recording } from '../audit/record.ts';
+import { DomainError } from '../ground/errors.ts';
+import type { Source } from '../ground/source.ts';
+import type { Bearer } from '../options/sessions/bearer.ts';
+import { readOpenSessions } from '../options/sessions/open-sessions.ts';
+import {
+  endSession,
+  isSessionId,
+  raiseSessionEpoch,
+  requireNotEndedWithOthers,
+  sessionsEnded,
+} from '../options/sessions/sessions.ts';
+import type { StoredUser } from '../users/item.ts';
+import { rewriteUser, writeUser } from '../users/write.ts';
+
+/** Whose sessions are ended, by whom, and where the request comes from. */
+interface Ending {
+  readonly on: number;
+  readonly by: number;
+  readonly source: Source;
+}
+
+/**
+ * Ends the session of the request.
+ * @param bearer the caller; undefined: the user was deleted, or there are no sessions, so that there is none to end
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export async function logOut(bearer: Bearer | undefined, ending: Ending): Promise<void> {
+  await recording({ ...ending, action: 'LOGOUT' }, async () => {
+    if (bearer) await endSession(bearer.id, bearer.session.id);
+  });
+}
+
+/**
+ * Ends one session of a user.
+ * @throws {DomainError} USER_NOT_FOUND, SESSION_NOT_FOUND, STORAGE_FAULT
+ */
+export async function endOpenSession(id: string | undefined, ending: Ending): Promise<void> {
+  const details = isSessionId(id) ? { session: id } : undefined;
+  await recording({ ...ending, action: 'LOGOUT', details }, async () => {
+    const session = (await readOpenSessions(ending.on)).find((each) => each.id === id);
+    if (!session) throw new DomainError('SESSION_NOT_FOUND');
+    await endSession(ending.on, session.id);
+  });
+}
+
+/**
+ * Ends all sessions of a user: of callers themselves all except the session of the request.
+ * @throws {DomainError} TOKEN_INVALID when that session was ended meanwhile, USER_NOT_FOUND, STORAGE_FAULT
+ */
+export async function endOtherSessions(caller: Bearer, ending: Omit<Ending, 'by'>): Promise<void> {
+  const isOwn = ending.on === caller.id;
+  const details = { scope: isOwn ? 'others' : 'all' };
+  await recording({ ...ending, action: 'LOGOUT', by: caller.id, details }, () =>
+    isOwn ? endOwnOthers(caller) : endAll(ending.on),
+  );
+}
+
+async function endOwnOthers(caller: Bearer): Promise<void> {
+  const { id, session } = caller;
+  const end = async (user: StoredUser) => {
+    requireNotEndedWithOthers(user, session);
+    await writeUser(user, sessionsEnded(user, session));
+  };
+  await rewriteUser(id, end, caller);
+}
+
+async function endAll(id: number): Promise<void> {
+  if (!(await raiseSessionEpoch(id))) throw new DomainError('USER_NOT_FOUND');
+}
