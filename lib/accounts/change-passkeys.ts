@@ -20,11 +20,11 @@ import {
   shownPasskey,
 } from '../options/passkeys/passkeys.ts';
 import { requirePasskeyHolderSession } from '../options/second-factor/state.ts';
-import type { Bearer } from '../options/sessions/bearer.ts';
-import { requireNotEndedWithOthers, sessionsEnded } from '../options/sessions/sessions.ts';
+import { type Bearer, rewriteCaller } from '../options/sessions/bearer.ts';
+import { sessionsEnded } from '../options/sessions/sessions.ts';
 import { requireVerifiedAddress } from '../options/verified-addresses/address.ts';
 import type { StoredPasskey, StoredUser } from '../users/item.ts';
-import { makerForgotten, rewriteUser, writeUser } from '../users/write.ts';
+import { makerForgotten, writeUser } from '../users/write.ts';
 import { recordingOwn } from './recording.ts';
 import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 
@@ -65,7 +65,6 @@ export async function addPasskey(
   const { credential, nonce } = found;
   const passkey = makePasskey(credential, name, relyingParty().rpId);
   const add = (user: StoredUser) => {
-    requireNotEndedWithOthers(user, caller.session);
     requireRoom(user, caller);
     return writeUser(
       user,
@@ -76,8 +75,8 @@ export async function addPasskey(
     );
   };
   await recordingOwn({ caller, source }, detailsOf({ added: passkey.id }), ['passkeys'], () =>
-    rewriteUser(caller.id, add, caller),
-  );
+    rewriteCaller(caller, add),
+  ); // sessions
   return shownPasskey(passkey, credential);
 }
 
@@ -93,16 +92,13 @@ export async function renamePasskey(
 ): Promise<StoredPasskey> {
   const details = detailsOf({ renamed: requirePasskey(caller, id).id });
   const rename = async (user: StoredUser) => {
-    requireNotEndedWithOthers(user, caller.session);
     const passkey = requirePasskey(user, id);
     const renamed = { ...passkey, name };
     const passkeys = user.passkeys?.map((each) => (each === passkey ? renamed : each));
     await writeUser(user, { fields: { passkeys } });
     return renamed;
   };
-  return recordingOwn({ caller, source }, details, [], () =>
-    rewriteUser(caller.id, rename, caller),
-  );
+  return recordingOwn({ caller, source }, details, [], () => rewriteCaller(caller, rename)); // sessions
 }
 
 /**
@@ -114,9 +110,9 @@ export async function renamePasskey(
 export async function removePasskey(id: string | undefined, given: OwnConfirmation): Promise<void> {
   const { caller } = given;
   const details = detailsOf({ removed: requirePasskey(caller, id).id });
-  requirePasskeyHolderSession(caller, caller);
+  requirePasskeyHolderSession(caller, caller); // passkeys
   const remove = (user: StoredUser) => {
-    requirePasskeyHolderSession(user, caller);
+    requirePasskeyHolderSession(user, caller); // passkeys
     return writeUser(
       user,
       passkeysRemoved(user, [requirePasskey(user, id)]),
@@ -132,7 +128,7 @@ function detailsOf(said: object) {
 
 /** Requires that a user may get another passkey in a session. */
 function requireRoom(user: StoredUser, caller: Bearer): void {
-  requirePasskeyHolderSession(user, caller);
-  requireVerifiedAddress(user);
+  requirePasskeyHolderSession(user, caller); // passkeys
+  requireVerifiedAddress(user); // verified addresses
   if (passkeysInForce(user).length >= mostPasskeys) throw new DomainError('TOO_MANY_PASSKEYS');
 }

@@ -56,7 +56,7 @@ export async function requireVouched(
   return guarded(source, undefined, 'IDENTITY_TOKEN_INVALID', async () => {
     const vouched = await verifyIdToken(token);
     return vouched && (!user || identityOf(user, vouched)) ? vouched : undefined;
-  });
+  }); // protection
 }
 
 /** Requires the current password of a user, or an ID token of a user who has none, which this does not use up. */
@@ -72,7 +72,7 @@ export async function checkConfirmation(
   if (!currentPassword) throw missingField('CURRENT_PASSWORD_REQUIRED', 'currentPassword');
   await guarded(source, user, 'CURRENT_PASSWORD_WRONG', () =>
     matchesHash(currentPassword, user.password_hash),
-  );
+  ); // protection
 }
 
 /** Uses up the nonce of the ID token by which a user without a password confirms. */
@@ -81,5 +81,5 @@ export async function useNonceUp(
   { nonce = '', source }: Confirmation,
 ): Promise<void> {
   if (confirmsByPassword(user)) return;
-  await guardedUse(source, undefined, 'IDENTITY_TOKEN_INVALID', (used) => useNonce(nonce, used));
+  await guardedUse(source, undefined, 'IDENTITY_TOKEN_INVALID', (used) => useNonce(nonce, used)); // protection
 }

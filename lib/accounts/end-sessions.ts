@@ -2,17 +2,15 @@
 import { recording } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
-import type { Bearer } from '../options/sessions/bearer.ts';
+import { type Bearer, rewriteCaller } from '../options/sessions/bearer.ts';
 import { readOpenSessions } from '../options/sessions/open-sessions.ts';
 import {
   endSession,
   isSessionId,
   raiseSessionEpoch,
-  requireNotEndedWithOthers,
   sessionsEnded,
 } from '../options/sessions/sessions.ts';
-import type { StoredUser } from '../users/item.ts';
-import { rewriteUser, writeUser } from '../users/write.ts';
+import { writeUser } from '../users/write.ts';
 
 /** Whose sessions are ended, by whom, and where the request comes from. */
 interface Ending {
@@ -53,17 +51,12 @@ export async function endOtherSessions(caller: Bearer, ending: Omit<Ending, 'by'
   const isOwn = ending.on === caller.id;
   const details = { scope: isOwn ? 'others' : 'all' };
   await recording({ ...ending, action: 'LOGOUT', by: caller.id, details }, () =>
-    isOwn ? endOwnOthers(caller) : endAll(ending.on),
+    isOwn ? endOthers(caller) : endAll(ending.on),
   );
 }
 
-async function endOwnOthers(caller: Bearer): Promise<void> {
-  const { id, session } = caller;
-  const end = async (user: StoredUser) => {
-    requireNotEndedWithOthers(user, session);
-    await writeUser(user, sessionsEnded(user, session));
-  };
-  await rewriteUser(id, end, caller);
+async function endOthers(caller: Bearer): Promise<void> {
+  await rewriteCaller(caller, (user) => writeUser(user, sessionsEnded(user, caller.session)));
 }
 
 async function endAll(id: number): Promise<void> {

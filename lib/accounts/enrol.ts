@@ -20,12 +20,8 @@ import {
   removalDetails,
   requirePasskeyHolderSession,
 } from '../options/second-factor/state.ts';
-import type { Bearer } from '../options/sessions/bearer.ts';
-import {
-  enrolmentNoted,
-  requireNotEndedWithOthers,
-  sessionsEnded,
-} from '../options/sessions/sessions.ts';
+import { type Bearer, rewriteCaller } from '../options/sessions/bearer.ts';
+import { enrolmentNoted, sessionsEnded } from '../options/sessions/sessions.ts';
 import { requireVerifiedAddress } from '../options/verified-addresses/address.ts';
 import type { Change, StoredUser } from '../users/item.ts';
 import { makerForgotten, rewriteUser, writeUser } from '../users/write.ts';
@@ -131,12 +127,11 @@ async function storeEnrolment(given: OwnConfirmation, secret: string): Promise<v
     await confirmedEnrolment(user, checked);
     await writeUser(user, { fields: { enrolment } });
   };
-  await rewriteUser(caller.id, store, caller);
+  await rewriteCaller(caller, store); // sessions
 }
 
 /** Requires that a caller, as read, confirms an enrolment, and may begin it. @returns as {@link confirmed} does */
 async function confirmedEnrolment(user: StoredUser, given: OwnConfirmation) {
-  requireNotEndedWithOthers(user, given.caller.session); // sessions
   const checked = await confirmed(user, given);
   requireEnrollable(user, given.caller);
   return checked;
@@ -163,7 +158,6 @@ async function enable(
   const recovery_codes = recoveryHashes(caller.id, codes);
   const factor = { factor_secret, factor_step, recovery_codes, enrolment: undefined };
   const write = async (user: StoredUser) => {
-    requireNotEndedWithOthers(user, caller.session); // sessions
     requireEnrollable(user, caller);
     if (pendingSecret(user, now) !== factor_secret) throw new DomainError('CODE_WRONG');
     await writeUser(
@@ -174,7 +168,7 @@ async function enable(
       makerForgotten, // users made by a caller
     );
   };
-  await rewriteUser(caller.id, write, caller);
+  await rewriteCaller(caller, write); // sessions
 }
 
 /**

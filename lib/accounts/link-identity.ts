@@ -97,7 +97,7 @@ function detailsOf(said?: object) {
 }
 
 function requireLinkable(user: StoredUser): void {
-  requireVerifiedAddress(user);
+  requireVerifiedAddress(user); // verified addresses
   if ((user.identities?.length ?? 0) >= mostIdentities) {
     throw new DomainError('TOO_MANY_IDENTITIES');
   }

@@ -6,10 +6,8 @@ import { missingField } from '../ground/errors.ts';
 import { guarded, guardedUse } from '../options/protection/counters.ts';
 import { checkCode, useCode } from '../options/second-factor/factor.ts';
 import { hasCodes } from '../options/second-factor/state.ts';
-import type { Bearer } from '../options/sessions/bearer.ts';
-import { requireNotEndedWithOthers } from '../options/sessions/sessions.ts';
+import { type Bearer, rewriteCaller } from '../options/sessions/bearer.ts';
 import type { StoredUser } from '../users/item.ts';
-import { rewriteUser } from '../users/write.ts';
 import { type Confirmation, checkConfirmation, confirmed, useNonceUp } from './confirmation.ts';
 
 /** By what a caller confirms a request about itself. */
@@ -30,23 +28,21 @@ export async function rewriteConfirmed<T>(
 ): Promise<T> {
   const { caller } = given;
   if (hasCodes(caller) && !given.code) throw missingField('CODE_REQUIRED', 'code'); // second factor
-  requireNotEndedWithOthers(caller, caller.session); // sessions
   await checkConfirmation(caller, given);
   const known = await useFactor(caller, given); // second factor
   await useNonceUp(caller, given); // identities
   const checked = { ...given, matchedHash: caller.password_hash };
   const changeConfirmed = async (user: StoredUser) => {
-    requireNotEndedWithOthers(user, caller.session); // sessions
     await confirmed(user, checked);
     return change(user);
   };
-  return rewriteUser(caller.id, changeConfirmed, known);
+  return rewriteCaller(caller, changeConfirmed, known); // sessions
 }
 
 /** Uses up the code of a user who has a second factor. @returns the user without the code */
 async function useFactor(user: StoredUser, given: Confirmation): Promise<StoredUser> {
   const { code = '', source } = given;
   if (!hasCodes(user)) return user;
-  const proof = await guarded(source, user, 'CODE_WRONG', () => checkCode(user, code));
-  return guardedUse(source, user, 'CODE_WRONG', (wrong) => useCode(user, proof, wrong));
+  const proof = await guarded(source, user, 'CODE_WRONG', () => checkCode(user, code)); // protection
+  return guardedUse(source, user, 'CODE_WRONG', (wrong) => useCode(user, proof, wrong)); // protection
 }

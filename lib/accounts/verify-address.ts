@@ -56,7 +56,7 @@ export async function verifyAddress(request: VerificationRequest, source: Source
       link.user,
       addressLinkUsed(link), // links
       { fields: verifiedAddress }, // verified addresses
-      addressMoved(link.user, link.email),
+      addressMoved(link.user, link.email), // verified addresses
       isMoved ? sessionsEnded(link.user, link.session) : {}, // sessions
       isMoved ? makerForgotten : {}, // users made by a caller
     );

@@ -5,9 +5,11 @@ import { describeFault, logError } from '../../ground/log.ts';
 import { patiently } from '../../ground/time.ts';
 import type { Belonging } from '../../keys/token.ts';
 import type { StoredUser } from '../../users/item.ts';
+import { rewriteUser } from '../../users/write.ts';
 import {
   findOpenSession,
   findSessions,
+  requireNotEndedWithOthers,
   type Session,
   type WithSessions,
   writeSession,
@@ -37,6 +39,24 @@ export function findBearer(id: number, token: Partial<Belonging>): Promise<Beare
     return { ...read.user, session };
   };
   return untilWritten(() => findSessions(id), use);
+}
+
+/**
+ * Changes a caller, as {@link rewriteUser} does, unless the session of the request was ended with all others since it
+ * was read.
+ * @param known the caller as read last, for the first attempt
+ * @throws {DomainError} TOKEN_INVALID, USER_NOT_FOUND, STORAGE_FAULT, and what the change throws
+ */
+export function rewriteCaller<T>(
+  caller: Bearer,
+  change: (user: StoredUser) => Promise<T>,
+  known: StoredUser = caller,
+): Promise<T> {
+  const changeOpen = async (user: StoredUser) => {
+    requireNotEndedWithOthers(user, caller.session);
+    return change(user);
+  };
+  return rewriteUser(caller.id, changeOpen, known);
 }
 
 /** Milliseconds by which a slow store may delay a response. */
