@@ -42,10 +42,10 @@ interface Login {
 export async function logIn({ email, password, code }: Login, source: Source): Promise<Tokens> {
   const { found, counters } = await readLogin(email, source);
   const attempt = attemptOf(source, found);
-  const isPrivate = config.accounts === 'private';
+  const isPrivate = config.accounts === 'private'; // private accounts
   return countingRefusals(attempt, async () => {
     const user = isPrivate
-      ? await requirePasswordSilently(found, password, counters) // private accounts
+      ? await requirePasswordSilently(found, password, counters)
       : requireUser(found, counters);
     if (!isPrivate) await requirePassword(user, password, counters);
     const rechecked = await countersRechecked(user, source); // protection
@@ -53,7 +53,7 @@ export async function logIn({ email, password, code }: Login, source: Source): P
     requireActive(user); // suspension
     await remindAndRefuseUnverified(user, source); // verified addresses
     const tokens = await issueTokens(user, source, began); // sessions
-    await conclude(attempt, user, rechecked); // protection, verified addresses
+    await conclude(attempt, user, rechecked); // the audit entry; protection, verified addresses
     await raiseHash(user, password); // the cost of hashes
     return tokens;
   });

@@ -110,7 +110,7 @@ export async function createUser(
   source: Source,
 ): Promise<StoredUser> {
   const role = body.role ?? 'user';
-  const isInvited = invites(body);
+  const isInvited = invites(body); // invitations
   const { email } = body;
   if (isInvited) await countMail({ kind: 'reset', email, ...source }, 'admin'); // invitations
   const creation = { source, action: 'CREATE', by } as const;

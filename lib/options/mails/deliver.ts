@@ -20,7 +20,8 @@ import { isFinal, type Mail, noticeMail, resetMail, send, verificationMail } fro
 
 /**
  * Mails what a message asks for. A message that comes again after it was mailed is ignored.
- * @throws {Error} when it must be tried again: DomainError STORAGE_FAULT, MailUnderWay, or SES's
+ * @throws {Error} when it must be tried again: DomainError STORAGE_FAULT, MailUnderWay, SES's, or Overtaken if others
+ *   change a user who is being invited, because the user may need another mail then, or none
  */
 export function mail(message: MailMessage): Promise<void> {
   if (message.kind === 'notice') return mailNotice(message);
