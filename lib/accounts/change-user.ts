@@ -69,7 +69,7 @@ function requireChangeable(user: StoredUser, { id, changes, claims, bearer }: Ch
   requireAllowed('changeUser', { ...claims, isSelf, mayBeMaker: user.made_by === claims.id });
   if (!promotes(changes)) return;
   if (hasUnusedInvitation(user)) throw new DomainError('INVITATION_NOT_ACCEPTED'); // invitations
-  // A caller who was an admin by the token, and is none as read: no condition of the write checks it of the caller.
+  // The write checks a caller who promotes somebody else, and needs the caller's own account as it is read here.
   if (isSelf && user.role !== 'admin') throw new DomainError('FORBIDDEN');
 }
 

@@ -67,22 +67,6 @@ async function readLogin(email: string, source: Source) {
   return { found: await findHolder(email, emailItem), counters };
 }
 
-/** The user of the address: else 404. */
-function requireUser(user: StoredUser | undefined, counters: readonly Counter[]): StoredUser {
-  if (!user) throw new Refused('USER_NOT_REGISTERED', 'unknown_email', counters);
-  return user;
-}
-
-/** Requires the password of a user: else 401. */
-async function requirePassword(
-  user: StoredUser,
-  password: string,
-  counters: readonly Counter[],
-): Promise<void> {
-  if (await matchesHash(password, user.password_hash)) return;
-  throw new Refused('INVALID_CREDENTIALS', 'wrong_password', counters);
-}
-
 /**
  * The user of the address, where responses must not reveal who has an account: each refusal is the same
  * 401, and whoever registers an address and logs in does not learn whether it was taken. A login to an
@@ -101,6 +85,22 @@ async function requirePasswordSilently(
   // verified addresses: refused here, so that it looks like a wrong password, and mails nothing
   if (mustVerify(user)) throw refused('email_not_verified');
   return user;
+}
+
+/** The user of the address: else 404. */
+function requireUser(user: StoredUser | undefined, counters: readonly Counter[]): StoredUser {
+  if (!user) throw new Refused('USER_NOT_REGISTERED', 'unknown_email', counters);
+  return user;
+}
+
+/** Requires the password of a user: else 401. */
+async function requirePassword(
+  user: StoredUser,
+  password: string,
+  counters: readonly Counter[],
+): Promise<void> {
+  if (await matchesHash(password, user.password_hash)) return;
+  throw new Refused('INVALID_CREDENTIALS', 'wrong_password', counters);
 }
 
 /**

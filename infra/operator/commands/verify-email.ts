@@ -1,6 +1,6 @@
 import { DomainError } from '../../../lib/ground/errors.ts';
 import { config } from '../../../lib/ground/settings.ts';
-import { verifiedAddress, isUnverified } from '../../../lib/options/verified-addresses/address.ts';
+import { isUnverified, verifiedAddress } from '../../../lib/options/verified-addresses/address.ts';
 import { rewriteUser, writeUser } from '../../../lib/users/write.ts';
 import { recordChange } from '../audit.ts';
 import { type Command, type Run, requireUser } from '../command.ts';
