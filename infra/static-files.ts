@@ -26,6 +26,7 @@ const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('..', import.meta.url));
 const swagger = dirname(require.resolve('swagger-ui-dist/package.json'));
 const web = join(root, 'functions/console/web');
+const client = join(root, 'functions/client');
 
 interface Page {
   readonly files: readonly string[];
@@ -46,9 +47,8 @@ const pages: Readonly<Record<string, Page>> = {
   console: {
     files: [join(web, 'main.tsx'), join(web, 'link-form.ts'), join(web, 'style.css')],
     sources: [
-      ...readdirSync(web, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map(({ parentPath, name }) => join(parentPath, name)),
+      ...[web, client].flatMap(filesIn),
+      join(root, 'functions/console/mark.ts'),
       // The versions of the packages, and how they are bundled.
       join(root, 'package.json'),
       fileURLToPath(import.meta.url),
@@ -84,6 +84,12 @@ export function staticFilesFolder(): string {
   return folder;
 }
 
+function filesIn(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+}
+
 function hashOf(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex').slice(0, 16);
 }
@@ -93,13 +99,22 @@ type File = readonly [path: string, content: Uint8Array];
 function write(folder: string, files: readonly File[]): void {
   mkdirSync(folder, { recursive: true });
   const names = files.map(([path, content]) => {
-    const ending = extname(path);
-    const name = `${basename(path, ending)}.${hashOf(content)}${ending}`;
+    const name = nameOf(path, content);
     writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content));
     writeFileSync(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }));
     return [basename(path), name];
   });
   writeFileSync(join(folder, 'names.json'), JSON.stringify(Object.fromEntries(names)));
+}
+
+/** The name that esbuild gives to a file which scripts import: it has the hash of the content. */
+const chunk = /\.[0-9A-Z]{8}\.js$/;
+
+function nameOf(path: string, content: Uint8Array): string {
+  const ending = extname(path);
+  return chunk.test(path)
+    ? basename(path)
+    : `${basename(path, ending)}.${hashOf(content)}${ending}`;
 }
 
 /** Bundled files, whose comments are left out, and the notices of the packages in them. */
@@ -114,6 +129,9 @@ function bundle(entryPoints: readonly string[]): readonly File[] {
     write: false,
     metafile: true,
     outdir: '/',
+    format: 'esm',
+    splitting: true,
+    chunkNames: '[name].[hash]',
     target: 'es2024',
     legalComments: 'none',
     logLevel: 'warning',

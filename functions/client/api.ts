@@ -120,6 +120,6 @@ async function call(
 /** The JSON of a response, or its text; undefined if the body is empty. */
 async function bodyOf(response: Response): Promise<unknown> {
   const text = await response.text();
-  const isJson = /^[^;]*json\b/.test(response.headers.get('Content-Type') ?? '');
+  const isJson = /^[^;]*[/+]json\b/.test(response.headers.get('Content-Type') ?? '');
   return isJson && text ? JSON.parse(text) : text || undefined;
 }

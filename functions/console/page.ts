@@ -41,17 +41,22 @@ export function renderPage(settings: Config, files: FileNames): string {
       meanings: `/console/${files['meanings.json']}`,
     } satisfies PageData,
     body: '<noscript><p>The console needs JavaScript.</p></noscript>\n<div id="console"></div>',
+    // Parts of screens are loaded later; this is what they share with the first script.
+    preloaded: Object.values(files).filter((name) => name.startsWith('chunk.')),
   });
 }
 
 /**
  * A page, as HTML, with the style sheet of the console. It must be sent with {@link pageHeaders}.
- * @param page its body as HTML, and the data that its script reads
+ * @param page its body as HTML, the data that its script reads, and the files that the script imports
  */
 export function renderDocument(
   files: FileNames,
   script: string,
-  page: Readonly<Record<'language' | 'title' | 'body', string>> & { readonly data: object },
+  page: Readonly<Record<'language' | 'title' | 'body', string>> & {
+    readonly data: object;
+    readonly preloaded?: readonly string[];
+  },
 ): string {
   return `<!doctype html>
 <html lang="${page.language}">
@@ -63,7 +68,7 @@ export function renderDocument(
 <link rel="icon" href="${mark()}">
 <link rel="stylesheet" href="/console/${files['style.css']}">
 <link rel="license" href="/console/${files['notices.txt']}">
-<script defer src="/console/${files[script]}"></script>
+${preloads(page.preloaded)}<script type="module" src="/console/${files[script]}"></script>
 <script type="application/json" id="settings">${json(page.data)}</script>
 </head>
 <body>
@@ -76,6 +81,10 @@ ${page.body}
 /** Escapes text for HTML, and for attributes in quotation marks. */
 export function html(text: string): string {
   return text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
+}
+
+function preloads(names: readonly string[] = []): string {
+  return names.map((name) => `<link rel="modulepreload" href="/console/${name}">\n`).join('');
 }
 
 function productOf({ productName }: ServiceValues): string {

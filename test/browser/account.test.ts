@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { logIn, register } from '../support/client.ts';
@@ -19,6 +20,10 @@ const { api, url, adminToken } = service;
 const browser = await browserForThisFile();
 
 const profile = async (token: string) => (await api('GET', '/api/profile', { token })).status;
+
+/** The tokens that the tab keeps. */
+const tokensIn = async (page: Page) =>
+  JSON.parse(String(await page.evaluate("sessionStorage.getItem('accounts-client.console')")));
 
 const registerAdmin = async () => promote(api, adminToken, await register(api));
 
@@ -106,8 +111,7 @@ describe('Sessions in the console', () => {
     await page.clock.install();
     await signIn(page, user);
     await page.getByRole('navigation').waitFor();
-    const refreshToken = () =>
-      page.evaluate("sessionStorage.getItem('accounts-console-refresh-token')");
+    const refreshToken = async () => (await tokensIn(page)).refreshToken;
     for (const _ of [1, 2, 3]) {
       const former = await refreshToken();
       const refreshed = page.waitForResponse('**/api/refresh');
@@ -129,7 +133,7 @@ describe('Sessions in the console', () => {
   it('end at sign-out', async () => {
     const admin = await registerAdmin();
     const { page } = await openConsole(browser, { url, admin });
-    const token = String(await page.evaluate("sessionStorage.getItem('accounts-console-token')"));
+    const { token } = await tokensIn(page);
     const loggedOut = page.waitForResponse('**/api/logout');
 
     await button(page, 'Sign out').click();

@@ -125,7 +125,8 @@ const openScreen = async (place: string): Promise<Page> => {
   const page = await context.newPage();
   // Swagger UI waits by the clock, and shows no time.
   if (place !== '/docs') await page.clock.setFixedTime(now);
-  await page.addInitScript(`sessionStorage.setItem('accounts-console-token', '${token}')`);
+  await page.addInitScript(`sessionStorage.setItem('accounts-console-tab', 'a');
+    sessionStorage.setItem('accounts-client.console', '{"token":"${token}"}');`);
   await page.route('**/api/**', (route) => route.fulfill(answerTo(new URL(route.request().url()))));
   await page.route('**/openapi.json', async (route) => {
     const response = await route.fetch();

@@ -319,6 +319,20 @@ it.each([
   },
 );
 
+it.each(['text/csv', 'application/x-ndjson'])(
+  'A body of the type %s is data as text, as exports of the audit trail have it',
+  async (type) => {
+    const admin = createClient(plain);
+    await admin.logIn(plain.admin);
+
+    const headers = { Accept: type };
+    const { data, error } = await admin.api.GET('/api/admin/audit-logs', { headers });
+
+    expect(error).toBeNull();
+    expect(data).toEqual(expect.stringContaining('LOGIN'));
+  },
+);
+
 it('A response of success that is cut off is no response', async () => {
   const json = { 'content-type': 'application/json' };
   const accounts = await respondingWith(200, json, '{"token":');

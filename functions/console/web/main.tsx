@@ -8,17 +8,16 @@ import { FindingsBanner, FindingsDot } from './components/findings.tsx';
 import { Announcer, FailureNotice } from './components/notice.tsx';
 import { Brand, Screen } from './components/screen.tsx';
 import { mayLeave } from './leaving.ts';
-import { failureOf } from './loading.ts';
+import { failureOf, useEvery } from './loading.ts';
 import { href, path } from './router.ts';
 import { Account } from './screens/account.tsx';
 import { Audit } from './screens/audit.tsx';
+import { Seal, Settings } from './screens/on-demand.tsx';
 import { Overview } from './screens/overview.tsx';
-import { Seal } from './screens/seal.tsx';
-import { Settings } from './screens/settings.tsx';
-import { logOut, SignIn } from './screens/sign-in.tsx';
+import { SignIn } from './screens/sign-in.tsx';
 import { User } from './screens/user.tsx';
 import { Users } from './screens/users.tsx';
-import { forgetSession, type Session, signedIn } from './session.ts';
+import { accounts, keepSession, leave, signedIn } from './session.ts';
 
 /** The screens in the navigation, each with those below it. */
 const screens = [
@@ -38,15 +37,14 @@ const NotFound = () => (
   </Screen>
 );
 
-const signOut = (session: Session): void => {
-  if (!mayLeave()) return;
-  const untold =
+const signOut = async (): Promise<void> => {
+  if (!mayLeave() || (await leave('You are signed out.')) || signedIn.get().session) return;
+  const notice =
     'You are signed out here, but the service could not be told: the session ends within a day.';
-  logOut(session).catch(() => forgetSession(untold));
-  forgetSession('You are signed out.');
+  signedIn.set({ isOver: false, notice });
 };
 
-const Header = ({ session }: { session: Session }) => {
+const Header = ({ email }: { readonly email: string }) => {
   const current = path.use();
   return (
     <header class="top row">
@@ -67,9 +65,9 @@ const Header = ({ session }: { session: Session }) => {
         ))}
       </nav>
       <div class="row">
-        <span class="who">{session.email}</span>
+        <span class="who">{email}</span>
         {settings.docs === 'on' && <a href="/docs">API</a>}
-        <Button class="quiet" onClick={() => signOut(session)}>
+        <Button class="quiet" onClick={signOut}>
           Sign out
         </Button>
       </div>
@@ -114,8 +112,12 @@ const Current = () => {
   );
 };
 
+/** Milliseconds from one look at the token to the next. */
+const pause = 15_000;
+
 const Console = () => {
   const { session, isOver } = signedIn.use();
+  useEvery(pause, keepSession, session !== undefined && !isOver);
   useEffect(() => {
     addEventListener('keydown', goToSearch);
     return () => removeEventListener('keydown', goToSearch);
@@ -125,7 +127,7 @@ const Console = () => {
       {/* While the session is over, the screen waits behind the form with what was typed. */}
       {session && (
         <div key={session.id} hidden={isOver}>
-          <Header session={session} />
+          <Header email={session.email} />
           <main>
             <FindingsBanner />
             <Current />
@@ -139,4 +141,4 @@ const Console = () => {
 };
 
 const root = document.getElementById('console');
-if (root) render(<Console />, root);
+if (root) accounts.ready.then(() => render(<Console />, root));

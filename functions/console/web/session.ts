@@ -1,81 +1,27 @@
 /** Who is signed in. The tokens are kept in the tab and go with it. */
-import { keepClock, now, setClock } from './clock.ts';
+import { createClient } from '../../client/client.ts';
+import type { User } from '../../client/user.ts';
+import { keepClock, reach } from './service.ts';
 import { createStore } from './store.ts';
 
-export interface Session {
-  readonly token: string;
-  /** Where there are sessions. */
-  readonly refreshToken?: string | undefined;
-  readonly id: number;
-  readonly email: string;
-  readonly role: 'user' | 'admin';
-  /** Milliseconds since 1970, by the clock of the service. */
-  readonly expiresAt: number;
-}
-
-const key = 'accounts-console-token';
-const refreshKey = 'accounts-console-refresh-token';
-
-/** Whether the session is that of an admin. In others users change only themselves: auditors, and who lacks a second factor. */
-export const isAdmin = (): boolean => signedIn.get().session?.role === 'admin';
-
-/** The session that a token describes. Only the service knows whether the token is valid. */
-export const sessionOf = ({
-  token,
-  refreshToken,
-}: Pick<Session, 'token' | 'refreshToken'>): Session => {
-  const payload = token.split('.')[1]?.replaceAll('-', '+').replaceAll('_', '/') ?? '';
-  const bytes = Uint8Array.from(atob(payload), (character) => character.charCodeAt(0));
-  const { id, email, role, exp } = JSON.parse(new TextDecoder().decode(bytes));
-  return { token, refreshToken, id, email, role, expiresAt: exp * 1000 };
-};
-
-const readSession = (): Session | undefined => {
-  const token = sessionStorage.getItem(key);
-  const refreshToken = sessionStorage.getItem(refreshKey) ?? undefined;
-  const session = token ? sessionOf({ token, refreshToken }) : undefined;
-  return session && (refreshToken || session.expiresAt > now()) ? session : undefined;
-};
-
 interface SignedIn {
-  readonly session?: Session | undefined;
+  /** The user who is signed in, or whose session is over. */
+  readonly session?: User | undefined;
   /** Whether the session is over: its user signs in again and goes on. */
   readonly isOver: boolean;
   /** The first sentence of the form to sign in. */
   readonly notice?: string;
 }
 
-export const signedIn = createStore<SignedIn>({ session: readSession(), isOver: false });
+export const signedIn = createStore<SignedIn>({ isOver: false });
 
-let timer: number | undefined;
-
-/** Milliseconds before the end of a token in which it is exchanged. */
-const margin = 60_000;
-
-const expireInTime = ({ expiresAt, refreshToken }: Session): void => {
-  clearTimeout(timer);
-  const left = expiresAt - now();
-  timer = refreshToken ? setTimeout(refresh, left - margin) : setTimeout(endSession, left);
-};
-
-const exchange = async ({ refreshToken }: Session): Promise<void> => {
-  const headers = { 'Content-Type': 'application/json' };
-  const body = JSON.stringify({ refreshToken });
-  const response = await fetch('/api/refresh', { method: 'POST', headers, body });
-  setClock(response);
-  if (signedIn.get().session?.refreshToken !== refreshToken) return;
-  if (response.ok) beginSession(sessionOf(await response.json()));
-  if (response.status === 401) endSession();
-};
+/** Whether the session is that of an admin. In others users change only themselves: auditors, and who lacks a second factor. */
+export const isAdmin = (): boolean => signedIn.get().session?.role === 'admin';
 
 const tabKey = 'accounts-console-tab';
-const tab = sessionStorage.getItem(tabKey) ?? undefined;
+const tab = sessionStorage.getItem(tabKey);
 /** Held by this tab, for as long as its page is there. */
-let ownTab = '';
-
-const keepTab = (): void => {
-  if (ownTab) sessionStorage.setItem(tabKey, ownTab);
-};
+let ownTab = tab ?? String(Math.random());
 
 /** Milliseconds in which a page that is loaded again gets the lock of the one before. */
 const handover = 1000;
@@ -93,58 +39,59 @@ const hold = (name: string): Promise<void> =>
 
 /**
  * Has the tab tokens of its own. A duplicated tab begins with a copy of the tokens of another one: a refresh token
- * that both use would end the session, so that the copy is forgotten.
+ * that both use would end the session, so that the copy is forgotten. So are tokens of a user who was not let in.
  */
 const claimTab = async (): Promise<void> => {
+  if (!tab) sessionStorage.clear();
   // Plain http has no locks, but for localhost.
   if (!('locks' in navigator)) return;
   try {
-    ownTab = tab ?? crypto.randomUUID();
     await hold(ownTab);
   } catch {
-    ownTab = crypto.randomUUID();
-    forgetSession('This tab was a copy of another one. Sign in here too.');
+    ownTab = String(Math.random());
+    sessionStorage.clear();
+    signedIn.set({
+      isOver: false,
+      notice: 'This tab was a copy of another one. Sign in here too.',
+    });
     await hold(ownTab);
   }
-  keepTab();
 };
 
 const claimed = claimTab();
 
-let exchanging: Promise<void> | undefined;
+export const accounts = createClient({
+  url: location.origin,
+  name: 'console',
+  fetch: reach,
+  storage: {
+    get: async (key) => {
+      await claimed;
+      return sessionStorage.getItem(key);
+    },
+    set: (key, tokens) => {
+      sessionStorage.setItem(key, tokens);
+      keepClock();
+    },
+    remove: () => sessionStorage.clear(),
+  },
+});
 
-/** Exchanges the tokens of the session where they are about to expire. Where that fails, they stay. */
-export const refresh = async (): Promise<void> => {
-  const { session } = signedIn.get();
-  if (session && session.expiresAt - now() <= margin) await renew();
-};
-
-/** Exchanges the tokens of the session, whose role may be another one by now. Where that fails, they stay. */
-export const renew = async (): Promise<void> => {
-  await claimed;
+/** Users who have logged in are let in by `enter`. What a user has typed stays for when the same user signs in again. */
+accounts.subscribe((user, reason) => {
   const { session, isOver } = signedIn.get();
-  if (isOver || !session?.refreshToken) return;
-  exchanging ??= exchange(session).finally(() => {
-    exchanging = undefined;
-  });
-  await exchanging.catch(() => undefined);
-};
+  const isIn = session && !isOver;
+  if (user && (reason === 'read' || isIn)) signedIn.set({ session: user, isOver: false });
+  if (user || !isIn) return;
+  const notice = 'Your session is over. Sign in again to go on.';
+  if (reason === 'ended') signedIn.set({ session, isOver: true, notice });
+  else signedIn.set({ isOver: false, notice: 'You are signed out.' });
+});
 
-export const beginSession = (session: Session): void => {
-  sessionStorage.setItem(key, session.token);
-  if (session.refreshToken) sessionStorage.setItem(refreshKey, session.refreshToken);
-  keepClock();
-  keepTab();
-  signedIn.set({ session, isOver: false });
-  expireInTime(session);
-};
-
-/** The session is over. What the user has typed stays, for when the same user has signed in again. */
-export const endSession = (): void => {
-  const { session, isOver } = signedIn.get();
-  sessionStorage.clear();
-  if (!session || isOver) return;
-  signedIn.set({ session, isOver: true, notice: 'Your session is over. Sign in again to go on.' });
+/** Lets the user in who has logged in. */
+export const enter = (): void => {
+  sessionStorage.setItem(tabKey, ownTab);
+  signedIn.set({ session: accounts.user ?? undefined, isOver: false });
 };
 
 /** The user has another address than the token says, and signs in by that. */
@@ -153,12 +100,13 @@ export const renameSession = (email: string): void => {
   if (session) signedIn.set({ ...rest, session: { ...session, email } });
 };
 
-/** Forgets the user with all that the console showed. */
-export const forgetSession = (notice?: string): void => {
-  sessionStorage.clear();
-  clearTimeout(timer);
-  signedIn.set({ isOver: false, ...(notice ? { notice } : {}) });
+/** Forgets the user with all that the console showed. @returns whether the service knows of it */
+export const leave = async (notice: string): Promise<boolean> => {
+  signedIn.set({ isOver: false, notice });
+  return (await accounts.logOut()).error === null;
 };
 
-const { session } = signedIn.get();
-if (session) expireInTime(session);
+/** Refreshes the token before it ends, and asks the service about one that has ended: no screen stays in sight then. */
+export const keepSession = async (): Promise<void> => {
+  if (!(await accounts.getToken())) await accounts.api.GET('/api/profile');
+};

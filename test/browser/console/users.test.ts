@@ -54,6 +54,7 @@ describe('The form to sign in', () => {
     await page.route('**/api/users', (route) =>
       route.fulfill({
         status: 401,
+        headers: { 'Error-Code': 'TOKEN_EXPIRED' },
         contentType: 'application/problem+json',
         body: JSON.stringify({ code: 'TOKEN_EXPIRED', title: 'Token has expired' }),
       }),

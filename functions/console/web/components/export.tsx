@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { now } from '../clock.ts';
 import { counted } from '../format.ts';
+import { now } from '../service.ts';
 import { keepPassing } from '../trail/keep.ts';
 import type { TrailState } from '../trail/query.ts';
 import { type ExportForm, exportForms, readText } from '../trail/read.ts';

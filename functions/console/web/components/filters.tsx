@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { labels } from '../api.ts';
-import { now } from '../clock.ts';
 import { utcTime } from '../format.ts';
 import { go, href } from '../router.ts';
+import { now } from '../service.ts';
 import { findId, Several } from '../trail/find.ts';
 import {
   fromLocal,

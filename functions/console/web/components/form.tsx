@@ -99,6 +99,20 @@ export const CurrentPassword = (props: Partial<FieldProps>) => (
   />
 );
 
+/** A code of a second factor. */
+export const CodeField = ({ hint = 'From the app, or a recovery code.' }: { hint?: string }) => (
+  <Field
+    label="Code"
+    name="code"
+    hint={hint}
+    autoComplete="one-time-code"
+    required
+    spellcheck={false}
+    autocapitalize="off"
+    inputMode="text"
+  />
+);
+
 /** The user name that password managers keep with the password of a form. */
 export const UserNameOf = ({ email }: { email: string }) => (
   <input hidden readOnly type="text" autoComplete="username" value={email} />

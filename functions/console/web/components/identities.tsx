@@ -1,15 +1,15 @@
-/** The identities by which a user logs in, where there are any. */
+/** The identities by which a user logs in. */
 
 import type { Identity, IdentityRemoval } from '../../../client/paths.ts';
-import { api, send, sendForList, settings } from '../api.ts';
+import { api, send, sendForList } from '../api.ts';
 import { useLoad } from '../loading.ts';
 import { Button } from './button.tsx';
+import { Confirmation } from './confirmation.tsx';
 import { openDialog } from './dialog.tsx';
 import { FormDialog } from './form.tsx';
 import { tell } from './notice.tsx';
 import { Person } from './person.tsx';
 import { isOwn, mayChange, type UserProps } from './profile.tsx';
-import { Confirmation } from './second-factor.tsx';
 import { type Column, LoadedTable, Table } from './table.tsx';
 import { Time, Whole } from './text.tsx';
 
@@ -83,14 +83,13 @@ const OwnIdentities = ({ user, changed }: UserProps) => {
   return <LoadedTable {...tableFor({ user, changed: changedHere })} from={identities} />;
 };
 
-export const Identities = (props: UserProps) =>
-  settings.identities && (
-    <section class="stack">
-      <h2>Identities</h2>
-      {isOwn(props.user) ? (
-        <OwnIdentities {...props} />
-      ) : (
-        <Table {...tableFor(props)} rows={props.user.identities ?? []} />
-      )}
-    </section>
-  );
+export const Identities = (props: UserProps) => (
+  <section class="stack">
+    <h2>Identities</h2>
+    {isOwn(props.user) ? (
+      <OwnIdentities {...props} />
+    ) : (
+      <Table {...tableFor(props)} rows={props.user.identities ?? []} />
+    )}
+  </section>
+);

@@ -1,15 +1,15 @@
 /** One's own passkeys, which one can change, and other users' passkeys, which one can only see. */
 
 import type { Passkey, PasskeyConfirmation, PasskeyName } from '../../../client/paths.ts';
-import { api, send, sendForList, settings } from '../api.ts';
+import { api, send, sendForList } from '../api.ts';
 import { useLoad } from '../loading.ts';
-import { canUsePasskeys, isInForce, makePasskey, tellBrowser } from '../passkeys.ts';
+import { canUsePasskeys, isInForce, ownPasskeys, tellBrowser } from '../passkeys.ts';
 import { Button } from './button.tsx';
+import { Confirmation } from './confirmation.tsx';
 import { openDialog } from './dialog.tsx';
 import { Field, FormDialog } from './form.tsx';
 import { tell } from './notice.tsx';
 import { isOwn, type UserProps } from './profile.tsx';
-import { Confirmation } from './second-factor.tsx';
 import { type Column, LoadedTable, Table } from './table.tsx';
 import { Time, Whole } from './text.tsx';
 
@@ -57,8 +57,6 @@ const columnsFor = (ask: Ask): readonly Column<Passkey>[] => [
   },
 ];
 
-const paramsFor = (passkey: Passkey | undefined) => ({ path: { passkey: passkey?.id ?? '' } });
-
 type Values = PasskeyConfirmation & PasskeyName;
 
 const dialogs = {
@@ -68,9 +66,7 @@ const dialogs = {
     failed: 'No passkey was added',
     done: 'The passkey is added.',
     act: async (_: Passkey | undefined, { name, ...confirmation }: Values) => {
-      const credential = await makePasskey(confirmation);
-      const body = { credential, ...(name.trim() ? { name } : {}) };
-      await send(api.POST('/api/passkeys', { body }));
+      await send((await ownPasskeys()).addPasskey(name, confirmation));
     },
   },
   rename: {
@@ -79,9 +75,9 @@ const dialogs = {
     failed: 'The passkey was not renamed',
     done: 'The passkey is renamed.',
     act: async (passkey: Passkey | undefined, { name }: Values) => {
-      await send(
-        api.PATCH('/api/passkeys/{passkey}', { params: paramsFor(passkey), body: { name } }),
-      );
+      const params = { path: { passkey: passkey?.id ?? '' } };
+      await send(api.PATCH('/api/passkeys/{passkey}', { params, body: { name } }));
+      await tellBrowser();
     },
   },
   remove: {
@@ -90,9 +86,7 @@ const dialogs = {
     failed: 'The passkey was not removed',
     done: 'The passkey is removed.',
     act: async (passkey: Passkey | undefined, body: Values) => {
-      await send(
-        api.POST('/api/passkeys/{passkey}/removals', { params: paramsFor(passkey), body }),
-      );
+      await send((await ownPasskeys()).removePasskey(passkey?.id ?? '', body));
     },
   },
 } as const;
@@ -106,8 +100,6 @@ const PasskeyDialog = ({ open, passkey, user, changed }: PasskeyDialogProps) => 
   const { title, text, failed, done, act } = dialogs[open];
   const change = async (values: Values) => {
     await act(passkey, values);
-    // The change is made, whether or not the browser can be told.
-    await tellBrowser().catch(() => undefined);
     await changed();
     tell(done);
   };
@@ -148,20 +140,19 @@ const OwnPasskeys = ({ user, changed }: UserProps) => {
   );
 };
 
-export const Passkeys = (props: UserProps) =>
-  settings.passkeys && (
-    <section class="stack">
-      <h2>Passkeys</h2>
-      {isOwn(props.user) ? (
-        <OwnPasskeys {...props} />
-      ) : (
-        <Table
-          caption="Passkeys"
-          columns={known}
-          rows={props.user.passkeys ?? []}
-          keyOf={({ id }) => id}
-          empty="No passkey signs this user in."
-        />
-      )}
-    </section>
-  );
+export const Passkeys = (props: UserProps) => (
+  <section class="stack">
+    <h2>Passkeys</h2>
+    {isOwn(props.user) ? (
+      <OwnPasskeys {...props} />
+    ) : (
+      <Table
+        caption="Passkeys"
+        columns={known}
+        rows={props.user.passkeys ?? []}
+        keyOf={({ id }) => id}
+        empty="No passkey signs this user in."
+      />
+    )}
+  </section>
+);

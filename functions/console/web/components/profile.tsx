@@ -2,10 +2,10 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { User, UserChanges, UserDetails } from '../../../client/paths.ts';
 import { api, send, sendUnless, settings } from '../api.ts';
-import { now } from '../clock.ts';
 import { counted } from '../format.ts';
 import { useLoad } from '../loading.ts';
 import { tellBrowser } from '../passkeys.ts';
+import { now } from '../service.ts';
 import { isAdmin, renameSession, signedIn } from '../session.ts';
 import { tellUser } from '../trail/known-users.ts';
 import { AddressField, CurrentPassword, Field, Form, PasswordField, UserNameOf } from './form.tsx';
@@ -18,8 +18,7 @@ export const changeUser = async (id: number, body: UserChanges): Promise<User> =
   const user = await send(api.PUT('/api/users/{id}', { params: { path: { id } }, body }));
   if (isOwn(user)) {
     renameSession(user.email);
-    // The change is made, whether or not the browser can be told.
-    if (body.email ?? body.name) tellBrowser().catch(() => undefined);
+    if (body.email ?? body.name) void tellBrowser();
   }
   return user;
 };

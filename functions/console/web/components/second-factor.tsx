@@ -11,42 +11,13 @@ import type {
 import { api, send, settings } from '../api.ts';
 import { counted } from '../format.ts';
 import { useLoad } from '../loading.ts';
-import { renew, signedIn } from '../session.ts';
 import { Button } from './button.tsx';
+import { OwnPassword } from './confirmation.tsx';
 import { openDialog } from './dialog.tsx';
-import { CurrentPassword, Field, Form, FormDialog, UserNameOf } from './form.tsx';
+import { CodeField, Form, FormDialog } from './form.tsx';
 import { Loaded, tell } from './notice.tsx';
 import type { UserProps } from './profile.tsx';
 import { CopyButton } from './text.tsx';
-
-export const CodeField = ({ hint = 'From the app, or a recovery code.' }: { hint?: string }) => (
-  <Field
-    label="Code"
-    name="code"
-    hint={hint}
-    autoComplete="one-time-code"
-    required
-    spellcheck={false}
-    autocapitalize="off"
-    inputMode="text"
-  />
-);
-
-/** The password of whoever is signed in, with the address for password managers. */
-const OwnPassword = () => (
-  <>
-    <UserNameOf email={signedIn.get().session?.email ?? ''} />
-    <CurrentPassword />
-  </>
-);
-
-/** Confirms a change of how one logs in: by the password, and a code if one has a second factor. */
-export const Confirmation = ({ user }: Pick<UserProps, 'user'>) => (
-  <>
-    <OwnPassword />
-    {user.second_factor?.enabled && <CodeField />}
-  </>
-);
 
 /** Light squares around the code, by which scanners find it. */
 const margin = 4;
@@ -168,11 +139,9 @@ export const OwnFactor = ({ changed }: Pick<UserProps, 'changed'>) => {
   const factor = useLoad('own factor', () => send(api.GET('/api/second-factor')));
   const [enrolment, setEnrolment] = useState<SecondFactorEnrolment>();
   const [codes, setCodes] = useState<readonly string[]>();
-  const done = async (renewed?: Codes) => {
+  const done = (renewed?: Codes) => {
     setEnrolment(undefined);
     setCodes(renewed?.recoveryCodes);
-    // Where admins need a factor, the session has the role with it, and loses the role without it.
-    await renew();
     void factor.reload();
     void changed();
   };

@@ -1,5 +1,5 @@
 import type { SessionOfUser } from '../../../client/paths.ts';
-import { api, send, sendForList, sendUnless, settings } from '../api.ts';
+import { api, send, sendForList, sendUnless } from '../api.ts';
 import { useLoad } from '../loading.ts';
 import { readableAgent } from '../trail/agent.ts';
 import { Button } from './button.tsx';
@@ -42,7 +42,8 @@ const end = async (id: number, session: string | undefined): Promise<void> => {
   await sendUnless('SESSION_NOT_FOUND', one);
 };
 
-const SessionsOf = ({ id }: { id: number }) => {
+/** The sessions of a user: each can be ended, and all others at once. */
+export const Sessions = ({ id }: { id: number }) => {
   const sessions = useLoad(`sessions ${id}`, () =>
     sendForList(api.GET('/api/users/{id}/sessions', { params: { path: { id } } })),
   );
@@ -84,6 +85,3 @@ const SessionsOf = ({ id }: { id: number }) => {
     </section>
   );
 };
-
-/** The sessions of a user, where there are any: each can be ended, and all others at once. */
-export const Sessions = (props: { id: number }) => settings.sessions && <SessionsOf {...props} />;

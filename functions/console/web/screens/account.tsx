@@ -1,7 +1,5 @@
 import { settings } from '../api.ts';
-import { Identities } from '../components/identities.tsx';
 import { Loaded } from '../components/notice.tsx';
-import { Passkeys } from '../components/passkeys.tsx';
 import { Person } from '../components/person.tsx';
 import {
   OwnAddress,
@@ -11,9 +9,8 @@ import {
   useUser,
 } from '../components/profile.tsx';
 import { Card, Screen } from '../components/screen.tsx';
-import { OwnFactor } from '../components/second-factor.tsx';
-import { Sessions } from '../components/sessions.tsx';
 import { signedIn } from '../session.ts';
+import { Identities, OwnFactor, Passkeys, Sessions } from './on-demand.tsx';
 
 export const Account = () => {
   const id = signedIn.use().session?.id ?? 0;

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { AuditSealSummary, SealCheck } from '../../../client/paths.ts';
 import { api, send, settings } from '../api.ts';
-import { now } from '../clock.ts';
 import { Button } from '../components/button.tsx';
 import { FindingsList, useSeal } from '../components/findings.tsx';
 import { FailureNotice, Loaded, tell } from '../components/notice.tsx';
@@ -9,6 +8,7 @@ import { Card, Screen } from '../components/screen.tsx';
 import { Badge, CopyButton, Time } from '../components/text.tsx';
 import { ago, clockTime, counted, duration, grouped } from '../format.ts';
 import { useAction, useEvery } from '../loading.ts';
+import { now } from '../service.ts';
 
 /** Findings come before everything, and nothing is called sealed for sure by an old check. */
 const State = ({ newest, behind, check }: AuditSealSummary) => {

@@ -1,120 +1,93 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Credentials } from '../../../client/paths.ts';
-import { api, ConsoleError, send, sendUnless, settings } from '../api.ts';
+import { api, ConsoleError, send, settings } from '../api.ts';
 import { Button } from '../components/button.tsx';
-import { AddressField, Form, PasswordField } from '../components/form.tsx';
+import { AddressField, CodeField, Form, PasswordField } from '../components/form.tsx';
 import { FailureNotice, tell } from '../components/notice.tsx';
 import { Brand } from '../components/screen.tsx';
-import { CodeField } from '../components/second-factor.tsx';
 import { failureOf, useAction } from '../loading.ts';
-import {
-  canUsePasskeys,
-  choosePasskey,
-  logInByPasskey,
-  loginOptions,
-  tellBrowser,
-} from '../passkeys.ts';
+import { canUsePasskeys, ownPasskeys } from '../passkeys.ts';
 import { go } from '../router.ts';
-import { beginSession, type Session, sessionOf, signedIn } from '../session.ts';
+import { accounts, enter, signedIn } from '../session.ts';
 
 const wrong = ['INVALID_CREDENTIALS', 'USER_NOT_REGISTERED'];
 
-/** @returns undefined when the service asks for a code */
-const logIn = async (body: Credentials): Promise<Session | undefined> => {
+/** @returns false when the service asks for a code */
+const logIn = async (body: Credentials): Promise<boolean> => {
   try {
-    const tokens = await sendUnless('LOGIN_CODE_REQUIRED', api.POST('/api/login', { body }));
-    return tokens && sessionOf(tokens);
+    await send(api.POST('/api/login', { body }));
+    return true;
   } catch (error) {
-    const isWrong = error instanceof ConsoleError && wrong.includes(error.code);
-    throw isWrong ? new ConsoleError('The address or the password is wrong.', error.status) : error;
+    if (!(error instanceof ConsoleError)) throw error;
+    if (error.code === 'LOGIN_CODE_REQUIRED') return false;
+    if (!wrong.includes(error.code)) throw error;
+    throw new ConsoleError('The address or the password is wrong.', error.status);
   }
-};
-
-/** Ends the session of a token, where sessions can be ended before their token. */
-export const logOut = async (session: Session): Promise<void> => {
-  if (settings.sessions) await send(api.POST('/api/logout', as(session)));
-};
-
-/** The options of a request with the token of a session that has not begun, or is over. */
-const as = ({ token }: Session) => ({ headers: { Authorization: `Bearer ${token}` } });
-
-/** Whether a user is an admin or an auditor as stored: a session without a second factor may have neither role. */
-const mayEnter = async (session: Session): Promise<boolean> => {
-  if (session.role === 'admin' || !settings.sessions) return session.role === 'admin';
-  const { role, auditor } = (await send(api.GET('/api/profile', as(session)))).data;
-  return role === 'admin' || auditor === true;
 };
 
 /**
- * Begins the session of a user who may use the console, and ends the session of any other user. Users who
- * must set up a second factor are led to its form.
+ * Whether the user who has logged in is an admin or an auditor as stored: a session without a second factor may have
+ * neither role.
  */
-const admit = async (session: Session, { isByPasskey = false } = {}): Promise<void> => {
-  if (!(await mayEnter(session))) {
-    await logOut(session).catch(() => undefined);
-    const need = settings.sessions ? 'neither an admin nor an auditor' : 'not an admin';
-    throw new ConsoleError(`${session.email} is ${need}.`, 403);
-  }
-  const isRequired = settings.secondFactor === 'admins' && !isByPasskey;
-  const factor = isRequired && (await send(api.GET('/api/second-factor', as(session))));
-  beginSession(session);
-  // The session has begun, whether or not the browser can be told.
-  tellBrowser().catch(() => undefined);
-  if (factor && !factor.enabled) go('/account');
+const mayEnter = async (): Promise<boolean> => {
+  if (accounts.user?.role === 'admin' || !settings.sessions) return accounts.user?.role === 'admin';
+  const { role, auditor } = (await send(api.GET('/api/profile'))).data;
+  return role === 'admin' || auditor === true;
 };
 
-const admitByPasskey = (session: Session) => admit(session, { isByPasskey: true });
+/** @throws {ConsoleError} if the user may not use the console */
+const requireEntry = async (): Promise<void> => {
+  if (await mayEnter()) return;
+  const need = settings.sessions ? 'neither an admin nor an auditor' : 'not an admin';
+  throw new ConsoleError(`${accounts.user?.email} is ${need}.`, 403);
+};
 
-/** Milliseconds after which the browser gets new options: the service takes them for five minutes. */
-const optionsTime = 4 * 60_000;
+/**
+ * Lets a user in who has logged in and may use the console, and ends the session of any other user. Users who must
+ * set up a second factor are led to its form.
+ */
+const admit = async ({ isByPasskey = false } = {}): Promise<void> => {
+  try {
+    await requireEntry();
+    const isRequired = settings.secondFactor === 'admins' && !isByPasskey;
+    const factor = isRequired && (await send(api.GET('/api/second-factor')));
+    enter();
+    if (factor && !factor.enabled) go('/account');
+  } catch (error) {
+    await accounts.logOut();
+    throw error;
+  }
+};
+
+/** Signs in by a passkey. With `autofill` the browser offers it in the list of the address field. */
+const signInByPasskey = async (options?: {
+  readonly autofill: boolean;
+  readonly signal: AbortSignal;
+}): Promise<void> => {
+  await send((await ownPasskeys()).logInByPasskey(options));
+  await admit({ isByPasskey: true });
+};
 
 /** Signs in by a passkey: by a button, or by the list of the address field. */
 const ByPasskey = () => {
   const [round, setRound] = useState(0);
   const again = () => setRound((count) => count + 1);
-  const listed = useRef<AbortController>(undefined);
   const [failure, setFailure] = useState<ConsoleError>();
-  /** Nobody has asked for this offer, so that it fails without a word, and is not made again at once. */
-  const chosenInList = async (signal: AbortSignal) => {
-    try {
-      if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return undefined;
-      return await choosePasskey(await loginOptions(), signal);
-    } catch {
-      return undefined;
-    }
-  };
-  const offer = async (signal: AbortSignal) => {
-    const chosen = await chosenInList(signal);
-    if (!chosen) return;
-    try {
-      await admitByPasskey(await logInByPasskey(chosen));
-    } catch (error) {
-      if (signal.aborted) return;
+  useEffect(() => {
+    const offer = new AbortController();
+    signInByPasskey({ autofill: true, signal: offer.signal }).catch((error) => {
       const found = failureOf(error);
+      // Nobody has asked for this offer, so that it fails without a word, and is not made again at once.
+      if (found.code === 'ABORTED') return;
       setFailure(found);
       if (found.status > 0) again();
-    }
-  };
-  useEffect(() => {
-    const controller = new AbortController();
-    listed.current = controller;
-    const timer = setTimeout(again, optionsTime);
-    void offer(controller.signal);
-    return () => {
-      clearTimeout(timer);
-      controller.abort();
-    };
+    });
+    return () => offer.abort();
   }, [round]);
   const asked = useAction(async () => {
     setFailure(undefined);
     tell('');
-    // Browsers allow one request for a passkey at a time.
-    listed.current?.abort();
-    await loginOptions()
-      .then((options) => choosePasskey(options))
-      .then(logInByPasskey)
-      .then(admitByPasskey)
-      .finally(again);
+    await signInByPasskey().finally(again);
   });
   return (
     <>
@@ -137,8 +110,8 @@ export const SignIn = () => {
     inputs.find(({ value }) => value === '')?.focus();
   }, [asksCode]);
   const signIn = async (credentials: Credentials) => {
-    const session = await logIn(credentials);
-    return session ? admit(session) : setAsksCode(true);
+    if (!(await logIn(credentials))) return setAsksCode(true);
+    await admit();
   };
   return (
     <main class="sign-in">

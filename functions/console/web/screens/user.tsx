@@ -3,13 +3,10 @@ import type { UserDetails } from '../../../client/paths.ts';
 import { settings } from '../api.ts';
 import { Access } from '../components/access.tsx';
 import { Entries } from '../components/entries.tsx';
-import { Identities } from '../components/identities.tsx';
 import { Loaded } from '../components/notice.tsx';
-import { Passkeys } from '../components/passkeys.tsx';
 import { Person } from '../components/person.tsx';
 import { mayChange, ProfileForm, UserFacts, useUser } from '../components/profile.tsx';
 import { Card, Screen } from '../components/screen.tsx';
-import { Sessions } from '../components/sessions.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { Time, Whole } from '../components/text.tsx';
 import { UserName } from '../components/user-name.tsx';
@@ -18,6 +15,7 @@ import { askFor, forgetUsers, knownOf } from '../trail/known-users.ts';
 import { readState } from '../trail/query.ts';
 import { type StandingSpan, standingsOf } from '../trail/standing.ts';
 import { useWhole } from '../trail/whole.ts';
+import { Identities, Passkeys, Sessions } from './on-demand.tsx';
 
 const shown = 10;
 

@@ -54,11 +54,11 @@ export const readText = async (
   signal: AbortSignal,
 ): Promise<Page<string>> => {
   const headers = { Accept: `${exportForms[form]}, application/problem+json` };
-  const options = { headers, parseAs: 'text', signal } as const;
+  const options = { headers, signal };
   const page = await sendForPage(
     next
       ? api.GET(next as typeof path, options)
       : api.GET(path, { ...options, params: { query: parametersOf(state) } }),
   );
-  return { ...page, data: String(page.data) };
+  return { ...page, data: String(page.data ?? '') };
 };

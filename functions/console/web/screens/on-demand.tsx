@@ -1,0 +1,46 @@
+/** Screens, and parts of screens, whose code is loaded when one of them is shown first. */
+import type { ComponentType } from 'preact';
+import { useState } from 'preact/hooks';
+import { settings } from '../api.ts';
+import { Loaded } from '../components/notice.tsx';
+import { useLoad } from '../loading.ts';
+
+type Parts = typeof import('./optional.ts');
+
+let parts: Parts | undefined;
+
+const load = async (): Promise<Parts> => {
+  parts = await import('./optional.ts');
+  return parts;
+};
+
+/** @param what such as `The sessions` */
+const onDemand = <Props extends object>(
+  what: string,
+  from: (parts: Parts) => ComponentType<Props>,
+): ComponentType<Props> => {
+  const First = (props: Props) => (
+    <Loaded what={what} from={useLoad(what, load)}>
+      {(loaded) => {
+        const Part = from(loaded);
+        return <Part {...props} />;
+      }}
+    </Loaded>
+  );
+  return (props) => {
+    // What is drawn stays as it is, with what was typed, when its code is there.
+    const [Part] = useState(() => (parts ? from(parts) : First));
+    return <Part {...props} />;
+  };
+};
+
+const none = () => null;
+
+export const Seal = onDemand('The seal', (all) => all.Seal);
+export const Settings = onDemand('The settings', (all) => all.Settings);
+export const OwnFactor = onDemand('The second factor', (all) => all.OwnFactor);
+export const Sessions = settings.sessions ? onDemand('The sessions', (all) => all.Sessions) : none;
+export const Passkeys = settings.passkeys ? onDemand('The passkeys', (all) => all.Passkeys) : none;
+export const Identities = settings.identities
+  ? onDemand('The identities', (all) => all.Identities)
+  : none;

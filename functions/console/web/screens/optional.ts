@@ -1,0 +1,7 @@
+/** What only some services or few visits need: one file, which on-demand.tsx loads when a part of it is shown. */
+export { Identities } from '../components/identities.tsx';
+export { Passkeys } from '../components/passkeys.tsx';
+export { OwnFactor } from '../components/second-factor.tsx';
+export { Sessions } from '../components/sessions.tsx';
+export { Seal } from './seal.tsx';
+export { Settings } from './settings.tsx';
