@@ -14,13 +14,16 @@ const load = async (): Promise<Parts> => {
   return parts;
 };
 
+/** A newer console has other scripts, and a browser may remember that it could not load one. */
+const reload = async (): Promise<void> => location.reload();
+
 /** @param what such as `The sessions` */
 const onDemand = <Props extends object>(
   what: string,
   from: (parts: Parts) => ComponentType<Props>,
 ): ComponentType<Props> => {
   const First = (props: Props) => (
-    <Loaded what={what} from={useLoad(what, load)}>
+    <Loaded what={what} from={{ ...useLoad(what, load), reload }}>
       {(loaded) => {
         const Part = from(loaded);
         return <Part {...props} />;
