@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { Token } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { type Attribute, attributesFile } from '../lib/ground/attribute.ts';
 import {
   type IdentityProvider,
   type PasskeySettings,
@@ -138,6 +140,7 @@ interface JsonValues {
   readonly tags: Readonly<Record<string, string>>;
   readonly identityProviders: readonly IdentityProvider[];
   readonly passkeys: PasskeySettings;
+  readonly userAttributes: readonly Attribute[];
 }
 
 /** The settings of a deployment as they are given: a setting that is left out has its default. */
@@ -153,13 +156,29 @@ export type Given = Readonly<Record<string, unknown>>;
 export function functionVariables(settings: DeploymentSettings): Readonly<Record<string, string>> {
   return Object.fromEntries(
     [...serviceNames, 'auditSeal' as const, 'auditRetentionDays' as const]
-      // The list of providers is a file beside the code.
       .map((name) => [
         variableOf(name),
-        name === 'identityProviders' && settings[name] ? providersFile : String(settings[name]),
+        settings[name] === '' ? '' : (fileOf(name) ?? String(settings[name])),
       ])
       .filter(([, value]) => value !== ''),
   );
+}
+
+/** The same for the operator's commands, to which a file with the declared attributes is given: they have its hash. */
+export function operatorVariables(settings: DeploymentSettings): Readonly<Record<string, string>> {
+  const { userAttributes } = settings;
+  const variables = functionVariables(settings);
+  return userAttributes ? { ...variables, USER_ATTRIBUTES: hashOf(userAttributes) } : variables;
+}
+
+/** The hash of a list of declared attributes. */
+export function hashOf(userAttributes: string): string {
+  return createHash('sha256').update(userAttributes).digest('hex');
+}
+
+/** The file beside the code of functions that holds the value of a setting. */
+export function fileOf(name: Name): string | undefined {
+  return { identityProviders: providersFile, userAttributes: attributesFile }[name as string];
 }
 
 /** The tags in the text of a setting. @returns undefined for a text that has none */

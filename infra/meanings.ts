@@ -62,6 +62,8 @@ export const meanings: Readonly<Record<SettingName, string>> = {
     'The issuers by whose ID tokens users [log in](../functions/README.md#identities); requires `sessionDays` above 0 and `mailFrom`.',
   passkeys:
     'The domain and the pages of [passkeys](../functions/README.md#passkeys); requires `sessionDays`. Before you change `rpId`, read [Another domain of passkeys](runbooks.md#another-domain-of-passkeys).',
+  userAttributes:
+    'The [attributes](../functions/README.md#attributes) that an app keeps of its users.',
   auditDetail:
     '`full`: [entries also hold](../functions/README.md#what-is-audited) names, addresses and roles, which nobody can erase from a locked trail, and queries leave entries.',
   v1Users: 'Whether there is `/api/v1/users`.',
@@ -121,6 +123,8 @@ export const allowedInWords: Readonly<Partial<Record<SettingName, string>>> = {
     'an email address, or a name of at most 45 bytes and one (`My App <no-reply@example.com>`)',
   identityProviders:
     "a JSON list of `issuer` (an https URL, or an http one of localhost) and `audiences`, each issuer once; in a deployment's file a list",
+  userAttributes:
+    "a JSON list of at most 20 attributes, each with `name`, `type` and what [the table](../functions/README.md#attributes) has; in a deployment's file a list",
   passkeys: `JSON \`{"rpId": "example.com", "origins": ["https://app.example.com"]}\`, of at most 1,024 characters: a domain, and https origins within it (http for localhost), without a final slash, or apps (\`android:apk-key-hash:…\`, \`ios:…\`); in a deployment's file an object`,
   certificateArn: "the ARN of the name's ACM certificate in the region",
   auditStreamArn: 'the ARN of the stream of `auditTableName`',
@@ -141,6 +145,8 @@ export const jsonTypes: Readonly<Record<JsonName, string>> = {
   identityProviders:
     'readonly { readonly issuer: string; readonly audiences: readonly string[] }[]',
   passkeys: '{ readonly rpId: string; readonly origins: readonly string[] }',
+  userAttributes:
+    "readonly { readonly name: string; readonly type: 'text' | 'number' | 'boolean' | 'choice' | 'date'; readonly maxLength?: number; readonly choices?: readonly string[]; readonly writer?: 'user' | 'admin'; readonly token?: boolean }[]",
 };
 
 /** A meaning in which links are only their words. */

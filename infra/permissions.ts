@@ -10,6 +10,7 @@ import {
   usersIndexes,
 } from '../lib/dynamodb/tables.ts';
 import {
+  hasAttributes,
   hasIdentities,
   hasPasskeys,
   hasSessions,
@@ -200,6 +201,10 @@ export const permissionsOf = {
   'factor.decrypt': [],
   /** Verifies ID tokens, whose nonces it stores; the list of issuers is a file beside the handler's code. */
   identities: where(hasIdentities, users('PutItem', 'nonce#*')),
+  /** Knows the declared attributes of users, a list in a file beside the handler's code. */
+  attributes: [],
+  /** Reads the users of a page of the list whole. */
+  'attributes.list': where(hasAttributes, users('BatchGetItem', 'user#*')),
   /** Finds, links and unlinks identities. */
   'identities.link': [
     users('GetItem', 'identity#*'),
@@ -252,6 +257,7 @@ export const confirmation = ['secret', 'passwords', 'identities', 'failures.coun
 
 /** The uses of a handler that logs users in. */
 export const logins = [
+  'attributes',
   'secret',
   'keys.read',
   'keys.sign',

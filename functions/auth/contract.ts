@@ -2,11 +2,14 @@ import * as v from 'valibot';
 import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
 import { message, named, refusesUnmailable, tokenLifetime } from '../../lib/contract/schemas.ts';
 import {
+  hasAttributes,
   hasSecondFactors,
   hasSessions,
   hidesAccounts,
   type ServiceValues,
 } from '../../lib/ground/settings.ts';
+import type { Fields } from '../../lib/ground/validation.ts';
+import { attributesField } from '../../lib/options/attributes/field.ts';
 import {
   codeIfAny,
   credentials,
@@ -15,11 +18,21 @@ import {
   newEmail,
   password,
 } from '../../lib/users/fields.ts';
+import type { Role } from '../../lib/users/user.ts';
 
 export const register = {
   route: 'POST /api/auth/register',
   may: 'public',
-  body: () => named('NewUser', v.object({ name, email: newEmail, password })),
+  body: (settings, of: Role, given?: Fields) =>
+    named(
+      'NewUser',
+      v.object({
+        name,
+        email: newEmail,
+        password,
+        ...attributesField(settings, of, given?.attributes),
+      }),
+    ),
   whenMissing: 'FIELDS_REQUIRED',
   storageFault: ['Error registering user', 'insertErr'],
 } as const satisfies Contract;
@@ -68,6 +81,7 @@ export const descriptions: Descriptions = {
         'It is the same when somebody has the address, who then gets a mail.',
       settings.registrationsPerAddress > 0 &&
         'The number of registrations from one source address is limited; beyond the limit they must wait.',
+      hasAttributes(settings) && 'Attributes that only admins write are refused.',
     ],
     bodyExample: { name: 'Ada Lovelace', ...exampleCredentials },
     success: {
@@ -84,6 +98,7 @@ export const descriptions: Descriptions = {
       !hidesAccounts(settings) && 'EMAIL_REGISTERED',
       settings.emailVerification !== 'required' && 'TOKEN_FAULT',
       settings.registrationsPerAddress > 0 && 'TOO_MANY_ATTEMPTS',
+      hasAttributes(settings) && 'FORBIDDEN',
     ],
   }),
 

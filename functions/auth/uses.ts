@@ -9,6 +9,7 @@ import {
 
 export const uses: Uses = {
   register: [
+    'attributes',
     'passwords',
     'registrations.count',
     'users.create',
@@ -20,6 +21,7 @@ export const uses: Uses = {
   ],
   login: ['passwords', 'login.find', ...logins, 'audit.write', when(verifiesAddresses, 'mail')],
   refresh: [
+    'attributes',
     'keys.read',
     'keys.sign',
     'sessions.change',

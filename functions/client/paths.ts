@@ -68,12 +68,14 @@ export type ContractCode =
   | "VERIFICATION_TOKEN_INVALID"
   | "WAY_IN_EXISTS";
 
-export type NewUser = { name: string; email: string; password: string };
+export type NewUser = { name: string; email: string; password: string; attributes?: AttributeChanges | undefined };
+export type AttributeChanges = { locale?: "de" | "en" | null | undefined; plan?: string | null | undefined };
 export type Session = { message: string; token: string; refreshToken?: string | undefined };
 export type Credentials = { email: string; password: string; code?: string | undefined };
 export type RefreshRequest = { refreshToken: string };
 export type Profile = { data: ProfileData };
-export type ProfileData = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean | undefined; email_verified?: boolean | undefined; pending_email?: string | undefined };
+export type ProfileData = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean | undefined; attributes?: Attributes | undefined; email_verified?: boolean | undefined; pending_email?: string | undefined };
+export type Attributes = { locale?: "de" | "en" | undefined; plan?: string | undefined };
 export type AccountDeletion = { currentPassword?: string | undefined; idToken?: string | undefined; nonce?: string | undefined; code?: string | undefined };
 export type PasswordResetRequest = { email: string };
 export type Message = { message: string };
@@ -110,12 +112,12 @@ export type SecondFactorEnrolment = { secret: string; uri: string };
 export type CodeConfirmation = { code: string };
 export type RecoveryCodes = { recoveryCodes: Array<string> };
 export type PasswordAndCode = { code: string; currentPassword?: string | undefined; idToken?: string | undefined; nonce?: string | undefined };
-export type NewUserWithRole = { role?: "user" | "admin" | null | undefined; invite?: boolean | undefined; language?: "en" | "de" | undefined; name: string; email: string; password?: string | undefined };
-export type User = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean | undefined; email_verified?: boolean | undefined; pending_email?: string | undefined; created_at: string; suspended_at?: string | undefined; invited_until?: string | undefined };
+export type NewUserWithRole = { role?: "user" | "admin" | null | undefined; invite?: boolean | undefined; language?: "en" | "de" | undefined; name: string; email: string; password?: string | undefined; attributes?: AttributeChanges | undefined };
+export type User = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean | undefined; attributes?: Attributes | undefined; email_verified?: boolean | undefined; pending_email?: string | undefined; created_at: string; suspended_at?: string | undefined; invited_until?: string | undefined };
 export type Users = Array<User>;
-export type UserDetails = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean | undefined; email_verified?: boolean | undefined; pending_email?: string | undefined; created_at: string; suspended_at?: string | undefined; invited_until?: string | undefined; second_factor?: SecondFactor | undefined; identities?: Array<Identity> | undefined; passkeys?: Array<PasskeySummary> | undefined };
+export type UserDetails = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean | undefined; attributes?: Attributes | undefined; email_verified?: boolean | undefined; pending_email?: string | undefined; created_at: string; suspended_at?: string | undefined; invited_until?: string | undefined; second_factor?: SecondFactor | undefined; identities?: Array<Identity> | undefined; passkeys?: Array<PasskeySummary> | undefined };
 export type PasskeySummary = { id: string; name: string; created_at: string; rp_id: string };
-export type UserChanges = { name?: string | undefined; email?: string | undefined; password?: string | undefined; role?: "user" | "admin" | undefined; auditor?: boolean | undefined; currentPassword?: string | undefined; idToken?: string | undefined; nonce?: string | undefined };
+export type UserChanges = { name?: string | undefined; email?: string | undefined; password?: string | undefined; attributes?: AttributeChanges | undefined; role?: "user" | "admin" | undefined; auditor?: boolean | undefined; currentPassword?: string | undefined; idToken?: string | undefined; nonce?: string | undefined };
 export type Invitation = { language?: "en" | "de" | undefined };
 export type AuditEntries = { data: Array<AuditEntry> };
 export type AuditEntry = { id: number; user_id: number | null; action: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT"; resource: string; resource_id: string | null; ip_address: string | null; user_agent: string | null; result: "SUCCESS" | "FAILURE"; details: string | null; created_at: string };
@@ -218,7 +220,7 @@ export interface paths {
   };
   "/api/users": {
     post: { parameters: {}; requestBody: { content: { "application/json": NewUserWithRole } }; responses: { 201: { content: { "application/json": User } }; default: { content: { "application/problem+json": Problem } } } };
-    get: { parameters: { query?: { search?: string | undefined; limit?: number | undefined; cursor?: string | undefined; order?: "asc" | "desc" | undefined; role?: "admin" | undefined; email?: string | undefined } }; responses: { 200: { content: { "application/json": Users } }; default: { content: { "application/problem+json": Problem } } } };
+    get: { parameters: { query?: { search?: string | undefined; limit?: number | undefined; cursor?: string | undefined; order?: "asc" | "desc" | undefined; role?: "admin" | undefined; email?: string | undefined; attributes?: "true" | undefined } }; responses: { 200: { content: { "application/json": Users } }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/users/{id}": {
     get: { parameters: { path: { id: number } }; responses: { 200: { content: { "application/json": UserDetails } }; default: { content: { "application/problem+json": Problem } } } };

@@ -1,5 +1,5 @@
 import type { Uses } from '../../infra/permissions.ts';
 
 export const uses: Uses = {
-  index: ['files'],
+  index: ['files', 'attributes'],
 };

@@ -1,5 +1,5 @@
 import { lacksSessions, type Uses, when } from '../../infra/permissions.ts';
 
 export const uses: Uses = {
-  get: [when(lacksSessions, 'users.read')],
+  get: ['attributes', when(lacksSessions, 'users.read')],
 };

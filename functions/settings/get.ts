@@ -1,3 +1,4 @@
+import { attributesFile } from '../../lib/ground/attribute.ts';
 import { providersFile } from '../../lib/ground/rules.ts';
 import { parseSetting } from '../../lib/ground/setting.ts';
 import { config, shownSettings } from '../../lib/ground/settings.ts';
@@ -9,8 +10,11 @@ export const handler = protectedEndpoint(contract.get, async () => {
     const value = config[name as keyof typeof shownSettings];
     return {
       name,
-      // On AWS the list of issuers is a file beside the code of the functions that read it.
-      value: value === providersFile ? 'as in the file of the deployment' : value,
+      // On AWS these lists are files beside the code of the functions that read them.
+      value:
+        value === providersFile || value === attributesFile
+          ? 'as in the file of the deployment'
+          : value,
       // The setting itself has the default of a local service, which always seals; a deployment seals only on request.
       default: name === 'auditSeal' ? 'off' : parseSetting(setting, setting.default),
     };

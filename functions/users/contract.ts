@@ -13,6 +13,7 @@ import {
   timestamp,
 } from '../../lib/contract/schemas.ts';
 import {
+  hasAttributes,
   hasIdentities,
   hasPasskeys,
   hasSecondFactors,
@@ -21,6 +22,7 @@ import {
   sendsMail,
 } from '../../lib/ground/settings.ts';
 import { type Fields, fieldsIf, oneOf, rule, trueOrFalse } from '../../lib/ground/validation.ts';
+import { attributesField, shownAttributes } from '../../lib/options/attributes/field.ts';
 import {
   idTokenIfAny,
   mailLanguage,
@@ -40,7 +42,9 @@ export const create = {
   route: 'POST /api/users',
   may: 'createUser',
   body: (settings, of: Role, given?: Fields) =>
-    of === 'admin' ? newUserOfAdmins(settings, given) : v.object(newUser),
+    of === 'admin'
+      ? newUserOfAdmins(settings, given)
+      : v.object({ ...newUser, ...attributesField(settings, of, given?.attributes) }),
   whenMissing: 'FIELDS_REQUIRED',
   storageFault: ['Error creating user', 'insertErr'],
 } as const satisfies Contract;
@@ -48,7 +52,7 @@ export const create = {
 export const list = {
   route: 'GET /api/users',
   may: 'listUsers',
-  query: () => ({
+  query: (_accept, settings) => ({
     search: v.optional(
       v.pipe(
         name,
@@ -82,6 +86,7 @@ export const list = {
         ),
       ),
     ),
+    ...attributesParameter(settings),
   }),
   storageFault: ['Error listing users', 'err'],
 } as const satisfies Contract;
@@ -95,8 +100,8 @@ export const get = {
 export const update = {
   route: 'PUT /api/users/{id}',
   may: 'changeUser',
-  body: (settings, of: Role) =>
-    of === 'admin' ? changesByAdmins(settings) : changesByOthers(settings),
+  body: (settings, of: Role, given?: Fields) =>
+    of === 'admin' ? changesByAdmins(settings, given) : changesByOthers(settings, given),
   storageFault: ['Error updating user', 'err'],
 } as const satisfies Contract;
 
@@ -126,6 +131,7 @@ export const descriptions: Descriptions = {
       sendsMail(settings) &&
         'Admins may send `invite` instead of a password: the user has no way in before the mailed link, which is valid for seven days, is used to set one.',
       refusesUnmailable(settings),
+      hasAttributes(settings) && 'Attributes that only admins write are refused to others.',
     ],
     bodyExample: { ...exampleNewUser, password: 'a long password' },
     success: {
@@ -205,6 +211,8 @@ export const descriptions: Descriptions = {
         'Only admins may say who is an auditor; to make somebody one, the caller must be stored as an admin at that moment, and whoever made the user may change the user no more.',
       hasSessions(settings) &&
         'Users who change their own password or address must send their current password too, and end their other sessions; an admin who sets a password, or demotes an admin, ends all the user’s.',
+      hasAttributes(settings) &&
+        'Users write the attributes of which it is declared, admins all; nobody needs a confirmation.',
       refusesUnmailable(settings),
       settings.emailVerification !== 'off' &&
         'Another address of one’s own is mailed a link, and counts only when the link is used: until then the response has the old one, and the new one as `pending_email`. The present address, sent back, cancels that.',
@@ -256,7 +264,11 @@ export function profileFields(settings: ServiceValues) {
   const ofAuditor =
     'Whether the user is an auditor. Absent for callers who are neither the user nor an admin or auditor.';
   const auditor = v.exactOptional(v.pipe(trueOrFalse, v.description(ofAuditor)));
-  const user = hasSessions(settings) ? { ...plain, auditor } : plain;
+  const user = {
+    ...plain,
+    ...fieldsIf(hasSessions(settings), { auditor }),
+    ...shownAttributes(settings),
+  };
   if (settings.emailVerification === 'off') return user;
   return {
     ...user,
@@ -287,6 +299,20 @@ export function exampleProfile(settings: ServiceValues) {
   };
 }
 
+/** The parameter that has a list show attributes. */
+function attributesParameter(settings: ServiceValues) {
+  return fieldsIf(hasAttributes(settings), {
+    attributes: v.optional(
+      v.pipe(
+        oneOf(['true']),
+        v.description(
+          'Whether to show `attributes`; for admins and auditors only. Then `limit` is at most 100, which is its default.',
+        ),
+      ),
+    ),
+  });
+}
+
 function newUserOfAdmins(settings: ServiceValues, given: Fields | undefined) {
   return named(
     'NewUserWithRole',
@@ -308,6 +334,7 @@ function newUserOfAdmins(settings: ServiceValues, given: Fields | undefined) {
       }),
       ...newUser,
       password: passwordUnlessInvited(settings, given),
+      ...attributesField(settings, 'admin', given?.attributes),
     }),
   );
 }
@@ -322,9 +349,10 @@ function passwordUnlessInvited(settings: ServiceValues, given: Fields | undefine
 
 const changedByAdmins = 'Changed by admins only; others may send their own back.';
 
-function changesByAdmins(settings: ServiceValues) {
+function changesByAdmins(settings: ServiceValues, given: Fields | undefined, of: Role = 'admin') {
   const schema = v.object({
     ...userChanges(),
+    ...attributesField(settings, of, given?.attributes),
     role: v.exactOptional(v.pipe(role, v.description(changedByAdmins))),
     ...fieldsIf(hasSessions(settings), {
       auditor: v.exactOptional(v.pipe(trueOrFalse, v.description(changedByAdmins))),
@@ -342,14 +370,22 @@ function ofSome<Changes extends object>() {
   return rule<Changes>({
     code: 'NO_FIELDS_TO_UPDATE',
     holds: (fields) =>
-      Object.keys(fields).some((name) => !['currentPassword', 'idToken', 'nonce'].includes(name)),
+      Object.entries(fields).some(
+        ([name, value]) =>
+          !['currentPassword', 'idToken', 'nonce'].includes(name) && !isEmptyObject(value),
+      ),
     keywords: () => ({ minProperties: 1 }),
   });
 }
 
-function changesByOthers(settings: ServiceValues) {
+/** Whether a value changes nothing. */
+function isEmptyObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}
+
+function changesByOthers(settings: ServiceValues, given: Fields | undefined) {
   return v.pipe(
-    changesByAdmins(settings),
+    changesByAdmins(settings, given, 'user'),
     v.transform(({ role: _role, auditor: _auditor, ...others }) => others),
   );
 }

@@ -1,23 +1,33 @@
 import { seesAll } from '../../lib/accounts/policy.ts';
-import { shownUser } from '../../lib/accounts/user-response.ts';
+import { shownUser, shownWhole } from '../../lib/accounts/user-response.ts';
 import { config } from '../../lib/ground/settings.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { nextPageLink, pageOf } from '../../lib/http/cursor.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
-import { having, isListed, listUsers, requireListable } from '../../lib/users/list.ts';
+import {
+  having,
+  isListed,
+  listUsers,
+  mostWhole,
+  requireListable,
+  storedUsersOf,
+} from '../../lib/users/list.ts';
 import { findStoredUser, findUserByEmail } from '../../lib/users/store.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.list, async (request) => {
   const { claims, query } = request;
-  const { email, limit, order = 'asc', role, search } = query;
+  const { email, order = 'asc', role, search } = query;
+  const showsAttributes = query.attributes !== undefined;
+  const limit = query.limit ?? (showsAttributes ? mostWhole : undefined);
   requireListable(query);
   // Cursors are signed for this scope: each order, the list of admins and each search are separate lists.
   const scope = JSON.stringify(['users', order, role, search]);
   const { after } = await pageOf(query, scope);
+  const show = (user: StoredUser) => (showsAttributes ? shownWhole : shownUser)(user, claims);
   const only = (user: StoredUser | undefined) => ({
     statusCode: 200,
-    body: user && isListed(user, query) ? [shownUser(user, claims)] : [],
+    body: user && isListed(user, query) ? [show(user)] : [],
   });
   if (config.accounts === 'private' && !seesAll(claims)) {
     return only(request.bearer ?? (await findStoredUser(claims.id))); // private accounts
@@ -28,6 +38,8 @@ export const handler = protectedEndpoint(contract.list, async (request) => {
   return {
     statusCode: 200,
     headers: await nextPageLink(request, scope, next),
-    body: users.map((user) => shownUser(user, claims)),
+    body: showsAttributes
+      ? (await storedUsersOf(users)).map(show) // attributes
+      : users.map((user) => shownUser(user, claims)),
   };
 });

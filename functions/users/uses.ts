@@ -2,10 +2,19 @@ import { type Uses, when } from '../../infra/permissions.ts';
 import { hasSessions } from '../../lib/ground/settings.ts';
 
 export const uses: Uses = {
-  create: ['passwords', 'users.create', 'users.create-admin', 'audit.write', 'mail', 'mail.told'],
-  list: ['secret', 'users.find', 'users.list'],
-  get: ['users.read'],
+  create: [
+    'attributes',
+    'passwords',
+    'users.create',
+    'users.create-admin',
+    'audit.write',
+    'mail',
+    'mail.told',
+  ],
+  list: ['secret', 'users.find', 'users.list', 'attributes', 'attributes.list'],
+  get: ['users.read', 'attributes'],
   update: [
+    'attributes',
     'passwords',
     'identities',
     'failures.confirm',

@@ -1,6 +1,7 @@
 /** The lines of an import, which another system wrote. */
 import * as v from 'valibot';
 import { instant } from '../../lib/contract/parameters.ts';
+import { sentenceOf } from '../../lib/ground/errors.ts';
 import { parseJson } from '../../lib/ground/rules.ts';
 import { config } from '../../lib/ground/settings.ts';
 import { oneOf, rule, text, trueOrFalse, validateObject } from '../../lib/ground/validation.ts';
@@ -10,6 +11,7 @@ import { email, name, newEmail } from '../../lib/users/fields.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
 import { hashCost, isPasswordHash } from '../../lib/users/password.ts';
 import { roles, unmatchableHash } from '../../lib/users/user.ts';
+import { parseAttributes } from './import-attributes.ts';
 
 /** A user of another system, who has no id in this service yet. */
 export interface Candidate {
@@ -83,11 +85,19 @@ export function parseLine(line: number, text: string): Candidate | { readonly fa
   const body = parseJson(text);
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     return { fault: 'is not a JSON object' };
+  const { attributes, fault } = parseAttributes((body as { attributes?: unknown }).attributes);
   const schema = config.emailVerification === 'off' ? importedUser : importedWhereVerified;
   const parsed = validateObject(schema, { ...body });
-  if ('faults' in parsed) {
-    return { fault: parsed.faults.map(({ field, rule }) => `${field} ${rule}`).join('; ') };
-  }
+  const faults = 'faults' in parsed ? parsed.faults.map(sentenceOf) : [];
+  if ('faults' in parsed || fault) return { fault: [...faults, fault ?? []].flat().join('; ') };
+  return candidateOf(line, parsed.output, attributes);
+}
+
+function candidateOf(
+  line: number,
+  parsed: v.InferOutput<typeof importedUser>,
+  attributes: string | undefined,
+): Candidate {
   const {
     id: oldId,
     password_hash,
@@ -96,12 +106,13 @@ export function parseLine(line: number, text: string): Candidate | { readonly fa
     role,
     identities: given,
     ...rest
-  } = parsed.output;
+  } = parsed;
   const linked = v
     .parse(identities, given ?? [])
     .map(({ created_at: at, ...name }) => makeIdentity({ ...name, ...(at && { created_at: at }) }));
   const user = {
     ...rest,
+    ...(attributes ? { attributes } : {}),
     ...(suspended_at ? { suspended_at } : {}),
     ...(linked.length > 0 ? { identities: linked } : {}),
     role: role ?? 'user',

@@ -51,6 +51,8 @@ export interface Target {
   readonly signingSecret?: { readonly arn: string } | { readonly file: string };
   /** The ARN of the secret of CloudFront's header; absent when the service is not behind it. */
   readonly edgeSecret?: string;
+  /** The hash of the attributes that a deployed service declares; absent when there are none. */
+  readonly attributesHash?: string;
   /** Absent when the service does not seal its audit trail. */
   readonly sealedTrail?: SealedTrail;
   close(): Promise<void>;
@@ -112,7 +114,9 @@ async function openDeployed(parameter: string): Promise<Target> {
   const identity = await findCaller();
   const tables = { USERS_TABLE: usersTable, AUDIT_TABLE: auditTable };
   setEnvironment({ ...tables, ...settings, JWT_SECRET_ID: arn });
-  return { identity, signingSecret: { arn }, ...rest, close: async () => undefined };
+  const { USER_ATTRIBUTES: attributesHash } = settings;
+  const known = { ...rest, ...(attributesHash ? { attributesHash } : {}) };
+  return { identity, signingSecret: { arn }, ...known, close: async () => undefined };
 }
 
 async function openFolder(folder: string): Promise<Target> {

@@ -6,7 +6,12 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct, type IDependable } from 'constructs';
-import { type AccountsSettings, type DeploymentSettings, tagsIn } from '../deployment-settings.ts';
+import {
+  type AccountsSettings,
+  type DeploymentSettings,
+  operatorVariables,
+  tagsIn,
+} from '../deployment-settings.ts';
 import { readDeploymentSettings } from '../read-deployment-settings.ts';
 import { functionsInForce } from '../uses.ts';
 import { createAuditEvents } from './audit-events.ts';
@@ -96,7 +101,7 @@ export class Accounts extends Construct {
       ...events?.outputs,
       ...unsentMailsOf(functions),
     };
-    const known = { ...shared.variables, ...keys, API_URL: outputs.ApiUrl };
+    const known = { ...operatorVariables(settings), ...keys, API_URL: outputs.ApiUrl };
     createParameter(this, parameterName, { ...this.outputs, Settings: known });
   }
 

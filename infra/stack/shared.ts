@@ -7,6 +7,7 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type LogGroupProps } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { auditTable, type TableDefinition, usersTable } from '../../lib/dynamodb/tables.ts';
+import { attributesFile } from '../../lib/ground/attribute.ts';
 import { providersFile } from '../../lib/ground/rules.ts';
 import { type DeploymentSettings, functionVariables } from '../deployment-settings.ts';
 import { bundlesFolder } from './bundling/bundles.ts';
@@ -78,11 +79,15 @@ function bundlesOf(scope: Construct, settings: DeploymentSettings): SharedFuncti
   if (!Stack.of(scope).bundlingRequired) return () => Code.fromInline('// It is not bundled.');
   return ({ name, uses }) => {
     const folder = join(bundlesFolder(), name);
-    const { identityProviders } = settings;
-    if (identityProviders === '' || !uses.has('identities')) return Code.fromAsset(folder);
-    const own = temporaryFolder();
-    cpSync(folder, own, { recursive: true });
-    writeFileSync(join(own, providersFile), identityProviders);
-    return Code.fromAsset(own);
+    const files = [
+      [uses.has('identities'), providersFile, settings.identityProviders],
+      [uses.has('attributes'), attributesFile, settings.userAttributes],
+    ] as const;
+    const own = files.filter(([isRead, , text]) => isRead && text !== '');
+    if (own.length === 0) return Code.fromAsset(folder);
+    const copy = temporaryFolder();
+    cpSync(folder, copy, { recursive: true });
+    for (const [, file, text] of own) writeFileSync(join(copy, file), text);
+    return Code.fromAsset(copy);
   };
 }

@@ -2,6 +2,7 @@
 import { DomainError } from '../ground/errors.ts';
 import { logAdminMade } from '../ground/log.ts';
 import type { Claims } from '../keys/token.ts';
+import { attributeDetails, attributesSet } from '../options/attributes/attributes.ts';
 import { hasUnusedInvitation, isInvited } from '../options/invitations/invitation.ts';
 import { changedParts, pendingMessage, tryToMail } from '../options/mails/hand-over.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
@@ -90,11 +91,12 @@ function setsOwnWayIn(user: StoredUser, { changes, bearer }: ChangeRequest): boo
  */
 async function write(user: StoredUser, request: ChangeRequest, password_hash: string | undefined) {
   const { changes, claims } = request;
-  const { email, password: _, ...plain } = changes;
+  const { email, password: _, attributes, ...plain } = changes;
   const address = await newAddress(user, email, claims); // verified addresses
   const { isMoved, awaitsLink } = address;
   const change = merged(
     { fields: plain },
+    attributesSet(user, attributes), // attributes
     // Whoever makes another user an admin or auditor must be an admin at the instant of the write.
     promotes(changes) && user.id !== claims.id ? adminRequired(claims.id) : {},
     address.change,
@@ -156,10 +158,17 @@ function reportOf(
 ) {
   const { email: _, ...others } = changes;
   const applied: UserChanges = awaitsLink ? others : changes;
-  const { fields, ...values } = changeDetails(user, applied);
+  const { attributes, ...own } = applied;
+  const { fields, ...values } = changeDetails(user, own);
+  const ofAttributes = attributeDetails(user, attributes); // attributes
   const requested = awaitsLink ? { requested: ['email'] } : {};
   return {
-    details: { fields: [...fields, ...ways], ...values, ...requested },
+    details: {
+      fields: [...fields, ...ofAttributes.fields, ...ways],
+      ...values,
+      ...ofAttributes.values,
+      ...requested,
+    },
     // Nobody has an invited user's account yet, and its address may belong to a stranger.
     parts: isInvited(user) ? [] : [...changedParts(user, applied), ...ways], // invitations
     byAdmin: claims.id !== id && claims.role === 'admin',

@@ -3,8 +3,9 @@
  * the answer depends on the user whom the request is about.
  */
 import { DomainError } from '../ground/errors.ts';
-import { config, hasSessions, sendsMail } from '../ground/settings.ts';
+import { config, hasAttributes, hasSessions, sendsMail } from '../ground/settings.ts';
 import type { Fields } from '../ground/validation.ts';
+import { namesNoAttribute, namesNoAttributeOfAdmins } from '../options/attributes/attributes.ts';
 import { lacksFactorIn } from '../options/second-factor/state.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import type { StoredUser } from '../users/item.ts';
@@ -38,6 +39,9 @@ const always: Rule = () => true;
 const whileOpen: Rule = () => config.accounts === 'open';
 const namesNoOtherRole: Rule = ({ role }) => (role ?? 'user') === 'user';
 const namesNoAuditor: Rule = ({ auditor }) => !hasSessions(config) || auditor === undefined;
+/** Where no attribute is declared, the parameter is unknown. */
+const asksForNoMore: Rule = ({ search, attributes }) =>
+  search === undefined && (attributes === undefined || !hasAttributes(config));
 const asksForNoAdmin: Rule = ({ role }) => role !== 'admin';
 /** Where there are no mails, the field is unknown. */
 const invitesNobody: Rule = ({ invite = false }) => invite === false || !sendsMail(config);
@@ -66,12 +70,15 @@ interface Row {
 const table = {
   /** Registration, login, and what needs no account. */
   public:     { anyone: always },
+  /** A registration, which is public too. */
+  register:   { anyone: namesNoAttributeOfAdmins },
   /** Operations about the caller alone: the profile, logout, factors, identities. */
   own:        { user: always },
-  listUsers:  { user: ({ search }) => search === undefined,      auditor: always, admin: always },
-  createUser: { user: all(whileOpen, invitesNobody, asksForNoAdmin),              admin: always },
+  listUsers:  { user: asksForNoMore,                            auditor: always, admin: always },
+  createUser: { user: all(whileOpen, invitesNobody, asksForNoAdmin, namesNoAttributeOfAdmins), admin: always },
   readUser:   { user: whileOpen, self: always,                   auditor: always, admin: always },
-  changeUser: { self: keepsStanding, maker: all(whileOpen, namesNoOtherRole, namesNoAuditor),
+  changeUser: { self: all(keepsStanding, namesNoAttributeOfAdmins),
+                maker: all(whileOpen, namesNoOtherRole, namesNoAuditor, namesNoAttribute),
                                                                                   admin: always },
   /** The sessions of a user. */
   sessionsOf: { self: always,                                                     admin: always },

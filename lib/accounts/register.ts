@@ -6,6 +6,7 @@ import { config, hidesAccounts, type Language } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
 import { nonceUsed } from '../keys/nonce.ts';
 import type { Claims, Tokens } from '../keys/token.ts';
+import { attributesSet } from '../options/attributes/attributes.ts';
 import type { Vouched } from '../options/identities/id-token.ts';
 import { identitiesClaimed, makeIdentity } from '../options/identities/identities.ts';
 import { invitedFrom } from '../options/invitations/invitation.ts';
@@ -34,7 +35,11 @@ export async function register(own: NewUser, source: Source): Promise<Partial<To
   await countRegistration(source.ip_address); // protection
   const creation = { source, action: 'CREATE' } as const;
   const prepared = await recordingFaults(creation, () => prepareUser(own, 'user'));
-  const user = { ...prepared, ...verifiedAs(false) }; // verified addresses
+  const user = {
+    ...prepared,
+    ...verifiedAs(false), // verified addresses
+    ...attributesSet({}, own.attributes).fields, // attributes
+  };
   // The tokens are issued before the user is stored, so that a failure leaves nothing behind.
   const { tokens, stored } = mustVerify(user)
     ? { tokens: {}, stored: {} }
@@ -119,6 +124,7 @@ export async function createUser(
   const user = {
     ...prepared,
     ...verifiedAs(ofCaller === 'admin' && !isInvited), // verified addresses
+    ...attributesSet({}, body.attributes).fields, // attributes
     ...(isInvited ? invitedFrom() : {}), // invitations
     ...(role === 'admin' ? {} : { made_by: by }), // users made by a caller
   };

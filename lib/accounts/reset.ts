@@ -2,6 +2,7 @@
 import { recordingFaults } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import type { Source } from '../ground/source.ts';
+import { strangersAttributesRemoved } from '../options/attributes/attributes.ts';
 import { isInvited } from '../options/invitations/invitation.ts';
 import { type FoundLink, readResetLink, resetLinkUsed } from '../options/links/mailed-link.ts';
 import { failuresForgotten } from '../options/protection/counters.ts';
@@ -36,6 +37,7 @@ export async function resetPassword(
       passwordSet(password_hash),
       reclaimed, // sessions, identities, passkeys
       await failuresForgotten(link.user), // protection
+      isInvited(link.user) ? {} : strangersAttributesRemoved(link.user), // attributes
     );
     const details = detailsOf(reclaimed, via);
     const parts = via === 'invitation' ? [] : details.fields; // invitations

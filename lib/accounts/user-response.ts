@@ -2,12 +2,14 @@
 
 import {
   config,
+  hasAttributes,
   hasIdentities,
   hasPasskeys,
   hasSecondFactors,
   hasSessions,
   sendsMail,
 } from '../ground/settings.ts';
+import { attributesOf } from '../options/attributes/attributes.ts';
 import { domainOf } from '../options/passkeys/passkeys.ts';
 import { factorStanding } from '../options/second-factor/state.ts';
 import { awaitsLink, verifiedAs } from '../options/verified-addresses/address.ts';
@@ -40,6 +42,13 @@ export function shownUser(
     ...(isForAll && invited_until && sendsMail(config) ? { invited_until } : {}), // invitations
     ...(isForOwn && hasSessions(config) ? { auditor: auditor === true } : {}), // auditors
   };
+}
+
+/** The same where a user is shown whole, with the attributes, which the index of lists does not have. */
+export function shownWhole(user: StoredUser, caller: Standing & { readonly id?: number }) {
+  const isForOwn = seesAll(caller) || caller.id === user.id;
+  const attributes = isForOwn && hasAttributes(config) ? { attributes: attributesOf(user) } : {};
+  return { ...shownUser(user, caller), ...attributes };
 }
 
 /** The fields that admins and auditors see besides where only one user is shown, of the options that are on. */

@@ -31,8 +31,8 @@ export interface Contract {
   readonly whenMissing?: ErrorCode;
   /** The error when a field of the body breaks a rule, or by the field; absent: FIELD_INVALID. */
   readonly whenInvalid?: ErrorCode | Readonly<Record<string, ErrorCode>>;
-  /** Query parameters, each a schema from text to value; they may depend on the header Accept. */
-  readonly query?: (accept: string | undefined) => v.ObjectEntries;
+  /** Query parameters, each a schema from text to value; they may depend on the header Accept and on the settings. */
+  readonly query?: (accept: string | undefined, settings: ServiceValues) => v.ObjectEntries;
   /** Unknown and repeated parameters are refused; absent: they are ignored. */
   readonly refusesOtherParameters?: true;
   /** The message and the field of a 500 when the store fails. */

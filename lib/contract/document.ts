@@ -95,7 +95,7 @@ function operationObject(
   const { id, summary, text, bodyExample } = description;
   const body = contract.body?.(settings, 'admin');
   const { may, takesToken } = contract;
-  const parameters = parametersOf(contract, description);
+  const parameters = parametersOf(contract, description, settings);
   return {
     operationId: id,
     tags: [tag],
@@ -126,11 +126,15 @@ function operationObject(
   };
 }
 
-function parametersOf(contract: Contract, { success }: Description): readonly Json[] {
+function parametersOf(
+  contract: Contract,
+  { success }: Description,
+  settings: ServiceValues,
+): readonly Json[] {
   return [
     ...[...contract.route.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name)),
     // A form of text allows what JSON does, and more.
-    ...Object.entries(contract.query?.(success.textForms?.[0]?.contentType) ?? {}).map(
+    ...Object.entries(contract.query?.(success.textForms?.[0]?.contentType, settings) ?? {}).map(
       ([name, schema]) => {
         const { description, ...rest } = parameterSchema(schema as never);
         return { name, in: 'query', description, schema: rest };
@@ -142,6 +146,7 @@ function parametersOf(contract: Contract, { success }: Description): readonly Js
 /** Who may call an operation. Further limits are in its text. */
 const callers: Readonly<Record<Operation, string>> = {
   public: 'For anyone, without a token.',
+  register: 'For anyone, without a token.',
   own: 'For every user.',
   listUsers: 'For every user.',
   createUser: 'For every user.',

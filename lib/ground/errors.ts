@@ -197,18 +197,24 @@ export type FieldFaultCode = keyof typeof fieldFaultMeanings;
 
 /** A field of a body that breaks a rule; `rule` completes the sentence that the name begins. */
 export interface FieldFault {
+  /** As in a JSON pointer: `attributes/plan` is within `attributes`. */
   readonly field: string;
   readonly code: FieldFaultCode;
   readonly rule: string;
 }
 
 /** The same in problem details (RFC 9457; functions/README.md, Problem details). */
-export function problemOfField({ field, code, rule }: FieldFault) {
+export function problemOfField(fault: FieldFault) {
   return {
-    pointer: `#/${field}`,
-    code,
-    detail: `${field} ${rule}`,
+    pointer: `#/${fault.field}`,
+    code: fault.code,
+    detail: sentenceOf(fault),
   };
+}
+
+/** A fault in one sentence. */
+export function sentenceOf({ field, rule }: Pick<FieldFault, 'field' | 'rule'>): string {
+  return `${field.replace('/', '.')} ${rule}`;
 }
 
 /**

@@ -4,6 +4,14 @@
  */
 import type { Rule } from './setting.ts';
 
+declare global {
+  /**
+   * Whether lists of settings are files beside the code, which a stack has checked: so bundles leave the checks out
+   * (infra/stack/bundling/bundle.ts).
+   */
+  var hasFiles: true | undefined;
+}
+
 /** Bytes of the name of a sender: what one encoded-word (RFC 2047) holds. */
 const longestName = 45;
 
@@ -60,7 +68,8 @@ export const providersFile = 'identity-providers.json';
 export const providerList = {
   rule: `a JSON list of {"issuer": an https URL, or an http one of localhost, "audiences": a list of text}, each issuer once; of Entra ID a tenant's own issuer, not common, organizations or consumers`,
   isJson: true,
-  isAllowed: (given) => given === providersFile || isProviderList(parseJson(given)),
+  isAllowed: (given) =>
+    given === providersFile || (!globalThis.hasFiles && isProviderList(parseJson(given))),
 } as const satisfies Rule;
 
 /** The domain whose passkeys log users in, and the pages and apps that may ask for them. */

@@ -4,6 +4,7 @@
  * start` in infra/local-settings.ts, and the meanings of all in infra/meanings.ts, from which infra/settings.md is
  * written.
  */
+import { attributeList } from './attribute.ts';
 import {
   displayName,
   issuerUrl,
@@ -77,6 +78,7 @@ export const serviceSettings = {
   productName: { allowed: displayName, default: '', isPassedOn: true },
   identityProviders: { allowed: providerList, default: '', requires: ['sessionDays', 'mailFrom'] },
   passkeys: { allowed: relyingParty, default: '', requires: 'sessionDays', isPassedOn: true },
+  userAttributes: { allowed: attributeList, default: '' },
   auditDetail: { allowed: ['standard', 'full'], default: 'standard' },
   v1Users: onByDefault,
   docs: onByDefault,
@@ -170,6 +172,11 @@ export function hasSessions({ sessionDays }: Pick<ServiceValues, 'sessionDays'>)
 /** Whether users can log in by identities of other issuers. */
 export function hasIdentities({ identityProviders }: Pick<ServiceValues, 'identityProviders'>) {
   return identityProviders !== '';
+}
+
+/** Whether an app keeps attributes of its users. */
+export function hasAttributes({ userAttributes }: Pick<ServiceValues, 'userAttributes'>) {
+  return userAttributes !== '';
 }
 
 /** Whether users can log in by passkeys. */

@@ -6,7 +6,13 @@
  * the schemas that its function does not use.
  */
 import * as v from 'valibot';
-import { DomainError, type ErrorCode, type FieldFault, type FieldFaultCode } from './errors.ts';
+import {
+  DomainError,
+  type ErrorCode,
+  type FieldFault,
+  type FieldFaultCode,
+  sentenceOf,
+} from './errors.ts';
 
 /** An object that a client sent, whatever is in it. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -130,7 +136,7 @@ export function parseBody<Schema extends BodySchema>(
   }
   const own = typeof whenInvalid === 'string' ? whenInvalid : whenInvalid[first.field];
   if (own && own !== 'FIELD_INVALID') throw new DomainError(own, { faults });
-  throw new DomainError('FIELD_INVALID', { message: `${first.field} ${first.rule}`, faults });
+  throw new DomainError('FIELD_INVALID', { message: sentenceOf(first), faults });
 }
 
 /**
@@ -145,7 +151,7 @@ export function validateObject<Schema extends BodySchema>(
   if ('output' in validated) return validated;
   const ofWhole = validated.faults.filter(({ field }) => field === '');
   const ofFields = Object.entries(schema.entries).flatMap(([field, rules]): FieldFault[] => {
-    const own = validated.faults.filter((fault) => fault.field === field);
+    const own = validated.faults.filter((fault) => fault.field.split('/')[0] === field);
     return own.length > 0 && isRequired(rules) && isMissing(rules, body[field], own)
       ? [{ field, code: 'REQUIRED', rule: 'is required' }]
       : own;
@@ -184,12 +190,21 @@ const codes: Readonly<Record<string, FieldFaultCode>> = {
   object: 'REQUIRED',
   boolean: 'WRONG_TYPE',
   string: 'WRONG_TYPE',
+  number: 'WRONG_TYPE',
+  strict_object: 'WRONG_TYPE',
+  custom: 'WRONG_TYPE',
+  never: 'UNKNOWN_VALUE',
+  null: 'UNKNOWN_VALUE',
   picklist: 'UNKNOWN_VALUE',
 };
 
+/** The objects of which a fault names the field within. */
+const objects: readonly unknown[] = ['attributes'];
+
 function toFault({ type, path, message, requirement }: v.BaseIssue<unknown>): FieldFault {
+  const keys = (path ?? []).map(({ key }) => key);
   return {
-    field: String(path?.[0]?.key ?? ''),
+    field: (objects.includes(keys[0]) ? keys : keys.slice(0, 1)).join('/'),
     code: codes[type] ?? ((requirement as Partial<RuleOptions<unknown>>)?.code as FieldFaultCode),
     rule: message,
   };

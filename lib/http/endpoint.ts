@@ -19,13 +19,19 @@ import type {
 } from './request.ts';
 import { mapErrors, render } from './response.ts';
 
-/** An endpoint for anyone. @param first throws for what is refused before the body is looked at */
+/**
+ * An endpoint for anyone.
+ * @param first throws for what is refused before the body is looked at
+ * @param permit throws for what nobody without a token may ask for
+ */
 export function publicEndpoint<const C extends Contract & { readonly may: 'public' }>(
   contract: C,
   handle: (request: RequestTo<C>) => Promise<ApiResponse> | ApiResponse,
   first?: (event: IncomingEvent) => void,
+  permit?: Permit,
 ): EndpointHandler {
-  return endpoint(contract, first ? [{ before: ({ event }) => first(event) }] : [], handle);
+  const checks = first ? [{ before: ({ event }: { event: IncomingEvent }) => first(event) }] : [];
+  return endpoint(contract, checks, handle, permit);
 }
 
 /** Throws where a caller may not ask for what is in a body, or in the query of a GET. */
@@ -85,7 +91,7 @@ export function checkBody(
 export function checkQuery(contract: Contract, event: IncomingEvent, permit?: Permit): unknown {
   const { query, refusesOtherParameters } = contract;
   const { headers, queryStringParameters = {}, rawQueryString } = event;
-  const entries = query?.(headers.accept) ?? {};
+  const entries = query?.(headers.accept, config) ?? {};
   const given = refusesOtherParameters
     ? readKnown(Object.keys(entries), rawQueryString)
     : queryStringParameters;

@@ -5,7 +5,7 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import type * as v from 'valibot';
 import type { Standing } from '../accounts/policy.ts';
 import type { Contract } from '../contract/contract.ts';
-import { languages } from '../ground/settings.ts';
+import { languages, type ServiceValues } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
 import type { Claims } from '../keys/token.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
@@ -44,7 +44,10 @@ type BodyOf<C> = C extends {
   : unknown;
 
 type QueryOf<C> = C extends {
-  readonly query: (accept: string | undefined) => infer Entries extends v.ObjectEntries;
+  readonly query: (
+    accept: string | undefined,
+    settings: ServiceValues,
+  ) => infer Entries extends v.ObjectEntries;
 }
   ? { readonly query: v.InferOutput<v.ObjectSchema<Entries, undefined>> }
   : unknown;

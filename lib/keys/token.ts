@@ -33,16 +33,22 @@ export interface Tokens {
 
 /**
  * Issues a signed bearer token (RFC 7519) that is valid for TOKEN_MINUTES.
+ * @param claims further claims, of attributes
  * @param belonging for the header: verifiers ignore parameters that they do not know (RFC 7515,
  *   section 4)
  * @throws {DomainError} TOKEN_FAULT when no secret or key can sign
  */
 export async function issueToken(
   { id, email, role }: Pick<User, 'id' | 'email' | 'role'>,
-  { now = new Date(), ...belonging }: Partial<Belonging> & { now?: Date } = {},
+  {
+    now = new Date(),
+    claims: further = {},
+    ...belonging
+  }: Partial<Belonging> & { readonly now?: Date; readonly claims?: object } = {},
 ): Promise<string> {
   const iat = seconds(now);
-  const claims = { id, email, role, iat, exp: iat + config.tokenMinutes * 60 };
+  const exp = iat + config.tokenMinutes * 60;
+  const claims = { id, email, role, iat, exp, ...further };
   try {
     if (config.tokenSigning === 'RS256') return await signByKey(claims, belonging);
     const [{ cryptoKey }] = await signingKeys();

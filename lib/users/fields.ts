@@ -21,7 +21,7 @@ import {
   validate,
 } from '../ground/validation.ts';
 import { isAddress, isVerifiable, mailedAs, nobodysEmail, uniqueness } from './address.ts';
-import { longest, type Role, roles } from './user.ts';
+import { type AttributeValue, longest, type Role, roles } from './user.ts';
 
 /** Ranges of a pattern in the document: not every reader of JSON Schema supports `\p{}`. */
 const controls = '\\u0000-\\u001f\\u007f-\\u009f';
@@ -35,27 +35,7 @@ const blanks =
 /** White space, and all that shows nothing. The blank pattern of Braille is a letter to Unicode. */
 const invisible = /^[\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
 
-export const name = v.pipe(
-  text,
-  readable(longest.name),
-  v.trim(),
-  atMost(longest.name),
-  v.description('Without the white space around it.'),
-  rule({
-    code: 'EMPTY',
-    holds: (value) => !invisible.test(value),
-    message: () => 'must not be empty',
-    keywords: () => ({ minLength: 1 }),
-  }),
-  rule({
-    code: 'INVALID_FORMAT',
-    holds: (value) => !/\p{Cc}/u.test(value),
-    message: () => 'must not have control characters',
-    keywords: () => ({
-      pattern: `^\\s*[^${controls}]*[^\\s${controls}${formats}${blanks}][^${controls}]*\\s*$`,
-    }),
-  }),
-);
+export const name = shortText(longest.name);
 
 const emailPart = `[^\\s@${controls}${formats}]+`;
 /** A domain in ASCII, or one beyond without characters that have a meaning in URLs. */
@@ -107,9 +87,13 @@ export interface NewUser {
   readonly name: string;
   readonly email: string;
   readonly password: string;
+  readonly attributes?: GivenAttributes | undefined;
 }
 
 export type UserChanges = Partial<NewUser & { readonly role: Role; readonly auditor: boolean }>;
+
+/** The attributes of a body: null removes one. */
+export type GivenAttributes = Readonly<Record<string, AttributeValue | null>>;
 
 /**
  * Requires of a user's new address what {@link newEmail} does: where addresses are verified, that the
@@ -123,6 +107,32 @@ export function requireVerifiable(email: string): void {
 /** Requires an address that the service can mail to, whether it verifies it or not. @throws {DomainError} FIELD_INVALID */
 export function requireMailable(email: string): void {
   if (mailedAs(email) === undefined) throw invalidField('email', verifiableRule);
+}
+
+/** Text of one line, of which one character at least can be seen. @param maximum characters */
+// @__NO_SIDE_EFFECTS__
+export function shortText(maximum: number) {
+  return v.pipe(
+    text,
+    readable(maximum),
+    v.trim(),
+    atMost(maximum),
+    v.description('Without the white space around it.'),
+    rule({
+      code: 'EMPTY',
+      holds: (value) => !invisible.test(value),
+      message: () => 'must not be empty',
+      keywords: () => ({ minLength: 1 }),
+    }),
+    rule({
+      code: 'INVALID_FORMAT',
+      holds: (value) => !/\p{Cc}/u.test(value),
+      message: () => 'must not have control characters',
+      keywords: () => ({
+        pattern: `^\\s*[^${controls}]*[^\\s${controls}${formats}${blanks}][^${controls}]*\\s*$`,
+      }),
+    }),
+  );
 }
 
 /** The language of a mail that somebody else causes; absent: MAIL_LANGUAGE. */

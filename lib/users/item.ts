@@ -72,6 +72,8 @@ export type StoredUser = User & {
   readonly passkeys?: readonly StoredPasskey[] | undefined;
   /** The random name under which authenticators keep the user's passkeys, in base64url; absent: none yet. */
   readonly passkey_handle?: string | undefined;
+  /** The attributes that the app has declared, as JSON (lib/options/attributes/attributes.ts); absent: none. */
+  readonly attributes?: string | undefined;
   /** When `pending_email` is void, in seconds since 1970. */
   readonly pending_until?: number | undefined;
   /** A new id whenever another address is asked for: links for earlier requests are void. */

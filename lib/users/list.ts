@@ -3,7 +3,14 @@ import { usersIndexes } from '../dynamodb/tables.ts';
 import { invalidParameter } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { emailKey, searchable } from './address.ts';
-import { adminListing, type ListedUser, listing } from './item.ts';
+import {
+  adminListing,
+  getItems,
+  type ListedUser,
+  listing,
+  type StoredUser,
+  userKey,
+} from './item.ts';
 import type { Role, User } from './user.ts';
 
 /** The users whom a list has; an absent condition matches all users. */
@@ -14,10 +21,39 @@ export interface UserFilter {
   readonly search?: string | undefined;
 }
 
+/** The most users of a page that shows them whole: one request reads their items. */
+export const mostWhole = 100;
+
 /** Requires that parameters of a list go together. @throws {DomainError} PARAMETER_INVALID */
-export function requireListable({ email, cursor }: UserFilter & { cursor?: string | undefined }) {
-  if (email === undefined || cursor === undefined) return;
-  throw invalidParameter('cursor', 'must not be given with email');
+export function requireListable({
+  email,
+  cursor,
+  attributes,
+  limit = 1,
+}: UserFilter & {
+  readonly cursor?: string | undefined;
+  readonly attributes?: string | undefined;
+  readonly limit?: number | undefined;
+}): void {
+  if (email !== undefined && cursor !== undefined) {
+    throw invalidParameter('cursor', 'must not be given with email');
+  }
+  if (attributes !== undefined && limit > mostWhole) {
+    throw invalidParameter(
+      'limit',
+      `must be a whole number from 1 to ${mostWhole} with attributes`,
+    );
+  }
+}
+
+/**
+ * The users of a page, whole, as last written; without users who were deleted meanwhile.
+ * @param users at most {@link mostWhole}
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export async function storedUsersOf(users: readonly ListedUser[]): Promise<readonly StoredUser[]> {
+  const items = await getItems(users.map(({ id }) => userKey(id)));
+  return items.filter((item) => item !== undefined) as unknown as readonly StoredUser[];
 }
 
 /** Whether a list has a user. */

@@ -31,6 +31,7 @@ const definitions = [
   'functions/contracts.ts',
   'lib/contract/contract.ts',
   'lib/dynamodb/tables.ts',
+  'lib/ground/attribute.ts',
   'lib/ground/log.ts',
   'lib/ground/rules.ts',
   'lib/ground/setting.ts',

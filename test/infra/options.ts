@@ -61,6 +61,12 @@ export const options: Readonly<Record<string, Option>> = {
     handlers: ['identities/'],
     fields: /\bidentities\b(?!['./])/,
   },
+  attributes: {
+    title: 'Attributes',
+    settings: ['userAttributes'],
+    handlers: [],
+    fields: /\battributes\b(?!['./])/,
+  },
   passkeys: {
     title: 'Passkeys',
     settings: ['passkeys'],

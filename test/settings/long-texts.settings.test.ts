@@ -121,7 +121,7 @@ const textsOf = ({ route, path }: ExampleRequest): readonly (readonly [Place, st
     ...namesIn(body?.(configFrom(environment), 'admin').entries).map(
       (name) => ['body', name] as const,
     ),
-    ...names(query?.(undefined)).map((name) => ['query', name] as const),
+    ...names(query?.(undefined, configFrom(environment))).map((name) => ['query', name] as const),
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ['path', name] as const),
   ];
 };

@@ -13,6 +13,8 @@ export const everySetting = {
   VERIFY_URL: verifyUrl,
   IDENTITY_PROVIDERS: '[{"issuer":"https://accounts.google.com","audiences":["app"]}]',
   PASSKEYS: '{"rpId":"example.com","origins":["https://app.example.com"]}',
+  USER_ATTRIBUTES:
+    '[{"name":"locale","type":"choice","choices":["de","en"],"writer":"user"},{"name":"plan","type":"text","token":true}]',
   // Tests cause more mails than one source address may.
   LOGIN_FAILURES_PER_ADDRESS: '0',
 } as const;

@@ -2,6 +2,7 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { shownUser } from '../../../lib/accounts/user-response.ts';
 import { send } from '../../../lib/dynamodb/client.ts';
 import { config } from '../../../lib/ground/settings.ts';
+import { storedAttributes } from '../../../lib/options/attributes/attributes.ts';
 import type { StoredUser } from '../../../lib/users/item.ts';
 import { isUnmatchable } from '../../../lib/users/user.ts';
 import { type Operator, recordIntention } from '../audit.ts';
@@ -85,6 +86,7 @@ function lineOf(stored: StoredUser): string {
   const { suspended_at, auditor } = stored;
   const password_hash = isUnmatchable(stored.password_hash) ? null : stored.password_hash;
   const identities = stored.identities?.map(({ id: _, ...identity }) => identity);
-  const line = { ...user, password_hash, suspended_at, auditor, identities };
+  const attributes = stored.attributes && storedAttributes(stored);
+  const line = { ...user, password_hash, suspended_at, auditor, identities, attributes };
   return `${JSON.stringify(line)}\n`;
 }

@@ -1,5 +1,6 @@
 import { faultName } from '../../../lib/ground/errors.ts';
 import { emailKey } from '../../../lib/users/address.ts';
+import { useAttributesFile } from '../attributes-file.ts';
 import { describeFault, recordIntention, recordOperation } from '../audit.ts';
 import type { Command, Run } from '../command.ts';
 import { explain, Failure } from '../failure.ts';
@@ -18,7 +19,9 @@ interface Tally {
 
 const again = 'users who were imported already are skipped.';
 
-const run: Run = async ({ operator, operands: [name = ''], options: { ids } }) => {
+const run: Run = async ({ operator, operands: [name = ''], options, target }) => {
+  const { ids, attributes } = options;
+  useAttributesFile(attributes, target.attributesHash);
   const input = await openInput(name);
   const operation = { operator, action: 'CREATE' } as const;
   const tally: Tally = { imported: 0, present: 0, rejected: 0 };
@@ -45,11 +48,15 @@ const run: Run = async ({ operator, operands: [name = ''], options: { ids } }) =
 export const importUsers: Command = {
   summary: 'import users of another system, with their password hashes',
   operands: ['file'],
-  options: { '--ids <new file>': 'write old id, new id and email to this file' },
+  options: {
+    '--ids <new file>': 'write old id, new id and email to this file',
+    '--attributes <file>': 'the settings of a deployed service that declares attributes of users',
+  },
   help: `Each line is a JSON object with name, email, password_hash and email_verified (true or false; it may
 be left out, as false, if the service verifies no addresses). Optional fields are role (user or admin),
 auditor (true or false), created_at and, for a user who may not log in, suspended_at: times in ISO 8601
-or as PostgreSQL prints them, with an offset from UTC. Other fields are ignored; users get new ids.
+or as PostgreSQL prints them, with an offset from UTC; and attributes, an object: those that the
+service declares must follow their rules, and all others are kept. Other fields are ignored; users get new ids.
 Hashes are bcrypt hashes ($2a$, $2b$, $2y$, of a cost up to the service's BCRYPT_COST) or hashes from
 export-users of this service. For a user without such a hash write null: the user sets a password by a
 reset before the first login. A plain bcrypt hash covers only the first 72 bytes of a password: users

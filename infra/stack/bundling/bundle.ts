@@ -37,7 +37,7 @@ const attestation = './infra/stack/bundling/attestation.ts';
 const lean: BuildOptions = {
   ...background,
   // Node loads web streams when the SDK asks whether a stream is one, which is never the case.
-  define: { ReadableStream: 'undefined' },
+  define: { ReadableStream: 'undefined', 'globalThis.hasFiles': 'true' },
   alias: {
     '@peculiar/asn1-android': attestation,
     '@peculiar/asn1-ecc': attestation,

@@ -13,6 +13,7 @@ import { day, seconds } from '../../ground/time.ts';
 import { issueToken, type Tokens } from '../../keys/token.ts';
 import type { Change, StoredUser } from '../../users/item.ts';
 import { isUserId } from '../../users/user.ts';
+import { attributeClaims } from '../attributes/attributes.ts';
 import { roleIn } from '../second-factor/state.ts';
 import {
   type Beginning,
@@ -95,7 +96,8 @@ export async function beginSession(
   source: Source,
   began?: Beginning,
 ): Promise<Tokens> {
-  if (!hasSessions(config)) return { token: await issueToken(user) };
+  if (!hasSessions(config))
+    return { token: await issueToken(user, { claims: attributeClaims(user) }) };
   const { session, tokens } = await prepare(user, source, began);
   await storeSession(user, session);
   return tokens;
@@ -113,7 +115,8 @@ export function issueAccessToken(
 ): Promise<string> {
   const { id, email } = user;
   const belonging = { session: session.id, pair: session.refresh.pair };
-  return issueToken({ id, email, role: roleIn(user, session) }, { ...belonging, now });
+  const claims = attributeClaims(user); // attributes
+  return issueToken({ id, email, role: roleIn(user, session) }, { ...belonging, claims, now });
 }
 
 /** The first refresh token of a session, and what the session stores of it. */
@@ -148,7 +151,11 @@ export async function prepareFirstSession(
   user: StoredUser,
   source: Source,
 ): Promise<{ tokens: Tokens; stored: Change }> {
-  if (!hasSessions(config)) return { tokens: { token: await issueToken(user) }, stored: {} };
+  if (!hasSessions(config))
+    return {
+      tokens: { token: await issueToken(user, { claims: attributeClaims(user) }) },
+      stored: {},
+    };
   const { session, tokens } = await prepare(user, source);
   return { tokens, stored: firstSessionStored(user, session) };
 }

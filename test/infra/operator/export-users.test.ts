@@ -30,7 +30,14 @@ describe('export-users', () => {
     const [{ password_hash }] = (await service.users()) as [{ password_hash: string }];
     const at = { created_at: '2026-02-28T09:05:00.000Z' };
     const identity = { issuer: 'https://a.example', subject: '1#2', email: null, ...at };
-    const linked = { ...suspended, auditor: true, email_verified: true, identities: [identity] };
+    const attributes = { plan: 'pro', size: 7 };
+    const linked = {
+      ...suspended,
+      attributes,
+      auditor: true,
+      email_verified: true,
+      identities: [identity],
+    };
     await writeFile(out('one.ndjson'), JSON.stringify({ name: 'S', password_hash, ...linked }));
     await operate(['import-users', out('one.ndjson')]);
     const file = out('all.ndjson');
@@ -57,7 +64,13 @@ describe('export-users', () => {
     expect(admin).toMatchObject({ role: 'admin' });
     const identities = [expect.objectContaining(identity)];
     expect(await other.users()).toContainEqual(
-      expect.objectContaining({ ...suspended, auditor: true, email_verified: true, identities }),
+      expect.objectContaining({
+        ...suspended,
+        attributes: JSON.stringify(attributes),
+        auditor: true,
+        email_verified: true,
+        identities,
+      }),
     );
     const json = { email: suspended.email, password: service.admin.password };
     expect(outcome(await other.api('POST', '/api/login', { json }))).toEqual(
@@ -100,6 +113,7 @@ describe('export-users', () => {
         email_verified: others.email_verified,
         auditor: others.auditor,
         suspended_at: others.suspended_at,
+        attributes: others.attributes && JSON.parse(String(others.attributes)),
         // The id of an identity is another one where it is imported.
         identities: others.identities && [expect.not.objectContaining({ id: 0 })],
       })),

@@ -14,6 +14,10 @@ const identity = { issuer: 'https://a.example', subject: '1#2' };
 
 const parse = (fields: object = {}) => parseLine(7, JSON.stringify({ ...given, ...fields }));
 
+beforeEach(
+  () => void vi.stubEnv('USER_ATTRIBUTES', '[{"name":"nick","type":"text","maxLength":5}]'),
+);
+
 /** Settings with which addresses are verified. */
 const verifies = { EMAIL_VERIFICATION: 'on' };
 const stub = (settings: Readonly<Record<string, string>>) => {
@@ -31,6 +35,8 @@ describe('A line of an import', () => {
     [{ email: 'jörg,x@example.com' }, { email: 'jörg,x@example.com' }],
     [{ role: 'admin' }, { role: 'admin' }],
     [{ auditor: true }, { auditor: true }],
+    [{ attributes: null }, {}],
+    [{ attributes: { nick: ' x ', gone: null, old: 7 } }, { attributes: '{"nick":"x","old":7}' }],
     [{ password: 'p', version: 'v', import_mark: 'm', second_factor: {} }, {}],
     [{ email_verified: true }, { email_verified: true }],
     [{ password_hash: null }, { password_hash: `$2b$04$${'.'.repeat(53)}` }],
@@ -96,6 +102,18 @@ describe('A line that breaks a rule', () => {
       expect(parseLine(7, text)).toEqual({ fault: 'is not a JSON object' });
     },
   );
+
+  it.each([
+    [{ nick: 7 }, 'attributes.nick must be a string'],
+    [{ nick: 'abcdef' }, 'attributes.nick must be at most 5 characters'],
+    [{ old: [] }, 'attributes that are not declared must be text, numbers, true or false'],
+    [{ old: 'x'.repeat(4096) }, 'attributes must take at most 4,096 bytes in all'],
+    [['a'], 'attributes must be an object'],
+    ['a', 'attributes must be an object'],
+  ])('has attributes %j', (attributes, fault) => {
+    expect(parse({ attributes })).toEqual({ fault });
+    expect(parse({ attributes, name: '' })).toEqual({ fault: `name is required; ${fault}` });
+  });
 
   const isTime =
     'must be a time between 1970 and now, with its offset from UTC, such as 2026-01-31T09:05:00Z';

@@ -1,0 +1,46 @@
+/** The declared attributes, which the parameter of a deployed service holds only as a hash. */
+import { readFileSync } from 'node:fs';
+import { parseJson } from '../../lib/ground/rules.ts';
+import { hashOf } from '../deployment-settings.ts';
+import { Failure } from './failure.ts';
+
+/**
+ * Makes lib use the list of a file.
+ * @param file the settings of the deployment, or the list alone, as JSON; absent: none was named
+ * @param hash by the parameter of the service; absent: the service declares none, or is on this machine
+ * @throws {Failure} unless the file has the list that was deployed
+ */
+export function useAttributesFile(file: unknown, hash: string | undefined): void {
+  if (hash === undefined && file === undefined) return;
+  if (hash === undefined) {
+    throw new Failure('--attributes is only for a deployed service that declares attributes.');
+  }
+  if (file === undefined) {
+    throw new Failure(
+      'The service declares attributes of users, by which lines are checked: name the file of its settings with --attributes.',
+    );
+  }
+  const text = listIn(String(file));
+  if (hashOf(text) !== hash) {
+    throw new Failure(
+      `${file} declares other attributes than the service that is deployed: deploy it first, or name its file.`,
+    );
+  }
+  process.env.USER_ATTRIBUTES = text;
+}
+
+/** @throws {Failure} when the file cannot be read, or is not JSON */
+function listIn(file: string): string {
+  const read = parseJson(readText(file));
+  if (read === undefined) throw new Failure(`${file} is not JSON.`);
+  const { userAttributes = read } = (read ?? {}) as { readonly userAttributes?: unknown };
+  return JSON.stringify(userAttributes);
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Failure(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * The attributes of users that an app declares (functions/README.md, Attributes): the rule of the setting, which stands
+ * below the option because lib/ground/settings.ts needs it.
+ */
+import { parseJson } from './rules.ts';
+import type { Rule } from './setting.ts';
+
+export const attributeTypes = ['text', 'number', 'boolean', 'choice', 'date'] as const;
+
+/** An attribute as it is declared. */
+export interface Attribute {
+  readonly name: string;
+  readonly type: (typeof attributeTypes)[number];
+  /** The most characters of a text; absent: {@link defaultLength}. */
+  readonly maxLength?: number;
+  /** The values of a choice. */
+  readonly choices?: readonly string[];
+  /** Who writes it besides admins: the users themselves; absent: nobody. */
+  readonly writer?: 'user' | 'admin';
+  /** Whether tokens have it as a claim. */
+  readonly token?: boolean;
+}
+
+/** The most characters of a text that declares no other number. */
+export const defaultLength = 100;
+
+/** The most bytes that the claims may add to a token. */
+export const mostClaimBytes = 512;
+
+/** The file beside the code of a function that holds the list, which is no variable there. */
+export const attributesFile = 'user-attributes.json';
+
+/** A list of {@link Attribute}, or the file that holds it. */
+export const attributeList = {
+  rule: 'a JSON list of at most 20 attributes, as functions/README.md (Attributes) has them',
+  isJson: true,
+  isAllowed: (given) =>
+    given === attributesFile || (!globalThis.hasFiles && isAttributeList(parseJson(given))),
+} as const satisfies Rule;
+
+/** Names that mean something else in a user, in a token, or in an entry. */
+const reserved = new Set(
+  [
+    'id name email role created_at email_verified pending_email suspended_at invited_until auditor',
+    'second_factor identities passkeys last_seen_on attributes version invite language',
+    'iss sub aud exp nbf iat jti',
+    'password token secret credit_card api_key',
+  ].flatMap((names) => names.split(' ')),
+);
+
+function isAttributeList(list: unknown): boolean {
+  return (
+    Array.isArray(list) &&
+    list.length > 0 &&
+    list.length <= 20 &&
+    list.every((each) => isAttribute(each ?? {})) &&
+    new Set(list.map(({ name }) => name)).size === list.length &&
+    bytesOfClaims(list) <= mostClaimBytes
+  );
+}
+
+function isAttribute(given: Partial<Attribute>): boolean {
+  const { name, type, maxLength, choices, writer = 'admin', token = false, ...others } = given;
+  return (
+    typeof name === 'string' &&
+    /^[a-z][a-z0-9_]{0,31}$/.test(name) &&
+    !reserved.has(name) &&
+    !(name in Object.prototype) &&
+    attributeTypes.some((each) => each === type) &&
+    (maxLength === undefined || (type === 'text' && isWithin(maxLength, 1, 255))) &&
+    (type === 'choice' ? areChoices(choices) : choices === undefined) &&
+    ['user', 'admin'].includes(writer) &&
+    typeof token === 'boolean' &&
+    // Other services obey claims, so that no user may write one.
+    !(token && writer === 'user') &&
+    Object.keys(others).length === 0
+  );
+}
+
+function isWithin(value: unknown, from: number, to: number): boolean {
+  return Number.isInteger(value) && (value as number) >= from && (value as number) <= to;
+}
+
+function areChoices(choices: unknown): boolean {
+  return (
+    Array.isArray(choices) &&
+    isWithin(choices.length, 1, 20) &&
+    choices.every(
+      (each) =>
+        typeof each === 'string' && each.isWellFormed() && isWithin([...each].length, 1, 50),
+    ) &&
+    new Set(choices).size === choices.length
+  );
+}
+
+/** The bytes of all claims in the longest token, as JSON. */
+function bytesOfClaims(list: readonly Attribute[]): number {
+  const bytes = list
+    .filter(({ token }) => token)
+    // `"attr:NAME":VALUE,`
+    .map((attribute) => attribute.name.length + 9 + mostBytes(attribute));
+  return bytes.reduce((sum, each) => sum + each, 0);
+}
+
+/** The most bytes of a value, as JSON. */
+function mostBytes({ type, maxLength = defaultLength, choices = [] }: Attribute): number {
+  const ofType = {
+    // A character takes four bytes of UTF-8 at most; a quotation mark or a backslash takes two as JSON.
+    text: 2 + 4 * maxLength,
+    // As in -0.0000012345678901234567.
+    number: 25,
+    boolean: 5,
+    choice: Math.max(...choices.map((each) => Buffer.byteLength(JSON.stringify(each)))),
+    date: 12,
+  };
+  return ofType[type];
+}

@@ -1,0 +1,139 @@
+/**
+ * The attributes of users that an app declares (functions/README.md, Attributes): one text of JSON in a user's item. A
+ * value that is stored without a declaration that it fits is kept, and counts for nothing until there is one again.
+ */
+import { readFileSync } from 'node:fs';
+import { type Attribute, attributesFile, defaultLength } from '../../ground/attribute.ts';
+import { invalidField } from '../../ground/errors.ts';
+import { config, type ServiceValues } from '../../ground/settings.ts';
+import type { Fields } from '../../ground/validation.ts';
+import type { GivenAttributes } from '../../users/fields.ts';
+import type { Change, StoredUser } from '../../users/item.ts';
+import type { AttributeValue } from '../../users/user.ts';
+
+let read: { readonly setting: string; readonly declared: readonly Attribute[] } | undefined;
+
+/** The attributes that a setting declares, which on AWS is a file. */
+export function declaredAttributes({
+  userAttributes: setting,
+}: Pick<ServiceValues, 'userAttributes'> = config): readonly Attribute[] {
+  if (setting === '') return [];
+  if (read?.setting !== setting) {
+    const text = setting === attributesFile ? readFileSync(attributesFile, 'utf8') : setting;
+    read = { setting, declared: JSON.parse(text) };
+  }
+  return read.declared;
+}
+
+/** Whether a body names no declared attribute. */
+export function namesNoAttribute({ attributes }: Fields): boolean {
+  return declaredAttributes().every(({ name }) => !names(attributes, name));
+}
+
+/** Whether a body names no attribute that only admins write. */
+export function namesNoAttributeOfAdmins({ attributes }: Fields): boolean {
+  return declaredAttributes().every(
+    ({ name, writer }) => writer === 'user' || !names(attributes, name),
+  );
+}
+
+/** The most bytes of all attributes of a user, as they are stored. */
+export const mostBytes = 4096;
+
+/** All that is stored, also what is not declared. */
+export function storedAttributes({
+  attributes = '{}',
+}: Pick<StoredUser, 'attributes'>): Readonly<Record<string, AttributeValue>> {
+  return JSON.parse(attributes);
+}
+
+/** The attributes of a user that are declared and fit their declarations, in the order of these. */
+export function attributesOf(user: Pick<StoredUser, 'attributes'>) {
+  const stored = storedAttributes(user);
+  return Object.fromEntries(
+    declaredAttributes()
+      .filter((attribute) => fits(attribute, stored))
+      .map(({ name }) => [name, stored[name] as AttributeValue]),
+  );
+}
+
+/** The claims of a token of a user. */
+export function attributeClaims(user: Pick<StoredUser, 'attributes'>) {
+  const stored = storedAttributes(user);
+  return Object.fromEntries(
+    declaredAttributes()
+      .filter((attribute) => attribute.token && fits(attribute, stored))
+      .map(({ name }) => [`attr:${name}`, stored[name] as AttributeValue]),
+  );
+}
+
+/**
+ * The change that sets those that are given, removes those that are null, and leaves all others.
+ * @throws {DomainError} FIELD_INVALID where all would take more than {@link mostBytes}
+ */
+export function attributesSet(
+  user: Pick<StoredUser, 'attributes'>,
+  given: GivenAttributes | undefined,
+): Change {
+  if (!given) return {};
+  const all = { ...storedAttributes(user), ...given };
+  const set = Object.entries(all).filter(([, value]) => value !== null);
+  return { fields: { attributes: textOf(set) } };
+}
+
+/**
+ * The change that removes the attributes that users write, where a mailed link proves an address that was not verified:
+ * whoever registered it was a stranger.
+ */
+export function strangersAttributesRemoved(user: StoredUser): Change {
+  if (config.emailVerification === 'off' || user.email_verified) return {};
+  const own = declaredAttributes().filter(({ writer }) => writer === 'user');
+  const stored = storedAttributes(user);
+  if (!own.some(({ name }) => Object.hasOwn(stored, name))) return {};
+  return attributesSet(user, Object.fromEntries(own.map(({ name }) => [name, null])));
+}
+
+/**
+ * What the entry of a change says of attributes: the names of those that were given, and the former and the new values
+ * of choices, with AUDIT_DETAIL=full of booleans and dates too. A text or a number may be somebody's own.
+ */
+export function attributeDetails(
+  user: Pick<StoredUser, 'attributes'>,
+  given: GivenAttributes | undefined,
+) {
+  if (!given) return { fields: [], values: {} };
+  const before = attributesOf(user);
+  const types = config.auditDetail === 'full' ? ['choice', 'boolean', 'date'] : ['choice'];
+  const changed = declaredAttributes()
+    .filter(({ name, type }) => types.includes(type) && Object.hasOwn(given, name))
+    .map(({ name }) => [name, { from: before[name] ?? null, to: given[name] ?? null }] as const)
+    .filter(([, { from, to }]) => from !== to);
+  return {
+    fields: Object.keys(given).map((name) => `attributes.${name}`),
+    values: changed.length > 0 ? { attributes: Object.fromEntries(changed) } : {},
+  };
+}
+
+function names(attributes: unknown, name: string): boolean {
+  return typeof attributes === 'object' && attributes !== null && Object.hasOwn(attributes, name);
+}
+
+/** Whether a value was written under such a declaration; its rules in full are in field.ts. */
+function fits(attribute: Attribute, stored: Readonly<Record<string, unknown>>): boolean {
+  const { name, type, maxLength = defaultLength, choices = [] } = attribute;
+  if (!Object.hasOwn(stored, name)) return false;
+  const value = stored[name];
+  if (type === 'number' || type === 'boolean') return typeof value === type;
+  if (typeof value !== 'string') return false;
+  if (type === 'choice') return choices.includes(value);
+  return type === 'text' ? [...value].length <= maxLength : /^\d{4}-\d\d-\d\d$/.test(value);
+}
+
+function textOf(set: readonly (readonly [string, unknown])[]): string | undefined {
+  if (set.length === 0) return undefined;
+  const text = JSON.stringify(Object.fromEntries(set));
+  if (Buffer.byteLength(text) > mostBytes) {
+    throw invalidField('attributes', 'must take at most 4,096 bytes in all', 'TOO_LONG');
+  }
+  return text;
+}

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { attributeList } from '../../../lib/ground/attribute.ts';
+
+const allows = (list: unknown) => attributeList.isAllowed(JSON.stringify(list));
+const text = { name: 'a', type: 'text' };
+const many = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({ ...text, name: `a${i}` }));
+const claim = { token: true };
+
+describe('A list of attributes', () => {
+  it.each<[string, unknown]>([
+    [
+      'one of each type',
+      [text, ...['number', 'boolean', 'date'].map((type) => ({ name: type, type }))],
+    ],
+    ['the longest name', [{ ...text, name: `a${'_'.repeat(31)}` }]],
+    [
+      'the shortest and the longest text',
+      [
+        { ...text, maxLength: 1 },
+        { ...text, name: 'b', maxLength: 255 },
+      ],
+    ],
+    [
+      'a choice with 20 values of 50 characters',
+      [
+        {
+          name: 'a',
+          type: 'choice',
+          choices: Array.from({ length: 20 }, (_, i) =>
+            String.fromCodePoint(0x1f600 + i).repeat(50),
+          ),
+        },
+      ],
+    ],
+    ['20 attributes', many(20)],
+    [
+      'each writer',
+      [
+        { ...text, writer: 'user' },
+        { ...text, name: 'b', writer: 'admin' },
+      ],
+    ],
+    // 12 + 10 bytes of the claim and its punctuation, and 490 of its value.
+    ['claims of 512 bytes', [{ ...text, ...claim, name: 'a'.repeat(13), maxLength: 122 }]],
+  ])('may have %s', (_, list) => {
+    expect(allows(list)).toBe(true);
+  });
+
+  it.each<[string, unknown]>([
+    ['is empty', []],
+    ['has 21 attributes', many(21)],
+    ['is no list', { ...text }],
+    ['has null', [null]],
+    ['has a name twice', [text, { ...text, type: 'number' }]],
+    ['has no name', [{ type: 'text' }]],
+    ...[
+      'A',
+      '1a',
+      '',
+      'a-b',
+      `a${'_'.repeat(32)}`,
+      'email',
+      'role',
+      'created_at',
+      'identities',
+      'sub',
+      'exp',
+      'password',
+      'token',
+      'secret',
+      'credit_card',
+      'api_key',
+      'constructor',
+      '__proto__',
+    ].map((name) => [`has the name ${name}`, [{ ...text, name }]] as [string, unknown]),
+    ['has an unknown type', [{ name: 'a', type: 'list' }]],
+    ['has no type', [{ name: 'a' }]],
+    ['has a text of no character', [{ ...text, maxLength: 0 }]],
+    ['has a text of 256 characters', [{ ...text, maxLength: 256 }]],
+    ['has a length of a number', [{ name: 'a', type: 'number', maxLength: 5 }]],
+    ['has choices of a text', [{ ...text, choices: ['a'] }]],
+    ['has a choice without values', [{ name: 'a', type: 'choice' }]],
+    ['has a choice of none', [{ name: 'a', type: 'choice', choices: [] }]],
+    [
+      'has 21 choices',
+      [{ name: 'a', type: 'choice', choices: Array.from({ length: 21 }, (_, i) => `${i}`) }],
+    ],
+    ['has one choice twice', [{ name: 'a', type: 'choice', choices: ['x', 'x'] }]],
+    ['has an empty choice', [{ name: 'a', type: 'choice', choices: [''] }]],
+    ['has a choice of 51 characters', [{ name: 'a', type: 'choice', choices: ['x'.repeat(51)] }]],
+    ['has another writer', [{ ...text, writer: 'auditor' }]],
+    ['has a claim that users write', [{ ...text, ...claim, writer: 'user', maxLength: 5 }]],
+    ['has claims of 513 bytes', [{ ...text, ...claim, name: 'a'.repeat(14), maxLength: 122 }]],
+    ['has something else', [{ ...text, default: 'x' }]],
+  ])('is refused that %s', (_, list) => {
+    expect(allows(list)).toBe(false);
+  });
+});

@@ -1,0 +1,144 @@
+import * as v from 'valibot';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { DomainError } from '../../../../lib/ground/errors.ts';
+import { problemOfField } from '../../../../lib/ground/errors.ts';
+import { config } from '../../../../lib/ground/settings.ts';
+import { parseBody } from '../../../../lib/ground/validation.ts';
+import {
+  attributeClaims,
+  attributeDetails,
+  attributesOf,
+  attributesSet,
+} from '../../../../lib/options/attributes/attributes.ts';
+import { attributesField } from '../../../../lib/options/attributes/field.ts';
+import type { Role } from '../../../../lib/users/user.ts';
+
+const declared = [
+  { name: 'nick', type: 'text', writer: 'user', maxLength: 5 },
+  { name: 'size', type: 'number', writer: 'user' },
+  { name: 'terms', type: 'boolean', token: true },
+  { name: 'plan', type: 'choice', choices: ['free', 'pro'], token: true },
+  { name: 'born', type: 'date' },
+];
+const declare = (list: readonly object[]) => vi.stubEnv('USER_ATTRIBUTES', JSON.stringify(list));
+beforeEach(() => declare(declared));
+
+const parse = (attributes: unknown, of: Role = 'admin') =>
+  parseBody(v.object(attributesField(config, of, attributes)), { attributes }).attributes;
+const faultsOf = (attributes: unknown, of: Role = 'admin') => {
+  try {
+    return parse(attributes, of);
+  } catch (error) {
+    return (error as DomainError).faults.map(problemOfField);
+  }
+};
+const most = Number.MAX_SAFE_INTEGER;
+
+describe('A value', () => {
+  it.each([
+    ['nick', '  x y ', 'x y'],
+    ['nick', '😀😀😀😀😀', '😀😀😀😀😀'],
+    ['size', -most, -most],
+    ['size', 0.1, 0.1],
+    ['terms', false, false],
+    ['plan', 'pro', 'pro'],
+    ['born', '2024-02-29', '2024-02-29'],
+    ['nick', null, null],
+  ])('of %s may be %j', (name, given, value) => {
+    expect(parse({ [name]: given })).toEqual({ [name]: value });
+  });
+
+  const numberRule = `must be from -${most} to ${most}`;
+  it.each([
+    ['nick', 7, 'WRONG_TYPE', 'must be a string'],
+    ['nick', ' ', 'EMPTY', 'must not be empty'],
+    ['nick', 'abcdef', 'TOO_LONG', 'must be at most 5 characters'],
+    ['nick', 'a\u0007', 'INVALID_FORMAT', 'must not have control characters'],
+    ['nick', 'a\ud800', 'NOT_WELL_FORMED', 'must be well-formed Unicode'],
+    ['size', '7', 'WRONG_TYPE', 'must be a number'],
+    ['size', 2 ** 53, 'INVALID_FORMAT', numberRule],
+    ['size', Number.POSITIVE_INFINITY, 'INVALID_FORMAT', numberRule],
+    ['terms', 'true', 'WRONG_TYPE', 'must be true or false'],
+    ['plan', 'gold', 'UNKNOWN_VALUE', 'must be one of free, pro'],
+    ['plan', ['pro'], 'UNKNOWN_VALUE', 'must be one of free, pro'],
+    ['born', '2023-02-29', 'INVALID_FORMAT', 'must be a date such as 2026-11-20'],
+    ['born', '2023-2-9', 'INVALID_FORMAT', 'must be a date such as 2026-11-20'],
+    ['other', 'x', 'UNKNOWN_VALUE', 'is not declared'],
+    ['prototype', 'x', 'UNKNOWN_VALUE', 'is not declared'],
+    ['constructor', 'x', 'UNKNOWN_VALUE', 'is not declared'],
+    ['toString', 'x', 'UNKNOWN_VALUE', 'is not declared'],
+  ])('of %s must not be %j', (name, given, code, rule) => {
+    const fault = { pointer: `#/attributes/${name}`, code, detail: `attributes.${name} ${rule}` };
+    for (const of of ['admin', 'user'] as const) {
+      expect(faultsOf({ [name]: given }, of)).toEqual([fault]);
+    }
+  });
+
+  it('that nobody has declared is removed by admins alone', () => {
+    expect(faultsOf({ other: null }, 'admin')).toEqual({ other: null });
+    expect(faultsOf({ other: null }, 'user')).toMatchObject([{ pointer: '#/attributes/other' }]);
+  });
+
+  it.each([null, 'plan', 7, true, [], [{}]])('stands in an object, and not in %j', (given) => {
+    const detail = 'attributes must be an object';
+    expect(faultsOf(given)).toEqual([{ pointer: '#/attributes', code: 'WRONG_TYPE', detail }]);
+  });
+});
+
+describe('The attributes of a user', () => {
+  const stored = (values: object) => ({ attributes: JSON.stringify(values) });
+
+  it('that are given are set, those that are null are removed, and all others stay', () => {
+    const user = stored({ nick: 'a', size: 1, gone: 'kept' });
+
+    const { fields } = attributesSet(user, { nick: null, plan: 'pro' });
+
+    expect(JSON.parse(String(fields?.attributes))).toEqual({ size: 1, gone: 'kept', plan: 'pro' });
+    expect(attributesSet(stored({ nick: 'a' }), { nick: null })).toEqual({
+      fields: { attributes: undefined },
+    });
+    expect(attributesSet(user, undefined)).toEqual({});
+  });
+
+  it('take at most 4,096 bytes as they are stored', () => {
+    const rest = (length: number) =>
+      attributesSet(stored({ gone: 'é'.repeat(length) }), { size: 1 });
+    // {"gone":"…","size":1} takes 20 bytes besides.
+    expect(Buffer.byteLength(String(rest(2038).fields?.attributes))).toBe(4096);
+    expect(() => rest(2039)).toThrow('attributes must take at most 4,096 bytes in all');
+  });
+
+  it('are shown and are claims only while a declaration fits them', () => {
+    const user = stored({ nick: 'a', terms: true, plan: 'gold', born: 7, gone: 'x' });
+
+    expect(attributesOf(user)).toEqual({ nick: 'a', terms: true });
+    expect(attributeClaims(user)).toEqual({ 'attr:terms': true });
+
+    declare([{ name: 'plan', type: 'choice', choices: ['gold'], token: true }]);
+    expect(attributesOf(user)).toEqual({ plan: 'gold' });
+    expect(attributeClaims(user)).toEqual({ 'attr:plan': 'gold' });
+
+    vi.stubEnv('USER_ATTRIBUTES', '');
+    expect([attributesOf(user), attributeClaims(user)]).toEqual([{}, {}]);
+    expect(attributesOf({})).toEqual({});
+  });
+
+  it('are named in entries, with the values of choices, and with AUDIT_DETAIL=full of booleans and dates', () => {
+    const user = stored({ nick: 'a', terms: true, plan: 'free' });
+    const given = { nick: 'b', size: 7, terms: null, plan: 'pro', born: '2000-01-01', gone: null };
+    const plan = { from: 'free', to: 'pro' };
+
+    expect(attributeDetails(user, given)).toEqual({
+      fields: Object.keys(given).map((name) => `attributes.${name}`),
+      values: { attributes: { plan } },
+    });
+    expect(attributeDetails(user, { plan: 'free' })).toEqual({
+      fields: ['attributes.plan'],
+      values: {},
+    });
+    vi.stubEnv('AUDIT_DETAIL', 'full');
+    expect(attributeDetails(user, given).values).toEqual({
+      attributes: { terms: { from: true, to: null }, plan, born: { from: null, to: '2000-01-01' } },
+    });
+  });
+});

@@ -1,0 +1,196 @@
+import { decodeJwt } from 'jose';
+import { describe, expect, it } from 'vitest';
+import {
+  entriesOf,
+  outcome,
+  refusal,
+  serviceForThisFile,
+  uniqueAgent,
+} from '../support/acceptance.ts';
+import { type Account, logIn, register, uniqueEmail } from '../support/client.ts';
+import { appoint } from '../support/examples.ts';
+import { mailingServiceForThisFile } from '../support/mailbox.ts';
+import { mailedToken, verificationSettings, verify } from '../support/verification.ts';
+
+const declared = {
+  USER_ATTRIBUTES: JSON.stringify([
+    { name: 'locale', type: 'choice', choices: ['de', 'en'], writer: 'user' },
+    { name: 'plan', type: 'choice', choices: ['free', 'pro'], token: true },
+    { name: 'note', type: 'text', maxLength: 255 },
+    { name: 'nick', type: 'text', writer: 'user' },
+  ]),
+};
+const service = await serviceForThisFile({ ...declared, SESSION_DAYS: '90' });
+const mailing = await mailingServiceForThisFile({ ...declared, ...verificationSettings.on });
+const { api, adminToken } = service;
+const forbidden = refusal(403, 'Forbidden');
+
+const put = (id: number, token: string, json: object, headers = {}) =>
+  api('PUT', `/api/users/${id}`, { token, json, headers });
+const get = async (id: number, token: string) =>
+  (await api('GET', `/api/users/${id}`, { token })).body;
+const profile = async (token: string) => (await api('GET', '/api/profile', { token })).body.data;
+const newUser = (attributes?: unknown) => ({
+  name: 'n',
+  email: uniqueEmail(),
+  password: 'pass-word-1',
+  ...(attributes === undefined ? {} : { attributes }),
+});
+const post = (path: string, json: object, token?: string) =>
+  api('POST', path, { json, ...(token ? { token } : {}) });
+
+describe('The attributes of a user', () => {
+  it('are shown to the user, to admins and to auditors', async () => {
+    const user = await register(api);
+    const other = await register(api);
+    const auditor = await appoint(api, adminToken, await register(api));
+
+    const changed = await put(user.id, adminToken, { attributes: { plan: 'pro' } });
+
+    expect(changed.body.attributes).toEqual({ plan: 'pro' });
+    for (const token of [user.token, adminToken, auditor.token]) {
+      expect((await get(user.id, token)).attributes).toEqual({ plan: 'pro' });
+      expect((await get(other.id, adminToken)).attributes).toEqual({});
+    }
+    expect((await profile(user.token)).attributes).toEqual({ plan: 'pro' });
+    expect(await get(user.id, other.token)).not.toHaveProperty('attributes');
+  });
+
+  it('are in a list on request, for admins and auditors', async () => {
+    const user = await register(api);
+    await put(user.id, adminToken, { attributes: { plan: 'pro' } });
+    const list = (query: string, token = adminToken) =>
+      api('GET', `/api/users?${query}`, { token });
+    const found = async (query: string) =>
+      (await list(query)).body.find(({ id }: { id: number }) => id === user.id);
+
+    expect((await found('attributes=true&order=desc')).attributes).toEqual({ plan: 'pro' });
+    expect(await found('order=desc')).not.toHaveProperty('attributes');
+    const address = encodeURIComponent(user.email);
+    expect((await found(`attributes=true&email=${address}`)).attributes).toEqual({ plan: 'pro' });
+    expect(await found(`email=${address}`)).not.toHaveProperty('attributes');
+    expect(outcome(await list('attributes=true', user.token))).toEqual(forbidden);
+    expect(outcome(await list('attributes=yes'))).toEqual(
+      refusal(400, 'attributes must be one of true'),
+    );
+    expect(outcome(await list('attributes=true&limit=101'))).toEqual(
+      refusal(400, 'limit must be a whole number from 1 to 100 with attributes'),
+    );
+    expect((await list('attributes=true&limit=100')).status).toBe(200);
+  });
+
+  it('are set with a user: users write theirs, and admins all', async () => {
+    const own = newUser({ locale: 'de' });
+    const { token } = (await post('/api/auth/register', own)).body;
+    expect((await profile(token)).attributes).toEqual({ locale: 'de' });
+
+    expect(outcome(await post('/api/auth/register', newUser({ plan: 'pro' })))).toEqual(forbidden);
+    expect(outcome(await post('/api/users', newUser({ plan: 'pro' }), token))).toEqual(forbidden);
+    const made = (await post('/api/users', newUser({ locale: 'en' }), token)).body;
+    expect(made).not.toHaveProperty('attributes');
+    expect((await get(made.id, adminToken)).attributes).toEqual({ locale: 'en' });
+    expect(outcome(await put(made.id, token, { attributes: { locale: 'de' } }))).toEqual(forbidden);
+    const byAdmin = await post('/api/users', newUser({ plan: 'pro', locale: 'en' }), adminToken);
+    expect(byAdmin.body.attributes).toEqual({ locale: 'en', plan: 'pro' });
+  });
+
+  it('are changed one by one, without a confirmation, and no session ends', async () => {
+    const user = await register(api);
+    const agent = uniqueAgent();
+    await put(user.id, adminToken, { attributes: { plan: 'free', locale: 'en', note: 'x' } });
+
+    const change = { attributes: { locale: 'de' } };
+    expect(
+      (await put(user.id, user.token, change, { 'user-agent': agent })).body.attributes,
+    ).toEqual({ locale: 'de', plan: 'free', note: 'x' });
+    await put(
+      user.id,
+      adminToken,
+      { attributes: { plan: 'pro', note: null } },
+      { 'user-agent': agent },
+    );
+
+    expect((await profile(user.token)).attributes).toEqual({ locale: 'de', plan: 'pro' });
+    const details = (await entriesOf(service, agent)).map((entry) =>
+      JSON.parse(String(entry.details)),
+    );
+    expect(details).toEqual([
+      { fields: ['attributes.locale'], attributes: { locale: { from: 'en', to: 'de' } } },
+      {
+        fields: ['attributes.plan', 'attributes.note'],
+        attributes: { plan: { from: 'free', to: 'pro' } },
+      },
+    ]);
+  });
+
+  it('are refused with 403 before any 400', async () => {
+    const user = await register(api);
+    const set = async (attributes: unknown, others = {}) =>
+      outcome(await put(user.id, user.token, { attributes, ...others }));
+
+    expect(await set({ plan: 'free', nobody: 1 }, { name: '' })).toEqual(forbidden);
+    expect(await set({ nobody: 1 })).toEqual(refusal(400, 'attributes.nobody is not declared'));
+    expect(await set({ locale: 'fr' })).toEqual(
+      refusal(400, 'attributes.locale must be one of de, en'),
+    );
+    expect(await set([])).toEqual(refusal(400, 'attributes must be an object'));
+    expect(await set({})).toEqual(refusal(400, 'No fields to update'));
+    expect(await put(user.id, user.token, { attributes: {}, name: 'other' })).toMatchObject({
+      status: 200,
+      body: { name: 'other' },
+    });
+    expect((await profile(user.token)).attributes).toEqual({});
+  });
+
+  it('of several writers at once are all set', async () => {
+    const user = await register(api);
+
+    await Promise.all([
+      put(user.id, adminToken, { attributes: { plan: 'pro' } }),
+      put(user.id, adminToken, { attributes: { note: 'x' } }),
+      put(user.id, user.token, { attributes: { locale: 'de' } }),
+      put(user.id, user.token, { attributes: { nick: 'y' } }),
+    ]);
+
+    expect((await profile(user.token)).attributes).toEqual({
+      locale: 'de',
+      plan: 'pro',
+      note: 'x',
+      nick: 'y',
+    });
+  });
+
+  it('that admins write are claims, and a token keeps what was true when it was issued', async () => {
+    const user = await register(api);
+    expect(decodeJwt(user.token)).not.toHaveProperty('attr:plan');
+
+    await put(user.id, adminToken, { attributes: { plan: 'pro', locale: 'de' } });
+
+    const { body: refreshed } = await api('POST', '/api/refresh', {
+      json: { refreshToken: user.refreshToken },
+    });
+    for (const token of [String(refreshed.token), await logIn(api, user)]) {
+      expect(decodeJwt(token)).toMatchObject({ id: user.id, 'attr:plan': 'pro' });
+      expect(decodeJwt(token)).not.toHaveProperty('attr:locale');
+    }
+  });
+});
+
+describe('A password reset', () => {
+  it('removes what users write where it proves an address that nobody had verified', async () => {
+    const written = { locale: 'de', nick: 'x' };
+    const { api: call, adminToken: token } = mailing;
+    const attributesAfterReset = async (user: Account) => {
+      const attributes = { ...written, plan: 'pro' };
+      await call('PUT', `/api/users/${user.id}`, { token, json: { attributes } });
+      const json = { token: await mailing.requestToken(user.email), password: 'another password' };
+      await call('PUT', '/api/password-resets', { json });
+      return (await call('GET', `/api/users/${user.id}`, { token })).body.attributes;
+    };
+    const [stranger, verified] = [await register(call), await register(call)];
+    await verify(call, await mailedToken(mailing, verified.email), verified.password);
+
+    expect(await attributesAfterReset(stranger)).toEqual({ plan: 'pro' });
+    expect(await attributesAfterReset(verified)).toEqual({ ...written, plan: 'pro' });
+  });
+});
