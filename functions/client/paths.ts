@@ -69,13 +69,13 @@ export type ContractCode =
   | "WAY_IN_EXISTS";
 
 export type NewUser = { name: string; email: string; password: string; attributes?: AttributeChanges | undefined };
-export type AttributeChanges = { locale?: "de" | "en" | null | undefined; plan?: string | null | undefined };
+export type AttributeChanges = { readonly [name: string]: string | number | boolean | null };
 export type Session = { message: string; token: string; refreshToken?: string | undefined };
 export type Credentials = { email: string; password: string; code?: string | undefined };
 export type RefreshRequest = { refreshToken: string };
 export type Profile = { data: ProfileData };
 export type ProfileData = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean | undefined; attributes?: Attributes | undefined; email_verified?: boolean | undefined; pending_email?: string | undefined };
-export type Attributes = { locale?: "de" | "en" | undefined; plan?: string | undefined };
+export type Attributes = { readonly [name: string]: string | number | boolean };
 export type AccountDeletion = { currentPassword?: string | undefined; idToken?: string | undefined; nonce?: string | undefined; code?: string | undefined };
 export type PasswordResetRequest = { email: string };
 export type Message = { message: string };

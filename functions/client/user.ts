@@ -1,6 +1,6 @@
 /** The user whom a token names. Only the service, or code that verifies the token, knows whether that is true. */
 
-/** @template Declared the claims that the service adds to tokens by its settings */
+/** @template Declared the attributes that the service adds to tokens as claims, by their names */
 export type User<Declared extends object = object> = {
   readonly id: number;
   readonly email: string;
@@ -20,7 +20,7 @@ export interface Times {
 }
 
 /**
- * Reads the claims of a token, which it does not verify.
+ * Reads the claims of a token, which it does not verify. The claim `attr:plan` is the attribute `plan`.
  * @throws {TypeError} if the text is not a token of the service
  */
 export function readToken<Declared extends object = object>(
@@ -30,7 +30,8 @@ export function readToken<Declared extends object = object>(
   if (typeof user.id !== 'number' || typeof exp !== 'number' || typeof iat !== 'number') {
     throw new TypeError('This is no token of the accounts service');
   }
-  return { user: user as unknown as User<Declared>, issued: iat * 1000, ends: exp * 1000 };
+  const named = Object.entries(user).map(([name, value]) => [name.replace(/^attr:/, ''), value]);
+  return { user: Object.fromEntries(named), issued: iat * 1000, ends: exp * 1000 };
 }
 
 /** Decodes UTF-8 without `TextDecoder`, which not every platform has: the bytes are percent-encoded as in a URL. */

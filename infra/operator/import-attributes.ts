@@ -3,7 +3,7 @@ import { DomainError } from '../../lib/ground/errors.ts';
 import { validate } from '../../lib/ground/validation.ts';
 import { attributesSet, declaredAttributes } from '../../lib/options/attributes/attributes.ts';
 import { valueSchema } from '../../lib/options/attributes/field.ts';
-import type { GivenAttributes } from '../../lib/users/fields.ts';
+import type { GivenAttributes } from '../../lib/users/user.ts';
 
 /**
  * Parses the attributes of a line. Those that nobody has declared are kept: a later declaration shows them.

@@ -21,7 +21,7 @@ import {
   validate,
 } from '../ground/validation.ts';
 import { isAddress, isVerifiable, mailedAs, nobodysEmail, uniqueness } from './address.ts';
-import { type AttributeValue, longest, type Role, roles } from './user.ts';
+import { type GivenAttributes, longest, type Role, roles } from './user.ts';
 
 /** Ranges of a pattern in the document: not every reader of JSON Schema supports `\p{}`. */
 const controls = '\\u0000-\\u001f\\u007f-\\u009f';
@@ -91,9 +91,6 @@ export interface NewUser {
 }
 
 export type UserChanges = Partial<NewUser & { readonly role: Role; readonly auditor: boolean }>;
-
-/** The attributes of a body: null removes one. */
-export type GivenAttributes = Readonly<Record<string, AttributeValue | null>>;
 
 /**
  * Requires of a user's new address what {@link newEmail} does: where addresses are verified, that the

@@ -8,6 +8,9 @@ export type Role = (typeof roles)[number];
 /** The value of an attribute that an app has declared (functions/README.md, Attributes). */
 export type AttributeValue = string | number | boolean;
 
+/** The attributes of a body: null removes one. */
+export type GivenAttributes = Readonly<Record<string, AttributeValue | null>>;
+
 /** The most characters (Unicode code points) that the texts of a user may have (functions/README.md, Input). */
 export const longest = { name: 100, email: 191, password: 255 } as const;
 

@@ -209,8 +209,8 @@ const loadedWith = (file: string): ReadonlySet<string> => {
 };
 
 it.each([
-  ['a login', 'functions/auth/login.ts', 45],
-  ['a change of a user', 'functions/users/update.ts', 55],
+  ['a login', 'functions/auth/login.ts', 47],
+  ['a change of a user', 'functions/users/update.ts', 57],
 ])('A reader who follows %s (%s) opens at most %i files', (_, file, most) => {
   const loaded = loadedWith(file);
 

@@ -136,6 +136,12 @@ const codesOf = (documents: readonly OpenApiDocument[]): readonly string[] => {
   return [...new Set(codes)].filter((code) => code !== 'GATEWAY').sort();
 };
 
+/** The types of objects whose fields an app declares by a setting. */
+const declaredByApps: Readonly<Record<string, string>> = {
+  Attributes: '{ readonly [name: string]: string | number | boolean }',
+  AttributeChanges: '{ readonly [name: string]: string | number | boolean | null }',
+};
+
 /**
  * The declarations of all operations and bodies of a document, and of the codes of errors.
  * @param others documents of other settings, whose responses may lack fields, and whose errors may be others
@@ -153,7 +159,8 @@ export const clientTypes = (
     return `  ${JSON.stringify(path)}: {\n${each.join('')}  };\n`;
   });
   const bodies = Object.entries(schemasOf(document)).map(
-    ([name, schema]) => `export type ${name} = ${typeOf(requiredByAll(name, schema, others))};\n`,
+    ([name, schema]) =>
+      `export type ${name} = ${declaredByApps[name] ?? typeOf(requiredByAll(name, schema, others))};\n`,
   );
   const codes = codesOf([document, ...others]).map((code) => `\n  | "${code}"`);
   return `// Written by \`npm run contract\`: the operations, bodies and errors of the API, under every setting.

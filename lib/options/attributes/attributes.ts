@@ -6,10 +6,13 @@ import { readFileSync } from 'node:fs';
 import { type Attribute, attributesFile, defaultLength } from '../../ground/attribute.ts';
 import { invalidField } from '../../ground/errors.ts';
 import { config, type ServiceValues } from '../../ground/settings.ts';
-import type { Fields } from '../../ground/validation.ts';
-import type { GivenAttributes } from '../../users/fields.ts';
 import type { Change, StoredUser } from '../../users/item.ts';
-import type { AttributeValue } from '../../users/user.ts';
+import type { AttributeValue, GivenAttributes } from '../../users/user.ts';
+
+/** A body of which nothing is checked yet. */
+interface Given {
+  readonly attributes?: unknown;
+}
 
 let read: { readonly setting: string; readonly declared: readonly Attribute[] } | undefined;
 
@@ -26,12 +29,12 @@ export function declaredAttributes({
 }
 
 /** Whether a body names no declared attribute. */
-export function namesNoAttribute({ attributes }: Fields): boolean {
+export function namesNoAttribute({ attributes }: Given): boolean {
   return declaredAttributes().every(({ name }) => !names(attributes, name));
 }
 
 /** Whether a body names no attribute that only admins write. */
-export function namesNoAttributeOfAdmins({ attributes }: Fields): boolean {
+export function namesNoAttributeOfAdmins({ attributes }: Given): boolean {
   return declaredAttributes().every(
     ({ name, writer }) => writer === 'user' || !names(attributes, name),
   );

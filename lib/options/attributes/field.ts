@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { type Attribute, defaultLength } from '../../ground/attribute.ts';
 import { hasAttributes, type ServiceValues } from '../../ground/settings.ts';
 import { fieldsIf, oneOf, rule, text, trueOrFalse } from '../../ground/validation.ts';
-import { type GivenAttributes, shortText } from '../../users/fields.ts';
-import type { Role } from '../../users/user.ts';
+import { shortText } from '../../users/fields.ts';
+import type { GivenAttributes, Role } from '../../users/user.ts';
 import { declaredAttributes } from './attributes.ts';
 
 type Given = v.GenericSchema<unknown, GivenAttributes>;
