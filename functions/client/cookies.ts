@@ -21,6 +21,8 @@ export interface Cookies {
   readonly next?: Tokens;
   /** Whether the browser was told a moment ago to send its request again. */
   readonly isSentAgain: boolean;
+  /** The name of the mark of a logout, which a login ends. */
+  readonly mark?: string;
 }
 
 /**
@@ -48,7 +50,9 @@ export function cookiesIn(headers: Headers, { prefix }: Naming): Cookies {
   const values = new Map(held.map(([name, value]) => [name.slice(prefix.length), value]));
   const seconds = [...values.keys()].filter((name) => /^\d{1,15}$/.test(name));
   const isSentAgain = values.has(again);
+  const loggedOut = Number(values.get(out) ?? 0);
   const pairs = seconds
+    .filter((name) => Number(name) > loggedOut)
     .sort((a, b) => Number(b) - Number(a))
     .flatMap((name) => tokensIn(values.get(name)));
   return {
@@ -56,6 +60,7 @@ export function cookiesIn(headers: Headers, { prefix }: Naming): Cookies {
     ...(pairs[0] && { tokens: pairs[0] }),
     ...Object.fromEntries(tokensIn(values.get(next)).map((tokens) => ['next', tokens])),
     isSentAgain,
+    ...(loggedOut > 0 && { mark: prefix + out }),
   };
 }
 
@@ -91,6 +96,14 @@ export function sentAgain({ prefix, attributes }: Naming): string {
 }
 
 /**
+ * A `Set-Cookie` that marks a logout for ten minutes. Pairs that were issued before it do not count, in case the
+ * response to an earlier request, which brings new tokens, arrives later.
+ */
+export function loggedOut({ prefix, attributes }: Naming): string {
+  return `${prefix}${out}=${Math.ceil(Date.now() / 1000)}; ${attributes}; Max-Age=600`;
+}
+
+/**
  * The headers of a request that is passed on to another part of the app.
  * @param following the pair that replaces the one in the request; null: the request is passed on without tokens
  */
@@ -112,6 +125,7 @@ const maxBytes = 4096;
 // The name endings of the cookies that do not hold a pair which the browser keeps.
 const next = 'next';
 const again = 'again';
+const out = 'out';
 
 const separator = '~';
 

@@ -1,7 +1,7 @@
 /** The responses that an app's server gives by itself: to a login, a refresh, a logout, and to forged requests. */
 import { AccountsError, type Answer } from './answer.ts';
 import { type BrowserSession, fetchOf, renew, sessionOf, setCookies } from './browser-session.ts';
-import { sentAgain } from './cookies.ts';
+import { loggedOut, sentAgain } from './cookies.ts';
 import { askTokens, patience } from './service.ts';
 import { readToken, type Tokens, type User } from './user.ts';
 
@@ -97,7 +97,8 @@ async function logOut(session: BrowserSession): Promise<Response> {
   const init = { method: 'POST', signal: AbortSignal.timeout(patience) };
   await send(`${session.service.url}/api/logout`, init).catch(() => undefined);
   session.hasEnded = true;
-  return new Response(null, { status: 204, headers: unstored });
+  const headers = { ...unstored, 'Set-Cookie': loggedOut(session.naming) };
+  return new Response(null, { status: 204, headers });
 }
 
 /** Responds with the user of the tokens that the service has just issued, or with the error, but with no token. */

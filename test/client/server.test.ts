@@ -1,5 +1,5 @@
 /** Sessions of an app whose pages a server renders, request by request; a browser has them in rendered-app.test.ts. */
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type SessionCookiesOptions, sessionCookies } from '../../functions/client/server.ts';
 import { verifyToken } from '../../functions/client/verify.ts';
 import { serviceForThisFile } from '../support/acceptance.ts';
@@ -7,6 +7,7 @@ import { type Account, register } from '../support/client.ts';
 import { identityServiceForThisFile, newPerson, startIssuer } from '../support/issuer.ts';
 import { startLoopback } from '../support/loopback.ts';
 import { passkeyClient, passkeySettings } from '../support/passkeys.ts';
+import { stillClockForThisFile } from '../support/still-clock.ts';
 
 const plain = await serviceForThisFile();
 const service = await serviceForThisFile({
@@ -22,22 +23,12 @@ const sessionsOf = (options: Partial<SessionCookiesOptions> = {}) =>
   sessionCookies({ url: service.url, origin, name: 'shop', ...options });
 const sessions = sessionsOf();
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
-  // The machine may stand still for as long as it takes.
-  vi.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal);
-});
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
-
 /** Sets the clock of the service and of the app forward. */
-const forward = (seconds: number) => vi.setSystemTime(Date.now() + seconds * 1000);
+const forward = stillClockForThisFile();
 
 /** The cookies of a browser. */
 class Jar {
-  readonly cookies = new Map<string, string>();
+  cookies = new Map<string, string>();
 
   /** Takes what a response sets. @returns the response */
   take<R extends { headers: Headers }>(response: R): R {
@@ -236,7 +227,7 @@ describe('handle', () => {
     forward(400);
     const response = jar.take(await sessions.handle(jar.request('/auth/logout', 'POST')));
 
-    expect([response.status, jar.cookies.size]).toEqual([204, 0]);
+    expect([response.status, ...jar.cookies.keys()]).toEqual([204, '__Host-shop-out']);
     expect((await opened(again)).user).toBeNull();
   });
 
@@ -245,7 +236,30 @@ describe('handle', () => {
     const offline = sessionsOf({ fetch: () => Promise.reject(new TypeError('offline')) });
     const response = jar.take(await offline.handle(jar.request('/auth/logout', 'POST')));
 
-    expect([response.status, jar.cookies.size]).toEqual([204, 0]);
+    expect([response.status, ...jar.cookies.keys()]).toEqual([204, '__Host-shop-out']);
+  });
+
+  it('is not undone by a response with new tokens that arrives later', async () => {
+    const byToken = sessionsOf({ verify: verifyToken });
+    const { jar, account } = await loggedIn();
+    forward(250);
+    const before = new Map(jar.cookies);
+    const late = (await opened(jar, byToken)).sent;
+    jar.cookies = before;
+
+    jar.take(await byToken.handle(jar.request('/auth/logout', 'POST')));
+    jar.take(late);
+    const { user, sent } = await opened(jar, byToken);
+    const { email, password } = account;
+    const body = new URLSearchParams({ email, password });
+    jar.take(await byToken.handle(jar.request('/auth/login', 'POST', { body })));
+
+    expect(late.headers.getSetCookie()).not.toEqual([]);
+    expect([user, sent.headers.getSetCookie()]).toEqual([
+      null,
+      [expect.stringMatching(/Max-Age=0$/)],
+    ]);
+    expect((await opened(jar, byToken)).user).toMatchObject({ email });
   });
 
   it('forgets the session of whoever was logged in before', async () => {
