@@ -32,17 +32,17 @@ const breakFunctions = (template: Template): Template => {
  * @returns how many requests found nothing wrong there
  */
 export const checkDeployments = async (deployment: Deployment, good: Assembly): Promise<string> => {
-  const { env } = deployment.emulator;
-  await deploy(variant(good, 'broken', breakFunctions), env);
+  const { place } = deployment;
+  await deploy(variant(good, 'broken', breakFunctions), place);
   const ofFunctions = await check(deployment);
   const dead = 'GET /api/profile without a token: 5';
   requireFound(ofFunctions, dead, 'GET /api/users with a forged token: 5', ' ended with 1:');
 
-  await deploy(variant(good, 'tableless', withVariable('USERS_TABLE', 'accounts-gone')), env);
+  await deploy(variant(good, 'tableless', withVariable('USERS_TABLE', 'accounts-gone')), place);
   const ofTable = await check(deployment);
   requireFound(ofTable, /POST \/api\/login of an .* has: 500 STORAGE_FAULT/, ' ended with 1:');
 
-  await deploy(good, env);
+  await deploy(good, place);
   requireFound(
     await check(deployment, 'https://accounts.invalid'),
     'CANNOT TELL',

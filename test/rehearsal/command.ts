@@ -6,7 +6,7 @@ import { environment, root, runFolder } from './workspace.ts';
 
 export interface CommandOptions {
   /** Besides {@link environment}. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** Given on standard input. */
   readonly input?: string;
 }
@@ -18,7 +18,7 @@ const running = new Set<ChildProcess>();
 export const start = (
   command: string,
   args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
+  env: Readonly<Record<string, string | undefined>> = {},
 ): ChildProcess => {
   const options = { cwd: root, env: { ...environment, ...env }, detached: true };
   const child = spawn(command, args, options);

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { type Account, apiClient, logIn } from '../support/client.ts';
+import { type Account, type ApiClient, apiClient, logIn } from '../support/client.ts';
 import { patienceOf } from '../support/patience.ts';
 import { run } from './command.ts';
-import { type Emulator, pythonProgram } from './emulator.ts';
-import { startGatewayEdge } from './gateway-edge.ts';
+import type { Place } from './place.ts';
+import { pythonProgram } from './python.ts';
 import { type Assembly, deploy } from './stack.ts';
-import { requireThat } from './step.ts';
-import { credentials, region, runFolder } from './workspace.ts';
+import { requireThat, saw } from './step.ts';
+import { runFolder } from './workspace.ts';
 
 export interface Admin {
   readonly email: string;
@@ -18,26 +17,33 @@ export interface Admin {
 /** The service as the stack's outputs lead to it. */
 export type Deployment = Awaited<ReturnType<typeof openDeployment>>;
 
-export const openDeployment = async (emulator: Emulator, assembly: Assembly) => {
-  const { outputs } = await deploy(assembly, emulator.env);
+export const openDeployment = async (place: Place, assembly: Assembly) => {
+  const { outputs } = await deploy(assembly, place);
   const { stackName } = assembly;
-  const edge = await startGatewayEdge(emulator.port, outputs.ApiUrl ?? '');
-  return { emulator, stackName, outputs, edge, api: apiClient(edge.url) };
+  const edge = await place.openApi(outputs.ApiUrl ?? '');
+  return { place, stackName, outputs, edge, api: clientOf(edge.url) };
+};
+
+/** Calls a deployed API, and notes the ids of its responses. */
+export const clientOf = (url: string): ApiClient => {
+  const api = apiClient(url);
+  return async (...request) => {
+    const answer = await api(...request);
+    const id = answer.headers.get('apigw-requestid');
+    if (id) saw(id);
+    return answer;
+  };
 };
 
 /** Runs a command of the operator on the deployed stack. */
 export const operate = (
-  { emulator, stackName }: Deployment,
+  { place, stackName }: Deployment,
   args: readonly string[],
   input = '',
-): Promise<string> => operateOn(emulator, [...args, '--stack', stackName], input);
+): Promise<string> => operateOn(place, [...args, '--stack', stackName], input);
 
 /** Runs a command of the operator on what its arguments name. */
-export const operateOn = (
-  { env }: Emulator,
-  args: readonly string[],
-  input = '',
-): Promise<string> => {
+export const operateOn = ({ env }: Place, args: readonly string[], input = ''): Promise<string> => {
   const command = ['run', '--silent', 'operator', '--', ...args];
   // It remembers the newest file there.
   const state = { XDG_STATE_HOME: join(runFolder, 'operator') };
@@ -55,14 +61,10 @@ export const createAdmin = async (deployment: Deployment): Promise<Admin> => {
 };
 
 /** The value of the signing secret that is current. */
-export const readSigningSecret = async ({ emulator, outputs }: Deployment): Promise<string> => {
-  const endpoint = emulator.env.AWS_ENDPOINT_URL ?? '';
-  const client = new SecretsManagerClient({ region, endpoint, credentials });
-  const { SigningSecretArn } = outputs;
-  const command = new GetSecretValueCommand({ SecretId: SigningSecretArn });
-  const { SecretString = '' } = await client.send(command);
-  client.destroy();
-  requireThat(SecretString !== '', 'The signing secret has no value');
+export const readSigningSecret = async ({ place, outputs }: Deployment): Promise<string> => {
+  const SecretId = outputs.SigningSecretArn;
+  const { SecretString } = await place.call('secretsmanager', 'get_secret_value', { SecretId });
+  requireThat(Boolean(SecretString), 'The signing secret has no value');
   return SecretString;
 };
 
@@ -80,7 +82,7 @@ export const requireData = async (
 };
 
 /** The name of everything in the account that a stack can leave behind. */
-export const takeInventory = async ({ env }: Emulator): Promise<readonly string[]> => {
+export const takeInventory = async ({ env }: Place): Promise<readonly string[]> => {
   const script = 'test/rehearsal/inventory.py';
   return JSON.parse(await run(pythonProgram('python'), [script], { env }));
 };

@@ -1,30 +1,16 @@
 import type { ChildProcess } from 'node:child_process';
-import { createWriteStream, readFileSync } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../infra/local/port.ts';
-import { pythonProgram as installedProgram } from '../support/python.ts';
 import { until } from '../support/until.ts';
+import { awsClient } from './aws.ts';
 import { end, start } from './command.ts';
 import { certificateFile, type Edge, makeCertificate, startEdge } from './edge.ts';
-import { region, root, runFolder, workspace } from './workspace.ts';
-
-/** AWS on this machine: ministack, with empty state, behind TLS. */
-export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
-
-const packages = {
-  requirements: join(root, 'test/rehearsal/requirements.txt'),
-  folder: join(workspace, 'python'),
-};
-
-/** Path of a program of the emulator's Python. */
-export const pythonProgram = (name: string): string => join(packages.folder, 'bin', name);
-
-/** Installs the emulator, once for each version, and says which. */
-export const installEmulator = async (): Promise<string> => {
-  installedProgram('ministack', packages);
-  const [emulator = ''] = readFileSync(packages.requirements, 'utf8').split('\n');
-  return emulator;
-};
+import { startGatewayEdge } from './gateway-edge.ts';
+import type { Place } from './place.ts';
+import { pythonProgram } from './python.ts';
+import { adaptToEmulator, sealInterval } from './template.ts';
+import { account, region, runFolder } from './workspace.ts';
 
 /**
  * What each function runs first. All share one machine, which may stand still for seconds, and the
@@ -69,7 +55,7 @@ const untilReady = (port: number, child: ChildProcess): Promise<boolean> => {
   }, failure);
 };
 
-/** Starts the emulator on a port of its own. */
+/** Starts ministack on a port of its own, with empty state, behind TLS. */
 export const startEmulator = async () => {
   await makeCertificate();
   const port = await freePort();
@@ -86,7 +72,19 @@ export const startEmulator = async () => {
     await stop();
     throw error;
   });
-  /** The variables by which a command, and the AWS SDK in it, calls the emulator. */
-  const env = clientSettings(edge);
-  return { port, env, stop };
+  return { place: emulatorAt(port, clientSettings(edge)), stop };
 };
+
+/** The emulator at a port of this machine. @param env the variables by which commands call it */
+export const emulatorAt = (port: number, env: Place['env'], run?: string): Place => ({
+  name: 'the emulator',
+  account,
+  region,
+  env,
+  port,
+  call: awsClient(env),
+  sealInterval: Number(sealInterval),
+  adapt: adaptToEmulator,
+  openApi: (apiUrl) => startGatewayEdge(port, apiUrl),
+  ...(run ? { run } : {}),
+});

@@ -2,7 +2,6 @@
 import type { Account } from '../support/client.ts';
 import type { Deployment } from './deployment.ts';
 import { follow, linesWith } from './runbook.ts';
-import { aws } from './seal.ts';
 import { requireThat } from './step.ts';
 import { resourcesOf, type Template } from './template.ts';
 
@@ -19,14 +18,8 @@ export const putEventsAt =
     return template;
   };
 
-/** Version 1 of the command line, which is installed here, otherwise asks SQS in AWS. */
-const sqs = (deployment: Deployment, ...args: readonly string[]) =>
-  aws(deployment, 'sqs', ...args, '--endpoint-url', deployment.emulator.env.AWS_ENDPOINT_URL ?? '');
-
-const urlOf = async (deployment: Deployment, name: string): Promise<readonly string[]> => {
-  const { QueueUrl } = await sqs(deployment, 'get-queue-url', '--queue-name', name);
-  return ['--queue-url', QueueUrl];
-};
+const urlOf = ({ place }: Deployment, QueueName: string): Promise<{ QueueUrl: string }> =>
+  place.call('sqs', 'get_queue_url', { QueueName });
 
 interface Told {
   readonly source: string;
@@ -36,7 +29,7 @@ interface Told {
 
 /** Times to look into a queue, which waits for a message for so many seconds. */
 const maxLooks = 30;
-const wait = ['--wait-time-seconds', '2', '--max-number-of-messages', '10'];
+const wait = { WaitTimeSeconds: 2, MaxNumberOfMessages: 10 };
 
 /** Waits for a number of events in a queue. */
 const eventsIn = async (
@@ -44,13 +37,15 @@ const eventsIn = async (
   name: string,
   count: number,
 ): Promise<readonly Told[]> => {
+  const { call } = deployment.place;
   const queue = await urlOf(deployment, name);
   const found: Told[] = [];
   for (let look = 0; look < maxLooks && found.length < count; look += 1) {
-    const { Messages = [] } = (await sqs(deployment, 'receive-message', ...queue, ...wait)) || {};
+    const asked = { ...queue, ...wait };
+    const { Messages = [] } = await call('sqs', 'receive_message', asked);
     for (const { Body, ReceiptHandle } of Messages) {
       found.push(JSON.parse(Body));
-      await sqs(deployment, 'delete-message', ...queue, '--receipt-handle', ReceiptHandle);
+      await call('sqs', 'delete_message', { ...queue, ReceiptHandle });
     }
   }
   requireThat(found.length >= count, `In the queue ${name} are ${found.length} events`);
@@ -68,15 +63,14 @@ const tellFailedLogin = async (deployment: Deployment, { id, email }: Account): 
 
 /** Changes an entry and deletes another, as who has its permissions can, and undoes both. */
 const tellTampering = async (deployment: Deployment): Promise<string> => {
-  const table = ['--table-name', deployment.outputs.AuditTableName ?? ''];
-  const { Items } = await aws(deployment, 'dynamodb', 'scan', ...table, '--max-items', '2');
+  const { call } = deployment.place;
+  const table = { TableName: deployment.outputs.AuditTableName };
+  const { Items } = await call('dynamodb', 'scan', table);
   const [changed, deleted] = Items;
-  const put = (item: object) =>
-    aws(deployment, 'dynamodb', 'put-item', ...table, '--item', JSON.stringify(item));
+  const put = (Item: object) => call('dynamodb', 'put_item', { ...table, Item });
   const begun = performance.now();
   await put({ ...changed, ip_address: { S: '192.0.2.66' } });
-  const key = JSON.stringify({ id: deleted.id });
-  await aws(deployment, 'dynamodb', 'delete-item', ...table, '--key', key);
+  await call('dynamodb', 'delete_item', { ...table, Key: { id: deleted.id } });
   const told = await eventsIn(deployment, 'tampering', 2);
   const took = performance.now() - begun;
   const kinds = told.map(({ detail: { kind, id, before } }) => [kind, String(id), before?.action]);
@@ -97,11 +91,11 @@ const tellTampering = async (deployment: Deployment): Promise<string> => {
 };
 
 /** Searches the log of all functions for what raises the alarm, as infra/runbooks.md does. */
-const requireLogged = async ({ emulator, outputs }: Deployment): Promise<void> => {
+const requireLogged = async ({ place, outputs }: Deployment): Promise<void> => {
   const search = linesWith('Watch', 'TEXT=audit-trail-broken');
   const found = await follow(
     search.replace('LOG_GROUP=...', `LOG_GROUP=${outputs.FunctionLogGroupName}`),
-    emulator,
+    place,
   );
   requireThat(found.includes('audit-trail-broken'), `The log has no audit-trail-broken: ${found}`);
 };
@@ -118,13 +112,13 @@ export const rehearseEvents = async (deployment: Deployment, user: Account): Pro
     const others = lines.replaceAll('failed-logins', 'tampering');
     return lines + others.replace('users.LOGIN.FAILURE', 'audit-logs.TAMPERED');
   };
-  await follow(both('create-queue'), deployment.emulator);
+  await follow(both('create-queue'), deployment.place);
   await tellFailedLogin(deployment, user);
   const told = await tellTampering(deployment);
   await requireLogged(deployment);
-  await follow(both('delete-rule'), deployment.emulator);
+  await follow(both('delete-rule'), deployment.place);
   for (const name of ['failed-logins', 'tampering']) {
-    await sqs(deployment, 'delete-queue', ...(await urlOf(deployment, name)));
+    await deployment.place.call('sqs', 'delete_queue', await urlOf(deployment, name));
   }
   return told;
 };

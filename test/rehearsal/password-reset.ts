@@ -1,16 +1,16 @@
 /** Resets a password on a deployed service that sends mails, which are read back. */
-import { CreateEmailIdentityCommand, SESv2Client } from '@aws-sdk/client-sesv2';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { type ApiClient, logIn, register } from '../support/client.ts';
 import { codeOf, registerWithFactor } from '../support/second-factor.ts';
 import { until } from '../support/until.ts';
-import type { Admin, Deployment } from './deployment.ts';
-import type { Emulator } from './emulator.ts';
+import type { Deployment } from './deployment.ts';
+import { developed } from './development.ts';
+import { type Place, portOf } from './place.ts';
+import type { Proof } from './proof.ts';
 import { rotateKey } from './rotation.ts';
-import { type Assembly, deploy, development, synthesise, variant } from './stack.ts';
-import { requireThat, step } from './step.ts';
+import { deploy, development, synthesise, variant } from './stack.ts';
+import { requireThat } from './step.ts';
 import type { Template } from './template.ts';
-import { credentials, isLong, region } from './workspace.ts';
 
 const mails = { mailFrom: 'accounts@example.com', resetUrl: 'https://app.example.com/reset' };
 const sessions = { sessionDays: 90, secondFactor: 'optional', tokenSigning: 'RS256' };
@@ -56,20 +56,19 @@ const allowSending = (template: Template): Template => {
 };
 
 /** As an engineer does before the first mail. */
-const verifyDomain = async ({ env }: Emulator): Promise<void> => {
-  const client = new SESv2Client({ region, endpoint: env.AWS_ENDPOINT_URL ?? '', credentials });
-  await client.send(new CreateEmailIdentityCommand({ EmailIdentity: 'example.com' }));
-  client.destroy();
-};
+const verifyDomain = ({ call }: Place) =>
+  call('sesv2', 'create_email_identity', { EmailIdentity: 'example.com' });
 
 /** Waits for what the emulator has kept for an address, each as text. */
 const keptFor = (
-  { port }: Emulator,
+  place: Place,
   service: 'ses' | 'sqs',
   address: string,
 ): Promise<readonly string[]> =>
   until(async () => {
-    const response = await fetch(`http://127.0.0.1:${port}/_ministack/${service}/messages`);
+    const response = await fetch(
+      `http://127.0.0.1:${portOf(place)}/_ministack/${service}/messages`,
+    );
     const kept = JSON.stringify(await response.json()).split('"MessageId"');
     const found = kept.filter((one) => one.includes(address));
     return found.length > 0 && found;
@@ -82,18 +81,18 @@ const ask = async (api: ApiClient, email: string): Promise<void> =>
   requireStatus(await api('POST', '/api/password-resets', { json: { email } }), 202);
 
 /** SES refuses: what was to be mailed is not lost, and has no token in it. */
-const keepUnsent = async ({ emulator, api }: Deployment): Promise<void> => {
+const keepUnsent = async ({ place, api }: Deployment): Promise<void> => {
   const { email } = await register(api);
   await ask(api, email);
-  const [message = ''] = await keptFor(emulator, 'sqs', email);
+  const [message = ''] = await keptFor(place, 'sqs', email);
   requireThat(!message.includes('token='), `There is a token in the queue: ${message}`);
 };
 
 /** What is done with a link, and when, is for the tests of the bundles. */
-const reset = async ({ emulator, api }: Deployment): Promise<void> => {
+const reset = async ({ place, api }: Deployment): Promise<void> => {
   const { email } = await register(api);
   await ask(api, email);
-  const [mail = ''] = await keptFor(emulator, 'ses', email);
+  const [mail = ''] = await keptFor(place, 'ses', email);
   const [, token] = /#token=([\w.-]+)/.exec(mail) ?? [];
   const json = { token, password: 'set by a mailed link' };
   requireStatus(await api('PUT', '/api/password-resets', { json }), 204);
@@ -101,12 +100,12 @@ const reset = async ({ emulator, api }: Deployment): Promise<void> => {
 };
 
 /** A second factor, whose secret KMS encrypts. */
-const useFactor = async ({ api, emulator }: Deployment): Promise<void> => {
+const useFactor = async ({ api, place }: Deployment): Promise<void> => {
   const user = await registerWithFactor(api);
   const { secret, email, password } = user;
   requireStatus(await api('POST', '/api/login', { json: { email, password } }), 401);
   await logIn(api, { ...user, code: codeOf(secret, { ahead: 1 }) });
-  const notices = await keptFor(emulator, 'ses', email);
+  const notices = await keptFor(place, 'ses', email);
   requireThat(
     notices.some((one) => one.includes('Your second factor was changed')),
     `There is no notice of a second factor: ${notices}`,
@@ -123,28 +122,27 @@ const verifyElsewhere = async ({ api, outputs }: Deployment, old: string): Promi
   requireStatus(await api('GET', '/api/profile', { token }), 200);
 };
 
-/** Has the stack send mails, and resets passwords. @returns what is deployed then */
-export const rehearseReset = async (deployment: Deployment, admin: Admin): Promise<Assembly> => {
-  const { emulator } = deployment;
-  const assembly = await step('Synthesise the stack with mails', () =>
-    synthesise('mailing', settings),
-  );
+/** Has the stack send mails, and resets passwords; uses keys of KMS for tokens and second factors. */
+export const rehearseReset = async (proof: Proof): Promise<undefined> => {
+  const made = developed(proof);
+  const { deployment } = made;
+  const { place } = deployment;
+  const assembly = await synthesise(place, 'mailing', settings);
   const { token } = await register(deployment.api);
-  const refused = variant(assembly, 'refused', invokeAt(emulator.env.AWS_ENDPOINT_URL ?? ''));
-  await step('Deploy it, which adds functions, a queue and a key', async () => {
-    await verifyDomain(emulator);
-    await deploy(refused, emulator.env);
-  });
-  await step('Verify a token elsewhere, by the published key', () =>
-    verifyElsewhere(deployment, token),
-  );
-  await step('Find a mail that SES refuses in the queue', () => keepUnsent(deployment));
-  const sending = variant(refused, 'sending', allowSending);
-  await step('Let the function send, as SES in AWS does', () => deploy(sending, emulator.env));
-  await step('Reset a password by a mailed link', () => reset(deployment));
-  await step('Enrol a second factor by a key of KMS, and log in by its code', () =>
-    useFactor(deployment),
-  );
-  if (isLong) await rotateKey(deployment, admin);
-  return sending;
+  const refused = variant(assembly, 'refused', invokeAt(place.env.AWS_ENDPOINT_URL ?? ''));
+  await verifyDomain(place);
+  await deploy(refused, place);
+  await verifyElsewhere(deployment, token);
+  await keepUnsent(deployment);
+  // As SES in AWS does.
+  made.assembly = variant(refused, 'sending', allowSending);
+  await deploy(made.assembly, place);
+  await reset(deployment);
+  await useFactor(deployment);
+};
+
+/** Needs the stack that {@link rehearseReset} leaves. */
+export const rotateTokenKey = (proof: Proof): Promise<string> => {
+  const { deployment, admin } = developed(proof);
+  return rotateKey(deployment, admin);
 };

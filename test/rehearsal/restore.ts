@@ -10,27 +10,36 @@ import {
   operateOn,
   requireData,
 } from './deployment.ts';
-import type { Emulator } from './emulator.ts';
 import { rehearseEvents } from './events.ts';
+import type { Place } from './place.ts';
+import type { Proof } from './proof.ts';
 import { follow, linesWith } from './runbook.ts';
 import { sealAndVerify, stateOfSchedule, tamperWithArchive, tamperWithEntries } from './seal.ts';
-import { type Assembly, destroy } from './stack.ts';
+import { type Assembly, destroy, stackNameOf } from './stack.ts';
 import { requireThat } from './step.ts';
-import { sealInterval } from './template.ts';
 import { runFolder } from './workspace.ts';
 
-const names = {
-  usersTableName: 'accounts-users-restored',
-  auditTableName: 'accounts-audit-restored',
+/** The names in infra/runbooks.md, and in a proving run: its id is in them. */
+const namesAt = (place: Place) => {
+  const prefix = stackNameOf(place, '').replace(/-$/, '');
+  return { usersTableName: `${prefix}-users-restored`, auditTableName: `${prefix}-audit-restored` };
+};
+
+/** The lines of a section of infra/runbooks.md, with these names. */
+const linesAt = (place: Place, section: string, text: string): string => {
+  const { usersTableName, auditTableName } = namesAt(place);
+  return linesWith(section, text)
+    .replaceAll('accounts-users-restored', usersTableName)
+    .replaceAll('accounts-audit-restored', auditTableName);
 };
 
 /** Restores both tables to now, by the lines of the runbook. @returns the time */
-export const restoreTables = async ({ emulator, outputs }: Deployment): Promise<string> => {
+export const restoreTables = async ({ place, outputs }: Deployment): Promise<string> => {
   const { UsersTableName, AuditTableName } = outputs;
   const restored = new Date().toISOString();
   const given = `USERS_TABLE=${UsersTableName} AUDIT_TABLE=${AuditTableName}\n`;
-  const lines = linesWith('Restore', 'restore-table-to-point-in-time');
-  await follow(given + lines.replace(/RESTORED=\S+/, `RESTORED=${restored}`), emulator);
+  const lines = linesAt(place, 'Restore', 'restore-table-to-point-in-time');
+  await follow(given + lines.replace(/RESTORED=\S+/, `RESTORED=${restored}`), place);
   return restored;
 };
 
@@ -40,13 +49,13 @@ export const restoreTables = async ({ emulator, outputs }: Deployment): Promise<
  * @returns the settings of a stack that takes the tables and their chain over
  */
 export const replayArchive = async (deployment: Deployment, restored: string, lost: Account) => {
-  const { emulator, outputs, stackName } = deployment;
+  const { place, outputs, stackName } = deployment;
   const disable = linesWith('Restore', 'disable-rule');
-  await follow(disable.replaceAll('accounts-production', stackName), emulator);
+  await follow(disable.replaceAll('accounts-production', stackName), place);
   requireThat((await stateOfSchedule(deployment)) === 'DISABLED', 'The old sealer is still called');
   const bucket = outputs.AuditArchiveBucketName ?? '';
   const key = outputs.AuditSealKeyArn ?? '';
-  const command = linesWith('Restore', 'replay-archive')
+  const command = linesAt(place, 'Restore', 'replay-archive')
     .replaceAll('\\\n', ' ')
     .replace(/^.* -- /, '')
     .replace('$RESTORED', restored)
@@ -54,18 +63,19 @@ export const replayArchive = async (deployment: Deployment, restored: string, lo
     .replace('$AUDIT_KEY', key);
   const args = command.trim().split(/\s+/);
   // Until then a sealer may be running.
-  await wait(4 * Number(sealInterval) * 1000);
-  const printed = await operateOn(emulator, args);
+  await wait(4 * place.sealInterval * 1000);
+  const printed = await operateOn(place, args);
   const isDone = /^Written: [1-9]\d*\. .* Failed: 0\.$/m.test(printed);
   const isNamed = printed.includes(`the table lacks: ${lost.id}\n`);
   requireThat(isDone && isNamed, `Replayed: ${printed}`);
-  await follow(linesWith('Restore', 'update-time-to-live'), emulator);
-  const streamed = await follow(linesWith('Events', '--stream-specification'), emulator);
+  await follow(linesAt(place, 'Restore', 'update-time-to-live'), place);
+  const streamed = await follow(linesAt(place, 'Events', '--stream-specification'), place);
   const streams = streamed.match(/arn:[^"\s]+\/stream\/[^"\s]+/g) ?? [];
   requireThat(streams.length > 0, `No stream of the restored table: ${streamed}`);
   const chain = { auditArchiveBucketName: bucket, auditSealKeyArn: key };
   const events = { events: 'on', auditStreamArn: streams.at(-1) ?? '' };
-  return { ...names, auditSeal: 'on', ...chain, ...events };
+  const names = { name: 'production', ...namesAt(place) };
+  return { ...(place.run ? names : namesAt(place)), auditSeal: 'on', ...chain, ...events };
 };
 
 interface Known {
@@ -80,11 +90,11 @@ interface Known {
  * with an old and with a new entry is found, and new entries are told.
  */
 export const takeOver = async (
-  emulator: Emulator,
+  { place, isLocked }: Proof,
   assembly: Assembly,
   { admin, user, lost }: Known,
 ): Promise<string> => {
-  const deployment = await openDeployment(emulator, assembly);
+  const deployment = await openDeployment(place, assembly);
   await requireData(deployment, admin, user);
   // The memory of an earlier stack of this name is of another key.
   rmSync(join(runFolder, 'operator'), { recursive: true, force: true });
@@ -93,17 +103,17 @@ export const takeOver = async (
   const verified = await sealAndVerify(deployment);
   await tamperWithEntries(deployment, [user.id, added.id]);
   await rehearseEvents(deployment, user);
-  await tamperWithArchive(deployment);
+  await tamperWithArchive(deployment, isLocked);
   deployment.edge.stop();
-  await destroy(assembly, emulator.env);
+  await destroy(assembly, place);
   return verified;
 };
 
 /** Has them deleted with what was kept. */
-export const noteRestored = (emulator: Emulator): Promise<string> =>
+export const noteRestored = (place: Place): Promise<string> =>
   follow(
-    Object.values(names)
+    Object.values(namesAt(place))
       .map((name) => `echo AWS::DynamoDB::Table ${name} >> kept.txt\n`)
       .join(''),
-    emulator,
+    place,
   );

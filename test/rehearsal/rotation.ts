@@ -1,15 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import {
-  DeleteAliasCommand,
-  KMSClient,
-  ListAliasesCommand,
-  ScheduleKeyDeletionCommand,
-} from '@aws-sdk/client-kms';
 import { decodeProtectedHeader, jwtVerify } from 'jose';
 import { type ApiAnswer, type ApiClient, uniqueEmail } from '../support/client.ts';
 import { type Admin, type Deployment, operate } from './deployment.ts';
-import { requireThat, step } from './step.ts';
-import { credentials, region } from './workspace.ts';
+import { requireThat } from './step.ts';
 
 export interface RotationOptions {
   readonly api: ApiClient;
@@ -134,19 +127,18 @@ export const rotateInTraffic = async (options: RotationOptions): Promise<Rotatio
 const keyDelay = 310_000;
 
 /** The command's key and its alias are not the stack's, which would leave them behind. */
-const removeKeys = async ({ emulator: { env } }: Deployment) => {
-  const client = new KMSClient({ region, endpoint: env.AWS_ENDPOINT_URL ?? '', credentials });
-  const { Aliases = [] } = await client.send(new ListAliasesCommand());
-  for (const { AliasName = '', TargetKeyId: KeyId } of Aliases) {
-    if (!AliasName.includes('/token-signing-')) continue;
-    await client.send(new DeleteAliasCommand({ AliasName }));
-    await client.send(new ScheduleKeyDeletionCommand({ KeyId }));
+const removeKeys = async ({ place: { call }, stackName }: Deployment) => {
+  const { Aliases } = await call('kms', 'list_aliases');
+  for (const { AliasName, TargetKeyId: KeyId } of Aliases) {
+    const isOfStack = AliasName.includes(stackName) && AliasName.includes('/token-signing-');
+    if (!isOfStack) continue;
+    await call('kms', 'delete_alias', { AliasName });
+    await call('kms', 'schedule_key_deletion', { KeyId });
   }
-  client.destroy();
 };
 
 /** Rotates the key of tokens in the same way, without the waits for tokens and for those who verify elsewhere. */
-const rotateKeyInTraffic = async (deployment: Deployment, admin: Admin) => {
+export const rotateKey = async (deployment: Deployment, admin: Admin): Promise<string> => {
   const { tokens, done, logInAndUse, useAll } = startTraffic({ api: deployment.api, admin });
   const kids = new Set<string | undefined>();
   const goOn = async (kept: number) => {
@@ -170,12 +162,6 @@ const rotateKeyInTraffic = async (deployment: Deployment, admin: Admin) => {
     requireAnswers([await deployment.api('GET', '/api/profile', { token })], '401');
   }
   await removeKeys(deployment);
-  return { requests: done.requests, tokens: old.length + tokens.length };
+  const used = old.length + tokens.length;
+  return `${done.requests} requests with ${used} tokens, none refused`;
 };
-
-export const rotateKey = (deployment: Deployment, admin: Admin) =>
-  step(
-    'Rotate the key of tokens under traffic',
-    () => rotateKeyInTraffic(deployment, admin),
-    ({ requests, tokens }) => `${requests} requests with ${tokens} tokens, none refused`,
-  );

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { run } from './command.ts';
-import { type Emulator, pythonProgram } from './emulator.ts';
+import type { Place } from './place.ts';
+import { pythonProgram } from './python.ts';
 import { requireThat } from './step.ts';
 import { environment, root, runFolder } from './workspace.ts';
 
@@ -21,7 +22,7 @@ export const linesWith = (section: string, text: string): string => {
 };
 
 /** Runs lines in the folder of this run, where they may write. */
-export const follow = (lines: string, { env }: Emulator): Promise<string> => {
+export const follow = (lines: string, { env }: Place): Promise<string> => {
   const path = [dirname(pythonProgram('aws')), environment.PATH].join(delimiter);
   const args = ['-e', '-c', `cd "$0"\n${lines}`, runFolder];
   return run('sh', args, { env: { ...env, PATH: path } });

@@ -1,22 +1,9 @@
 /** Has the audit trail of a deployed stack sealed and verified, and tampers with it. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileName } from '../../lib/seal/header.ts';
-import { run } from './command.ts';
 import { type Deployment, operate } from './deployment.ts';
-import { pythonProgram } from './emulator.ts';
 import { type Assembly, deploy } from './stack.ts';
 import { requireThat } from './step.ts';
-import { sealInterval } from './template.ts';
-import { runFolder } from './workspace.ts';
-
-/** Runs the command line of AWS. @returns what it prints, parsed */
-export const aws = async ({ emulator: { env } }: Deployment, ...args: readonly string[]) => {
-  const all = [...args, '--output', 'json'];
-  const printed = await run(pythonProgram('aws'), all, { env });
-  return printed && JSON.parse(printed);
-};
 
 const refusalOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
@@ -24,8 +11,8 @@ const refusalOf = (work: Promise<unknown>): Promise<string> =>
     ({ message }: Error) => message,
   );
 
-/** The archive's bucket, for the command line of AWS. */
-const bucketOf = ({ outputs }: Deployment) => ['--bucket', outputs.AuditArchiveBucketName ?? ''];
+/** The archive's bucket. */
+const bucketOf = ({ outputs }: Deployment) => ({ Bucket: outputs.AuditArchiveBucketName });
 
 /**
  * Locks objects as the template says, if CloudFormation has not: the emulator's leaves that out.
@@ -33,32 +20,35 @@ const bucketOf = ({ outputs }: Deployment) => ['--bucket', outputs.AuditArchiveB
  */
 export const lockArchive = async (deployment: Deployment): Promise<string> => {
   const bucket = bucketOf(deployment);
-  const get = aws(deployment, 's3api', 'get-object-lock-configuration', ...bucket);
+  const { call } = deployment.place;
+  const get = call('s3', 'get_object_lock_configuration', bucket);
   if (!/ObjectLockConfigurationNotFoundError/.test(await refusalOf(get))) return 'locked';
   const rule = { DefaultRetention: { Mode: 'COMPLIANCE', Days: 365 } };
-  const lock = JSON.stringify({ ObjectLockEnabled: 'Enabled', Rule: rule });
-  const args = [...bucket, '--object-lock-configuration', lock];
-  await aws(deployment, 's3api', 'put-object-lock-configuration', ...args);
+  const ObjectLockConfiguration = { ObjectLockEnabled: 'Enabled', Rule: rule };
+  await call('s3', 'put_object_lock_configuration', { ...bucket, ObjectLockConfiguration });
   return 'the emulator left the lock out, so it was set by the API of S3';
 };
 
 /** Waits until the next run seals all that is recorded so far. */
-const untilClosed = (): Promise<void> => wait(Number(sealInterval) * 1000);
+const untilClosed = ({ place }: Deployment): Promise<void> => wait(place.sealInterval * 1000);
 
-/** The name of the function that seals, for the command line of AWS. */
-const findSealer = async (deployment: Deployment): Promise<readonly string[]> => {
-  const query = ['--query', "Functions[?contains(FunctionName, 'SealAudit')].FunctionName"];
-  const [sealer = ''] = await aws(deployment, 'lambda', 'list-functions', ...query);
-  return ['--function-name', sealer];
+/** The physical name of a resource of the stack. */
+export const resourceOf = async ({ place, stackName }: Deployment, type: string, id: string) => {
+  const input = { StackName: stackName };
+  const all = await place.call('cloudformation', 'list_stack_resources', input);
+  const found = all.StackResourceSummaries.find(
+    (each: { readonly ResourceType: string; readonly LogicalResourceId: string }) =>
+      each.ResourceType === type && each.LogicalResourceId.startsWith(id),
+  );
+  requireThat(found !== undefined, `The stack ${stackName} has no ${type} ${id}`);
+  return String(found.PhysicalResourceId);
 };
 
 /** Has the sealer run as its schedule does. */
 const runSealer = async (deployment: Deployment): Promise<void> => {
-  // It would be called once more if it were not waited for.
-  const wait = ['--cli-read-timeout', '0'];
-  const args = [...(await findSealer(deployment)), ...wait, join(runFolder, 'sealed.json')];
-  const { FunctionError } = await aws(deployment, 'lambda', 'invoke', ...args);
-  requireThat(!FunctionError, 'The sealer failed: see emulator.log');
+  const FunctionName = await resourceOf(deployment, 'AWS::Lambda::Function', 'SealAudit');
+  const { FunctionError } = await deployment.place.call('lambda', 'invoke', { FunctionName });
+  requireThat(!FunctionError, 'The sealer failed: see place.log');
 };
 
 /** Verifies by the operator's command. @returns how many files with how many entries there are */
@@ -71,15 +61,15 @@ const verify = async (deployment: Deployment): Promise<string> => {
 
 /** Has all that is recorded so far sealed, and verifies it. @returns what was verified */
 export const sealAndVerify = async (deployment: Deployment): Promise<string> => {
-  await untilClosed();
+  await untilClosed(deployment);
   await runSealer(deployment);
   return verify(deployment);
 };
 
 /** Whether the schedule of the sealer runs it. */
 export const stateOfSchedule = async (deployment: Deployment): Promise<string> => {
-  const query = ['--query', "Rules[?contains(Name, 'SealAudit')].State"];
-  return (await aws(deployment, 'events', 'list-rules', ...query)).join(' ');
+  const Name = await resourceOf(deployment, 'AWS::Events::Rule', 'SealAudit');
+  return (await deployment.place.call('events', 'describe_rule', { Name })).State;
 };
 
 /** The stack as it is deployed, and as it is with the seal paused. */
@@ -97,15 +87,15 @@ export const pauseAndResume = async (
   { on, paused: pausing }: SealStates,
   record: () => Promise<unknown>,
 ): Promise<string> => {
-  const { env } = deployment.emulator;
-  const { outputs } = await deploy(pausing, env);
+  const { place } = deployment;
+  const { outputs } = await deploy(pausing, place);
   const states = [await stateOfSchedule(deployment)];
   await record();
   const paused = await refusalOf(operate(deployment, ['verify-audit']));
   const waits = /CANNOT TELL: .*\d+ entries wait .* its seal is paused/s.test(paused);
   requireThat(waits && paused.includes(' ended with 2:'), `Verified while paused: ${paused}`);
 
-  await deploy(on, env);
+  await deploy(on, place);
   states.push(await stateOfSchedule(deployment));
   const after = await sealAndVerify(deployment);
 
@@ -130,39 +120,41 @@ export const tamperWithEntries = async (
   deployment: Deployment,
   [changed, deleted]: readonly [number, number],
 ): Promise<void> => {
-  const table = ['--table-name', deployment.outputs.AuditTableName ?? ''];
-  const { Items } = await aws(deployment, 'dynamodb', 'scan', ...table);
+  const { call } = deployment.place;
+  const table = { TableName: deployment.outputs.AuditTableName };
+  const { Items } = await call('dynamodb', 'scan', table);
   const entryOf = (user: number) =>
     Items.find(
       ({ user_id, action }: Record<string, { S?: string; N?: string }>) =>
         user_id?.N === String(user) && action?.S === 'CREATE',
     );
-  const put = (item: object) =>
-    aws(deployment, 'dynamodb', 'put-item', ...table, '--item', JSON.stringify(item));
+  const put = (Item: object) => call('dynamodb', 'put_item', { ...table, Item });
   const [old, recent] = [entryOf(changed), entryOf(deleted)];
   await put({ ...old, ip_address: { S: '192.0.2.66' } });
-  const key = JSON.stringify({ id: recent.id });
-  await aws(deployment, 'dynamodb', 'delete-item', ...table, '--key', key);
+  await call('dynamodb', 'delete_item', { ...table, Key: { id: recent.id } });
   const findings = [`changed: ${old.id.N} `, `deleted: ${recent.id.N} `];
   await requireFound(deployment, [...findings, 'NOT INTACT: 2 findings']);
   await put(old);
   await put(recent);
 };
 
-/** Deletes and overwrites the first file: it is found, and the sealed version cannot go. */
-export const tamperWithArchive = async (deployment: Deployment): Promise<string> => {
-  const [name, file] = [fileName(1), join(runFolder, 'forged.json')];
-  const object = [...bucketOf(deployment), '--key', `audit-archive/${name}`];
-  const { VersionId } = await aws(deployment, 's3api', 'head-object', ...object);
-  writeFileSync(file, '{"format":3}\n');
-  await aws(deployment, 's3api', 'delete-object', ...object);
-  const once = ['--body', file, '--if-none-match', '*'];
-  await aws(deployment, 's3api', 'put-object', ...object, ...once);
+/** Deletes and overwrites the first file: it is found, and a locked version cannot go. */
+export const tamperWithArchive = async (
+  deployment: Deployment,
+  isLocked: boolean,
+): Promise<string> => {
+  const { call } = deployment.place;
+  const name = fileName(1);
+  const object = { ...bucketOf(deployment), Key: `audit-archive/${name}` };
+  const { VersionId } = await call('s3', 'head_object', object);
+  await call('s3', 'delete_object', object);
+  await call('s3', 'put_object', { ...object, Body: '{"format":3}\n', IfNoneMatch: '*' });
 
-  const version = ['--version-id', VersionId, '--bypass-governance-retention'];
-  const refusal = await refusalOf(aws(deployment, 's3api', 'delete-object', ...object, ...version));
-
-  requireThat(/AccessDenied.*object lock/s.test(refusal), `A locked version: ${refusal}`);
+  if (isLocked) {
+    const version = { VersionId, BypassGovernanceRetention: true };
+    const refusal = await refusalOf(call('s3', 'delete_object', { ...object, ...version }));
+    requireThat(/object lock/i.test(refusal), `A locked version: ${refusal}`);
+  }
   await requireFound(deployment, [`altered: file 1 (${name}) `, 'NOT INTACT: 1 finding']);
-  return `${name} cannot be deleted`;
+  return isLocked ? `${name} cannot be deleted` : `${name} was deleted, which was found`;
 };

@@ -1,8 +1,10 @@
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from './command.ts';
-import { adaptToEmulator, changeTemplate, type Template } from './template.ts';
-import { account, region, runFolder } from './workspace.ts';
+import type { Place } from './place.ts';
+import { requireThat } from './step.ts';
+import { changeTemplate, type Template } from './template.ts';
+import { runFolder } from './workspace.ts';
 
 /** A stack in a folder that `cdk synth` wrote. */
 export interface Assembly {
@@ -13,12 +15,10 @@ export interface Assembly {
 /** Settings of a stack for development. */
 export const development = { auditSeal: 'on' };
 
-type Env = Readonly<Record<string, string>>;
-
 /** What the stack prints, by name. */
 export type Outputs = Readonly<Record<string, string>>;
 
-const cdk = (args: readonly string[], env: Env = {}) =>
+const cdk = (args: readonly string[], { env }: Place) =>
   run('cdk', [...args, '--no-notices'], { env });
 
 /**
@@ -26,14 +26,17 @@ const cdk = (args: readonly string[], env: Env = {}) =>
  * @param settings the stack's, by name, and `name`, which chooses the file of a deployment
  */
 export const synthesise = async (
+  place: Place,
   name: string,
   settings: Readonly<Record<string, string | number>> = {},
 ): Promise<Assembly> => {
   const folder = join(runFolder, name);
-  const stackName = `accounts-${settings.name ?? 'development'}`;
-  const given = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
-  await cdk(['synth', '--quiet', '--output', folder, ...given]);
-  changeTemplate(folder, stackName, adaptToEmulator);
+  const stackName = stackNameOf(place, settings.name);
+  const all = { ...settings, ...(place.run && { ...settingsOfProof, run: place.run }) };
+  const given = Object.entries(all).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
+  const app = place.run ? ['--app', 'node test/prove/app.ts'] : [];
+  await cdk(['synth', '--quiet', '--output', folder, ...app, ...given], place);
+  changeTemplate(folder, stackName, place.adapt);
   return { folder, stackName };
 };
 
@@ -49,25 +52,48 @@ export const variant = (
   return { folder: copy, stackName };
 };
 
+/** The name of a stack, which has the id of a proving run. */
+export const stackNameOf = ({ run: id }: Place, name: unknown = 'development'): string =>
+  id ? `accounts-proof-${id}-${name}` : `accounts-${name}`;
+
+/** Settings of every stack of a proving run: small throttles, and an archive that can be deleted at once. */
+const settingsOfProof = {
+  auditLockDays: 0,
+  v1ReservedConcurrency: 'none',
+  throttleRate: 100,
+  throttleBurst: 200,
+};
+
 /** Prepares the account for deployments with the CDK. */
-export const bootstrap = ({ folder }: Assembly, env: Env): Promise<string> =>
-  cdk(['bootstrap', `aws://${account}/${region}`, '--app', folder], env);
+export const bootstrap = ({ folder }: Assembly, place: Place): Promise<string> =>
+  cdk(['bootstrap', `aws://${place.account}/${place.region}`, '--app', folder], place);
 
 /** Deploys, and returns the stack's outputs and what the command printed. */
 export const deploy = async (
   { folder, stackName }: Assembly,
-  env: Env,
+  place: Place,
 ): Promise<{ outputs: Outputs; printed: string }> => {
-  const file = join(runFolder, 'outputs.json');
   const quietly = ['--require-approval', 'never', '--progress', 'events', '--ci'];
-  const args = ['deploy', '--app', folder, '--outputs-file', file, ...quietly];
-  const printed = await cdk(args, env);
-  return { outputs: JSON.parse(readFileSync(file, 'utf8'))[stackName], printed };
+  const printed = await cdk(['deploy', '--app', folder, ...quietly], place);
+  const input = { StackName: stackName };
+  const { Stacks } = await place.call('cloudformation', 'describe_stacks', input);
+  const outputs = Stacks[0].Outputs.map(
+    ({ OutputKey, OutputValue }: Readonly<Record<string, string>>) => [OutputKey, OutputValue],
+  );
+  return { outputs: Object.fromEntries(outputs), printed };
 };
 
 /** @throws {Error} with the difference, when what is deployed is not what was synthesised */
-export const requireNoDifference = ({ folder }: Assembly, env: Env): Promise<string> =>
-  cdk(['diff', '--app', folder, '--fail'], env);
+export const requireNoDifference = ({ folder }: Assembly, place: Place): Promise<string> =>
+  cdk(['diff', '--app', folder, '--fail'], place);
 
-export const destroy = ({ folder }: Assembly, env: Env): Promise<string> =>
-  cdk(['destroy', '--app', folder, '--force'], env);
+/** @throws {Error} with what the CDK printed, also where the stack is still there */
+export const destroy = async ({ folder, stackName }: Assembly, place: Place): Promise<void> => {
+  const printed = await cdk(['destroy', '--app', folder, '--force'], place);
+  const { StackSummaries } = await place.call('cloudformation', 'list_stacks', {});
+  const left = StackSummaries.filter(
+    (each: Readonly<Record<string, string>>) =>
+      each.StackName === stackName && each.StackStatus !== 'DELETE_COMPLETE',
+  );
+  requireThat(left.length === 0, `The stack ${stackName} is still there:\n${printed}`);
+};

@@ -18,3 +18,13 @@ export const step = async <T>(
 export const requireThat = (holds: boolean, otherwise: string): void => {
   if (!holds) throw new Error(otherwise);
 };
+
+const seen: string[] = [];
+
+/** Notes the id of a request that AWS, or the emulator, has answered. */
+export const saw = (requestId: string): void => {
+  seen.push(requestId);
+};
+
+/** The ids that were noted since the last call. */
+export const takeSeen = (): readonly string[] => seen.splice(0);

@@ -1,10 +1,12 @@
+/** The steps of a stack for production. */
 import { register } from '../support/client.ts';
 import { createAdmin, openDeployment, takeInventory } from './deployment.ts';
-import type { Emulator } from './emulator.ts';
 import { putEventsAt, rehearseEvents } from './events.ts';
+import type { Place } from './place.ts';
+import type { Deployed, Proof } from './proof.ts';
 import { noteRestored, replayArchive, restoreTables, takeOver } from './restore.ts';
 import { follow, linesWith } from './runbook.ts';
-import { lockArchive, pauseAndResume, type SealStates, sealAndVerify } from './seal.ts';
+import { lockArchive, pauseAndResume, sealAndVerify } from './seal.ts';
 import { type Assembly, destroy, synthesise, variant } from './stack.ts';
 import { requireThat, step } from './step.ts';
 
@@ -12,113 +14,128 @@ import { requireThat, step } from './step.ts';
 const data = /^(dynamodb TableNames|kms Keys|logs logGroups|s3 Buckets|secretsmanager SecretList) /;
 
 /** What is in the account that was not there before. */
-const inventorySince = async (emulator: Emulator, before: readonly string[]) =>
-  (await takeInventory(emulator)).filter((name) => !before.includes(name));
+const inventorySince = async (place: Place, before: readonly string[]) =>
+  (await takeInventory(place)).filter((name) => !before.includes(name));
 
 /** One that production allows. */
 const password = 'of fifteen or more';
 
-/** Deploys with the settings of production, and makes an admin and a user. */
-const deployWithData = async (emulator: Emulator, assembly: Assembly) => {
-  const deployment = await openDeployment(emulator, assembly);
-  const admin = await createAdmin(deployment);
-  const user = await register(deployment.api, { password });
-  return { deployment, admin, user };
+/** The settings of a production stack. */
+const production = { name: 'production', events: 'on' };
+
+/** Synthesises a stack of production; the emulator has no host of its own for EventBridge. */
+const assemble = async (
+  place: Place,
+  name: string,
+  settings: Readonly<Record<string, string | number>>,
+): Promise<Assembly> => {
+  const assembly = await synthesise(place, `${name}-synthesised`, settings);
+  const { AWS_ENDPOINT_URL: endpoint } = place.env;
+  return endpoint ? variant(assembly, name, putEventsAt(endpoint)) : assembly;
 };
 
-type Made = Awaited<ReturnType<typeof deployWithData>>;
+/** Deploys with the settings of production, and makes an admin and a user. */
+export const deployProduction = async (proof: Proof): Promise<string> => {
+  const { place } = proof;
+  proof.before ??= await takeInventory(place);
+  const lock = place.run && proof.isLocked ? { auditLockDays: 1 } : {};
+  const assembly = await assemble(place, 'production', { ...production, ...lock });
+  const deployment = await openDeployment(place, assembly);
+  const admin = await createAdmin(deployment);
+  const user = await register(deployment.api, { password });
+  proof.production = { deployment, admin, user, assembly };
+  return deployment.stackName;
+};
 
-/** Proves the seal of a production stack, and its events. */
-const proveTrail = async ({ deployment }: Made, states: SealStates): Promise<void> => {
-  await step('Lock the objects of the archive', () => lockArchive(deployment), String);
-  await step('Seal the audit trail and verify it', () => sealAndVerify(deployment), String);
-  await step(
-    'Pause the seal, make another user, and resume it: the chain goes on',
-    () => pauseAndResume(deployment, states, () => register(deployment.api, { password })),
-    String,
-  );
-  await step(
-    'Have the bus bring failed logins to a queue, and tampering as soon as it is done',
-    async () => rehearseEvents(deployment, await register(deployment.api, { password })),
-    String,
-  );
+/** @throws {Error} where its stack is not deployed */
+const produced = ({ production: made }: Proof): Deployed => {
+  if (made) return made;
+  throw new Error('The stack for production is not deployed');
+};
+
+/** Locks the archive where the emulator has left that out, seals, pauses the seal, and resumes it. */
+export const pauseSeal = async (proof: Proof): Promise<string> => {
+  const { deployment, assembly } = produced(proof);
+  const { place } = proof;
+  const locked = place.run ? '' : `${await lockArchive(deployment)}; `;
+  await sealAndVerify(deployment);
+  const paused = await assemble(place, 'paused', { ...production, auditSeal: 'paused' });
+  const states = { on: assembly, paused };
+  const record = () => register(deployment.api, { password });
+  return locked + (await pauseAndResume(deployment, states, record));
+};
+
+export const tellEvents = async (proof: Proof): Promise<string> => {
+  const { deployment } = produced(proof);
+  return rehearseEvents(deployment, await register(deployment.api, { password }));
 };
 
 /** Destroys a production stack as infra/runbooks.md says: all its data must be left, and only they. */
 const destroyAndKeep = async (
-  emulator: Emulator,
+  place: Place,
   assembly: Assembly,
   before: readonly string[],
 ): Promise<readonly string[]> => {
-  const there = (await inventorySince(emulator, before)).filter((name) => data.test(name));
-  const refusal = await destroy(assembly, emulator.env).catch(({ message }: Error) => message);
+  const there = (await inventorySince(place, before)).filter((name) => data.test(name));
+  const refusal = await destroy(assembly, place).then(
+    () => 'done',
+    ({ message }: Error) => message,
+  );
   requireThat(/termination ?protection/i.test(refusal), `Destroyed although protected: ${refusal}`);
-  await follow(linesWith('Undo', 'list-stack-resources'), emulator);
-  await destroy(assembly, emulator.env);
-  const left = await inventorySince(emulator, before);
+  const note = linesWith('Undo', 'list-stack-resources');
+  await follow(note.replaceAll('accounts-production', assembly.stackName), place);
+  await destroy(assembly, place);
+  const left = await inventorySince(place, before);
   requireThat(left.join() === there.join(), `Kept: ${left.join(', ')}, not ${there.join(', ')}`);
   return left;
 };
 
+/** Restores the tables to now, and puts back what is sealed later. @returns the settings of who takes them over */
+const restore = async ({ deployment, user }: Deployed) => {
+  const { password } = user;
+  const time = await restoreTables(deployment);
+  const lost = await register(deployment.api, { password });
+  await sealAndVerify(deployment);
+  return [await replayArchive(deployment, time, lost), lost] as const;
+};
+
 /**
- * Restores the tables of a production stack and undoes it by the lines of infra/runbooks.md, has a new one
- * use the restored tables, and deletes in the end what is kept.
- * @param before what was in the account before any stack
+ * Restores the tables of the stack and undoes it by the lines of infra/runbooks.md, has a new one use the restored tables,
+ * and deletes in the end what is kept.
  */
-export const keepAndTakeOver = async (
-  emulator: Emulator,
-  before: readonly string[],
-): Promise<void> => {
-  const settings = { name: 'production', events: 'on' };
-  const events = putEventsAt(emulator.env.AWS_ENDPOINT_URL ?? '');
-  const [assembly, paused] = await step(
-    'Synthesise the stack for production, and with the seal paused',
-    async () => {
-      const [on, off] = await Promise.all([
-        synthesise('production-synthesised', settings),
-        synthesise('paused-synthesised', { ...settings, auditSeal: 'paused' }),
-      ]);
-      return [variant(on, 'production', events), variant(off, 'paused', events)] as const;
-    },
-  );
-  const made = await step('Deploy it and make a user', () => deployWithData(emulator, assembly));
-  await proveTrail(made, { on: assembly, paused });
+export const restoreAndTakeOver = async (proof: Proof): Promise<string> => {
+  const { place, before = [] } = proof;
+  const made = produced(proof);
   const [restored, lost] = await step(
     'Restore its tables by the lines of infra/runbooks.md, and put back what is sealed later',
-    async () => {
-      const time = await restoreTables(made.deployment);
-      const later = await register(made.deployment.api, { password });
-      await sealAndVerify(made.deployment);
-      return [await replayArchive(made.deployment, time, later), later] as const;
-    },
+    () => restore(made),
   );
   made.deployment.edge.stop();
-  const [kept, next] = await step(
+  const kept = await step(
     'Destroy it by the lines of infra/runbooks.md and find its data kept',
-    () =>
-      Promise.all([
-        destroyAndKeep(emulator, assembly, before),
-        synthesise('restored-synthesised', restored),
-      ]),
-    ([{ length }]) => `${length} tables, secrets and log groups, the archive and its key`,
+    () => destroyAndKeep(place, made.assembly, before),
+    ({ length }) => `${length} tables, secrets and log groups, the archive and its key`,
   );
-  await step(
+  const next = await assemble(place, 'restored', restored);
+  const verified = await step(
     'Have a new stack take tables and chain over, go on, and find tampering with entries and archive',
-    async () => {
-      const known = { ...made, lost };
-      const verified = await takeOver(emulator, variant(next, 'restored', events), known);
-      const left = await inventorySince(emulator, before);
-      requireThat(left.join() === kept.join(), `Left: ${left.join(', ')}, not ${kept.join(', ')}`);
-      return verified;
-    },
+    () => takeOver(proof, next, { ...made, lost }),
     String,
   );
-  await step('Delete what was kept by the lines of infra/runbooks.md', async () => {
-    await noteRestored(emulator);
-    await follow(linesWith('Undo', 'delete-table'), emulator);
-    const left = await inventorySince(emulator, before);
-    // Secrets Manager keeps a deleted secret for a month, and nothing deletes a locked archive.
-    const others = left.filter((name) => !/^(kms|s3|secretsmanager) /.test(name));
-    requireThat(others.length === 0, `Left behind: ${others.join(', ')}`);
-  });
+  const left = await inventorySince(place, before);
+  requireThat(left.join() === kept.join(), `Left: ${left.join(', ')}, not ${kept.join(', ')}`);
+  await step('Delete what was kept by the lines of infra/runbooks.md', () =>
+    deleteKept(place, before),
+  );
+  delete proof.production;
+  return verified;
+};
+
+const deleteKept = async (place: Place, before: readonly string[]): Promise<void> => {
+  await noteRestored(place);
+  await follow(linesWith('Undo', 'delete-table'), place);
+  const left = await inventorySince(place, before);
+  // Secrets Manager keeps a deleted secret for a month, and nothing deletes a locked archive.
+  const others = left.filter((name) => !/^(kms|s3|secretsmanager) /.test(name));
+  requireThat(others.length === 0, `Left behind: ${others.join(', ')}`);
 };

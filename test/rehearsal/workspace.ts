@@ -23,11 +23,9 @@ export const emptyRunFolder = (): void => {
   mkdirSync(runFolder, { recursive: true });
 };
 
+/** The account and the region of the emulator. */
 export const account = '000000000000';
 export const region = 'eu-central-1';
-
-/** What the emulator takes for the root user of the account. */
-export const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
 
 /** The environment of this process without anything that could lead to a real account. */
 const withoutAws = () =>
@@ -36,8 +34,9 @@ const withoutAws = () =>
 /** The environment of every command: Node 24, no settings of AWS but the emulator's. */
 export const environment: Readonly<Record<string, string>> = {
   ...(Object.fromEntries(withoutAws()) as Record<string, string>),
-  AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  // What the emulator takes for the root user of the account.
+  AWS_ACCESS_KEY_ID: 'test',
+  AWS_SECRET_ACCESS_KEY: 'test',
   PATH: [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter),
   TMPDIR: temporaryFolder,
   AWS_REGION: region,

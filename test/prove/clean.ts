@@ -1,0 +1,154 @@
+/** Removes what a run has made. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Call } from '../rehearsal/aws.ts';
+import { type Item, inventoryOf, textOf } from './inventory.ts';
+
+export interface Cleaned {
+  readonly removed: readonly string[];
+  /** What is left, each with why. */
+  readonly left: readonly string[];
+}
+
+/** How often it is looked for what a removal has left, such as the log group of a function that emptied a bucket. */
+const rounds = 3;
+
+/**
+ * Lists what a run has made, and removes exactly that: stacks first, and the rest once more compared with what is
+ * there, item by item. The stack of the CDK's bootstrap is no run's.
+ * @param tell is told each line
+ */
+export const clean = async (
+  call: Call,
+  run: string,
+  tell: (line: string) => void,
+): Promise<Cleaned> => {
+  const removed: string[] = [];
+  let left: readonly string[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const listed = await inventoryOf(call, run);
+    if (listed.length === 0) return { removed, left: [] };
+    tell(`Removing ${listed.length}:\n${listed.map((item) => `  ${textOf(item)}`).join('\n')}`);
+    const why = await removeAll(call, run, listed);
+    const there = (await inventoryOf(call, run)).map(textOf);
+    removed.push(...listed.map(textOf).filter((text) => !there.includes(text)));
+    left = there.map((text) => `${text}: ${why.get(text) ?? 'it is still there'}`);
+  }
+  return { removed, left };
+};
+
+/** @returns why something could not be removed */
+const removeAll = async (
+  call: Call,
+  run: string,
+  listed: readonly Item[],
+): Promise<ReadonlyMap<string, string>> => {
+  const why = new Map<string, string>();
+  const inOrder = [...listed].sort(
+    (a, b) => Number(b.kind === 'stack') - Number(a.kind === 'stack'),
+  );
+  for (const item of inOrder) {
+    // Stacks remove most of the others.
+    const now = (await inventoryOf(call, run)).map(textOf);
+    if (!now.includes(textOf(item))) continue;
+    await remove(call, item).catch((error: Error) => {
+      if (/ExpiredToken|InvalidClientToken/.test(error.name)) throw error;
+      why.set(textOf(item), `${error.name}: ${error.message}`);
+    });
+  }
+  return why;
+};
+
+const remove = async (call: Call, { kind, id }: Item): Promise<void> => {
+  const removal = removals[kind];
+  if (removal) return void (await removal(call, id));
+  throw new Error(
+    'its stack has left it. AWS lists what is gone for some minutes: run --clean again, or remove it by hand',
+  );
+};
+
+type Removal = (call: Call, id: string) => Promise<unknown>;
+
+const removals: Readonly<Record<string, Removal>> = {
+  stack: async (call, StackName) => {
+    const unprotected = { StackName, EnableTerminationProtection: false };
+    await call('cloudformation', 'update_termination_protection', unprotected);
+    await deleteStack(call, StackName);
+  },
+  table: async (call, TableName) => {
+    const { Table } = await call('dynamodb', 'describe_table', { TableName });
+    if (Table.DeletionProtectionEnabled) {
+      const unprotected = { TableName, DeletionProtectionEnabled: false };
+      await call('dynamodb', 'update_table', unprotected);
+    }
+    await untilTrue(async () => {
+      const described = await call('dynamodb', 'describe_table', { TableName });
+      return described.Table.TableStatus === 'ACTIVE';
+    });
+    await call('dynamodb', 'delete_table', { TableName });
+  },
+  bucket: (call, id) => deleteBucket(call, id),
+  key: (call, KeyId) => call('kms', 'schedule_key_deletion', { KeyId, PendingWindowInDays: 7 }),
+  secret: (call, SecretId) =>
+    call('secretsmanager', 'delete_secret', { SecretId, ForceDeleteWithoutRecovery: true }),
+  'log-group': async (call, logGroupName) => {
+    const unprotected = { logGroupIdentifier: logGroupName, deletionProtectionEnabled: false };
+    // Refused where it was never protected: then the next call says what is wrong, if anything is.
+    await call('logs', 'put_log_group_deletion_protection', unprotected).catch(() => undefined);
+    await call('logs', 'delete_log_group', { logGroupName });
+  },
+  function: (call, id) => call('lambda', 'delete_function', { FunctionName: id }),
+  queue: async (call, id) => {
+    const { QueueUrl } = await call('sqs', 'get_queue_url', { QueueName: id });
+    await call('sqs', 'delete_queue', { QueueUrl });
+  },
+  topic: (call, TopicArn) => call('sns', 'delete_topic', { TopicArn }),
+};
+
+/** Deletes a stack; what it cannot delete is left to the tag, as a failed creation leaves it too. */
+const deleteStack = async (call: Call, StackName: string): Promise<void> => {
+  const statusOf = async () => {
+    const { Stacks } = await call('cloudformation', 'describe_stacks', { StackName }).catch(
+      (error: Error) => {
+        if (error.name === 'ValidationError') return { Stacks: [] };
+        throw error;
+      },
+    );
+    return Stacks[0]?.StackStatus ?? 'DELETE_COMPLETE';
+  };
+  const ended = () => untilTrue(async () => /^DELETE_(COMPLETE|FAILED)$/.test(await statusOf()));
+  await untilTrue(async () => !/_IN_PROGRESS$/.test(await statusOf()));
+  await call('cloudformation', 'delete_stack', { StackName });
+  await ended();
+  if ((await statusOf()) === 'DELETE_COMPLETE') return;
+  const listed = await call('cloudformation', 'list_stack_resources', { StackName });
+  const RetainResources = listed.StackResourceSummaries.filter(
+    ({ ResourceStatus }: { readonly ResourceStatus: string }) => ResourceStatus === 'DELETE_FAILED',
+  ).map(({ LogicalResourceId }: { readonly LogicalResourceId: string }) => LogicalResourceId);
+  await call('cloudformation', 'delete_stack', { StackName, RetainResources });
+  await ended();
+};
+
+/** Deletes all versions and the bucket. @throws {Error} while a version is locked */
+const deleteBucket = async (call: Call, Bucket: string): Promise<void> => {
+  const { Versions = [], DeleteMarkers = [] } = await call('s3', 'list_object_versions', {
+    Bucket,
+  });
+  for (const { Key, VersionId } of [...Versions, ...DeleteMarkers]) {
+    await call('s3', 'delete_object', { Bucket, Key, VersionId }).catch((error: Error) => {
+      if (error.name !== 'AccessDenied') throw error;
+      throw new Error('an object is locked: run --clean again when a day has passed');
+    });
+  }
+  await call('s3', 'delete_bucket', { Bucket });
+};
+
+/** Milliseconds between two looks, and the most of them: an hour in AWS, where stacks take minutes. */
+const looks = { pause: 2000, most: 1800 };
+
+const untilTrue = async (look: () => Promise<boolean>): Promise<void> => {
+  for (let n = 0; n < looks.most; n += 1) {
+    if (await look()) return;
+    await wait(looks.pause);
+  }
+  throw new Error('it took more than an hour');
+};

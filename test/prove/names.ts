@@ -1,0 +1,7 @@
+/** The key of the tag of everything that a proving run makes. */
+export const tagKey = 'accounts-proof';
+
+export const tagOf = (run: string): Readonly<Record<string, string>> => ({ [tagKey]: run });
+
+/** With what every name begins that a run gives. */
+export const prefixOf = (run: string): string => `accounts-proof-${run}-`;

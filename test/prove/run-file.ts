@@ -1,0 +1,77 @@
+/** The file of a run, written before its first call, so that whatever it has made can be found and removed. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from '../../infra/operator/failure.ts';
+import type { Outcome } from '../rehearsal/proof.ts';
+
+export interface Run {
+  /** Random: in the names and the tags of all that the run makes. */
+  readonly id: string;
+  readonly account: string;
+  readonly region: string;
+  readonly commit: string;
+  readonly begun: string;
+  readonly isLocked: boolean;
+  /** The names of the chosen steps; empty: all but those that take hours. */
+  readonly only: readonly string[];
+  /** Hours during which its stacks were there. */
+  hours: number;
+  /** What became of the steps so far. */
+  outcomes: readonly Outcome[];
+  /** What was removed so far. */
+  removed: readonly string[];
+}
+
+export const fileOf = (folder: string): string => join(folder, 'run.json');
+
+/** Begins a run. @throws {Failure} while the folder has the file of another one */
+export const beginRun = (
+  folder: string,
+  given: Pick<Run, 'account' | 'region' | 'commit' | 'isLocked' | 'only'>,
+): Run => {
+  const now = { begun: new Date().toISOString(), hours: 0, outcomes: [], removed: [] };
+  const run = { id: randomBytes(4).toString('hex'), ...given, ...now };
+  mkdirSync(folder, { recursive: true });
+  requireNone(folder);
+  // Neither does another process begin one in the meantime.
+  writeFileSync(fileOf(folder), textOf(run), { flag: 'wx', mode: 0o600 });
+  return run;
+};
+
+/** @throws {Failure} while the folder has the file of a run */
+export const requireNone = (folder: string): void => {
+  if (!existsSync(fileOf(folder))) return;
+  throw new Failure(
+    `${fileOf(folder)} is of a run that has not ended: go on with it by --resume, or remove what it made by --clean.`,
+  );
+};
+
+/** @throws {Failure} without the file, or where it is of another account or region */
+export const readRun = (
+  folder: string,
+  { account, region }: Pick<Run, 'account' | 'region'>,
+): Run => {
+  if (!existsSync(fileOf(folder))) {
+    throw new Failure(`${fileOf(folder)} is missing: there is no run to go on with or to clean.`);
+  }
+  const run: Run = JSON.parse(readFileSync(fileOf(folder), 'utf8'));
+  if (run.account === account && run.region === region) return run;
+  throw new Failure(
+    `${fileOf(folder)} is of a run in ${run.account}, ${run.region}: name that --account and --region.`,
+  );
+};
+
+export const writeRun = (folder: string, run: Run): void => {
+  // A kill leaves the file before or after.
+  writeFileSync(`${fileOf(folder)}.new`, textOf(run), { mode: 0o600 });
+  renameSync(`${fileOf(folder)}.new`, fileOf(folder));
+};
+
+/** Keeps the file of a run that has left nothing, under its id. */
+export const endRun = (folder: string, run: Run): void => {
+  writeRun(folder, run);
+  renameSync(fileOf(folder), join(folder, `run-${run.id}.json`));
+};
+
+const textOf = (run: Run): string => `${JSON.stringify(run, null, 2)}\n`;

@@ -1,0 +1,94 @@
+/** What the steps of a proof have in common, and how one is done. */
+import type { Account } from '../support/client.ts';
+import type { Admin, Deployment } from './deployment.ts';
+import type { Place } from './place.ts';
+import type { Assembly } from './stack.ts';
+import { takeSeen } from './step.ts';
+
+/** A stack, and what is in it. */
+export interface Deployed {
+  readonly deployment: Deployment;
+  readonly admin: Admin;
+  readonly user: Account;
+  /** What is deployed; steps that deploy anew replace it. */
+  assembly: Assembly;
+}
+
+/** The stacks of a proof, each with the steps that need it. */
+export type Part = 'development' | 'production' | 'elsewhere';
+
+/** What steps work on, and leave to later ones. */
+export interface Proof {
+  readonly place: Place;
+  /** Whether the archive of the production stack is locked. */
+  readonly isLocked: boolean;
+  development?: Deployed;
+  production?: Deployed;
+  /** What was in the account before the stacks. */
+  before?: readonly string[];
+}
+
+export interface Step {
+  readonly name: string;
+  /** What it proves. */
+  readonly title: string;
+  readonly part: Part;
+  /**
+   * When it is done: wherever another step of its stack is, in every rehearsal, in the long one, or in this and, because
+   * it takes hours, in AWS only if it is named.
+   */
+  readonly when: 'ground' | 'gate' | 'long' | 'hours';
+  /** What the emulator lacks, so that nothing is proved there. */
+  readonly lacking?: string;
+  /** Why it is not done in AWS. */
+  readonly onlyRehearsed?: string;
+  /** @returns its figures */
+  readonly run: (proof: Proof) => Promise<string | undefined>;
+}
+
+export interface Outcome {
+  readonly name: string;
+  readonly title: string;
+  readonly outcome: 'proved' | 'not proved' | 'failed';
+  readonly where: Place['name'];
+  readonly seconds: number;
+  readonly figures: string;
+  /** Why nothing is proved, or what failed. */
+  readonly why: string;
+  /** The last id of a request that it saw, and how many it saw. */
+  readonly requestId: string;
+  readonly requests: number;
+}
+
+/** Why a step proves nothing at a place, whatever comes of it. */
+export const reasonNotProved = ({ lacking, onlyRehearsed }: Step, place: Place) =>
+  place.name === 'AWS' ? onlyRehearsed : lacking && `the emulator lacks it: ${lacking}`;
+
+/** What became of a step. A step that saw no id of a request has proved nothing, however it ended. */
+export const doStep = async (step: Step, proof: Proof): Promise<Outcome> => {
+  const { name, title } = step;
+  console.log(`== ${title} (${name})`);
+  takeSeen();
+  const begun = performance.now();
+  const [figures, failure] = await step.run(proof).then(
+    (found) => [found ?? '', undefined] as const,
+    (error: Error) =>
+      ['', `${error.name === 'Error' ? '' : `${error.name}: `}${error.message}`] as const,
+  );
+  const seen = takeSeen();
+  const seconds = Math.round((performance.now() - begun) / 100) / 10;
+  const why =
+    failure ??
+    reasonNotProved(step, proof.place) ??
+    (seen.length > 0 ? '' : 'it saw no id of a request');
+  const outcome = failure === undefined ? (why ? 'not proved' : 'proved') : 'failed';
+  const ids = { requestId: seen.at(-1) ?? '', requests: seen.length };
+  console.log(`   ${[`${seconds} s: ${outcome}`, figures, why].filter(Boolean).join('; ')}`);
+  return { name, title, outcome, where: proof.place.name, seconds, figures, why, ...ids };
+};
+
+/** The outcome of a step that is not done. */
+export const notDone = ({ name, title }: Step, { name: where }: Place, why: string): Outcome => ({
+  ...{ name, title, outcome: 'not proved', where, why },
+  ...{ seconds: 0, figures: '', requestId: '', requests: 0 },
+});
