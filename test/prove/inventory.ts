@@ -12,7 +12,17 @@ export interface Item {
 /** Lists what carries the tag of a run, and what has its id in a name, such as Lambda's own log groups. */
 export const inventoryOf = async (call: Call, run: string): Promise<readonly Item[]> => {
   const found: Item[] = [];
-  for (const list of [stacks, tagged, tables, logGroups, functions, queues, topics]) {
+  for (const list of [
+    stacks,
+    tagged,
+    tables,
+    buckets,
+    secrets,
+    logGroups,
+    functions,
+    queues,
+    topics,
+  ]) {
     found.push(...(await list(call, prefixOf(run), run)));
   }
   const byText = new Map(found.map((item) => [textOf(item), item]));
@@ -76,14 +86,27 @@ const tables: List = async (call, prefix) => {
 const named = (kind: string, names: readonly string[], prefix: string): readonly Item[] =>
   names.filter((name) => name.startsWith(prefix)).map((id) => ({ kind, id }));
 
+const buckets: List = async (call, prefix) => {
+  const { Buckets } = await call('s3', 'list_buckets');
+  return named(
+    'bucket',
+    Buckets.map(({ Name }: Listed) => Name),
+    prefix,
+  );
+};
+
+const secrets: List = async (call, prefix) => {
+  const { SecretList } = await call('secretsmanager', 'list_secrets');
+  const isOfRun = ({ Name }: Listed) => Name.startsWith(prefix);
+  return SecretList.filter(isOfRun).map(({ ARN: id }: Listed) => ({ kind: 'secret', id }));
+};
+
+/** Also the groups of Lambda's own, `/aws/lambda/FUNCTION`, which no stack removes. */
 const logGroups: List = async (call, prefix) => {
-  const all: Item[] = [];
-  for (const logGroupNamePrefix of [prefix, `/aws/lambda/${prefix}`]) {
-    const { logGroups: groups } = await call('logs', 'describe_log_groups', { logGroupNamePrefix });
-    const names = groups.map(({ logGroupName }: Listed) => logGroupName);
-    all.push(...named('log-group', names, logGroupNamePrefix));
-  }
-  return all;
+  const { logGroups: groups } = await call('logs', 'describe_log_groups');
+  const names: readonly string[] = groups.map(({ logGroupName }: Listed) => logGroupName);
+  const isOfRun = (name: string) => name.replace(/^\/aws\/\w+\//, '').startsWith(prefix);
+  return names.filter(isOfRun).map((id) => ({ kind: 'log-group', id }));
 };
 
 const functions: List = async (call, prefix) => {

@@ -158,3 +158,5 @@ try {
   process.exitCode = isHelp ? 0 : error instanceof Failure ? 1 : 2;
 }
 endAll();
+// Whatever still listens would keep the process.
+process.exit();

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../infra/operator/failure.ts';
-import type { Outcome } from '../rehearsal/proof.ts';
+import type { Outcome, Proof } from '../rehearsal/proof.ts';
 
 export interface Run {
   /** Random: in the names and the tags of all that the run makes. */
@@ -15,6 +15,8 @@ export interface Run {
   readonly isLocked: boolean;
   /** The names of the chosen steps; empty: all but those that take hours. */
   readonly only: readonly string[];
+  /** What was in the account before each stack. */
+  readonly before: Proof['before'];
   /** Hours during which its stacks were there. */
   hours: number;
   /** What became of the steps so far. */
@@ -30,7 +32,7 @@ export const beginRun = (
   folder: string,
   given: Pick<Run, 'account' | 'region' | 'commit' | 'isLocked' | 'only'>,
 ): Run => {
-  const now = { begun: new Date().toISOString(), hours: 0, outcomes: [], removed: [] };
+  const now = { begun: new Date().toISOString(), hours: 0, before: {}, outcomes: [], removed: [] };
   const run = { id: randomBytes(4).toString('hex'), ...given, ...now };
   mkdirSync(folder, { recursive: true });
   requireNone(folder);

@@ -1,6 +1,4 @@
 /** The steps of a stack for development. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { register } from '../support/client.ts';
 import { until } from '../support/until.ts';
 import {
@@ -12,7 +10,7 @@ import {
   requireData,
   takeInventory,
 } from './deployment.ts';
-import type { Deployed, Proof } from './proof.ts';
+import type { Deployed, Part, Proof } from './proof.ts';
 import { rotateInTraffic } from './rotation.ts';
 import {
   bootstrap,
@@ -26,19 +24,24 @@ import {
 import { requireThat } from './step.ts';
 import { readReport, requireSameTests, runConsoleTests, runSuite } from './suite.ts';
 import { withoutTablePermissions, withVariable } from './template.ts';
-import { root } from './workspace.ts';
 
 /** Deploys the stack, and creates its first admin. */
 export const deployDevelopment = async (proof: Proof): Promise<string> => {
   const { place } = proof;
   const assembly = await synthesise(place, 'first', development);
   if (place.name === 'the emulator') await bootstrap(assembly, place);
-  proof.before ??= await takeInventory(place);
+  await noteBefore(proof, 'development');
   const deployment = await openDeployment(place, assembly);
   const admin = await createAdmin(deployment);
   const user = await register(deployment.api);
   proof.development = { deployment, admin, user, assembly };
   return deployment.stackName;
+};
+
+/** Notes what was in the account before the stack of a part, once for a run. */
+export const noteBefore = async (proof: Proof, part: Part): Promise<void> => {
+  proof.before[part] ??= await takeInventory(proof.place);
+  proof.note?.();
 };
 
 /** @throws {Error} where its stack is not deployed */
@@ -122,7 +125,8 @@ export const takePermission = async (proof: Proof): Promise<undefined> => {
 /** Destroys the stack: nothing of it is left. */
 export const destroyDevelopment = async (proof: Proof): Promise<string> => {
   const { deployment, assembly } = developed(proof);
-  const { place, before = [] } = proof;
+  const { place } = proof;
+  const before = proof.before.development ?? [];
   const madeByStack = async () =>
     (await takeInventory(place)).filter((name) => !before.includes(name));
   const deployed = await madeByStack();
@@ -133,6 +137,3 @@ export const destroyDevelopment = async (proof: Proof): Promise<string> => {
   delete proof.development;
   return `${deployed.length} resources were there, none is`;
 };
-
-/** The version of the repository. */
-export const version: string = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;

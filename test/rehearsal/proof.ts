@@ -24,8 +24,10 @@ export interface Proof {
   readonly isLocked: boolean;
   development?: Deployed;
   production?: Deployed;
-  /** What was in the account before the stacks. */
-  before?: readonly string[];
+  /** What was in the account before each stack. */
+  readonly before: Partial<Record<Part, readonly string[]>>;
+  /** Keeps that for a run that is gone on with. */
+  readonly note?: () => void;
 }
 
 export interface Step {
@@ -40,6 +42,8 @@ export interface Step {
   readonly when: 'ground' | 'gate' | 'long' | 'hours';
   /** What the emulator lacks, so that nothing is proved there. */
   readonly lacking?: string;
+  /** Whether it is done there all the same: it must not fail. */
+  readonly isTried?: true;
   /** Why it is not done in AWS. */
   readonly onlyRehearsed?: string;
   /** @returns its figures */
@@ -66,7 +70,9 @@ export const reasonNotProved = ({ lacking, onlyRehearsed }: Step, place: Place) 
 
 /** What became of a step. A step that saw no id of a request has proved nothing, however it ended. */
 export const doStep = async (step: Step, proof: Proof): Promise<Outcome> => {
-  const { name, title } = step;
+  const { name, title, isTried } = step;
+  const reason = reasonNotProved(step, proof.place);
+  if (reason !== undefined && !isTried) return notDone(step, proof.place, reason);
   console.log(`== ${title} (${name})`);
   takeSeen();
   const begun = performance.now();
@@ -77,10 +83,7 @@ export const doStep = async (step: Step, proof: Proof): Promise<Outcome> => {
   );
   const seen = takeSeen();
   const seconds = Math.round((performance.now() - begun) / 100) / 10;
-  const why =
-    failure ??
-    reasonNotProved(step, proof.place) ??
-    (seen.length > 0 ? '' : 'it saw no id of a request');
+  const why = failure ?? reason ?? (seen.length > 0 ? '' : 'it saw no id of a request');
   const outcome = failure === undefined ? (why ? 'not proved' : 'proved') : 'failed';
   const ids = { requestId: seen.at(-1) ?? '', requests: seen.length };
   console.log(`   ${[`${seconds} s: ${outcome}`, figures, why].filter(Boolean).join('; ')}`);

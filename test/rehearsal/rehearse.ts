@@ -25,7 +25,7 @@ const chosen = steps.filter(
 /** Does one step after the other, until one fails or saw no request. @throws {Error} then */
 const rehearseAt = async (place: Place): Promise<readonly Outcome[]> => {
   setDefaultCACertificates([...getCACertificates(), readFileSync(certificateFile, 'utf8')]);
-  const proof: Proof = { place, isLocked: true };
+  const proof: Proof = { place, isLocked: true, before: {} };
   const outcomes: Outcome[] = [];
   for (const each of chosen) {
     const outcome = await doStep(each, proof);

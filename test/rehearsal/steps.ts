@@ -1,4 +1,5 @@
 /** The steps of a rehearsal and of a proof in AWS, in their order. */
+import { raiseAlarm } from './alarm.ts';
 import { rehearseApplication } from './application.ts';
 import { checkDeployments } from './check.ts';
 import {
@@ -12,10 +13,13 @@ import {
   rotateSecret,
   takePermission,
 } from './development.ts';
+import { measureLatency, putLoad, tryThrottles } from './measures.ts';
 import { rehearseReset, rotateTokenKey } from './password-reset.ts';
+import { tryPermissions } from './permissions.ts';
 import type { Step } from './proof.ts';
 import { sealAndVerify } from './seal.ts';
-import { deployProduction, pauseSeal, restoreAndTakeOver, tellEvents } from './undo.ts';
+import { development } from './stack.ts';
+import { deployProduction, pauseSeal, produced, restoreAndTakeOver, tellEvents } from './undo.ts';
 
 export const steps: readonly Step[] = [
   {
@@ -38,6 +42,35 @@ export const steps: readonly Step[] = [
     title: 'Seal the audit trail and verify it',
     ...{ part: 'development', when: 'gate' },
     run: (proof) => sealAndVerify(developed(proof).deployment),
+  },
+  {
+    name: 'permissions',
+    title:
+      'Try each permission of each function, in transactions too, and calls that must be refused',
+    ...{ part: 'development', when: 'long', lacking: 'the condition dynamodb:LeadingKeys' },
+    isTried: true,
+    run: (proof) => tryPermissions(developed(proof).deployment, development),
+  },
+  {
+    name: 'throttles',
+    title:
+      'Send requests far above the throttles, where some are refused, and far below, where none is',
+    ...{ part: 'development', when: 'long', lacking: 'throttling' },
+    run: (proof) => tryThrottles(developed(proof)),
+  },
+  {
+    name: 'latency',
+    title: 'Measure the latency of five routes, cold and warm',
+    ...{ part: 'development', when: 'long', lacking: 'the time that Lambda takes' },
+    isTried: true,
+    run: (proof) => measureLatency(developed(proof)),
+  },
+  {
+    name: 'load',
+    title: 'Log in 200 times and read 2,000 profiles: all are answered',
+    ...{ part: 'development', when: 'long', lacking: 'the time that Lambda takes' },
+    isTried: true,
+    run: (proof) => putLoad(developed(proof)),
   },
   {
     name: 'secret',
@@ -85,6 +118,19 @@ export const steps: readonly Step[] = [
     name: 'production',
     title: 'Deploy a stack for production, and make an admin and a user',
     ...{ part: 'production', when: 'ground', run: deployProduction },
+  },
+  {
+    name: 'permissions-of-production',
+    title: 'Try each permission of each function of production in the same way',
+    ...{ part: 'production', when: 'long', lacking: 'the condition dynamodb:LeadingKeys' },
+    isTried: true,
+    run: (proof) => tryPermissions(produced(proof).deployment, { stage: 'production' }),
+  },
+  {
+    name: 'alarm',
+    title: 'Have a line in the log raise an alarm, and read it from a queue at its topic',
+    ...{ part: 'production', when: 'long', lacking: 'alarms that follow metrics of logs' },
+    run: (proof) => raiseAlarm(produced(proof).deployment),
   },
   {
     name: 'pause',

@@ -1,6 +1,8 @@
 /** The steps of a stack for production. */
 import { register } from '../support/client.ts';
+import { makeTopic } from './alarm.ts';
 import { createAdmin, openDeployment, takeInventory } from './deployment.ts';
+import { noteBefore } from './development.ts';
 import { putEventsAt, rehearseEvents } from './events.ts';
 import type { Place } from './place.ts';
 import type { Deployed, Proof } from './proof.ts';
@@ -11,7 +13,8 @@ import { type Assembly, destroy, synthesise, variant } from './stack.ts';
 import { requireThat, step } from './step.ts';
 
 /** What outlives a production stack, in the words of the inventory. */
-const data = /^(dynamodb TableNames|kms Keys|logs logGroups|s3 Buckets|secretsmanager SecretList) /;
+const data =
+  /^(dynamodb TableNames|kms Keys|logs logGroups|s3 Buckets|secretsmanager SecretList|table|key|log-group|bucket|secret) /;
 
 /** What is in the account that was not there before. */
 const inventorySince = async (place: Place, before: readonly string[]) =>
@@ -37,9 +40,11 @@ const assemble = async (
 /** Deploys with the settings of production, and makes an admin and a user. */
 export const deployProduction = async (proof: Proof): Promise<string> => {
   const { place } = proof;
-  proof.before ??= await takeInventory(place);
+  await noteBefore(proof, 'production');
   const lock = place.run && proof.isLocked ? { auditLockDays: 1 } : {};
-  const assembly = await assemble(place, 'production', { ...production, ...lock });
+  const alarms = place.run ? { alarmTopicArn: await makeTopic(place) } : {};
+  const settings = { ...production, ...lock, ...alarms };
+  const assembly = await assemble(place, 'production', settings);
   const deployment = await openDeployment(place, assembly);
   const admin = await createAdmin(deployment);
   const user = await register(deployment.api, { password });
@@ -48,7 +53,7 @@ export const deployProduction = async (proof: Proof): Promise<string> => {
 };
 
 /** @throws {Error} where its stack is not deployed */
-const produced = ({ production: made }: Proof): Deployed => {
+export const produced = ({ production: made }: Proof): Deployed => {
   if (made) return made;
   throw new Error('The stack for production is not deployed');
 };
@@ -104,7 +109,8 @@ const restore = async ({ deployment, user }: Deployed) => {
  * and deletes in the end what is kept.
  */
 export const restoreAndTakeOver = async (proof: Proof): Promise<string> => {
-  const { place, before = [] } = proof;
+  const { place } = proof;
+  const before = proof.before.production ?? [];
   const made = produced(proof);
   const [restored, lost] = await step(
     'Restore its tables by the lines of infra/runbooks.md, and put back what is sealed later',
@@ -136,6 +142,6 @@ const deleteKept = async (place: Place, before: readonly string[]): Promise<void
   await follow(linesWith('Undo', 'delete-table'), place);
   const left = await inventorySince(place, before);
   // Secrets Manager keeps a deleted secret for a month, and nothing deletes a locked archive.
-  const others = left.filter((name) => !/^(kms|s3|secretsmanager) /.test(name));
+  const others = left.filter((name) => !/^(kms|s3|secretsmanager|key|bucket|secret) /.test(name));
   requireThat(others.length === 0, `Left behind: ${others.join(', ')}`);
 };

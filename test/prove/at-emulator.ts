@@ -1,0 +1,118 @@
+/** Runs `npm run prove` at an emulator, with faults before it where a test wants them. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import type { Call } from '../rehearsal/aws.ts';
+import { endAll, run } from '../rehearsal/command.ts';
+import { startEdge } from '../rehearsal/edge.ts';
+import { startEmulator } from '../rehearsal/emulator.ts';
+import { portOf } from '../rehearsal/place.ts';
+import { installPython } from '../rehearsal/python.ts';
+import { account, emptyRunFolder, region, root } from '../rehearsal/workspace.ts';
+import type { Run } from './run-file.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+export interface Ended {
+  readonly status: number | null;
+  readonly output: string;
+}
+
+/** An emulator that is bootstrapped, and has an administrator. */
+export const startAccount = async () => {
+  emptyRunFolder();
+  await installPython();
+  const { place, stop } = await startEmulator();
+  await run('cdk', ['bootstrap', `aws://${account}/${region}`, '--no-notices'], place);
+  const env = {
+    ...place.env,
+    ...(await administrator(place.call)),
+    EMULATOR_PORT: `${portOf(place)}`,
+  };
+  return {
+    call: place.call,
+    port: portOf(place),
+    /** The variables of the administrator. */
+    env,
+    stop: async () => {
+      await stop();
+      endAll();
+    },
+  };
+};
+
+const administrator = async (call: Call): Promise<Env> => {
+  const UserName = 'administrator';
+  const Statement = [{ Effect: 'Allow', Action: '*', Resource: '*' }];
+  const PolicyDocument = JSON.stringify({ Version: '2012-10-17', Statement });
+  await call('iam', 'create_user', { UserName });
+  await call('iam', 'put_user_policy', { UserName, PolicyName: 'all', PolicyDocument });
+  const { AccessKey } = await call('iam', 'create_access_key', { UserName });
+  return {
+    AWS_ACCESS_KEY_ID: AccessKey.AccessKeyId,
+    AWS_SECRET_ACCESS_KEY: AccessKey.SecretAccessKey,
+  };
+};
+
+/** Runs the command. @param watch is told all that is printed so far, and the process */
+export const prove = async (
+  args: readonly string[],
+  env: Env,
+  watch: (output: string, kill: () => void) => void = () => undefined,
+): Promise<Ended> => {
+  const command = ['--import', './infra/installation.js', 'test/prove/prove.ts', ...args];
+  // A group of its own, as a terminal has it: what is killed is killed with all that it started.
+  const child = spawn(process.execPath, command, {
+    cwd: root,
+    detached: true,
+    env: { ...process.env, AWS_CONFIG_FILE: '/dev/null', VITEST: '', ...env },
+  });
+  let output = '';
+  const kill = () => child.kill('SIGTERM');
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk;
+      watch(output, kill);
+    });
+  }
+  child.stdin.end();
+  const [status] = await once(child, 'close');
+  return { status, output };
+};
+
+/** What every command names. */
+export const named = (folder: string): readonly string[] => [
+  ...['--account', account, '--region', region, '--folder', folder],
+];
+
+export const runIn = (folder: string): Run | undefined => {
+  const file = join(folder, 'run.json');
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+};
+
+/** A fault of AWS: the code of its error, and which calls have it. */
+export interface Fault {
+  readonly code: 'AccessDenied' | 'ExpiredToken';
+  readonly isOf: (call: { readonly target: string; readonly path: string }) => boolean;
+}
+
+/** Stands before the emulator; a fault answers instead of it. */
+export const startFaulty = async (port: number, fault: Fault) => {
+  const refuse = ({ headers, url = '' }: IncomingMessage, outgoing: ServerResponse): boolean => {
+    const target = String(headers['x-amz-target'] ?? '');
+    if (!fault.isOf({ target, path: url })) return false;
+    const message = `${fault.code} by a test`;
+    const isXml = target === '' && !url.startsWith('/20');
+    const xml = `<ErrorResponse><Error><Code>${fault.code}</Code><Message>${message}</Message></Error></ErrorResponse>`;
+    outgoing.writeHead(403, {
+      'content-type': isXml ? 'text/xml' : 'application/x-amz-json-1.1',
+      'x-amzn-errortype': `${fault.code}Exception`,
+    });
+    outgoing.end(isXml ? xml : JSON.stringify({ __type: `${fault.code}Exception`, message }));
+    return true;
+  };
+  const edge = await startEdge({ target: port, refuse });
+  return { env: { AWS_ENDPOINT_URL: edge.url }, stop: edge.stop };
+};
