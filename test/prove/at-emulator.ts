@@ -32,7 +32,7 @@ export const startAccount = async () => {
     EMULATOR_PORT: `${portOf(place)}`,
   };
   return {
-    call: place.call,
+    place,
     port: portOf(place),
     /** The variables of the administrator. */
     env,
@@ -92,27 +92,42 @@ export const runIn = (folder: string): Run | undefined => {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
 };
 
-/** A fault of AWS: the code of its error, and which calls have it. */
-export interface Fault {
-  readonly code: 'AccessDenied' | 'ExpiredToken';
-  readonly isOf: (call: { readonly target: string; readonly path: string }) => boolean;
+/** What AWS answers instead of doing a call: the code of an error, or the body of a response. */
+export type Fault = { readonly code: 'AccessDenied' | 'ExpiredToken' } | { readonly body: string };
+
+/** A call, as a fault knows it: the operation in its header, or the path of a request without that header. */
+export interface FaultyCall {
+  readonly target: string;
+  readonly path: string;
 }
 
-/** Stands before the emulator; a fault answers instead of it. */
-export const startFaulty = async (port: number, fault: Fault) => {
+/** Stands before the emulator. @param faultOf what answers instead of it, if anything does */
+export const startFaulty = async (
+  port: number,
+  faultOf: (call: FaultyCall) => Fault | undefined,
+) => {
   const refuse = ({ headers, url = '' }: IncomingMessage, outgoing: ServerResponse): boolean => {
     const target = String(headers['x-amz-target'] ?? '');
-    if (!fault.isOf({ target, path: url })) return false;
-    const message = `${fault.code} by a test`;
+    const fault = faultOf({ target, path: url });
+    if (!fault) return false;
     const isXml = target === '' && !url.startsWith('/20');
-    const xml = `<ErrorResponse><Error><Code>${fault.code}</Code><Message>${message}</Message></Error></ErrorResponse>`;
-    outgoing.writeHead(403, {
-      'content-type': isXml ? 'text/xml' : 'application/x-amz-json-1.1',
-      'x-amzn-errortype': `${fault.code}Exception`,
+    const [status, text] = answerOf(fault, isXml);
+    const type = 'code' in fault ? { 'x-amzn-errortype': `${fault.code}Exception` } : {};
+    outgoing.writeHead(status, {
+      'content-type': isXml ? 'text/xml' : 'application/json',
+      ...type,
     });
-    outgoing.end(isXml ? xml : JSON.stringify({ __type: `${fault.code}Exception`, message }));
+    outgoing.end(text);
     return true;
   };
   const edge = await startEdge({ target: port, refuse });
   return { env: { AWS_ENDPOINT_URL: edge.url }, stop: edge.stop };
+};
+
+const answerOf = (fault: Fault, isXml: boolean): readonly [number, string] => {
+  if ('body' in fault) return [200, fault.body];
+  const message = `${fault.code} by a test`;
+  const error = `<Error><Code>${fault.code}</Code><Message>${message}</Message></Error>`;
+  const json = JSON.stringify({ __type: `${fault.code}Exception`, message });
+  return [403, isXml ? `<ErrorResponse>${error}</ErrorResponse>` : json];
 };

@@ -139,7 +139,8 @@ const prove = async (options: Options): Promise<void> => {
   const left = options.keep && !options.clean ? undefined : await takeDown(place, run, folder);
   console.log(`The report: ${report(left)}`);
   const hasFailed = run.outcomes.some(({ outcome }) => outcome === 'failed');
-  process.exitCode = hasFailed || (left?.length ?? 0) > 0 ? 1 : 0;
+  const isLeft = (left?.length ?? 0) > 0;
+  process.exitCode = isLeft || (hasFailed && !options.clean) ? 1 : 0;
 };
 
 const end = (reason: string): void => {

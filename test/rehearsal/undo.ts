@@ -40,9 +40,9 @@ const assemble = async (
 /** Deploys with the settings of production, and makes an admin and a user. */
 export const deployProduction = async (proof: Proof): Promise<string> => {
   const { place } = proof;
+  const alarms = place.run ? { alarmTopicArn: await makeTopic(place) } : {};
   await noteBefore(proof, 'production');
   const lock = place.run && proof.isLocked ? { auditLockDays: 1 } : {};
-  const alarms = place.run ? { alarmTopicArn: await makeTopic(place) } : {};
   const settings = { ...production, ...lock, ...alarms };
   const assembly = await assemble(place, 'production', settings);
   const deployment = await openDeployment(place, assembly);

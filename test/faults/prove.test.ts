@@ -1,0 +1,182 @@
+/** That each step of a proof reports what is done to it, and that `--clean` leaves nothing, whatever happened. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type Fault,
+  type FaultyCall,
+  named,
+  prove,
+  runIn,
+  startAccount,
+  startFaulty,
+} from '../prove/at-emulator.ts';
+import { takeInventory } from '../rehearsal/deployment.ts';
+import { steps } from '../rehearsal/steps.ts';
+import { folderForThisFile } from '../support/folder.ts';
+
+/** The test may wait for an emulator that has two stacks deployed several times. */
+const timeout = 3_600_000;
+
+const denied: Fault = { code: 'AccessDenied' };
+const isTo =
+  (text: string) =>
+  ({ target, path }: FaultyCall) =>
+    target.endsWith(text) || path.endsWith(text);
+
+/** Which calls of a step are denied; and what else is done to one. */
+const sabotages: Readonly<
+  Record<string, ((call: FaultyCall) => boolean) | 'killed' | 'expired' | 'not done here'>
+> = {
+  acceptance: isTo('.GetSecretValue'),
+  console: isTo('.GetSecretValue'),
+  seal: isTo('/invocations'),
+  permissions: isTo('/invocations'),
+  throttles: 'not done here',
+  latency: isTo('/configuration'),
+  load: 'killed',
+  secret: isTo('.PutSecretValue'),
+  unchanged: 'expired',
+  changed: () => true,
+  taken: () => true,
+  check: () => true,
+  mail: () => true,
+  key: isTo('.CreateKey'),
+  destroy: () => true,
+  'permissions-of-production': isTo('/invocations'),
+  alarm: 'not done here',
+  pause: isTo('/invocations'),
+  events: isTo('.PutRule'),
+  restore: isTo('.RestoreTableToPointInTime'),
+  application: 'not done here',
+};
+
+const folder = folderForThisFile();
+let account: Awaited<ReturnType<typeof startAccount>>;
+beforeAll(async () => {
+  account = await startAccount();
+}, timeout);
+afterAll(() => account.stop());
+
+const inventory = () => takeInventory(account.place);
+
+describe('A proof is refused, and makes nothing,', () => {
+  const only = ['--yes', '--only', 'seal'];
+
+  it.each([
+    ['without consent', ['--only', 'seal'], 2, 'add --yes if you agree'],
+    [
+      'with a step that there is none of',
+      ['--yes', '--only', 'seals'],
+      2,
+      'there are acceptance, ',
+    ],
+    [
+      'in an account of others',
+      [...only, '--account', '210987654321'],
+      1,
+      'choose others by AWS_PROFILE',
+    ],
+    ['without a run to go on with', ['--resume'], 1, 'there is no run'],
+    ['without a run to clean', ['--clean'], 1, 'there is no run'],
+    [
+      'with an account that is none',
+      [...only, '--account', '123'],
+      2,
+      '--account must be 12 digits',
+    ],
+  ])('%s', async (_, args, status, sentence) => {
+    const ended = await prove([...named(folder), ...args], account.env);
+
+    expect(ended.output).toContain(sentence);
+    expect(ended.status).toBe(status);
+    expect(runIn(folder)).toBeUndefined();
+  });
+
+  it('by the root user', async () => {
+    const env = { ...account.env, AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
+
+    const { output } = await prove([...named(folder), ...only], env);
+
+    expect(output).toContain('credentials of the root user');
+    expect(runIn(folder)).toBeUndefined();
+  });
+
+  it('where the account may run too few functions', async () => {
+    const body = JSON.stringify({ AccountLimit: { ConcurrentExecutions: 10 }, AccountUsage: {} });
+    const faulty = await startFaulty(account.port, ({ path }) =>
+      path.includes('/account-settings') ? { body } : undefined,
+    );
+
+    const { output } = await prove([...named(folder), ...only], { ...account.env, ...faulty.env });
+    faulty.stop();
+
+    expect(output).toContain(
+      'may run 10 functions at a time in eu-central-1, and the proof needs 100',
+    );
+    expect(runIn(folder)).toBeUndefined();
+  });
+});
+
+describe('Each step', () => {
+  it('has a sabotage', () => {
+    const all = steps.filter(({ when }) => when !== 'ground').map(({ name }) => name);
+
+    expect(Object.keys(sabotages)).toEqual(all);
+  });
+
+  it(
+    'reports it, a run goes on after a kill and with new credentials, and nothing is left in the end',
+    async () => {
+      const before = await inventory();
+      let step = '';
+      let hits = 0;
+      const faulty = await startFaulty(account.port, (call) => {
+        const sabotage = sabotages[step];
+        if (sabotage === 'expired') return { code: 'ExpiredToken' };
+        if (typeof sabotage !== 'function' || !sabotage(call)) return undefined;
+        hits += 1;
+        return denied;
+      });
+      const env = { ...account.env, ...faulty.env };
+      const go = (how: readonly string[]) =>
+        prove([...named(folder), '--keep', ...how], env, (output, kill) => {
+          [step = ''] = [...output.matchAll(/^== .*\(([\w-]+)\)$/gm)].at(-1)?.slice(1) ?? [];
+          if (sabotages[step] === 'killed') kill();
+        });
+      const outcomeOf = (name: string) =>
+        runIn(folder)?.outcomes.find((outcome) => outcome.name === name);
+
+      const killed = await go(['--yes', '--only', Object.keys(sabotages).join()]);
+      expect(killed.output).toContain('Terminated: go on by --resume');
+      expect(outcomeOf('load')).toBeUndefined();
+      const again = await prove([...named(folder), '--yes'], account.env);
+      expect(again.output).toContain('is of a run that has not ended');
+
+      Object.assign(sabotages, { load: 'not done here' });
+      const expired = await go(['--resume']);
+      expect(expired.output).toContain('renew them (aws sso login), and go on by --resume');
+      expect(outcomeOf('unchanged')).toBeUndefined();
+
+      Object.assign(sabotages, { unchanged: 'not done here' });
+      const ended = await go(['--resume']);
+      faulty.stop();
+      expect(ended.status).toBe(1);
+      const expected = Object.entries(sabotages).map(([name, sabotage]) => {
+        if (typeof sabotage === 'function') return [name, 'failed'];
+        return [name, name === 'unchanged' ? 'proved' : 'not proved'];
+      });
+      expect(expected.map(([name = '']) => [name, outcomeOf(name)?.outcome])).toEqual(expected);
+      expect(hits).toBeGreaterThan(expected.length / 2);
+
+      const cleaned = await prove([...named(folder), '--clean'], account.env);
+      expect(cleaned.output).toContain('Nothing is left.');
+      expect(cleaned.status).toBe(0);
+      expect(await inventory()).toEqual(before);
+      const report = readFileSync(join(folder, 'prove.md'), 'utf8');
+      expect(report).toContain('# Proof of ');
+      expect(report).not.toContain('000000000000');
+    },
+    timeout,
+  );
+});

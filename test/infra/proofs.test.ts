@@ -1,0 +1,52 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { masked } from '../prove/report.ts';
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+const isProved = existsSync(`infra/proofs/${version}.md`);
+const words = 'not proved in AWS';
+
+it.each(['README.md', '.github/SECURITY.md'])(
+  '%s says that the version is not proved in AWS until its report is in infra/proofs',
+  (file) => {
+    expect(readFileSync(file, 'utf8').replaceAll(/\s+/g, ' ').includes(words)).toBe(!isProved);
+  },
+);
+
+it('The notes of a release say it too', () => {
+  const workflow = readFileSync('.github/workflows/release.yml', 'utf8');
+
+  expect(workflow).toContain(words);
+  expect(workflow).toMatch(/if \[ ! -f "infra\/proofs\/\$\{TAG#v\}\.md" \]; then/);
+});
+
+it('infra/proving.md begins with who has never run it, in at most 500 words', () => {
+  const text = readFileSync('infra/proving.md', 'utf8');
+  const [, first = ''] = /^# [^\n]*\n\n(.*?[.:])(?:\s|$)/s.exec(text) ?? [];
+
+  expect(first.replaceAll(/\s+/g, ' ')).toContain('Its authors have never run this in AWS');
+  expect(text.split(/\s+/).length).toBeLessThanOrEqual(500);
+});
+
+it('Each report in infra/proofs is of AWS and of its version, every step of it was proved, and it names no account', () => {
+  for (const file of globSync('infra/proofs/*.md')) {
+    const text = readFileSync(file, 'utf8');
+    const [, ofVersion = '', proved, all] =
+      /^# Proof of (\S+) in AWS$.*^- Proved: (\d+) of (\d+) steps$/ms.exec(text) ?? [];
+
+    expect(file).toBe(`infra/proofs/${ofVersion}.md`);
+    expect(proved).toBe(all);
+    expect(text).not.toMatch(/\b\d{12}\b/);
+  }
+});
+
+it('A report has no account, no address of a machine and no address of a person', () => {
+  const account = '123456789012';
+  const text =
+    `arn:aws:iam::${account}:user/x at https://a1.execute-api.eu-central-1.amazonaws.com/api ` +
+    'and sqs.eu-central-1.amazonaws.com, 192.0.2.7, ada@example.com; 12.5 s, 200 of 200';
+
+  expect(masked(text, { account })).toBe(
+    'arn:aws:iam::(account):user/x at (address) and (address), (address), (address); 12.5 s, 200 of 200',
+  );
+});
