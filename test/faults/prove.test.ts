@@ -45,9 +45,11 @@ const sabotages: Readonly<
   destroy: () => true,
   'permissions-of-production': isTo('/invocations'),
   alarm: 'not done here',
+  lock: 'not done here',
   pause: isTo('/invocations'),
   events: isTo('.PutRule'),
   restore: isTo('.RestoreTableToPointInTime'),
+  update: () => true,
   application: 'not done here',
 };
 

@@ -16,6 +16,9 @@ const mails = { mailFrom: 'accounts@example.com', resetUrl: 'https://app.example
 const sessions = { sessionDays: 90, secondFactor: 'optional', tokenSigning: 'RS256' };
 const settings = { ...development, ...mails, ...sessions };
 
+/** The same settings; in AWS the sender is another. */
+export const mailingSettings = settings;
+
 /** Where a URL of Lambda's API has the name of a function. */
 const beforeName = '/2015-03-31/functions/';
 
@@ -100,11 +103,17 @@ const reset = async ({ place, api }: Deployment): Promise<void> => {
 };
 
 /** A second factor, whose secret KMS encrypts. */
-const useFactor = async ({ api, place }: Deployment): Promise<void> => {
+const enterByFactor = async ({ api }: Deployment): Promise<string> => {
   const user = await registerWithFactor(api);
   const { secret, email, password } = user;
   requireStatus(await api('POST', '/api/login', { json: { email, password } }), 401);
   await logIn(api, { ...user, code: codeOf(secret, { ahead: 1 }) });
+  return email;
+};
+
+const useFactor = async (deployment: Deployment): Promise<void> => {
+  const { place } = deployment;
+  const email = await enterByFactor(deployment);
   const notices = await keptFor(place, 'ses', email);
   requireThat(
     notices.some((one) => one.includes('Your second factor was changed')),
@@ -120,6 +129,17 @@ const verifyElsewhere = async ({ api, outputs }: Deployment, old: string): Promi
   const keys = createLocalJWKSet((await api('GET', '/.well-known/jwks.json')).body);
   await jwtVerify(token, keys, { issuer, audience: issuer, typ: 'at+jwt' });
   requireStatus(await api('GET', '/api/profile', { token }), 200);
+};
+
+/** Asks for a mail to an address, and uses keys of KMS, in a stack that has changed to the settings above. */
+export const useMailing = async (
+  deployment: Deployment,
+  { token, email }: { readonly token: string; readonly email: string },
+): Promise<void> => {
+  await verifyElsewhere(deployment, token);
+  await register(deployment.api, { email });
+  await ask(deployment.api, email);
+  await enterByFactor(deployment);
 };
 
 /** Has the stack send mails, and resets passwords; uses keys of KMS for tokens and second factors. */

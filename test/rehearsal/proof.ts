@@ -50,6 +50,11 @@ export interface Step {
   readonly run: (proof: Proof) => Promise<string | undefined>;
 }
 
+/** Something that a step needs is not there, so that it proves nothing; the message says what. */
+export class NotProved extends Error {
+  override readonly name = 'NotProved';
+}
+
 export interface Outcome {
   readonly name: string;
   readonly title: string;
@@ -76,19 +81,27 @@ export const doStep = async (step: Step, proof: Proof): Promise<Outcome> => {
   console.log(`== ${title} (${name})`);
   takeSeen();
   const begun = performance.now();
-  const [figures, failure] = await step.run(proof).then(
+  const [figures, error] = await step.run(proof).then(
     (found) => [found ?? '', undefined] as const,
-    (error: Error) =>
-      ['', `${error.name === 'Error' ? '' : `${error.name}: `}${error.message}`] as const,
+    (thrown: Error) => ['', thrown] as const,
   );
   const seen = takeSeen();
   const seconds = Math.round((performance.now() - begun) / 100) / 10;
-  const why = failure ?? reason ?? (seen.length > 0 ? '' : 'it saw no id of a request');
-  const outcome = failure === undefined ? (why ? 'not proved' : 'proved') : 'failed';
+  const nothing = seen.length > 0 ? '' : 'it saw no id of a request';
+  const why = error ? textOf(error) : (reason ?? nothing);
+  const outcome = outcomeOf(error, why);
   const ids = { requestId: seen.at(-1) ?? '', requests: seen.length };
   console.log(`   ${[`${seconds} s: ${outcome}`, figures, why].filter(Boolean).join('; ')}`);
   return { name, title, outcome, where: proof.place.name, seconds, figures, why, ...ids };
 };
+
+const outcomeOf = (error: Error | undefined, why: string): Outcome['outcome'] => {
+  if (error && !(error instanceof NotProved)) return 'failed';
+  return why ? 'not proved' : 'proved';
+};
+
+const textOf = ({ name, message }: Error): string =>
+  /^(Error|NotProved)$/.test(name) ? message : `${name}: ${message}`;
 
 /** The outcome of a step that is not done. */
 export const notDone = ({ name, title }: Step, { name: where }: Place, why: string): Outcome => ({

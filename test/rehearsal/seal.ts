@@ -138,6 +138,25 @@ export const tamperWithEntries = async (
   await put(recent);
 };
 
+/** Deletes the version of the first file, which its lock refuses. @returns what the lock is */
+export const deleteLocked = async (deployment: Deployment): Promise<string> => {
+  const { call } = deployment.place;
+  const bucket = bucketOf(deployment);
+  const { ObjectLockConfiguration: lock } = await call(
+    's3',
+    'get_object_lock_configuration',
+    bucket,
+  );
+  const { Mode, Days } = lock.Rule.DefaultRetention;
+  requireThat(Mode === 'COMPLIANCE' && Days === 1, `The lock is ${JSON.stringify(lock)}`);
+  const object = { ...bucket, Key: `audit-archive/${fileName(1)}` };
+  const { VersionId } = await call('s3', 'head_object', object);
+  const version = { ...object, VersionId, BypassGovernanceRetention: true };
+  const refusal = await refusalOf(call('s3', 'delete_object', version));
+  requireThat(/object lock/i.test(refusal), `A locked version: ${refusal}`);
+  return `${Mode}, ${Days} day`;
+};
+
 /** Deletes and overwrites the first file: it is found, and a locked version cannot go. */
 export const tamperWithArchive = async (
   deployment: Deployment,

@@ -13,13 +13,22 @@ import {
   rotateSecret,
   takePermission,
 } from './development.ts';
+import { sendToSimulator } from './mail.ts';
 import { measureLatency, putLoad, tryThrottles } from './measures.ts';
 import { rehearseReset, rotateTokenKey } from './password-reset.ts';
 import { tryPermissions } from './permissions.ts';
 import type { Step } from './proof.ts';
 import { sealAndVerify } from './seal.ts';
 import { development } from './stack.ts';
-import { deployProduction, pauseSeal, produced, restoreAndTakeOver, tellEvents } from './undo.ts';
+import {
+  deployProduction,
+  pauseSeal,
+  produced,
+  proveLock,
+  restoreAndTakeOver,
+  tellEvents,
+} from './undo.ts';
+import { updateRelease } from './update.ts';
 
 export const steps: readonly Step[] = [
   {
@@ -102,7 +111,8 @@ export const steps: readonly Step[] = [
     name: 'mail',
     title:
       'Send a mail, reset a password by its link, and use keys of KMS for tokens and second factors',
-    ...{ part: 'development', when: 'gate', run: rehearseReset },
+    ...{ part: 'development', when: 'gate' },
+    run: (proof) => (proof.place.name === 'AWS' ? sendToSimulator(proof) : rehearseReset(proof)),
   },
   {
     name: 'key',
@@ -133,6 +143,12 @@ export const steps: readonly Step[] = [
     run: (proof) => raiseAlarm(produced(proof).deployment),
   },
   {
+    name: 'lock',
+    title: 'Find the lock of the archive, and that no locked object can be deleted',
+    ...{ part: 'production', when: 'long', lacking: 'Object Lock as CloudFormation sets it' },
+    run: proveLock,
+  },
+  {
     name: 'pause',
     title: 'Seal the trail, pause the seal, make another user, and resume it: the chain goes on',
     ...{ part: 'production', when: 'long', run: pauseSeal },
@@ -147,6 +163,11 @@ export const steps: readonly Step[] = [
     title:
       'Restore the tables, put back what was sealed later, destroy the stack, have a new one take over, find tampering',
     ...{ part: 'production', when: 'long', run: restoreAndTakeOver },
+  },
+  {
+    name: 'update',
+    title: 'Update a stack of the release before, and find its data intact',
+    ...{ part: 'elsewhere', when: 'long', run: updateRelease },
   },
   {
     name: 'application',

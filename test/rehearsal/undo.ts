@@ -5,10 +5,10 @@ import { createAdmin, openDeployment, takeInventory } from './deployment.ts';
 import { noteBefore } from './development.ts';
 import { putEventsAt, rehearseEvents } from './events.ts';
 import type { Place } from './place.ts';
-import type { Deployed, Proof } from './proof.ts';
+import { type Deployed, NotProved, type Proof } from './proof.ts';
 import { noteRestored, replayArchive, restoreTables, takeOver } from './restore.ts';
 import { follow, linesWith } from './runbook.ts';
-import { lockArchive, pauseAndResume, sealAndVerify } from './seal.ts';
+import { deleteLocked, lockArchive, pauseAndResume, sealAndVerify } from './seal.ts';
 import { type Assembly, destroy, synthesise, variant } from './stack.ts';
 import { requireThat, step } from './step.ts';
 
@@ -68,6 +68,14 @@ export const pauseSeal = async (proof: Proof): Promise<string> => {
   const states = { on: assembly, paused };
   const record = () => register(deployment.api, { password });
   return locked + (await pauseAndResume(deployment, states, record));
+};
+
+/** @throws {NotProved} unless the run locks its archive */
+export const proveLock = async (proof: Proof): Promise<string> => {
+  if (!proof.isLocked) throw new NotProved('--lock was not given');
+  const { deployment } = produced(proof);
+  await sealAndVerify(deployment);
+  return deleteLocked(deployment);
 };
 
 export const tellEvents = async (proof: Proof): Promise<string> => {
