@@ -43,7 +43,7 @@ export function askToMake(
     user: { ...options.user, id: bytesIn(options.user.id) },
     excludeCredentials: options.excludeCredentials.map((one) => ({ ...one, id: bytesIn(one.id) })),
   };
-  return ask('create', { publicKey, ...(signal && { signal }) });
+  return ask('create', { publicKey, signal });
 }
 
 /**
@@ -56,7 +56,7 @@ export function askToUse(
   mediation?: 'conditional',
 ): Promise<UsedCredential> {
   const publicKey = { ...options, challenge: bytesIn(options.challenge) };
-  return ask('get', { publicKey, ...(mediation && { mediation }), ...(signal && { signal }) });
+  return ask('get', { publicKey, mediation, signal });
 }
 
 function bytesIn(text: string): Uint8Array {

@@ -14,7 +14,7 @@ export async function exchange(
 ): Promise<Tokens> {
   const body = JSON.stringify({ refreshToken });
   const headers = { 'Content-Type': 'application/json' };
-  const response = await post(target, '/api/refresh', { headers, body, ...aborted(signal) });
+  const response = await post(target, '/api/refresh', { headers, body, signal: signal ?? null });
   if (!response.ok) throw await errorIn(response);
   try {
     const tokens = (await response.json()) as Tokens;
@@ -45,7 +45,7 @@ async function endAtService(
   const end = (token: string) =>
     post(target, '/api/logout', {
       headers: { Authorization: `Bearer ${token}` },
-      ...aborted(signal),
+      signal: signal ?? null,
     });
   let response = leftOf(session) > 0 ? await end(session.token) : undefined;
   if (!response || response.headers.get('Error-Code') === 'TOKEN_EXPIRED') {
@@ -61,8 +61,4 @@ async function post({ base, fetch }: Target, path: string, init: RequestInit): P
   } catch (error) {
     throw lost(error, init.signal);
   }
-}
-
-function aborted(signal?: AbortSignal) {
-  return signal ? { signal } : {};
 }

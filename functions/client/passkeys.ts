@@ -67,19 +67,19 @@ function passkeysOf<Declared extends object>(accounts: Accounts<Declared>): Pass
       );
       if (credential.error) return credential;
       const body = { credential: credential.data };
-      return mapped(api.POST('/api/login/passkey', { body, ...given(signal) }), ({ message }) => ({
+      return mapped(api.POST('/api/login/passkey', { body, signal }), ({ message }) => ({
         message,
         user: accounts.user as User<Declared>,
       }));
     },
     async addPasskey(name, body, { signal } = {}) {
       offer.end();
-      const options = await api.POST('/api/passkeys/options', { body, ...given(signal) });
+      const options = await api.POST('/api/passkeys/options', { body, signal });
       if (options.error) return options;
       const credential = await answered(() => askToMake(options.data, signal));
       if (credential.error) return credential;
       const passkey = { credential: credential.data, ...(name.trim() && { name }) };
-      return mapped(api.POST('/api/passkeys', { body: passkey, ...given(signal) }), andTell);
+      return mapped(api.POST('/api/passkeys', { body: passkey, signal }), andTell);
     },
     listPasskeys: (options) => mapped(api.GET('/api/passkeys', options), ({ data }) => data),
     removePasskey(passkey, body, options) {
@@ -113,7 +113,7 @@ async function offered(api: Api, offer: Offer, signal?: AbortSignal): Promise<Us
   offer.end = end;
   signal?.addEventListener('abort', end);
   while (!standing.signal.aborted && !signal?.aborted && (await canAutofill())) {
-    const { data: options } = await api.POST('/api/login/passkey-options', given(signal));
+    const { data: options } = await api.POST('/api/login/passkey-options', { signal });
     if (!options || standing.signal.aborted) break;
     const round = new AbortController();
     const endRound = () => round.abort();
@@ -130,11 +130,7 @@ async function offered(api: Api, offer: Offer, signal?: AbortSignal): Promise<Us
 
 /** @throws {AccountsError} if no passkey was used */
 async function asked(api: Api, signal?: AbortSignal): Promise<UsedCredential> {
-  const { data, error } = await api.POST('/api/login/passkey-options', given(signal));
+  const { data, error } = await api.POST('/api/login/passkey-options', { signal });
   if (error) throw error;
   return askToUse(data, signal);
-}
-
-function given(signal?: AbortSignal) {
-  return signal ? { signal } : {};
 }
