@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { Token } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { type Attribute, attributesFile } from '../lib/ground/attribute.ts';
@@ -11,6 +10,7 @@ import {
 import { type Rule, type Setting, type ValueOf, variableOf } from '../lib/ground/setting.ts';
 import { serviceNames, serviceSettings, trailSettings } from '../lib/ground/settings.ts';
 import { corsOrigins } from './cors.ts';
+import { hashOf } from './parameter.ts';
 
 /** A setting is unknown or not allowed; the message names the setting and its rule. */
 export class SettingError extends Error {
@@ -169,11 +169,6 @@ export function operatorVariables(settings: DeploymentSettings): Readonly<Record
   const { userAttributes } = settings;
   const variables = functionVariables(settings);
   return userAttributes ? { ...variables, USER_ATTRIBUTES: hashOf(userAttributes) } : variables;
-}
-
-/** The hash of a list of declared attributes. */
-export function hashOf(userAttributes: string): string {
-  return createHash('sha256').update(userAttributes).digest('hex');
 }
 
 /** The file beside the code of functions that holds the value of a setting. */

@@ -1,3 +1,6 @@
+/** The parameter in AWS Systems Manager by which the operator's commands find a service. */
+import { createHash } from 'node:crypto';
+
 /**
  * The name of the parameter in AWS Systems Manager by which the operator's commands find a service.
  * @param path the path of the service in its stack; Default, which the CDK leaves out of ids, is the
@@ -6,4 +9,9 @@
 export function parameterOf(stack: string, path = ''): string {
   const place = path.split('/').filter((part) => part !== '' && part !== 'Default');
   return ['/accounts', stack, ...place].join('/');
+}
+
+/** The hash of a list of declared attributes. */
+export function hashOf(userAttributes: string): string {
+  return createHash('sha256').update(userAttributes).digest('hex');
 }

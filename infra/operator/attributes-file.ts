@@ -1,7 +1,7 @@
 /** The declared attributes, which the parameter of a deployed service holds only as a hash. */
 import { readFileSync } from 'node:fs';
 import { parseJson } from '../../lib/ground/rules.ts';
-import { hashOf } from '../deployment-settings.ts';
+import { hashOf } from '../parameter.ts';
 import { Failure } from './failure.ts';
 
 /**
