@@ -101,6 +101,20 @@ const removals: Readonly<Record<string, Removal>> = {
     const { QueueUrl } = await call('sqs', 'get_queue_url', { QueueName: id });
     await call('sqs', 'delete_queue', { QueueUrl });
   },
+  // A bus that has rules is not deleted with its stack.
+  'events event-bus': async (call, EventBusName) => {
+    const { Rules } = await call('events', 'list_rules', { EventBusName });
+    for (const { Name } of Rules) {
+      const { Targets } = await call('events', 'list_targets_by_rule', {
+        EventBusName,
+        Rule: Name,
+      });
+      const Ids = Targets.map(({ Id }: { readonly Id: string }) => Id);
+      if (Ids.length > 0) await call('events', 'remove_targets', { EventBusName, Rule: Name, Ids });
+      await call('events', 'delete_rule', { EventBusName, Name });
+    }
+    await call('events', 'delete_event_bus', { Name: EventBusName.replace(/^.*\//, '') });
+  },
   topic: (call, TopicArn) => call('sns', 'delete_topic', { TopicArn }),
 };
 

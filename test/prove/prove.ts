@@ -79,7 +79,7 @@ for production, restored tables, a function, a queue and a topic, each with the 
 name or its tag, and removes them in the end${keep ? ' by --clean' : ''}; keys then wait for seven days.${
     lock ? ' With --lock the bucket of the archive can be\nremoved in a day, by --clean.' : ''
   }
-It takes about three hours, and costs at most ${inDollars(greatestDollars())} by infra/cost.md; an hour of
+It takes some hours, and costs at most ${inDollars(greatestDollars())} by infra/cost.md; an hour of
 --keep costs ${inDollars(dollarsOfHour())}.`);
   if (yes) return;
   if (!process.stdin.isTTY)

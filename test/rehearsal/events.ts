@@ -18,8 +18,12 @@ export const putEventsAt =
     return template;
   };
 
-const urlOf = ({ place }: Deployment, QueueName: string): Promise<{ QueueUrl: string }> =>
-  place.call('sqs', 'get_queue_url', { QueueName });
+/** The name of a queue and its rule in infra/runbooks.md, in a proving run with the run's id. */
+const nameAt = ({ place, stackName }: Deployment, name: string): string =>
+  place.run ? `${stackName}-${name}` : name;
+
+const urlOf = (deployment: Deployment, name: string): Promise<{ QueueUrl: string }> =>
+  deployment.place.call('sqs', 'get_queue_url', { QueueName: nameAt(deployment, name) });
 
 interface Told {
   readonly source: string;
@@ -109,8 +113,10 @@ export const rehearseEvents = async (deployment: Deployment, user: Account): Pro
     const lines = linesWith('Events', text)
       .replaceAll('aws sqs ', 'aws sqs --endpoint-url "$AWS_ENDPOINT_URL" ')
       .replaceAll('accounts-production', deployment.stackName);
-    const others = lines.replaceAll('failed-logins', 'tampering');
-    return lines + others.replace('users.LOGIN.FAILURE', 'audit-logs.TAMPERED');
+    const own = (name: string) => lines.replaceAll('failed-logins', nameAt(deployment, name));
+    return (
+      own('failed-logins') + own('tampering').replace('users.LOGIN.FAILURE', 'audit-logs.TAMPERED')
+    );
   };
   await follow(both('create-queue'), deployment.place);
   await tellFailedLogin(deployment, user);

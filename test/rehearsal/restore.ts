@@ -74,7 +74,7 @@ export const replayArchive = async (deployment: Deployment, restored: string, lo
   requireThat(streams.length > 0, `No stream of the restored table: ${streamed}`);
   const chain = { auditArchiveBucketName: bucket, auditSealKeyArn: key };
   const events = { events: 'on', auditStreamArn: streams.at(-1) ?? '' };
-  const names = { name: 'production', ...namesAt(place) };
+  const names = { name: 'restored', ...namesAt(place) };
   return { ...(place.run ? names : namesAt(place)), auditSeal: 'on', ...chain, ...events };
 };
 
