@@ -48,7 +48,10 @@ const synthesiseRelease = async (place: Place, version: string): Promise<Assembl
   writeFileSync(join(folder, `infra/deployments/${name}.json`), JSON.stringify(settings));
   const synth = `./node_modules/.bin/cdk synth --quiet --output out -c name=${name} -c v1ReservedConcurrency=none`;
   const install = 'npm ci --silent --no-audit --no-fund';
-  await run('sh', ['-c', `cd "$0" && ${install} && ${synth}`, folder], { env: place.env });
+  // The certificate of the emulator is not for the registry.
+  const { NODE_EXTRA_CA_CERTS } = process.env;
+  await run('sh', ['-c', `cd "$0" && ${install}`, folder], { env: { NODE_EXTRA_CA_CERTS } });
+  await run('sh', ['-c', `cd "$0" && ${synth}`, folder], { env: place.env });
   changeTemplate(join(folder, 'out'), stackName, place.adapt);
   return { folder: join(folder, 'out'), stackName };
 };
