@@ -12,7 +12,7 @@ const leastConcurrency = 100;
 export const placeOf = (account: string, region: string, run?: string): Place => {
   const env = variables(region);
   const { AWS_ENDPOINT_URL: endpoint, EMULATOR_PORT: port } = process.env;
-  if (port) return emulatorAt(Number(port), env, run);
+  if (port) return { ...emulatorAt(Number(port), env, run), account, region };
   if (endpoint) throw new Failure(`AWS_ENDPOINT_URL is ${endpoint}, which is not AWS: unset it.`);
   return {
     ...{ name: 'AWS', account, region, env, call: awsClient(env), sealInterval: 300 },
