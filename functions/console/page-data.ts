@@ -1,3 +1,11 @@
+/** An attribute of users, as it is declared (lib/ground/attribute.ts). */
+export interface Attribute {
+  readonly name: string;
+  readonly type: 'text' | 'number' | 'boolean' | 'choice' | 'date';
+  readonly choices?: readonly string[];
+  readonly writer?: 'user' | 'admin';
+}
+
 /** The settings in force that the console needs. The page carries them as JSON. */
 export interface PageData {
   /** The name of the product. */
@@ -8,6 +16,8 @@ export interface PageData {
   readonly identities: boolean;
   /** The domain of passkeys, and the origins whose pages can use them; absent: passkeys are off. */
   readonly passkeys?: { readonly rpId: string; readonly origins: readonly string[] };
+  /** The attributes of users that are declared; absent: none. */
+  readonly attributes?: readonly Attribute[];
   readonly secondFactor: 'off' | 'optional' | 'admins';
   readonly passwordMinLength: number;
   /** The pattern of addresses, as the contract has it. */

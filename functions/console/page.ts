@@ -2,6 +2,7 @@
 
 import {
   type Config,
+  hasAttributes,
   hasIdentities,
   hasPasskeys,
   hasSessions,
@@ -10,6 +11,7 @@ import {
   sendsMail,
 } from '../../lib/ground/settings.ts';
 import type { FileNames } from '../../lib/http/page-files.ts';
+import { declaredAttributes } from '../../lib/options/attributes/attributes.ts';
 import { emailPattern } from '../../lib/users/fields.ts';
 import { mark } from './mark.ts';
 import type { PageData } from './page-data.ts';
@@ -97,6 +99,7 @@ function dataOf(settings: Config): Omit<PageData, 'meanings'> {
     sessions: hasSessions(settings),
     identities: hasIdentities(settings),
     ...(hasPasskeys(settings) && { passkeys: JSON.parse(settings.passkeys) }),
+    ...(hasAttributes(settings) && { attributes: declaredAttributes(settings) }),
     secondFactor: settings.secondFactor,
     passwordMinLength: settings.passwordMinLength,
     emailPattern,

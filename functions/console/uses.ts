@@ -1,5 +1,5 @@
 import type { Uses } from '../../infra/permissions.ts';
 
 export const uses: Uses = {
-  index: ['seal.told', 'files'],
+  index: ['seal.told', 'files', 'attributes'],
 };

@@ -10,7 +10,7 @@ import {
 } from '../components/profile.tsx';
 import { Card, Screen } from '../components/screen.tsx';
 import { signedIn } from '../session.ts';
-import { Identities, OwnFactor, Passkeys, Sessions } from './on-demand.tsx';
+import { Attributes, Identities, OwnFactor, Passkeys, Sessions } from './on-demand.tsx';
 
 export const Account = () => {
   const id = signedIn.use().session?.id ?? 0;
@@ -28,6 +28,7 @@ export const Account = () => {
             <Card title="Profile">
               <ProfileForm user={user} changed={changed} />
             </Card>
+            <Attributes user={user} changed={changed} />
             <div class="columns">
               <Card title="Password">
                 <PasswordForm user={user} changed={changed} />

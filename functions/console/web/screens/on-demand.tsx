@@ -42,6 +42,9 @@ const none = () => null;
 export const Seal = onDemand('The seal', (all) => all.Seal);
 export const Settings = onDemand('The settings', (all) => all.Settings);
 export const OwnFactor = onDemand('The second factor', (all) => all.OwnFactor);
+export const Attributes = settings.attributes
+  ? onDemand('The attributes', (all) => all.Attributes)
+  : none;
 export const Sessions = settings.sessions ? onDemand('The sessions', (all) => all.Sessions) : none;
 export const Passkeys = settings.passkeys ? onDemand('The passkeys', (all) => all.Passkeys) : none;
 export const Identities = settings.identities

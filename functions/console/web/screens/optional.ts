@@ -1,4 +1,5 @@
 /** What only some services or few visits need: one file, which on-demand.tsx loads when a part of it is shown. */
+export { Attributes } from '../components/attributes.tsx';
 export { Identities } from '../components/identities.tsx';
 export { Passkeys } from '../components/passkeys.tsx';
 export { OwnFactor } from '../components/second-factor.tsx';

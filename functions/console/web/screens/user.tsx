@@ -15,7 +15,7 @@ import { askFor, forgetUsers, knownOf } from '../trail/known-users.ts';
 import { readState } from '../trail/query.ts';
 import { type StandingSpan, standingsOf } from '../trail/standing.ts';
 import { useWhole } from '../trail/whole.ts';
-import { Identities, Passkeys, Sessions } from './on-demand.tsx';
+import { Attributes, Identities, Passkeys, Sessions } from './on-demand.tsx';
 
 const shown = 10;
 
@@ -108,6 +108,7 @@ export const User = ({ id }: { id: number }) => {
                       <ProfileForm user={user} changed={changed} />
                     </Card>
                   )}
+                  <Attributes user={user} changed={changed} />
                   <Access user={user} changed={changed} />
                   <Identities user={user} changed={changed} />
                   <Passkeys user={user} changed={changed} />

@@ -47,13 +47,25 @@ const ways: Details = { reset: 'by reset link', verification: 'by mailed link' }
 const isChange = (value: unknown): value is { from: unknown; to: unknown } =>
   Object(value).from !== undefined && Object(value).to !== undefined;
 
+/** Whether a field is an attribute whose values the details have. */
+const isToldOf = (name: string, { attributes }: Details): boolean =>
+  name.startsWith('attributes.') && name.slice('attributes.'.length) in Object(attributes);
+
 /** The words for a detail, by its name; for others `name: value`. Empty: nothing. */
 const sayings: Readonly<Record<string, (value: unknown, all: Details) => string>> = {
   fields: (names, all) =>
     [names]
       .flat()
-      .filter((name) => !(String(name) in all))
-      .map((name) => words(String(name)))
+      .map(String)
+      .filter((name) => !(name in all) && !isToldOf(name, all))
+      .map((name) => words(name.replace('attributes.', '')))
+      .join(', '),
+  attributes: (changes) =>
+    Object.entries(Object(changes))
+      .map(([name, change]) => {
+        const { from, to } = Object(change);
+        return `${words(name)}: ${quoted(from ?? 'unset')} → ${quoted(to ?? 'unset')}`;
+      })
       .join(', '),
   by: (way, { requested }) =>
     requested === true ? 'reset link mailed' : String(ways[String(way)] ?? `by ${way}`),

@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import { serviceForThisFile } from '../../support/acceptance.ts';
+import { register } from '../../support/client.ts';
+import { browserForThisFile } from '../browser.ts';
+import { openConsole, signIn } from '../console.ts';
+import { openPage, violationsIn } from '../page.ts';
+
+const service = await serviceForThisFile({
+  SESSION_DAYS: '90',
+  USER_ATTRIBUTES: JSON.stringify([
+    { name: 'plan', type: 'choice', choices: ['free', 'pro'] },
+    { name: 'seats', type: 'number' },
+    { name: 'terms', type: 'boolean' },
+    { name: 'born', type: 'date' },
+    { name: 'nick', type: 'text', maxLength: 5, writer: 'user' },
+  ]),
+});
+const { api, adminToken: token } = service;
+const browser = await browserForThisFile();
+
+it('An admin writes all attributes of a user, and the trail says what they were', async () => {
+  const { id } = await register(api);
+  const shown = async () => (await api('GET', `/api/users/${id}`, { token })).body.attributes;
+  const { page } = await openConsole(browser, service, `#/users/${id}`);
+  const save = () => page.getByRole('button', { name: 'Save the attributes' }).click();
+
+  await page.getByLabel('plan').selectOption('pro');
+  await page.getByLabel('seats').fill('2.5');
+  await page.getByLabel('terms').selectOption('Yes');
+  await page.getByLabel('born').fill('2000-02-29');
+  await page.getByLabel('nick').fill('too long');
+  await save();
+  await page.locator('[aria-invalid]').waitFor();
+  expect(await violationsIn(page)).toEqual([]);
+  await page.getByLabel('nick').fill('Ada');
+  await save();
+
+  await page.getByText('plan: unset → pro').waitFor();
+  const all = { plan: 'pro', seats: 2.5, terms: true, born: '2000-02-29', nick: 'Ada' };
+  expect(await shown()).toEqual(all);
+  await page.getByLabel('seats').fill('');
+  await page.getByLabel('plan').selectOption('Not set');
+  await save();
+  await page.getByText('plan: pro → unset').waitFor();
+  const { plan: _, seats: __, ...rest } = all;
+  expect(await shown()).toEqual(rest);
+});
+
+it('Users see all their attributes, and write those that are theirs', async () => {
+  const user = await register(api);
+  const json = { attributes: { plan: 'free' } };
+  await api('PUT', `/api/users/${user.id}`, { token, json });
+  const { page } = await openPage(browser, `${service.url}/console`);
+  await signIn(page, user);
+
+  await page.getByLabel('nick').fill('Ada');
+  await page.getByRole('button', { name: 'Save the attributes' }).click();
+
+  await page.getByText('The attributes are saved.').waitFor();
+  await page.getByRole('term').getByText('born').waitFor();
+  expect(await page.getByRole('term').allInnerTexts()).toEqual(['plan', 'seats', 'terms', 'born']);
+  const answer = await api('GET', '/api/profile', { token: user.token });
+  expect(answer.body.data.attributes).toEqual({ plan: 'free', nick: 'Ada' });
+});
