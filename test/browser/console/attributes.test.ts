@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { register } from '../../support/client.ts';
+import { appoint } from '../../support/examples.ts';
 import { browserForThisFile } from '../browser.ts';
 import { openConsole, signIn } from '../console.ts';
 import { openPage, violationsIn } from '../page.ts';
@@ -46,12 +47,13 @@ it('An admin writes all attributes of a user, and the trail says what they were'
   expect(await shown()).toEqual(rest);
 });
 
-it('Users see all their attributes, and write those that are theirs', async () => {
-  const user = await register(api);
+it('An auditor sees all attributes, and writes those of their own that users write', async () => {
+  const user = await appoint(api, token, await register(api));
   const json = { attributes: { plan: 'free' } };
   await api('PUT', `/api/users/${user.id}`, { token, json });
   const { page } = await openPage(browser, `${service.url}/console`);
   await signIn(page, user);
+  await page.getByRole('link', { name: 'My account' }).click();
 
   await page.getByLabel('nick').fill('Ada');
   await page.getByRole('button', { name: 'Save the attributes' }).click();
