@@ -85,7 +85,9 @@ function compile(folder: string): void {
   }
 }
 
-/** A text in which links into the repository, which the package lacks, are replaced by their words. */
+/** A text in which links into the repository, which the package lacks, are replaced by their words; code stays as it is. */
 function withoutLinks(text: string): string {
-  return text.replaceAll(/\[([^\]]+)\]\((?!https:|#)[^)]*\)/g, '$1');
+  const parts = text.split(/(^```.*?^```)/ms);
+  const words = (part: string) => part.replaceAll(/\[([^\]]+)\]\((?!https:|#)[^)]*\)/g, '$1');
+  return parts.map((part) => (part.startsWith('```') ? part : words(part))).join('');
 }

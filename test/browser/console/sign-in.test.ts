@@ -72,18 +72,3 @@ it('A duplicated tab of the console asks to sign in again, because one refresh t
 
   expect(await page.getByRole('navigation').count()).toBe(1);
 });
-
-it('A page of the console that is loaded again before its user is let in signs nobody in', async () => {
-  const user = await register(sessions.api);
-  const { page } = await openPage(browser, `${sessions.url}/console`);
-  await page.route('**/api/profile', () => undefined);
-  const asked = page.waitForRequest('**/api/profile');
-
-  await signIn(page, user);
-  await asked;
-  await page.reload();
-  await title(page, 'Sign in').waitFor();
-
-  expect(await page.getByRole('navigation').count()).toBe(0);
-  expect(await page.evaluate('sessionStorage.length')).toBe(0);
-});
