@@ -117,9 +117,18 @@ async function call(
   return { ...answer, response };
 }
 
-/** The JSON of a response, or its text; undefined if the body is empty. */
+/**
+ * The JSON of a response, or its text; undefined if the body is empty.
+ * @throws {AccountsError} for a page: an app's own server answers any path with one, and no operation does
+ */
 async function bodyOf(response: Response): Promise<unknown> {
+  const { headers, status } = response;
+  const type = headers.get('Content-Type') ?? '';
+  if (type.startsWith('text/html')) {
+    const message = 'The response is a page: check the url of the service';
+    throw new AccountsError(`HTTP_${status}`, { status, message });
+  }
   const text = await response.text();
-  const isJson = /^[^;]*[/+]json\b/.test(response.headers.get('Content-Type') ?? '');
+  const isJson = /^[^;]*[/+]json\b/.test(type);
   return isJson && text ? JSON.parse(text) : text || undefined;
 }

@@ -333,6 +333,18 @@ it.each(['text/csv', 'application/x-ndjson'])(
   },
 );
 
+it('A page that some other server responds with is no success of a call', async () => {
+  const page = { 'Content-Type': 'text/html; charset=utf-8' };
+  const accounts = await respondingWith(200, page, '<!doctype html>');
+  const error = { code: 'HTTP_200', status: 200, message: expect.stringContaining('is a page') };
+
+  const login = await accounts.logIn({ email: 'ada@example.com', password: 'wrong' });
+
+  expect(login).toMatchObject({ data: null, error });
+  expect(await accounts.getProfile()).toMatchObject({ data: null, error });
+  expect(accounts.user).toBeNull();
+});
+
 it('A response of success that is cut off is no response', async () => {
   const json = { 'content-type': 'application/json' };
   const accounts = await respondingWith(200, json, '{"token":');
