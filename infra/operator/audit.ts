@@ -93,8 +93,8 @@ interface SdkError {
 }
 
 /**
- * Whether a change that failed may have been made, because only the response was lost. It is certain that
- * no attempt succeeded only if the first attempt was refused.
+ * Whether a change may have been made although it failed: perhaps only the response was lost. A change was
+ * certainly not made if its first attempt was refused.
  */
 export function mayHaveHappened(error: unknown): boolean {
   if (error instanceof Failure) return error instanceof UnknownOutcome;

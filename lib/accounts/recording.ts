@@ -52,7 +52,7 @@ export async function recordingOwn<T>(
   return (await recordingAndNotifying(ownDeed(own, details), done)).result;
 }
 
-/** What callers change of themselves, as it is recorded. */
+/** The deed of a caller who changes their own account. */
 export function ownDeed({ caller: { id }, source }: Own, details: object) {
   return { source, action: 'UPDATE', by: id, on: id, details } as const;
 }

@@ -15,7 +15,7 @@ export interface Attribute {
   readonly maxLength?: number;
   /** The values of a choice. */
   readonly choices?: readonly string[];
-  /** Who writes it besides admins: the users themselves; absent: nobody. */
+  /** `user`: users write their own, and so do admins; `admin`, the default: only admins write it. */
   readonly writer?: 'user' | 'admin';
   /** Whether tokens have it as a claim. */
   readonly token?: boolean;

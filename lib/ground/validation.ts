@@ -198,7 +198,7 @@ const codes: Readonly<Record<string, FieldFaultCode>> = {
   picklist: 'UNKNOWN_VALUE',
 };
 
-/** The objects of which a fault names the field within. */
+/** The fields that are objects, where a fault names the inner field too. */
 const objects: readonly unknown[] = ['attributes'];
 
 function toFault({ type, path, message, requirement }: v.BaseIssue<unknown>): FieldFault {

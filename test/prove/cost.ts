@@ -1,4 +1,4 @@
-/** What a run costs, by the price table of infra/cost.md. */
+/** The cost of a run, by the price table of infra/cost.md. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../rehearsal/workspace.ts';

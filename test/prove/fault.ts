@@ -1,4 +1,4 @@
-/** What to do about a fault of AWS, in a sentence. */
+/** A sentence that says what to do about a fault of AWS. */
 import { explain } from '../../infra/operator/failure.ts';
 
 /** Faults of the library that calls AWS. */

@@ -1,4 +1,4 @@
-/** What is measured of a deployed service. */
+/** Measurements of a deployed service: latency, load and throttles. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type ApiAnswer, type ApiClient, logIn } from '../support/client.ts';
 import { until } from '../support/until.ts';

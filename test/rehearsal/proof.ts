@@ -1,4 +1,4 @@
-/** What the steps of a proof have in common, and how one is done. */
+/** The parts that all steps of a proof share, and how one step is done. */
 import type { Account } from '../support/client.ts';
 import type { Admin, Deployment } from './deployment.ts';
 import type { Place } from './place.ts';
@@ -10,14 +10,14 @@ export interface Deployed {
   readonly deployment: Deployment;
   readonly admin: Admin;
   readonly user: Account;
-  /** What is deployed; steps that deploy anew replace it. */
+  /** The present deployment; steps that deploy anew replace it. */
   assembly: Assembly;
 }
 
 /** The stacks of a proof, each with the steps that need it. */
 export type Part = 'development' | 'production' | 'elsewhere';
 
-/** What steps work on, and leave to later ones. */
+/** The state that steps work on, and leave to later steps. */
 export interface Proof {
   readonly place: Place;
   /** Whether the archive of the production stack is locked. */
@@ -73,7 +73,7 @@ export interface Outcome {
 export const reasonNotProved = ({ lacking, onlyRehearsed }: Step, place: Place) =>
   place.name === 'AWS' ? onlyRehearsed : lacking && `the emulator lacks it: ${lacking}`;
 
-/** What became of a step. A step that saw no id of a request has proved nothing, however it ended. */
+/** The outcome of a step. A step that saw no id of a request has proved nothing, however it ended. */
 export const doStep = async (step: Step, proof: Proof): Promise<Outcome> => {
   const { name, title, isTried } = step;
   const reason = reasonNotProved(step, proof.place);

@@ -142,24 +142,6 @@ describe('The attributes of a user', () => {
     expect((await profile(user.token)).attributes).toEqual({});
   });
 
-  it('of several writers at once are all set', async () => {
-    const user = await register(api);
-
-    await Promise.all([
-      put(user.id, adminToken, { attributes: { plan: 'pro' } }),
-      put(user.id, adminToken, { attributes: { note: 'x' } }),
-      put(user.id, user.token, { attributes: { locale: 'de' } }),
-      put(user.id, user.token, { attributes: { nick: 'y' } }),
-    ]);
-
-    expect((await profile(user.token)).attributes).toEqual({
-      locale: 'de',
-      plan: 'pro',
-      note: 'x',
-      nick: 'y',
-    });
-  });
-
   it('that admins write are claims, and a token keeps what was true when it was issued', async () => {
     const user = await register(api);
     expect(decodeJwt(user.token)).not.toHaveProperty('attr:plan');

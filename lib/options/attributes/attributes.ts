@@ -9,7 +9,7 @@ import { config, type ServiceValues } from '../../ground/settings.ts';
 import type { Change, StoredUser } from '../../users/item.ts';
 import type { AttributeValue, GivenAttributes } from '../../users/user.ts';
 
-/** A body of which nothing is checked yet. */
+/** A body that was not checked yet. */
 interface Given {
   readonly attributes?: unknown;
 }
@@ -97,8 +97,10 @@ export function strangersAttributesRemoved(user: StoredUser): Change {
 }
 
 /**
- * What the entry of a change says of attributes: the names of those that were given, and the former and the new values
- * of choices, with AUDIT_DETAIL=full of booleans and dates too. A text or a number may be somebody's own.
+ * The part of an entry's details that describes a change of attributes: the names of the attributes that were given, and
+ * the former and the new values of choices, with AUDIT_DETAIL=full also of booleans and dates. Texts and numbers are
+ * left out, because they may be personal data.
+ * @returns the names for `fields`, and the values as further details
  */
 export function attributeDetails(
   user: Pick<StoredUser, 'attributes'>,

@@ -31,7 +31,7 @@ const onDemand = <Props extends object>(
     </Loaded>
   );
   return (props) => {
-    // What is drawn stays as it is, with what was typed, when its code is there.
+    // A part that is shown already keeps its fields when its code has arrived.
     const [Part] = useState(() => (parts ? from(parts) : First));
     return <Part {...props} />;
   };

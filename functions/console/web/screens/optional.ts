@@ -1,4 +1,4 @@
-/** What only some services or few visits need: one file, which on-demand.tsx loads when a part of it is shown. */
+/** The parts that only some services or few visits need, in one file, which on-demand.tsx loads when one of them is shown. */
 export { Attributes } from '../components/attributes.tsx';
 export { Identities } from '../components/identities.tsx';
 export { Passkeys } from '../components/passkeys.tsx';
