@@ -10,7 +10,7 @@ import {
 import { type Rule, type Setting, type ValueOf, variableOf } from '../lib/ground/setting.ts';
 import { serviceNames, serviceSettings, trailSettings } from '../lib/ground/settings.ts';
 import { corsOrigins } from './cors.ts';
-import { hashOf } from './parameter.ts';
+import { attributesHash } from './parameter.ts';
 
 /** A setting is unknown or not allowed; the message names the setting and its rule. */
 export class SettingError extends Error {
@@ -168,7 +168,9 @@ export function functionVariables(settings: DeploymentSettings): Readonly<Record
 export function operatorVariables(settings: DeploymentSettings): Readonly<Record<string, string>> {
   const { userAttributes } = settings;
   const variables = functionVariables(settings);
-  return userAttributes ? { ...variables, USER_ATTRIBUTES: hashOf(userAttributes) } : variables;
+  return userAttributes
+    ? { ...variables, USER_ATTRIBUTES: attributesHash(userAttributes) }
+    : variables;
 }
 
 /** The file beside the code of functions that holds the value of a setting. */

@@ -1,4 +1,3 @@
-/** The parameter in AWS Systems Manager by which the operator's commands find a service. */
 import { createHash } from 'node:crypto';
 
 /**
@@ -11,7 +10,9 @@ export function parameterOf(stack: string, path = ''): string {
   return ['/accounts', stack, ...place].join('/');
 }
 
-/** The hash of a list of declared attributes. */
-export function hashOf(userAttributes: string): string {
-  return createHash('sha256').update(userAttributes).digest('hex');
+/** The hash of the setting `userAttributes`, however its JSON is spaced. */
+export function attributesHash(userAttributes: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify(JSON.parse(userAttributes)))
+    .digest('hex');
 }

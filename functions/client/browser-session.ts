@@ -61,7 +61,7 @@ export function setCookies(session: BrowserSession, response: Outgoing): void {
   const kept = newest && nameOf(newest, naming);
   const set = [
     ...(renewed && !hasEnded ? [pairKept(renewed, naming)] : []),
-    ...(renewed && cookies.mark ? [deleted(cookies.mark, naming)] : []),
+    ...(renewed && !hasEnded && cookies.mark ? [deleted(cookies.mark, naming)] : []),
     ...cookies.names.filter((name) => name !== kept).map((name) => deleted(name, naming)),
   ];
   for (const cookie of set) response.append('Set-Cookie', cookie);

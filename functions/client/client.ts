@@ -30,7 +30,7 @@ export interface ClientOptions {
   readonly fetch?: Fetch | undefined;
 }
 
-/** @template Declared the claims that the service adds to tokens by its settings */
+/** @template Declared the attributes that tokens have as claims, by their names */
 export interface Accounts<Declared extends object = object> extends Calls<Declared> {
   /** Who is signed in, as the token says; null: nobody; undefined: not read yet, see `ready`. */
   readonly user: User<Declared> | null | undefined;

@@ -50,7 +50,9 @@ export function cookiesIn(headers: Headers, { prefix }: Naming): Cookies {
   const values = new Map(held.map(([name, value]) => [name.slice(prefix.length), value]));
   const seconds = [...values.keys()].filter((name) => /^\d{1,15}$/.test(name));
   const isSentAgain = values.has(again);
-  const loggedOut = Number(values.get(out) ?? 0);
+  // A mark that no logout of this app has set does not count, and goes with the next login.
+  const marked = values.get(out);
+  const loggedOut = /^\d{1,15}$/.test(marked ?? '') ? Number(marked) : 0;
   const pairs = seconds
     .filter((name) => Number(name) > loggedOut)
     .sort((a, b) => Number(b) - Number(a))
@@ -60,7 +62,7 @@ export function cookiesIn(headers: Headers, { prefix }: Naming): Cookies {
     ...(pairs[0] && { tokens: pairs[0] }),
     ...Object.fromEntries(tokensIn(values.get(next)).map((tokens) => ['next', tokens])),
     isSentAgain,
-    ...(loggedOut > 0 && { mark: prefix + out }),
+    ...(marked !== undefined && { mark: prefix + out }),
   };
 }
 

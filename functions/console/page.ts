@@ -1,5 +1,6 @@
 /** The page of the console, whose script creates everything that it shows (functions/console/web). */
 
+import type { Attribute } from '../../lib/ground/attribute.ts';
 import {
   type Config,
   hasAttributes,
@@ -99,7 +100,9 @@ function dataOf(settings: Config): Omit<PageData, 'meanings'> {
     sessions: hasSessions(settings),
     identities: hasIdentities(settings),
     ...(hasPasskeys(settings) && { passkeys: JSON.parse(settings.passkeys) }),
-    ...(hasAttributes(settings) && { attributes: declaredAttributes(settings) }),
+    ...(hasAttributes(settings) && {
+      attributes: declaredAttributes(settings).map(shownDeclaration),
+    }),
     secondFactor: settings.secondFactor,
     passwordMinLength: settings.passwordMinLength,
     emailPattern,
@@ -115,4 +118,9 @@ function dataOf(settings: Config): Omit<PageData, 'meanings'> {
 /** JSON that cannot end the element of the page in which it stands, whatever it contains. */
 function json(data: object): string {
   return JSON.stringify(data).replaceAll('<', '\\u003c');
+}
+
+/** The parts of a declaration that a form needs: the page is public. */
+function shownDeclaration({ name, type, choices, writer }: Attribute) {
+  return { name, type, ...(choices && { choices }), ...(writer && { writer }) };
 }

@@ -1,7 +1,7 @@
 /** The declared attributes, which the parameter of a deployed service holds only as a hash. */
 import { readFileSync } from 'node:fs';
 import { parseJson } from '../../lib/ground/rules.ts';
-import { hashOf } from '../parameter.ts';
+import { attributesHash } from '../parameter.ts';
 import { Failure } from './failure.ts';
 
 /**
@@ -21,7 +21,7 @@ export function useAttributesFile(file: unknown, hash: string | undefined): void
     );
   }
   const text = listIn(String(file));
-  if (hashOf(text) !== hash) {
+  if (attributesHash(text) !== hash) {
     throw new Failure(
       `${file} declares other attributes than the service that is deployed: deploy it first, or name its file.`,
     );
@@ -34,7 +34,7 @@ function listIn(file: string): string {
   const read = parseJson(readText(file));
   if (read === undefined) throw new Failure(`${file} is not JSON.`);
   const { userAttributes = read } = (read ?? {}) as { readonly userAttributes?: unknown };
-  return JSON.stringify(userAttributes);
+  return JSON.stringify(userAttributes) ?? '';
 }
 
 function readText(file: string): string {

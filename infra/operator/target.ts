@@ -108,13 +108,13 @@ async function openDeployed(parameter: string): Promise<Target> {
     usersTable,
     auditTable,
     signingSecret: arn,
-    settings,
+    settings: { USER_ATTRIBUTES: attributesHash, ...settings },
     ...rest
   } = await findService(parameter);
   const identity = await findCaller();
   const tables = { USERS_TABLE: usersTable, AUDIT_TABLE: auditTable };
-  setEnvironment({ ...tables, ...settings, JWT_SECRET_ID: arn });
-  const { USER_ATTRIBUTES: attributesHash } = settings;
+  // Commands are given the list of attributes by a file, where they need it.
+  setEnvironment({ ...tables, ...settings, USER_ATTRIBUTES: '', JWT_SECRET_ID: arn });
   const known = { ...rest, ...(attributesHash ? { attributesHash } : {}) };
   return { identity, signingSecret: { arn }, ...known, close: async () => undefined };
 }

@@ -6,7 +6,7 @@ import { config, hidesAccounts, type Language } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
 import { nonceUsed } from '../keys/nonce.ts';
 import type { Claims, Tokens } from '../keys/token.ts';
-import { attributesSet } from '../options/attributes/attributes.ts';
+import { attributeDetails, attributesSet } from '../options/attributes/attributes.ts';
 import type { Vouched } from '../options/identities/id-token.ts';
 import { identitiesClaimed, makeIdentity } from '../options/identities/identities.ts';
 import { invitedFrom } from '../options/invitations/invitation.ts';
@@ -32,19 +32,20 @@ import { adminRequired } from '../users/write.ts';
  * @throws {DomainError} TOO_MANY_ATTEMPTS, EMAIL_REGISTERED, HASHING_FAULT, TOKEN_FAULT, STORAGE_FAULT
  */
 export async function register(own: NewUser, source: Source): Promise<Partial<Tokens>> {
+  const { fields: attributes } = attributesSet({}, own.attributes); // attributes
   await countRegistration(source.ip_address); // protection
   const creation = { source, action: 'CREATE' } as const;
   const prepared = await recordingFaults(creation, () => prepareUser(own, 'user'));
   const user = {
     ...prepared,
     ...verifiedAs(false), // verified addresses
-    ...attributesSet({}, own.attributes).fields, // attributes
+    ...attributes, // attributes
   };
   // The tokens are issued before the user is stored, so that a failure leaves nothing behind.
   const { tokens, stored } = mustVerify(user)
     ? { tokens: {}, stored: {} }
     : await recordingFaults(creation, () => prepareFirstSession(user, source)); // sessions
-  const created = { ...creation, by: user.id, on: user.id, details: creationDetails(user) };
+  const created = { ...creation, by: user.id, on: user.id, details: detailsOf(user, own) };
   const insert = hidesAccounts(config) ? insertUnseen : insertUser; // private accounts
   try {
     await recording(created, () => insert(user, stored));
@@ -116,6 +117,7 @@ export async function createUser(
 ): Promise<StoredUser> {
   const role = body.role ?? 'user';
   const isInvited = invites(body); // invitations
+  const { fields: attributes } = attributesSet({}, body.attributes); // attributes
   const { email } = body;
   if (isInvited) await countMail({ kind: 'reset', email, ...source }, 'admin'); // invitations
   const creation = { source, action: 'CREATE', by } as const;
@@ -124,11 +126,12 @@ export async function createUser(
   const user = {
     ...prepared,
     ...verifiedAs(ofCaller === 'admin' && !isInvited), // verified addresses
-    ...attributesSet({}, body.attributes).fields, // attributes
+    ...attributes, // attributes
     ...(isInvited ? invitedFrom() : {}), // invitations
     ...(role === 'admin' ? {} : { made_by: by }), // users made by a caller
   };
-  const details = isInvited ? { ...creationDetails(user), invited: true } : creationDetails(user);
+  const known = detailsOf(user, body);
+  const details = isInvited ? { ...known, invited: true } : known; // invitations
   const granted = role === 'admin' ? adminRequired(by) : {};
   await recording({ ...creation, on: user.id, details }, () => insertUser(user, granted));
   if (role === 'admin') logAdminMade(user.id, { by, requestId: source.request_id });
@@ -146,6 +149,13 @@ function invites({ invite = false, password, role, email }: CreatedUser): boolea
   if (role === 'admin') throw new DomainError('ADMIN_INVITED');
   requireMailable(email);
   return true;
+}
+
+/** The details of a creation, with the values of the attributes that entries hold. */
+function detailsOf(user: StoredUser, { attributes }: Pick<NewUser, 'attributes'>) {
+  const { values } = attributeDetails({}, attributes); // attributes
+  const details = creationDetails(user);
+  return Object.keys(values).length > 0 ? { ...details, ...values } : details;
 }
 
 /** The part of an address before the @, as a name. */

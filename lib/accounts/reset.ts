@@ -7,7 +7,7 @@ import { isInvited } from '../options/invitations/invitation.ts';
 import { type FoundLink, readResetLink, resetLinkUsed } from '../options/links/mailed-link.ts';
 import { failuresForgotten } from '../options/protection/counters.ts';
 import { verifiedAs } from '../options/verified-addresses/address.ts';
-import type { Change } from '../users/item.ts';
+import type { Change, StoredUser } from '../users/item.ts';
 import { hashPassword } from '../users/password.ts';
 import { writeUser } from '../users/write.ts';
 import { recordingAndNotifying } from './recording.ts';
@@ -37,19 +37,29 @@ export async function resetPassword(
       passwordSet(password_hash),
       reclaimed, // sessions, identities, passkeys
       await failuresForgotten(link.user), // protection
-      isInvited(link.user) ? {} : strangersAttributesRemoved(link.user), // attributes
+      attributesRemoved(link.user), // attributes
     );
-    const details = detailsOf(reclaimed, via);
-    const parts = via === 'invitation' ? [] : details.fields; // invitations
+    const details = detailsOf(link.user, reclaimed, via);
+    const parts = via === 'invitation' ? [] : (['password', ...reclaimed.ways] as const); // invitations
     // The reset has verified the address, and the limits of strangers' mails do not apply to its notice.
     return { user, details, parts };
   };
-  const details = detailsOf(accountReclaimed(found.user, 'mailbox'), via);
+  const details = detailsOf(found.user, accountReclaimed(found.user, 'mailbox'), via);
   await recordingAndNotifying({ ...update, by: id, on: id, details }, () =>
     untilWritten(read, reset, found),
   );
 }
 
-function detailsOf({ ways }: Required<Change>, via: 'invitation' | 'reset') {
-  return { fields: ['password', ...ways] as const, by: via };
+/** An invited user's attributes are of whoever invited, and no stranger's. */
+function attributesRemoved(user: StoredUser): Change {
+  return isInvited(user) ? {} : strangersAttributesRemoved(user);
+}
+
+function detailsOf(
+  user: StoredUser,
+  { ways }: Required<Change>,
+  via: 'invitation' | 'reset',
+): object {
+  const others = attributesRemoved(user).fields ? ['attributes'] : []; // attributes
+  return { fields: ['password', ...ways, ...others], by: via };
 }

@@ -32,11 +32,22 @@ export const attributesFile = 'user-attributes.json';
 
 /** A list of {@link Attribute}, or the file that holds it. */
 export const attributeList = {
-  rule: 'a JSON list of at most 20 attributes, as functions/README.md (Attributes) has them',
+  rule: 'a JSON list of attributes as in functions/README.md',
   isJson: true,
   isAllowed: (given) =>
-    given === attributesFile || (!globalThis.hasFiles && isAttributeList(parseJson(given))),
+    globalThis.hasFiles ? given === attributesFile : isAttributeList(parseJson(given)),
 } as const satisfies Rule;
+
+/** Whether a number is one that JSON and every reader keeps within the whole numbers that are exact. */
+export function isExact(value: number): boolean {
+  return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+}
+
+/** Whether a text is a day of the calendar, such as 2026-11-20. */
+export function isDay(text: string): boolean {
+  // A 30th of February is read as a day in March; a 40th as none, of which the JSON is null.
+  return /^\d{4}-\d\d-\d\d$/.test(text) && new Date(text).toJSON()?.startsWith(text) === true;
+}
 
 /** Names that mean something else in a user, in a token, or in an entry. */
 const reserved = new Set(
@@ -98,12 +109,12 @@ function bytesOfClaims(list: readonly Attribute[]): number {
   const bytes = list
     .filter(({ token }) => token)
     // `"attr:NAME":VALUE,`
-    .map((attribute) => attribute.name.length + 9 + mostBytes(attribute));
+    .map((attribute) => attribute.name.length + 9 + mostBytesOf(attribute));
   return bytes.reduce((sum, each) => sum + each, 0);
 }
 
 /** The most bytes of a value, as JSON. */
-function mostBytes({ type, maxLength = defaultLength, choices = [] }: Attribute): number {
+function mostBytesOf({ type, maxLength = defaultLength, choices = [] }: Attribute): number {
   const ofType = {
     // A character takes four bytes of UTF-8 at most; a quotation mark or a backslash takes two as JSON.
     text: 2 + 4 * maxLength,

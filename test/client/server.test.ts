@@ -239,7 +239,7 @@ describe('handle', () => {
     expect([response.status, ...jar.cookies.keys()]).toEqual([204, '__Host-shop-out']);
   });
 
-  it('is not undone by a response with new tokens that arrives later', async () => {
+  it('logs out also where a response with new tokens arrives later', async () => {
     const byToken = sessionsOf({ verify: verifyToken });
     const { jar, account } = await loggedIn();
     forward(250);
@@ -261,6 +261,23 @@ describe('handle', () => {
     ]);
     expect((await opened(jar, byToken)).user).toMatchObject({ email });
   });
+
+  it.each(['x', '', '99999999999999999'])(
+    'by a login ends a mark that no logout has set: %j',
+    async (mark) => {
+      const { jar, account } = await loggedIn();
+      jar.cookies.set('__Host-shop-out', mark);
+      forward(1);
+      const { email, password } = account;
+      const body = new URLSearchParams({ email, password });
+
+      expect((await opened(jar)).user).toMatchObject({ email });
+      jar.take(await sessions.handle(jar.request('/auth/login', 'POST', { body })));
+
+      expect([...jar.cookies.keys()]).not.toContain('__Host-shop-out');
+      expect((await opened(jar)).user).toMatchObject({ email });
+    },
+  );
 
   it('forgets the session of whoever was logged in before', async () => {
     const { jar } = await loggedIn();

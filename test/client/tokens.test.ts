@@ -86,6 +86,14 @@ describe('A token is replaced', () => {
     expect(sent.filter((path) => path === '/api/refresh')).toHaveLength(1);
   });
 
+  it('after it was refused as altered', async () => {
+    const { accounts, sent, told } = await withSession((token) => `${token}x`);
+
+    expect((await accounts.getProfile()).error).toBeNull();
+    expect(sent).toEqual(['/api/profile', '/api/refresh', '/api/profile']);
+    expect(told).toEqual(['read']);
+  });
+
   it('once by all calls of a moment, also where no response comes', async () => {
     const { accounts, sent } = await withSession(expired, {
       fetch: () => Promise.reject(new TypeError('Failed to fetch')),
@@ -418,6 +426,9 @@ describe('A request of the app', () => {
   ])(
     'that another API refuses with a token of %i s, %s, is sent %i times',
     async (age, _, times) => {
+      // Its age must not grow while the machine stands still.
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+      onTestFinished(() => void vi.useRealTimers());
       const { url, given } = await otherApi(401);
       const old = (token: string) => withTimes(token, { issued: -age });
       const { accounts, told } = await withSession(old, { sendTo: [url] });

@@ -90,8 +90,17 @@ describe('The attributes of a user', () => {
     expect(made).not.toHaveProperty('attributes');
     expect((await get(made.id, adminToken)).attributes).toEqual({ locale: 'en' });
     expect(outcome(await put(made.id, token, { attributes: { locale: 'de' } }))).toEqual(forbidden);
-    const byAdmin = await post('/api/users', newUser({ plan: 'pro', locale: 'en' }), adminToken);
-    expect(byAdmin.body.attributes).toEqual({ locale: 'en', plan: 'pro' });
+    const agent = uniqueAgent();
+    const byAdmin = await api('POST', '/api/users', {
+      token: adminToken,
+      json: newUser({ plan: 'pro', locale: 'en', note: 'x' }),
+      headers: { 'user-agent': agent },
+    });
+    expect(byAdmin.body.attributes).toEqual({ locale: 'en', plan: 'pro', note: 'x' });
+    const [entry] = await entriesOf(service, agent);
+    expect(JSON.parse(String(entry?.details))).toEqual({
+      attributes: { locale: { from: null, to: 'en' }, plan: { from: null, to: 'pro' } },
+    });
   });
 
   it('are changed one by one, without a confirmation, and no session ends', async () => {
@@ -162,11 +171,12 @@ describe('A password reset', () => {
   it('removes what users write where it proves an address that nobody had verified', async () => {
     const written = { locale: 'de', nick: 'x' };
     const { api: call, adminToken: token } = mailing;
+    const resetAt = uniqueAgent();
     const attributesAfterReset = async (user: Account) => {
       const attributes = { ...written, plan: 'pro' };
       await call('PUT', `/api/users/${user.id}`, { token, json: { attributes } });
       const json = { token: await mailing.requestToken(user.email), password: 'another password' };
-      await call('PUT', '/api/password-resets', { json });
+      await call('PUT', '/api/password-resets', { json, headers: { 'user-agent': resetAt } });
       return (await call('GET', `/api/users/${user.id}`, { token })).body.attributes;
     };
     const [stranger, verified] = [await register(call), await register(call)];
@@ -174,5 +184,10 @@ describe('A password reset', () => {
 
     expect(await attributesAfterReset(stranger)).toEqual({ plan: 'pro' });
     expect(await attributesAfterReset(verified)).toEqual({ ...written, plan: 'pro' });
+    const details = (await entriesOf(mailing, resetAt)).map((entry) => entry.details);
+    expect(details).toEqual([
+      '{"fields":["password","attributes"],"by":"reset"}',
+      '{"fields":["password"],"by":"reset"}',
+    ]);
   });
 });

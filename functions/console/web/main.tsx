@@ -38,7 +38,9 @@ const NotFound = () => (
 );
 
 const signOut = async (): Promise<void> => {
-  if (!mayLeave() || (await leave('You are signed out.')) || signedIn.get().session) return;
+  if (!mayLeave()) return;
+  const isKnown = await leave('You are signed out.');
+  if (isKnown || signedIn.get().session) return;
   const notice =
     'You are signed out here, but the service could not be told: the session ends within a day.';
   signedIn.set({ isOver: false, notice });

@@ -103,6 +103,8 @@ export const renameSession = (email: string): void => {
 /** Forgets the user with all that the console showed. @returns whether the service knows of it */
 export const leave = async (notice: string): Promise<boolean> => {
   signedIn.set({ isOver: false, notice });
+  // A page that is loaded while the service is told forgets the tokens: the tab has no name any more.
+  sessionStorage.removeItem(tabKey);
   return (await accounts.logOut()).error === null;
 };
 

@@ -3,7 +3,13 @@
  * value that is stored without a declaration that it fits is kept, and counts for nothing until there is one again.
  */
 import { readFileSync } from 'node:fs';
-import { type Attribute, attributesFile, defaultLength } from '../../ground/attribute.ts';
+import {
+  type Attribute,
+  attributesFile,
+  defaultLength,
+  isDay,
+  isExact,
+} from '../../ground/attribute.ts';
 import { invalidField } from '../../ground/errors.ts';
 import { config, type ServiceValues } from '../../ground/settings.ts';
 import type { Change, StoredUser } from '../../users/item.ts';
@@ -41,7 +47,7 @@ export function namesNoAttributeOfAdmins({ attributes }: Given): boolean {
 }
 
 /** The most bytes of all attributes of a user, as they are stored. */
-export const mostBytes = 4096;
+const mostStoredBytes = 4096;
 
 /** All that is stored, also what is not declared. */
 export function storedAttributes({
@@ -62,17 +68,17 @@ export function attributesOf(user: Pick<StoredUser, 'attributes'>) {
 
 /** The claims of a token of a user. */
 export function attributeClaims(user: Pick<StoredUser, 'attributes'>) {
-  const stored = storedAttributes(user);
+  const shown = attributesOf(user);
   return Object.fromEntries(
     declaredAttributes()
-      .filter((attribute) => attribute.token && fits(attribute, stored))
-      .map(({ name }) => [`attr:${name}`, stored[name] as AttributeValue]),
+      .filter(({ name, token }) => token && name in shown)
+      .map(({ name }) => [`attr:${name}`, shown[name]]),
   );
 }
 
 /**
  * The change that sets those that are given, removes those that are null, and leaves all others.
- * @throws {DomainError} FIELD_INVALID where all would take more than {@link mostBytes}
+ * @throws {DomainError} FIELD_INVALID where all would take more than {@link mostStoredBytes}
  */
 export function attributesSet(
   user: Pick<StoredUser, 'attributes'>,
@@ -108,13 +114,20 @@ export function attributeDetails(
 ) {
   if (!given) return { fields: [], values: {} };
   const before = attributesOf(user);
+  // A name that nobody knows is no change, and may be anything.
+  const known = [
+    ...Object.keys(storedAttributes(user)),
+    ...declaredAttributes().map(({ name }) => name),
+  ];
   const types = config.auditDetail === 'full' ? ['choice', 'boolean', 'date'] : ['choice'];
   const changed = declaredAttributes()
     .filter(({ name, type }) => types.includes(type) && Object.hasOwn(given, name))
     .map(({ name }) => [name, { from: before[name] ?? null, to: given[name] ?? null }] as const)
     .filter(([, { from, to }]) => from !== to);
   return {
-    fields: Object.keys(given).map((name) => `attributes.${name}`),
+    fields: Object.keys(given)
+      .filter((name) => known.includes(name))
+      .map((name) => `attributes.${name}`),
     values: changed.length > 0 ? { attributes: Object.fromEntries(changed) } : {},
   };
 }
@@ -126,18 +139,20 @@ function names(attributes: unknown, name: string): boolean {
 /** Whether a value was written under such a declaration; its rules in full are in field.ts. */
 function fits(attribute: Attribute, stored: Readonly<Record<string, unknown>>): boolean {
   const { name, type, maxLength = defaultLength, choices = [] } = attribute;
-  if (!Object.hasOwn(stored, name)) return false;
+  // No name is one that every object has.
   const value = stored[name];
-  if (type === 'number' || type === 'boolean') return typeof value === type;
+  if (type === 'boolean' || type === 'number')
+    return typeof value === type && isExact(Number(value));
   if (typeof value !== 'string') return false;
   if (type === 'choice') return choices.includes(value);
-  return type === 'text' ? [...value].length <= maxLength : /^\d{4}-\d\d-\d\d$/.test(value);
+  if (type === 'date') return isDay(value);
+  return [...value].length <= maxLength && !/\p{Cc}/u.test(value);
 }
 
 function textOf(set: readonly (readonly [string, unknown])[]): string | undefined {
   if (set.length === 0) return undefined;
   const text = JSON.stringify(Object.fromEntries(set));
-  if (Buffer.byteLength(text) > mostBytes) {
+  if (Buffer.byteLength(text) > mostStoredBytes) {
     throw invalidField('attributes', 'must take at most 4,096 bytes in all', 'TOO_LONG');
   }
   return text;

@@ -1,6 +1,6 @@
 /** The field `attributes` of bodies and responses, by the declarations (functions/README.md, Attributes). */
 import * as v from 'valibot';
-import { type Attribute, defaultLength } from '../../ground/attribute.ts';
+import { type Attribute, defaultLength, isDay, isExact } from '../../ground/attribute.ts';
 import { hasAttributes, type ServiceValues } from '../../ground/settings.ts';
 import { fieldsIf, oneOf, rule, text, trueOrFalse } from '../../ground/validation.ts';
 import { shortText } from '../../users/fields.ts';
@@ -70,7 +70,7 @@ const number = v.pipe(
   v.number('must be a number'),
   rule<number>({
     code: 'INVALID_FORMAT',
-    holds: (value) => Math.abs(value) <= most,
+    holds: isExact,
     message: () => `must be from -${most} to ${most}`,
     keywords: () => ({ minimum: -most, maximum: most }),
   }),
@@ -81,14 +81,8 @@ const date = v.pipe(
   text,
   rule({
     code: 'INVALID_FORMAT',
-    holds: (value) => /^\d{4}-\d\d-\d\d$/.test(value) && isDay(value),
+    holds: isDay,
     message: () => 'must be a date such as 2026-11-20',
     keywords: () => ({ format: 'date' }),
   }),
 );
-
-function isDay(text: string): boolean {
-  const read = new Date(`${text}T00:00:00.000Z`);
-  // A 30th of February would be read as a day in March.
-  return !Number.isNaN(read.getTime()) && read.toISOString().startsWith(text);
-}

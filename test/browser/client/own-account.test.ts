@@ -1,4 +1,6 @@
 /** What users do with their own account in a page of another origin, under settings that ask more of them. */
+
+import { isDeepStrictEqual } from 'node:util';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { logIn } from '../../support/client.ts';
@@ -53,6 +55,10 @@ const outliveToken = async (page: Page) => {
   await page.evaluate(`localStorage.setItem('${key}', ${JSON.stringify(text)})`);
 };
 
+/** Waits until a tab sees the tokens that another one has written. */
+const seen = (tab: Page, page: Page) =>
+  expect.poll(async () => isDeepStrictEqual(await kept(tab), await kept(page))).toBe(true);
+
 /** Holds requests of pages to a path back until there is a number of them. */
 const gather = async (page: Page, path: string, count: number) => {
   const { promise: gathered, resolve } = Promise.withResolvers<void>();
@@ -103,6 +109,7 @@ it('A page of another origin stays logged in past the life of a token, in two ta
     run(one, 'const { data } = await accounts.getProfile(); return data?.email;');
 
   await outliveToken(page);
+  await seen(tab, page);
   await gather(page, '/api/refresh', 2);
   const both = await Promise.all([addressIn(page), addressIn(tab)]);
   const { refreshToken: second } = await kept(tab);
@@ -110,6 +117,7 @@ it('A page of another origin stays logged in past the life of a token, in two ta
   const alone: unknown[] = [];
   // The other tab has not seen the refresh tokens of the two before.
   for (const one of [page, page, tab]) {
+    await seen(one, page);
     await outliveToken(one);
     alone.push(await addressIn(one));
   }

@@ -45,6 +45,20 @@ describe('check-deployment', () => {
     },
   );
 
+  it('finds no fault in a deployed service that declares attributes', async () => {
+    const { environment } = await awsForThisTest(service, {
+      Settings: { API_URL: service.url, USER_ATTRIBUTES: 'f'.repeat(64) },
+    });
+
+    const { status, stdout } = await operate(
+      ['check-deployment', '--seconds', '0', '--stack', 'accounts', '--url', service.url],
+      { environment: { ...environment, ACCOUNTS_TOKEN: service.adminToken } },
+    );
+
+    expect(stdout).toContain('It works.');
+    expect(status).toBe(0);
+  });
+
   it('names what a token may not read', async () => {
     const { token } = await register(service.api);
 

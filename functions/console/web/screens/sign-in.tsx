@@ -5,7 +5,7 @@ import { Button } from '../components/button.tsx';
 import { AddressField, CodeField, Form, PasswordField } from '../components/form.tsx';
 import { FailureNotice, tell } from '../components/notice.tsx';
 import { Brand } from '../components/screen.tsx';
-import { failureOf, useAction } from '../loading.ts';
+import { useAction } from '../loading.ts';
 import { canUsePasskeys, ownPasskeys } from '../passkeys.ts';
 import { go } from '../router.ts';
 import { accounts, enter, signedIn } from '../session.ts';
@@ -76,11 +76,10 @@ const ByPasskey = () => {
   useEffect(() => {
     const offer = new AbortController();
     signInByPasskey({ autofill: true, signal: offer.signal }).catch((error) => {
-      const found = failureOf(error);
-      // Nobody has asked for this offer, so that it fails without a word, and is not made again at once.
-      if (found.code === 'ABORTED') return;
-      setFailure(found);
-      if (found.status > 0) again();
+      // Nobody has asked for this offer: where it is aborted, or its code cannot be loaded, nothing is said.
+      if (!(error instanceof ConsoleError) || error.code === 'ABORTED') return;
+      setFailure(error);
+      if (error.status > 0) again();
     });
     return () => offer.abort();
   }, [round]);

@@ -109,7 +109,7 @@ describe('The attributes of a user', () => {
   });
 
   it('are shown and are claims only while a declaration fits them', () => {
-    const user = stored({ nick: 'a', terms: true, plan: 'gold', born: 7, gone: 'x' });
+    const user = stored({ nick: 'a', terms: true, plan: 'gold', born: '2026-13-45', gone: 'x' });
 
     expect(attributesOf(user)).toEqual({ nick: 'a', terms: true });
     expect(attributeClaims(user)).toEqual({ 'attr:terms': true });
@@ -118,6 +118,9 @@ describe('The attributes of a user', () => {
     expect(attributesOf(user)).toEqual({ plan: 'gold' });
     expect(attributeClaims(user)).toEqual({ 'attr:plan': 'gold' });
 
+    const other = stored({ size: 1e300, nick: 'a\u0007', terms: 'true' });
+    declare(declared);
+    expect(attributesOf(other)).toEqual({});
     vi.stubEnv('USER_ATTRIBUTES', '');
     expect([attributesOf(user), attributeClaims(user)]).toEqual([{}, {}]);
     expect(attributesOf({})).toEqual({});
@@ -129,7 +132,8 @@ describe('The attributes of a user', () => {
     const plan = { from: 'free', to: 'pro' };
 
     expect(attributeDetails(user, given)).toEqual({
-      fields: Object.keys(given).map((name) => `attributes.${name}`),
+      // Nobody has declared or stored `gone`.
+      fields: ['nick', 'size', 'terms', 'plan', 'born'].map((name) => `attributes.${name}`),
       values: { attributes: { plan } },
     });
     expect(attributeDetails(user, { plan: 'free' })).toEqual({
