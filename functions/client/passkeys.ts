@@ -1,5 +1,5 @@
 /** `accounts-client/passkeys`: logins by passkeys, and the passkeys of the user (functions/README.md, Passkeys). */
-import { AccountsError, type Answer, answered, mapped } from './answer.ts';
+import { AccountsError, type Answer, type ApiAnswer, answered, mapped } from './answer.ts';
 import type { Api, CallOptions } from './api.ts';
 import { askToMake, askToUse, canAutofill, hasPasskeys } from './authenticator.ts';
 import type { Accounts } from './client.ts';
@@ -50,13 +50,15 @@ export function passkeys<Declared extends object>(
 function passkeysOf<Declared extends object>(accounts: Accounts<Declared>): Passkeys<Declared> {
   const { api } = accounts;
   const offer: Offer = { end: () => undefined };
+  const tellings = { changes: 0, turn: 0 };
+  const tell = () => tellLatest(api, tellings);
   const andTell = async <Data>(data: Data) => {
-    await tellBrowser(api);
+    await tell();
     return data;
   };
   accounts.subscribe((user, reason) => {
     if (reason !== 'changed') offer.end();
-    if (user && reason !== 'read') void tellBrowser(api);
+    if (user && reason !== 'read') void tell();
   });
   return {
     isSupported: hasPasskeys(),
@@ -76,26 +78,60 @@ function passkeysOf<Declared extends object>(accounts: Accounts<Declared>): Pass
       offer.end();
       const options = await api.POST('/api/passkeys/options', { body, signal });
       if (options.error) return options;
-      const credential = await answered(() => askToMake(options.data, signal));
-      if (credential.error) return credential;
-      const passkey = { credential: credential.data, ...(name.trim() && { name }) };
-      return mapped(api.POST('/api/passkeys', { body: passkey, signal }), andTell);
+      const added = changing(tellings, async (): Promise<ApiAnswer<Passkey>> => {
+        const credential = await answered(() => askToMake(options.data, signal));
+        if (credential.error) return credential;
+        const passkey = { credential: credential.data, ...(name.trim() && { name }) };
+        return api.POST('/api/passkeys', { body: passkey, signal });
+      });
+      return mapped(added, andTell);
     },
     listPasskeys: (options) => mapped(api.GET('/api/passkeys', options), ({ data }) => data),
     removePasskey(passkey, body, options) {
       const params = { path: { passkey } };
       const path = '/api/passkeys/{passkey}/removals';
-      return mapped(api.POST(path, { params, body, ...options }), andTell);
+      const removed = changing(tellings, () => api.POST(path, { params, body, ...options }));
+      return mapped(removed, andTell);
     },
     async deleteAccount(body, options) {
       const own = await findAccepted(api);
-      return mapped(api.POST('/api/account-deletions', { body, ...options }), async () => {
+      const deleted = changing(tellings, () =>
+        api.POST('/api/account-deletions', { body, ...options }),
+      );
+      return mapped(deleted, async () => {
         if (own) await tellAccepted({ ...own, allAcceptedCredentialIds: [] });
         return undefined;
       });
     },
-    tellBrowser: () => tellBrowser(api),
+    tellBrowser: tell,
   };
+}
+
+/** Which telling is the latest, and how many changes of passkeys are under way. */
+interface Tellings {
+  changes: number;
+  turn: number;
+}
+
+/** Tells the browser what the service says, unless that is out of date: a passkey that a list lacks is forgotten. */
+function tellLatest(api: Api, tellings: Tellings): Promise<void> {
+  tellings.turn += 1;
+  const { turn } = tellings;
+  return tellBrowser(api, () => tellings.changes === 0 && tellings.turn === turn);
+}
+
+/** Whatever is read while passkeys change is out of date afterwards. */
+async function changing<Result>(
+  tellings: Tellings,
+  change: () => Promise<Result>,
+): Promise<Result> {
+  tellings.changes += 1;
+  try {
+    return await change();
+  } finally {
+    tellings.changes -= 1;
+    tellings.turn += 1;
+  }
 }
 
 /** An offer among the suggestions of a field. Browsers allow one at a time, and none during another request. */

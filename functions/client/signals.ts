@@ -19,13 +19,16 @@ const { PublicKeyCredential: signals = {} } = globalThis as unknown as {
   readonly PublicKeyCredential?: Signals;
 };
 
-/** Tells the browser which passkeys the user who is signed in has. If that fails, the browser changes nothing. */
-export async function tellBrowser(api: Api): Promise<void> {
+/**
+ * Tells the browser which passkeys the user who is signed in has. If that fails, the browser changes nothing.
+ * @param isCurrent whether what was read is still true; if not, the browser is not told
+ */
+export async function tellBrowser(api: Api, isCurrent: () => boolean): Promise<void> {
   const own = await findAccepted(api);
-  if (!own) return;
+  if (!own || !isCurrent()) return;
   await tellAccepted(own);
   const { data: profile } = await api.GET('/api/profile');
-  if (!profile) return;
+  if (!profile || !isCurrent()) return;
   const { email: name, name: displayName } = profile.data;
   const { rpId, userId } = own;
   await attempt(signals.signalCurrentUserDetails?.({ rpId, userId, name, displayName }));

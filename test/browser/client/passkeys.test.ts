@@ -172,6 +172,42 @@ it('The browser is told that a passkey is removed', async () => {
   await until(async () => (await credentials()).length === 0, 'The passkey was not forgotten');
 });
 
+it('The browser keeps a passkey that is added while an earlier list is on its way', async () => {
+  const page = await openClient(browser, app);
+  const { credentials } = await authenticatorOf(page);
+  const { password, ...account } = newAccount();
+  const confirmation = `{ currentPassword: '${password}' }`;
+  await run(
+    page,
+    `await accounts.register({ ...${JSON.stringify(account)}, password: '${password}' });
+    const { data } = await own.addPasskey('', ${confirmation});
+    await own.removePasskey(data.id, ${confirmation});`,
+  );
+  const read = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  await page.route(
+    '**/api/passkeys',
+    async (route) => {
+      const response = await route.fetch();
+      read.resolve();
+      await held.promise;
+      await route.fulfill({ response });
+      answered.resolve();
+    },
+    { times: 1 },
+  );
+  await run(page, 'void own.tellBrowser();');
+  await read.promise;
+
+  await run(page, `await own.addPasskey('', ${confirmation});`);
+  held.resolve();
+  await answered.promise;
+  await run(page, "await accounts.api.GET('/api/profile');");
+
+  expect(await credentials()).toHaveLength(1);
+});
+
 it('The browser is told a new address, and at the deletion of the account that no passkey is left', async () => {
   const page = await openClient(browser, app);
   const { credentials } = await authenticatorOf(page);

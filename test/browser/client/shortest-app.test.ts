@@ -29,6 +29,22 @@ it('The script of the shortest app has 25 lines at most', () => {
   expect(script.trimEnd().split('\n').length).toBeLessThanOrEqual(25);
 });
 
+it('The shortest app shows no form before its script can answer it', async () => {
+  const page = await browser.newPage();
+  const held = Promise.withResolvers<void>();
+  await page.route('**/app.js', async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await page.goto(origin, { waitUntil: 'commit' });
+  await page.getByText('My app').waitFor();
+
+  expect(await button(page, 'Log in').isVisible()).toBe(false);
+
+  held.resolve();
+  await button(page, 'Log in').waitFor();
+});
+
 it('The shortest app registers a user, logs out and in, says what is wrong, and leads to a new password', async () => {
   const { name, email, password } = newAccount();
   const { page } = await openPage(browser, origin);
