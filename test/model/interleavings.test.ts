@@ -8,6 +8,7 @@ import { refreshTokenReused } from '../../lib/ground/log.ts';
 import type { ApiAnswer } from '../support/client.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
 import { faults, overtake } from '../support/proxy.ts';
+import { shareOf } from '../support/share.ts';
 import { userItems } from '../support/users-table.ts';
 import { verificationSettings } from '../support/verification.ts';
 import { type Name, ofNoMail, preparations, send } from './interleavings/requests.ts';
@@ -146,7 +147,7 @@ describe('With sessions and links,', () => {
   });
 
   // biome-ignore format: a table
-  it.each<Row>([
+  it.each(shareOf<Row>([
     // The fresh session is of whoever has registered.
     ['the link', transaction, 'a registration with the address of the link', '409 Email already registered', '201', { fresh: 'open' }],
     ['the link', transaction, 'a deletion', noLink, '204', gone],
@@ -228,7 +229,7 @@ describe('With sessions and links,', () => {
     ['a deletion of the first admin by itself', transaction, 'a suspension', '409 The last admin cannot be deleted', '204', { ...suspended, role: 'admin' }],
     ['a lifting by another admin', transaction, 'a suspension of that admin', forbidden, '204', suspended],
     ['a confirmation of the enrolment', transaction, 'a new enrolment', '403 Invalid code', '201', {}],
-  ])(title, expectRow);
+  ]))(title, expectRow);
 
   it('two requests by a used refresh token end the session, which is logged once', async () => {
     const reuse = 'a refresh by a used token';
@@ -253,7 +254,7 @@ describe('Of a user who is invited,', () => {
   });
 
   // biome-ignore format: a table
-  it.each<Row>([
+  it.each(shareOf<Row>([
     ['the invitation', transaction, 'a login', '204', '401 Invalid credentials', { ...accepted, password: 'late' }],
     ['the invitation', transaction, 'a registration with the address', '204', taken, { ...accepted, password: 'late' }],
     ['the invitation', transaction, 'a name by an admin', '204', '200', { ...accepted, password: 'late', name: 'early' }],
@@ -285,7 +286,7 @@ describe('Of a user who is invited,', () => {
     ['an address by an admin', transaction, 'another invitation', '200', '204', { ...invited, address: 'late' }],
     ['a suspension', write, 'another invitation', '204', '204', { ...invited, isSuspended: true }],
     ['a deletion', transaction, 'another invitation', '204', '204', gone],
-  ])(title, expectRow);
+  ]))(title, expectRow);
 
   it('one of twenty requests with the link sets the password', async () => {
     const answers = await Promise.all(
@@ -315,7 +316,7 @@ describe.each(kindsOfCode)('With a second factor and a code (%s),', (kind) => {
 
   const removed = { hasFactor: false, code: undefined, other: 'over' } as const;
   // biome-ignore format: a table
-  it.each<Row>([
+  it.each(shareOf<Row>([
     ['a login by the code', write, 'a login by the code', loginRefused, '200', { ...used, fresh: 'open' }],
     ['a login by the code', write, 'a removal by a spare code', loginRefused, '204', removed],
     ['a login by the code', write, 'a deletion', loginRefused, '204', { ...gone, hasFactor: false, code: undefined }],
@@ -328,7 +329,7 @@ describe.each(kindsOfCode)('With a second factor and a code (%s),', (kind) => {
     ]),
     ['a removal by the code', '2nd UpdateItem', 'a password by an admin', ended, '200', { ...over, ...used, password: 'early' }],
     ['a removal by an admin with a factor', write, 'a removal by the code', '404 Second factor not found', '204', removed],
-  ])(title, expectRow);
+  ]))(title, expectRow);
 
   it.each([...uses, 'a login by the code'] as const)(
     '%s that fails has used the code up',

@@ -4,14 +4,12 @@
  */
 import fc from 'fast-check';
 import { afterAll, expect } from 'vitest';
+import { share } from './share.ts';
 
 const { SEED = '1' } = process.env;
 /** Of this run. */
 export const seed = SEED === 'random' ? Math.trunc(Math.random() * 2 ** 31) : Number(SEED);
 if (!Number.isInteger(seed)) throw new Error('SEED must be a whole number, or random');
-
-/** The gate, which tries the same cases each time, tries a quarter of them. */
-const share = process.env.SEED === undefined ? 0.25 : 1;
 
 let cases = 0;
 
