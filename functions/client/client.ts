@@ -23,7 +23,7 @@ export interface ClientOptions {
   readonly url: string;
   /** Where the tokens are kept; by default in `localStorage` if there is a `document`, or else in memory. */
   readonly storage?: TokenStorage | undefined;
-  /** Distinguishes several apps of one origin, so that each has its own tokens. */
+  /** Distinguishes several apps of one origin, so that each has its own tokens; by default the `url`. */
   readonly name?: string | undefined;
   /** The origins to which `fetch` sends the token, besides the service's and the page's own. */
   readonly sendTo?: readonly string[] | undefined;
@@ -93,12 +93,12 @@ export function createClient<Declared extends object = object>(
 }
 
 /** How the client reaches the service, and keeps its session. */
-function wayOf({ url, storage, name = 'default', ...options }: ClientOptions): Way {
+function wayOf({ url, storage, name, ...options }: ClientOptions): Way {
   const base = url.replace(/\/+$/, '');
   const service = originOf(base);
   if (!service) throw new TypeError(`The url of the service is of http or https, not ${url}`);
   const fetch: Fetch = options.fetch ?? ((...request) => globalThis.fetch(...request));
-  const key = `accounts-client.${name}`;
+  const key = `accounts-client.${name ?? base}`;
   const isShared = storage ?? place.document;
   const keeper: Keeper = {
     kept: keptIn(storage ?? defaultStorage(), key),

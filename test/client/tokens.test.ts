@@ -25,11 +25,12 @@ const withTimes = (token: string, { issued = -3600, ends = 3600 }, { jwtSecret }
 const expired = (token: string, { jwtSecret } = sessions) =>
   outlived(token, (claims, header) => signToken(claims, jwtSecret, header));
 
-const key = 'accounts-client.default';
+const keyOf = ({ url }: { readonly url: string }) => `accounts-client.${url}`;
+const key = keyOf(sessions);
 
 /** A storage in memory, whose texts a test sees. */
-const storageWith = (tokens?: Tokens & { ahead?: number }) => {
-  const kept = new Map(tokens ? [[key, JSON.stringify(tokens)]] : []);
+const storageWith = (tokens?: Tokens & { ahead?: number }, service = sessions) => {
+  const kept = new Map(tokens ? [[keyOf(service), JSON.stringify(tokens)]] : []);
   const storage: TokenStorage = {
     get: (name) => kept.get(name),
     set: (name, value) => kept.set(name, value),
@@ -67,6 +68,15 @@ const withSession = async (
 
 /** Milliseconds by which a client believes that the clock of the service is behind, so that no token seems to end. */
 const behind = -1e12;
+
+it('A token is sent to no other service whose client uses the same storage', async () => {
+  const { storage } = await withSession((token) => token);
+  const other = observed({ url: plain.url, storage });
+
+  await other.accounts.ready;
+
+  expect([other.accounts.user, await other.accounts.getToken()]).toEqual([null, null]);
+});
 
 describe('A token is replaced', () => {
   it('a little before its end, so that no request is refused', async () => {
@@ -259,7 +269,7 @@ describe('A session', () => {
 
   it('of a service that has no sessions ends when its token has expired', async () => {
     const { token } = await register(plain.api);
-    const { storage, kept } = storageWith({ token: expired(token, plain) });
+    const { storage, kept } = storageWith({ token: expired(token, plain) }, plain);
     const { accounts, told } = observed({ url: plain.url, storage });
 
     const before = await accounts.getToken();
@@ -271,7 +281,7 @@ describe('A session', () => {
 
   it('of a service that has no sessions ends when its token is refused as altered', async () => {
     const { token } = await register(plain.api);
-    const { storage, kept } = storageWith({ token: `${token}x` });
+    const { storage, kept } = storageWith({ token: `${token}x` }, plain);
     const { accounts, told } = observed({ url: plain.url, storage });
 
     const { error } = await accounts.getProfile();
@@ -282,7 +292,7 @@ describe('A session', () => {
   it('ends with its token once the service has no sessions any more', async () => {
     const { token } = await register(plain.api);
     const refreshToken = 'of-before';
-    const { storage } = storageWith({ token: expired(token, plain), refreshToken });
+    const { storage } = storageWith({ token: expired(token, plain), refreshToken }, plain);
     const { accounts, told } = observed({ url: plain.url, storage });
 
     await accounts.getProfile();

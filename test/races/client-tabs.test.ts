@@ -10,7 +10,7 @@ import { outlived, signToken } from '../support/tokens.ts';
 const { url, api, jwtSecret, adminToken } = await serviceForThisFile({ SESSION_DAYS: '90' });
 const app = await clientPageForThisFile(() => url);
 const browser = await browserForThisFile();
-const key = 'accounts-client.default';
+const key = `accounts-client.${url}`;
 
 const run = (page: Page, script: string) => page.evaluate<unknown>(script);
 

@@ -14,7 +14,7 @@ const app = await clientPageForThisFile(() => sessions.url);
 const plainApp = await clientPageForThisFile(() => plain.url);
 const browser = await browserForThisFile();
 
-const key = 'accounts-client.default';
+const key = `accounts-client.${sessions.url}`;
 
 /** What a script in a page comes to. */
 const run = (page: Page, script: string) => page.evaluate<unknown>(script);

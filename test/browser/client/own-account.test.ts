@@ -29,7 +29,7 @@ const service = await mailingServiceForThisFile({
 serviceUrl = service.url;
 const browser = await browserForThisFile();
 
-const key = 'accounts-client.default';
+const key = `accounts-client.${serviceUrl}`;
 
 /** What a script in a page comes to. */
 const run = (page: Page, script: string) => page.evaluate<unknown>(`(async () => { ${script} })()`);
