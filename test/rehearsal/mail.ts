@@ -2,12 +2,10 @@
 import { until } from '../support/until.ts';
 import { developed } from './development.ts';
 import { mailingSettings, useMailing } from './password-reset.ts';
+import { simulator } from './probe-others.ts';
 import { NotProved, type Proof } from './proof.ts';
 import { deploy, synthesise } from './stack.ts';
 import { requireThat } from './step.ts';
-
-/** SES takes what is sent here, and delivers it to nobody (Amazon SES Developer Guide, mailbox simulator). */
-const simulator = 'success+accounts-proof@simulator.amazonses.com';
 
 /** @throws {NotProved} where no identity is verified */
 export const sendToSimulator = async (proof: Proof): Promise<string> => {

@@ -62,6 +62,12 @@ const allowSending = (template: Template): Template => {
 const verifyDomain = ({ call }: Place) =>
   call('sesv2', 'create_email_identity', { EmailIdentity: 'example.com' });
 
+/** Has all requests of functions go to the emulator, and mails allowed as AWS allows them. */
+export const atEmulator =
+  (endpoint: string) =>
+  (template: Template): Template =>
+    allowSending(invokeAt(endpoint)(template));
+
 /** Waits for what the emulator has kept for an address, each as text. */
 const keptFor = (
   place: Place,

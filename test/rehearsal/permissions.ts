@@ -2,32 +2,86 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { readDeploymentSettings } from '../../infra/read-deployment-settings.ts';
-import { auditSealer, type FunctionDefinition, functionsInForce } from '../../infra/uses.ts';
+import {
+  auditPublisher,
+  auditSealer,
+  type FunctionDefinition,
+  functionsInForce,
+} from '../../infra/uses.ts';
+import { variableOf } from '../../lib/ground/setting.ts';
+import { serviceNames } from '../../lib/ground/settings.ts';
 import { tagOf } from '../prove/names.ts';
+import { everySetting } from '../support/every-setting.ts';
 import { until } from '../support/until.ts';
 import type { Deployment } from './deployment.ts';
+import { developed } from './development.ts';
+import { putEventsAt } from './events.ts';
+import { atEmulator } from './password-reset.ts';
 import type { Place } from './place.ts';
 import type { ProbeCall } from './probe.ts';
 import { allowedCalls, refusedCalls } from './probe-calls.ts';
-import { resourceOf } from './seal.ts';
-import { stackNameOf } from './stack.ts';
+import { contextOfFactor, type Variables } from './probe-others.ts';
+import type { Proof } from './proof.ts';
+import { resourceOf, sealAndVerify } from './seal.ts';
+import { deploy, stackNameOf, synthesise, variant } from './stack.ts';
 import { requireThat } from './step.ts';
 
+type Settings = Readonly<Record<string, string>>;
+
+/** The settings of a stack that has every function, each with all that it may ever need. */
+export const everyFunction: Settings = {
+  ...{ auditSeal: 'on', auditDetail: 'full', events: 'on' },
+  ...Object.fromEntries(
+    serviceNames.flatMap((name) => {
+      const value = (everySetting as Settings)[variableOf(name)];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  ),
+};
+
+/** Deploys every function, and tries its permissions. */
+export const tryEveryFunction = async (proof: Proof): Promise<string> => {
+  const made = developed(proof);
+  const { place } = proof;
+  const synthesised = await synthesise(place, 'every-synthesised', everyFunction);
+  const { AWS_ENDPOINT_URL: endpoint } = place.env;
+  made.assembly = endpoint
+    ? variant(synthesised, 'every', (template) =>
+        putEventsAt(endpoint)(atEmulator(endpoint)(template)),
+      )
+    : synthesised;
+  const { outputs } = await deploy(made.assembly, place);
+  return tryPermissions({ ...made.deployment, outputs }, everyFunction);
+};
+
+/** The functions of a stack, those in the background too. */
+export const functionsOf = (settings: Settings): readonly FunctionDefinition[] => {
+  const read = readDeploymentSettings(settings);
+  return [
+    ...functionsInForce(read),
+    ...(read.auditSeal === 'on' ? [auditSealer] : []),
+    ...(read.events === 'on' ? [auditPublisher] : []),
+  ];
+};
+
 /**
- * Makes each call of each function once, in a transaction too, and ten that must be refused.
+ * Makes each call of each function once, in transactions too, and ten that must be refused.
  * @param settings of the stack
  */
 export const tryPermissions = async (
   deployment: Deployment,
-  settings: Readonly<Record<string, string>>,
+  settings: Settings,
 ): Promise<string> => {
-  const { place, outputs } = deployment;
-  const functions = [...functionsInForce(readDeploymentSettings(settings)), auditSealer];
+  const { place } = deployment;
+  const functions = functionsOf(settings);
+  // The sealer is then refused to overwrite a file.
+  await sealAndVerify(deployment);
   const call = await startProbe(deployment);
   try {
     let allowed = 0;
     for (const definition of functions) {
-      const calls = allowedCalls(definition, outputs);
+      const variables = await variablesOf(deployment, definition);
+      const calls = allowedCalls(definition, variables, await encrypt(place, variables));
       if (calls.length > 0) requireAllowed(definition, calls, await call(definition, calls));
       allowed += calls.length;
     }
@@ -36,6 +90,31 @@ export const tryPermissions = async (
   } finally {
     await place.call('lambda', 'delete_function', { FunctionName: nameOf(place) });
   }
+};
+
+const variablesOf = async (
+  deployment: Deployment,
+  { name }: Pick<FunctionDefinition, 'name'>,
+): Promise<Variables> => {
+  const FunctionName = await resourceOf(deployment, 'AWS::Lambda::Function', idOf(name));
+  const configured = { FunctionName };
+  const { outputs, place } = deployment;
+  const { Environment } = await place.call('lambda', 'get_function_configuration', configured);
+  return { ...outputs, ...Environment.Variables };
+};
+
+/** The logical id with which the resources of a function begin. */
+const idOf = (name: string): string =>
+  name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** Encrypts something as a second factor, so that it can be decrypted. */
+const encrypt = async (
+  { call }: Place,
+  { SECOND_FACTOR_KEY: KeyId }: Variables,
+): Promise<string> => {
+  if (!KeyId) return '';
+  const input = { KeyId, Plaintext: 'ok', EncryptionContext: contextOfFactor };
+  return (await call('kms', 'encrypt', input)).CiphertextBlob;
 };
 
 const nameOf = (place: Place): string => stackNameOf(place, 'probe');
@@ -62,7 +141,7 @@ const startProbe = async (deployment: Deployment): Promise<MakeCalls> => {
     return found.State !== 'Pending' && found.LastUpdateStatus !== 'InProgress';
   };
   await call('lambda', 'create_function', {
-    ...{ FunctionName, Role: await roleOf(deployment, 'profile-get'), Handler: 'index.handler' },
+    ...{ FunctionName, Role: await roleOf(deployment, 'users-get'), Handler: 'index.handler' },
     ...{ Runtime: 'nodejs24.x', Timeout: 120, MemorySize: 512 },
     Code: { ZipFile: { $zip: { 'index.js': await bundle() } } },
     ...(place.run ? { Tags: tagOf(place.run) } : {}),
@@ -83,16 +162,17 @@ const startProbe = async (deployment: Deployment): Promise<MakeCalls> => {
 
 /** The ARN of the role of a function, by the name in infra/uses.ts. */
 const roleOf = async (deployment: Deployment, name: string): Promise<string> => {
-  const id = name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
-  const RoleName = await resourceOf(deployment, 'AWS::IAM::Role', `${id}Role`);
+  const RoleName = await resourceOf(deployment, 'AWS::IAM::Role', `${idOf(name)}Role`);
   return (await deployment.place.call('iam', 'get_role', { RoleName })).Role.Arn;
 };
 
-/** What fails by the condition that no item fulfils was allowed. */
+/** What was allowed is done, or fails by the condition that no item fulfils, by a sender or by a file that is there. */
 const isAllowed = (outcome = ''): boolean =>
-  /^(done|ConditionalCheckFailedException|TransactionCanceledException)$/.test(outcome);
+  /^(done|ConditionalCheckFailed\w*|TransactionCanceled\w*|NoSuchVersion|PreconditionFailed|MessageRejected|Http400)$/.test(
+    outcome,
+  );
 
-const textOf = ({ command, input }: ProbeCall): string => `${command} ${JSON.stringify(input)}`;
+const textOf = ({ operation, input }: ProbeCall): string => `${operation} ${JSON.stringify(input)}`;
 
 const requireAllowed = (
   { name }: FunctionDefinition,
@@ -106,14 +186,14 @@ const requireAllowed = (
 
 const tryRefused = async ({ place, outputs }: Deployment, call: MakeCalls): Promise<string> => {
   const calls = refusedCalls(outputs);
-  const outcomes = await call({ name: 'profile-get' }, calls);
+  const outcomes = await call({ name: 'users-get' }, calls);
   const isRefused = (outcome = '') => /AccessDenied/.test(outcome);
   const passed = calls.filter((_, at) => !isRefused(outcomes[at]));
   // The emulator does not know which keys a request is for.
   const wrong = passed.filter(({ isByKeys }) => place.name === 'AWS' || !isByKeys);
   requireThat(
     wrong.length === 0,
-    `GET /api/profile may ${wrong.map(textOf).join('; ')}: ${outcomes.join(', ')}`,
+    `GET /api/users/{id} may ${wrong.map(textOf).join('; ')}: ${outcomes.join(', ')}`,
   );
   return `${calls.length - passed.length} of ${calls.length} others refused`;
 };

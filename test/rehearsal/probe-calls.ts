@@ -3,6 +3,7 @@ import type { TablePermission } from '../../infra/permissions.ts';
 import type { FunctionDefinition } from '../../infra/uses.ts';
 import { tables } from '../../lib/dynamodb/tables.ts';
 import type { ProbeCall } from './probe.ts';
+import { otherCalls, type Variables } from './probe-others.ts';
 import type { Outputs } from './stack.ts';
 
 /** A condition that no item fulfils: a call that is allowed fails by it, and writes nothing. */
@@ -11,26 +12,37 @@ const never = {
   ExpressionAttributeNames: { '#never': 'of a proof' },
 };
 
-const nameIn = (outputs: Outputs, table: TablePermission['table']): string =>
-  outputs[table === 'users' ? 'UsersTableName' : 'AuditTableName'] ?? '';
-
-const dynamodb = (command: string, input: object): ProbeCall => ({
-  ...{ service: 'dynamodb', command, input },
+const dynamodb = (operation: string, input: object): ProbeCall => ({
+  ...{ service: 'dynamodb', operation, input },
 });
 
 /** A key of a pattern that no item has. */
 const keyOf = (pattern: string, n = 0) => ({ pk: { S: pattern.replace('*', `of-a-proof-${n}`) } });
 
-/** Each operation of a function once, and each that a transaction can have in a transaction of all its keys. */
+/**
+ * Each operation of a function once: on a table for each key, in a transaction of all its keys, and in one of all
+ * actions; and all that it does elsewhere.
+ * @param encrypted by the key of second factors
+ */
 export const allowedCalls = (
-  { permissions }: FunctionDefinition,
-  outputs: Outputs,
-): readonly ProbeCall[] => permissions.flatMap((permission) => callsOf(permission, outputs));
+  definition: FunctionDefinition,
+  variables: Variables,
+  encrypted: string,
+): readonly ProbeCall[] => [
+  ...definition.permissions.flatMap((permission) => callsOf(permission, variables)),
+  ...mixedTransaction(definition, variables),
+  ...otherCalls(definition, variables, encrypted),
+];
 
-const callsOf = (permission: TablePermission, outputs: Outputs): readonly ProbeCall[] => {
-  const { table, action, indexes = [], keys } = permission;
-  const TableName = nameIn(outputs, table);
-  const operation = action.replace('dynamodb:', '');
+const tableIn = (variables: Variables, table: TablePermission['table']): string =>
+  variables[table === 'users' ? 'USERS_TABLE' : 'AUDIT_TABLE'] ?? '';
+
+const operationOf = ({ action }: TablePermission): string => action.replace('dynamodb:', '');
+
+const callsOf = (permission: TablePermission, variables: Variables): readonly ProbeCall[] => {
+  const { table, indexes = [], keys } = permission;
+  const TableName = tableIn(variables, table);
+  const operation = operationOf(permission);
   if (operation === 'Query') {
     return indexes.map((index) => dynamodb('Query', queryOf(table, index, TableName, keys)));
   }
@@ -40,11 +52,38 @@ const callsOf = (permission: TablePermission, outputs: Outputs): readonly ProbeC
   }
   const single = all.map((Key) => dynamodb(operation, inputOf(operation, TableName, Key)));
   if (operation === 'GetItem') return single;
-  const TransactItems = all.map((Key) => ({
-    [operation.replace('Item', '')]: inputOf(operation, TableName, Key),
-  }));
+  const TransactItems = all.map((Key) => partOf(operation, TableName, Key));
   const transaction = dynamodb('TransactWriteItems', { TransactItems });
   return operation === 'ConditionCheckItem' ? [transaction] : [...single, transaction];
+};
+
+/** An item of a transaction. */
+const partOf = (operation: string, TableName: string, Key: object) => ({
+  [operation.replace('Item', '')]: inputOf(operation, TableName, Key),
+});
+
+/**
+ * A transaction of all actions that a function may take on the keys of one pattern, and of an entry: as handlers make
+ * them.
+ */
+const mixedTransaction = (
+  { permissions }: FunctionDefinition,
+  variables: Variables,
+): readonly ProbeCall[] => {
+  const writes = permissions.filter(({ indexes, action }) => !indexes && !/Get/.test(action));
+  const patterns = writes.flatMap(({ keys = [] }) => keys).filter((key) => key.endsWith('*'));
+  const having = (pattern: string) => writes.filter(({ keys }) => keys?.includes(pattern));
+  const [most = ''] = patterns.toSorted((a, b) => having(b).length - having(a).length);
+  const ofUsers = having(most).map((permission, n) =>
+    partOf(operationOf(permission), tableIn(variables, 'users'), keyOf(most, n)),
+  );
+  const ofEntries = writes
+    .filter(({ table }) => table === 'audit')
+    .map((permission) =>
+      partOf(operationOf(permission), tableIn(variables, 'audit'), { id: { N: '0' } }),
+    );
+  const TransactItems = [...ofUsers, ...ofEntries];
+  return TransactItems.length > 1 ? [dynamodb('TransactWriteItems', { TransactItems })] : [];
 };
 
 const inputOf = (operation: string, TableName: string, Key: object): object => {
@@ -68,9 +107,9 @@ const queryOf = (
   const key = indexes.find(({ name }) => name === IndexName)?.partitionKey;
   if (!key) throw new Error(`The table ${table} has no index ${IndexName}`);
   return {
-    ...{ TableName, IndexName, Limit: 1, KeyConditionExpression: '#key = :value' },
+    ...{ TableName, IndexName, Limit: 1, KeyConditionExpression: '#key = :p' },
     ExpressionAttributeNames: { '#key': key.name },
-    ExpressionAttributeValues: { ':value': { [key.type]: value } },
+    ExpressionAttributeValues: { ':p': { [key.type]: value } },
   };
 };
 
@@ -79,10 +118,9 @@ export interface RefusedCall extends ProbeCall {
   readonly isByKeys?: true;
 }
 
-/** The ten calls that a function which only reads users, and writes their entries, must not be able to make. */
+/** The ten calls that the function of GET /api/users/{id} must not be able to make. */
 export const refusedCalls = (outputs: Outputs): readonly RefusedCall[] => {
-  const TableName = nameIn(outputs, 'users');
-  const AuditName = nameIn(outputs, 'audit');
+  const { UsersTableName: TableName = '', AuditTableName: AuditName = '' } = outputs;
   const user = inputOf('PutItem', TableName, keyOf('user#*'));
   const other = inputOf('GetItem', TableName, keyOf('reset#*'));
   return [
@@ -95,11 +133,11 @@ export const refusedCalls = (outputs: Outputs): readonly RefusedCall[] => {
     dynamodb('UpdateItem', inputOf('UpdateItem', AuditName, { id: { N: '0' } })),
     dynamodb('DeleteItem', inputOf('DeleteItem', AuditName, { id: { N: '0' } })),
     {
-      ...{ service: 'secrets', command: 'PutSecretValue' },
+      ...{ service: 'secretsmanager', operation: 'PutSecretValue' },
       input: { SecretId: outputs.SigningSecretArn, SecretString: 'of a proof' },
     },
     {
-      ...{ service: 's3', command: 'ListObjectsV2' },
+      ...{ service: 's3', operation: 'ListObjectsV2' },
       input: { Bucket: outputs.AuditArchiveBucketName, MaxKeys: 1 },
     },
   ];

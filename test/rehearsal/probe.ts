@@ -1,36 +1,76 @@
 /** A temporary function that has the role of a handler, and makes calls as this role. */
-import * as dynamodb from '@aws-sdk/client-dynamodb';
-import * as kms from '@aws-sdk/client-kms';
-import * as s3 from '@aws-sdk/client-s3';
-import * as secrets from '@aws-sdk/client-secrets-manager';
+import {
+  GetObjectCommand,
+  ListObjectsV2Command,
+  ListObjectVersionsCommand,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { post } from '../../lib/keys/signed-request.ts';
 
-/** A call by the name of its command, such as `GetItem`. */
+/** A call of an operation of AWS: `GetItem`. */
 export interface ProbeCall {
-  readonly service: 'dynamodb' | 'kms' | 's3' | 'secrets';
-  readonly command: string;
+  readonly service: 's3' | keyof typeof services;
+  readonly operation: string;
   readonly input: object;
+  /** The path of a request whose operation is not named in a header. */
+  readonly path?: string;
 }
 
+/** The services that take JSON, where a header names the operation, or the path does. */
 const services = {
-  dynamodb: [dynamodb, new dynamodb.DynamoDBClient()],
-  kms: [kms, new kms.KMSClient()],
-  s3: [s3, new s3.S3Client()],
-  secrets: [secrets, new secrets.SecretsManagerClient()],
+  dynamodb: { target: 'DynamoDB_20120810', version: '-1.0' },
+  events: { target: 'AWSEvents', version: '-1.1' },
+  kms: { target: 'TrentService', version: '-1.1' },
+  lambda: { target: '', version: '' },
+  secretsmanager: { target: 'secretsmanager', version: '-1.1' },
+  ses: { target: '', version: '' },
+  sqs: { target: 'AmazonSQS', version: '-1.0' },
 } as const;
+
+const s3Commands = {
+  GetObject: GetObjectCommand,
+  ListObjectsV2: ListObjectsV2Command,
+  ListObjectVersions: ListObjectVersionsCommand,
+  PutObject: PutObjectCommand,
+};
 
 /** @returns of each call the name of its error, or `done` */
 export const handler = async (calls: readonly ProbeCall[]): Promise<readonly string[]> => {
   const outcomes: string[] = [];
-  for (const { service, command, input } of calls) {
-    const [commands, client] = services[service];
-    const Command = commands[`${command}Command` as never] as new (input: object) => never;
-    const outcome = await (client.send as (sent: never) => Promise<unknown>)(
-      new Command(input),
-    ).then(
-      () => 'done',
-      ({ name }: Error) => name,
-    );
-    outcomes.push(outcome);
+  for (const call of calls) {
+    const made = call.service === 's3' ? callS3(call) : postJson(call, call.service);
+    outcomes.push(await made.catch(({ name }: Error) => name));
   }
   return outcomes;
+};
+
+const callS3 = async ({ operation, input }: ProbeCall): Promise<string> => {
+  const Command = s3Commands[operation as keyof typeof s3Commands] as unknown as new (
+    input: object,
+  ) => never;
+  await new S3Client().send(new Command(input));
+  return 'done';
+};
+
+const postJson = async (
+  { operation, input, path = '/' }: ProbeCall,
+  service: keyof typeof services,
+): Promise<string> => {
+  const { target, version } = services[service];
+  const { AWS_ENDPOINT_URL, AWS_REGION } = process.env;
+  const host = service === 'ses' ? 'email' : service;
+  const { status, text } = await post({
+    url: (AWS_ENDPOINT_URL ?? `https://${host}.${AWS_REGION}.amazonaws.com`) + path,
+    service,
+    headers: {
+      'content-type': version ? `application/x-amz-json${version}` : 'application/json',
+      ...(target && { 'x-amz-target': `${target}.${operation}` }),
+      // Lambda then only says whether the function may be invoked (its API reference, Invoke).
+      ...(service === 'lambda' && { 'x-amz-invocation-type': 'DryRun' }),
+    },
+    body: JSON.stringify(input),
+  });
+  const [, name = `Http${status}`] = /"__type": *"(?:[^"]*#)?(\w+)"/.exec(text) ?? [];
+  return status < 300 ? 'done' : name;
 };

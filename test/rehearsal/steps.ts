@@ -16,10 +16,9 @@ import {
 import { sendToSimulator } from './mail.ts';
 import { measureLatency, putLoad, tryThrottles } from './measures.ts';
 import { rehearseReset, rotateTokenKey } from './password-reset.ts';
-import { tryPermissions } from './permissions.ts';
+import { tryEveryFunction, tryPermissions } from './permissions.ts';
 import type { Step } from './proof.ts';
 import { sealAndVerify } from './seal.ts';
-import { development } from './stack.ts';
 import {
   deployProduction,
   pauseSeal,
@@ -51,14 +50,6 @@ export const steps: readonly Step[] = [
     title: 'Seal the audit trail and verify it',
     ...{ part: 'development', when: 'gate' },
     run: (proof) => sealAndVerify(developed(proof).deployment),
-  },
-  {
-    name: 'permissions',
-    title:
-      'Try each permission of each function, in transactions too, and calls that must be refused',
-    ...{ part: 'development', when: 'long', lacking: 'the condition dynamodb:LeadingKeys' },
-    isTried: true,
-    run: (proof) => tryPermissions(developed(proof).deployment, development),
   },
   {
     name: 'throttles',
@@ -120,6 +111,14 @@ export const steps: readonly Step[] = [
     ...{ part: 'development', when: 'hours', run: rotateTokenKey },
   },
   {
+    name: 'permissions',
+    title:
+      'Deploy every function, and try each operation of each one, in transactions too, and calls that must be refused',
+    ...{ part: 'development', when: 'long', lacking: 'the condition dynamodb:LeadingKeys' },
+    isTried: true,
+    run: tryEveryFunction,
+  },
+  {
     name: 'destroy',
     title: 'Destroy the stack and find nothing left',
     ...{ part: 'development', when: 'gate', run: destroyDevelopment },
@@ -131,10 +130,11 @@ export const steps: readonly Step[] = [
   },
   {
     name: 'permissions-of-production',
-    title: 'Try each permission of each function of production in the same way',
+    title: 'Try each operation of each function of production in the same way',
     ...{ part: 'production', when: 'long', lacking: 'the condition dynamodb:LeadingKeys' },
     isTried: true,
-    run: (proof) => tryPermissions(produced(proof).deployment, { stage: 'production' }),
+    run: (proof) =>
+      tryPermissions(produced(proof).deployment, { stage: 'production', events: 'on' }),
   },
   {
     name: 'alarm',
