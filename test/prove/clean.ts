@@ -1,6 +1,7 @@
 /** Removes what a run has made. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Call } from '../rehearsal/aws.ts';
+import { saysExpired } from './fault.ts';
 import { type Item, inventoryOf, textOf } from './inventory.ts';
 
 export interface Cleaned {
@@ -50,21 +51,21 @@ const removeAll = async (
     // Stacks remove most of the others.
     const now = (await inventoryOf(call, run)).map(textOf);
     if (!now.includes(textOf(item))) continue;
-    await remove(call, item).catch((error: Error) => {
-      if (/ExpiredToken|InvalidClientToken/.test(error.name)) throw error;
+    await removals[item.kind]?.(call, item.id).catch((error: Error) => {
+      if (saysExpired(error.name)) throw error;
       why.set(textOf(item), `${error.name}: ${error.message}`);
     });
   }
+  // AWS goes on listing the tags of what has gone with its stack for some minutes.
+  const isOfStack = ({ kind }: Item) => !removals[kind];
+  const isGone = async () => !(await inventoryOf(call, run)).some(isOfStack);
+  if (listed.some(isOfStack)) await untilTrue(isGone, listedLooks).catch(() => undefined);
+  for (const item of listed.filter(isOfStack)) why.set(textOf(item), leftByStack);
   return why;
 };
 
-const remove = async (call: Call, { kind, id }: Item): Promise<void> => {
-  const removal = removals[kind];
-  if (removal) return void (await removal(call, id));
-  throw new Error(
-    'its stack has left it. AWS lists what is gone for some minutes: run --clean again, or remove it by hand',
-  );
-};
+const leftByStack =
+  'AWS still lists it: run --clean again in an hour, and remove it by hand if it is there then';
 
 type Removal = (call: Call, id: string) => Promise<unknown>;
 
@@ -157,12 +158,16 @@ const deleteBucket = async (call: Call, Bucket: string): Promise<void> => {
 };
 
 /** Milliseconds between two looks, and the most of them: an hour in AWS, where stacks take minutes. */
-const looks = { pause: 2000, most: 1800 };
+const pause = 2000;
+const mostLooks = 1800;
 
-const untilTrue = async (look: () => Promise<boolean>): Promise<void> => {
-  for (let n = 0; n < looks.most; n += 1) {
+/** The most looks, each of some seconds, for what AWS only lists. */
+const listedLooks = 60;
+
+const untilTrue = async (look: () => Promise<boolean>, most = mostLooks): Promise<void> => {
+  for (let n = 0; n < most; n += 1) {
     if (await look()) return;
-    await wait(looks.pause);
+    await wait(pause);
   }
   throw new Error('it took more than an hour');
 };

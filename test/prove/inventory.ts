@@ -60,7 +60,7 @@ const tagged: List = async (call, _, run) => {
 /** What an ARN is of: with its name where that is what calls need. */
 const itemOf = (arn: string): Item => {
   const [, , service = '', , , resource = ''] = arn.split(':');
-  const kind = kinds[service] ?? `${service} ${resource.replace(/[/:].*/, '')}`;
+  const kind = kinds[service] ?? `${service} ${resource.replace(/^\//, '').replace(/[/:].*/, '')}`;
   if (kind === 'log-group') return { kind, id: arn.replace(/^.*:log-group:|:\*$/g, '') };
   return { kind, id: isNamed.has(kind) ? nameOf(arn) : arn };
 };
