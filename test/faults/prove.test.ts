@@ -31,7 +31,6 @@ const sabotages: Readonly<
   acceptance: isTo('.GetSecretValue'),
   console: isTo('.GetSecretValue'),
   seal: isTo('/invocations'),
-  permissions: isTo('/invocations'),
   throttles: 'not done here',
   latency: isTo('/configuration'),
   load: 'killed',
@@ -42,6 +41,7 @@ const sabotages: Readonly<
   check: () => true,
   mail: () => true,
   key: isTo('.CreateKey'),
+  permissions: isTo('/invocations'),
   destroy: () => true,
   'permissions-of-production': isTo('/invocations'),
   alarm: 'not done here',
@@ -53,12 +53,22 @@ const sabotages: Readonly<
   application: 'not done here',
 };
 
+/** Which calls are denied while a stack is deployed: of the admin, when the stack is there. */
+const ofDeployments: Readonly<Record<string, (call: FaultyCall) => boolean>> = {
+  development: isTo('.TransactWriteItems'),
+  production: isTo('.TransactWriteItems'),
+};
+
 const folder = folderForThisFile();
 let account: Awaited<ReturnType<typeof startAccount>>;
 beforeAll(async () => {
   account = await startAccount();
 }, timeout);
 afterAll(() => account.stop());
+
+/** The step that a command is doing, by what it has printed. */
+const stepIn = (output: string): string =>
+  [...output.matchAll(/^== .*\(([\w-]+)\)$/gm)].at(-1)?.[1] ?? '';
 
 const inventory = () => takeInventory(account.place);
 
@@ -122,10 +132,44 @@ describe('A proof is refused, and makes nothing,', () => {
 
 describe('Each step', () => {
   it('has a sabotage', () => {
-    const all = steps.filter(({ when }) => when !== 'ground').map(({ name }) => name);
+    const names = (isGround: boolean) =>
+      steps.filter(({ when }) => (when === 'ground') === isGround).map(({ name }) => name);
 
-    expect(Object.keys(sabotages)).toEqual(all);
+    expect(Object.keys(sabotages)).toEqual(names(false));
+    expect(Object.keys(ofDeployments)).toEqual(names(true));
   });
+
+  it(
+    'reports it where a stack is deployed, which proves nothing of its steps, and nothing is left',
+    async () => {
+      const before = await inventory();
+      let step = '';
+      const faulty = await startFaulty(account.port, (call) =>
+        ofDeployments[step]?.(call) ? denied : undefined,
+      );
+      const args = [...named(folder), '--yes', '--keep', '--only', 'seal,pause'];
+
+      const { status } = await prove(args, { ...account.env, ...faulty.env }, (output) => {
+        step = stepIn(output);
+      });
+      faulty.stop();
+
+      const outcomes = runIn(folder)?.outcomes.map(({ name, outcome }) => [name, outcome]);
+      expect(outcomes).toEqual([
+        ['development', 'failed'],
+        ['seal', 'not proved'],
+        ['production', 'failed'],
+        ['pause', 'not proved'],
+      ]);
+      expect(status).toBe(1);
+      expect((await inventory()).length).toBeGreaterThan(before.length + 100);
+      const cleaned = await prove([...named(folder), '--clean'], account.env);
+      expect(cleaned.output).toContain('Nothing is left.');
+      expect(cleaned.status).toBe(0);
+      expect(await inventory()).toEqual(before);
+    },
+    timeout,
+  );
 
   it(
     'reports it, a run goes on after a kill and with new credentials, and nothing is left in the end',
@@ -143,7 +187,7 @@ describe('Each step', () => {
       const env = { ...account.env, ...faulty.env };
       const go = (how: readonly string[]) =>
         prove([...named(folder), '--keep', ...how], env, (output, kill) => {
-          [step = ''] = [...output.matchAll(/^== .*\(([\w-]+)\)$/gm)].at(-1)?.slice(1) ?? [];
+          step = stepIn(output);
           if (sabotages[step] === 'killed') kill();
         });
       const outcomeOf = (name: string) =>

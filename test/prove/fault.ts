@@ -6,9 +6,6 @@ const sentences: Readonly<Record<string, string>> = {
   NoCredentialsError:
     'There are no AWS credentials: set AWS_PROFILE, or log in with aws sso login or aws configure.',
   ProfileNotFound: 'AWS_PROFILE names a profile that does not exist: aws configure list-profiles.',
-  UnauthorizedSSOTokenError: 'The login has expired: aws sso login, and then --resume.',
-  SSOTokenLoadError: 'Nobody is logged in: aws sso login.',
-  TokenRetrievalError: 'The login has expired: aws sso login, and then --resume.',
   EndpointConnectionError: 'AWS cannot be reached: check the network and --region.',
   ConnectTimeoutError: 'AWS cannot be reached: check the network and --region.',
 };
@@ -22,7 +19,7 @@ export const saysExpired = (text: string): boolean =>
 export const explainFault = (error: unknown): string => {
   const { name } = error as Error;
   if (saysExpired(name)) {
-    return 'The AWS credentials are not valid any more: renew them (aws sso login), and go on by --resume.';
+    return 'The AWS credentials are not valid, or have expired: renew them (aws sso login), and run this again, with --resume if a run has begun.';
   }
   return sentences[name] ?? explain(error);
 };

@@ -48,7 +48,9 @@ const parse = (args: readonly string[]): Options => {
     .option('--yes', 'do not ask')
     .option('--folder <path>', 'where the files of the run are written', join(root, '.prove'))
     .exitOverride()
-    .showHelpAfterError('For help: add --help.');
+    .showHelpAfterError(
+      'Write npm run prove -- --account 123456789012 --region eu-central-1, with -- before all options. The others: npm run prove -- --help',
+    );
   const options = program.parse(args, { from: 'user' }).opts<Options>();
   const { account, region, resume, clean: isClean } = options;
   if (!/^\d{12}$/.test(account)) throw new UsageError('--account must be 12 digits.');
@@ -155,8 +157,9 @@ try {
   await prove(parse(process.argv.slice(2)));
 } catch (error) {
   if (!(error instanceof CommanderError)) console.error(explainFault(error));
-  const isHelp = error instanceof CommanderError && error.exitCode === 0;
-  process.exitCode = isHelp ? 0 : error instanceof Failure ? 1 : 2;
+  const isUsage = error instanceof UsageError || error instanceof CommanderError;
+  process.exitCode = isUsage ? 2 : 1;
+  if (error instanceof CommanderError && error.exitCode === 0) process.exitCode = 0;
 }
 endAll();
 // Whatever still listens would keep the process.
