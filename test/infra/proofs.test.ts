@@ -1,6 +1,11 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { dollarsOfHour, greatestDollars } from '../prove/cost.ts';
 import { masked } from '../prove/report.ts';
+import type { Place } from '../rehearsal/place.ts';
+import { doStep, type Outcome, type Proof } from '../rehearsal/proof.ts';
+import { saw } from '../rehearsal/step.ts';
+import { steps } from '../rehearsal/steps.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const isProved = existsSync(`infra/proofs/${version}.md`);
@@ -49,4 +54,39 @@ it('A report has no account, no address of a machine and no address of a person'
   expect(masked(text, { account })).toBe(
     'arn:aws:iam::(account):user/x at (address) and (address), (address), (address); 12.5 s, 200 of 200',
   );
+});
+
+/** The outcome of a step at a place, where it works and sees the ids of some requests. */
+const outcomesAt = async (name: Place['name'], ids: readonly string[]) => {
+  const proof = { place: { name } } as Proof;
+  const run = async () => {
+    ids.forEach(saw);
+    return 'as it should be';
+  };
+  const outcomes: Outcome[] = [];
+  for (const step of steps) outcomes.push(await doStep({ ...step, run }, proof));
+  return outcomes;
+};
+
+it('What the emulator lacks is not proved there, also where it works', async () => {
+  const outcomes = await outcomesAt('the emulator', ['1']);
+
+  const others = outcomes.filter(({ outcome }) => outcome !== 'proved');
+  expect(others.map(({ name }) => name)).toEqual([
+    ...['throttles', 'latency', 'load', 'permissions'],
+    ...['permissions-of-production', 'alarm', 'lock'],
+  ]);
+  for (const { why } of others) expect(why).toMatch(/^the emulator lacks it: /);
+});
+
+it('A step that saw no id of a request has proved nothing in AWS', async () => {
+  const outcomes = await outcomesAt('AWS', []);
+
+  expect(outcomes.map(({ outcome }) => outcome)).not.toContain('proved');
+});
+
+it('A proof costs less than 5 dollars', () => {
+  expect(dollarsOfHour()).toBeGreaterThan(0.01);
+  expect(greatestDollars()).toBeGreaterThan(dollarsOfHour());
+  expect(greatestDollars()).toBeLessThan(5);
 });
