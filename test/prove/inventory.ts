@@ -11,19 +11,10 @@ export interface Item {
 
 /** Lists what carries the tag of a run, and what has its id in a name, such as Lambda's own log groups. */
 export const inventoryOf = async (call: Call, run: string): Promise<readonly Item[]> => {
-  const found: Item[] = [];
-  for (const list of [
-    stacks,
-    tagged,
-    tables,
-    buckets,
-    secrets,
-    logGroups,
-    functions,
-    queues,
-    topics,
-  ]) {
-    found.push(...(await list(call, prefixOf(run), run)));
+  const found = [...(await stacksOf(call, run)), ...(await taggedBy(call, run))];
+  for (const [kind, list] of Object.entries(lists)) {
+    const isOfRun = (id: string) => ownNameOf(id).startsWith(prefixOf(run));
+    found.push(...(await list(call)).filter(isOfRun).map((id) => ({ kind, id })));
   }
   const byText = new Map(found.map((item) => [textOf(item), item]));
   const there: Item[] = [];
@@ -33,21 +24,19 @@ export const inventoryOf = async (call: Call, run: string): Promise<readonly Ite
 
 export const textOf = ({ kind, id }: Item): string => `${kind} ${id}`;
 
-type List = (call: Call, prefix: string, run: string) => Promise<readonly Item[]>;
-
 /** An item of a list of AWS. */
 // biome-ignore lint/suspicious/noExplicitAny: each list has items of its own
 type Listed = any;
 
-const stacks: List = async (call, prefix, run) => {
+const stacksOf = async (call: Call, run: string): Promise<readonly Item[]> => {
   const { Stacks } = await call('cloudformation', 'describe_stacks');
   const isOfRun = ({ StackName, Tags = [] }: Listed) =>
-    StackName.startsWith(prefix) &&
+    StackName.startsWith(prefixOf(run)) &&
     Tags.some(({ Key, Value }: Listed) => Key === tagKey && Value === run);
   return Stacks.filter(isOfRun).map(({ StackName: id }: Listed) => ({ kind: 'stack', id }));
 };
 
-const tagged: List = async (call, _, run) => {
+const taggedBy = async (call: Call, run: string): Promise<readonly Item[]> => {
   const TagFilters = [{ Key: tagKey, Values: [run] }];
   const found = await call('resourcegroupstaggingapi', 'get_resources', { TagFilters });
   const arns: readonly string[] = found.ResourceTagMappingList.map(
@@ -78,59 +67,31 @@ const kinds: Readonly<Record<string, string>> = {
 };
 const isNamed = new Set(['table', 'bucket', 'function', 'queue']);
 
-const tables: List = async (call, prefix) => {
-  const { TableNames } = await call('dynamodb', 'list_tables');
-  return named('table', TableNames, prefix);
-};
-
-const named = (kind: string, names: readonly string[], prefix: string): readonly Item[] =>
-  names.filter((name) => name.startsWith(prefix)).map((id) => ({ kind, id }));
-
-const buckets: List = async (call, prefix) => {
-  const { Buckets } = await call('s3', 'list_buckets');
-  return named(
-    'bucket',
-    Buckets.map(({ Name }: Listed) => Name),
-    prefix,
-  );
-};
-
-const secrets: List = async (call, prefix) => {
-  const { SecretList } = await call('secretsmanager', 'list_secrets');
-  const isOfRun = ({ Name }: Listed) => Name.startsWith(prefix);
-  return SecretList.filter(isOfRun).map(({ ARN: id }: Listed) => ({ kind: 'secret', id }));
-};
-
-/** Also the groups of Lambda's own, `/aws/lambda/FUNCTION`, which no stack removes. */
-const logGroups: List = async (call, prefix) => {
-  const { logGroups: groups } = await call('logs', 'describe_log_groups');
-  const names: readonly string[] = groups.map(({ logGroupName }: Listed) => logGroupName);
-  const isOfRun = (name: string) => name.replace(/^\/aws\/\w+\//, '').startsWith(prefix);
-  return names.filter(isOfRun).map((id) => ({ kind: 'log-group', id }));
-};
-
-const functions: List = async (call, prefix) => {
-  const { Functions } = await call('lambda', 'list_functions');
-  return named(
-    'function',
-    Functions.map(({ FunctionName }: Listed) => FunctionName),
-    prefix,
-  );
-};
-
-const queues: List = async (call, QueueNamePrefix) => {
-  const { QueueUrls = [] } = await call('sqs', 'list_queues', { QueueNamePrefix });
-  return QueueUrls.map((url: string) => ({ kind: 'queue', id: nameOf(url) }));
-};
-
-const topics: List = async (call, prefix) => {
-  const { Topics } = await call('sns', 'list_topics');
-  const isOfRun = ({ TopicArn }: Listed) => nameOf(TopicArn).startsWith(prefix);
-  return Topics.filter(isOfRun).map(({ TopicArn: id }: Listed) => ({ kind: 'topic', id }));
+/** The names, or ARNs, of all of a kind that are in the account. */
+const lists: Readonly<Record<string, (call: Call) => Promise<readonly string[]>>> = {
+  table: async (call) => (await call('dynamodb', 'list_tables')).TableNames,
+  bucket: async (call) =>
+    (await call('s3', 'list_buckets')).Buckets.map(({ Name }: Listed) => Name),
+  secret: async (call) =>
+    (await call('secretsmanager', 'list_secrets')).SecretList.map(({ ARN }: Listed) => ARN),
+  'log-group': async (call) =>
+    (await call('logs', 'describe_log_groups')).logGroups.map(
+      ({ logGroupName }: Listed) => logGroupName,
+    ),
+  function: async (call) =>
+    (await call('lambda', 'list_functions')).Functions.map(
+      ({ FunctionName }: Listed) => FunctionName,
+    ),
+  queue: async (call) => ((await call('sqs', 'list_queues')).QueueUrls ?? []).map(nameOf),
+  topic: async (call) =>
+    (await call('sns', 'list_topics')).Topics.map(({ TopicArn }: Listed) => TopicArn),
 };
 
 /** The last part of an ARN or a URL. */
 const nameOf = (id: string): string => id.replace(/^.*[/:]/, '');
+
+/** The name in a name or an ARN: of Lambda's own log group, `/aws/lambda/FUNCTION`, the name of the function. */
+const ownNameOf = (id: string): string => id.replace(/^\/aws\/\w+\/|^arn:.*:/, '');
 
 /** Whether something is there: AWS goes on listing the tags of what is gone, and a key waits for a week. */
 const isThere = async (call: Call, { kind, id }: Item): Promise<boolean> => {

@@ -8,10 +8,8 @@ import {
   type FunctionDefinition,
   functionsInForce,
 } from '../../infra/uses.ts';
-import { variableOf } from '../../lib/ground/setting.ts';
-import { serviceNames } from '../../lib/ground/settings.ts';
 import { tagOf } from '../prove/names.ts';
-import { everySetting } from '../support/every-setting.ts';
+import { everyDeployedSetting } from '../support/every-setting.ts';
 import { until } from '../support/until.ts';
 import type { Deployment } from './deployment.ts';
 import { developed } from './development.ts';
@@ -31,12 +29,7 @@ type Settings = Readonly<Record<string, string>>;
 /** The settings of a stack that has every function, each with all that it may ever need. */
 export const everyFunction: Settings = {
   ...{ auditSeal: 'on', auditDetail: 'full', events: 'on' },
-  ...Object.fromEntries(
-    serviceNames.flatMap((name) => {
-      const value = (everySetting as Settings)[variableOf(name)];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  ),
+  ...everyDeployedSetting,
 };
 
 /** Deploys every function, and tries its permissions. */

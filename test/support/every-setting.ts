@@ -1,3 +1,5 @@
+import { variableOf } from '../../lib/ground/setting.ts';
+import { serviceNames } from '../../lib/ground/settings.ts';
 import { mailSettings, verifyUrl } from './mailbox.ts';
 
 /** Each setting that adds endpoints, fields or errors, with a value with which it does. */
@@ -18,3 +20,11 @@ export const everySetting = {
   // Tests cause more mails than one source address may.
   LOGIN_FAILURES_PER_ADDRESS: '0',
 } as const;
+
+/** The same, by the names that deployments have for them. */
+export const everyDeployedSetting: Readonly<Record<string, string>> = Object.fromEntries(
+  serviceNames.flatMap((name) => {
+    const value = (everySetting as Readonly<Record<string, string>>)[variableOf(name)];
+    return value === undefined ? [] : [[name, value]];
+  }),
+);

@@ -29,6 +29,12 @@ const commitOf = (version: string): string => {
 const commit = commitOf(before);
 const show = (path: string) => git('show', `${commit}:${path}`);
 
+it('The changelog says of the newest version whether one can go back from it', () => {
+  const [, newest] = readFileSync('.github/CHANGELOG.md', 'utf8').split(/^## /m);
+
+  expect(newest).toMatch(/\b(go|going) back\b/i);
+});
+
 describe('Each table', () => {
   /** The indexes in the reviewed text of the stack that a release had. */
   const indexesBefore = (table: string): readonly string[] => {

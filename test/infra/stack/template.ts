@@ -9,9 +9,7 @@ import type { AccountsSettings } from '../../../infra/deployment-settings.ts';
 import { readDeploymentSettings } from '../../../infra/read-deployment-settings.ts';
 import { AccountsStack } from '../../../infra/stack/accounts.ts';
 import { type FunctionDefinition, functionsInForce } from '../../../infra/uses.ts';
-import { variableOf } from '../../../lib/ground/setting.ts';
-import { serviceNames } from '../../../lib/ground/settings.ts';
-import { everySetting } from '../../support/every-setting.ts';
+import { everyDeployedSetting } from '../../support/every-setting.ts';
 
 export const withoutBundling = { 'aws:cdk:bundling-stacks': [] };
 
@@ -32,12 +30,7 @@ export const everything = {
   v1Users: 'on',
   docs: 'on',
   events: 'on',
-  ...Object.fromEntries(
-    serviceNames.flatMap((name) => {
-      const value = (everySetting as Readonly<Record<string, string>>)[variableOf(name)];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  ),
+  ...everyDeployedSetting,
 };
 
 const assemblies = mkdtempSync(join(tmpdir(), 'assemblies-'));
