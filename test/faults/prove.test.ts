@@ -1,6 +1,7 @@
 /** That each step of a proof reports what is done to it, and that `--clean` leaves nothing, whatever happened. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type Fault,
@@ -12,6 +13,11 @@ import {
   startFaulty,
 } from '../prove/at-emulator.ts';
 import { takeInventory } from '../rehearsal/deployment.ts';
+import { deployDevelopment, destroyDevelopment } from '../rehearsal/development.ts';
+import { certificateFile } from '../rehearsal/edge.ts';
+import { sendToSimulator } from '../rehearsal/mail.ts';
+import { atEmulator } from '../rehearsal/password-reset.ts';
+import type { Proof } from '../rehearsal/proof.ts';
 import { steps } from '../rehearsal/steps.ts';
 import { folderForThisFile } from '../support/folder.ts';
 
@@ -226,3 +232,26 @@ describe('Each step', () => {
     timeout,
   );
 });
+
+it(
+  'In AWS a mail goes to the simulator of SES, once an identity is verified',
+  async () => {
+    setDefaultCACertificates([...getCACertificates(), readFileSync(certificateFile, 'utf8')]);
+    const { place } = account;
+    const adapt = atEmulator(`${place.env.AWS_ENDPOINT_URL}`);
+    const proof: Proof = {
+      place: { ...place, adapt: (template) => adapt(place.adapt(template)) },
+      isLocked: false,
+      before: {},
+    };
+    await deployDevelopment(proof);
+
+    await expect(sendToSimulator(proof)).rejects.toThrow('no identity is verified in Amazon SES');
+    await place.call('sesv2', 'create_email_identity', { EmailIdentity: 'example.com' });
+    const found = await sendToSimulator(proof);
+
+    expect(found).toBe('SES took a mail to its simulator');
+    await destroyDevelopment(proof);
+  },
+  timeout,
+);
