@@ -66,7 +66,7 @@ export const replayArchive = async (deployment: Deployment, restored: string, lo
   await wait(4 * place.sealInterval * 1000);
   const printed = await operateOn(place, args);
   const isDone = /^Written: [1-9]\d*\. .* Failed: 0\.$/m.test(printed);
-  const isNamed = printed.includes(`the table lacks: ${lost.id}\n`);
+  const isNamed = printed.includes(`who are not in the table: ${lost.id}\n`);
   requireThat(isDone && isNamed, `Replayed: ${printed}`);
   await follow(linesAt(place, 'Restore', 'update-time-to-live'), place);
   const streamed = await follow(linesAt(place, 'Events', '--stream-specification'), place);
