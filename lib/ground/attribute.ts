@@ -50,14 +50,12 @@ export function isDay(text: string): boolean {
 }
 
 /** Names that mean something else in a user, in a token, or in an entry. */
-const reserved = new Set(
-  [
-    'id name email role created_at email_verified pending_email suspended_at invited_until auditor',
-    'second_factor identities passkeys last_seen_on attributes version invite language',
-    'iss sub aud exp nbf iat jti',
-    'password token secret credit_card api_key',
-  ].flatMap((names) => names.split(' ')),
-);
+const reserved = `
+  id name email role created_at email_verified pending_email suspended_at invited_until auditor
+  second_factor identities passkeys last_seen_on attributes version invite language
+  iss sub aud exp nbf iat jti
+  password token secret credit_card api_key
+`;
 
 function isAttributeList(list: unknown): boolean {
   return (
@@ -75,7 +73,7 @@ function isAttribute(given: Partial<Attribute>): boolean {
   return (
     typeof name === 'string' &&
     /^[a-z][a-z0-9_]{0,31}$/.test(name) &&
-    !reserved.has(name) &&
+    !reserved.split(/\s+/).includes(name) &&
     !(name in Object.prototype) &&
     attributeTypes.some((each) => each === type) &&
     (maxLength === undefined || (type === 'text' && isWithin(maxLength, 1, 255))) &&

@@ -48,6 +48,20 @@ export function isReadable(text: string, maximum: number): boolean {
   return text.length <= 4 * maximum;
 }
 
+/** Whether text shows something. */
+export function isVisible(text: string): boolean {
+  return !invisible.test(text);
+}
+
+export function hasNoControls(text: string): boolean {
+  return !/\p{Cc}/u.test(text);
+}
+
+/** Whether text is a line that could be a name, but for its length (functions/README.md, Input). */
+export function isLine(text: string): boolean {
+  return text.isWellFormed() && text.trim() === text && isVisible(text) && hasNoControls(text);
+}
+
 /** The rule for text before it is trimmed. Text that breaks it is too long, and no further rule looks at it. */
 // @__NO_SIDE_EFFECTS__
 export function readable(maximum: number) {
@@ -170,6 +184,9 @@ export function validate<Schema extends v.GenericSchema>(
   const { success, output, issues } = v.safeParse(schema, value);
   return success ? { output } : { faults: issues.map(toFault) };
 }
+
+/** White space, and all that shows nothing. The blank pattern of Braille is a letter to Unicode. */
+const invisible = /^[\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
 
 /** Unicode code points, as JSON Schema counts them (RFC 8259, section 7). */
 function length(text: string): number {

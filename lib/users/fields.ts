@@ -12,7 +12,9 @@ import {
   atLeast,
   atMost,
   fieldsIf,
+  hasNoControls,
   isReadable,
+  isVisible,
   type Keywords,
   oneOf,
   readable,
@@ -31,9 +33,6 @@ const formats =
 /** Other characters that show nothing, up to U+FFFF. */
 const blanks =
   '\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180d\\u180f\\u2065\\u2800\\u3164\\ufe00-\\ufe0f\\uffa0\\ufff0-\\ufff8';
-
-/** White space, and all that shows nothing. The blank pattern of Braille is a letter to Unicode. */
-const invisible = /^[\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
 
 export const name = shortText(longest.name);
 
@@ -117,13 +116,13 @@ export function shortText(maximum: number) {
     v.description('Without the white space around it.'),
     rule({
       code: 'EMPTY',
-      holds: (value) => !invisible.test(value),
+      holds: isVisible,
       message: () => 'must not be empty',
       keywords: () => ({ minLength: 1 }),
     }),
     rule({
       code: 'INVALID_FORMAT',
-      holds: (value) => !/\p{Cc}/u.test(value),
+      holds: hasNoControls,
       message: () => 'must not have control characters',
       keywords: () => ({
         pattern: `^\\s*[^${controls}]*[^\\s${controls}${formats}${blanks}][^${controls}]*\\s*$`,

@@ -12,6 +12,7 @@ import {
 } from '../../ground/attribute.ts';
 import { invalidField } from '../../ground/errors.ts';
 import { config, type ServiceValues } from '../../ground/settings.ts';
+import { isLine } from '../../ground/validation.ts';
 import type { Change, StoredUser } from '../../users/item.ts';
 import type { AttributeValue, GivenAttributes } from '../../users/user.ts';
 
@@ -136,7 +137,10 @@ function names(attributes: unknown, name: string): boolean {
   return typeof attributes === 'object' && attributes !== null && Object.hasOwn(attributes, name);
 }
 
-/** Whether a value was written under such a declaration; its rules in full are in field.ts. */
+/**
+ * Whether a value could be written under such a declaration. The schemas of field.ts say the same, and are left out of
+ * the functions that only issue tokens.
+ */
 function fits(attribute: Attribute, stored: Readonly<Record<string, unknown>>): boolean {
   const { name, type, maxLength = defaultLength, choices = [] } = attribute;
   // No name is one that every object has.
@@ -146,7 +150,7 @@ function fits(attribute: Attribute, stored: Readonly<Record<string, unknown>>): 
   if (typeof value !== 'string') return false;
   if (type === 'choice') return choices.includes(value);
   if (type === 'date') return isDay(value);
-  return [...value].length <= maxLength && !/\p{Cc}/u.test(value);
+  return isLine(value) && [...value].length <= maxLength;
 }
 
 function textOf(set: readonly (readonly [string, unknown])[]): string | undefined {

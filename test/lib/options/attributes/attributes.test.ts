@@ -118,9 +118,11 @@ describe('The attributes of a user', () => {
     expect(attributesOf(user)).toEqual({ plan: 'gold' });
     expect(attributeClaims(user)).toEqual({ 'attr:plan': 'gold' });
 
-    const other = stored({ size: 1e300, nick: 'a\u0007', terms: 'true' });
     declare(declared);
-    expect(attributesOf(other)).toEqual({});
+    expect(attributesOf(stored({ size: 1e300, terms: 'true', born: 20000101 }))).toEqual({});
+    for (const nick of ['a\u0007', 'a\ud800', ' a', '', '\u200b', 'abcdef', 7, null, ['a']]) {
+      expect(attributesOf(stored({ nick })), String(nick)).toEqual({});
+    }
     vi.stubEnv('USER_ATTRIBUTES', '');
     expect([attributesOf(user), attributeClaims(user)]).toEqual([{}, {}]);
     expect(attributesOf({})).toEqual({});
