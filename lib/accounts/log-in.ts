@@ -42,12 +42,11 @@ interface Login {
 export async function logIn({ email, password, code }: Login, source: Source): Promise<Tokens> {
   const { found, counters } = await readLogin(email, source);
   const attempt = attemptOf(source, found);
-  const isPrivate = config.accounts === 'private'; // private accounts
   return countingRefusals(attempt, async () => {
-    const user = isPrivate
-      ? await requirePasswordSilently(found, password, counters)
-      : requireUser(found, counters);
-    if (!isPrivate) await requirePassword(user, password, counters);
+    const user =
+      config.accounts === 'private'
+        ? await requirePasswordSilently(found, password, counters) // private accounts
+        : await requirePassword(found, password, counters);
     const rechecked = await countersRechecked(user, source); // protection
     const began = await useSecondFactor(user, code, rechecked); // second factor
     requireActive(user); // suspension
@@ -87,19 +86,14 @@ async function requirePasswordSilently(
   return user;
 }
 
-/** The user of the address: else 404. */
-function requireUser(user: StoredUser | undefined, counters: readonly Counter[]): StoredUser {
-  if (!user) throw new Refused('USER_NOT_REGISTERED', 'unknown_email', counters);
-  return user;
-}
-
-/** Requires the password of a user: else 401. */
+/** The user of the address (else 404), who has the password (else 401). */
 async function requirePassword(
-  user: StoredUser,
+  user: StoredUser | undefined,
   password: string,
   counters: readonly Counter[],
-): Promise<void> {
-  if (await matchesHash(password, user.password_hash)) return;
+): Promise<StoredUser> {
+  if (!user) throw new Refused('USER_NOT_REGISTERED', 'unknown_email', counters);
+  if (await matchesHash(password, user.password_hash)) return user;
   throw new Refused('INVALID_CREDENTIALS', 'wrong_password', counters);
 }
 

@@ -96,8 +96,7 @@ export async function beginSession(
   source: Source,
   began?: Beginning,
 ): Promise<Tokens> {
-  if (!hasSessions(config))
-    return { token: await issueToken(user, { claims: attributeClaims(user) }) };
+  if (!hasSessions(config)) return issueLoneToken(user);
   const { session, tokens } = await prepare(user, source, began);
   await storeSession(user, session);
   return tokens;
@@ -151,13 +150,14 @@ export async function prepareFirstSession(
   user: StoredUser,
   source: Source,
 ): Promise<{ tokens: Tokens; stored: Change }> {
-  if (!hasSessions(config))
-    return {
-      tokens: { token: await issueToken(user, { claims: attributeClaims(user) }) },
-      stored: {},
-    };
+  if (!hasSessions(config)) return { tokens: await issueLoneToken(user), stored: {} };
   const { session, tokens } = await prepare(user, source);
   return { tokens, stored: firstSessionStored(user, session) };
+}
+
+/** The token of a user where there are no sessions. */
+async function issueLoneToken(user: StoredUser): Promise<Tokens> {
+  return { token: await issueToken(user, { claims: attributeClaims(user) }) }; // attributes
 }
 
 function random(bytes: number): string {
