@@ -197,7 +197,7 @@ export type FieldFaultCode = keyof typeof fieldFaultMeanings;
 
 /** A field of a body that breaks a rule; `rule` completes the sentence that the name begins. */
 export interface FieldFault {
-  /** As in a JSON pointer: `attributes/plan` is within `attributes`. */
+  /** As in a JSON pointer (RFC 6901): `attributes/plan` is within `attributes`. */
   readonly field: string;
   readonly code: FieldFaultCode;
   readonly rule: string;
@@ -214,7 +214,8 @@ export function problemOfField(fault: FieldFault) {
 
 /** A fault in one sentence. */
 export function sentenceOf({ field, rule }: Pick<FieldFault, 'field' | 'rule'>): string {
-  return `${field.replace('/', '.')} ${rule}`;
+  const name = field.replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
+  return `${name} ${rule}`;
 }
 
 /**

@@ -216,15 +216,20 @@ const codes: Readonly<Record<string, FieldFaultCode>> = {
 };
 
 /** The fields that are objects, where a fault names the inner field too. */
-const objects: readonly unknown[] = ['attributes'];
+const objects = ['attributes'];
 
 function toFault({ type, path, message, requirement }: v.BaseIssue<unknown>): FieldFault {
-  const keys = (path ?? []).map(({ key }) => key);
+  const keys = (path ?? []).map(({ key }) => escaped(String(key)));
   return {
-    field: (objects.includes(keys[0]) ? keys : keys.slice(0, 1)).join('/'),
+    field: (objects.includes(keys[0] ?? '') ? keys : keys.slice(0, 1)).join('/'),
     code: codes[type] ?? ((requirement as Partial<RuleOptions<unknown>>)?.code as FieldFaultCode),
     rule: message,
   };
+}
+
+/** A name as a JSON pointer has it (RFC 6901, section 3). */
+function escaped(name: string) {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 function isRequired({ type }: { readonly type: string }) {

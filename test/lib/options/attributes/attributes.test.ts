@@ -74,6 +74,16 @@ describe('A value', () => {
     }
   });
 
+  it('has a pointer in which ~ and / of its name are escaped (RFC 6901, section 3)', () => {
+    expect(faultsOf({ 'a/b~c~1': 'x' })).toEqual([
+      {
+        pointer: '#/attributes/a~1b~0c~01',
+        code: 'UNKNOWN_VALUE',
+        detail: 'attributes.a/b~c~1 is not declared',
+      },
+    ]);
+  });
+
   it('that nobody has declared is removed by admins alone', () => {
     expect(faultsOf({ other: null }, 'admin')).toEqual({ other: null });
     expect(faultsOf({ other: null }, 'user')).toMatchObject([{ pointer: '#/attributes/other' }]);
