@@ -11,8 +11,10 @@ import { HttpUrlIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { verifyToken } from '../../functions/client/verify.ts';
+import { Accounts } from '../../infra/stack/accounts.ts';
+import { withoutBundling } from '../infra/stack/template.ts';
 import { serviceForThisFile } from '../support/acceptance.ts';
-import { register } from '../support/client.ts';
+import { logIn, register } from '../support/client.ts';
 import { everySetting } from '../support/every-setting.ts';
 import { folderForThisFile } from '../support/folder.ts';
 import { mailingServiceForThisFile } from '../support/mailbox.ts';
@@ -122,3 +124,93 @@ describe.each(Object.entries(services))('A service that verifies tokens %s', asy
     for (const each of [token, account.token]) await expect(callerOfPlain(each)).rejects.toThrow();
   });
 });
+
+const userAttributes = [
+  { name: 'plan', type: 'choice', choices: ['free', 'pro "ü"'], token: true },
+  { name: 'seats', type: 'number', token: true },
+  { name: 'terms', type: 'boolean', token: true },
+  { name: 'note', type: 'text' },
+] as const;
+const values = { plan: 'pro "ü"', seats: 2.5, terms: true, note: 'not a claim' };
+const claimsOfValues = { 'attr:plan': 'pro "ü"', 'attr:seats': 2.5, 'attr:terms': true };
+const readClaims = `
+import json, sys, jwt
+token, algorithm, key = sys.argv[1:]
+if algorithm == "RS256":
+    key = jwt.PyJWKClient(key).get_signing_key_from_jwt(token)
+print(json.dumps(jwt.decode(token, key, algorithms=[algorithm], options={"verify_aud": False})))
+`;
+
+/** A user who has attributes, and the part of the claims of a token that is about them. */
+const tokenWithAttributes = async ({ api, adminToken: token }: typeof plain) => {
+  const user = await register(api);
+  const json = { attributes: values };
+  expect((await api('PUT', `/api/users/${user.id}`, { token, json })).status).toBe(200);
+  return logIn(api, user);
+};
+const ofAttributes = (claims: object) =>
+  Object.fromEntries(Object.entries(claims).filter(([name]) => name.startsWith('attr:')));
+
+describe.each(['RS256', 'HS256'] as const)(
+  'The claims of attributes in a token of %s',
+  async (algorithm) => {
+    const declaring = await serviceForThisFile({
+      TOKEN_SIGNING: algorithm,
+      USER_ATTRIBUTES: JSON.stringify(userAttributes),
+    });
+    const { url, jwtSecret } = declaring;
+    const token = await tokenWithAttributes(declaring);
+    const keys = new URL('/.well-known/jwks.json', url);
+
+    it('are read by PyJWT', async () => {
+      const python = pythonProgram('python', packages);
+      const key = algorithm === 'RS256' ? keys.href : jwtSecret;
+      const args = ['-c', readClaims, token, algorithm, key];
+
+      const { stdout } = await promisify(execFile)(python, args);
+
+      expect(ofAttributes(JSON.parse(stdout))).toEqual(claimsOfValues);
+    });
+
+    it('are read by jose', async () => {
+      const { payload } =
+        algorithm === 'RS256'
+          ? await jwtVerify(token, createRemoteJWKSet(keys))
+          : await jwtVerify(token, new TextEncoder().encode(jwtSecret));
+
+      expect(ofAttributes(payload)).toEqual(claimsOfValues);
+    });
+
+    it.runIf(algorithm === 'RS256')(
+      'get to a function behind an authorizer of the construct, as text',
+      async () => {
+        const app = new App({ context: withoutBundling, builtinCloudFormationValidation: false });
+        const stack = new Stack(app);
+        const { iss: tokenIssuer } = decodeJwt(token);
+        const settings = { tokenSigning: algorithm, tokenIssuer, userAttributes };
+        const authorizer = new Accounts(stack, 'Accounts', settings).authorizer('Orders');
+        const integration = new HttpUrlIntegration('Backend', 'https://backend.example.com');
+        new HttpApi(stack, 'Api').addRoutes({ path: '/', integration, authorizer });
+        const found = Template.fromStack(stack).findResources('AWS::ApiGatewayV2::Authorizer');
+        const [{ Properties } = {}] = Object.values(found);
+        const { Issuer: issuedBy, Audience: audience } = Properties.JwtConfiguration;
+
+        // As API Gateway does: it verifies the token, and puts each claim into the event as text.
+        const { payload } = await jwtVerify(token, createRemoteJWKSet(keys), {
+          issuer: issuedBy,
+          audience,
+        });
+        const claims = Object.fromEntries(
+          Object.entries(payload).map(([claim, value]) => [claim, String(value)]),
+        );
+
+        expect(Properties.AuthorizerType).toBe('JWT');
+        expect(ofAttributes(claims)).toEqual({
+          'attr:plan': 'pro "ü"',
+          'attr:seats': '2.5',
+          'attr:terms': 'true',
+        });
+      },
+    );
+  },
+);

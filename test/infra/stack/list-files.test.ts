@@ -2,8 +2,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
 import { expect, it, onTestFinished } from 'vitest';
 import { functionVariables } from '../../../infra/deployment-settings.ts';
+import { attributesHash } from '../../../infra/parameter.ts';
 import { readDeploymentSettings } from '../../../infra/read-deployment-settings.ts';
 import { AccountsStack } from '../../../infra/stack/accounts.ts';
 import { variableOf } from '../../../lib/ground/setting.ts';
@@ -11,7 +13,7 @@ import { functionsOf } from './template.ts';
 
 const mails = { mailFrom: 'a@example.com', resetUrl: 'https://app.example.com/' };
 
-it('A list is a file beside the code that reads it, and no variable', () => {
+it('A list is a file beside the code that reads it, no variable, and for attributes a hash in the parameter', () => {
   const outdir = mkdtempSync(join(tmpdir(), 'list-files-'));
   onTestFinished(() => rmSync(outdir, { recursive: true }));
   const identityProviders = [{ issuer: 'https://accounts.google.com', audiences: ['app'] }];
@@ -30,7 +32,7 @@ it('A list is a file beside the code that reads it, and no variable', () => {
   const settings = readDeploymentSettings(context);
   const app = new App({ outdir, builtinCloudFormationValidation: false });
 
-  new AccountsStack(app, 'accounts', { settings: context });
+  const stack = new AccountsStack(app, 'accounts', { settings: context });
 
   for (const [name, use, list] of lists) {
     const file = `${variableOf(name).toLowerCase().replace('_', '-')}.json`;
@@ -42,4 +44,8 @@ it('A list is a file beside the code that reads it, and no variable', () => {
     expect(files).toHaveLength(readers.length);
     for (const each of files) expect(JSON.parse(readFileSync(each, 'utf8'))).toEqual(list);
   }
+  const [parameter] = Object.values(Template.fromStack(stack).findResources('AWS::SSM::Parameter'));
+  const known = JSON.stringify(parameter?.Properties.Value);
+  expect(known).toContain(attributesHash(JSON.stringify(userAttributes)));
+  expect(known).not.toContain('"plan');
 });

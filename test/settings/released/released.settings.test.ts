@@ -96,7 +96,19 @@ describe.each(versions)('Of what %s has stored, this version', async (version) =
       expect(body.newest?.number).toBeGreaterThanOrEqual(1);
     });
 
-    it.each(Object.entries(kept))('finds %s', async (name, { find }) => {
+    it('shows attributes where it has stored some, and else that there are none', async () => {
+      const { adminToken: token } = service;
+      for (const { id, attributes = {} } of known.overview.details) {
+        const { body } = await service.api('GET', `/api/users/${id}`, { token });
+        expect(body.attributes).toEqual(attributes);
+      }
+      const { body } = await service.api('GET', '/api/users?attributes=true', { token });
+      expect(body.length).toBeGreaterThan(10);
+      for (const user of body) expect(user).toHaveProperty('attributes');
+    });
+
+    const stored = Object.entries(kept).filter(([name]) => name in known);
+    it.each(stored)('finds %s', async (name, { find }) => {
       await find(service, known[name]);
     });
   });

@@ -4,6 +4,7 @@
  */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { decodeJwt } from 'jose';
 import { expect } from 'vitest';
 import { type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
 import { entryNotWritten } from '../../../lib/ground/log.ts';
@@ -286,6 +287,24 @@ export const kept = {
       const { idToken } = await service.proofOf({ ...person, nonce });
       expect(await status(service.send({ idToken, nonce }))).toBe(401);
       expect(await status(service.send(unused))).toBe(200);
+    },
+  }),
+  attributes: row({
+    store: async (service) => {
+      const attributes = { locale: 'de', plan: 'pro' };
+      const json = { name: 'N', email: uniqueEmail(), password, attributes };
+      const { body } = await service.api('POST', '/api/users', { token: service.adminToken, json });
+      return { ...json, id: Number(body.id) };
+    },
+    find: async (service, { id, email, attributes }) => {
+      // A release that is gone back to may not know the setting.
+      const isDeclared = service.environment.USER_ATTRIBUTES !== undefined;
+      expect((await shown(service, id)).attributes).toEqual(isDeclared ? attributes : undefined);
+      const token = await logIn(service.api, { email, password });
+      expect(decodeJwt(token)['attr:plan']).toBe(isDeclared ? 'pro' : undefined);
+      const json = { name: 'N', attributes: { locale: null } };
+      const { body } = await service.api('PUT', `/api/users/${id}`, { token, json });
+      expect(body.attributes).toEqual(isDeclared ? { plan: 'pro' } : undefined);
     },
   }),
   'a link that resets a password': row({
