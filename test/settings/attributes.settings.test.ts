@@ -18,6 +18,7 @@ const declared = {
     { name: 'plan', type: 'choice', choices: ['free', 'pro'], token: true },
     { name: 'note', type: 'text', maxLength: 255 },
     { name: 'nick', type: 'text', writer: 'user' },
+    ...['one', 'two', 'three', 'four'].map((name) => ({ name, type: 'text', maxLength: 255 })),
   ]),
 };
 const service = await serviceForThisFile({ ...declared, SESSION_DAYS: '90' });
@@ -149,6 +150,40 @@ describe('The attributes of a user', () => {
       body: { name: 'other' },
     });
     expect((await profile(user.token)).attributes).toEqual({});
+  });
+
+  it('take exactly 4,096 bytes at most, as they are stored', async () => {
+    const { id, token } = await register(api);
+    const text = '😀'.repeat(255);
+    const all = (four: string) => ({ one: text, two: text, three: text, four });
+    const most = 4096 - Buffer.byteLength(JSON.stringify(all('😀'.repeat(247))));
+    const set = async (bytes: number) =>
+      put(id, adminToken, { attributes: all('😀'.repeat(247) + 'x'.repeat(bytes)) });
+
+    expect((await set(most)).status).toBe(200);
+    const kept = all('😀'.repeat(247) + 'x'.repeat(most));
+    expect(outcome(await set(most + 1))).toEqual(
+      refusal(400, 'attributes must take at most 4,096 bytes in all'),
+    );
+    expect(outcome(await put(id, token, { attributes: { nick: 'x' } }))).toEqual(
+      refusal(400, 'attributes must take at most 4,096 bytes in all'),
+    );
+    expect((await profile(token)).attributes).toEqual(kept);
+  });
+
+  it.each([
+    ['__proto__', 'Request body holds a forbidden key'],
+    ['constructor', 'attributes.constructor is not declared'],
+    ['toString', 'attributes.toString is not declared'],
+  ])('have no name that objects have: %s', async (name, message) => {
+    const { id, token } = await register(api);
+    const body = `{"name":"n","attributes":{"${name}":"x"}}`;
+    const headers = { 'content-type': 'application/json' };
+
+    for (const caller of [token, adminToken]) {
+      const answer = await api('PUT', `/api/users/${id}`, { token: caller, body, headers });
+      expect(outcome(answer)).toEqual(refusal(400, message));
+    }
   });
 
   it('that admins write are claims, and a token keeps what was true when it was issued', async () => {

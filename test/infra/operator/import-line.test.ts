@@ -50,6 +50,15 @@ describe('A line of an import', () => {
     expect(parse(fields)).toEqual({ line: 7, user: { ...kept, ...expected }, oldId });
   });
 
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
+    'keeps an attribute with a name that objects have: %s',
+    (name) => {
+      const { user } = parse({ attributes: { [name]: 'x', nick: 'y' } }) as Candidate;
+
+      expect(user.attributes).toBe(`{"${name}":"x","nick":"y"}`);
+    },
+  );
+
   const times = {
     '1970-01-01T00:00:00Z': '1970-01-01T00:00:00.000Z',
     '2019-01-01T00:00:00.5Z': '2019-01-01T00:00:00.500Z',

@@ -80,6 +80,43 @@ describe('Who may', () => {
   });
 });
 
+describe('Who may name attributes', () => {
+  const [own, ofAdmins] = [{ attributes: { locale: 'de' } }, { attributes: { plan: 'pro' } }];
+  const both = { attributes: { ...own.attributes, ...ofAdmins.attributes } };
+  const undeclared = { attributes: { other: 1 } };
+
+  it.each<[Operation, object, string]>([
+    ['register', own, everybody],
+    ['register', undeclared, everybody],
+    ['register', ofAdmins, ''],
+    ['register', both, ''],
+    ['createUser', own, everyUser],
+    ['createUser', undeclared, everyUser],
+    ['createUser', ofAdmins, admins],
+    ['changeUser', own, selves],
+    ['changeUser', undeclared, changers],
+    ['changeUser', { attributes: {} }, changers],
+    ['changeUser', ofAdmins, admins],
+    ['changeUser', { attributes: { plan: null } }, admins],
+    ['changeUser', both, admins],
+    ['changeUser', { attributes: ['plan'] }, changers],
+    ['listUsers', { attributes: 'true' }, readers],
+    ['listUsers', { attributes: 'yes' }, readers],
+  ])('%s, asking for %o: %s; and where none are declared, whoever may do it at all', (...row) => {
+    const [operation, given, allowed] = row;
+    const all = who(operation);
+
+    vi.stubEnv(
+      'USER_ATTRIBUTES',
+      '[{"name":"locale","type":"text","writer":"user"},{"name":"plan","type":"text"}]',
+    );
+
+    expect(who(operation, given)).toBe(allowed);
+    vi.stubEnv('USER_ATTRIBUTES', '');
+    expect(who(operation, given)).toBe(all);
+  });
+});
+
 describe('Who may create a user by an invitation', () => {
   it.each<[unknown, string, string]>([
     [true, admins, everyUser],

@@ -111,11 +111,11 @@ describe('The attributes of a user', () => {
   });
 
   it('take at most 4,096 bytes as they are stored', () => {
-    const rest = (length: number) =>
-      attributesSet(stored({ gone: 'é'.repeat(length) }), { size: 1 });
+    const rest = (end: string) =>
+      attributesSet(stored({ gone: 'é'.repeat(2037) + end }), { size: 1 });
     // {"gone":"…","size":1} takes 20 bytes besides.
-    expect(Buffer.byteLength(String(rest(2038).fields?.attributes))).toBe(4096);
-    expect(() => rest(2039)).toThrow('attributes must take at most 4,096 bytes in all');
+    expect(Buffer.byteLength(String(rest('xx').fields?.attributes))).toBe(4096);
+    expect(() => rest('xxx')).toThrow('attributes must take at most 4,096 bytes in all');
   });
 
   it('are shown and are claims only while a declaration fits them', () => {
