@@ -1,10 +1,12 @@
 /** JSON that people write: the settings of a deployment, and some of `npm start`. */
+import { attributeList, faultInAttributes } from '../lib/ground/attribute.ts';
 import type { Setting } from '../lib/ground/setting.ts';
 
-/** The place where a text stops being JSON, which the rule of a setting does not tell. */
+/** The place where a text stops being JSON, or the attribute that breaks a rule, which the rule of a setting does not tell. */
 export function placeOfFault({ allowed }: Setting, text = ''): string {
   const place = 'isJson' in allowed && faultInJson(text);
-  return place ? `; it is not JSON: ${place}` : '';
+  if (place) return `; it is not JSON: ${place}`;
+  return allowed === attributeList ? `; ${faultInAttributes(JSON.parse(text))}` : '';
 }
 
 /**

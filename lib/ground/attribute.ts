@@ -35,8 +35,32 @@ export const attributeList = {
   rule: 'a JSON list of attributes as in functions/README.md',
   isJson: true,
   isAllowed: (given) =>
-    globalThis.hasFiles ? given === attributesFile : isAttributeList(parseJson(given)),
+    globalThis.hasFiles
+      ? given === attributesFile
+      : faultInAttributes(parseJson(given)) === undefined,
 } as const satisfies Rule;
+
+/**
+ * Finds the first rule that a list of attributes breaks.
+ * @returns a sentence that names the attribute; undefined for a list that is allowed
+ */
+export function faultInAttributes(list: unknown): string | undefined {
+  if (!Array.isArray(list) || !isWithin(list.length, 1, 20)) {
+    return 'it must be a list of 1 to 20 objects';
+  }
+  const names = list.map((each) => each?.name);
+  for (const [i, each] of list.entries()) {
+    const rule = ruleBrokenBy(each ?? {});
+    const isTwice = names.indexOf(names[i]) < i;
+    if (rule || isTwice) {
+      return `attribute ${i + 1} (${names[i]}): ${rule ?? 'an attribute above has this name'}`;
+    }
+  }
+  const bytes = bytesOfClaims(list);
+  return bytes > mostClaimBytes
+    ? `tokens would have claims of up to ${bytes} bytes, of which ${mostClaimBytes} are allowed`
+    : undefined;
+}
 
 /** Whether a number is one that JSON and every reader keeps within the whole numbers that are exact. */
 export function isExact(value: number): boolean {
@@ -57,33 +81,39 @@ const reserved = `
   password token secret credit_card api_key
 `;
 
-function isAttributeList(list: unknown): boolean {
-  return (
-    Array.isArray(list) &&
-    list.length > 0 &&
-    list.length <= 20 &&
-    list.every((each) => isAttribute(each ?? {})) &&
-    new Set(list.map(({ name }) => name)).size === list.length &&
-    bytesOfClaims(list) <= mostClaimBytes
-  );
+/** The rule that an attribute breaks. @returns undefined for one that is allowed */
+function ruleBrokenBy(given: Partial<Attribute>): string | undefined {
+  const { name, type, maxLength, choices, writer = 'admin', token = false, ...others } = given;
+  const rules: readonly (readonly [holds: boolean, rule: string])[] = [
+    [
+      typeof name === 'string' && /^[a-z][a-z0-9_]{0,31}$/.test(name),
+      'name must be 1 to 32 characters a-z, 0-9 and _, of which the first is a letter',
+    ],
+    [isFree(String(name)), 'name is reserved'],
+    [
+      attributeTypes.some((each) => each === type),
+      `type must be one of ${attributeTypes.join(', ')}`,
+    ],
+    [
+      maxLength === undefined || (type === 'text' && isWithin(maxLength, 1, 255)),
+      'maxLength must be a whole number from 1 to 255, and is only for the type text',
+    ],
+    [
+      type === 'choice' ? areChoices(choices) : choices === undefined,
+      'choices must be 1 to 20 different texts of 1 to 50 characters, and are only for the type choice',
+    ],
+    [['user', 'admin'].includes(writer), 'writer must be one of user, admin'],
+    [typeof token === 'boolean', 'token must be true or false'],
+    // Other services obey claims, so that no user may write one.
+    [!(token && writer === 'user'), 'token must be false where users write the attribute'],
+    [Object.keys(others).length === 0, `${Object.keys(others)[0]} is unknown`],
+  ];
+  return rules.find(([holds]) => !holds)?.[1];
 }
 
-function isAttribute(given: Partial<Attribute>): boolean {
-  const { name, type, maxLength, choices, writer = 'admin', token = false, ...others } = given;
-  return (
-    typeof name === 'string' &&
-    /^[a-z][a-z0-9_]{0,31}$/.test(name) &&
-    !reserved.split(/\s+/).includes(name) &&
-    !(name in Object.prototype) &&
-    attributeTypes.some((each) => each === type) &&
-    (maxLength === undefined || (type === 'text' && isWithin(maxLength, 1, 255))) &&
-    (type === 'choice' ? areChoices(choices) : choices === undefined) &&
-    ['user', 'admin'].includes(writer) &&
-    typeof token === 'boolean' &&
-    // Other services obey claims, so that no user may write one.
-    !(token && writer === 'user') &&
-    Object.keys(others).length === 0
-  );
+/** Whether a name means nothing else. */
+function isFree(name: string): boolean {
+  return !reserved.split(/\s+/).includes(name) && !(name in Object.prototype);
 }
 
 function isWithin(value: unknown, from: number, to: number): boolean {

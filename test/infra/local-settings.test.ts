@@ -57,6 +57,14 @@ describe('The settings of a whole service', () => {
     );
   });
 
+  it('are refused with the attribute that breaks a rule, and with the rule', () => {
+    const USER_ATTRIBUTES = '[{"name":"plan","type":"text"},{"name":"locale","type":"enum"}]';
+
+    expect(faultsIn({ USER_ATTRIBUTES }, serviceSettings)).toEqual([
+      'Environment variable USER_ATTRIBUTES must be a JSON list of attributes as in functions/README.md; attribute 2 (locale): type must be one of text, number, boolean, choice, date',
+    ]);
+  });
+
   it('are refused with the place where a list stops being JSON', () => {
     const [fault] = faultsIn({ IDENTITY_PROVIDERS: '[{"issuer": ""]' }, serviceSettings);
 

@@ -156,12 +156,12 @@ describe('The attributes of a user', () => {
     const { id, token } = await register(api);
     const text = '😀'.repeat(255);
     const all = (four: string) => ({ one: text, two: text, three: text, four });
-    const most = 4096 - Buffer.byteLength(JSON.stringify(all('😀'.repeat(247))));
+    const most = 4096 - Buffer.byteLength(JSON.stringify(all('😀'.repeat(248))));
     const set = async (bytes: number) =>
-      put(id, adminToken, { attributes: all('😀'.repeat(247) + 'x'.repeat(bytes)) });
+      put(id, adminToken, { attributes: all('😀'.repeat(248) + 'x'.repeat(bytes)) });
 
     expect((await set(most)).status).toBe(200);
-    const kept = all('😀'.repeat(247) + 'x'.repeat(most));
+    const kept = all('😀'.repeat(248) + 'x'.repeat(most));
     expect(outcome(await set(most + 1))).toEqual(
       refusal(400, 'attributes must take at most 4,096 bytes in all'),
     );

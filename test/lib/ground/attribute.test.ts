@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { attributeList } from '../../../lib/ground/attribute.ts';
+import { attributeList, faultInAttributes } from '../../../lib/ground/attribute.ts';
 
 const allows = (list: unknown) => attributeList.isAllowed(JSON.stringify(list));
 const text = { name: 'a', type: 'text' };
@@ -95,5 +95,44 @@ describe('A list of attributes', () => {
     ['has something else', [{ ...text, default: 'x' }]],
   ])('is refused that %s', (_, list) => {
     expect(allows(list)).toBe(false);
+  });
+
+  const names = 'name must be 1 to 32 characters a-z, 0-9 and _, of which the first is a letter';
+  it.each<[string, unknown]>([
+    ['it must be a list of 1 to 20 objects', []],
+    ['it must be a list of 1 to 20 objects', { a: text }],
+    [`attribute 1 (undefined): ${names}`, ['plan']],
+    [`attribute 2 (Plan): ${names}`, [text, { ...text, name: 'Plan' }]],
+    ['attribute 1 (email): name is reserved', [{ ...text, name: 'email' }]],
+    ['attribute 1 (constructor): name is reserved', [{ ...text, name: 'constructor' }]],
+    [
+      'attribute 1 (a): type must be one of text, number, boolean, choice, date',
+      [{ name: 'a', type: 'string' }],
+    ],
+    [
+      'attribute 1 (a): maxLength must be a whole number from 1 to 255, and is only for the type text',
+      [{ ...text, maxLength: '5' }],
+    ],
+    [
+      'attribute 1 (a): choices must be 1 to 20 different texts of 1 to 50 characters, and are only for the type choice',
+      [{ name: 'a', type: 'choice', choices: 'x' }],
+    ],
+    ['attribute 1 (a): writer must be one of user, admin', [{ ...text, writer: 'users' }]],
+    ['attribute 1 (a): token must be true or false', [{ ...text, token: 'true' }]],
+    [
+      'attribute 1 (a): token must be false where users write the attribute',
+      [{ ...text, ...claim, writer: 'user' }],
+    ],
+    ['attribute 1 (a): maxlength is unknown', [{ ...text, maxlength: 5 }]],
+    ['attribute 2 (a): an attribute above has this name', [text, text]],
+    [
+      'tokens would have claims of up to 824 bytes, of which 512 are allowed',
+      [
+        { ...text, ...claim },
+        { ...text, ...claim, name: 'b' },
+      ],
+    ],
+  ])('has a fault that is told: %s', (fault, list) => {
+    expect(faultInAttributes(list)).toBe(fault);
   });
 });
