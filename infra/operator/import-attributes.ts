@@ -40,7 +40,9 @@ function parseOne(name: string, value: unknown) {
           fault: validated.faults.map(({ rule }) => `attributes.${name} ${rule}`).join('; '),
         };
   }
-  const isPlain = value === null || ['string', 'number', 'boolean'].includes(typeof value);
+  // JSON reads 1e999 as a number that it writes as null.
+  const isPlain =
+    ['string', 'boolean'].includes(typeof value) || value === null || Number.isFinite(value);
   return isPlain
     ? { name, value }
     : { name, fault: 'attributes that are not declared must be text, numbers, true or false' };

@@ -124,6 +124,14 @@ describe('A line that breaks a rule', () => {
     expect(parse({ attributes, name: '' })).toEqual({ fault: `name is required; ${fault}` });
   });
 
+  it('has a number that no JSON can write', () => {
+    const line = JSON.stringify({ ...given, attributes: { old: 7 } }).replace(':7', ':1e999');
+
+    expect(parseLine(7, line)).toEqual({
+      fault: 'attributes that are not declared must be text, numbers, true or false',
+    });
+  });
+
   const isTime =
     'must be a time between 1970 and now, with its offset from UTC, such as 2026-01-31T09:05:00Z';
   const noTimes = [
