@@ -9,7 +9,10 @@ import { uniqueEmail } from '../../support/client.ts';
 import { operatedServiceForThisFile } from '../../support/operator.ts';
 import { verificationSettings } from '../../support/verification.ts';
 
-const service = await operatedServiceForThisFile(verificationSettings.on);
+const service = await operatedServiceForThisFile({
+  ...verificationSettings.on,
+  USER_ATTRIBUTES: '[{"name":"plan","type":"choice","choices":["free","pro"]}]',
+});
 const bcryptHash = await hash('correct horse', 4);
 
 const hour = 60 * 60 * 1000;
@@ -40,6 +43,15 @@ const importBy = async (recipe: string, files: Readonly<Record<string, string>>)
   const { stdout, stderr } = await service.operate(['import-users', join(folder, 'users.ndjson')]);
   return stdout + stderr;
 };
+
+/** The attributes as stored, in the order of addresses. */
+const attributesOf = async (emails: readonly string[]) => {
+  const users = await service.users();
+  return emails.map((email) => users.find((each) => each.email === email)?.attributes);
+};
+/** What apps of other systems keep of users: with a plan, with more than that, and with nothing. */
+const metadata = [{ plan: 'pro' }, { plan: 'free', seats: 3, roles: ['x'] }, {}, null, undefined];
+const plans = ['{"plan":"pro"}', '{"plan":"free"}', undefined, undefined, undefined];
 
 /** Name, whether the address is verified, and whether the user is suspended; in the order of addresses. */
 const standing = async (emails: readonly string[]) => {
@@ -107,6 +119,22 @@ describe('The recipe for users of Supabase', () => {
     );
     expect(said).toBe('Imported: 9. Imported before: 0. Lines rejected: 0.\n');
   });
+
+  it('takes an attribute from what only servers write', async () => {
+    const emails = metadata.map(uniqueEmail);
+    const rows = metadata.map((each, i): readonly [string, object] => [
+      emails[i] ?? '',
+      { raw_app_meta_data: each && { provider: 'email', providers: ['email'], ...each } },
+    ]);
+
+    const said = await importBy(await recipeWith('psql'), {
+      psql,
+      'rows-UTC': rowsIn('+00', rows),
+    });
+
+    expect(said).toBe('Imported: 5. Imported before: 0. Lines rejected: 0.\n');
+    expect(await attributesOf(emails)).toEqual(plans);
+  });
 });
 
 describe('The recipe for users of Auth0', () => {
@@ -162,5 +190,22 @@ describe('The recipe for users of Auth0', () => {
     expect(await standing(users.map(({ email }) => email))).toEqual(expected);
     expect(said).toContain('Imported: 8. Imported before: 0. Lines rejected: 1.\n');
     expect(said).toContain('Line 9: name is required.');
+  });
+
+  it('takes an attribute from what only servers write', async () => {
+    const emails = metadata.map(uniqueEmail);
+    const ids = metadata.map((_, i) => `5f7c8ec7c33c6c004bbafe9${i}`);
+    const profiles = metadata.map((app_metadata, i) => ({
+      ...ofProfile(ids[i] ?? ''),
+      app_metadata,
+    }));
+
+    const said = await importBy(await recipeWith('hashes.ndjson'), {
+      'hashes.ndjson': linesOf(emails.map((email, i) => ofHash(ids[i] ?? '', email))),
+      'profiles.ndjson': linesOf(profiles),
+    });
+
+    expect(said).toBe('Imported: 5. Imported before: 0. Lines rejected: 0.\n');
+    expect(await attributesOf(emails)).toEqual(plans);
   });
 });
