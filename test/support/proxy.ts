@@ -264,8 +264,9 @@ export const startProxy = async (
   let rules: ActiveRule[] = [];
 
   const count = ({ body }: Answer) => {
-    const { ConsumedCapacity, ScannedCount = 0 } = JSON.parse(body.toString());
-    consumed.units += ConsumedCapacity?.CapacityUnits ?? 0;
+    const { ConsumedCapacity = [], ScannedCount = 0 } = JSON.parse(body.toString());
+    // A batch has one for each table.
+    for (const { CapacityUnits } of [ConsumedCapacity].flat()) consumed.units += CapacityUnits;
     consumed.entries += ScannedCount;
   };
 
