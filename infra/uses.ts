@@ -21,7 +21,7 @@ import { uses as suspension } from '../functions/suspension/uses.ts';
 import { uses as users } from '../functions/users/uses.ts';
 import { uses as v1Users } from '../functions/v1-users/uses.ts';
 import { uses as wellKnown } from '../functions/well-known/uses.ts';
-import { type Endpoint, type HttpMethod, inForce } from '../lib/contract/contract.ts';
+import { type Endpoint, type HttpMethod, inForce, isPublic } from '../lib/contract/contract.ts';
 import { type ServiceValues, sendsMail } from '../lib/ground/settings.ts';
 import {
   type Condition,
@@ -154,7 +154,7 @@ function handles(file: string) {
 }
 
 function hasCaller({ contract: { may, takesToken } }: Endpoint) {
-  return may !== 'public' || takesToken === true;
+  return !isPublic(may) || takesToken === true;
 }
 
 function routeOf(key: string): Route {

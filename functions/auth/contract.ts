@@ -22,7 +22,7 @@ import type { Role } from '../../lib/users/user.ts';
 
 export const register = {
   route: 'POST /api/auth/register',
-  may: 'public',
+  may: 'register',
   body: (settings, of: Role, given?: Fields) =>
     named(
       'NewUser',

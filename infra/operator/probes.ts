@@ -6,6 +6,7 @@ import {
   type Contract,
   type Endpoint,
   inForce,
+  isPublic,
   type Success,
 } from '../../lib/contract/contract.ts';
 import { type ErrorCode, errorCodes, httpErrors } from '../../lib/ground/errors.ts';
@@ -60,7 +61,7 @@ export function userOf(token: string): string | undefined {
 }
 
 function isProtected({ may }: Contract) {
-  return may !== 'public';
+  return !isPublic(may);
 }
 
 /** Requests without a token, and with a forged token, which a handler needs its keys to refuse. */

@@ -109,6 +109,11 @@ export function seesAll({ role, isAuditor }: Standing): boolean {
 /** A row of the table. */
 export type Operation = keyof typeof table;
 
+/** A row of what needs no token. */
+export type PublicOperation = {
+  [Name in Operation]: (typeof table)[Name] extends { anyone: Rule } ? Name : never;
+}[Operation];
+
 /**
  * Requires that a caller may do something.
  * @param given the body, or the query of a GET

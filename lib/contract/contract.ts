@@ -1,6 +1,6 @@
 /** The contract of an endpoint, which its handler, the stack and the OpenAPI document share. */
 import type * as v from 'valibot';
-import type { Operation } from '../accounts/policy.ts';
+import type { Operation, PublicOperation } from '../accounts/policy.ts';
 import type { ErrorCode, StorageFault } from '../ground/errors.ts';
 import type { ServiceValues } from '../ground/settings.ts';
 import type { BodySchema, Fields } from '../ground/validation.ts';
@@ -37,6 +37,11 @@ export interface Contract {
   readonly refusesOtherParameters?: true;
   /** The message and the field of a 500 when the store fails. */
   readonly storageFault?: StorageFault;
+}
+
+/** Whether callers need no token for an operation. */
+export function isPublic(may: Operation): may is PublicOperation {
+  return may === 'public' || may === 'register';
 }
 
 /** A form of text that a client gets instead of JSON by naming its media type in Accept. */

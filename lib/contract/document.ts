@@ -6,6 +6,7 @@ import {
   type Description,
   type Endpoint,
   inForce,
+  isPublic,
   type Success,
 } from './contract.ts';
 import { errorResponses } from './errors.ts';
@@ -105,7 +106,7 @@ function operationObject(
       .join('\n\n'),
     security: [
       ...(takesToken ? [{}] : []),
-      ...(may === 'public' && !takesToken ? [] : [{ token: [] }]),
+      ...(isPublic(may) && !takesToken ? [] : [{ token: [] }]),
     ],
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body

@@ -1,6 +1,12 @@
 import { type ErrorCode, errorCodes, errorMeanings, httpErrors } from '../ground/errors.ts';
 import type { ServiceValues } from '../ground/settings.ts';
-import type { Contract, Description, Endpoint, WithOptions } from './contract.ts';
+import {
+  type Contract,
+  type Description,
+  type Endpoint,
+  isPublic,
+  type WithOptions,
+} from './contract.ts';
 import { type ErrorForm, exampleName, ownExample } from './error-examples.ts';
 import { type Json, ref, responseHeaders } from './json-schema.ts';
 
@@ -99,8 +105,8 @@ function errorsOfContract(contract: Contract, settings: ServiceValues): WithOpti
     body && (typeof whenInvalid === 'string' ? whenInvalid : Object.values(whenInvalid)),
     whenMissing,
     query && 'PARAMETER_INVALID',
-    may !== 'public' && tokenErrors,
-    may !== 'public' && refuses && 'FORBIDDEN',
+    !isPublic(may) && tokenErrors,
+    !isPublic(may) && refuses && 'FORBIDDEN',
     ...Object.entries(pathErrors).map(([name, code]) => route.includes(`{${name}}`) && code),
     contract.storageFault && 'STORAGE_FAULT',
     'UNEXPECTED_FAULT',

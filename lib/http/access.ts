@@ -1,5 +1,10 @@
 /** Endpoints for callers with a token: the token is checked (401) before what the caller may do (403). */
-import { type Asking, requireAllowed, standingOf } from '../accounts/policy.ts';
+import {
+  type Asking,
+  type PublicOperation,
+  requireAllowed,
+  standingOf,
+} from '../accounts/policy.ts';
 import type { Contract } from '../contract/contract.ts';
 import { DomainError, type ErrorCode } from '../ground/errors.ts';
 import { config, hasSessions } from '../ground/settings.ts';
@@ -17,17 +22,24 @@ import {
   sourceOf,
 } from './request.ts';
 
-type ProtectedContract = Contract & { readonly may: Exclude<Contract['may'], 'public'> };
+type ProtectedContract = Contract & { readonly may: Exclude<Contract['may'], PublicOperation> };
 
 /** An endpoint for callers with a token. */
 export function protectedEndpoint<const C extends ProtectedContract>(
   contract: C,
   handle: (request: RequestTo<C>) => Promise<ApiResponse> | ApiResponse,
 ): EndpointHandler {
-  const permit = (event: IncomingEvent, given?: Fields) =>
-    requireAllowed(contract.may, askingOf(event), given);
+  const permit = permitOf(contract);
   const authorize = { before: ({ event }: { event: IncomingEvent }) => permit(event) };
   return endpoint(contract, [authenticate(contract), authorize], handle, permit);
+}
+
+/** An endpoint for anyone, where the policy says what may be asked for. */
+export function permittingEndpoint<const C extends Contract & { readonly may: PublicOperation }>(
+  contract: C,
+  handle: (request: RequestTo<C>) => Promise<ApiResponse> | ApiResponse,
+): EndpointHandler {
+  return endpoint(contract, [], handle, permitOf(contract));
 }
 
 /** An endpoint for anyone, where a token is read if there is one. */
@@ -65,6 +77,11 @@ export function ownRequest<Body extends object>(
   request: AuthenticatedRequest & { readonly body: Body },
 ) {
   return { ...request.body, caller: requireBearer(request), source: sourceOf(request) };
+}
+
+/** Throws where the policy does not let the caller of a request ask for what it has. */
+function permitOf({ may }: Contract) {
+  return (event: IncomingEvent, given?: Fields) => requireAllowed(may, askingOf(event), given);
 }
 
 /** Who asks, as the policy sees it before it reads the user whom the request is about. */

@@ -22,16 +22,14 @@ import { mapErrors, render } from './response.ts';
 /**
  * An endpoint for anyone.
  * @param first throws for what is refused before the body is looked at
- * @param permit throws for what nobody without a token may ask for
  */
 export function publicEndpoint<const C extends Contract & { readonly may: 'public' }>(
   contract: C,
   handle: (request: RequestTo<C>) => Promise<ApiResponse> | ApiResponse,
   first?: (event: IncomingEvent) => void,
-  permit?: Permit,
 ): EndpointHandler {
   const checks = first ? [{ before: ({ event }: { event: IncomingEvent }) => first(event) }] : [];
-  return endpoint(contract, checks, handle, permit);
+  return endpoint(contract, checks, handle);
 }
 
 /** Throws where a caller may not ask for what is in a body, or in the query of a GET. */

@@ -3,7 +3,7 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type * as v from 'valibot';
-import type { Standing } from '../accounts/policy.ts';
+import type { PublicOperation, Standing } from '../accounts/policy.ts';
 import type { Contract } from '../contract/contract.ts';
 import { languages, type ServiceValues } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
@@ -53,7 +53,7 @@ type QueryOf<C> = C extends {
   : unknown;
 
 /** A request that a contract lets pass: the body and the query parameters are what it made of them. */
-export type RequestTo<C extends Contract> = (C extends { readonly may: 'public' }
+export type RequestTo<C extends Contract> = (C extends { readonly may: PublicOperation }
   ? ApiRequest
   : AuthenticatedRequest) &
   BodyOf<C> &

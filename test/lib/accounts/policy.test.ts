@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Asking, type Operation, requireAllowed } from '../../../lib/accounts/policy.ts';
+import { isPublic } from '../../../lib/contract/contract.ts';
 import type { DomainError } from '../../../lib/ground/errors.ts';
 
 // Only where there are sessions, there are auditors.
@@ -78,6 +79,25 @@ describe('Who may', () => {
 
     expect(who('changeUser', { auditor: 7 })).toBe(changers);
   });
+});
+
+it('Only what needs no token is for nobody known', () => {
+  const operations = [
+    ...([
+      'public',
+      'register',
+      'own',
+      'listUsers',
+      'createUser',
+      'readUser',
+      'changeUser',
+    ] as const),
+    ...(['sessionsOf', 'audit', 'administer', 'administerOthers'] as const),
+  ];
+
+  expect(operations.filter((each) => who(each).includes('nobody known'))).toEqual(
+    operations.filter(isPublic),
+  );
 });
 
 describe('Who may name attributes', () => {
