@@ -101,6 +101,8 @@ describe('readDeploymentSettings', () => {
     ['edge', 'cloudfront', 'requires domainName and certificateArn'],
     ['resetUrl', 'https://app.example.com/reset', 'requires mailFrom'],
     ['tags', '{"team": identity}', 'must be an object of at most 40 tags as AWS allows them; it is not JSON: line 1, column 10'],
+    ['userAttributes', [{ name: 'plan', type: 'enum' }], 'must be a JSON list of attributes as in functions/README.md; attribute 1 (plan): type must be one of text, number, boolean, choice, date'],
+    ['userAttributes', '[{"name": plan}]', 'must be a JSON list of attributes as in functions/README.md; it is not JSON: line 1, column 11'],
   ])('refuses %s %o and says the rule', (name, given, rule) => {
     expect(() => readDeploymentSettings({ [name]: given })).toThrow(new SettingError(name, rule));
     expect(new SettingError(name, rule).message).toBe(`Setting ${name} ${rule}`);
