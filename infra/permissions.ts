@@ -67,7 +67,7 @@ export const permissionsOf = {
   /** Reads a caller's session and user, and notes the first use of a token; the contract says who has a caller. */
   caller: session,
   /** Signs and verifies by the secret: nonces, cursors, keys of counts, and tokens unless a key signs these. */
-  secret: [],
+  'signing-secret': [],
   /** Hashes passwords, which takes processor time: its routes have a throttle of their own. */
   passwords: [],
   /** Finds the user who logs in, by the address. */
@@ -162,11 +162,12 @@ export const permissionsOf = {
     ),
   ],
   'audit.write': [audit('PutItem')],
-  /** Queries that are recorded leave marks, so that the same query is recorded at most once an hour. */
-  'audit.read': [
-    query('audit', Object.values(auditIndexes)),
-    ...where(({ auditDetail }) => auditDetail === 'full', users('PutItem', 'audit-read#*')),
-  ],
+  'audit.query': [query('audit', Object.values(auditIndexes))],
+  /** Leaves marks of queries, so that the same query is recorded at most once an hour. */
+  'audit.mark': where(
+    ({ auditDetail }) => auditDetail === 'full',
+    users('PutItem', 'audit-read#*'),
+  ),
   'audit.seal': [
     query('audit', [auditIndexes.byCreatedAt]),
     audit('BatchGetItem'),
@@ -250,15 +251,20 @@ export function when(isNeeded: Condition, ...uses: readonly Use[]): SomeUses {
 }
 
 /** The uses of every handler that has a caller, as its contract says. */
-export const callers = ['caller', 'keys.read', when(signsBySecret, 'secret')] as const;
+export const callers = ['caller', 'keys.read', when(signsBySecret, 'signing-secret')] as const;
 
 /** The uses of a handler whose caller confirms a request by a password or an ID token. */
-export const confirmation = ['secret', 'passwords', 'identities', 'failures.count'] as const;
+export const confirmation = [
+  'signing-secret',
+  'passwords',
+  'identities',
+  'failures.count',
+] as const;
 
 /** The uses of a handler that logs users in. */
 export const logins = [
   'attributes',
-  'secret',
+  'signing-secret',
   'keys.read',
   'keys.sign',
   'failures.count',

@@ -1,5 +1,5 @@
 import type { Uses } from '../../infra/permissions.ts';
 
 export const uses: Uses = {
-  list: ['secret', 'audit.read', 'audit.write'],
+  list: ['signing-secret', 'audit.query', 'audit.mark', 'audit.write'],
 };

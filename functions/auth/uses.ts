@@ -16,7 +16,7 @@ export const uses: Uses = {
     'users.conceal',
     'audit.write',
     when(logsInNewUsers, 'keys.read', 'keys.sign', 'sessions.first'),
-    when((settings) => logsInNewUsers(settings) && signsBySecret(settings), 'secret'),
+    when((settings) => logsInNewUsers(settings) && signsBySecret(settings), 'signing-secret'),
     when(verifiesAddresses, 'mail'),
   ],
   login: ['passwords', 'login.find', ...logins, 'audit.write', when(verifiesAddresses, 'mail')],
@@ -26,7 +26,7 @@ export const uses: Uses = {
     'keys.sign',
     'sessions.change',
     'audit.write',
-    when(signsBySecret, 'secret'),
+    when(signsBySecret, 'signing-secret'),
   ],
   logout: ['sessions.change', 'audit.write'],
 };

@@ -2,5 +2,5 @@ import type { Uses } from '../../infra/permissions.ts';
 
 export const uses: Uses = {
   request: ['mail', 'mail.told'],
-  set: ['secret', 'passwords', 'links.reset', 'attributes', 'audit.write', 'mail'],
+  set: ['signing-secret', 'passwords', 'links.reset', 'attributes', 'audit.write', 'mail'],
 };

@@ -3,7 +3,14 @@ import { confirmation, type Uses } from '../../infra/permissions.ts';
 export const uses: Uses = {
   get: [],
   enrol: [...confirmation, 'users.change', 'audit.write', 'factor.encrypt'],
-  confirm: ['secret', 'failures.count', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
+  confirm: [
+    'signing-secret',
+    'failures.count',
+    'users.change',
+    'audit.write',
+    'mail',
+    'factor.decrypt',
+  ],
   'renew-recovery-codes': [
     ...confirmation,
     'users.change',

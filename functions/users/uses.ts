@@ -11,7 +11,7 @@ export const uses: Uses = {
     'mail',
     'mail.told',
   ],
-  list: ['secret', 'users.find', 'users.list', 'attributes', 'attributes.list'],
+  list: ['signing-secret', 'users.find', 'users.list', 'attributes', 'attributes.list'],
   get: ['users.read', 'attributes'],
   update: [
     'attributes',
@@ -23,7 +23,7 @@ export const uses: Uses = {
     'users.rewrite',
     'audit.write',
     'mail',
-    when(hasSessions, 'secret'),
+    when(hasSessions, 'signing-secret'),
   ],
   remove: ['users.delete', 'audit.write', 'mail'],
   'remove-second-factor': ['users.change', 'passkeys.remove', 'audit.write', 'mail'],

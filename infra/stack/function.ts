@@ -126,7 +126,7 @@ function environmentOf(props: ServiceFunctionProps): Record<string, string> {
   return {
     ...variables,
     ...Object.fromEntries(tableNames),
-    ...(definition.uses.has('secret') ? { JWT_SECRET_ID: signingSecret.secretArn } : {}),
+    ...(definition.uses.has('signing-secret') ? { JWT_SECRET_ID: signingSecret.secretArn } : {}),
     ...(readsSecrets(props) ? { SECRETS_URL: urlOf('secretsmanager', signingSecret.stack) } : {}),
     // Lambda runs a function in the folder of its code.
     ...(definition.uses.has('files') ? { STATIC_FILES: 'static' } : {}),
@@ -141,7 +141,9 @@ function environmentOf(props: ServiceFunctionProps): Record<string, string> {
 
 /** Whether a function reads the signing secret, or the secret of CloudFront. */
 function readsSecrets({ definition, edgeSecret }: ServiceFunctionProps) {
-  return definition.uses.has('secret') || (edgeSecret !== undefined && hasRoutes(definition));
+  return (
+    definition.uses.has('signing-secret') || (edgeSecret !== undefined && hasRoutes(definition))
+  );
 }
 
 /** Whether clients call a function through the gateway. */
@@ -185,7 +187,7 @@ function statementsOf(stack: Stack, props: ServiceFunctionProps): PolicyStatemen
   const { definition, variables, mail, factorKey, edgeSecret, dataKey } = props;
   return [
     ...ofTables(props),
-    ...(definition.uses.has('secret')
+    ...(definition.uses.has('signing-secret')
       ? [readingSecret(props.signingSecret, 'AWSCURRENT', 'AWSPREVIOUS')]
       : []),
     ...(definition.uses.has('mail') && mail ? [invoking(mail)] : []),

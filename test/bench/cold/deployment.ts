@@ -31,7 +31,7 @@ export const deploy = async (engine: string, { hashCost }: { hashCost?: number }
       AWS_ENDPOINT_URL_DYNAMODB: engine,
       SECRETS_URL: secretsManager.endpoint,
       ...Object.fromEntries(used.map(({ name, variable }) => [variable, names[name]])),
-      ...(uses.has('secret') ? { JWT_SECRET_ID: 'signing-secret' } : {}),
+      ...(uses.has('signing-secret') ? { JWT_SECRET_ID: 'signing-secret' } : {}),
       ...(uses.has('files') ? { STATIC_FILES: staticFilesFolder() } : {}),
       // Tests are patient, for machines that have other work; a benchmark is not.
       ...(NODE_OPTIONS ? { NODE_OPTIONS } : {}),

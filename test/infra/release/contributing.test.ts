@@ -50,7 +50,12 @@ const followTheExample = (): void => {
     '  removeSecondFactor: (settings) => ({\n    id',
   );
   write('functions/users/list-audit-logs.ts', blockWith('export const handler'));
-  insert('functions/users/uses.ts', blockWith("'audit.read'"), '  remove: [');
+  insert('functions/users/uses.ts', blockWith("'list-audit-logs': ["), '  remove: [');
+  insert(
+    'infra/permissions.ts',
+    blockWith("'audit.query-user': ["),
+    '  /** Leaves marks of queries',
+  );
   insert(
     'test/support/examples.ts',
     blockWith("operations: ['read', 'read audit']"),
@@ -85,12 +90,22 @@ describe('The endpoint that .github/CONTRIBUTING.md adds', () => {
       '--config',
       'test/vitest.config.ts',
       ...paths,
+    ]);
+
+    expect(status, said).toBe(0);
+    expect(said).toMatch(/Test Files +2 passed \(2\)/);
+  });
+
+  it('has the permissions that its uses take', async () => {
+    const [status, said] = await run('vitest', [
+      'run',
+      '--config',
+      'test/vitest.config.ts',
       'test/infra/stack/function.test.ts',
       '-t',
       'users.*audit-logs',
     ]);
 
     expect(status, said).toBe(0);
-    expect(said).toMatch(/Test Files +3 passed \(3\)/);
   });
 });

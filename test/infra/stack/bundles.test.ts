@@ -272,7 +272,10 @@ describe('the content of a bundle', () => {
     ['@aws-sdk/client-dynamodb/', namesOf(({ permissions }) => permissions.length > 0)],
     ['@aws-sdk/lib-dynamodb/', namesOf(({ permissions }) => permissions.length > 0)],
     // Links sign and verify nothing: they need the secret for the key of a count.
-    ['jose/', namesOf(({ name, uses }) => uses.has('secret') && name !== 'password-resets-set')],
+    [
+      'jose/',
+      namesOf(({ name, uses }) => uses.has('signing-secret') && name !== 'password-resets-set'),
+    ],
     ['@aws-sdk/client-sesv2/', ['send-mail']],
   ])('contains %s exactly where it is used', (module, users) => {
     expect(carriersOf(module)).toEqual(users);

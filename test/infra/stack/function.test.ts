@@ -177,7 +177,7 @@ describe('The code of a function', () => {
     const code = await codeOf(definition.entry);
 
     const whereKeysSign = functionsOf(everything).find(({ name }) => name === definition.name);
-    expect(whereKeysSign?.uses.has('secret'), 'secret').toBe(
+    expect(whereKeysSign?.uses.has('signing-secret'), 'secret').toBe(
       /(?:cursor|login|nonce)\.v1/.test(code),
     );
     expect(new Set(actionsOf(code)), 'its uses in infra/uses.ts').toEqual(actions);
