@@ -4,6 +4,7 @@
  */
 import { resetRequested } from '../../audit/entry.ts';
 import { record } from '../../audit/record.ts';
+import { untilWritten } from '../../dynamodb/client.ts';
 import { faultName } from '../../ground/errors.ts';
 import { describeFault, logError, mailNotSent } from '../../ground/log.ts';
 import { mailedAs } from '../../users/address.ts';
@@ -20,8 +21,7 @@ import { isFinal, type Mail, noticeMail, resetMail, send, verificationMail } fro
 
 /**
  * Mails what a message asks for. A message that comes again after it was mailed is ignored.
- * @throws {Error} when it must be tried again: DomainError STORAGE_FAULT, MailUnderWay, SES's, or Overtaken if others
- *   change a user who is being invited, because the user may need another mail then, or none
+ * @throws {Error} when it must be tried again: DomainError STORAGE_FAULT, MailUnderWay, or SES's
  */
 export function mail(message: MailMessage): Promise<void> {
   if (message.kind === 'notice') return mailNotice(message);
@@ -79,8 +79,16 @@ async function deliver(address: string, mail: Mail, { request_id }: MailMessage)
   }
 }
 
-async function mailReset(message: ResetMessage): Promise<void> {
-  const user = await findUserByEmail(message.email);
+/** If others change a user who is being invited, the user may need another mail then, or none. */
+function mailReset(message: ResetMessage): Promise<void> {
+  return untilWritten(
+    () => findUserByEmail(message.email),
+    (user) => mailResetTo(user, message),
+  );
+}
+
+/** @throws {Overtaken} when others have changed a user who is being invited since the user was read */
+async function mailResetTo(user: StoredUser | undefined, message: ResetMessage): Promise<void> {
   const text = user && textFor(user, message);
   if (!text) return;
   const { id, email } = user;
