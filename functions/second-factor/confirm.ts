@@ -1,4 +1,4 @@
-import { confirmEnrolment } from '../../lib/accounts/enrol.ts';
+import { confirmEnrolment } from '../../lib/accounts/change-factor.ts';
 import { ownRequest, protectedEndpoint } from '../../lib/http/access.ts';
 import * as contract from './contract.ts';
 

@@ -1,4 +1,4 @@
-import { beginEnrolment } from '../../lib/accounts/enrol.ts';
+import { beginEnrolment } from '../../lib/accounts/change-factor.ts';
 import { config } from '../../lib/ground/settings.ts';
 import { ownRequest, protectedEndpoint } from '../../lib/http/access.ts';
 import * as contract from './contract.ts';

@@ -1,4 +1,4 @@
-import { removeOwnFactor } from '../../lib/accounts/enrol.ts';
+import { removeOwnFactor } from '../../lib/accounts/change-factor.ts';
 import { ownRequest, protectedEndpoint } from '../../lib/http/access.ts';
 import * as contract from './contract.ts';
 

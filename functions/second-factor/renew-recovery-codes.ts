@@ -1,4 +1,4 @@
-import { renewRecoveryCodes } from '../../lib/accounts/enrol.ts';
+import { renewRecoveryCodes } from '../../lib/accounts/change-factor.ts';
 import { ownRequest, protectedEndpoint } from '../../lib/http/access.ts';
 import * as contract from './contract.ts';
 

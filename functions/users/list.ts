@@ -1,5 +1,5 @@
 import { seesAll } from '../../lib/accounts/policy.ts';
-import { shownUser, shownWhole } from '../../lib/accounts/user-response.ts';
+import { shownUser, shownWithAttributes } from '../../lib/accounts/user-response.ts';
 import { config } from '../../lib/ground/settings.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { nextPageLink, pageOf } from '../../lib/http/cursor.ts';
@@ -24,7 +24,8 @@ export const handler = protectedEndpoint(contract.list, async (request) => {
   // Cursors are signed for this scope: each order, the list of admins and each search are separate lists.
   const scope = JSON.stringify(['users', order, role, search]);
   const { after } = await pageOf(query, scope);
-  const show = (user: StoredUser) => (showsAttributes ? shownWhole : shownUser)(user, claims);
+  const show = (user: StoredUser) =>
+    (showsAttributes ? shownWithAttributes : shownUser)(user, claims);
   const only = (user: StoredUser | undefined) => ({
     statusCode: 200,
     body: user && isListed(user, query) ? [show(user)] : [],

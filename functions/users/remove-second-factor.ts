@@ -1,4 +1,4 @@
-import { removeFactor } from '../../lib/accounts/enrol.ts';
+import { removeFactor } from '../../lib/accounts/change-factor.ts';
 import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import * as contract from './contract.ts';

@@ -1,5 +1,5 @@
 import { changeUser } from '../../lib/accounts/change-user.ts';
-import { shownWhole } from '../../lib/accounts/user-response.ts';
+import { shownWithAttributes } from '../../lib/accounts/user-response.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import * as contract from './contract.ts';
@@ -9,5 +9,5 @@ export const handler = protectedEndpoint(contract.update, async (request) => {
   const { currentPassword, idToken, nonce, ...changes } = body;
   const given = { currentPassword, idToken, nonce, source: sourceOf(request) };
   const user = await changeUser({ ...given, id, changes, claims, bearer });
-  return { statusCode: 200, body: shownWhole(user, claims) };
+  return { statusCode: 200, body: shownWithAttributes(user, claims) };
 });

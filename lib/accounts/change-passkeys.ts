@@ -1,4 +1,7 @@
-/** How users add, name and remove passkeys (functions/README.md, Passkeys). */
+/**
+ * How users add, name and remove passkeys (functions/README.md, Passkeys). Every line is for passkeys, or for the option
+ * that it names; {@link rewriteCaller} and {@link rewriteConfirmed} are for sessions.
+ */
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { nonceUsed } from '../keys/nonce.ts';
@@ -19,7 +22,7 @@ import {
   requirePasskey,
   shownPasskey,
 } from '../options/passkeys/passkeys.ts';
-import { requirePasskeyHolderSession } from '../options/second-factor/state.ts';
+import { requireFactorOfPasskeyHolder } from '../options/second-factor/state.ts';
 import { type Bearer, rewriteCaller } from '../options/sessions/bearer.ts';
 import { sessionsEnded } from '../options/sessions/sessions.ts';
 import { requireVerifiedAddress } from '../options/verified-addresses/address.ts';
@@ -76,7 +79,7 @@ export async function addPasskey(
   };
   await recordingOwn({ caller, source }, detailsOf({ added: passkey.id }), ['passkeys'], () =>
     rewriteCaller(caller, add),
-  ); // sessions
+  );
   return shownPasskey(passkey, credential);
 }
 
@@ -98,7 +101,7 @@ export async function renamePasskey(
     await writeUser(user, { fields: { passkeys } });
     return renamed;
   };
-  return recordingOwn({ caller, source }, details, [], () => rewriteCaller(caller, rename)); // sessions
+  return recordingOwn({ caller, source }, details, [], () => rewriteCaller(caller, rename));
 }
 
 /**
@@ -110,9 +113,9 @@ export async function renamePasskey(
 export async function removePasskey(id: string | undefined, given: OwnConfirmation): Promise<void> {
   const { caller } = given;
   const details = detailsOf({ removed: requirePasskey(caller, id).id });
-  requirePasskeyHolderSession(caller, caller); // passkeys
+  requireFactorOfPasskeyHolder(caller, caller); // second factor
   const remove = (user: StoredUser) => {
-    requirePasskeyHolderSession(user, caller); // passkeys
+    requireFactorOfPasskeyHolder(user, caller); // second factor
     return writeUser(
       user,
       passkeysRemoved(user, [requirePasskey(user, id)]),
@@ -128,7 +131,7 @@ function detailsOf(said: object) {
 
 /** Requires that a user may get another passkey in a session. */
 function requireRoom(user: StoredUser, caller: Bearer): void {
-  requirePasskeyHolderSession(user, caller); // passkeys
+  requireFactorOfPasskeyHolder(user, caller); // second factor
   requireVerifiedAddress(user); // verified addresses
   if (passkeysInForce(user).length >= mostPasskeys) throw new DomainError('TOO_MANY_PASSKEYS');
 }

@@ -13,9 +13,9 @@ import type { UserChanges } from '../users/fields.ts';
 import { type Change, merged, type StoredUser, type Way } from '../users/item.ts';
 import { hashPassword } from '../users/password.ts';
 import { readUser } from '../users/store.ts';
-import { changeDetails } from '../users/user.ts';
+import { changeDetails, isOtherAddress } from '../users/user.ts';
 import { adminRequired, makerForgotten, rewriteUser, writeUser } from '../users/write.ts';
-import { type Confirmation, confirmed } from './confirmation.ts';
+import { type Confirmation, requireConfirmed } from './confirmation.ts';
 import { requireAllowed, type Standing } from './policy.ts';
 import { recordingAndNotifying } from './recording.ts';
 import { otherWaysRemoved, passwordSet } from './ways-in.ts';
@@ -41,13 +41,13 @@ export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
   const { id, changes, claims, bearer, source } = request;
   const deed = { source, action: 'UPDATE', by: claims.id, on: id } as const;
   const { user, after, awaitsLink } = await recordingAndNotifying(deed, async () => {
-    const known = await readUser(id, bearer);
-    const checked = await confirmedRequest(known, request);
+    const user = await readUser(id, bearer);
+    const confirmedOnce = await confirmedRequest(user, request);
     const { password } = changes;
     const password_hash = password === undefined ? undefined : await hashPassword(password);
-    const change = async (read: StoredUser) =>
-      write(read, await confirmedRequest(read, checked), password_hash);
-    return rewriteUser(id, change, known);
+    const change = async (current: StoredUser) =>
+      writeChange(current, await confirmedRequest(current, confirmedOnce), password_hash);
+    return rewriteUser(id, change, user);
   });
   if (changes.role === 'admin' && user.role !== 'admin') {
     logAdminMade(id, { by: claims.id, requestId: source.request_id });
@@ -56,10 +56,13 @@ export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
   return after;
 }
 
-/** Requires that the caller may make the change, and confirms it: of the user as read, and of the user as read again. */
+/**
+ * Requires that the caller may make the change of the user as read, and confirms it.
+ * @returns the request, for the same user as read again
+ */
 async function confirmedRequest(user: StoredUser, request: ChangeRequest): Promise<ChangeRequest> {
   requireChangeable(user, request);
-  return setsOwnWayIn(user, request) ? confirmed(user, request) : request; // sessions
+  return setsOwnWayIn(user, request) ? requireConfirmed(user, request) : request; // sessions
 }
 
 /** Requires that the caller may change the user in this way. */
@@ -76,33 +79,36 @@ function requireChangeable(user: StoredUser, { id, changes, claims, bearer }: Ch
 
 /** Whether a change makes a user an admin or an auditor. */
 function promotes({ role, auditor }: UserChanges): boolean {
-  return role === 'admin' || auditor === true;
+  return role === 'admin' || auditor === true; // auditors
 }
 
 /** Whether there are sessions, and a caller changes their own password or address, which the caller confirms. */
 function setsOwnWayIn(user: StoredUser, { changes, bearer }: ChangeRequest): boolean {
-  const { password, email = user.email } = changes;
-  return bearer?.id === user.id && (password !== undefined || email !== user.email);
+  const { password, email } = changes;
+  return bearer?.id === user.id && (password !== undefined || isOtherAddress(user, email));
 }
 
 /**
  * Writes a change, unless it changes nothing.
  * @returns the user before and after, whether the address waits for its link, and what the entry and the notice say
  */
-async function write(user: StoredUser, request: ChangeRequest, password_hash: string | undefined) {
+async function writeChange(
+  user: StoredUser,
+  request: ChangeRequest,
+  password_hash: string | undefined,
+) {
   const { changes, claims } = request;
   const { email, password: _, attributes, ...plain } = changes;
-  const address = await newAddress(user, email, claims); // verified addresses
-  const { isMoved, awaitsLink } = address;
+  const { addressChange, isMoved, awaitsLink } = await newAddress(user, email, claims);
   const change = merged(
     { fields: plain },
     attributesSet(user, attributes), // attributes
     // Whoever makes another user an admin or auditor must be an admin at the instant of the write.
     promotes(changes) && user.id !== claims.id ? adminRequired(claims.id) : {},
-    address.change,
+    addressChange, // the address; verified addresses
     newPassword(user, request, password_hash),
-    makerForgottenOf(user, request, isMoved), // users made by a caller
-    sessionsEndedOf(user, request, isMoved), // sessions
+    makerForgottenBy(request, { user, isMoved }), // users made by a caller
+    sessionsEndedBy(request, { user, isMoved }), // sessions
   );
   const isUnchanged = Object.keys(change.fields).length === 0;
   const after = isUnchanged ? user : await writeUser(user, change);
@@ -126,28 +132,37 @@ function newPassword(
   );
 }
 
+/** A user who is changed, and whether the change gives the user another address at once. */
+interface Changed {
+  readonly user: StoredUser;
+  readonly isMoved: boolean;
+}
+
 /**
  * Whoever made a user may no longer change that user when the user becomes an admin or an auditor, and when
  * anybody else sets the password, even the same one, or the address.
  */
-function makerForgottenOf(user: StoredUser, request: ChangeRequest, isMoved: boolean): Change {
-  const { changes, claims } = request;
+function makerForgottenBy({ changes, claims }: ChangeRequest, { user, isMoved }: Changed): Change {
   const setsCredentials = changes.password !== undefined || isMoved;
-  const isOfOther = setsCredentials && user.made_by !== claims.id;
-  return promotes(changes) || isOfOther ? makerForgotten : {};
+  const isByOther = setsCredentials && user.made_by !== claims.id;
+  return promotes(changes) || isByOther ? makerForgotten : {};
 }
 
 /**
  * A new password, even the same one, a demotion and another address of one's own end the earlier sessions;
  * the session of the request goes on, unless the role changes.
  */
-function sessionsEndedOf(user: StoredUser, request: ChangeRequest, isMoved: boolean): Change {
-  const { changes, claims, bearer } = request;
+function sessionsEndedBy(
+  { changes, claims, bearer }: ChangeRequest,
+  { user, isMoved }: Changed,
+): Change {
   const { role = user.role, password } = changes;
   const isOwn = user.id === claims.id;
   const isDemoted = user.role === 'admin' && role === 'user';
-  if (password === undefined && !(isOwn && isMoved) && !isDemoted) return {};
-  return sessionsEnded(user, isOwn && role === user.role ? bearer?.session : undefined);
+  const endsSessions = password !== undefined || (isOwn && isMoved) || isDemoted;
+  if (!endsSessions) return {};
+  const goesOn = isOwn && role === user.role;
+  return sessionsEnded(user, goesOn ? bearer?.session : undefined);
 }
 
 /** What the entry and the notice say of a change. @param awaitsLink whether the address is only requested */
@@ -157,17 +172,16 @@ function reportOf(
   { ways, awaitsLink }: { readonly ways: readonly Way[]; readonly awaitsLink: boolean },
 ) {
   const { email: _, ...others } = changes;
-  const applied: UserChanges = awaitsLink ? others : changes;
+  const applied: UserChanges = awaitsLink ? others : changes; // verified addresses
   const { attributes, ...own } = applied;
   const { fields, ...values } = changeDetails(user, own);
   const ofAttributes = attributeDetails(user, attributes); // attributes
-  const requested = awaitsLink ? { requested: ['email'] } : {};
   return {
     details: {
-      fields: [...fields, ...ofAttributes.fields, ...ways],
+      fields: [...fields, ...ofAttributes.fields, ...ways], // attributes, identities, passkeys
       ...values,
-      ...ofAttributes.values,
-      ...requested,
+      ...ofAttributes.values, // attributes
+      ...(awaitsLink ? { requested: ['email'] } : {}), // verified addresses
     },
     // Nobody has an invited user's account yet, and its address may belong to a stranger.
     parts: isInvited(user) ? [] : [...changedParts(user, applied), ...ways], // invitations

@@ -1,6 +1,7 @@
 /**
  * How users confirm what they ask for of themselves: by their current password or, who has none, an ID token
- * (functions/README.md, Current password, Identities).
+ * (functions/README.md, Current password, Identities). Every line is for options, because the specification asks for
+ * no confirmation: for sessions and verified addresses, or for the option that it names.
  */
 import { missingField } from '../ground/errors.ts';
 import { config, hasIdentities } from '../ground/settings.ts';
@@ -8,7 +9,7 @@ import type { Source } from '../ground/source.ts';
 import { useNonce } from '../keys/nonce.ts';
 import { type TokenAndNonce, type Vouched, verifyIdToken } from '../options/identities/id-token.ts';
 import { identityOf } from '../options/identities/identities.ts';
-import { guarded, guardedUse } from '../options/protection/counters.ts';
+import { countingGuesses, countingReuse } from '../options/protection/counters.ts';
 import type { StoredUser } from '../users/item.ts';
 import { matchesHash } from '../users/password.ts';
 import { isUnmatchable } from '../users/user.ts';
@@ -36,7 +37,10 @@ export function confirmsByPassword({ password_hash }: StoredUser): boolean {
  * @throws {DomainError} CURRENT_PASSWORD_REQUIRED, CURRENT_PASSWORD_WRONG, ID_TOKEN_REQUIRED,
  *   IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, TOO_MANY_ATTEMPTS, STORAGE_FAULT
  */
-export async function confirmed<C extends Confirmation>(user: StoredUser, given: C): Promise<C> {
+export async function requireConfirmed<C extends Confirmation>(
+  user: StoredUser,
+  given: C,
+): Promise<C> {
   if (user.password_hash === given.matchedHash) return given;
   await checkConfirmation(user, given);
   await useNonceUp(user, given);
@@ -44,7 +48,8 @@ export async function confirmed<C extends Confirmation>(user: StoredUser, given:
 }
 
 /**
- * Reads whom an ID token vouches for. A wrong token counts as a failed login.
+ * Requires an ID token for an identity. A wrong token counts as a failed login.
+ * @returns whom it vouches for
  * @param user who must have the identity; absent: it may be anybody's
  * @throws {DomainError} IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, TOO_MANY_ATTEMPTS
  */
@@ -53,33 +58,33 @@ export async function requireVouched(
   source: Source,
   user?: StoredUser,
 ): Promise<Vouched> {
-  return guarded(source, undefined, 'IDENTITY_TOKEN_INVALID', async () => {
+  const check = async () => {
     const vouched = await verifyIdToken(token);
     return vouched && (!user || identityOf(user, vouched)) ? vouched : undefined;
-  }); // protection
+  };
+  return countingGuesses(source, undefined, 'IDENTITY_TOKEN_INVALID', check); // protection
 }
 
-/** Requires the current password of a user, or an ID token of a user who has none, which this does not use up. */
+/** Requires what {@link requireConfirmed} does, and does not use up the nonce of an ID token. */
 export async function checkConfirmation(
   user: StoredUser,
   { currentPassword, idToken, nonce, source }: Confirmation,
 ): Promise<void> {
-  if (!confirmsByPassword(user)) {
+  if (confirmsByPassword(user)) {
+    if (!currentPassword) throw missingField('CURRENT_PASSWORD_REQUIRED', 'currentPassword');
+    const check = () => matchesHash(currentPassword, user.password_hash);
+    await countingGuesses(source, user, 'CURRENT_PASSWORD_WRONG', check); // protection
+  } else {
     if (!idToken || !nonce) throw missingField('ID_TOKEN_REQUIRED', idToken ? 'nonce' : 'idToken');
     await requireVouched({ idToken, nonce }, source, user); // identities
-    return;
   }
-  if (!currentPassword) throw missingField('CURRENT_PASSWORD_REQUIRED', 'currentPassword');
-  await guarded(source, user, 'CURRENT_PASSWORD_WRONG', () =>
-    matchesHash(currentPassword, user.password_hash),
-  ); // protection
 }
 
-/** Uses up the nonce of the ID token by which a user without a password confirms. */
+/** Uses up the nonce of the ID token by which a user without a password confirms: identities. */
 export async function useNonceUp(
   user: StoredUser,
   { nonce = '', source }: Confirmation,
 ): Promise<void> {
   if (confirmsByPassword(user)) return;
-  await guardedUse(source, undefined, 'IDENTITY_TOKEN_INVALID', (used) => useNonce(nonce, used)); // protection
+  await countingReuse(source, undefined, 'IDENTITY_TOKEN_INVALID', (used) => useNonce(nonce, used)); // protection
 }

@@ -3,7 +3,7 @@ import { transact } from '../dynamodb/client.ts';
 import { config } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
 import { isInvited } from '../options/invitations/invitation.ts';
-import { requirePasskeyHolderSession } from '../options/second-factor/state.ts';
+import { requireFactorOfPasskeyHolder } from '../options/second-factor/state.ts';
 import { keepingAnAdmin } from '../users/admins.ts';
 import { type Change, merged, type StoredUser, userKey } from '../users/item.ts';
 import { deletionDetails } from '../users/user.ts';
@@ -51,11 +51,11 @@ export async function remove(user: StoredUser, ...changes: readonly Change[]): P
 export async function deleteOwnAccount(given: OwnConfirmation): Promise<void> {
   const { caller, source } = given;
   const { id } = caller;
-  requirePasskeyHolderSession(caller, caller); // passkeys
+  requireFactorOfPasskeyHolder(caller, caller); // second factor
   const deletion = { source, action: 'DELETE', by: id, on: id } as const;
   await recordingAndNotifying(deletion, async () => {
     const user = await rewriteConfirmed(given, (read) => {
-      requirePasskeyHolderSession(read, caller); // passkeys
+      requireFactorOfPasskeyHolder(read, caller); // second factor
       return keepingAnAdmin(read, 'LAST_ADMIN', (otherAdminRequired) =>
         remove(read, otherAdminRequired),
       );

@@ -1,4 +1,7 @@
-/** How users log out, and how one session, all others or all are ended (functions/README.md, Sessions). */
+/**
+ * How users log out, and how one session, all others or all are ended (functions/README.md, Sessions). Every line is for
+ * sessions, but for the audit entry of a logout.
+ */
 import { recording } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';

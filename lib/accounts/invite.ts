@@ -1,4 +1,4 @@
-/** How admins mail an invitation again (functions/README.md, Invitations). */
+/** How admins mail an invitation again (functions/README.md, Invitations). Every line is for invitations. */
 import { recording } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import type { Language } from '../ground/settings.ts';

@@ -1,4 +1,7 @@
-/** How users link identities, and how users and admins unlink them (functions/README.md, Identities). */
+/**
+ * How users link identities, and how users and admins unlink them (functions/README.md, Identities). Every line is for
+ * identities, or for the option that it names; {@link rewriteConfirmed} is for sessions.
+ */
 import { recordingFaults } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';

@@ -1,4 +1,7 @@
-/** How users log in, and register, by an ID token of another issuer (functions/README.md, Identities). */
+/**
+ * How users log in, and register, by an ID token of another issuer (functions/README.md, Identities). Every line is for
+ * identities, or as in log-in.ts.
+ */
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { useNonce } from '../keys/nonce.ts';
@@ -66,12 +69,12 @@ async function logInLinked(user: StoredUser, given: Vouching): Promise<Outcome> 
   const counters = await countersUnlessWaiting(source, user); // protection
   const attempt = attemptOf(source, user, { identity: vouched.issuer });
   return countingRefusals(attempt, async () => {
-    const began = await useSecondFactor(user, login.code, counters); // second factor
+    const factor = await useSecondFactor(user, login.code, counters); // second factor
     requireActive(user); // suspension
     await remindAndRefuseUnverified(user, source); // verified addresses
     await useNonce(login.nonce, invalidToken(ofSource));
-    const tokens = await issueTokens(user, source, began);
-    await conclude(attempt, user, counters);
+    const tokens = await issueTokens(user, source, factor);
+    await conclude(attempt, user, counters); // the audit entry; protection, verified addresses
     return { tokens, isNew: false };
   });
 }

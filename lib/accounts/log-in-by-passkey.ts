@@ -1,4 +1,7 @@
-/** How users log in by a passkey, which stands for password and code (functions/README.md, Passkeys). */
+/**
+ * How users log in by a passkey, which stands for password and code (functions/README.md, Passkeys). Every line is for
+ * passkeys, or as in log-in.ts.
+ */
 import type { ErrorCode } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { useNonce } from '../keys/nonce.ts';
@@ -44,7 +47,7 @@ export async function logInByPasskey(used: Used, source: Source): Promise<Tokens
     if (!(await noteLogin(user, credential))) throw await refusedSince(used, counters);
     await noteDomain(user, passkey);
     const tokens = await issueTokens(user, source, { passkey: passkey.id });
-    await conclude(attempt, user, await readFailures(source, user));
+    await conclude(attempt, user, await readFailures(source, user)); // the audit entry; protection, verified addresses
     return tokens;
   });
 }

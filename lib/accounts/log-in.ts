@@ -14,7 +14,7 @@ import { rewriteUser, writeUser } from '../users/write.ts';
 import {
   attemptOf,
   conclude,
-  countersRechecked,
+  countersAfterPassword,
   countingRefusals,
   issueTokens,
   Refused,
@@ -40,19 +40,20 @@ interface Login {
  *   TOKEN_FAULT, STORAGE_FAULT
  */
 export async function logIn({ email, password, code }: Login, source: Source): Promise<Tokens> {
-  const { found, counters } = await readLogin(email, source);
+  const { found, counters } = await readLogin(email, source); // the user; protection
   const attempt = attemptOf(source, found);
+  const isPrivate = config.accounts === 'private'; // private accounts
+  // The audit entry of a refusal; protection
   return countingRefusals(attempt, async () => {
-    const user =
-      config.accounts === 'private'
-        ? await requirePasswordSilently(found, password, counters) // private accounts
-        : await requirePassword(found, password, counters);
-    const rechecked = await countersRechecked(user, source); // protection
-    const began = await useSecondFactor(user, code, rechecked); // second factor
+    if (isPrivate) await requirePasswordSilently(found, password, counters); // private accounts
+    const user = requireUser(found, counters);
+    if (!isPrivate) await requirePassword(user, password, counters);
+    const current = await countersAfterPassword(user, source); // protection
+    const factor = await useSecondFactor(user, code, current); // second factor
     requireActive(user); // suspension
     await remindAndRefuseUnverified(user, source); // verified addresses
-    const tokens = await issueTokens(user, source, began); // sessions
-    await conclude(attempt, user, rechecked); // the audit entry; protection, verified addresses
+    const tokens = await issueTokens(user, source, factor);
+    await conclude(attempt, user, current); // the audit entry; protection, verified addresses
     await raiseHash(user, password); // the cost of hashes
     return tokens;
   });
@@ -67,33 +68,37 @@ async function readLogin(email: string, source: Source) {
 }
 
 /**
- * The user of the address, where responses must not reveal who has an account: each refusal is the same
- * 401, and whoever registers an address and logs in does not learn whether it was taken. A login to an
- * unknown account, or to one with a hash of a lower cost, takes as long as any other.
+ * Requires a user, the password and a verified address where responses must not reveal who has an account: each
+ * refusal is the same 401, and whoever registers an address and logs in does not learn whether it was taken. A login
+ * to an unknown account, or to one with a hash of a lower cost, takes as long as any other.
  */
 async function requirePasswordSilently(
   user: StoredUser | undefined,
   password: string,
   counters: readonly Counter[],
-): Promise<StoredUser> {
+): Promise<void> {
   const hash = user?.password_hash ?? unmatchableHash();
   const isRight = await matchesHash(password, hash, { raisesWork: true });
   const refused = (reason: string) => new Refused('INVALID_CREDENTIALS', reason, counters);
   if (!user) throw refused('unknown_email');
   if (!isRight) throw refused('wrong_password');
-  // verified addresses: refused here, so that it looks like a wrong password, and mails nothing
-  if (mustVerify(user)) throw refused('email_not_verified');
+  // An address that is not verified looks like a wrong password, and nothing is mailed to it.
+  if (mustVerify(user)) throw refused('email_not_verified'); // verified addresses
+}
+
+/** The user of the address: else 404. */
+function requireUser(user: StoredUser | undefined, counters: readonly Counter[]): StoredUser {
+  if (!user) throw new Refused('USER_NOT_REGISTERED', 'unknown_email', counters);
   return user;
 }
 
-/** The user of the address (else 404), who has the password (else 401). */
+/** Requires the password of a user: else 401. */
 async function requirePassword(
-  user: StoredUser | undefined,
+  user: StoredUser,
   password: string,
   counters: readonly Counter[],
-): Promise<StoredUser> {
-  if (!user) throw new Refused('USER_NOT_REGISTERED', 'unknown_email', counters);
-  if (await matchesHash(password, user.password_hash)) return user;
+): Promise<void> {
+  if (await matchesHash(password, user.password_hash)) return;
   throw new Refused('INVALID_CREDENTIALS', 'wrong_password', counters);
 }
 

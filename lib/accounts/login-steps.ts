@@ -14,7 +14,7 @@ import {
 import { checkCode, useCode } from '../options/second-factor/factor.ts';
 import { hasCodes } from '../options/second-factor/state.ts';
 import { beginSession } from '../options/sessions/session-tokens.ts';
-import type { Beginning } from '../options/sessions/sessions.ts';
+import type { FactorUsed } from '../options/sessions/sessions.ts';
 import { mustVerify } from '../options/verified-addresses/address.ts';
 import type { StoredUser } from '../users/item.ts';
 import { isSuspended } from '../users/user.ts';
@@ -63,27 +63,30 @@ export async function countingRefusals<T>(attempt: Attempt, steps: () => Promise
 
 /**
  * Requires that others have not reached a limit while the password was compared.
- * @returns the counters of this login, with the user's own where the user has a second factor
+ * @returns the counters as read then, with the user's own where the user has a second factor
  */
-export async function countersRechecked(
+export async function countersAfterPassword(
   user: StoredUser,
   source: Source,
 ): Promise<readonly Counter[]> {
   return refusing('too_many_attempts', () => countersUnlessWaiting(source, user));
 }
 
-/** Uses up the code of a user who has a second factor. @returns by what the session begins then */
+/**
+ * Uses up the code of a user who has a second factor.
+ * @returns the factor of the session that begins; undefined: the user has none
+ */
 export async function useSecondFactor(
   user: StoredUser,
   code: string | undefined,
   counters: readonly Counter[],
-): Promise<Beginning | undefined> {
+): Promise<FactorUsed | undefined> {
   if (!hasCodes(user)) return undefined;
   if (!code) throw new DomainError('LOGIN_CODE_REQUIRED');
   const wrong = new Refused('LOGIN_CODE_WRONG', 'wrong_code', counters);
   const proof = await checkCode(user, code);
   if (!proof) throw wrong;
-  await useCode(user, proof, wrong, wrong);
+  await useCode(user, proof, { used: wrong, deleted: wrong });
   return 'code';
 }
 
@@ -103,8 +106,12 @@ export async function remindAndRefuseUnverified(user: StoredUser, source: Source
  * Issues the tokens of a login, with a session where there are sessions. By TOKEN_FAULT, and by STORAGE_FAULT of
  * the session, the client gets no token.
  */
-export function issueTokens(user: StoredUser, source: Source, began?: Beginning): Promise<Tokens> {
-  return refusing('no_token', () => beginSession(user, source, began));
+export function issueTokens(
+  user: StoredUser,
+  source: Source,
+  factor?: FactorUsed,
+): Promise<Tokens> {
+  return refusing('no_token', () => beginSession(user, source, factor));
 }
 
 /** Records a login, and what follows from it. */

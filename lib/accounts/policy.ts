@@ -45,15 +45,12 @@ const asksForNoMore: Rule = ({ search, attributes }) =>
 const asksForNoAdmin: Rule = ({ role }) => role !== 'admin';
 /** Where there are no mails, the field is unknown. */
 const invitesNobody: Rule = ({ invite = false }) => invite === false || !sendsMail(config);
-/**
- * The caller's own role and auditor flag, sent back, are no change; but an admin who lacks a second factor may
- * not name a role.
- */
-const keepsStanding: Rule = (given, asking) => {
-  const { role, isAuditor } = asking.withFactor ?? asking;
-  const keepsRole = role === 'user' ? namesNoOtherRole(given, asking) : given.role === undefined;
-  return keepsRole && (namesNoAuditor(given, asking) || given.auditor === isAuditor);
-};
+/** The caller's own role, sent back, is no change; but an admin who lacks a second factor may not name a role. */
+const keepsRole: Rule = (given, asking) =>
+  asking.withFactor?.role === 'admin' ? given.role === undefined : namesNoOtherRole(given, asking);
+/** The caller's own auditor flag, sent back, is no change. */
+const keepsAuditor: Rule = (given, asking) =>
+  namesNoAuditor(given, asking) || given.auditor === (asking.withFactor ?? asking).isAuditor;
 
 /** The kinds of callers of an operation. A caller may be of several: one that may is enough. */
 interface Row {
@@ -77,7 +74,7 @@ const table = {
   listUsers:  { user: asksForNoMore,                            auditor: always, admin: always },
   createUser: { user: all(whileOpen, invitesNobody, asksForNoAdmin, namesNoAttributeOfAdmins), admin: always },
   readUser:   { user: whileOpen, self: always,                   auditor: always, admin: always },
-  changeUser: { self: all(keepsStanding, namesNoAttributeOfAdmins),
+  changeUser: { self: all(keepsRole, keepsAuditor, namesNoAttributeOfAdmins),
                 maker: all(whileOpen, namesNoOtherRole, namesNoAuditor, namesNoAttribute),
                                                                                   admin: always },
   /** The sessions of a user. */

@@ -1,4 +1,4 @@
-/** How a refresh token is exchanged for new tokens (functions/README.md, Refresh). */
+/** How a refresh token is exchanged for new tokens (functions/README.md, Refresh). Every line is for sessions. */
 import { recordFailure, recordingFaults } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import { DomainError } from '../ground/errors.ts';
@@ -32,13 +32,13 @@ export async function refreshSession(token: string, source: Source): Promise<Tok
   const given = readRefreshToken(token);
   const next = await untilWritten(
     () => findSessions(given.userId),
-    (read) => exchange(read, given, source, now),
+    (read) => rotate(read, given, source, now),
   );
   const { user, session, refreshToken } = next;
   try {
     return { token: await issueAccessToken(user, session, now), refreshToken };
   } catch (error) {
-    await recordFailure(failedRefresh(given, 'no_token', source));
+    await recordFailure(refusedRefresh(given, 'no_token', source));
     throw error;
   }
 }
@@ -48,7 +48,7 @@ export async function refreshSession(token: string, source: Source): Promise<Tok
  * @returns the user, the session as it is then, and the next token
  * @throws {Overtaken} when another request has written the session since it was read
  */
-async function exchange(
+async function rotate(
   read: WithSessions | undefined,
   given: RefreshToken,
   source: Source,
@@ -59,11 +59,9 @@ async function exchange(
   const { user } = read;
 
   const checked = checkRefreshToken(given, session, now);
-  if (checked.is === 'repeated') {
-    return { user, session, refreshToken: checked.refreshToken };
-  }
-  if (checked.is === 'reused') await endReused(given, source);
-  if (checked.is !== 'good') throw new DomainError('REFRESH_TOKEN_INVALID');
+  if (checked.is === 'unknown') throw new DomainError('REFRESH_TOKEN_INVALID');
+  if (checked.is === 'reused') return refuseReused(given, source);
+  if (checked.is === 'repeated') return { user, session, refreshToken: checked.refreshToken };
 
   const { refreshToken, refresh } = nextRefreshToken(given, session.refresh);
   const until = endTimeOf(session.created, now);
@@ -73,15 +71,19 @@ async function exchange(
 }
 
 /** Ends the session of a refresh token that was used before: somebody else may have that token. */
-async function endReused(given: RefreshToken, source: Source): Promise<void> {
+async function refuseReused(given: RefreshToken, source: Source): Promise<never> {
   const { userId, sessionId } = given;
-  const reuse = failedRefresh(given, 'refresh_token_reused', source);
-  if (!(await recordingFaults(reuse, () => endSession(userId, sessionId)))) return;
-  await recordFailure(reuse);
-  logWarning(refreshTokenReused, { requestId: source.request_id, user_id: userId });
+  const reuse = refusedRefresh(given, 'refresh_token_reused', source);
+  const isEndedNow = await recordingFaults(reuse, () => endSession(userId, sessionId));
+  // Of parallel requests only the one that ends the session records it.
+  if (isEndedNow) {
+    await recordFailure(reuse);
+    logWarning(refreshTokenReused, { requestId: source.request_id, user_id: userId });
+  }
+  throw new DomainError('REFRESH_TOKEN_INVALID');
 }
 
-/** A refresh that fails. */
-function failedRefresh({ userId: id }: RefreshToken, reason: string, source: Source) {
+/** The deed of a refresh without new tokens, for its entry. */
+function refusedRefresh({ userId: id }: RefreshToken, reason: string, source: Source) {
   return { source, action: 'LOGIN', by: id, on: id, details: { reason } } as const;
 }

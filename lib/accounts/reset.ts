@@ -1,4 +1,7 @@
-/** Passwords that users set by a mailed link (functions/README.md, Password reset, Invitations). */
+/**
+ * Passwords that users set by a mailed link (functions/README.md, Password reset, Invitations). Every line is for
+ * mailed links, or for the option that it names.
+ */
 import { recordingFaults } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import type { Source } from '../ground/source.ts';
@@ -23,8 +26,8 @@ export async function resetPassword(
   source: Source,
 ): Promise<void> {
   const read = () => readResetLink(token);
-  const update = { source, action: 'UPDATE' } as const;
-  const found = await recordingFaults(update, read);
+  const deed = { source, action: 'UPDATE' } as const;
+  const found = await recordingFaults(deed, read);
   const { id } = found.user;
   const via = isInvited(found.user) ? 'invitation' : 'reset'; // invitations
   const password_hash = await hashPassword(password);
@@ -32,22 +35,19 @@ export async function resetPassword(
     const reclaimed = accountReclaimed(link.user, 'mailbox');
     const user = await writeUser(
       link.user,
-      resetLinkUsed(link), // links
+      resetLinkUsed(link),
       { fields: verifiedAs(true) }, // verified addresses
       passwordSet(password_hash),
-      reclaimed, // sessions, identities, passkeys
+      reclaimed, // users made by a caller, identities, passkeys, sessions
       await failuresForgotten(link.user), // protection
       attributesRemoved(link.user), // attributes
     );
-    const details = detailsOf(link.user, reclaimed, via);
     const parts = via === 'invitation' ? [] : (['password', ...reclaimed.ways] as const); // invitations
     // The reset has verified the address, and the limits of strangers' mails do not apply to its notice.
-    return { user, details, parts };
+    return { user, details: detailsOf(link.user, via), parts };
   };
-  const details = detailsOf(found.user, accountReclaimed(found.user, 'mailbox'), via);
-  await recordingAndNotifying({ ...update, by: id, on: id, details }, () =>
-    untilWritten(read, reset, found),
-  );
+  const known = { ...deed, by: id, on: id, details: detailsOf(found.user, via) };
+  await recordingAndNotifying(known, () => untilWritten(read, reset, found));
 }
 
 /** An invited user's attributes are of whoever invited, and no stranger's. */
@@ -55,11 +55,9 @@ function attributesRemoved(user: StoredUser): Change {
   return isInvited(user) ? {} : strangersAttributesRemoved(user);
 }
 
-function detailsOf(
-  user: StoredUser,
-  { ways }: Required<Change>,
-  via: 'invitation' | 'reset',
-): object {
+/** The details of the entry: of the user as written or, where that fails, as read first. */
+function detailsOf(user: StoredUser, via: 'invitation' | 'reset'): object {
+  const { ways } = accountReclaimed(user, 'mailbox'); // identities, passkeys
   const others = attributesRemoved(user).fields ? ['attributes'] : []; // attributes
   return { fields: ['password', ...ways, ...others], by: via };
 }

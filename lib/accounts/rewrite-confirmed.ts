@@ -1,14 +1,20 @@
 /**
  * How callers change themselves: by an open session, their current password or, who has none, an ID token, and
- * their code (functions/README.md, Current password, Identities, Second factor).
+ * their code (functions/README.md, Current password, Identities, Second factor). Every line is for sessions, or for
+ * the option that it names.
  */
-import { missingField } from '../ground/errors.ts';
-import { guarded, guardedUse } from '../options/protection/counters.ts';
+import { DomainError, missingField } from '../ground/errors.ts';
+import { countingGuesses, countingReuse } from '../options/protection/counters.ts';
 import { checkCode, useCode } from '../options/second-factor/factor.ts';
 import { hasCodes } from '../options/second-factor/state.ts';
 import { type Bearer, rewriteCaller } from '../options/sessions/bearer.ts';
 import type { StoredUser } from '../users/item.ts';
-import { type Confirmation, checkConfirmation, confirmed, useNonceUp } from './confirmation.ts';
+import {
+  type Confirmation,
+  checkConfirmation,
+  requireConfirmed,
+  useNonceUp,
+} from './confirmation.ts';
 
 /** By what a caller confirms a request about itself. */
 export interface OwnConfirmation extends Confirmation {
@@ -20,7 +26,7 @@ export interface OwnConfirmation extends Confirmation {
  * changed the user meanwhile, the user is read again: the session must still be open then, and the given password
  * must match one that others have set.
  * @throws {DomainError} USER_NOT_FOUND, TOKEN_INVALID, CODE_REQUIRED, CODE_WRONG, STORAGE_FAULT, what
- *   {@link confirmed} throws, and what the change throws
+ *   {@link requireConfirmed} throws, and what the change throws
  */
 export async function rewriteConfirmed<T>(
   given: OwnConfirmation,
@@ -29,20 +35,22 @@ export async function rewriteConfirmed<T>(
   const { caller } = given;
   if (hasCodes(caller) && !given.code) throw missingField('CODE_REQUIRED', 'code'); // second factor
   await checkConfirmation(caller, given);
-  const known = await useFactor(caller, given); // second factor
+  const withoutCode = await useFactor(caller, given); // second factor
   await useNonceUp(caller, given); // identities
-  const checked = { ...given, matchedHash: caller.password_hash };
+  const confirmedOnce = { ...given, matchedHash: caller.password_hash };
   const changeConfirmed = async (user: StoredUser) => {
-    await confirmed(user, checked);
+    await requireConfirmed(user, confirmedOnce);
     return change(user);
   };
-  return rewriteCaller(caller, changeConfirmed, known); // sessions
+  return rewriteCaller(caller, changeConfirmed, withoutCode);
 }
 
 /** Uses up the code of a user who has a second factor. @returns the user without the code */
 async function useFactor(user: StoredUser, given: Confirmation): Promise<StoredUser> {
   const { code = '', source } = given;
   if (!hasCodes(user)) return user;
-  const proof = await guarded(source, user, 'CODE_WRONG', () => checkCode(user, code)); // protection
-  return guardedUse(source, user, 'CODE_WRONG', (wrong) => useCode(user, proof, wrong)); // protection
+  const proof = await countingGuesses(source, user, 'CODE_WRONG', () => checkCode(user, code)); // protection
+  const deleted = new DomainError('USER_NOT_FOUND');
+  const use = (used: DomainError) => useCode(user, proof, { used, deleted });
+  return countingReuse(source, user, 'CODE_WRONG', use); // protection
 }

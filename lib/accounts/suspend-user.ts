@@ -1,4 +1,7 @@
-/** How admins suspend users, and lift suspensions (functions/README.md, Suspension). */
+/**
+ * How admins suspend users, and lift suspensions (functions/README.md, Suspension). Every line is for suspensions, or
+ * for the option that it names.
+ */
 import { recording } from '../audit/record.ts';
 import type { Source } from '../ground/source.ts';
 import { invitationLinkVoided } from '../options/invitations/invitation.ts';

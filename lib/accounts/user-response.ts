@@ -45,14 +45,14 @@ export function shownUser(
 }
 
 /** The same where a user is shown whole, with the attributes, which the index of lists does not have. */
-export function shownWhole(user: StoredUser, caller: Standing & { readonly id?: number }) {
+export function shownWithAttributes(user: StoredUser, caller: Standing & { readonly id?: number }) {
   const isForOwn = seesAll(caller) || caller.id === user.id;
   const attributes = isForOwn && hasAttributes(config) ? { attributes: attributesOf(user) } : {};
   return { ...shownUser(user, caller), ...attributes };
 }
 
 /** The fields that admins and auditors see besides where only one user is shown, of the options that are on. */
-export function shownDetails(user: StoredUser) {
+export function shownToReaders(user: StoredUser) {
   return {
     ...(hasSecondFactors(config) ? { second_factor: factorStanding(user) } : {}),
     ...(hasIdentities(config) ? { identities: (user.identities ?? []).map(shownIdentity) } : {}),

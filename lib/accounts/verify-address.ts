@@ -1,4 +1,7 @@
-/** How a mailed link verifies an address (functions/README.md, Verified addresses). */
+/**
+ * How a mailed link verifies an address (functions/README.md, Verified addresses). Every line is for verified
+ * addresses, or for the option that it names.
+ */
 import { recordingFaults } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import { missingField } from '../ground/errors.ts';
@@ -12,9 +15,9 @@ import {
   addressMoved,
   readAddressLink,
 } from '../options/verified-addresses/address-link.ts';
-import { changeDetails } from '../users/user.ts';
+import { changeDetails, isOtherAddress } from '../users/user.ts';
 import { makerForgotten, writeUser } from '../users/write.ts';
-import { type Confirmation, confirmed, confirmsByPassword } from './confirmation.ts';
+import { type Confirmation, confirmsByPassword, requireConfirmed } from './confirmation.ts';
 import { recordingAndNotifying } from './recording.ts';
 
 /** The token of a link, and the proof by which its user confirms. */
@@ -35,10 +38,10 @@ export async function verifyAddress(request: VerificationRequest, source: Source
   const { token, password: currentPassword, idToken, nonce } = request;
   const given: Confirmation = { currentPassword, idToken, nonce, source };
   const read = () => readAddressLink(token);
-  const update = { source, action: 'UPDATE', details: { by: 'verification' } } as const;
-  const found = await recordingFaults(update, read);
+  const deed = { source, action: 'UPDATE', details: { by: 'verification' } } as const;
+  const found = await recordingFaults(deed, read);
   const { user, email } = found;
-  const applied = email === user.email ? {} : { email };
+  const applied = isOtherAddress(user, email) ? { email } : {};
   const { fields, ...values } = changeDetails(user, applied);
   const details = {
     fields: [...fields, ...Object.keys(verifiedAddress)],
@@ -48,22 +51,22 @@ export async function verifyAddress(request: VerificationRequest, source: Source
   if (currentPassword === undefined && confirmsByPassword(user)) {
     throw missingField('TOKEN_AND_PASSWORD_REQUIRED', 'password');
   }
-  const verify = async (link: AddressLink, checked: Confirmation) => {
-    await confirmed(link.user, checked);
+  const verify = async (link: AddressLink, confirmedOnce: Confirmation) => {
+    await requireConfirmed(link.user, confirmedOnce);
     if (link.isUsed) return { user, isChanged: false, parts: [] };
-    const isMoved = link.email !== link.user.email;
+    const isMoved = isOtherAddress(link.user, link.email);
     await writeUser(
       link.user,
       addressLinkUsed(link), // links
-      { fields: verifiedAddress }, // verified addresses
-      addressMoved(link.user, link.email), // verified addresses
+      { fields: verifiedAddress },
+      addressMoved(link.user, link.email),
       isMoved ? sessionsEnded(link.user, link.session) : {}, // sessions
       isMoved ? makerForgotten : {}, // users made by a caller
     );
     return { user, isChanged: true, parts: changedParts(user, applied) };
   };
-  await recordingAndNotifying({ ...update, by: user.id, on: user.id, details }, async () => {
-    const checked = await confirmed(user, given);
-    return untilWritten(read, (link) => verify(link, checked), found);
+  await recordingAndNotifying({ ...deed, by: user.id, on: user.id, details }, async () => {
+    const confirmedOnce = await requireConfirmed(user, given);
+    return untilWritten(read, (link) => verify(link, confirmedOnce), found);
   });
 }

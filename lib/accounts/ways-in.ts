@@ -20,10 +20,10 @@ export function passwordSet(password_hash: string): Change {
  * the machine: the password is the only way in then. The mailbox alone must not replace a second factor.
  */
 export function accountReclaimed(user: StoredUser, by: 'mailbox' | 'machine'): Required<Change> {
-  const keepsPasskeys = by === 'mailbox' && mustHaveFactor(user);
+  const keepsPasskeys = by === 'mailbox' && mustHaveFactor(user); // second factor
   return merged(
     makerForgotten, // users made by a caller
-    keepsPasskeys ? identitiesUnlinked(user) : otherWaysRemoved(user), // second factor
+    keepsPasskeys ? identitiesUnlinked(user) : otherWaysRemoved(user), // identities, passkeys
     sessionsEnded(user), // sessions
   );
 }

@@ -119,7 +119,7 @@ export const settings = {
   auditArchiveTakenOver: { allowed: ['yes', 'no'], default: 'no' },
   /** The key in AWS KMS that signs what is sealed. */
   auditSealKey: optionalText,
-  /** The URL at which the function that sends mails is invoked; '': no mails are sent. */
+  /** The URL at which the function that sends mails is invoked; '': this process hands no mails over. */
   mailFunctionUrl: optionalText,
   /** The key in AWS KMS that encrypts the secrets of second factors; and the URL of KMS. */
   secondFactorKey: optionalText,
@@ -162,6 +162,11 @@ export function keepsSeal({
 /** Whether the service sends mails, and so has password reset. */
 export function sendsMail({ mailFrom }: Pick<ServiceValues, 'mailFrom'>) {
   return mailFrom !== '';
+}
+
+/** Whether this process hands mails over: functions that never do have no URL, even if the service sends mails. */
+export function handsMailsOver({ mailFunctionUrl }: Pick<Config, 'mailFunctionUrl'>) {
+  return mailFunctionUrl !== '';
 }
 
 /** Whether there are sessions (functions/README.md, Sessions). */

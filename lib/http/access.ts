@@ -53,7 +53,7 @@ export function recognisingEndpoint<const C extends Contract & { readonly takesT
 const scheme = 'Bearer ';
 
 /** The token of a request. @throws {DomainError} NO_TOKEN */
-export function bearerToken({ headers }: Pick<IncomingEvent, 'headers'>): string {
+export function tokenIn({ headers }: Pick<IncomingEvent, 'headers'>): string {
   const header: string | undefined = headers?.authorization;
   if (!header?.startsWith(scheme)) throw new DomainError('NO_TOKEN');
   return header.slice(scheme.length);
@@ -116,7 +116,7 @@ async function callerOf(
   event: IncomingEvent,
   { evenIfDeleted }: Pick<Contract, 'evenIfDeleted'>,
 ): Promise<Pick<IncomingEvent, 'claims' | 'bearer'>> {
-  const token = bearerToken(event);
+  const token = tokenIn(event);
   const claims = await verifyToken(token);
   if (!hasSessions(config)) return { claims };
   const bearer = await findBearer(claims.id, belongingOf(token));

@@ -58,6 +58,11 @@ export function isUserId(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
+/** Whether an address is another one than a user's: also in letter case alone, which a mail system may tell apart. */
+export function isOtherAddress({ email: present }: Pick<User, 'email'>, email = present): boolean {
+  return email !== present;
+}
+
 /** Whether a user may not log in before an admin lifts the suspension. */
 export function isSuspended({ suspended_at }: Pick<User, 'suspended_at'>): boolean {
   return suspended_at !== undefined;

@@ -1,10 +1,11 @@
 import { DomainError, namedError } from '../../ground/errors.ts';
 import { describeFault, logError, logMailWithheld, mailNotHandedOver } from '../../ground/log.ts';
-import { config } from '../../ground/settings.ts';
+import { config, handsMailsOver } from '../../ground/settings.ts';
 import type { Source } from '../../ground/source.ts';
 import { post } from '../../keys/signed-request.ts';
 import type { Claims } from '../../keys/token.ts';
 import type { StoredUser, UserFields } from '../../users/item.ts';
+import { isOtherAddress } from '../../users/user.ts';
 import { countForSource, type MailCause } from './sources.ts';
 import type { Part } from './texts/en.ts';
 
@@ -111,7 +112,7 @@ export async function tryToNotify(
   source: Source,
   { now, byAdmin = false }: { now?: Date; byAdmin?: boolean } = {},
 ): Promise<void> {
-  if (config.mailFunctionUrl === '' || changed.length === 0) return;
+  if (!handsMailsOver(config) || changed.length === 0) return;
   const verifies = config.emailVerification !== 'off';
   const isVerified = verifies && email_verified === true;
   // The address of a deleted account may belong to a stranger, unless it is verified.
@@ -127,11 +128,9 @@ export function changedParts(
   before: Recipient,
   changes: Pick<UserFields, 'email'> & { readonly password?: string | undefined },
 ): Part[] {
-  // A change of letter case counts: a mail system may take the result for another address.
-  const isMoved = (changes.email ?? before.email) !== before.email;
   return [
     ...(changes.password === undefined ? [] : (['password'] as const)),
-    ...(isMoved ? (['email'] as const) : []),
+    ...(isOtherAddress(before, changes.email) ? (['email'] as const) : []),
   ];
 }
 

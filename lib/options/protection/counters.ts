@@ -89,7 +89,7 @@ export async function readFailures(
  * @returns what the check returns
  * @throws {DomainError} the error, TOO_MANY_ATTEMPTS, and what the check throws
  */
-export async function guarded<T>(
+export async function countingGuesses<T>(
   source: Source,
   user: StoredUser | undefined,
   code: ErrorCode,
@@ -109,9 +109,9 @@ export async function guarded<T>(
  * Uses up what was checked, and counts it as a wrong guess if somebody else has used it meanwhile.
  * @param use throws the error that it is given if somebody else has
  * @returns what the use returns
- * @throws {DomainError} as {@link guarded} does
+ * @throws {DomainError} as {@link countingGuesses} does
  */
-export async function guardedUse<T>(
+export async function countingReuse<T>(
   source: Source,
   user: StoredUser | undefined,
   code: ErrorCode,
@@ -135,7 +135,7 @@ export async function loginCounters(
   sourceIp: string,
   user?: StoredUser,
 ): Promise<Counter[]> {
-  const ofAccount = await failuresOf(email);
+  const ofAccount = await findAccountCounter(email);
   const ofUser = user && hasCodes(user) ? [userCounter(user)] : [];
   return [...(ofAccount ? [ofAccount] : []), sourceCounter(sourceIp), ...ofUser].filter(isOn);
 }
@@ -225,7 +225,7 @@ export async function forgetFailures(
  * give further guesses at a code.
  */
 export async function failuresForgotten(user: StoredUser): Promise<Change> {
-  const counter = hasCodes(user) ? undefined : await failuresOf(user.email);
+  const counter = hasCodes(user) ? undefined : await findAccountCounter(user.email);
   if (!counter) return {};
   const Delete = { TableName: config.usersTable, Key: { pk: counter.pk } };
   return { steps: [[{ Delete }]] };
@@ -238,7 +238,7 @@ async function countUnderLimit(counters: readonly Counter[], now?: Date): Promis
 }
 
 /** The counter of an account's failed logins; undefined if nobody can have it, or the signing secret cannot be read. */
-async function failuresOf(email: string): Promise<Counter | undefined> {
+async function findAccountCounter(email: string): Promise<Counter | undefined> {
   if (email === nobodysEmail) return undefined;
   return loggingFaults(notCounted, () => accountCounter(email));
 }

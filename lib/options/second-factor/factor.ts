@@ -137,20 +137,19 @@ export function stepOf(secret: string, digits: string, now: Date): number | unde
 
 /**
  * Uses a code up: of several requests with one code only one succeeds.
- * @param wrong thrown when another request has used the code, or the factor was removed
- * @param lost thrown when the user was deleted
+ * @param refusals thrown when another request has used the code, or the factor was removed; and when the user was
+ *   deleted
  * @returns the user without the code
  * @throws {DomainError} STORAGE_FAULT
  */
 export function useCode(
   user: StoredUser,
   proof: Proof,
-  wrong: Error,
-  lost: Error = new DomainError('USER_NOT_FOUND'),
+  refusals: { readonly used: Error; readonly deleted: Error },
 ): Promise<StoredUser> {
   const use = async (current: StoredUser | undefined) => {
-    if (!current) throw lost;
-    if (!isGood(current, proof)) throw wrong;
+    if (!current) throw refusals.deleted;
+    if (!isGood(current, proof)) throw refusals.used;
     return writeUser(current, { fields: spent(current, proof) });
   };
   return untilWritten(() => findStoredUser(user.id), use, user);

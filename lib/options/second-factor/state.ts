@@ -20,20 +20,21 @@ export const codeFactorRemoved: Change = {
 export const removalDetails = { fields: ['second_factor'], second_factor: 'removed' } as const;
 
 /** How a session got its second factor, if it has one. */
-type FactorUse = Pick<Session, 'began' | 'enrolled'>;
+type FactorFields = Pick<Session, 'began' | 'enrolled'>;
 
 /**
- * Requires, of a user who needs a second factor and has a passkey, a session that began by one, or with a code, or
- * in which TOTP was enabled: whoever has only the mailbox, and so the password, must not get a factor of their own.
+ * Requires a second factor of the session of a user who must have one, and has a passkey. Whoever has only the
+ * mailbox, and by it the password, must not get a factor of their own.
  * @param user the caller as last read
  * @throws {DomainError} SECOND_FACTOR_REQUIRED
  */
-export function requirePasskeyHolderSession(
+export function requireFactorOfPasskeyHolder(
   user: StoredUser,
-  { session }: { readonly session: FactorUse },
+  { session }: { readonly session: FactorFields },
 ): void {
-  const hadFactor = hadCode(session) || beganByPasskey(user, session);
-  if (!mustHaveFactor(user) || !hasPasskey(user) || hadFactor) return;
+  if (!mustHaveFactor(user) || !hasPasskey(user)) return;
+  // Not hasFactorIn: a code counts here also when the user has removed TOTP since.
+  if (hadCode(session) || beganByPasskey(user, session)) return;
   throw new DomainError('SECOND_FACTOR_REQUIRED');
 }
 
@@ -43,7 +44,7 @@ export function mustHaveFactor({ role, auditor }: StoredUser): boolean {
 }
 
 /** The role of a user in a session. */
-export function roleIn(user: StoredUser, session: FactorUse): Role {
+export function roleIn(user: StoredUser, session: FactorFields): Role {
   return lacksFactorIn(user, session) ? 'user' : user.role;
 }
 
@@ -51,12 +52,12 @@ export function roleIn(user: StoredUser, session: FactorUse): Role {
  * Whether a session lacks the second factor that admins and auditors need: its user has the rights of neither in
  * it.
  */
-export function lacksFactorIn(user: StoredUser, session: FactorUse): boolean {
+export function lacksFactorIn(user: StoredUser, session: FactorFields): boolean {
   return config.secondFactor === 'admins' && !hasFactorIn(user, session);
 }
 
 /** Whether a session has a second factor: a code while its user has TOTP, or a passkey that is still there. */
-export function hasFactorIn(user: StoredUser, session: FactorUse): boolean {
+export function hasFactorIn(user: StoredUser, session: FactorFields): boolean {
   return (hasCodes(user) && hadCode(session)) || beganByPasskey(user, session);
 }
 
@@ -74,6 +75,6 @@ export function factorStanding({ factor_secret, recovery_codes }: StoredUser) {
 }
 
 /** Whether a session had a code: it began by one, or its user enabled TOTP in it. */
-function hadCode({ began, enrolled }: FactorUse): boolean {
+function hadCode({ began, enrolled }: FactorFields): boolean {
   return began === 'code' || enrolled === true;
 }

@@ -16,7 +16,7 @@ import { isUserId } from '../../users/user.ts';
 import { attributeClaims } from '../attributes/attributes.ts';
 import { roleIn } from '../second-factor/state.ts';
 import {
-  type Beginning,
+  type FactorUsed,
   firstSessionStored,
   makeSessionId,
   type RefreshState,
@@ -94,7 +94,7 @@ export function checkRefreshToken(
 export async function beginSession(
   user: StoredUser,
   source: Source,
-  began?: Beginning,
+  began?: FactorUsed,
 ): Promise<Tokens> {
   if (!hasSessions(config)) return issueLoneToken(user);
   const { session, tokens } = await prepare(user, source, began);
@@ -184,7 +184,7 @@ function hashOf(secret: string): string {
 /** Bytes of a user agent that a session keeps. */
 const maxAgent = 160;
 
-async function prepare(user: StoredUser, { ip_address, user_agent }: Source, began?: Beginning) {
+async function prepare(user: StoredUser, { ip_address, user_agent }: Source, began?: FactorUsed) {
   const now = new Date();
   const [id, created] = [makeSessionId(), now.getTime()];
   const { refreshToken, refresh } = firstRefreshToken(user.id, id);

@@ -40,13 +40,13 @@ export interface RefreshState {
 }
 
 /** The second factor by which a session began: a code, or a passkey, by its id. */
-export type Beginning = 'code' | { readonly passkey: string };
+export type FactorUsed = 'code' | { readonly passkey: string };
 
 export interface Session {
   readonly id: string;
   readonly epoch: number;
   /** Absent: it began by a password or an identity alone. */
-  readonly began?: Beginning;
+  readonly began?: FactorUsed;
   /** The user has enabled TOTP in it. */
   readonly enrolled?: true;
   /** When it began, and when it was last used for a new token, in milliseconds since 1970. */
@@ -220,7 +220,7 @@ export function raiseSessionEpoch(id: number): Promise<boolean> {
 
 /**
  * Ends one session without reading it.
- * @returns false when it has ended already
+ * @returns whether it was open: false when another request has ended it
  * @throws {DomainError} STORAGE_FAULT
  */
 export function endSession(userId: number, id: string): Promise<boolean> {

@@ -4,12 +4,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../ground/errors.ts';
-import { config, hidesAccounts } from '../../ground/settings.ts';
+import { config, handsMailsOver, hidesAccounts } from '../../ground/settings.ts';
 import { seconds } from '../../ground/time.ts';
 import type { Claims } from '../../keys/token.ts';
 import { requireVerifiable } from '../../users/fields.ts';
 import { type Change, merged, type StoredUser } from '../../users/item.ts';
 import { findUserByEmail } from '../../users/store.ts';
+import { isOtherAddress } from '../../users/user.ts';
 import { emailClaimed } from '../../users/write.ts';
 import { invitationLinkVoided, isInvited } from '../invitations/invitation.ts';
 import {
@@ -34,7 +35,7 @@ export interface AddressLink extends FoundLink {
 
 /** What becomes of an address that is given to a user. */
 interface NewAddress {
-  readonly change: Change;
+  readonly addressChange: Change;
   /** Whether it replaces another one at once, from which it may differ in letter case alone. */
   readonly isMoved: boolean;
   /** Whether it is only requested, and waits for its link. */
@@ -54,16 +55,17 @@ export async function newAddress(
   const isOwn = user.id === by.id;
   if (email === undefined || email === user.email) {
     const isWithdrawn = email !== undefined && isOwn && awaitsLink(user);
-    return { change: isWithdrawn ? noAddressAwaited : {}, isMoved: false, awaitsLink: false };
+    const addressChange = isWithdrawn ? noAddressAwaited : {};
+    return { addressChange, isMoved: false, awaitsLink: false };
   }
   requireVerifiable(email);
   if (!isOwn || config.emailVerification === 'off') {
-    const change = merged(addressMoved(user, email), addressVerifiedBy(by, user));
-    return { change, isMoved: true, awaitsLink: false };
+    const addressChange = merged(addressMoved(user, email), addressVerifiedBy(by, user));
+    return { addressChange, isMoved: true, awaitsLink: false };
   }
   const holder = hidesAccounts(config) ? undefined : await findUserByEmail(email);
   if (holder && holder.id !== user.id) throw new DomainError('EMAIL_REGISTERED');
-  return { change: addressAwaited(user, email), isMoved: false, awaitsLink: true };
+  return { addressChange: addressAwaited(user, email), isMoved: false, awaitsLink: true };
 }
 
 /**
@@ -87,13 +89,13 @@ export function addressAwaited(user: StoredUser, email: string, now = new Date()
  * because the user may take that address again.
  */
 export function addressMoved(user: StoredUser, email: string): Change {
-  if (email === user.email) return {};
+  if (!isOtherAddress(user, email)) return {};
   return merged(
     { fields: { email } },
     noAddressAwaited, // verified addresses
     invitationLinkVoided(user), // invitations
     emailClaimed(user, email),
-    config.mailFunctionUrl === '' ? {} : linkVoided('reset', user.id), // links
+    handsMailsOver(config) ? linkVoided('reset', user.id) : {}, // links
   );
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { confirmed } from '../../../lib/accounts/confirmation.ts';
+import { requireConfirmed } from '../../../lib/accounts/confirmation.ts';
 import { logIn } from '../../../lib/accounts/log-in.ts';
 import type { DomainError } from '../../../lib/ground/errors.ts';
 import type { StoredUser } from '../../../lib/users/item.ts';
@@ -27,7 +27,7 @@ beforeEach(async () => {
 afterEach(() => proxy.impose());
 
 const confirm = (currentPassword: string | undefined) =>
-  confirmed(user, { currentPassword, source }).then(
+  requireConfirmed(user, { currentPassword, source }).then(
     () => 'confirmed',
     ({ code }: DomainError) => code,
   );
@@ -74,14 +74,14 @@ describe('A current password', () => {
   });
 
   it('is checked once for one stored hash, however often the change is tried', async () => {
-    const checked = await confirmed(user, { currentPassword: 'right', source });
+    const checked = await requireConfirmed(user, { currentPassword: 'right', source });
     proxy.forget();
 
-    await confirmed(user, checked);
+    await requireConfirmed(user, checked);
 
     expect(proxy.requests).toEqual([]);
     const changed = { ...user, password_hash: await hashPassword('another one') };
-    const again = confirmed(changed, checked);
+    const again = requireConfirmed(changed, checked);
     await expect(again).rejects.toMatchObject({ code: wrong });
   });
 });

@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { describe, expect, it, vi } from 'vitest';
-import { beginEnrolment, confirmEnrolment } from '../../../lib/accounts/enrol.ts';
+import { beginEnrolment, confirmEnrolment } from '../../../lib/accounts/change-factor.ts';
 import { refreshSession } from '../../../lib/accounts/refresh.ts';
 import type { Belonging } from '../../../lib/keys/token.ts';
 import { findBearer } from '../../../lib/options/sessions/bearer.ts';
 import { beginSession } from '../../../lib/options/sessions/session-tokens.ts';
-import type { Beginning } from '../../../lib/options/sessions/sessions.ts';
+import type { FactorUsed } from '../../../lib/options/sessions/sessions.ts';
 import { hashPassword } from '../../../lib/users/password.ts';
 import { stopClock } from '../../support/acceptance.ts';
 import { gatewayEvent } from '../../support/event.ts';
@@ -48,7 +48,7 @@ const accounts = {
 interface Row {
   /** What the account has when the session begins. */
   readonly with: object;
-  readonly began?: Beginning;
+  readonly began?: FactorUsed;
   /** Whether TOTP is enrolled in the session. */
   readonly enrols?: true;
   /** Whether the session has the standing of its user from the beginning, where admins need a factor. */

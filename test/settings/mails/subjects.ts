@@ -1,6 +1,6 @@
 /** Users who have what a request needs, and of whom no mail was sent while they were made. */
 import { vi } from 'vitest';
-import { beginEnrolment, confirmEnrolment } from '../../../lib/accounts/enrol.ts';
+import { beginEnrolment, confirmEnrolment } from '../../../lib/accounts/change-factor.ts';
 import { makeNonce } from '../../../lib/keys/nonce.ts';
 import { belongingOf } from '../../../lib/keys/token.ts';
 import { forIdToken } from '../../../lib/options/identities/id-token.ts';
@@ -8,7 +8,7 @@ import { identitiesClaimed, makeIdentity } from '../../../lib/options/identities
 import { makeHandle, makePasskey, passkeyAdded } from '../../../lib/options/passkeys/passkeys.ts';
 import { findBearer } from '../../../lib/options/sessions/bearer.ts';
 import { beginSession } from '../../../lib/options/sessions/session-tokens.ts';
-import type { Beginning } from '../../../lib/options/sessions/sessions.ts';
+import type { FactorUsed } from '../../../lib/options/sessions/sessions.ts';
 import type { StoredUser } from '../../../lib/users/item.ts';
 import { hashPassword } from '../../../lib/users/password.ts';
 import { findUserByEmail, insertUser, readUser } from '../../../lib/users/store.ts';
@@ -22,7 +22,7 @@ export const password = 'a long password';
 export const current = { currentPassword: password };
 const source = { request_id: 'r', ip_address: '192.0.2.1', user_agent: 'test' };
 
-const tokenOf = async (user: StoredUser, began?: Beginning) =>
+const tokenOf = async (user: StoredUser, began?: FactorUsed) =>
   (await beginSession(user, source, began)).token;
 
 /** A user as authentication reads one, by a token. */

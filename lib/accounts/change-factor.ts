@@ -1,10 +1,13 @@
-/** How second factors are enabled, changed and removed (functions/README.md, Second factor). */
+/**
+ * How second factors are enabled, changed and removed (functions/README.md, Second factor). Every line is for the second
+ * factor, or for the option that it names; {@link rewriteCaller} and {@link rewriteConfirmed} are for sessions.
+ */
 import { recording } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { seconds } from '../ground/time.ts';
 import { encryptSecret } from '../keys/factor-key.ts';
-import { guarded } from '../options/protection/counters.ts';
+import { countingGuesses } from '../options/protection/counters.ts';
 import {
   enrolmentUri,
   makeRecoveryCodes,
@@ -18,14 +21,14 @@ import {
   hasCodes,
   hasFactorIn,
   removalDetails,
-  requirePasskeyHolderSession,
+  requireFactorOfPasskeyHolder,
 } from '../options/second-factor/state.ts';
 import { type Bearer, rewriteCaller } from '../options/sessions/bearer.ts';
 import { enrolmentNoted, sessionsEnded } from '../options/sessions/sessions.ts';
 import { requireVerifiedAddress } from '../options/verified-addresses/address.ts';
 import type { Change, StoredUser } from '../users/item.ts';
 import { makerForgotten, rewriteUser, writeUser } from '../users/write.ts';
-import { confirmed } from './confirmation.ts';
+import { requireConfirmed } from './confirmation.ts';
 import { ownDeed, recordingAndNotifying, recordingOwn } from './recording.ts';
 import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 import { allFactorsRemoved } from './ways-in.ts';
@@ -101,7 +104,7 @@ export async function removeFactor(id: number, admin: Bearer, source: Source): P
     if (Object.keys(removed.fields).length === 0) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
     await writeUser(
       user,
-      removed, // second factor, passkeys
+      removed, // the codes; passkeys
       sessionsEnded(user), // sessions
     );
     const [own, codes] = hasCodes(user)
@@ -120,26 +123,29 @@ const enrolmentTime = 10 * 60;
 async function storeEnrolment(given: OwnConfirmation, secret: string): Promise<void> {
   const now = new Date();
   const { caller } = given;
-  const checked = await confirmedEnrolment(caller, given);
+  const confirmedOnce = await confirmedEnrolment(caller, given);
   const encrypted = await encryptSecret(caller.id, secret);
   const enrolment = { secret: encrypted, until: seconds(now) + enrolmentTime };
   const store = async (user: StoredUser) => {
-    await confirmedEnrolment(user, checked);
+    await confirmedEnrolment(user, confirmedOnce);
     await writeUser(user, { fields: { enrolment } });
   };
-  await rewriteCaller(caller, store); // sessions
+  await rewriteCaller(caller, store);
 }
 
-/** Requires that a caller, as read, confirms an enrolment, and may begin it. @returns as {@link confirmed} does */
+/**
+ * Requires that a caller, as read, confirms an enrolment, and may begin it.
+ * @returns as {@link requireConfirmed} does
+ */
 async function confirmedEnrolment(user: StoredUser, given: OwnConfirmation) {
-  const checked = await confirmed(user, given);
+  const confirmedOnce = await requireConfirmed(user, given);
   requireEnrollable(user, given.caller);
-  return checked;
+  return confirmedOnce;
 }
 
 /** Requires that a user may get a factor in a session. */
 function requireEnrollable(user: StoredUser, caller: Bearer): void {
-  requirePasskeyHolderSession(user, caller); // passkeys
+  requireFactorOfPasskeyHolder(user, caller); // passkeys
   if (user.factor_secret !== undefined) throw new DomainError('SECOND_FACTOR_ENABLED');
   requireVerifiedAddress(user); // verified addresses
 }
@@ -152,12 +158,11 @@ async function enable(
   const now = new Date();
   requireEnrollable(caller, caller);
   const factor_secret = pendingSecret(caller, now);
-  const factor_step = await guarded(source, caller, 'CODE_WRONG', () =>
-    stepOfCode(caller.id, factor_secret, code, now),
-  ); // protection
+  const check = () => stepOfCode(caller.id, factor_secret, code, now);
+  const factor_step = await countingGuesses(source, caller, 'CODE_WRONG', check); // protection
   const recovery_codes = recoveryHashes(caller.id, codes);
   const factor = { factor_secret, factor_step, recovery_codes, enrolment: undefined };
-  const write = async (user: StoredUser) => {
+  const enableFor = async (user: StoredUser) => {
     requireEnrollable(user, caller);
     if (pendingSecret(user, now) !== factor_secret) throw new DomainError('CODE_WRONG');
     await writeUser(
@@ -168,7 +173,7 @@ async function enable(
       makerForgotten, // users made by a caller
     );
   };
-  await rewriteCaller(caller, write); // sessions
+  await rewriteCaller(caller, enableFor);
 }
 
 /**
@@ -182,7 +187,7 @@ async function changeFactor(
 ): Promise<void> {
   const { caller } = given;
   if (caller.factor_secret === undefined) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
-  const write = async (user: StoredUser) => {
+  const changeOf = async (user: StoredUser) => {
     if (user.factor_secret !== caller.factor_secret) throw new DomainError('CODE_WRONG');
     await writeUser(
       user,
@@ -190,5 +195,5 @@ async function changeFactor(
       sessionsEnded(user, caller.session), // sessions
     );
   };
-  await recordingOwn(given, details, ['secondFactor'], () => rewriteConfirmed(given, write));
+  await recordingOwn(given, details, ['secondFactor'], () => rewriteConfirmed(given, changeOf));
 }

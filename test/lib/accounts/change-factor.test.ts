@@ -7,7 +7,7 @@ import {
   removeFactor,
   removeOwnFactor,
   renewRecoveryCodes,
-} from '../../../lib/accounts/enrol.ts';
+} from '../../../lib/accounts/change-factor.ts';
 import type { OwnConfirmation } from '../../../lib/accounts/rewrite-confirmed.ts';
 import type { DomainError } from '../../../lib/ground/errors.ts';
 import type { Belonging } from '../../../lib/keys/token.ts';
