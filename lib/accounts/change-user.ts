@@ -107,8 +107,8 @@ async function writeChange(
     promotes(changes) && user.id !== claims.id ? adminRequired(claims.id) : {},
     addressChange, // the address; verified addresses
     newPassword(user, request, password_hash),
-    makerForgottenBy(request, { user, isMoved }), // users made by a caller
-    sessionsEndedBy(request, { user, isMoved }), // sessions
+    makerForgottenBy(request, user, isMoved), // users made by a caller
+    sessionsEndedBy(request, user, isMoved), // sessions
   );
   const isUnchanged = Object.keys(change.fields).length === 0;
   const after = isUnchanged ? user : await writeUser(user, change);
@@ -132,17 +132,12 @@ function newPassword(
   );
 }
 
-/** A user who is changed, and whether the change gives the user another address at once. */
-interface Changed {
-  readonly user: StoredUser;
-  readonly isMoved: boolean;
-}
-
 /**
  * Whoever made a user may no longer change that user when the user becomes an admin or an auditor, and when
  * anybody else sets the password, even the same one, or the address.
  */
-function makerForgottenBy({ changes, claims }: ChangeRequest, { user, isMoved }: Changed): Change {
+function makerForgottenBy(request: ChangeRequest, user: StoredUser, isMoved: boolean): Change {
+  const { changes, claims } = request;
   const setsCredentials = changes.password !== undefined || isMoved;
   const isByOther = setsCredentials && user.made_by !== claims.id;
   return promotes(changes) || isByOther ? makerForgotten : {};
@@ -152,10 +147,8 @@ function makerForgottenBy({ changes, claims }: ChangeRequest, { user, isMoved }:
  * A new password, even the same one, a demotion and another address of one's own end the earlier sessions;
  * the session of the request goes on, unless the role changes.
  */
-function sessionsEndedBy(
-  { changes, claims, bearer }: ChangeRequest,
-  { user, isMoved }: Changed,
-): Change {
+function sessionsEndedBy(request: ChangeRequest, user: StoredUser, isMoved: boolean): Change {
+  const { changes, claims, bearer } = request;
   const { role = user.role, password } = changes;
   const isOwn = user.id === claims.id;
   const isDemoted = user.role === 'admin' && role === 'user';

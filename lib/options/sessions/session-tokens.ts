@@ -96,7 +96,7 @@ export async function beginSession(
   source: Source,
   began?: FactorUsed,
 ): Promise<Tokens> {
-  if (!hasSessions(config)) return issueLoneToken(user);
+  if (!hasSessions(config)) return tokenAlone(user);
   const { session, tokens } = await prepare(user, source, began);
   await storeSession(user, session);
   return tokens;
@@ -150,14 +150,9 @@ export async function prepareFirstSession(
   user: StoredUser,
   source: Source,
 ): Promise<{ tokens: Tokens; stored: Change }> {
-  if (!hasSessions(config)) return { tokens: await issueLoneToken(user), stored: {} };
+  if (!hasSessions(config)) return { tokens: await tokenAlone(user), stored: {} };
   const { session, tokens } = await prepare(user, source);
   return { tokens, stored: firstSessionStored(user, session) };
-}
-
-/** The token of a user where there are no sessions. */
-async function issueLoneToken(user: StoredUser): Promise<Tokens> {
-  return { token: await issueToken(user, { claims: attributeClaims(user) }) }; // attributes
 }
 
 function random(bytes: number): string {
@@ -179,6 +174,11 @@ function tagOf(secret: string, key: string): string {
 
 function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url');
+}
+
+/** The token of a user where there are no sessions. */
+async function tokenAlone(user: StoredUser): Promise<Tokens> {
+  return { token: await issueToken(user, { claims: attributeClaims(user) }) }; // attributes
 }
 
 /** Bytes of a user agent that a session keeps. */
