@@ -3,7 +3,6 @@ import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makePackage, oldestNode, peers } from '../../infra/package/make.ts';
-import { auditPublisher, auditSealer, functions } from '../../infra/uses.ts';
 import {
   applications,
   makeApplication,
@@ -88,13 +87,6 @@ describe('The package', () => {
     expect(
       links.filter(({ document, path }) => !existsSync(join(installed, dirname(document), path))),
     ).toEqual([]);
-  });
-
-  it('has a readme with the name of every function', () => {
-    const [, list = ''] = /^`functions` has (.*?)\n\n/ms.exec(read('README.md')) ?? [];
-    const named = [...list.matchAll(/`([\w-]+)`/g)].map(([, name]) => name);
-
-    expect(named).toEqual([...functions, auditSealer, auditPublisher].map(({ name }) => name));
   });
 
   it('can be published to the registry of a company', () => {
