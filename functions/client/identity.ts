@@ -13,7 +13,7 @@ export interface IdentityProof {
 
 type Proof = { readonly idToken: string; readonly nonce: string };
 
-/** @param loggedIn makes the data of the answer */
+/** The call `logInByIdentity`. @param loggedIn makes the data of the answer */
 export function identityLogin<Data>(
   api: Api,
   loggedIn: (body: { readonly message: string }) => Promise<Data>,

@@ -61,7 +61,7 @@ const maxListed = 1000;
 /** The ids of entries that an entry lists as replayed; none unless `replay-audit` left it. */
 export function replayedBy({ action, resource, details }: Item): readonly string[] {
   if (action !== 'CREATE' || resource !== 'audit-logs' || typeof details !== 'string') return [];
-  // Within a text of JSON the quotation marks would be escaped: what matches is a member.
+  // A match is a member of the object: within a text of JSON the quotation marks would be escaped.
   const [, ids] = /"entries":\[(\d{1,16}(?:,\d{1,16})*)\]/.exec(details) ?? [];
   return (ids?.split(',') ?? []).slice(0, maxListed);
 }

@@ -68,7 +68,7 @@ from services import caller_of
 print(json.dumps(caller_of(sys.argv[2])))
 `;
 
-/** What each calls the caller of a token of a service. Rejects when it refuses the token. */
+/** Ways to verify tokens of a service. Each returns the caller of a token, and rejects when it refuses the token. */
 const services = {
   'by accounts-client/verify': async (url: string) => async (token: string) => {
     const { data, error } = await verifyToken(token, { url });
@@ -82,7 +82,7 @@ const services = {
     return async (token: string) =>
       JSON.parse((await run(python, ['-c', script, dirname(code), token])).stdout);
   },
-  /** As API Gateway verifies what its authorizer is told (JWT authorizers, Authorizing API requests). */
+  /** As API Gateway verifies tokens (its documentation of JWT authorizers, Authorizing API requests). */
   'by an authorizer of API Gateway': async (url: string) => {
     const { authorizer } = await import(write('HttpJwtAuthorizer', 'authorizer.ts', url));
     const stack = new Stack(new App());

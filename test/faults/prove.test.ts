@@ -1,4 +1,4 @@
-/** That each step of a proof reports what is done to it, and that `--clean` leaves nothing, whatever happened. */
+/** Each step of a proof reports a sabotage of it, and `--clean` leaves nothing, whatever happened. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -21,7 +21,7 @@ import type { Proof } from '../rehearsal/proof.ts';
 import { steps } from '../rehearsal/steps.ts';
 import { folderForThisFile } from '../support/folder.ts';
 
-/** The test may wait for an emulator that has two stacks deployed several times. */
+/** Milliseconds: the test deploys two stacks to the emulator several times. */
 const timeout = 3_600_000;
 
 const denied: Fault = { code: 'AccessDenied' };
@@ -30,7 +30,7 @@ const isTo =
   ({ target, path }: FaultyCall) =>
     target.endsWith(text) || path.endsWith(text);
 
-/** Which calls of a step are denied; and what else is done to one. */
+/** The sabotage of each step: the calls that are denied, or something else. */
 const sabotages: Readonly<
   Record<string, ((call: FaultyCall) => boolean) | 'killed' | 'expired' | 'not done here'>
 > = {
@@ -83,12 +83,7 @@ describe('A proof is refused, and makes nothing,', () => {
 
   it.each([
     ['without consent', ['--only', 'seal'], 2, 'add --yes if you agree'],
-    [
-      'with a step that there is none of',
-      ['--yes', '--only', 'seals'],
-      2,
-      'there are acceptance, ',
-    ],
+    ['with a step that does not exist', ['--yes', '--only', 'seals'], 2, 'there are acceptance, '],
     [
       'in an account of others',
       [...only, '--account', '210987654321'],
@@ -98,7 +93,7 @@ describe('A proof is refused, and makes nothing,', () => {
     ['without a run to go on with', ['--resume'], 1, 'there is no run'],
     ['without a run to clean', ['--clean'], 1, 'there is no run'],
     [
-      'with an account that is none',
+      'with an account that is no account id',
       [...only, '--account', '123'],
       2,
       '--account must be 12 digits',

@@ -1,7 +1,7 @@
 /**
  * Two requests at the same time: a proxy holds back a read or a write of the first one, so that the second one
- * happens between its read and its write. What they set has the word `late` in it if it is of the request that
- * is held back, or else `early`.
+ * happens between its read and its write. A name, address or password that is set by the request that is held back is
+ * called `late`, any other `early`.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { refreshTokenReused } from '../../lib/ground/log.ts';
@@ -34,7 +34,7 @@ const withOptions = await proxiedServiceForThisFile({
 let scene: Scene;
 afterEach(() => end(scene));
 
-/** Of the request that is held back, and of the one that overtakes it: what they are, and their responses. */
+/** The request that is held back, and where; the request that overtakes it; their responses; the account after both. */
 type Row = readonly [
   held: Name,
   at: string,
@@ -44,7 +44,7 @@ type Row = readonly [
   then: Partial<Standing>,
 ];
 const title =
-  '%s waits at its %s, while %s happens: they are answered %s and %s, and then there is %j';
+  '%s waits at its %s, while %s happens: the responses are %s and %s, and then there is %j';
 
 /** Status and, of a refusal, its message. */
 const outcomeOf = ({ status, body }: ApiAnswer): string =>
@@ -111,7 +111,7 @@ const noLink = '400 Invalid or expired verification token';
 const isWrong = '403 Current password is wrong';
 const noReset = '400 Invalid or expired reset token';
 
-/** What ends sessions: its write and its response, the response of a refresh that it overtakes, and then. */
+/** Requests that end sessions: the write, the response, the response of a refresh that it overtakes, and the outcome. */
 const endings: readonly (readonly [Name, string, string, string, Partial<Standing>])[] = [
   ['a logout', write, '204', noRefresh, { asking: 'over' }],
   ['an end of the session by the other one', write, '204', noRefresh, { asking: 'over' }],
@@ -298,7 +298,7 @@ describe('Of a user who is invited,', () => {
   });
 });
 
-/** What uses a code beside a login, and what the response says when the change cannot be written. */
+/** Requests that use a code, as a login does, and the message of the response if the change cannot be written. */
 const faultOf = {
   'a renewal by the code': '500 Error making recovery codes',
   'a removal by the code': '500 Error removing second factor',

@@ -82,7 +82,7 @@ export const prove = async (
   return { status, output };
 };
 
-/** What every command names. */
+/** The options that every command has. */
 export const named = (folder: string): readonly string[] => [
   ...['--account', account, '--region', region, '--folder', folder],
 ];
@@ -92,7 +92,7 @@ export const runIn = (folder: string): Run | undefined => {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
 };
 
-/** What AWS answers instead of doing a call: the code of an error, or the body of a response. */
+/** The response of AWS in place of doing a call: the code of an error, or a body. */
 export type Fault = { readonly code: 'AccessDenied' | 'ExpiredToken' } | { readonly body: string };
 
 /** A call, as a fault knows it: the operation in its header, or the path of a request without that header. */

@@ -6,7 +6,7 @@ import { type Item, inventoryOf, textOf } from './inventory.ts';
 
 export interface Cleaned {
   readonly removed: readonly string[];
-  /** What is left, each with why. */
+  /** The items that are left, each with the reason. */
   readonly left: readonly string[];
 }
 

@@ -46,7 +46,7 @@ const taggedBy = async (call: Call, run: string): Promise<readonly Item[]> => {
   return arns.filter((arn) => !arn.includes(':cloudformation:')).map(itemOf);
 };
 
-/** What an ARN is of: with its name where that is what calls need. */
+/** The item of an ARN: by its name where calls need the name, or else by the ARN. */
 const itemOf = (arn: string): Item => {
   const [, , service = '', , , resource = ''] = arn.split(':');
   const kind = kinds[service] ?? `${service} ${resource.replace(/^\//, '').replace(/[/:].*/, '')}`;

@@ -10,7 +10,7 @@ export interface Reported {
   readonly where: Outcome['where'];
   /** By the name of what has them. */
   readonly versions: Readonly<Record<string, string>>;
-  /** What is still there, each with why; undefined while nothing was removed. */
+  /** The items that are still there, each with the reason; undefined before a removal. */
   readonly left: readonly string[] | undefined;
 }
 

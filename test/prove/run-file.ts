@@ -6,7 +6,7 @@ import { Failure } from '../../infra/operator/failure.ts';
 import type { Outcome, Proof } from '../rehearsal/proof.ts';
 
 export interface Run {
-  /** Random: in the names and the tags of all that the run makes. */
+  /** A random text, which the names and the tags of all that the run makes have. */
   readonly id: string;
   readonly account: string;
   readonly region: string;
@@ -15,19 +15,19 @@ export interface Run {
   readonly isLocked: boolean;
   /** The names of the chosen steps; empty: all but those that take hours. */
   readonly only: readonly string[];
-  /** What was in the account before each stack. */
+  /** The inventory of the account before each stack. */
   readonly before: Proof['before'];
   /** Hours during which its stacks were there. */
   hours: number;
-  /** What became of the steps so far. */
+  /** The outcomes of the steps so far. */
   outcomes: readonly Outcome[];
-  /** What was removed so far. */
+  /** The items that were removed so far. */
   removed: readonly string[];
 }
 
 export const fileOf = (folder: string): string => join(folder, 'run.json');
 
-/** Begins a run. @throws {Failure} while the folder has the file of another one */
+/** Begins a run. @throws {Failure} while the folder has the file of another run */
 export const beginRun = (
   folder: string,
   given: Pick<Run, 'account' | 'region' | 'commit' | 'isLocked' | 'only'>,
@@ -36,12 +36,12 @@ export const beginRun = (
   const run = { id: randomBytes(4).toString('hex'), ...given, ...now };
   mkdirSync(folder, { recursive: true });
   requireNone(folder);
-  // Neither does another process begin one in the meantime.
+  // The flag fails where another process has begun a run in the meantime.
   writeFileSync(fileOf(folder), textOf(run), { flag: 'wx', mode: 0o600 });
   return run;
 };
 
-/** @throws {Failure} while the folder has the file of a run */
+/** Requires a folder without a run. @throws {Failure} while it has the file of one */
 export const requireNone = (folder: string): void => {
   if (!existsSync(fileOf(folder))) return;
   throw new Failure(
@@ -49,7 +49,7 @@ export const requireNone = (folder: string): void => {
   );
 };
 
-/** @throws {Failure} without the file, or where it is of another account or region */
+/** Reads the run of a folder. @throws {Failure} without its file, or if it is of another account or region */
 export const readRun = (
   folder: string,
   { account, region }: Pick<Run, 'account' | 'region'>,
@@ -60,12 +60,12 @@ export const readRun = (
   const run: Run = JSON.parse(readFileSync(fileOf(folder), 'utf8'));
   if (run.account === account && run.region === region) return run;
   throw new Failure(
-    `${fileOf(folder)} is of a run in ${run.account}, ${run.region}: name that --account and --region.`,
+    `${fileOf(folder)} is of a run in ${run.account}, ${run.region}: give its --account and --region.`,
   );
 };
 
 export const writeRun = (folder: string, run: Run): void => {
-  // A kill leaves the file before or after.
+  // Renaming keeps the file whole: a kill leaves the old one or the new one.
   writeFileSync(`${fileOf(folder)}.new`, textOf(run), { mode: 0o600 });
   renameSync(`${fileOf(folder)}.new`, fileOf(folder));
 };

@@ -13,10 +13,10 @@ import { adaptToEmulator, sealInterval } from './template.ts';
 import { account, region, runFolder } from './workspace.ts';
 
 /**
- * What each function runs first. All share one machine, which may stand still for seconds, and the
- * emulator answers one query at a time: what a function does when a table is late is for the tests
- * of faults. The emulator waits 50 ms for something on a function's standard error after each of its
- * answers, which are lines on its standard output. This writes a line there before each answer.
+ * The code that each function runs first. All functions share one machine, which may stand still for seconds, and the
+ * emulator answers one query at a time, so that functions are patient here; test/faults is about tables that are late.
+ * After each response of a function, a line on its standard output, the emulator waits 50 ms for a line on its
+ * standard error. This code writes that line before each response.
  */
 const firstInFunctions = `
 globalThis.patience = 10;

@@ -97,7 +97,7 @@ const keepUnsent = async ({ place, api }: Deployment): Promise<void> => {
   requireThat(!message.includes('token='), `There is a token in the queue: ${message}`);
 };
 
-/** What is done with a link, and when, is for the tests of the bundles. */
+/** Resets a password by a mailed link; the rules of links are tested elsewhere. */
 const reset = async ({ place, api }: Deployment): Promise<void> => {
   const { email } = await register(api);
   await ask(api, email);

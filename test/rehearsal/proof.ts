@@ -24,15 +24,15 @@ export interface Proof {
   readonly isLocked: boolean;
   development?: Deployed;
   production?: Deployed;
-  /** What was in the account before each stack. */
+  /** The inventory of the account before each stack. */
   readonly before: Partial<Record<Part, readonly string[]>>;
-  /** Keeps that for a run that is gone on with. */
+  /** Stores the inventories, for a run that is resumed. */
   readonly note?: () => void;
 }
 
 export interface Step {
   readonly name: string;
-  /** What it proves. */
+  /** The statement that it proves. */
   readonly title: string;
   readonly part: Part;
   /**
@@ -40,9 +40,9 @@ export interface Step {
    * it takes hours, in AWS only if it is named.
    */
   readonly when: 'ground' | 'gate' | 'long' | 'hours';
-  /** What the emulator lacks, so that nothing is proved there. */
+  /** The ability that the emulator lacks, without which the step proves nothing there. */
   readonly lacking?: string;
-  /** Whether it is done there all the same: it must not fail. */
+  /** Whether the step is done at the emulator all the same: it must not fail. */
   readonly isTried?: true;
   /** Why it is not done in AWS. */
   readonly onlyRehearsed?: string;

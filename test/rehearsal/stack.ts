@@ -15,7 +15,7 @@ export interface Assembly {
 /** Settings of a stack for development. */
 export const development = { auditSeal: 'on' };
 
-/** What the stack prints, by name. */
+/** The outputs of the stack, by name. */
 export type Outputs = Readonly<Record<string, string>>;
 
 const cdk = (args: readonly string[], { env }: Place) =>

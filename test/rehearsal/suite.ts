@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { run } from './command.ts';
 import { isLong, root } from './workspace.ts';
 
-/** What a run of the acceptance tests came to. */
+/** The result of a run of the acceptance tests. */
 export interface SuiteResult {
   readonly passed: number;
   readonly skipped: number;
@@ -40,7 +40,7 @@ const vitest = (args: readonly string[], env: Readonly<Record<string, string>>) 
   run('vitest', ['run', '--config', 'test/vitest.config.ts', ...args], { env });
 
 /**
- * What a report says of the acceptance tests.
+ * Reads the result of the acceptance tests from a report.
  * @param name of the report in .reports
  */
 export const readReport = (name: string): SuiteResult => {

@@ -36,7 +36,7 @@ export const changeTemplate = (
   }
 };
 
-/** The emulator knows alarms on one metric only. What they watch is for the template's tests. */
+/** The emulator knows alarms on one metric only. The template's tests check all that alarms watch. */
 const watchOneMetric = (template: Template): void => {
   for (const [, { Properties }] of resourcesOf(template, 'AWS::CloudWatch::Alarm')) {
     if (!Properties.Metrics) continue;

@@ -12,15 +12,15 @@ import { deleteLocked, lockArchive, pauseAndResume, sealAndVerify } from './seal
 import { type Assembly, destroy, synthesise, variant } from './stack.ts';
 import { requireThat, step } from './step.ts';
 
-/** What outlives a production stack, in the words of the inventory. */
+/** The kinds of items that outlive a production stack, as the inventory names them. */
 const data =
   /^(dynamodb TableNames|kms Keys|logs logGroups|s3 Buckets|secretsmanager SecretList|table|key|log-group|bucket|secret) /;
 
-/** What is in the account that was not there before. */
+/** The items of the account that were not there before. */
 const inventorySince = async (place: Place, before: readonly string[]) =>
   (await takeInventory(place)).filter((name) => !before.includes(name));
 
-/** One that production allows. */
+/** A password that production allows. */
 const password = 'of fifteen or more';
 
 /** The settings of a production stack. */

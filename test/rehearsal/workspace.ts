@@ -8,7 +8,7 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Everything that a rehearsal writes, the reports aside; ignored by git. */
 export const workspace = join(root, '.rehearsal');
 
-/** What one rehearsal writes; kept until the next one, for its logs. */
+/** The folder of all that one rehearsal writes; kept until the next rehearsal, for its logs. */
 export const runFolder = join(workspace, 'run');
 
 /**
@@ -34,7 +34,7 @@ const withoutAws = () =>
 /** The environment of every command: Node 24, no settings of AWS but the emulator's. */
 export const environment: Readonly<Record<string, string>> = {
   ...(Object.fromEntries(withoutAws()) as Record<string, string>),
-  // What the emulator takes for the root user of the account.
+  // The emulator takes this name for the root user of the account.
   AWS_ACCESS_KEY_ID: 'test',
   AWS_SECRET_ACCESS_KEY: 'test',
   PATH: [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter),

@@ -4,10 +4,10 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The packages of the repository. */
+/** The folder of the repository's packages. */
 export const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
-/** Packages that an application has beside this one: the repository's own, which takes no network. */
+/** Packages that an application has beside this one; they are the repository's own, so that npm needs no network. */
 export const others = ['aws-cdk-lib', 'constructs', 'cdk-nag', '@types/node'];
 
 /** In CommonJS, with two services in one stack. */
@@ -99,7 +99,7 @@ export const refused = () => {
 /** Node 22 warns of what it knows since Node 24 for good, such as types that it strips. */
 export const quiet = { NODE_OPTIONS: '--disable-warning=ExperimentalWarning' };
 
-/** The file of each application, how it begins, and the type of its modules. */
+/** The file of each application, its source, and the type of its modules. */
 export const applications = {
   commonJs: { file: 'app.js', source: commonJs, type: 'commonjs' },
   esm: { file: 'app.ts', source: esm, type: 'module' },

@@ -13,11 +13,11 @@ const pause = 50;
 /** Requests of a connection: far more than a test has the time for. */
 const maxRequests = 10_000;
 
-/** Registers users on several connections at once, whatever the answers. */
+/** Registers users on several connections at once, whatever the responses. */
 export const startLoad = ({ api }: Pick<TestService, 'api'>) => {
-  /** The registrations that were answered with 201 so far. */
+  /** The registrations whose response was 201, so far. */
   const acknowledged: Credentials[] = [];
-  /** The registrations that are not answered yet. */
+  /** The registrations without a response yet. */
   const underWay = new Set<Credentials>();
   let going = true;
   const work = async () => {
@@ -42,7 +42,7 @@ export const startLoad = ({ api }: Pick<TestService, 'api'>) => {
   };
 };
 
-/** Those of the registrations that cannot log in, and what they are told. */
+/** The registered users who cannot log in, with the response that they get. */
 export const lostAmong = async (
   { api }: Pick<TestService, 'api'>,
   acknowledged: readonly Credentials[],

@@ -1,7 +1,7 @@
 /**
  * The mails, as text and as HTML, in the language of the request that causes them, and how they are
- * sent. The address is all that they quote of what people enter: by a name, or the name of a browser, a
- * stranger could write to the recipient.
+ * sent. Of all that people enter, mails quote only the address: in a name, or in the name of a browser, a stranger
+ * could put a message to the recipient.
  */
 import { SESv2Client, SendEmailCommand } from '@aws-sdk/client-sesv2';
 import { faultName } from '../../ground/errors.ts';
@@ -32,7 +32,7 @@ class Refusal extends Error {
   constructor(error: unknown) {
     super();
     this.name = faultName(error);
-    // An identity that is not verified, as in the sandbox, is a rejected message too.
+    // SES also reports an unverified identity, as in its sandbox, as MessageRejected.
     const isUnverified = error instanceof Error && /not verified/i.test(error.message);
     this.isFinal =
       this.name === 'BadRequestException' || (this.name === 'MessageRejected' && !isUnverified);
@@ -89,7 +89,7 @@ export function isFinal(error: unknown): boolean {
   return error instanceof Refusal && error.isFinal;
 }
 
-/** Has something else than Amazon SES deliver mails: on one machine they are put into a folder. */
+/** Delivers mails by something else than Amazon SES: on one machine they are put into a folder. */
 export function deliverBy(other: typeof bySes): void {
   transport = other;
 }

@@ -1,8 +1,8 @@
 /**
  * The counters of failed logins and of registrations (functions/README.md, Login protection). Past a
  * limit the caller must wait: longer each time, but never for good. Each count is one conditional
- * update. No request fails because counting fails, but for the first read of a login ({@link readUnlessWaiting}),
- * which reads the counts with the address.
+ * update. No request fails because counting fails, except a login whose first read fails ({@link readUnlessWaiting}):
+ * it reads the counts together with the address.
  */
 import { createHmac } from 'node:crypto';
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';

@@ -19,7 +19,7 @@ describe('POST /api/v1/users', () => {
     expect(body).toEqual({ id: expect.any(Number), ...fields, createdAt: isoTimestamp });
   });
 
-  it('needs no token, and takes no notice of a bad one', async () => {
+  it('needs no token, and ignores a bad one', async () => {
     const { status } = await api('POST', '/api/v1/users', {
       json: { name: 'n', email: uniqueEmail() },
       token: 'nonsense',
@@ -42,7 +42,7 @@ describe('POST /api/v1/users', () => {
     expect(answers.map(outcome)).toEqual([taken, taken, [201, expect.anything()]]);
   });
 
-  it('lets one of twenty simultaneous creations of an address through', async () => {
+  it('lets only one of twenty simultaneous requests create a user of an address', async () => {
     const email = uniqueEmail();
 
     const answers = await Promise.all(Array.from({ length: 20 }, () => post({ name: 'n', email })));

@@ -68,7 +68,7 @@ describe('check-deployment', () => {
     expect(status).toBe(0);
   });
 
-  it('logs in once, as nobody, and leaves nothing else', async () => {
+  it('logs in once, by an address that nobody has, and leaves only the entry of that', async () => {
     const { environment, operate: run } = await operatedServiceForThisTest();
     const entries = () => scanAudit(inject('engine'), environment.AUDIT_TABLE ?? '');
     const before = new Set((await entries()).map(({ id }) => id));
@@ -79,7 +79,7 @@ describe('check-deployment', () => {
     expect(left.map(({ action, result }) => `${action} ${result}`)).toEqual(['LOGIN FAILURE']);
   });
 
-  it('finds that a table is gone', async () => {
+  it('finds that a table is missing', async () => {
     const broken = await operatedServiceForThisTest();
     const TableName = broken.environment.USERS_TABLE;
     await engineClient(inject('engine')).send(new DeleteTableCommand({ TableName }));
@@ -110,7 +110,7 @@ describe('check-deployment', () => {
     return `--url=${url}/`;
   };
 
-  it('finds a function that dies at its start, by the answer of the gateway', async () => {
+  it('finds a function that dies at its start, by the response of the gateway', async () => {
     const url = await behind((route) => (route === 'GET /api/profile' ? 500 : undefined));
 
     const { status, stdout } = await check(service, [url, '--seconds=120']);
@@ -121,7 +121,7 @@ describe('check-deployment', () => {
     expect(status).toBe(1);
   });
 
-  it('believes no single wrong answer', async () => {
+  it('tries again after one wrong response', async () => {
     let asked = 0;
     const url = await behind((route) =>
       route === 'GET /api/profile' && asked++ === 0 ? 500 : undefined,
@@ -134,7 +134,7 @@ describe('check-deployment', () => {
     ['requests are throttled', () => behind(() => 429)],
     ['nobody answers', async () => '--url=http://127.0.0.1:1'],
     ['the name is not known', async () => '--url=https://accounts.invalid'],
-  ])('cannot tell while %s', async (_, open) => {
+  ])('ends with 2 while %s', async (_, open) => {
     const { status, stdout } = await check(service, [await open()]);
 
     expect(stdout).toContain(', 0 faults, ');
@@ -142,7 +142,7 @@ describe('check-deployment', () => {
     expect(status).toBe(2);
   });
 
-  it('cannot tell by a token that is not good any more', async () => {
+  it('ends with 2 by a token that is no longer valid', async () => {
     const [head, claims] = service.adminToken.split('.');
 
     const { status, stdout } = await check(service, [], `${head}.${claims}.none`);
@@ -153,9 +153,9 @@ describe('check-deployment', () => {
 
   describe('refuses', () => {
     it.each([
-      ['a token that is none', 'x', [], 'ACCOUNTS_TOKEN is not a token of this service'],
-      ['an address that is none', '', ['--url=accounts'], '--url must be an address'],
-      ['a time that is none', '', ['--seconds=soon'], '--seconds must be a number'],
+      ['a text that is no token', 'x', [], 'ACCOUNTS_TOKEN is not a token of this service'],
+      ['a text that is no address', '', ['--url=accounts'], '--url must be an address'],
+      ['a text that is no time', '', ['--seconds=soon'], '--seconds must be a number'],
     ])('%s', async (_, token, args, message) => {
       const { status, stderr } = await check(service, args, token);
 

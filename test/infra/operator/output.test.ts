@@ -33,7 +33,7 @@ beforeAll(async () => {
   expect(await becomesSealed(service, archiveIn(folder))).toBe(true);
 });
 
-/** Each command, with something to do: its arguments, what it reads, the action that it leaves. */
+/** A run of each command: its arguments, the action of the entry that it leaves, and its standard input. */
 const runs: Readonly<Record<string, () => readonly [readonly string[], string, string?]>> = {
   'create-admin': () => [[uniqueEmail()], 'CREATE', 'a password'],
   revoke: () => [[plain?.email ?? ''], 'LOGOUT'],

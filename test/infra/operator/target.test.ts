@@ -22,7 +22,7 @@ import { ownEngineForThisFile } from '../local/own-engine.ts';
 const parent = folderForThisFile();
 const newFolder = () => mkdtemp(join(parent, 'data-'));
 
-/** A folder as a service leaves it that has kept its data there. */
+/** The data folder of a service that has stopped. */
 const folderWithTables = async (
   names: { users: string; audit: string },
   change: (endpoint: string) => Promise<void> = async () => undefined,
@@ -40,7 +40,7 @@ const folderWithTables = async (
 const credentials = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x' };
 const region = { AWS_REGION: 'eu-north-1' };
 
-/** Refusals of Systems Manager, as it words them: the successes are rehearsed on an emulator. */
+/** Refusals of Systems Manager, in its words; the rehearsal has its successes. */
 const errorBody = (__type: string, message: string) => JSON.stringify({ __type, message });
 const parameterBody = (Value: string) => JSON.stringify({ Parameter: { Value } });
 
@@ -49,7 +49,7 @@ const onStack = (
   service: readonly string[] = ['--stack', 'accounts'],
 ) => operate(['export-users', '-', ...service], { environment: { HOME: parent, ...environment } });
 
-/** Where parameters are read, which responds to all requests alike; and the names that were asked for. */
+/** A server in place of Systems Manager, with one response for all requests; it collects the names of parameters. */
 const startParameters = async (status: number, body: string) => {
   const names: string[] = [];
   const { url, stop } = await startLoopback((_, asked, response) => {

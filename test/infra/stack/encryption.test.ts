@@ -6,7 +6,7 @@ type Settings = Readonly<Record<string, unknown>>;
 const resources = (type: string, settings: Settings = everything) =>
   resourcesOf(synthesise(settings), type);
 
-/** What each resource of a type has as its key, by a property. */
+/** The key of each resource of a type, in one of its properties. */
 const keysOf = (type: string, property: string) =>
   [...resources(type).values()].map(({ Properties }) => target(Properties[property]));
 

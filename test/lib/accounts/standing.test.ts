@@ -37,7 +37,7 @@ const totp = { factor_secret: 'a secret', factor_step: 1 };
 const noTotp = { factor_secret: undefined, factor_step: undefined };
 const passkeys = [passkeyOf('kept')];
 
-/** What an account has of factors, as columns. */
+/** The factors that an account has, as columns. */
 const accounts = {
   nothing: { ...noTotp, passkeys: undefined },
   TOTP: { ...totp, passkeys: undefined },
@@ -46,18 +46,18 @@ const accounts = {
 } as const;
 
 interface Row {
-  /** What the account has when the session begins. */
+  /** The factors of the account when the session begins. */
   readonly with: object;
   readonly began?: FactorUsed;
   /** Whether TOTP is enrolled in the session. */
   readonly enrols?: true;
   /** Whether the session has the standing of its user from the beginning, where admins need a factor. */
   readonly first: boolean;
-  /** The same later, by what the account has then, in the order of the columns. */
+  /** The same later, by the factors that the account has then, in the order of the columns. */
   readonly later: readonly [boolean, boolean, boolean, boolean];
 }
 
-/** How a session began. Without one: by a password or an identity alone. */
+/** How a session began: without `began` by a password or an identity alone. */
 const both = [passkeyOf('removed'), ...passkeys];
 const [yes, no] = [true, false];
 // biome-ignore format: a table
@@ -76,7 +76,7 @@ const persons = {
   'an auditor': { role: 'user', auditor: true },
 } as const;
 
-/** What only admins and auditors may do. */
+/** An endpoint for admins and auditors alone. */
 const readsTrail = testEndpoint({ may: 'audit' }, () => ({ statusCode: 200 }));
 const outcomeOf = async (token: string): Promise<string> => {
   const { statusCode, headers } = await readsTrail(gatewayEvent({ token }), {});

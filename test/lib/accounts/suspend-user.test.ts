@@ -68,7 +68,7 @@ it.each(links)(
     const before = await isValid(link.kind, token);
 
     await suspendUser(user.id, admin.id, source);
-    // It was about to be mailed when the suspension began.
+    // A link that was requested before the suspension, and is mailed after it.
     const late = await makeLinkToken(link);
     const suspended = await isValid(link.kind, late);
     await liftSuspension(user.id, admin.id, source);

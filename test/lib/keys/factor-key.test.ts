@@ -20,7 +20,7 @@ interface Call {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** What KMS does, with a ciphertext that says what it is of. @param failures before the first answer */
+/** A server in place of KMS, whose ciphertext has context and plaintext. @param failures before the first response */
 const startKms = async ({ failures = 0 } = {}): Promise<Call[]> => {
   const calls: Call[] = [];
   const { url, stop } = await startLoopback((request, body, response) => {
@@ -84,7 +84,7 @@ describe('The key in KMS', () => {
 });
 
 describe('The key on one machine', () => {
-  it('encrypts each time otherwise, and decrypts for the same user alone', async () => {
+  it('makes another ciphertext each time, and decrypts for the same user alone', async () => {
     vi.stubEnv('SECOND_FACTOR_LOCAL_KEY', randomBytes(32).toString('base64'));
 
     const [stored, other] = [

@@ -10,7 +10,7 @@ import { ago, clockTime, counted, duration, grouped } from '../format.ts';
 import { useAction, useEvery } from '../loading.ts';
 import { now } from '../service.ts';
 
-/** Findings come before everything, and nothing is called sealed for sure by an old check. */
+/** Findings come first; an old check does not show the seal as good. */
 const State = ({ newest, behind, check }: AuditSealSummary) => {
   const [finding] = check?.named ?? [];
   const isSealed = newest && behind === null && !finding;

@@ -51,9 +51,12 @@ describe('stepOf', () => {
     [1_234_567_890, '005924'],
     [2_000_000_000, '279037'],
     [20_000_000_000, '353130'],
-  ])('finds at %i s the code %s, the end of that in RFC 6238, appendix B', (time, code) => {
-    expect(stepOf(secret, code, at(time))).toBe(Math.floor(time / 30));
-  });
+  ])(
+    'finds at %i s the code %s, the last digits of the code in RFC 6238, appendix B',
+    (time, code) => {
+      expect(stepOf(secret, code, at(time))).toBe(Math.floor(time / 30));
+    },
+  );
 
   it.each([
     ['at the end of the second step before', 30 * 4 - 0.001, undefined],
@@ -114,7 +117,7 @@ describe('readCode, of all characters,', () => {
     expect(read).toEqual(read.map(([, digits]) => [{ kind: 'app', digits }, digits]));
   });
 
-  it('reads over every white space and dash', () => {
+  it('ignores every white space and dash', () => {
     const between = having(/^[\p{White_Space}\p{Dash_Punctuation}\u2212\ufeff]$/u);
 
     expect(between.length).toBeGreaterThan(50);
@@ -142,7 +145,9 @@ describe('A code', () => {
   };
   const isUsed = async (user: StoredUser, proof: Proof) => {
     const wrong = new Error('The code is wrong');
-    const outcome = await useCode(user, proof, { used: wrong, deleted: wrong }).catch((error: unknown) => error);
+    const outcome = await useCode(user, proof, { used: wrong, deleted: wrong }).catch(
+      (error: unknown) => error,
+    );
     return outcome !== wrong;
   };
   const use = async (id: number, code: string) => {
@@ -211,7 +216,7 @@ describe('makeRecoveryCodes', () => {
 });
 
 describe('enrolmentUri', () => {
-  it('names the service, the account and what the codes are made of', () => {
+  it('names the service, the account and how the codes are made', () => {
     const uri = new URL(enrolmentUri(secret, { issuer: 'a.example', label: 'Ada+1@example.org' }));
 
     expect([uri.protocol, uri.host, uri.pathname]).toEqual([
