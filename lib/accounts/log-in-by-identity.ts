@@ -46,8 +46,8 @@ export async function logInByIdentity(login: IdentityLogin, source: Source): Pro
     const vouched = await verifyIdToken(login);
     if (!vouched) throw invalidToken(ofSource);
     const user = await findUserByIdentity(vouched);
-    if (user) return logInLinked(user, { login, vouched, ofSource, source });
-    return register({ login, vouched, ofSource, source });
+    const given = { login, vouched, ofSource, source };
+    return user ? logInLinked(user, given) : register(given);
   });
 }
 

@@ -86,7 +86,7 @@ export async function useSecondFactor(
   const wrong = new Refused('LOGIN_CODE_WRONG', 'wrong_code', counters);
   const proof = await checkCode(user, code);
   if (!proof) throw wrong;
-  await useCode(user, proof, { used: wrong, deleted: wrong });
+  await useCode(user, proof, wrong);
   return 'code';
 }
 

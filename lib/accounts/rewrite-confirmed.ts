@@ -50,7 +50,7 @@ async function useFactor(user: StoredUser, given: Confirmation): Promise<StoredU
   const { code = '', source } = given;
   if (!hasCodes(user)) return user;
   const proof = await countingGuesses(source, user, 'CODE_WRONG', () => checkCode(user, code)); // protection
-  const deleted = new DomainError('USER_NOT_FOUND');
-  const use = (used: DomainError) => useCode(user, proof, { used, deleted });
-  return countingReuse(source, user, 'CODE_WRONG', use); // protection
+  return countingReuse(source, user, 'CODE_WRONG', (wrong) =>
+    useCode(user, proof, wrong, new DomainError('USER_NOT_FOUND')),
+  ); // protection
 }

@@ -165,8 +165,8 @@ export function sendsMail({ mailFrom }: Pick<ServiceValues, 'mailFrom'>) {
 }
 
 /** Whether this process hands mails over: functions that never do have no URL, even if the service sends mails. */
-export function handsMailsOver({ mailFunctionUrl }: Pick<Config, 'mailFunctionUrl'>) {
-  return mailFunctionUrl !== '';
+export function handsMailsOver(): boolean {
+  return config.mailFunctionUrl !== '';
 }
 
 /** Whether there are sessions (functions/README.md, Sessions). */

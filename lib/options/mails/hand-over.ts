@@ -112,7 +112,7 @@ export async function tryToNotify(
   source: Source,
   { now, byAdmin = false }: { now?: Date; byAdmin?: boolean } = {},
 ): Promise<void> {
-  if (!handsMailsOver(config) || changed.length === 0) return;
+  if (!handsMailsOver() || changed.length === 0) return;
   const verifies = config.emailVerification !== 'off';
   const isVerified = verifies && email_verified === true;
   // The address of a deleted account may belong to a stranger, unless it is verified.

@@ -137,19 +137,20 @@ export function stepOf(secret: string, digits: string, now: Date): number | unde
 
 /**
  * Uses a code up: of several requests with one code only one succeeds.
- * @param refusals thrown when another request has used the code, or the factor was removed; and when the user was
- *   deleted
+ * @param wrong thrown when another request has used the code, or the factor was removed
+ * @param deleted thrown when the user was deleted; absent: the same
  * @returns the user without the code
  * @throws {DomainError} STORAGE_FAULT
  */
 export function useCode(
   user: StoredUser,
   proof: Proof,
-  refusals: { readonly used: Error; readonly deleted: Error },
+  wrong: Error,
+  deleted = wrong,
 ): Promise<StoredUser> {
   const use = async (current: StoredUser | undefined) => {
-    if (!current) throw refusals.deleted;
-    if (!isGood(current, proof)) throw refusals.used;
+    if (!current) throw deleted;
+    if (!isGood(current, proof)) throw wrong;
     return writeUser(current, { fields: spent(current, proof) });
   };
   return untilWritten(() => findStoredUser(user.id), use, user);

@@ -95,7 +95,7 @@ export function addressMoved(user: StoredUser, email: string): Change {
     noAddressAwaited, // verified addresses
     invitationLinkVoided(user), // invitations
     emailClaimed(user, email),
-    handsMailsOver(config) ? linkVoided('reset', user.id) : {}, // links
+    handsMailsOver() ? linkVoided('reset', user.id) : {}, // links
   );
 }
 

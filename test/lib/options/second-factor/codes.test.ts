@@ -145,9 +145,7 @@ describe('A code', () => {
   };
   const isUsed = async (user: StoredUser, proof: Proof) => {
     const wrong = new Error('The code is wrong');
-    const outcome = await useCode(user, proof, { used: wrong, deleted: wrong }).catch(
-      (error: unknown) => error,
-    );
+    const outcome = await useCode(user, proof, wrong).catch((error: unknown) => error);
     return outcome !== wrong;
   };
   const use = async (id: number, code: string) => {
