@@ -24,7 +24,7 @@ export const simulator = 'success+accounts-proof@simulator.amazonses.com';
 type Calls = (variables: Variables, encrypted: string) => readonly ProbeCall[];
 
 const callsOfUses: Readonly<Partial<Record<Use, Calls>>> = {
-  secret: ({ JWT_SECRET_ID = '' }) => [secretOf(JWT_SECRET_ID)],
+  'signing-secret': ({ JWT_SECRET_ID = '' }) => [secretOf(JWT_SECRET_ID)],
   'keys.read': ({ TOKEN_SIGNING_KEY: key }) => (key ? [kms('GetPublicKey', key)] : []),
   'keys.sign': ({ TOKEN_SIGNING_KEY: key }) =>
     key ? [sign(key, 'RSASSA_PKCS1_V1_5_SHA_256')] : [],
