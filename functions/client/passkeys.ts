@@ -3,8 +3,14 @@ import { AccountsError, type Answer, type ApiAnswer, answered, mapped } from './
 import type { Api, CallOptions } from './api.ts';
 import { askToMake, askToUse, canAutofill, hasPasskeys } from './authenticator.ts';
 import type { Accounts } from './client.ts';
-import type { AccountDeletion, Passkey, PasskeyConfirmation, UsedCredential } from './paths.ts';
-import { findAccepted, tellAccepted, tellBrowser } from './signals.ts';
+import type {
+  AccountDeletion,
+  Passkey,
+  PasskeyConfirmation,
+  PasskeyCreationOptions,
+  UsedCredential,
+} from './paths.ts';
+import { findAccepted, tellAccepted, tellerOf } from './signals.ts';
 import type { User } from './user.ts';
 
 export interface Passkeys<Declared extends object = object> {
@@ -50,8 +56,7 @@ export function passkeys<Declared extends object>(
 function passkeysOf<Declared extends object>(accounts: Accounts<Declared>): Passkeys<Declared> {
   const { api } = accounts;
   const offer: Offer = { end: () => undefined };
-  const tellings = { changes: 0, turn: 0 };
-  const tell = () => tellLatest(api, tellings);
+  const { tell, changing } = tellerOf(api);
   const andTell = async <Data>(data: Data) => {
     await tell();
     return data;
@@ -78,26 +83,21 @@ function passkeysOf<Declared extends object>(accounts: Accounts<Declared>): Pass
       offer.end();
       const options = await api.POST('/api/passkeys/options', { body, signal });
       if (options.error) return options;
-      const added = changing(tellings, async (): Promise<ApiAnswer<Passkey>> => {
-        const credential = await answered(() => askToMake(options.data, signal));
-        if (credential.error) return credential;
-        const passkey = { credential: credential.data, ...(name.trim() && { name }) };
-        return api.POST('/api/passkeys', { body: passkey, signal });
-      });
-      return mapped(added, andTell);
+      return mapped(
+        changing(() => addMade(api, options.data, name, signal)),
+        andTell,
+      );
     },
     listPasskeys: (options) => mapped(api.GET('/api/passkeys', options), ({ data }) => data),
     removePasskey(passkey, body, options) {
       const params = { path: { passkey } };
       const path = '/api/passkeys/{passkey}/removals';
-      const removed = changing(tellings, () => api.POST(path, { params, body, ...options }));
+      const removed = changing(() => api.POST(path, { params, body, ...options }));
       return mapped(removed, andTell);
     },
     async deleteAccount(body, options) {
       const own = await findAccepted(api);
-      const deleted = changing(tellings, () =>
-        api.POST('/api/account-deletions', { body, ...options }),
-      );
+      const deleted = changing(() => api.POST('/api/account-deletions', { body, ...options }));
       return mapped(deleted, async () => {
         if (own) await tellAccepted({ ...own, allAcceptedCredentialIds: [] });
         return undefined;
@@ -107,31 +107,17 @@ function passkeysOf<Declared extends object>(accounts: Accounts<Declared>): Pass
   };
 }
 
-/** Which telling is the latest, and how many changes of passkeys are under way. */
-interface Tellings {
-  changes: number;
-  turn: number;
-}
-
-/** Tells the browser what the service says, unless that is out of date: a passkey that a list lacks is forgotten. */
-function tellLatest(api: Api, tellings: Tellings): Promise<void> {
-  tellings.turn += 1;
-  const { turn } = tellings;
-  return tellBrowser(api, () => tellings.changes === 0 && tellings.turn === turn);
-}
-
-/** Whatever is read while passkeys change is out of date afterwards. */
-async function changing<Result>(
-  tellings: Tellings,
-  change: () => Promise<Result>,
-): Promise<Result> {
-  tellings.changes += 1;
-  try {
-    return await change();
-  } finally {
-    tellings.changes -= 1;
-    tellings.turn += 1;
-  }
+/** Asks the browser to make a passkey, and adds it. */
+async function addMade(
+  api: Api,
+  options: PasskeyCreationOptions,
+  name: string,
+  signal?: AbortSignal,
+): Promise<ApiAnswer<Passkey>> {
+  const credential = await answered(() => askToMake(options, signal));
+  if (credential.error) return credential;
+  const body = { credential: credential.data, ...(name.trim() && { name }) };
+  return api.POST('/api/passkeys', { body, signal });
 }
 
 /** An offer among the suggestions of a field. Browsers allow one at a time, and none during another request. */

@@ -19,19 +19,33 @@ const { PublicKeyCredential: signals = {} } = globalThis as unknown as {
   readonly PublicKeyCredential?: Signals;
 };
 
-/**
- * Tells the browser which passkeys the user who is signed in has. If that fails, the browser changes nothing.
- * @param isCurrent whether what was read is still true; if not, the browser is not told
- */
-export async function tellBrowser(api: Api, isCurrent: () => boolean): Promise<void> {
-  const own = await findAccepted(api);
-  if (!own || !isCurrent()) return;
-  await tellAccepted(own);
-  const { data: profile } = await api.GET('/api/profile');
-  if (!profile || !isCurrent()) return;
-  const { email: name, name: displayName } = profile.data;
-  const { rpId, userId } = own;
-  await attempt(signals.signalCurrentUserDetails?.({ rpId, userId, name, displayName }));
+interface Teller {
+  /** Tells the browser which passkeys the user who is signed in has. If that fails, the browser changes nothing. */
+  tell(): Promise<void>;
+  /** Makes a change of the passkeys. Whatever was read before its end is not told. */
+  changing<Result>(change: () => Promise<Result>): Promise<Result>;
+}
+
+/** Tells only the latest list, and none while passkeys change: the browser forgets each passkey that a list lacks. */
+export function tellerOf(api: Api): Teller {
+  let changes = 0;
+  let turn = 0;
+  return {
+    tell() {
+      turn += 1;
+      const own = turn;
+      return tellBrowser(api, () => changes === 0 && turn === own);
+    },
+    async changing(change) {
+      changes += 1;
+      try {
+        return await change();
+      } finally {
+        changes -= 1;
+        turn += 1;
+      }
+    },
+  };
 }
 
 /**
@@ -53,6 +67,18 @@ export async function findAccepted(api: Api): Promise<Accepted | undefined> {
 
 export function tellAccepted(accepted: Accepted): Promise<void> {
   return attempt(signals.signalAllAcceptedCredentials?.(accepted));
+}
+
+/** @param isCurrent whether what was read is still true */
+async function tellBrowser(api: Api, isCurrent: () => boolean): Promise<void> {
+  const own = await findAccepted(api);
+  if (!own || !isCurrent()) return;
+  await tellAccepted(own);
+  const { data: profile } = await api.GET('/api/profile');
+  if (!profile || !isCurrent()) return;
+  const { email: name, name: displayName } = profile.data;
+  const { rpId, userId } = own;
+  await attempt(signals.signalCurrentUserDetails?.({ rpId, userId, name, displayName }));
 }
 
 async function attempt(signal: Promise<void> | undefined): Promise<void> {
