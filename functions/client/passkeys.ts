@@ -83,16 +83,13 @@ function passkeysOf<Declared extends object>(accounts: Accounts<Declared>): Pass
       offer.end();
       const options = await api.POST('/api/passkeys/options', { body, signal });
       if (options.error) return options;
-      return mapped(
-        changing(() => addMade(api, options.data, name, signal)),
-        andTell,
-      );
+      const added = changing(() => addMade(api, options.data, name, signal));
+      return mapped(added, andTell);
     },
     listPasskeys: (options) => mapped(api.GET('/api/passkeys', options), ({ data }) => data),
     removePasskey(passkey, body, options) {
-      const params = { path: { passkey } };
-      const path = '/api/passkeys/{passkey}/removals';
-      const removed = changing(() => api.POST(path, { params, body, ...options }));
+      const given = { params: { path: { passkey } }, body, ...options };
+      const removed = changing(() => api.POST('/api/passkeys/{passkey}/removals', given));
       return mapped(removed, andTell);
     },
     async deleteAccount(body, options) {
@@ -105,19 +102,6 @@ function passkeysOf<Declared extends object>(accounts: Accounts<Declared>): Pass
     },
     tellBrowser: tell,
   };
-}
-
-/** Asks the browser to make a passkey, and adds it. */
-async function addMade(
-  api: Api,
-  options: PasskeyCreationOptions,
-  name: string,
-  signal?: AbortSignal,
-): Promise<ApiAnswer<Passkey>> {
-  const credential = await answered(() => askToMake(options, signal));
-  if (credential.error) return credential;
-  const body = { credential: credential.data, ...(name.trim() && { name }) };
-  return api.POST('/api/passkeys', { body, signal });
 }
 
 /** An offer among the suggestions of a field. Browsers allow one at a time, and none during another request. */
@@ -155,4 +139,17 @@ async function asked(api: Api, signal?: AbortSignal): Promise<UsedCredential> {
   const { data, error } = await api.POST('/api/login/passkey-options', { signal });
   if (error) throw error;
   return askToUse(data, signal);
+}
+
+/** Asks the browser to make a passkey, and adds it. */
+async function addMade(
+  api: Api,
+  options: PasskeyCreationOptions,
+  name: string,
+  signal?: AbortSignal,
+): Promise<ApiAnswer<Passkey>> {
+  const credential = await answered(() => askToMake(options, signal));
+  if (credential.error) return credential;
+  const body = { credential: credential.data, ...(name.trim() && { name }) };
+  return api.POST('/api/passkeys', { body, signal });
 }
