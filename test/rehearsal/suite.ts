@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from './command.ts';
 import { isLong, root } from './workspace.ts';
@@ -26,15 +26,10 @@ const localOnly = / while (?:a|its) table fails/;
 /** Files at a time: a request to the emulator is waiting more than work. */
 const filesAtOnce = 3;
 
-/** The console's tests that need no setting; in the gate, those that the page opens and is let in. */
-const consoleTests = (): readonly string[] => {
-  const all = globSync('test/browser/console/*.test.ts', { cwd: root });
-  const textOf = (file: string) => readFileSync(join(root, file), 'utf8');
-  const needsNone = all.filter((file) =>
-    /serviceForThisFile\(\);(?!.*erviceForThisFile\(\{)/s.test(textOf(file)),
-  );
-  return ['test/browser/console/sign-in.test.ts', ...(isLong ? needsNone : [])];
-};
+/** The console's tests that need no setting and no empty service; in the gate, those that the page opens and is let in. */
+const consoleTests = ['sign-in', ...(isLong ? ['audit', 'memory', 'on-demand', 'users'] : [])].map(
+  (name) => `test/browser/console/${name}.test.ts`,
+);
 
 const vitest = (args: readonly string[], env: Readonly<Record<string, string>>) =>
   run('vitest', ['run', '--config', 'test/vitest.config.ts', ...args], { env });
@@ -85,7 +80,7 @@ export const runSuite = async (
 export const runConsoleTests = async (env: Readonly<Record<string, string>>): Promise<number> => {
   const name = 'browser-deployed';
   // One file at a time: each is about the newest users and entries.
-  await vitest(['--project', 'browser', '--maxWorkers=1', ...consoleTests()], {
+  await vitest(['--project', 'browser', '--maxWorkers=1', ...consoleTests], {
     ...env,
     REPORT: name,
   });
