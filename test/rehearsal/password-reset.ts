@@ -167,8 +167,10 @@ export const rehearseReset = async (proof: Proof): Promise<undefined> => {
   await useFactor(deployment);
 };
 
-/** Needs the stack that {@link rehearseReset} leaves. */
-export const rotateTokenKey = (proof: Proof): Promise<string> => {
-  const { deployment, admin } = developed(proof);
-  return rotateKey(deployment, admin);
+/** Has a key sign tokens, and rotates it. */
+export const rotateTokenKey = async (proof: Proof): Promise<string> => {
+  const made = developed(proof);
+  made.assembly = await synthesise(proof.place, 'keyed', { ...development, ...sessions });
+  await deploy(made.assembly, proof.place);
+  return rotateKey(made.deployment, made.admin);
 };
