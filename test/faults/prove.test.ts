@@ -214,6 +214,9 @@ describe('Each step', () => {
         return [name, name === 'unchanged' ? 'proved' : 'not proved'];
       });
       expect(expected.map(([name = '']) => [name, outcomeOf(name)?.outcome])).toEqual(expected);
+      // What failed did so by the sabotage.
+      const failed = runIn(folder)?.outcomes.filter(({ outcome }) => outcome === 'failed') ?? [];
+      for (const { name, why } of failed) expect(why, name).toMatch(/AccessDenied|permission/);
       expect(hits).toBeGreaterThan(expected.length / 2);
 
       const cleaned = await prove([...named(folder), '--clean'], account.env);
