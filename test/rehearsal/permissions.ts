@@ -17,7 +17,7 @@ import { putEventsAt } from './events.ts';
 import { atEmulator } from './password-reset.ts';
 import type { Place } from './place.ts';
 import type { ProbeCall } from './probe.ts';
-import { allowedCalls, refusedCalls } from './probe-calls.ts';
+import { allowedCalls, foreignTransaction, refusedCalls } from './probe-calls.ts';
 import { contextOfFactor, type Variables } from './probe-others.ts';
 import type { Proof } from './proof.ts';
 import { resourceOf, sealAndVerify } from './seal.ts';
@@ -179,7 +179,7 @@ const requireAllowed = (
 
 const tryRefused = async ({ place, outputs }: Deployment, call: MakeCalls): Promise<string> => {
   const calls = refusedCalls(outputs);
-  const outcomes = await call({ name: 'users-get' }, calls);
+  const outcomes = await call({ name: 'users-get' }, [...calls, foreignTransaction(outputs)]);
   const isRefused = (outcome = '') => /AccessDenied/.test(outcome);
   const passed = calls.filter((_, at) => !isRefused(outcomes[at]));
   // The emulator does not know which keys a request is for.
@@ -188,5 +188,6 @@ const tryRefused = async ({ place, outputs }: Deployment, call: MakeCalls): Prom
     wrong.length === 0,
     `GET /api/users/{id} may ${wrong.map(textOf).join('; ')}: ${outcomes.join(', ')}`,
   );
-  return `${calls.length - passed.length} of ${calls.length} others refused`;
+  const foreign = isRefused(outcomes.at(-1)) ? 'refused' : 'allowed';
+  return `${calls.length - passed.length} of ${calls.length} others refused, and a transaction on keys of others ${foreign}`;
 };

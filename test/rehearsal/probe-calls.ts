@@ -142,3 +142,12 @@ export const refusedCalls = (outputs: Outputs): readonly RefusedCall[] => {
     },
   ];
 };
+
+/**
+ * A transaction on a key for which that function may not take the action, which it may take on others. The documents of
+ * AWS leave open whether it is refused.
+ */
+export const foreignTransaction = ({ UsersTableName = '' }: Outputs): ProbeCall =>
+  dynamodb('TransactWriteItems', {
+    TransactItems: [partOf('UpdateItem', UsersTableName, keyOf('user#*'))],
+  });
