@@ -126,6 +126,9 @@ export const rotateInTraffic = async (options: RotationOptions): Promise<Rotatio
 /** Milliseconds until functions may use a key, and until all use one that signs; and a little more. */
 const keyDelay = 310_000;
 
+/** Milliseconds between two logins: a user has room for some fifty sessions, and each login begins one. */
+const betweenSessions = 25_000;
+
 /** The command's key and its alias are not the stack's, which would leave them behind. */
 const removeKeys = async ({ place: { call }, stackName }: Deployment) => {
   const { Aliases } = await call('kms', 'list_aliases');
@@ -144,6 +147,7 @@ export const rotateKey = async (deployment: Deployment, admin: Admin): Promise<s
   const goOn = async (kept: number) => {
     for (const end = Date.now() + kept; Date.now() < end; ) {
       kids.add(decodeProtectedHeader(await logInAndUse()).kid);
+      await wait(betweenSessions);
     }
     return kids.size;
   };
