@@ -42,8 +42,11 @@ export interface Accounts<Declared extends object = object> extends Calls<Declar
   getSnapshot(): User<Declared> | null | undefined;
   /** `fetch` that adds the token if the origin of the request may have it. It resolves and rejects as `fetch` does. */
   readonly fetch: Fetch;
-  /** A token that is valid; null: nobody is signed in, or no valid token can be obtained now. */
-  getToken(): Promise<string | null>;
+  /**
+   * A token that is valid; null: nobody is signed in, or no valid token can be obtained now.
+   * @param options `renew`: a new one, which says what is true now, unless the service gives none
+   */
+  getToken(options?: { readonly renew?: boolean }): Promise<string | null>;
   /** Signs in with tokens that were obtained elsewhere. @throws {TypeError} if they are not tokens of the service */
   setSession(tokens: Tokens): Promise<User<Declared>>;
   /** All operations by their paths. */
@@ -79,8 +82,8 @@ export function createClient<Declared extends object = object>(
       if (watched.user !== undefined) listener(watched.user, 'read');
       return subscribe(watched, listener);
     },
-    async getToken() {
-      const session = await freshSession(keeper).catch(() => null);
+    async getToken({ renew } = {}) {
+      const session = await freshSession(keeper, renew).catch(() => null);
       return session && leftOf(session) > 0 ? session.token : null;
     },
     async setSession(tokens) {

@@ -57,11 +57,12 @@ const margin = 60_000;
 
 /**
  * The session with a token that is valid, or that cannot be replaced.
+ * @param renew whether the token is replaced in any case
  * @throws {AccountsError} if the token has expired, and could not be replaced
  */
-export async function freshSession(keeper: Keeper): Promise<Session | null> {
+export async function freshSession(keeper: Keeper, renew = false): Promise<Session | null> {
   const session = await readSession(keeper);
-  if (!session?.refreshToken || leftOf(session) > margin) return session;
+  if (!session?.refreshToken || (leftOf(session) > margin && !renew)) return session;
   try {
     return await refresh(keeper, session);
   } catch (error) {
