@@ -120,7 +120,7 @@ export const allowedInWords: Readonly<Partial<Record<SettingName, string>>> = {
   awsEndpointUrlDynamodb: 'the URL of a DynamoDB engine',
   awsEndpointUrlSesv2: 'the URL of a server with the API of Amazon SES',
   mailFrom:
-    'an email address, or a name of at most 45 bytes and one (`My App <no-reply@example.com>`)',
+    'an email address, or one with a name of at most 45 bytes (`My App <no-reply@example.com>`)',
   identityProviders:
     "a JSON list of `issuer` (an https URL, or an http one of localhost) and `audiences`, each issuer once; in a deployment's file a list",
   userAttributes:

@@ -17,7 +17,7 @@ const longestName = 45;
 
 /** The sender of mails. */
 export const mailSender = {
-  rule: `an email address, or a name of at most ${longestName} bytes and one as in My App <no-reply@example.com>`,
+  rule: `an email address, or one with a name of at most ${longestName} bytes, as in My App <no-reply@example.com>`,
   isAllowed: (given) => {
     const { name, address } = senderIn(given);
     const isShort = Buffer.byteLength(name) <= longestName;

@@ -36,7 +36,7 @@ describe('A setting of mails', () => {
     ...['a@-example.com', 'a@example.com-', 'a@.example.com', 'a@example_com'],
   ])('is refused as MAIL_FROM: %j', (from) => {
     expect(refusal('mailFrom', { ...sound, MAIL_FROM: from })).toBe(
-      'Environment variable MAIL_FROM must be an email address, or a name of at most 45 bytes and one as in My App <no-reply@example.com>',
+      'Environment variable MAIL_FROM must be an email address, or one with a name of at most 45 bytes, as in My App <no-reply@example.com>',
     );
   });
 
