@@ -8,7 +8,7 @@ const all = [
   'test/properties/audit-{query,retention,seal,tampering,verifiers}.test.ts',
 ];
 
-/** What is fast and near comes first: the first test that fails ends the trial of a mutant. */
+/** The fastest tests, which are nearest to the code, come first: the first failure ends the trial of a mutant. */
 const folders = ['test/lib/', 'test/settings/', 'test/functions/', 'test/properties/'];
 const rank = ({ moduleId }: TestSpecification) =>
   folders.findIndex((folder) => moduleId.includes(folder));
@@ -19,8 +19,8 @@ class NearestFirst extends BaseSequencer {
 }
 
 /**
- * For Stryker, which counts what runs in its own process: the tests of lib, and the tests by HTTP.
- * TESTS, patterns between spaces, has it run fewer.
+ * For Stryker, which sees only code that runs in its own process: the tests of lib, and the tests over HTTP.
+ * The variable TESTS, patterns with spaces between them, selects fewer.
  */
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
@@ -32,7 +32,7 @@ export default defineConfig({
     sequence: { sequencer: NearestFirst },
     setupFiles: ['test/support/fresh-modules.ts'],
     env: { BCRYPT_COST: '4' },
-    // What hangs with a mutant, Stryker ends by its own clock.
+    // Stryker itself ends a test that a mutant makes hang.
     testTimeout: 180_000,
     hookTimeout: 180_000,
   },

@@ -16,7 +16,7 @@ const maxNumber = 9_999_999_999;
 /** How many findings a header names. */
 export const maxNamed = 10;
 
-/** The outcome of the sealer's own check, with what stands of earlier ones. */
+/** The outcome of the sealer's last check, with the findings of earlier checks that still hold. */
 const check = v.object({
   at: time,
   first: number(1),
@@ -60,12 +60,12 @@ const form = v.object({
 
 export type Header = v.InferOutput<typeof form>;
 
-/** The part of a header that follows from lines. */
+/** The part of a header that is counted from its lines. */
 export type Tally = Pick<Header, 'count' | 'oldest' | 'newest'>;
 
 export type Check = v.InferOutput<typeof check>;
 
-/** A finding that a header names, and when a check had it last. */
+/** A finding that a header names, with the time of the last check that had it. */
 export type NamedFinding = Check['named'][number];
 
 /** A header as it stands in a file. */
@@ -86,10 +86,10 @@ export interface Signer {
   sign(message: Uint8Array): Promise<Uint8Array>;
 }
 
-/** Why a file has no signed header: nothing of the form of one is there, or the key has not signed it. */
+/** Why a file has no signed header: it does not begin with the form of one, or the key has not signed it. */
 interface Unsigned {
   readonly fault: 'foreign' | 'unsigned';
-  /** The fingerprint of the key that a header of another key names. */
+  /** The fingerprint of the key that the header names; absent if nothing has the form of a header. */
   readonly key?: string;
 }
 
@@ -120,19 +120,19 @@ export function graceOf(interval: number): number {
   return Math.min(interval, 60) * 1000;
 }
 
-/** Where a run looks from, when it goes on at a key. */
+/** The time from which a run reads entries again, if the run before it ended at the key `from`. */
 export function lookFrom(from: string, interval: number): string {
   const begun = timeIn(from);
   return begun === undefined ? '' : timeBefore(begun, lookBackOf(interval));
 }
 
-/** The time so many milliseconds before another one; '', which is before every key, before year 0. */
+/** The time that is some milliseconds before another time; before year 0 it is '', which sorts before every key. */
 export function timeBefore(from: string, milliseconds: number): string {
   const before = Date.parse(from) - milliseconds;
   return before < Date.parse('0000-01-01T00:00:00.000Z') ? '' : new Date(before).toISOString();
 }
 
-/** The time up to which entries have left an archive, by a header; '' when none may have. */
+/** Files that end at this time or before it may have left the archive, according to a header; '': none may have. */
 export function leftBy({ archive_days: days }: Header, at: string): string {
   return days === 0 ? '' : timeBefore(at, days * dayInMilliseconds);
 }
@@ -143,7 +143,8 @@ export async function signHeader(header: Header, signer: Signer): Promise<Signed
   const signature = Buffer.from(await signer.sign(sha256(unsigned))).toString('hex');
   const line = `${unsigned.slice(0, -1)},"signature":"${signature}"}\n`;
   const read = readHeader(Buffer.from(line), signer.publicKey);
-  if (!isSigned(read)) throw new Error(`The new header would be ${read.fault} by its key`);
+  if (!isSigned(read))
+    throw new Error(`The new header could not be read again: it is ${read.fault}`);
   return read;
 }
 

@@ -6,7 +6,7 @@ import { openPage } from './page.ts';
 
 const browser = await browserForThisFile();
 
-/** A request that creates a table, or any other one, of whoever has the address of an engine. */
+/** A request to an engine, which accepts it from anybody who knows its address. */
 const request = (action: string, body: object) => ({
   method: 'POST',
   headers: {
@@ -41,7 +41,7 @@ const openElsewhere = async () => {
   return (await openPage(browser, url)).page;
 };
 
-/** Elsewhere than on Linux the only address of loopback is one that everybody knows. */
+/** Only on Linux can dynoxide listen at a loopback address that a page does not know. */
 const engines = installedEngines().filter(
   (name) => name !== 'dynoxide' || process.platform === 'linux',
 );

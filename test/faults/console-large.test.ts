@@ -151,7 +151,7 @@ describe('With 10,000 users and 100,000 entries, the console', { timeout: patien
     expect(slow, JSON.stringify(rounds)).toEqual([]);
   });
 
-  it('keeps the rows of one earlier drawing at most when following has replaced all of them twice', async () => {
+  it('keeps the nodes of at most one earlier set of rows after following has replaced every row twice', async () => {
     const { page } = await openConsole(browser, service, '#/audit');
     await page.clock.install();
     const countNodes = await nodesIn(page);

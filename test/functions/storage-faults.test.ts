@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { endpoints } from '../../functions/contracts.ts';
 
-/** As specified; test/faults looks for what the contracts say in responses. */
+/** The messages and fields of the specification. Tests in test/faults find in responses what the contracts say. */
 it.each<[string, string, string]>([
   ['POST /api/auth/register', 'Error registering user', 'insertErr'],
   ['POST /api/login', 'Error checking user', 'err'],

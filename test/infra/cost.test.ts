@@ -166,13 +166,14 @@ describe('infra/cost.md', () => {
       few,
       many,
     ]);
-    const said = /100,000 about (\d+), .* costs ([\d,]+) \(E.* or (\d+) \(L.* 10,000 about (\d+),/;
+    const said =
+      /with\s10,000 about (\d+),.* 100,000 about (\d+),.* costs ([\d,]+) \(E\w+\) or ([\d,]+)\s\(L/;
     const numbers = said.exec(readFileSync('README.md', 'utf8'))?.slice(1) ?? [];
     expect(numbers.map((one) => Number(one.replace(',', '')))).toEqual([
+      few[0],
       many[0],
       many[2],
       many[1],
-      few[0],
     ]);
   });
 

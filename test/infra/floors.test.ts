@@ -15,7 +15,7 @@ const lib = [
   'lib/contract',
   'lib/http',
 ];
-/** The same of the console: its data and how they are had, the trail's own rules, what is drawn, and pages. */
+/** The rooms of the console, also from the ground up: its data, the rules of the trail, components, and screens. */
 const web = [
   'functions/console/web',
   'functions/console/web/trail',
@@ -23,7 +23,7 @@ const web = [
   'functions/console/web/screens',
   'functions/console/web/main.tsx',
 ];
-/** What the pages share with the function that serves them, and with apps. */
+/** Code that the pages share with the function that serves them, and with apps. */
 const served = ['functions/console/page-data.ts', 'functions/console/mark.ts', 'functions/client'];
 
 /** The stack reads definitions and calls nothing. */
@@ -38,10 +38,10 @@ const definitions = [
   'lib/ground/settings.ts',
 ];
 
-/** What handlers use stands beside their contracts, for the stack alone. */
+/** The files, beside the contracts, that say which permissions handlers need. Only the stack imports them. */
 const uses = 'functions/*/uses.ts';
 
-/** What each room may import besides its own files: rooms, or single files. */
+/** The rooms and single files that each room may import, besides its own files. */
 const floors: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(lib.map((room, floor) => [room, lib.slice(0, floor)])),
   'lib/seal': ['lib/ground', 'lib/dynamodb', 'lib/audit', 'lib/keys'],
@@ -56,7 +56,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   'infra/stack': ['infra', ...definitions],
   'infra/package': ['infra', 'infra/stack', ...definitions],
   'infra/local': ['infra', ...lib, 'lib/seal'],
-  // A check of a deployment asks for what the contracts say.
+  // The command check-deployment compares responses with the contracts.
   'infra/operator': ['infra', 'infra/local', 'functions/contracts.ts', ...lib, 'lib/seal'],
 };
 
@@ -67,7 +67,7 @@ const packages = [
   [/^(aws-cdk-lib|constructs)/, (room: string) => room === 'infra' || room === 'infra/stack'],
 ] as const;
 
-/** The room whose path is the longest that a file's begins with; a file may be a room of its own. */
+/** The room of a file: the innermost folder that has a row in {@link floors}, or the file itself if it has one. */
 const roomOf = (file: string): string => {
   if (matchesGlob(file, uses)) return uses;
   if (Object.hasOwn(floors, file)) return file;
@@ -81,7 +81,7 @@ interface Import {
   readonly path: string;
 }
 
-/** What a file imports or exports on, at once or later, as values or as types. */
+/** The imports and re-exports of a file, static and dynamic, of values and of types. */
 const importsOf = (file: string, source = readFileSync(file, 'utf8')): readonly Import[] => {
   const statements = /(?:^(?:im|ex)port\s+(?:([^;']*?)from\s+)?|\bimport\(\s*)'([^']+)'/gm;
   return [...source.matchAll(statements)].map(([, names = '', path = '']) => ({
@@ -189,7 +189,7 @@ describe('What an option touches outside its rooms', () => {
     ];
   };
 
-  it('is what reviewed-options.txt says, where each line more is a price: `--update` writes it', async () => {
+  it('is listed in reviewed-options.txt, so that a review sees each addition: `--update` writes the list', async () => {
     const lines = Object.entries(options).flatMap(touchedBy);
 
     await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('reviewed-options.txt');

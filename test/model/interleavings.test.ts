@@ -50,7 +50,7 @@ const title =
 const outcomeOf = ({ status, body }: ApiAnswer): string =>
   status < 400 ? String(status) : `${status} ${body.message}`;
 
-/** @param at an operation, the first one or such as `2nd UpdateItem` */
+/** @param at the operation that is held back: `UpdateItem` is the first one of this name, `2nd UpdateItem` the second */
 async function expectRow(...[held, at, overtaking, response, ofOvertaking, then]: Row) {
   const prepared = new Set([preparations[held], preparations[overtaking]]);
   for (const prepare of prepared) await prepare?.(scene);
@@ -341,7 +341,7 @@ describe.each(kindsOfCode)('With a second factor and a code (%s),', (kind) => {
     },
   );
 
-  it('one of twenty logins and five requests of each other kind with that code succeeds', async () => {
+  it('only one request succeeds if twenty logins and five requests of each other kind use that code', async () => {
     const logins = Array.from({ length: 20 }, () => 'a login by the code' as const);
     const others = Array.from({ length: 5 }, () => uses).flat();
 
@@ -353,7 +353,7 @@ describe.each(kindsOfCode)('With a second factor and a code (%s),', (kind) => {
   });
 });
 
-describe('A request whose response from the store is lost is made once:', () => {
+describe('A request takes effect once if a response of the store to it is lost:', () => {
   const rows = [
     ['the link', transaction, '204', linked],
     ['an end of all others', write, '204', { other: 'over' }],
@@ -391,7 +391,7 @@ describe('A request whose response from the store is lost is made once:', () => 
   });
 });
 
-it('Of twenty requests with one link one gives the address, and the others repeat its response', async () => {
+it('Of twenty requests with one link, only one changes the address, and the others get the same response', async () => {
   scene = await beginWithLinks(withOptions);
 
   const answers = await Promise.all(Array.from({ length: 20 }, () => send(scene, 'the link')));

@@ -18,7 +18,7 @@ const minute = 60_000;
 const day = 86_400_000;
 const base = folderForThisFile();
 
-/** What the other verifier prints: rules of the page with numbers of files and ids. */
+/** The output of the other verifier. A finding is the number of a rule of lib/seal/README.md, and a file or an id. */
 interface Told {
   readonly findings: readonly (readonly [number, number | string])[];
   /** The numbers of the files with a good header. */
@@ -30,7 +30,7 @@ interface Told {
 interface Case {
   readonly title: string;
   readonly ours: Outcome;
-  /** The numbers of all names. */
+  /** The numbers in the names of all files. */
   readonly numbers: readonly number[];
   readonly args: readonly string[];
 }
@@ -53,7 +53,7 @@ const caseOf = async (
 ): Promise<Case> => {
   const place = mkdtempSync(join(base, 'case-'));
   const [folder, table] = [join(place, 'archive'), join(place, 'table.ndjson')];
-  // One file for one key: the other verifier checks no signature by it twice, which takes a process.
+  // Each key has one file, by whose path the other verifier remembers which signatures it has checked: a check is slow.
   const key = join(base, `${fingerprintOf(trail.signer.publicKey)}.pem`);
   mkdirSync(folder);
   for (const [name, content] of trail.archive.files) writeFileSync(join(folder, name), content);
@@ -72,7 +72,7 @@ const caseOf = async (
 const range = (first: number, last: number) =>
   Array.from({ length: Math.max(last - first + 1, 0) }, (_, i) => first + i);
 
-/** Our findings, file by file, without how a file is no good one. */
+/** Our findings, one for each file. The other verifier does not tell unsigned files from foreign ones. */
 const tellOurs = ({ ours: { findings, waiting, unproven } }: Case) => {
   const words = findings.flatMap(({ kind, subject, count }) => {
     if (count === undefined) return [`${kind} ${subject}`];
@@ -85,14 +85,17 @@ const tellOurs = ({ ours: { findings, waiting, unproven } }: Case) => {
 
 const words = ['', 'foreign', 'missing', 'altered', 'changed', 'changed', 'deleted', 'inserted'];
 
-/** The other's findings in our words: ours tells which files are missing, and of an entry one thing. */
+/**
+ * The findings of the other verifier in our words. Like ours, they then name each missing file, and have only one
+ * finding for each entry.
+ */
 const tellOther = ({ numbers }: Case, { findings, good, waiting, unproven }: Told) => {
   const told = findings.flatMap(([rule, subject]) => {
     if (rule !== 2) return [`${words[rule]} ${subject}`];
     const number = Number(subject);
     const before = good.filter((each) => each < number).at(-1) ?? 0;
     const between = numbers.filter((each) => each > before && each < number).length;
-    // Files that are told to be none may be the missing ones.
+    // Files that are reported without a good header may be the missing ones.
     if (between > 0 && number - before - 1 <= between) return [];
     const last = Math.max(number - 1, 1);
     return range(Math.min(before + 1, last), last).map((each) => `missing ${each}`);
@@ -114,7 +117,7 @@ const verifyOther = (cases: readonly Case[]): readonly Told[] => {
     .map((line) => JSON.parse(line));
 };
 
-/** Which lines of a file count that the key signed and that are none, is open. */
+/** The format leaves open which entries count in a file that the key has signed but whose lines are not valid. */
 const isOpen = ({ title, ours }: Case) =>
   title.startsWith('signed by the real key') &&
   ours.findings.some(({ kind }) => kind === 'altered');

@@ -1,4 +1,4 @@
-/** Runs `npm run prove` at an emulator, with faults before it where a test wants them. */
+/** Runs `npm run prove` against an emulator, behind a proxy that injects faults where a test wants them. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -63,7 +63,7 @@ export const prove = async (
   watch: (output: string, kill: () => void) => void = () => undefined,
 ): Promise<Ended> => {
   const command = ['--import', './infra/installation.js', 'test/prove/prove.ts', ...args];
-  // A group of its own, as a terminal has it: what is killed is killed with all that it started.
+  // It leads a process group of its own, as it does when it is started from a terminal.
   const child = spawn(process.execPath, command, {
     cwd: root,
     detached: true,
@@ -101,7 +101,7 @@ export interface FaultyCall {
   readonly path: string;
 }
 
-/** Stands before the emulator. @param faultOf what answers instead of it, if anything does */
+/** Starts a proxy before the emulator. @param faultOf the fault that answers a call instead of the emulator, if any */
 export const startFaulty = async (
   port: number,
   faultOf: (call: FaultyCall) => Fault | undefined,

@@ -1,11 +1,11 @@
-/** Has check-deployment find what is broken in deployments, and nothing in a good one. */
+/** Requires that check-deployment finds what is broken in deployments, and finds nothing in a good one. */
 import type { Deployment } from './deployment.ts';
 import { operate } from './deployment.ts';
 import { type Assembly, deploy, variant } from './stack.ts';
 import { requireThat } from './step.ts';
 import { type Template, withFunction, withVariable } from './template.ts';
 
-/** Runs the command. @returns what it printed, and with what it ended unless that is 0 */
+/** Runs the command. @returns its output, with its exit code if that is not 0 */
 const check = (deployment: Deployment, url = deployment.edge.url) =>
   operate(deployment, ['check-deployment', '--seconds', '20', '--url', url]).catch(
     ({ message }: Error) => message,

@@ -13,7 +13,7 @@ const settings = {
   SECOND_FACTOR_LOCAL_KEY: randomBytes(32).toString('base64'),
   ADMIN_PASSWORD: 'the password of the admin',
 };
-/** One service, while SECOND_FACTOR is `admins` and while it is off. */
+/** One service under two settings: SECOND_FACTOR is `admins`, or off. */
 const strict = await mailingServiceForThisFile({ ...settings, SECOND_FACTOR: 'admins' });
 const { USERS_TABLE = '', AUDIT_TABLE = '' } = strict.environment;
 const lax = await serviceForThisFile({ ...settings, USERS_TABLE, AUDIT_TABLE });
@@ -66,11 +66,11 @@ describe('An admin who has no second factor yet, where admins need one,', () => 
   });
 });
 
-describe('Where admins need a second factor, a session that began by a password alone while it was off', () => {
+describe('A session that an admin began by a password alone, before SECOND_FACTOR became `admins`,', () => {
   it.each([
-    ['has TOTP', newHolder],
-    ['has no factor', newAdmin],
-  ])('makes an admin who %s a `user`, until the setting is off again', async (_, make) => {
+    ['who has TOTP', newHolder],
+    ['who has no factor', newAdmin],
+  ])('gives an admin %s only the role `user` until SECOND_FACTOR is off again', async (_, make) => {
     const admin = await make();
     const other = await register(lax.api);
     const { token, refreshToken } = await begin(lax.api, admin);
@@ -90,8 +90,8 @@ describe('Where admins need a second factor, a session that began by a password 
   });
 });
 
-describe('Whoever has the mailbox of an admin who has TOTP, and so the password,', () => {
-  it('gets no token that says `admin`, and no way to one, by a session from while the setting was off', async () => {
+describe('A thief who sets the password of an admin by a mailed link, but has no code of the TOTP,', () => {
+  it('cannot become an admin by a session that began while SECOND_FACTOR was off', async () => {
     const { id, email, secret: _, ...admin } = await newHolder();
     const other = await newHolder();
     const link = await plantLinkToken(strict.environment, id);
@@ -149,7 +149,7 @@ describe('Whoever has the mailbox of an admin who has TOTP, and so the password,
   });
 });
 
-it('An admin who logs in with a code, or a recovery code, has tokens that say so', async () => {
+it('An admin who logs in with a recovery code gets tokens with the role `admin`', async () => {
   const { recoveryCodes, ...admin } = await newHolder();
 
   const token = await logIn(strict.api, { ...admin, code: recoveryCodes[0] });

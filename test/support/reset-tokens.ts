@@ -23,7 +23,7 @@ type Environment = Readonly<Record<string, string>>;
 let last: Promise<unknown> = Promise.resolve();
 const inTurn = <T>(environment: Environment, work: () => Promise<T>): Promise<T> => {
   const result = last.then(() => {
-    // Past whatever stands before the service's engine.
+    // The requests go to the engine itself, also where the service has a proxy before it.
     Object.assign(process.env, {
       AWS_REGION: 'us-east-1',
       AWS_ACCESS_KEY_ID: 'local',
@@ -38,8 +38,8 @@ const inTurn = <T>(environment: Environment, work: () => Promise<T>): Promise<T>
 };
 
 /**
- * Makes a link of a user of a service without a mail, by default a reset. A user who gets another
- * address by it has asked for that. @returns its token
+ * Makes a link for a user of a service, by default a reset, and mails nothing. If the link is for a new address,
+ * the user is stored as waiting for that address. @returns the token of the link
  */
 export const plantLinkToken = (
   environment: Environment,
@@ -68,7 +68,10 @@ export const markVerified = (
   { email_verified = true } = {},
 ): Promise<unknown> => setFieldsOf(environment, id, { email_verified });
 
-/** Registers a user of a service, and marks the address as verified after its mail, which would no longer be sent. */
+/**
+ * Registers a user of a service, waits for the mail to the address, and only then marks the address as verified:
+ * a verified address would get no mail.
+ */
 export const registerVerified = async ({
   api,
   environment,
@@ -79,7 +82,7 @@ export const registerVerified = async ({
   return user;
 };
 
-/** Makes a user one who is invited, without a password and without a mail. @returns the token of the link */
+/** Turns a user into an invited one, who has no password, and mails nothing. @returns the token of the link */
 export const plantInvitation = (environment: Environment, id: number): Promise<string> =>
   inTurn(environment, async () =>
     makeInvitationToken(
@@ -87,7 +90,7 @@ export const plantInvitation = (environment: Environment, id: number): Promise<s
     ),
   );
 
-/** Uses up the mails of a kind that an address may get within an hour, by a service. */
+/** Uses up the mails of one kind that a service sends to an address within an hour. */
 export const useUpMails = (
   { USERS_TABLE: TableName }: Environment,
   mail: Parameters<typeof mailsKey>[0],
@@ -117,7 +120,7 @@ export const registrationMailed = async (environment: Environment, id: number): 
   await until(() => inTurn(environment, isMailed), `User ${id} has no mail`);
 };
 
-/** Gives a user of a service a passkey, past the option. */
+/** Stores a passkey for a user of a service, without the requests that add one. */
 export const plantPasskey = (environment: Environment, id: number): Promise<unknown> =>
   inTurn(environment, async () => {
     const credential_id = randomBytes(16).toString('base64url');

@@ -230,9 +230,9 @@ function jwkOf(publicKey: Bytes): JsonWebKey {
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * Whether a signature is the one encoding of its two numbers (DER), which parsers of ASN.1 do not require:
- * a sequence of two integers that are positive and no longer than they need to be. Of a number and its
- * complement both are right, because half of all authenticators send the higher one.
+ * Whether a signature is encoded in the one way that DER allows, which parsers of ASN.1 do not require: as
+ * a sequence of two integers that are positive and no longer than they need to be. The second one may be in the
+ * upper half of its range, as it is in half of all signatures.
  */
 function isCanonical(signature: string): boolean {
   const der = Buffer.from(signature, 'base64url');
@@ -240,7 +240,7 @@ function isCanonical(signature: string): boolean {
   return der[0] === 0x30 && der[1] === der.length - 2 && integerEnd(der, end) === der.length;
 }
 
-/** The offset at which the integer ends that begins at another offset; Infinity: none begins there. */
+/** The offset of the end of the integer that begins at `start`; Infinity if no integer begins there. */
 function integerEnd(der: Buffer, start: number): number {
   const [tag, length = 0, first = 0, second = 0] = der.subarray(start);
   const isLong = first === 0 && (length === 1 || second < 0x80);

@@ -68,7 +68,7 @@ export function nextRefreshToken(
   return { refreshToken, refresh: { key, newest: hashOf(next), salt, pair, oldest } };
 }
 
-/** Milliseconds after its use for which a token still gets a response: the token that followed. */
+/** Milliseconds after the use of a token within which a repetition gets the same next token again. */
 const grace = 60_000;
 
 /** Compares a token with what its session stores. */

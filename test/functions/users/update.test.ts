@@ -29,7 +29,7 @@ describe('PUT /api/users/{id}', () => {
     expect(await get(id)).toEqual(body);
   });
 
-  it('lets a user send back what it was answered', async () => {
+  it('lets users send back the fields of the response to a GET', async () => {
     const { id, token } = await register(api);
     const body = await get(id);
 
@@ -106,7 +106,7 @@ describe('PUT /api/users/{id} by whoever made the user by POST /api/users', () =
     return { token, made: await makeUser(api, token) };
   };
 
-  it('answers 403 once the user was an admin, also to an admin who made it so and is none any more', async () => {
+  it('answers 403 if the user has ever been an admin, also to a former admin who made the user one', async () => {
     const { token, made } = await makerAndMade();
     await put(made.id, adminToken, { role: 'admin' });
     await put(made.id, adminToken, { role: 'user' });

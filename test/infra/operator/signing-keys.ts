@@ -10,7 +10,7 @@ import {
 } from '../../support/operator.ts';
 import { arn, awsForThisTest } from './aws.ts';
 
-/** They may have been valid for a day while the key before signed. */
+/** The command does not rely on these times: tokens of the previous key may have been valid for a day. */
 const settings = { TOKEN_SIGNING: 'RS256', TOKEN_MINUTES: '5', SESSION_DAYS: '1' };
 
 /** The prefix of the names of the stages at AWS. */
@@ -22,9 +22,9 @@ export const localKeys = async () => {
   return {
     rotate: rotateBy(run),
     entries,
-    /** What entries say of who ran the command. */
+    /** The fields by which entries name the operator: none on this machine. */
     operator: {},
-    /** Lets a stage be as it is for so many minutes. */
+    /** Makes it look as if the key has been in its stage for so many minutes. */
     age: (stage: string, minutes: number): void => {
       const since = Date.now() / 1000 - minutes * 60;
       utimesSync(join(folder, `token-key-${stage}`), since, since);
@@ -42,7 +42,7 @@ export const localKeys = async () => {
   };
 };
 
-/** Keys of KMS. @param tables whose tables the service has: a secret signs its own tokens */
+/** Keys of KMS. @param tables a service whose tables are used; its own tokens are signed by a secret */
 export const stackKeys = async (tables: OperatedService) => {
   const before = (await tables.entries()).length;
   const kms = await startKms();
@@ -61,7 +61,7 @@ export const stackKeys = async (tables: OperatedService) => {
       kms.place(alias + stage, kms.aliases.get(alias + stage)?.key, since);
     },
     stages: (): string[] => {
-      // The first key is the stack's; one that the command made goes with its last alias.
+      // The stack made the first key, which stays; a key that the command made is deleted with its last alias.
       const used = [...kms.aliases.values()].map(({ key }) => key);
       expect(kms.keys.size).toBe(new Set([first.replace(/.*\//, ''), ...used]).size);
       return [...kms.aliases.keys()].map((name) => name.slice(alias.length)).sort();

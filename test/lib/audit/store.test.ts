@@ -72,7 +72,7 @@ describe('insertEntry', () => {
 });
 
 describe('The index keys of an entry', () => {
-  it('spread entries that have nothing else in common over all shards, evenly', () => {
+  it('spread entries evenly over all shards, even if these differ only in their ids', () => {
     const login = entryOf('LOGIN');
     const items: readonly Readonly<Record<string, unknown>>[] = Array.from(
       { length: 800 },

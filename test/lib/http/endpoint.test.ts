@@ -47,7 +47,7 @@ const call = async (
   return { statusCode, headers, body: body === undefined ? undefined : JSON.parse(body) };
 };
 
-/** How an endpoint ends whose work fails. */
+/** The response of an endpoint whose work throws an error. */
 const failWith = (error: unknown, options: TestOptions = {}, headers = {}) =>
   call(options, { path: '/api/x', route: '/api/{x}', headers }, () => {
     throw error;
@@ -157,7 +157,7 @@ describe('endpoint', () => {
     });
   });
 
-  it('renders a response without a body without a type', async () => {
+  it('sends no Content-Type with a response that has no body', async () => {
     const answer = await call({}, {}, () => ({ statusCode: 204 }));
 
     expect(answer).toEqual({
@@ -280,7 +280,7 @@ describe('endpoint, when its work fails', () => {
   });
 
   it.each(passedOn)(
-    'calls no work where a value that only a deployment knew is wrong: %s',
+    'answers 500 and does not call its work if a value that is known only when deployed is not allowed: %s',
     async (name) => {
       const variable = variableOf(name);
       vi.stubEnv(variable, 'not allowed:"');

@@ -83,14 +83,14 @@ describe('The header of a file', () => {
     ['more than 16,384 bytes', { from: 'x'.repeat(16_384) }],
   ])('is not made with %s, as it could not be read', async (_, changes) => {
     await expect(signHeader({ ...header, ...changes } as Header, signer)).rejects.toThrow(
-      'would be foreign',
+      'could not be read again: it is foreign',
     );
   });
 
   it('is not made where the signature is not by the key', async () => {
     const other = localSigner(makeKey());
 
-    await expect(signHeader(header, { ...other, publicKey })).rejects.toThrow('would be unsigned');
+    await expect(signHeader(header, { ...other, publicKey })).rejects.toThrow('it is unsigned');
   });
 
   it('may name any key of an index, with what JSON has of line ends', async () => {
