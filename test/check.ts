@@ -102,11 +102,11 @@ const lastLines = 80;
 interface Count {
   readonly passed: number;
   readonly failed: number;
-  /** What to print in the end. */
+  /** The text that is printed in the end. */
   readonly failure?: string;
 }
 
-/** What a report says; one that is missing, or says that something else failed, is a failure. */
+/** The counts of a report. A missing report counts as a failure, as does a fault outside the tests. */
 const countIn = (name: string): Count => {
   try {
     const report = JSON.parse(readFileSync(`${folder}/${name}.json`, 'utf8'));

@@ -9,7 +9,7 @@ import { patienceOf } from './support/patience.ts';
  * each run, on a machine that stands still for seconds too; `npm run check -- long` runs all.
  */
 const folders = {
-  /** What settings change, each by a service of its own. */
+  /** Behaviour that settings change, each tested by a service of its own. */
   settings: 'test/settings/**/*.settings.test.ts',
   /** About the stack, its bundles and the repository, not about an engine: run once. */
   stack: 'test/infra/{*,stack/*}.test.ts',
@@ -21,13 +21,13 @@ const folders = {
   browser: 'test/browser/**/*.test.ts',
   /** The package that apps install, within their servers and in a browser. */
   client: 'test/client/**/*.test.ts',
-  /** What needs packages of its own, Python's among them: the document, tried from outside. */
+  /** The document, tested from outside, which needs packages of its own, some of Python. */
   contract: 'test/contract/*.test.ts',
   /** Clients that are generated and compiled, which needs Java, Maven and Go. No gate. */
   generated: 'test/contract/generated/*.test.ts',
   /**
-   * What time or chance decides: races, faults under time limits, engines that stop; and what is
-   * followed before a release. No gate.
+   * Tests whose outcome depends on time or chance (races, faults under time limits, engines that stop), and the
+   * steps before a release. No gate.
    */
   long: 'test/{faults,infra/release,races}/**/*.test.ts',
 };

@@ -66,7 +66,7 @@ describe.each([-5, 5].map((hours) => [name(hours), hours] as const))(
       await page.clock.pauseAt(((await page.evaluate('Date.now()')) as number) + hour);
       await page.getByRole('link', { name: 'Users' }).click();
       const wait = page.getByText('You can try again in');
-      // What is drawn waits for the clock, which stands still.
+      // The page draws only when its clock moves, and the clock stands still.
       await expect
         .poll(async () => {
           await page.clock.runFor(20);

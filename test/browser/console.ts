@@ -49,8 +49,8 @@ export const openConsole = async (
   const opened = await openPage(browser, `${url}/console${place}`, options);
   await signIn(opened.page, admin);
   await opened.page.getByRole('navigation').waitFor();
-  // What a screen still loads moves its buttons: one that moves between the press and the release of the
-  // mouse gets no click.
+  // Data that a screen still loads move its buttons, and a button that moves between the press and the release of
+  // the mouse gets no click.
   await opened.page.locator('.busy').first().waitFor({ state: 'detached' });
   return opened;
 };

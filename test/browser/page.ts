@@ -5,14 +5,14 @@ import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-c
 
 export interface OpenPage {
   readonly page: Page;
-  /** What the browser reported, with requests to other origins. */
+  /** The errors that the browser reported, and requests to other origins. */
   readonly complaints: readonly string[];
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 export interface PageOptions extends BrowserContextOptions {
-  /** What the clock of the browser says when the page opens, in milliseconds since 1970. */
+  /** The time of the browser's clock when the page opens, in milliseconds since 1970. */
   readonly clock?: number;
 }
 

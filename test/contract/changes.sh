@@ -1,5 +1,5 @@
 #!/bin/sh
-# What has changed between two versions of functions/openapi.json: a file or a git ref, by default that of
+# Prints the changes between two versions of functions/openapi.json: a file or a git ref, by default that of
 # the newest release, and the one in the repository. Ends with 1 when a change breaks clients.
 set -eu
 export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true

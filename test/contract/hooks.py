@@ -1,4 +1,4 @@
-"""What schemathesis cannot know of the API from its document."""
+"""The rules of the API that schemathesis cannot know from its document."""
 
 import itertools
 import os
@@ -14,7 +14,7 @@ ADMIN = 1
 STAND_INS = iter(range(62, 2, -1))
 TIMES = itertools.cycle(["2026-11-20", "2026-11-20T10:00:00.5+01:00"])
 LIMITS = {"name": 100, "search": 100, "email": 191}
-# What String.prototype.trim takes away.
+# The characters that String.prototype.trim removes.
 WHITE_SPACE = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
@@ -27,7 +27,7 @@ def without_cursor(case):
 
 
 def audit_query_that_holds(case):
-    """What no schema says: what is a time or an address, 100 entries at most, no end first, `about` alone."""
+    """Obeys the rules that no schema has: times, addresses, 100 entries at most, no end before the start, `about` alone."""
     if not case.query or case.operation.label != "GET /api/admin/audit-logs":
         return
     for name in {"since", "until"} & case.query.keys():
@@ -109,7 +109,7 @@ def as_text(context, response):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    # What must succeed.
+    # These requests must succeed.
     if case.meta and case.meta.generation.mode == GenerationMode.POSITIVE:
         without_cursor(case)
         audit_query_that_holds(case)

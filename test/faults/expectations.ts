@@ -4,7 +4,7 @@ import type { Column } from './experiment.ts';
 
 const listed = (entry: string | undefined) => (entry ? [entry] : []);
 
-/** What each example should be answered with, and which audit entry should be kept somewhere. */
+/** The expected response to each example, and the audit entry that should be kept somewhere. */
 export const expected = (
   fails: (operation: Operation) => boolean,
   requests: readonly ExampleRequest[] = exampleRequests,

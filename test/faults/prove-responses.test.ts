@@ -1,6 +1,6 @@
 /**
- * What a proof does where the emulator lacks something, with responses in the form that the API references of AWS
- * document: from a server on this machine, to which the library that calls AWS sends its requests.
+ * The steps of a proof for which the emulator lacks something. A server on this machine responds to the library that
+ * calls AWS, in the form that the API references of AWS document.
  */
 import type { IncomingMessage } from 'node:http';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';

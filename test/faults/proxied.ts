@@ -9,7 +9,7 @@ import { type Column, callAll, untilWell } from './experiment.ts';
 export interface ProxiedFault {
   readonly name: string;
   readonly fault: Fault;
-  /** What fails for as long as it lasts. */
+  /** Whether an operation fails while the fault lasts. */
   readonly hits: (operation: Operation) => boolean;
   /** Whether a second attempt succeeds. */
   readonly isRetried: boolean;
@@ -62,7 +62,7 @@ export interface ProxiedRun {
   readonly audit: Column;
   /** The outcomes when all is well again, after the whole group. */
   readonly afterwards: Column;
-  /** What was found broken in the users table after any of these. */
+  /** The broken items that were found in the users table after any of these. */
   readonly broken: readonly unknown[];
   readonly output: string;
 }

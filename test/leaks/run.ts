@@ -163,7 +163,7 @@ export const callEverything = async ({
   return statuses;
 };
 
-/** What goes wrong with the engine in ways whose errors may quote what was sent or read. */
+/** Faults of the engine whose errors may quote data that were sent or read. */
 export const lastingFaults = [
   faults.garble,
   faults.truncate,

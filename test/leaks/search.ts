@@ -1,4 +1,4 @@
-/** What was secret in a run, and whether it is anywhere where it must not be. */
+/** The secrets of a run, and a search for them in places where they must not be. */
 
 /** A secret and what it is, as the answer to "what has leaked". */
 export interface Secret {

@@ -45,7 +45,7 @@ const call = counted((command: Command): Promise<ApiAnswer> => {
 interface Observation {
   readonly command: Command;
   readonly status: number;
-  /** What the answer shows of users; of an error, nothing. */
+  /** The users that the response shows; nothing if it is an error. */
   readonly seen: unknown;
 }
 
@@ -110,7 +110,7 @@ const isExplained = (steps: readonly Step[], accounts: Accounts): boolean => {
 
 const expectExplained = async (scene: Scene, steps: readonly Step[]) => {
   const looks = await Promise.all(inspection(scene).map((command) => send(scene, command)));
-  // What has come to rest looks the same in whichever order it is looked at.
+  // After all requests have ended, these reads have the same outcome in any order.
   const rest = looks.map((observed, i) => {
     const time = performance.now() + i;
     return { observed, begun: time, ended: time };

@@ -1,4 +1,4 @@
-/** What there is of a user's sessions, clients and links, and what each request does to it. */
+/** A model of a user's sessions, clients and links, and of the changes that each request makes. */
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { type ApiAnswer, uniqueEmail } from '../support/client.ts';
@@ -58,7 +58,7 @@ interface Client {
   readonly pair: number;
 }
 
-/** What there is, as the model has it. */
+/** The state of the user, as the model expects it. */
 export interface State {
   readonly password: string;
   readonly role: string;

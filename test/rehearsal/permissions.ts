@@ -159,7 +159,7 @@ const roleOf = async (deployment: Deployment, name: string): Promise<string> => 
   return (await deployment.place.call('iam', 'get_role', { RoleName })).Role.Arn;
 };
 
-/** What was allowed is done, or fails by the condition that no item fulfils, by a sender or by a file that is there. */
+/** A call that is allowed succeeds, or fails only by its condition, by the sender of a mail or by an existing file. */
 const isAllowed = (outcome = ''): boolean =>
   /^(done|ConditionalCheckFailed\w*|TransactionCanceled\w*|NoSuchVersion|PreconditionFailed|MessageRejected|Http400)$/.test(
     outcome,

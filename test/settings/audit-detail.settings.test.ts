@@ -24,7 +24,7 @@ const newAdmin = async () => {
   return { id: Number(body.id), token: await logIn(api, json) };
 };
 
-/** What a query of the trail answers, as far as an auditor asks for it. */
+/** The users and details of the entries that a query returns. */
 const found = async (query: string) => {
   const { body } = await api('GET', `${path}?${query}`, { token: adminToken });
   return body.data.map(({ user_id, details }: AuditEntry) => [

@@ -9,7 +9,7 @@ import { invoke, stubSettings } from './invoke.ts';
 const service = await serviceForThisFile();
 stubSettings(service, {});
 
-/** What bcryptjs calls twice in each of a hash's 2^cost rounds. */
+/** The function that bcryptjs calls twice in each of the 2^cost rounds of a hash. */
 const keySchedule = '_key';
 
 /** The rounds of bcrypt that this process computes meanwhile, counted by V8. */

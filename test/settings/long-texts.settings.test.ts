@@ -56,7 +56,7 @@ const credential = {
 /** A long text of a header: of Latin-1, because headers are bytes, and the same in both letter cases. */
 const longOf = (character: string): string => character.repeat(1200);
 
-/** What each header has before its long text, that text, and whether the service folds or trims it, as a whole. */
+/** For each header: the text before its long text, the long text, and whether the service folds or trims the whole. */
 const headers: Readonly<Record<string, readonly [string, string, boolean]>> = {
   accept: ['application/json;x=', longOf('×'), true],
   'accept-encoding': ['gzip;x=', longOf('÷'), true],

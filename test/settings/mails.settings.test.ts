@@ -80,9 +80,9 @@ interface Row {
   readonly route: string;
   /** The function that is called, and the one that makes what it is called with. */
   readonly way: keyof typeof ways | `${keyof typeof ways}(${keyof typeof ways})`;
-  /** What goes to the address. */
+  /** The kind of mail that the address gets. */
   readonly kind: 'reset' | 'verification' | 'notice';
-  /** What its source is counted for. */
+  /** The cause under which mails of its source are counted. */
   readonly cause: MailCause;
   /** Whether the caller is told that nothing is mailed. */
   readonly isTold: boolean;

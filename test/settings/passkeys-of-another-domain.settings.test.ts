@@ -38,7 +38,7 @@ const newAdmin = async () => {
 const readsTrail = async (api: ApiClient, token: string): Promise<number> =>
   (await api('GET', '/api/admin/audit-logs', { token })).status;
 
-/** What an admin tries by the password alone, and what became of it. */
+/** The attempts of an admin by the password alone, with their outcomes. */
 const begunBy = async (
   api: ApiClient,
   { email, password, passkeyId }: Account & { passkeyId: string },

@@ -180,7 +180,7 @@ const outcomes: readonly (readonly ('ends' | 'stays')[])[] = [
 const ofInvitation = ['ends', 'ends', 'cannot', 'ends', 'ends', 'ends', 'ends', 'stays'];
 const names = Object.keys(ways);
 
-/** What each way comes to. */
+/** The outcome of each way. */
 const tryWays = async (subject: Subject) => {
   const tried: string[][] = [];
   for (const [way, isOpen] of Object.entries(ways)) {

@@ -19,7 +19,7 @@ import {
   seenIn,
 } from '../support/model.ts';
 
-/** What all clients have found, and what they must have left. */
+/** The findings of all clients, and the accounts and entries that they must have left. */
 export interface Findings {
   /** Those that exist, as last acknowledged. */
   readonly accounts: Map<number, ModelUser>;
@@ -45,7 +45,7 @@ const maxAccounts = 20;
 
 const pick = <T>(items: readonly T[]): T | undefined => items[randomInt(Math.max(1, items.length))];
 
-/** What an audit entry is counted under. */
+/** The key under which an audit entry is counted. */
 export const entryKey = ({
   action,
   result,

@@ -42,7 +42,7 @@ console.log(JSON.stringify({
 }));
 `;
 
-/** What the compiler must take, and what it must refuse. */
+/** Code that the compiler must accept, and lines that it must refuse. */
 const typed = `
 import { type Answer, createClient, type User } from 'accounts-client';
 import { passkeys } from 'accounts-client/passkeys';
@@ -100,7 +100,7 @@ export const resolutions = {
   node16: { moduleResolution: 'node16', module: 'node16' },
 } as const;
 
-/** What a compiler says of the app, with all that is strict. @param compiler the folder of TypeScript */
+/** The messages of a compiler about the app, with all strict options. @param compiler the folder of TypeScript */
 export function compileClientApplication(
   folder: string,
   compiler: string,

@@ -1,4 +1,4 @@
-/** What holds every response of the tests against the document: test/support/contract.ts. */
+/** Tests test/support/contract.ts, which compares every response of the tests with the document. */
 import { expect, it } from 'vitest';
 import { documentFor } from '../../functions/docs/document.ts';
 import { configFrom } from '../../lib/ground/settings.ts';

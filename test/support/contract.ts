@@ -36,7 +36,7 @@ const closed = (schema: Json): Json => {
   return { ...Object.fromEntries(entries), ...(isOpen ? { additionalProperties: false } : {}) };
 };
 
-/** What API Gateway answers by itself (its responses name no charset), by status. */
+/** The messages of API Gateway's own responses, which name no charset, by status. */
 const gatewayMessages: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   404: 'Not Found',
@@ -161,7 +161,7 @@ const findOperation = (json: Json, { method, path }: Exchange): Json => {
   return found?.[1][method.toLowerCase()];
 };
 
-/** What a response does that the document does not promise. */
+/** The properties of a response that the document does not promise. */
 const faultsOf = (read: Readable, exchange: Exchange): readonly string[] => {
   const operation = findOperation(read.json, exchange);
   if (isPreflight(exchange)) return [];

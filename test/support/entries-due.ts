@@ -1,4 +1,4 @@
-/** What a response to an example must leave in the audit trail. */
+/** The entries that a response to an example must leave in the audit trail. */
 import { decodeJwt } from 'jose';
 import { expect } from 'vitest';
 import { isoTimestamp } from './acceptance.ts';

@@ -45,7 +45,7 @@ const noToken: Refusals = {
   admin: unauthenticated,
 };
 
-/** What each caller is refused with who may not do what some may. */
+/** The refusals that each caller gets where others are allowed. */
 const refusals: Readonly<Record<Exclude<CallerName, 'an auditor'>, Refusals>> = {
   'nobody in particular': noToken,
   'another user': { maker: forbidden, self: forbidden, admin: forbidden },
@@ -72,7 +72,7 @@ const owners = {
 } as const satisfies Record<Caller, CallerName>;
 
 /**
- * What holds for every endpoint that a service has by its settings.
+ * Defines the tests that hold for every endpoint that a service has by its settings.
  * @param onlyOwners whether an example is tried by its own caller alone: settings change no refusal of others
  */
 export const describeEveryEndpoint = async (

@@ -2,7 +2,7 @@
  * One example request of every route of infra/uses.ts, by `METHOD /path`: what is tested of
  * every endpoint is tested with these. A further request of a route has a comma after the route,
  * and what is different. Importing this fails while a route has no example or operation, or an example no route.
- * What some settings add, routes or reads, is in the examples of a service that has them.
+ * The examples of a service have the routes and reads that its settings add.
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -35,10 +35,10 @@ import type { TestService } from './service.ts';
  */
 export type Caller = 'anyone' | 'user' | 'maker' | 'self' | 'admin';
 
-/** What a request does to the users table or, where it says so, to the audit table. */
+/** The kinds of operations on the users table or, if the name says so, on the audit table. */
 export type Operation = 'read' | 'write' | 'transaction' | 'read audit';
 
-/** What an example acts on. */
+/** The user and the data on which an example acts. */
 export interface Subject {
   /** The user whom a path's `{id}` names, and who calls what any user may. */
   readonly account: Account;
@@ -67,8 +67,8 @@ interface Example {
   /** Action and result of the audit entry that it leaves; absent: it leaves none. */
   readonly entry?: string;
   /**
-   * What that entry says besides, with SESSION for the account's session and SCOPE for which sessions
-   * the caller ends, all others or all; absent: nothing.
+   * The details of that entry: SESSION stands for the account's session, and SCOPE for the sessions that the
+   * caller ends, all others or all. Absent: the entry has no details.
    */
   readonly details?: object;
   /** Action and result of the entry that it leaves of a fault of the store. */
@@ -85,7 +85,7 @@ interface Example {
   readonly wantsVerified?: true;
   /** Whether it is no example where addresses are verified, because the change counts later. */
   readonly isAtOnce?: true;
-  /** What is different where there are sessions, beside the read of the session. */
+  /** The differences where there are sessions, beside the read of the session. */
   readonly withSessions?: Partial<Example>;
   /** Whether auditors may call it, as well as the caller and admins. */
   readonly isForAuditors?: true;
@@ -434,7 +434,7 @@ export interface ExampleRequest
   /** The status of the response when all is well. */
   readonly status: number;
   readonly operations: readonly Operation[];
-  /** What its 500 says when one of its operations fails: the message, and a field's name. */
+  /** The message and the name of a field in its 500 when one of its operations fails. */
   readonly storageFault?: StorageFault | undefined;
   /** As it is listed: `POST /api/login, wrong password`. */
   readonly name: string;
@@ -524,7 +524,7 @@ export const fieldsOf = (route: string, subject: Subject): readonly string[] => 
   return [...new Set(own.flatMap(({ json }) => Object.keys(json?.(subject) ?? {})))];
 };
 
-/** What fills the path's `{id}`. */
+/** The id that replaces `{id}` in the path. */
 export const idIn = ({ definition }: ExampleRequest, { account, memoryId }: Subject): string =>
   String(definition.uses.has('memory') ? memoryId : account.id);
 

@@ -87,7 +87,7 @@ export const newPerson = (fields: Claims = {}) => {
   return { sub, email: `${sub}@example.org`, email_verified: true, ...fields };
 };
 
-/** What an app does with an issuer and the service. */
+/** The requests that an app sends to an issuer and to the service. */
 export const identityClient = (api: ApiClient, issuer: Issuer) => {
   const newNonce = async (): Promise<string> => (await api('POST', '/api/login/nonces')).body.nonce;
   /** An ID token, and the nonce that it is for. */

@@ -28,7 +28,7 @@ export type Command = { readonly by?: number; readonly as?: 'user' } & (
   | { readonly kind: 'list' }
 );
 
-/** What the model says of an audit entry; it does not know the id of an absent `by`. */
+/** An audit entry as the model expects it. The model does not know the id of an absent `by`. */
 export interface ModelEntry {
   readonly action: string;
   readonly result: string;
@@ -218,7 +218,7 @@ const tokenClaims = (token: string) => {
   return { id, email, role };
 };
 
-/** What a response shows of users, in itself or in its token; of an error, nothing. */
+/** The users that a response shows, in its body or in its token; nothing if it is an error. */
 export const seenIn = ({ status, body }: Pick<ApiAnswer, 'status' | 'body'>): unknown => {
   if (status >= 400 || body === undefined) return undefined;
   const { token, data = body } = body;

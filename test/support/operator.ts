@@ -12,7 +12,7 @@ import { type AtEnd, makeFolder } from './folder.ts';
 import { startTestService } from './service.ts';
 import { scan, scanAudit, usersIn } from './stored-items.ts';
 
-/** What a command says first on standard error where the service is stopped. */
+/** The first line of a command on standard error while the service is stopped. */
 export const saidOfStopped =
   /^The service is not running: the settings of its start of \d{4}-\d\d-\d\dT[\d:]{8}Z count\.\n/;
 
@@ -43,7 +43,7 @@ const forEveryCommand = {
 export type Output = 'pipe' | 'full disk' | 'closed pipe';
 
 export interface Surroundings {
-  /** What is on standard input; nothing unless given. */
+  /** The text on standard input; by default there is none. */
   readonly input?: string;
   readonly environment?: Readonly<Record<string, string>>;
   /** Of standard output and of standard error; to the test unless given. */
@@ -169,7 +169,7 @@ const operatedService = async (atEnd: AtEnd, environment: Environment = {}) => {
       [...usersIn(await scan(inject('engine'), tables.USERS_TABLE))].sort(
         (a, b) => Number(a.id) - Number(b.id),
       ),
-    /** What the operator's commands left in the audit trail, oldest first. */
+    /** The entries of the operator's commands in the audit trail, oldest first. */
     entries: async () =>
       [...(await scanAudit(inject('engine'), tables.AUDIT_TABLE))]
         .filter(({ user_agent }) => user_agent?.startsWith('operator '))

@@ -80,7 +80,7 @@ const coseOf = (publicKey: KeyObject): ReadonlyMap<number, Cbor> => {
 
 const sha256 = (data: string | Buffer): Buffer => createHash('sha256').update(data).digest();
 
-/** What a test changes of what a genuine authenticator and browser do. */
+/** The differences that a test makes from a genuine authenticator and browser. */
 export interface Changes {
   readonly rpId?: string;
   readonly origin?: string;
@@ -104,7 +104,7 @@ export interface Changes {
   readonly altered?: (data: Buffer) => Buffer;
 }
 
-/** What is kept of a passkey, as JSON. */
+/** The data that are kept of a passkey, as JSON. */
 export interface KnownPasskey {
   readonly id: string;
   readonly handle: string;
@@ -162,7 +162,7 @@ export const newPasskey = ({
       handle,
       pem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     }),
-    /** What `navigator.credentials.create` answers to creation options, as JSON. */
+    /** The result of `navigator.credentials.create` for creation options, as JSON. */
     make: (
       { challenge, user }: { challenge: string; user?: { id: string } },
       changes: Changes = {},
@@ -191,7 +191,7 @@ export const newPasskey = ({
       };
       return { ...common(changes), response };
     },
-    /** What `navigator.credentials.get` answers to request options, as JSON. */
+    /** The result of `navigator.credentials.get` for request options, as JSON. */
     use: ({ challenge }: { challenge: string }, changes: Changes = {}) => {
       const client = clientData('webauthn.get', challenge, changes);
       const data = dataOf(changes);
@@ -208,7 +208,7 @@ export const newPasskey = ({
 };
 export type Passkey = ReturnType<typeof newPasskey>;
 
-/** What an app does with passkeys and a service. */
+/** The requests about passkeys that an app sends to a service. */
 export const passkeyClient = (api: ApiClient) => {
   const optionsFor = async (token: string, confirmation: object): Promise<ApiAnswer> =>
     api('POST', '/api/passkeys/options', { token, json: confirmation });

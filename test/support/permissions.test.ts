@@ -1,4 +1,4 @@
-/** What judges the requests of all services within their tests: test/support/permissions.ts. */
+/** Tests test/support/permissions.ts, which checks the requests of all services within their tests. */
 import { expect, it } from 'vitest';
 import type { TablePermission } from '../../infra/permissions.ts';
 import { isAllowed, takenBy } from './permissions.ts';

@@ -1,4 +1,4 @@
-/** What functions ask of the tables, judged by their permissions as IAM judges it. */
+/** Checks the requests of functions to the tables against their permissions, as IAM does. */
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
@@ -28,8 +28,8 @@ interface Asking {
 }
 
 /**
- * What a request takes: a transaction takes an action for each kind of its items. Each has all keys of the request,
- * because nobody knows whether AWS judges it by the keys of its own items alone.
+ * The actions for which a request needs permission: a transaction needs one for each kind of its items. Each action has
+ * all keys of the request, because it is not known whether AWS checks an action only by the keys of its own items.
  */
 export const takenBy = (
   operation: string,

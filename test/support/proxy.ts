@@ -17,7 +17,7 @@ export interface EngineRequest {
   readonly operation: string;
   /** The tables that it names. */
   readonly tables: readonly string[];
-  /** What it asks for, without the token that tells one transaction from the next. */
+  /** Its content, without the token that tells one transaction from the next. */
   readonly content: string;
   /** Items that it writes. */
   readonly writes: number;
@@ -71,7 +71,7 @@ const cancelWith =
     return cancelFor(code, ...Array<string>(writes - 1).fill('None'))(exchange);
   };
 
-/** What may go wrong with one request. */
+/** The faults that one request may have. */
 export const faults = {
   pass,
   reset: ({ socket }) => void socket.resetAndDestroy(),

@@ -16,7 +16,7 @@ const browser = await browserForThisFile();
 
 const key = `accounts-client.${sessions.url}`;
 
-/** What a script in a page comes to. */
+/** The result of a script in a page. */
 const run = (page: Page, script: string) => page.evaluate<unknown>(script);
 
 const reasonsIn = (page: Page) => run(page, 'reasons');

@@ -1,4 +1,4 @@
-/** What users do with their own account in a page of another origin, under settings that ask more of them. */
+/** Users change their own account in a page of another origin, under settings that require more of them. */
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Page } from 'playwright-core';
@@ -31,7 +31,7 @@ const browser = await browserForThisFile();
 
 const key = `accounts-client.${serviceUrl}`;
 
-/** What a script in a page comes to. */
+/** The result of a script in a page. */
 const run = (page: Page, script: string) => page.evaluate<unknown>(`(async () => { ${script} })()`);
 
 /** Opens a page, in which a new user logs in. */

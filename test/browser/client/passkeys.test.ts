@@ -23,7 +23,7 @@ const service = await serviceForThisFile({
 url = service.url;
 const browser = await browserForThisFile();
 
-/** What a script in a page comes to. */
+/** The result of a script in a page. */
 const run = (page: Page, script: string) => page.evaluate<unknown>(`(async () => { ${script} })()`);
 
 /** Parts of browsers that some lack, and that extensions break. */

@@ -1,4 +1,4 @@
-/** What the API answers, so that screens have the same data at the same time. */
+/** The responses of the API, so that screens have the same data at the same time. */
 import type {
   AuditEntry,
   AuditSealSummary,
@@ -109,7 +109,7 @@ export const entries: readonly AuditEntry[] = [
 
 const attacker = { ip_address: '203.0.113.66', user_agent: 'python-requests/2.32.3' };
 
-/** What the newest entries are after an attack, which begins before them. */
+/** The newest entries, which were written after the attack. */
 const after: readonly Partial<AuditEntry>[] = [
   {
     user_id: 1,
@@ -236,7 +236,7 @@ const bodies: Readonly<Record<string, (query: URLSearchParams) => unknown>> = {
   ),
 };
 
-/** What there is no body for. */
+/** The response to a path that has no body. */
 const missing = { code: 'USER_NOT_FOUND', title: 'User not found', status: 404 };
 
 /** The response to a request for a path of the API. */

@@ -41,7 +41,7 @@ export async function send(
   return answer;
 }
 
-/** What happens before both requests, if one of them is of this name. */
+/** The preparation, by the name of a request: it happens before both requests. */
 export const preparations: Partial<Readonly<Record<Name, (scene: Scene) => Promise<unknown>>>> = {
   'a promotion by another admin': makeGrantor,
   'rights of an auditor by another admin': makeGrantor,

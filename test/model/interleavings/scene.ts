@@ -27,7 +27,7 @@ export interface Scene extends Omit<Account, 'token'>, Proxied {
   /** Two codes that nobody has used. */
   readonly code?: string | undefined;
   readonly spare?: string | undefined;
-  /** What a request needs that was prepared for it: another admin, lost tokens, an unconfirmed secret. */
+  /** Prepared for the requests that need it: another admin, lost tokens, an unconfirmed secret. */
   grantor?: Account;
   lost?: Tokens;
   pending?: string;

@@ -1,4 +1,4 @@
-/** What there is of a user after two requests, as the API and the table show it. */
+/** The state of a user after two requests, as the API and the table show it. */
 import { expect } from 'vitest';
 import type { ApiAnswer } from '../../support/client.ts';
 import { sessionIn } from '../../support/examples.ts';
@@ -25,7 +25,7 @@ export interface Standing {
   readonly invitation?: string;
 }
 
-/** What there is where no request changed anything, of a user who was not invited. */
+/** The state of a user who was not invited, if no request changed anything. */
 export const before: Standing = {
   name: 'before',
   address: 'before',

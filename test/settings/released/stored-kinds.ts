@@ -1,6 +1,6 @@
 /**
- * What the service stores, a row for each kind: how a user has it stored, and what that user expects of it
- * later, of the same version or of a newer one.
+ * The kinds of data that the service stores, a row for each: how a user has it stored, and what that user expects
+ * of it later, of the same version or of a newer one.
  */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
