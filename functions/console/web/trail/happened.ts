@@ -49,7 +49,8 @@ const isChange = (value: unknown): value is { from: unknown; to: unknown } =>
 
 /** Whether a field is an attribute whose values the details have. */
 const isToldOf = (name: string, { attributes }: Details): boolean =>
-  name.startsWith('attributes.') && name.slice('attributes.'.length) in Object(attributes);
+  name.startsWith('attributes.') &&
+  Object.hasOwn(Object(attributes), name.slice('attributes.'.length));
 
 /** The words for a detail, by its name; for others `name: value`. Empty: nothing. */
 const sayings: Readonly<Record<string, (value: unknown, all: Details) => string>> = {
@@ -88,8 +89,11 @@ const sayings: Readonly<Record<string, (value: unknown, all: Details) => string>
 };
 
 const say = (name: string, value: unknown, all: Details): string => {
+  // Attributes may have the names `from` and `to`.
+  const said = sayings[name]?.(value, all);
+  if (said !== undefined) return said;
   if (isChange(value)) return `${words(name)}: ${quoted(value.from)} → ${quoted(value.to)}`;
-  return sayings[name]?.(value, all) ?? `${words(name)}: ${quoted(value)}`;
+  return `${words(name)}: ${quoted(value)}`;
 };
 
 /** Such as `role: user → admin`, or `password, by reset link`. */
