@@ -67,10 +67,12 @@ export function isExact(value: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }
 
-/** Whether a text is a day of the calendar, such as 2026-11-20. */
+/** Whether a text is a day of the calendar, such as 2026-11-20. There is no year 0, which no date field of HTML shows. */
 export function isDay(text: string): boolean {
   // A 30th of February is read as a day in March; a 40th as none, of which the JSON is null.
-  return /^\d{4}-\d\d-\d\d$/.test(text) && new Date(text).toJSON()?.startsWith(text) === true;
+  return (
+    /^(?!0000)\d{4}-\d\d-\d\d$/.test(text) && new Date(text).toJSON()?.startsWith(text) === true
+  );
 }
 
 /** Names that mean something else in a user, in a token, or in an entry. */

@@ -53,7 +53,7 @@ const sound = {
   boolean: fc.boolean(),
   choice: fc.constantFrom(...choices),
   date: fc
-    .date({ min: new Date('0000-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
+    .date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
     .map((date) => date.toJSON().slice(0, 10)),
 } satisfies Readonly<Record<Attribute['type'], fc.Arbitrary<unknown>>>;
 

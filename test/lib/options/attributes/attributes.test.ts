@@ -43,6 +43,8 @@ describe('A value', () => {
     ['terms', false, false],
     ['plan', 'pro', 'pro'],
     ['born', '2024-02-29', '2024-02-29'],
+    ['born', '0001-01-01', '0001-01-01'],
+    ['born', '9999-12-31', '9999-12-31'],
     ['nick', null, null],
   ])('of %s may be %j', (name, given, value) => {
     expect(parse({ [name]: given })).toEqual({ [name]: value });
@@ -63,6 +65,7 @@ describe('A value', () => {
     ['plan', ['pro'], 'UNKNOWN_VALUE', 'must be one of free, pro'],
     ['born', '2023-02-29', 'INVALID_FORMAT', 'must be a date such as 2026-11-20'],
     ['born', '2023-2-9', 'INVALID_FORMAT', 'must be a date such as 2026-11-20'],
+    ['born', '0000-01-01', 'INVALID_FORMAT', 'must be a date such as 2026-11-20'],
     ['other', 'x', 'UNKNOWN_VALUE', 'is not declared'],
     ['prototype', 'x', 'UNKNOWN_VALUE', 'is not declared'],
     ['constructor', 'x', 'UNKNOWN_VALUE', 'is not declared'],
