@@ -1,8 +1,11 @@
 import { decodeJwt } from 'jose';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
+import { userItem } from '../../lib/users/store.ts';
 import {
   entriesOf,
+  listUsers,
   outcome,
+  readPages,
   refusal,
   serviceForThisFile,
   uniqueAgent,
@@ -10,7 +13,9 @@ import {
 import { type Account, logIn, register, uniqueEmail } from '../support/client.ts';
 import { appoint } from '../support/examples.ts';
 import { mailingServiceForThisFile } from '../support/mailbox.ts';
+import { storedUser } from '../support/stored-user.ts';
 import { mailedToken, verificationSettings, verify } from '../support/verification.ts';
+import { writeBatches } from '../support/write-batches.ts';
 
 const declared = {
   USER_ATTRIBUTES: JSON.stringify([
@@ -78,6 +83,22 @@ describe('The attributes of a user', () => {
       refusal(400, 'limit must be a whole number from 1 to 100 with attributes'),
     );
     expect((await list('attributes=true&limit=100')).status).toBe(200);
+  });
+
+  it('are in every page of such a list, which has 100 users by default', async () => {
+    const users = Array.from({ length: 101 }, (_, i) =>
+      userItem(storedUser({ id: 1_000_000 + i })),
+    );
+    await writeBatches(inject('engine'), service.environment.USERS_TABLE ?? '', users);
+
+    const pages = await readPages(api, '/api/users?attributes=true', { token: adminToken });
+
+    const listed = pages.flatMap(({ answer }) => answer.body);
+    expect([pages.length > 1, pages[0]?.answer.body.length]).toEqual([true, 100]);
+    expect(listed.map(({ id }) => id)).toEqual(
+      (await listUsers(api, adminToken)).map(({ id }) => id),
+    );
+    for (const user of listed) expect(user).toHaveProperty('attributes');
   });
 
   it('are set with a user: users write theirs, and admins all', async () => {
