@@ -13,6 +13,7 @@ const service = await serviceForThisFile({
     { name: 'seats', type: 'number' },
     { name: 'terms', type: 'boolean' },
     { name: 'born', type: 'date' },
+    { name: 'size', type: 'choice', choices: ['20', '5'] },
     { name: 'nick', type: 'text', maxLength: 5, writer: 'user' },
   ]),
 });
@@ -26,6 +27,8 @@ it('An admin writes all attributes of a user, and the trail says what they were'
   const save = () => page.getByRole('button', { name: 'Save the attributes' }).click();
 
   await page.getByLabel('plan').selectOption('pro');
+  const sizes = page.getByLabel('size').getByRole('option');
+  expect(await sizes.allInnerTexts()).toEqual(['Not set', '20', '5']);
   await page.getByLabel('seats').fill('2.5');
   await page.getByLabel('terms').selectOption('Yes');
   await page.getByLabel('born').fill('2000-02-29');
@@ -60,7 +63,13 @@ it('An auditor sees all attributes, and writes those of their own that users wri
 
   await page.getByText('The attributes are saved.').waitFor();
   await page.getByRole('term').getByText('born').waitFor();
-  expect(await page.getByRole('term').allInnerTexts()).toEqual(['plan', 'seats', 'terms', 'born']);
+  expect(await page.getByRole('term').allInnerTexts()).toEqual([
+    'plan',
+    'seats',
+    'terms',
+    'born',
+    'size',
+  ]);
   const answer = await api('GET', '/api/profile', { token: user.token });
   expect(answer.body.data.attributes).toEqual({ plan: 'free', nick: 'Ada' });
 });

@@ -8,7 +8,10 @@ import { tell } from './notice.tsx';
 import { changeUser, isOwn, type UserProps } from './profile.tsx';
 import { Card } from './screen.tsx';
 
-const unset = { '': 'Not set' };
+const yesAndNo = [
+  ['true', 'Yes'],
+  ['false', 'No'],
+] as const;
 
 /** Whether the user who is signed in may write an attribute of a user. */
 const mayWrite = ({ writer }: Attribute, user: UserProps['user']): boolean =>
@@ -17,10 +20,12 @@ const mayWrite = ({ writer }: Attribute, user: UserProps['user']): boolean =>
 /** The name of a field, as errors point to it. */
 const fieldOf = ({ name }: Attribute): string => `attributes/${name}`;
 
-const optionsOf = ({ type, choices = [] }: Attribute): Readonly<Record<string, string>> =>
-  type === 'boolean'
-    ? { ...unset, true: 'Yes', false: 'No' }
-    : { ...unset, ...Object.fromEntries(choices.map((each) => [each, each])) };
+/** The values and their texts, in the order of the declaration, which an object would not keep of numbers. */
+const optionsOf = ({ type, choices = [] }: Attribute): Map<string, string> =>
+  new Map([
+    ['', 'Not set'],
+    ...(type === 'boolean' ? yesAndNo : choices.map((each) => [each, each] as const)),
+  ]);
 
 const AttributeField = ({ attribute, value }: { attribute: Attribute; value: string }) => {
   const { name: label, type } = attribute;

@@ -123,7 +123,8 @@ interface SelectProps
   readonly label: string;
   readonly name: string;
   readonly defaultValue?: string;
-  readonly options: Readonly<Record<string, string>>;
+  /** The texts by their values; a map also keeps the order of values that are numbers. */
+  readonly options: Readonly<Record<string, string>> | Map<string, string>;
 }
 
 export const Select = ({ label, defaultValue, options, ...select }: SelectProps) => {
@@ -132,7 +133,7 @@ export const Select = ({ label, defaultValue, options, ...select }: SelectProps)
     <div class="field">
       <label for={id}>{label}</label>
       <select {...select} id={id}>
-        {Object.entries(options).map(([value, text]) => (
+        {(options instanceof Map ? [...options] : Object.entries(options)).map(([value, text]) => (
           <option key={value} value={value} {...{ defaultSelected: value === defaultValue }}>
             {text}
           </option>
