@@ -56,7 +56,8 @@ export const importUsers: Command = {
 be left out, as false, if the service verifies no addresses). Optional fields are role (user or admin),
 auditor (true or false), created_at and, for a user who may not log in, suspended_at: times in ISO 8601
 or as PostgreSQL prints them, with an offset from UTC; and attributes, an object: those that the
-service declares must follow their rules, and all others are kept. Other fields are ignored; users get new ids.
+service declares must follow their rules, and others, which must be text, numbers, true or false, are
+kept. Other fields are ignored; users get new ids.
 Hashes are bcrypt hashes ($2a$, $2b$, $2y$, of a cost up to the service's BCRYPT_COST) or hashes from
 export-users of this service. For a user without such a hash write null: the user sets a password by a
 reset before the first login. A plain bcrypt hash covers only the first 72 bytes of a password: users
