@@ -170,12 +170,12 @@ const inTurn = async (steps: readonly Step[]): Promise<readonly Count[]> => {
 /** The lanes of the gate. The rehearsal waits for its emulator, and so leaves the processors to the others. */
 const startGate = (): readonly Promise<readonly Count[]>[] => {
   const first = inTurn([service]);
-  const tests = async () => [...(await first), ...(await inTurn([others, storage, ...code]))];
+  const tests = async () => [...(await first), ...(await inTurn([others]))];
   const deployment = async () => {
     await first;
     return inTurn([rehearsal]);
   };
-  return [tests(), inTurn([...built, part('contract')]), deployment()];
+  return [tests(), inTurn([...built, part('contract'), storage, ...code]), deployment()];
 };
 
 /** Says what a lane came to; one that dies is a failure. */
