@@ -81,8 +81,19 @@ export const tryPermissions = async (
     const refused = await tryRefused(deployment, call);
     return `${allowed} calls of ${functions.length} functions were allowed, ${refused}`;
   } finally {
-    await place.call('lambda', 'delete_function', { FunctionName: nameOf(place) });
+    await removeProbe(place);
   }
+};
+
+/** Removes the function and its log group, which Lambda makes when the function is first called. */
+const removeProbe = async (place: Place): Promise<void> => {
+  const { call } = place;
+  const FunctionName = nameOf(place);
+  await call('lambda', 'delete_function', { FunctionName });
+  const logGroupName = `/aws/lambda/${FunctionName}`;
+  await call('logs', 'delete_log_group', { logGroupName }).catch((error: Error) => {
+    if (error.name !== 'ResourceNotFoundException') throw error;
+  });
 };
 
 const variablesOf = async (
