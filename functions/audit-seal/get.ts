@@ -31,7 +31,7 @@ export const handler = protectedEndpoint(contract.get, async () => {
     };
   }
   const { number, at, count, interval, check: outcome } = newest;
-  // A full file ends at the key of an entry, which need not begin with a time.
+  // A full file ends at an entry's key, which need not begin with a time.
   const until = timeIn(newest.until) ?? at;
   const now = Date.now();
   const isBehind = newest.until < dueBefore(interval, now);

@@ -59,7 +59,7 @@ export const logout = {
   exists: hasSessions,
   may: 'own',
   evenIfDeleted: true,
-  // A parameter that asks for more than this one session must not be ignored.
+  // A parameter that asks to end more than this session must not be ignored.
   query: () => ({}),
   refusesOtherParameters: true,
   storageFault: ['Error logging out', 'err'],
@@ -154,7 +154,7 @@ export const descriptions: Descriptions = {
   }),
 };
 
-/** The tokens in responses under some settings, with a refresh token if there are sessions. */
+/** The tokens in responses under given settings, with a refresh token if there are sessions. */
 export function tokensUnder(settings: ServiceValues) {
   const tokens = {
     message: v.string(),

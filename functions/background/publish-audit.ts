@@ -32,7 +32,7 @@ async function putOrReport(event: AuditEvent): Promise<DynamoDBBatchItemFailure[
   }
 }
 
-/** The errors after which the same event would be refused again (EventBridge's API, PutEvents). */
+/** The errors after which EventBridge would refuse the same event again (PutEvents). */
 const isRefusal = /^(InvalidArgument|MalformedDetail|NotAuthorizedFor\w+|ValidationException)$/;
 
 /** Puts an event on the bus, or into a queue if the bus refuses it, so that it does not hold up other events. */

@@ -5,7 +5,7 @@ export type Answer<Data> =
   | { readonly data: Data; readonly error: null }
   | { readonly data: null; readonly error: AccountsError };
 
-/** An answer with the response, whose body was already read; absent if no response came. */
+/** An answer with the HTTP response, whose body was already read; `response` is absent if none came. */
 export type ApiAnswer<Data> = Answer<Data> & { readonly response?: Response | undefined };
 
 /**
@@ -35,7 +35,7 @@ export class AccountsError extends Error {
   readonly code: ErrorCode;
   /** The status of the response; 0 if no response came. */
   readonly status: number;
-  /** The faults of the fields of the body, by the names of the fields. */
+  /** The faults of the body, by the names of its fields. */
   readonly fields: Readonly<Record<string, string>>;
   /** Seconds after which the call may succeed. */
   readonly retryAfter: number | undefined;

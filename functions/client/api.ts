@@ -119,7 +119,7 @@ async function call(
 
 /**
  * The JSON of a response, or its text; undefined if the body is empty.
- * @throws {AccountsError} for a page: an app's own server answers any path with one, and no operation does
+ * @throws {AccountsError} for an HTML page: an app's own server returns one for any path, and no operation does
  */
 async function bodyOf(response: Response): Promise<unknown> {
   const { headers, status } = response;

@@ -21,7 +21,7 @@ export interface BrowserSession {
   readonly sendTo: readonly string[];
   /** The refresh, once it has begun. */
   renewal?: Promise<Answer<Tokens>>;
-  /** The tokens that the service issued then. */
+  /** The tokens that the service issued in this refresh. */
   renewed?: Tokens;
   hasEnded: boolean;
 }
@@ -32,7 +32,7 @@ export interface Outgoing {
   set(name: string, value: string): unknown;
 }
 
-/** The session of a request, as its cookies have it. */
+/** The session of a request, according to its cookies. */
 export function sessionOf(
   { headers }: Pick<Request, 'headers'>,
   app: Pick<BrowserSession, 'naming' | 'sendTo'> & Pick<Service, 'url' | 'fetch'>,
@@ -48,13 +48,13 @@ export function secondsLeft({ token }: Tokens): number {
   return (readToken(token).ends - Date.now()) / 1000;
 }
 
-/** Refreshes the tokens, at most once for a request. If the service refuses that, the session has ended. */
+/** Refreshes the tokens, at most once for a request. If the service refuses the refresh, the session has ended. */
 export function renew(session: BrowserSession): Promise<Answer<Tokens>> {
   session.renewal ??= renewed(session);
   return session.renewal;
 }
 
-/** Adds to a response the cookies that the browser is to keep from then on, and deletes the others. */
+/** Adds the cookies that the browser must keep from now on to a response, and deletes the others. */
 export function setCookies(session: BrowserSession, response: Outgoing): void {
   const { cookies, naming, renewed, hasEnded } = session;
   const newest = hasEnded ? undefined : (renewed ?? cookies.tokens);

@@ -35,7 +35,7 @@ export interface Accounts<Declared extends object = object> extends Calls<Declar
   /** Who is signed in, as the token says; null: nobody; undefined: not read yet, see `ready`. */
   readonly user: User<Declared> | null | undefined;
   readonly ready: Promise<void>;
-  /** Calls the listener at once, or when `user` is read, and after every change. @returns a function that ends this */
+  /** Calls the listener at once, or when `user` is read, and after every change. @returns a function that removes it */
   onChange(listener: Listener<Declared>): () => void;
   /** Calls the listener after every change: for `useSyncExternalStore`, with `getSnapshot`. */
   subscribe(listener: Listener<Declared>): () => void;
@@ -44,7 +44,7 @@ export interface Accounts<Declared extends object = object> extends Calls<Declar
   readonly fetch: Fetch;
   /**
    * A token that is valid; null: nobody is signed in, or no valid token can be obtained now.
-   * @param options `renew`: a new one, which says what is true now, unless the service gives none
+   * @param options `renew`: a new token with the present claims, unless the service issues none
    */
   getToken(options?: { readonly renew?: boolean }): Promise<string | null>;
   /** Signs in with tokens that were obtained elsewhere. @throws {TypeError} if they are not tokens of the service */

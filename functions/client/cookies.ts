@@ -50,7 +50,7 @@ export function cookiesIn(headers: Headers, { prefix }: Naming): Cookies {
   const values = new Map(held.map(([name, value]) => [name.slice(prefix.length), value]));
   const seconds = [...values.keys()].filter((name) => /^\d{1,15}$/.test(name));
   const isSentAgain = values.has(again);
-  // A mark that no logout of this app has set does not count, and goes with the next login.
+  // A mark that was not set by a logout of this app does not count, and the next login deletes it.
   const marked = values.get(out);
   const loggedOut = /^\d{1,15}$/.test(marked ?? '') ? Number(marked) : 0;
   const pairs = seconds
@@ -98,8 +98,8 @@ export function sentAgain({ prefix, attributes }: Naming): string {
 }
 
 /**
- * A `Set-Cookie` that marks a logout for ten minutes. Pairs that were issued before it do not count, in case the
- * response to an earlier request, which brings new tokens, arrives later.
+ * A `Set-Cookie` that marks a logout for ten minutes. Pairs that were issued before the logout do not count: the
+ * response to an earlier request may bring new tokens after it.
  */
 export function loggedOut({ prefix, attributes }: Naming): string {
   return `${prefix}${out}=${Math.ceil(Date.now() / 1000)}; ${attributes}; Max-Age=600`;
@@ -124,7 +124,7 @@ export function headersWith(
 /** The most bytes that the name and the value of a cookie may have together (RFC 6265bis, section 5.7). */
 const maxBytes = 4096;
 
-// The name endings of the cookies that do not hold a pair which the browser keeps.
+// The endings of cookie names, except for the cookies of pairs that the browser keeps.
 const next = 'next';
 const again = 'again';
 const out = 'out';

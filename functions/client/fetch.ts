@@ -64,7 +64,7 @@ export async function send(
   return isNew && !isStream(init.body) ? sendWith(next) : response;
 }
 
-/** Other servers may refuse a token for other reasons than its age, for which they would refuse a new one too. */
+/** Other servers may refuse a token for reasons other than its age, for which they would also refuse a new token. */
 function isRefused({ status, headers }: Response, session: Session, isOfService: boolean): boolean {
   if (status !== 401) return false;
   if (isOfService) return /^TOKEN_(EXPIRED|INVALID)$/.test(headers.get('Error-Code') ?? '');

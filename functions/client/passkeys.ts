@@ -18,7 +18,7 @@ export interface Passkeys<Declared extends object = object> {
   readonly isSupported: boolean;
   /**
    * Logs in with a passkey. The browser asks for it, or with `autofill` offers it among the suggestions of an address
-   * field. Such an offer stands until another request is made; if it fails, its error has the code `ABORTED`.
+   * field. Such an offer lasts until another request is made; if the offer fails, its error has the code `ABORTED`.
    */
   logInByPasskey(
     options?: CallOptions & { readonly autofill?: boolean },
@@ -37,7 +37,7 @@ export interface Passkeys<Declared extends object = object> {
   ): Promise<Answer<undefined>>;
   /** Deletes the account of the user, and tells the browser to offer no passkey of this user any more. */
   deleteAccount(confirmation: AccountDeletion, options?: CallOptions): Promise<Answer<undefined>>;
-  /** Tells the browser the user's passkeys and names. Only after a change of the user's name must it be called. */
+  /** Tells the browser the user's passkeys and names. An app must call it only after a change of the user's name. */
   tellBrowser(): Promise<void>;
 }
 
@@ -104,7 +104,7 @@ function passkeysOf<Declared extends object>(accounts: Accounts<Declared>): Pass
   };
 }
 
-/** An offer among the suggestions of a field. Browsers allow one at a time, and none during another request. */
+/** An offer among the suggestions of a field. Browsers allow one offer at a time, and none during another request. */
 interface Offer {
   end: () => void;
 }

@@ -47,7 +47,7 @@ export function originOf(url: string): string | undefined {
   return `${scheme}://${host}${isDefault ? '' : `:${port}`}`.toLowerCase();
 }
 
-/** It does not match a URL with a user name, or a backslash or a space in the host: parsers disagree on those. */
+/** Matches no URL with a user name, or with a backslash or a space in the host: parsers disagree on such URLs. */
 const absolute = /^(https?):\/\/([^\s/?#\\@:[\]]+|\[[\da-f:.]+\])(?::(\d+))?(?=[/?#]|$)/i;
 
 function resolved(url: string, base: string): string {

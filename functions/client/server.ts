@@ -38,10 +38,10 @@ export interface SessionCookiesOptions<Declared extends object = object> {
 
 /** Who sent a request. */
 export interface Visitor<Declared extends object = object> {
-  /** Null: nobody is logged in. Undefined: it cannot be found out now, and `error` says why. */
+  /** Null: nobody is logged in. Undefined: whether somebody is logged in is unknown now, and `error` says why. */
   readonly user: User<Declared> | null | undefined;
   readonly error: AccountsError | null;
-  /** `fetch` with the token of the caller, for the service and for what `sendTo` names. */
+  /** `fetch` with the token of the caller, for the service and the origins in `sendTo`. */
   readonly fetch: Fetch;
 }
 
@@ -69,7 +69,7 @@ export interface SessionCookies<Declared extends object = object> {
 }
 
 /**
- * Keeps the sessions of an app's users in cookies of its own.
+ * Keeps the sessions of an app's users in the app's own cookies.
  * @throws {TypeError} for an origin or a name that cookies cannot have
  */
 export function sessionCookies<Declared extends object = object>(

@@ -22,11 +22,11 @@ const { PublicKeyCredential: signals = {} } = globalThis as unknown as {
 interface Teller {
   /** Tells the browser which passkeys the user who is signed in has. If that fails, the browser changes nothing. */
   tell(): Promise<void>;
-  /** Makes a change of the passkeys. Whatever was read before its end is not told. */
+  /** Makes a change of the passkeys. A list that was read before the change ended is not passed on to the browser. */
   changing<Result>(change: () => Promise<Result>): Promise<Result>;
 }
 
-/** Tells only the latest list, and none while passkeys change: the browser forgets each passkey that a list lacks. */
+/** Passes on only the latest list, and none during a change: the browser forgets each passkey that a list lacks. */
 export function tellerOf(api: Api): Teller {
   let changes = 0;
   let turn = 0;
@@ -69,7 +69,7 @@ export function tellAccepted(accepted: Accepted): Promise<void> {
   return attempt(signals.signalAllAcceptedCredentials?.(accepted));
 }
 
-/** @param isCurrent whether what was read is still true */
+/** @param isCurrent whether the list that was read is still true */
 async function tellBrowser(api: Api, isCurrent: () => boolean): Promise<void> {
   const own = await findAccepted(api);
   if (!own || !isCurrent()) return;

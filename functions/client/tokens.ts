@@ -129,7 +129,7 @@ async function change(keeper: Keeper, make: () => Promise<Outcome>): Promise<Out
 const limit = 10_000;
 
 async function replace(keeper: Keeper, used: Session): Promise<Outcome> {
-  // It takes a moment until this page sees what another tab has written before it released the lock.
+  // Writes of another tab before it released the lock become visible to this page with a short delay.
   if (place.document) await new Promise((resume) => setTimeout(resume, 50));
   const session = await load(keeper);
   const { refreshToken } = session ?? {};
@@ -145,7 +145,7 @@ async function replace(keeper: Keeper, used: Session): Promise<Outcome> {
   if (next) return save(keeper, next);
   const { status } = given as AccountsError;
   if (status === 401) {
-    // The mark tells other tabs that the service has ended the session, and nobody has logged out.
+    // The mark tells other tabs that the service has ended the session, and that nobody has logged out.
     await keeper.kept.set(endedMark);
     return drop(keeper, 'ended');
   }
@@ -173,7 +173,7 @@ async function drop({ kept }: Keeper, reason: Reason): Promise<Outcome> {
   return { session: null, reason };
 }
 
-/** The session in a stored text; null: it has none. */
+/** The session in a stored text; null: the text has none. */
 function sessionIn(text: string | null): Session | null {
   try {
     const { ahead = 0, ...tokens } = JSON.parse(text ?? '');

@@ -21,7 +21,7 @@ export async function verifyToken<Declared extends object = object>(
   token: string,
   { url, issuer = url, audience = issuer }: Verification,
 ): Promise<Answer<User<Declared>>> {
-  // The algorithm is this one, whatever the token names.
+  // No other algorithm is accepted, whichever the token names.
   const expected = { algorithms: ['RS256'], typ: 'at+jwt', issuer, audience };
   try {
     await jwtVerify(token, keysOf(url), { ...expected, requiredClaims: ['exp', 'iat'] });
@@ -33,7 +33,7 @@ export async function verifyToken<Declared extends object = object>(
 
 const sets = new Map<string, JWTVerifyGetKey>();
 
-/** The keys of a service. Those that were read are shared by all verifications. */
+/** The keys of a service, which are read once for all verifications. */
 function keysOf(url: string): JWTVerifyGetKey {
   const known = sets.get(url) ?? createRemoteJWKSet(new URL(`${url}/.well-known/jwks.json`));
   sets.set(url, known);

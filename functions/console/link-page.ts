@@ -1,5 +1,5 @@
 /**
- * The pages to which mailed links lead where the app has none: one form each, which
+ * The pages to which mailed links lead if the app has no such pages: each is a form, which
  * functions/console/web/link-form.ts sends with the token of the link.
  */
 import { type Config, hasSessions, type Language } from '../../lib/ground/settings.ts';

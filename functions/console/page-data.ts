@@ -28,7 +28,7 @@ export interface PageData {
   readonly mailLanguage: string;
   /** Whether the trail is sealed; 'paused': what was sealed before can be read. */
   readonly auditSeal: 'on' | 'paused' | 'off';
-  /** Whether there is a sealed trail to show: a service that keeps nothing has none. */
+  /** Whether there is a sealed trail to show: a service that stores nothing has none. */
   readonly sealed: boolean;
   readonly docs: 'on' | 'off';
   /** 'full': the trail has the names of deleted users. */

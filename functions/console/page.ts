@@ -17,7 +17,7 @@ import { emailPattern } from '../../lib/users/fields.ts';
 import { mark } from './mark.ts';
 import type { PageData } from './page-data.ts';
 
-/** Security headers: scripts turn no text into HTML or code, and no other page frames or controls this one. */
+/** Security headers: scripts cannot turn text into HTML or code, and no other page can frame or control this one. */
 export const pageHeaders = {
   'Content-Security-Policy': [
     "default-src 'none'",
@@ -44,7 +44,7 @@ export function renderPage(settings: Config, files: FileNames): string {
       meanings: `/console/${files['meanings.json']}`,
     } satisfies PageData,
     body: '<noscript><p>The console needs JavaScript.</p></noscript>\n<div id="console"></div>',
-    // Parts of screens are loaded later; this is what they share with the first script.
+    // The code that the first script shares with parts of screens that are loaded later.
     preloaded: Object.values(files).filter((name) => name.startsWith('chunk.')),
   });
 }
@@ -115,12 +115,12 @@ function dataOf(settings: Config): Omit<PageData, 'meanings'> {
   };
 }
 
-/** JSON that cannot end the element of the page in which it stands, whatever it contains. */
+/** JSON that cannot close the HTML element around it, whatever it contains. */
 function json(data: object): string {
   return JSON.stringify(data).replaceAll('<', '\\u003c');
 }
 
-/** The parts of a declaration that a form needs: the page is public. */
+/** The parts of a declaration that a form needs, and no others: the page is public. */
 function shownDeclaration({ name, type, choices, writer }: Attribute) {
   return { name, type, ...(choices && { choices }), ...(writer && { writer }) };
 }

@@ -3,7 +3,7 @@ import type { ServiceValues } from '../../lib/ground/settings.ts';
 import { endpoints } from '../contracts.ts';
 
 /**
- * The document of the service under some settings.
+ * The document of the service under given settings.
  * @param server the URL under which the service is reached
  */
 export function documentFor(settings: ServiceValues, server: string) {

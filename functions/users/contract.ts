@@ -233,7 +233,7 @@ export const descriptions: Descriptions = {
         'CURRENT_PASSWORD_WRONG',
         'TOO_MANY_ATTEMPTS',
       ],
-      // Invitations also count here after mails were turned off.
+      // Invitations also count after mails were turned off.
       'INVITATION_NOT_ACCEPTED',
       confirmationErrors(settings),
     ],
@@ -299,7 +299,7 @@ export function exampleProfile(settings: ServiceValues) {
   };
 }
 
-/** The parameter that has a list show attributes. */
+/** The parameter that adds attributes to a list. */
 function attributesParameter(settings: ServiceValues) {
   return fieldsIf(hasAttributes(settings), {
     attributes: v.optional(
@@ -343,7 +343,7 @@ function newUserOfAdmins(settings: ServiceValues, given: Fields | undefined) {
 function passwordUnlessInvited(settings: ServiceValues, given: Fields | undefined) {
   if (!sendsMail(settings)) return password;
   if (!given) return v.exactOptional(password);
-  // Null and '' count as no password; createUser refuses any other value.
+  // Null and '' mean that there is no password; createUser refuses any other value.
   return given.invite === true ? v.optional(v.custom<string>(() => true)) : password;
 }
 
@@ -411,7 +411,7 @@ function userFields(settings: ServiceValues) {
   };
 }
 
-/** The callers who see no more of other users than users do. */
+/** The words for callers who see no more of other users than ordinary users see. */
 function noReaders(settings: ServiceValues) {
   return hasSessions(settings) ? 'neither admins nor auditors' : 'not admins';
 }

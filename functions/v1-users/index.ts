@@ -66,7 +66,7 @@ function userAt(path: { id?: string } | undefined): MemoryUser {
   return user;
 }
 
-/** @throws {DomainError} EMAIL_EXISTS when another user than the holder has the address */
+/** @throws {DomainError} EMAIL_EXISTS if a user other than the holder has the address */
 function requireFreeEmail(email: string, holder?: number): void {
   const id = idsByEmail.get(untrimmedKey(email));
   if (id !== undefined && id !== holder) throw new DomainError('EMAIL_EXISTS');

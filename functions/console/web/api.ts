@@ -1,4 +1,4 @@
-/** The service, called with the token of the session, and its errors as screens say them. */
+/** Calls the service with the token of the session, and words its errors for screens. */
 import type { AccountsError, ApiAnswer } from '../../client/answer.ts';
 import type { Problem } from '../../client/paths.ts';
 import type { PageData } from '../page-data.ts';
@@ -28,9 +28,9 @@ export class ConsoleError extends Error {
   readonly code: string;
   /** The faults of a form, by its fields. */
   readonly faults: Readonly<Record<string, string>>;
-  /** When the request may be sent again, by `performance.now()`, which nobody sets. */
+  /** When the request may be sent again, by `performance.now()`, which no change of the clock affects. */
   readonly mayRetryAt: number;
-  /** Whether something may have been changed all the same: a read changes nothing. */
+  /** Whether the failed request may have changed something nevertheless; reads never change anything. */
   readonly mayHaveChanged: boolean;
 
   constructor(message: string, status = 0, details: Details = {}) {
@@ -57,7 +57,7 @@ const faultsIn = ({ code, message, fields }: AccountsError) => {
   return Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, sentence(text)]));
 };
 
-/** The labels of filters whose names in the API people do not see. */
+/** The labels of filters that the console names differently from the API. */
 export const labels = {
   userId: 'Who did it',
   resourceId: 'To whom',
@@ -65,7 +65,7 @@ export const labels = {
   ipAddress: 'Source',
 } as const;
 
-/** The word for a filter, by which the service begins what is wrong with it; other words stay. */
+/** The label of a filter with which a message of the service begins; any other word is returned unchanged. */
 const labelOf = (word: string): string =>
   Object.entries(labels).find(([name]) => name === word)?.[1] ?? word;
 

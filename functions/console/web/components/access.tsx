@@ -1,4 +1,4 @@
-/** The actions of admins on a user, each with the dialog that asks before. Auditors see only the states. */
+/** The actions of admins on a user, each with its dialog. Auditors see only the states. */
 import type { ComponentChildren } from 'preact';
 import type { Invitation, UserChanges, UserDetails } from '../../../client/paths.ts';
 import { api, ConsoleError, send, settings } from '../api.ts';
@@ -73,14 +73,14 @@ type Values = UserChanges & Invitation & { readonly typed?: string };
 interface Deed extends Omit<FormDialogProps<Values>, 'failed'> {
   readonly name: string;
   readonly state: string;
-  /** Absent: there is nothing to do. */
+  /** Absent: no action is possible. */
   readonly button?: string | undefined;
   readonly isOffered?: boolean;
-  /** Whether auditors see it too, because it says how the user is now. */
+  /** Whether auditors see it too, because it shows the user's present state. */
   readonly isState?: boolean;
   readonly isForGood?: boolean;
   readonly failed?: string;
-  /** The message once it is done and the user is loaded again. Absent: the user's screen is left. */
+  /** The message after the action, once the user is loaded again. Absent: the console leaves the user's screen. */
   readonly done?: ComponentChildren;
 }
 
@@ -134,14 +134,14 @@ const passwordOf = (user: UserDetails): Deed => ({
   children: <NewPassword user={user} />,
 });
 
-/** Mails a reset link, as an admin, whose mails are counted apart: the client would send no token. */
+/** Mails a reset link with the admin's token, because admins have a limit of their own: the client sends no token. */
 const mailReset = async (email: string): Promise<unknown> => {
   const token = await accounts.getToken();
   const headers = token ? { Authorization: `Bearer ${token}` } : {};
   return send(api.POST('/api/password-resets', { body: { email }, headers }));
 };
 
-/** Mails the link by which a user sets a password: a first one, or a new one. */
+/** Mails the link with which a user sets a first password or a new password. */
 const linkOf = ({ id, email, invited_until: isInvited, ...user }: UserDetails): Deed => ({
   ...(isInvited
     ? {
@@ -158,7 +158,7 @@ const linkOf = ({ id, email, invited_until: isInvited, ...user }: UserDetails): 
         button: 'Mail a link',
         title: 'Mail a reset link',
         act: () => mailReset(email),
-        // The request would be answered as any other, and nothing mailed.
+        // The service would give its usual response, but mail nothing.
         ...(user.suspended_at && {
           state: 'No link is mailed to a user who is suspended.',
           button: undefined,
@@ -183,7 +183,7 @@ const linkOf = ({ id, email, invited_until: isInvited, ...user }: UserDetails): 
   ),
 });
 
-/** The second factor. Passkeys count as one. */
+/** The second factor. Passkeys count as a second factor. */
 const factorOf = (user: UserDetails): Deed => {
   const { id, second_factor: factor } = user;
   const passkeys = (user.passkeys ?? []).filter(isInForce);
@@ -247,7 +247,7 @@ const suspensionOf = (user: UserDetails): Deed => {
   };
 };
 
-/** An address as it is compared with what was typed. */
+/** An address in the form in which it is compared with typed text. */
 const plain = (address: string): string => address.trim().normalize().toLowerCase();
 
 const deletionOf = (user: UserDetails): Deed => ({
@@ -306,7 +306,7 @@ const ask = ({ changed }: UserProps, { act, done, ...dialog }: Deed): void => {
   openDialog(<FormDialog failed="Nothing was changed" {...dialog} act={actAndTell} />);
 };
 
-/** Everything that an admin can do to a user, but for changes of the profile. */
+/** All actions of an admin on a user, except changes of the profile. */
 export const Access = (props: UserProps) => (
   <Card title="Access">
     <ul>

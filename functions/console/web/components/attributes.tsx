@@ -1,4 +1,4 @@
-/** The attributes that an app keeps of a user: a field each, by its type. */
+/** The attributes that an app keeps of a user, each in a field of its type. */
 import type { AttributeChanges } from '../../../client/paths.ts';
 import type { Attribute } from '../../page-data.ts';
 import { settings } from '../api.ts';
@@ -17,10 +17,10 @@ const yesAndNo = [
 const mayWrite = ({ writer }: Attribute, user: UserProps['user']): boolean =>
   isAdmin() || (isOwn(user) && writer === 'user');
 
-/** The name of a field, as errors point to it. */
+/** The name of an attribute's field, as in errors. */
 const fieldOf = ({ name }: Attribute): string => `attributes/${name}`;
 
-/** The values and their texts, in the order of the declaration, which an object would not keep of numbers. */
+/** The values and their texts, in the order of the declaration: an object would reorder values that are numbers. */
 const optionsOf = ({ type, choices = [] }: Attribute): Map<string, string> =>
   new Map([
     ['', 'Not set'],
@@ -37,7 +37,7 @@ const AttributeField = ({ attribute, value }: { attribute: Attribute; value: str
   return <Field {...field} type={type} autoComplete="off" />;
 };
 
-/** The value that a field means; null: none. */
+/** The value that the text of a field means; null: no value. */
 const meant = ({ type }: Attribute, text: string): AttributeChanges[string] => {
   if (text === '') return null;
   if (type === 'boolean') return text === 'true';

@@ -1,9 +1,9 @@
-/** Confirms changes of how one logs in. */
+/** Confirms changes of the ways to log in. */
 import { signedIn } from '../session.ts';
 import { CodeField, CurrentPassword, UserNameOf } from './form.tsx';
 import type { UserProps } from './profile.tsx';
 
-/** The password of whoever is signed in, with the address for password managers. */
+/** The password of the signed-in user, with the address for password managers. */
 export const OwnPassword = () => (
   <>
     <UserNameOf email={signedIn.get().session?.email ?? ''} />
@@ -11,7 +11,7 @@ export const OwnPassword = () => (
   </>
 );
 
-/** Confirms a change of how one logs in: by the password, and a code if one has a second factor. */
+/** Confirms a change of the ways to log in: by the password, and by a code if the user has a second factor. */
 export const Confirmation = ({ user }: Pick<UserProps, 'user'>) => (
   <>
     <OwnPassword />

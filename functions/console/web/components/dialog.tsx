@@ -9,16 +9,16 @@ import { Button } from './button.tsx';
 /** The dialog that is open. */
 export const opened = createStore<VNode | null>(null);
 
-/** Shows a dialog, until it is closed or another place is shown. */
+/** Shows a dialog until it is closed or another place is shown. */
 export const openDialog = (dialog: VNode): void => opened.set(dialog);
 
 export const closeDialog = (): void => opened.set(null);
 
-/** Stands once in each screen, and closes its dialog where the place is left. */
+/** Each screen contains it once. It closes its dialog when the user leaves the place. */
 export const OpenDialog = () => {
   const dialog = opened.use();
   useLayoutEffect(() => closeDialog, [place.use()]);
-  // A copy, because Preact does not draw the same element again: drawn with the page around it, the
+  // A copy, because Preact does not draw the same element again. If it is drawn with the page around it, the
   // dialog closes before the form to sign in takes the focus.
   return dialog && cloneElement(dialog);
 };
@@ -29,8 +29,8 @@ interface DialogProps {
 }
 
 /**
- * A modal dialog, open for as long as it is in the tree. Esc closes it, after a question if need be; the browser keeps the focus
- * inside, and returns it to where it was. It gives way to the form to sign in.
+ * A modal dialog, open for as long as it is in the tree. Esc closes it, after a question if typed text would be lost.
+ * The browser keeps the focus inside, and returns it when the dialog closes. It gives way to the form to sign in.
  */
 export const Dialog = ({ title, children }: DialogProps) => {
   const dialog = useRef<HTMLDialogElement>(null);

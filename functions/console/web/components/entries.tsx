@@ -19,7 +19,7 @@ const Result = ({ result }: Pick<AuditEntry, 'result'>) =>
     <Badge kind="bad">{result === 'FAILURE' ? 'Failure' : result}</Badge>
   );
 
-/** The user that an entry is about, by its name; or else what the entry is about. */
+/** The user that an entry is about, by name; for other kinds of resources the kind and the id. */
 const Target = ({ resource, resource_id: id }: AuditEntry) =>
   resource === 'users' && id !== null ? (
     <UserName id={id} />
@@ -29,7 +29,7 @@ const Target = ({ resource, resource_id: id }: AuditEntry) =>
     </span>
   );
 
-/** JSON on lines of its own; other text as it is. */
+/** JSON, indented on several lines; any other text is unchanged. */
 const readable = (details: string): string => {
   try {
     return JSON.stringify(JSON.parse(details), null, 2);

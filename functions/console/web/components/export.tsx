@@ -18,12 +18,12 @@ const download = (form: ExportForm, parts: Blob[]): void => {
 
 interface Read {
   readonly form: ExportForm;
-  /** Blobs lie outside of the memory of the page. */
+  /** Blobs are kept outside the memory of the page. */
   readonly parts: readonly Blob[];
   readonly next?: string;
 }
 
-/** Downloads all entries of a query, page by page. After a failure it goes on where it was. */
+/** Downloads all entries of a query, page by page. After a failure it resumes at the page that failed. */
 export const Export = ({ state }: { state: TrailState }) => {
   const [read, setRead] = useState<Read>();
   const abort = useRef(new AbortController());

@@ -2,7 +2,7 @@ import { counted } from '../format.ts';
 import type { Whole } from '../trail/whole.ts';
 import { Time } from './text.tsx';
 
-/** Says how many entries were counted, and since when if the query has more of them. */
+/** Says how many entries were counted, and from which time on if the query has more entries. */
 export const Extent = ({ data = [], isBusy, isFull }: Whole) => {
   const times = data.map(({ created_at: at }) => at).toSorted();
   return (

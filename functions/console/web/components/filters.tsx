@@ -33,7 +33,7 @@ const groups = { '': 'Nothing', ...groupings };
 const results = { '': 'Any', SUCCESS: 'Success', FAILURE: 'Failure' };
 const orders = { '': 'Newest first', asc: 'Oldest first' };
 
-/** Shows the trail by a query, which goes into the address bar. Back leads to the query before it. */
+/** Shows the trail for a query, which is put into the address bar. Back leads to the previous query. */
 export const showTrail = (state: TrailState): void => go('/audit', state);
 
 interface FilterProps {
@@ -48,7 +48,7 @@ interface UserFilterProps {
   readonly type?: 'search';
 }
 
-/** A user, by name, address or id, with the name of the one that is filtered for. */
+/** A field for a user, by name, address or id; it shows the name of the user in the filter. */
 const UserFilter = ({ name, state, ...input }: UserFilterProps) => (
   <Field
     {...input}
@@ -120,7 +120,7 @@ const queryOf = async (state: TrailState, { preset, ...values }: Values): Promis
   });
 };
 
-/** A control for each filter; one line of them is shown, the rest on demand or where it is set. */
+/** A control for each filter. One line of controls is always shown; others are shown on demand, or when set. */
 export const Filters = ({ state }: { state: TrailState }) => {
   const { about, ipAddress, since, until, order } = state;
   const isSet = [about, ipAddress, since, until, order].some((value) => value !== '');

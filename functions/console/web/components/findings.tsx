@@ -27,10 +27,10 @@ const sayings: Readonly<Record<string, string>> = {
 /** Whether a finding is about an entry, whose id it names. */
 const isOfEntry = ({ subject }: SealFinding): boolean => /^\d+$/.test(subject);
 
-/** Milliseconds since 1970 at which ids of entries begin, and ids of a millisecond (functions/README.md). */
+/** The time from which ids count, in milliseconds since 1970, and the ids of a millisecond (functions/README.md). */
 const [idEpoch, idsPerMillisecond] = [Date.UTC(2026, 0, 1), 4096];
 
-/** Milliseconds around a finding that are shown: more of an entry that is not there any more. */
+/** Milliseconds that are shown before and after a finding; more for an entry that no longer exists. */
 const around = { deleted: 60_000, others: 1000 };
 
 /** The query of the trail that shows where the entry of a finding is or was, by the time in its id. */
@@ -41,7 +41,7 @@ const placeOf = ({ kind, subject }: SealFinding): Query => {
   return { since, until };
 };
 
-/** Milliseconds from one look at the seal to the next, while the page is seen. */
+/** Milliseconds between two requests for the seal, while the page is visible. */
 const pause = 300_000;
 
 /** A dot on the icon of the tab. */
@@ -67,7 +67,7 @@ const Watch = () => {
 
 const useCount = (): number => lastCheck.use()?.findings ?? 0;
 
-/** Says on every screen that findings stand, and shows a dot on the tab of the browser. */
+/** Shows on every screen that there are findings, and a dot on the tab of the browser. */
 export const FindingsBanner = () => {
   const count = useCount();
   useEffect(() => {
@@ -99,7 +99,7 @@ export const FindingsDot = () => {
   );
 };
 
-/** Where to go for a finding: an entry is in the trail, and of files `verify-audit` says more. */
+/** The next step for a finding: an entry can be seen in the trail, and `verify-audit` says more about files. */
 export const FindingLink = ({ finding, children }: { finding: SealFinding; children: string }) =>
   isOfEntry(finding) ? (
     <a href={href('/audit', placeOf(finding))}>{children}</a>

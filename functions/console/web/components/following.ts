@@ -1,4 +1,4 @@
-/** Looking for new entries, while the page is seen. */
+/** Looks for new entries while the page is visible. */
 import { useEffect, useState } from 'preact/hooks';
 import type { AuditEntry } from '../../../client/paths.ts';
 import { counted } from '../format.ts';
@@ -8,14 +8,14 @@ import type { TrailState } from '../trail/query.ts';
 import { readAll } from '../trail/read.ts';
 import { announce } from './notice.tsx';
 
-/** Milliseconds from one look to the next. */
+/** Milliseconds between two looks. */
 const pause = 5000;
 
-/** Nothing moves under the pointer, nor away from the focus, nor behind open details. */
+/** Whether new entries must wait, so that nothing moves under the pointer, from the focus or behind open details. */
 const isLookedAt = (): boolean =>
   document.querySelector('.trail:is(:hover, :focus-within), dialog[open]') !== null;
 
-/** Looks for new entries while it is on. Those that wait are shown by `show`. */
+/** Looks for new entries while following is on. `show` shows the entries that wait. */
 export const useFollowing = (state: TrailState, pages: Pages<AuditEntry>) => {
   const [waiting, setWaiting] = useState<readonly AuditEntry[]>([]);
   const show = (found = waiting) => {

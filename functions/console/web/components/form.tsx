@@ -25,8 +25,8 @@ interface FieldProps extends PartialInputHTMLAttributes<HTMLInputElement> {
 }
 
 /**
- * A labelled input with its hint, and with what the service says is wrong with it: the first one of a
- * form that is wrong gets the focus.
+ * A labelled input with its hint, and with the fault that the service has found. The first input of a form with
+ * a fault gets the focus.
  */
 export const Field = ({ label, hint, button, ...input }: FieldProps) => {
   const id = useId();
@@ -64,7 +64,7 @@ export const Field = ({ label, hint, button, ...input }: FieldProps) => {
   );
 };
 
-/** An address. In an input of the type email browsers allow fewer than the service, and change some. */
+/** An address. Browsers refuse, or change, some addresses in inputs of the type email that the service allows. */
 export const AddressField = (props: Partial<FieldProps>) => (
   <Field
     label="Email address"
@@ -89,7 +89,7 @@ export const PasswordField = (props: Omit<FieldProps, 'button' | 'type'>) => {
   return <Field required spellcheck={false} {...props} type={type} button={show} />;
 };
 
-/** The current password of whoever is signed in. */
+/** The current password of the signed-in user. */
 export const CurrentPassword = (props: Partial<FieldProps>) => (
   <PasswordField
     label="Current password"
@@ -123,7 +123,7 @@ interface SelectProps
   readonly label: string;
   readonly name: string;
   readonly defaultValue?: string;
-  /** The texts by their values; a map also keeps the order of values that are numbers. */
+  /** The texts by their values; a map keeps its order even if the values are numbers. */
   readonly options: Readonly<Record<string, string>> | Map<string, string>;
 }
 
@@ -153,9 +153,9 @@ export const MailLanguage = () => (
 );
 
 interface FormProps<Values> {
-  /** Does what the form is for, with the values of its fields by their names. */
+  /** The action of the form, with the values of its fields by their names. */
   readonly act: (values: Values) => Promise<unknown>;
-  /** Gets the values also when the form is sent while it is at work, which is ignored otherwise. */
+  /** Gets the values even if the form is sent again during its action, when sending has no other effect. */
   readonly onSend?: (values: Values) => void;
   /** The message of the form when it fails, such as `The user was not created`. */
   readonly failed: string;
@@ -164,12 +164,12 @@ interface FormProps<Values> {
   readonly beside?: ComponentChildren;
   /** When it changes, the fields forget what was typed. */
   readonly resetOn?: unknown;
-  /** Whether it changes nothing, so that nobody is asked before it is left with what was typed. */
+  /** Whether it changes nothing, so that users may leave it with typed text without being asked. */
   readonly isQuery?: boolean;
   readonly children?: ComponentChildren;
 }
 
-/** Whether a field has another value than at first. Browsers fill in current passwords themselves. */
+/** Whether the value of a field differs from its first value. Browsers fill in current passwords themselves. */
 const isChanged = (field: Element): boolean => {
   if (field instanceof HTMLSelectElement) {
     const first = [...field.options].findIndex(({ defaultSelected }) => defaultSelected);
@@ -182,13 +182,13 @@ const isChanged = (field: Element): boolean => {
 /** A form with the button that sends it and, below it, its failure. */
 export const Form = <Values,>({ act, failed, submit, children, ...rest }: FormProps<Values>) => {
   const form = useRef<HTMLFormElement>(null);
-  // Taken out of the rest: effects outlive a drawing, and would keep its elements by what is beside the button.
+  // Not `rest` itself: effects outlive a rendering, and would keep the elements of `beside` in memory.
   const { onSend, resetOn, isQuery } = rest;
   const { run, isBusy, failure } = useAction(act);
-  // Another address may be mailed at once.
+  // A mail to another address may be sent at once.
   const isWaiting = failure !== undefined && failure.code !== 'MAILS_LIMITED';
   const wait = useCountdown(isWaiting ? failure.mayRetryAt : 0);
-  // A dialog may go on with another form.
+  // A dialog may continue with another form.
   useLayoutEffect(() => {
     form.current?.closest('dialog')?.querySelector<HTMLElement>('input:not([hidden])')?.focus();
   }, []);
@@ -239,7 +239,7 @@ export const FormDialog = <Values,>({ title, act, ...form }: FormDialogProps<Val
   const actAndClose = async (values: Values) => {
     const own = opened.get();
     await act(values);
-    // Another one may have been opened meanwhile.
+    // Another dialog may have been opened meanwhile.
     if (opened.get() === own) closeDialog();
   };
   return (

@@ -8,7 +8,7 @@ import { Time } from './text.tsx';
 const titleOf = ({ from, until, success, failure }: Bar): string =>
   `${localRange(from, until)}: ${counted(success + failure, 'entry', 'entries')}, ${counted(failure, 'failure')}`;
 
-/** Milliseconds from which on the ends of a chart are labelled by their days alone. */
+/** If a chart covers at least this many milliseconds, the labels of its ends are days without times. */
 const long = 2 * 86_400_000;
 
 /** Arrows lead from bar to bar, so that Tab needs one step for all of them. */

@@ -12,14 +12,14 @@ import { PersonWithAddress } from './person.tsx';
 
 export const mostSelected = 100;
 
-/** Something that is done to each user of a selection, one request each. */
+/** An action on each user of a selection, with one request for each. */
 export interface ManyDeed {
   /** Such as `Delete`, and `deleted`. */
   readonly title: string;
   readonly done: string;
   readonly consequence: string;
   readonly asksNumber: boolean;
-  /** @returns the user as it is then; undefined: deleted */
+  /** @returns the user after the action; undefined: deleted */
   readonly act: (user: User) => Promise<User | undefined>;
 }
 
@@ -47,14 +47,14 @@ const said = ({ users, done }: ManyProps, outcome: Outcome): string =>
 const rest = ({ users }: ManyProps, outcome: Outcome): string =>
   passedIn(outcome) < users.length ? ' The others were left as they are.' : '';
 
-/** Says everywhere what was done, once the dialog is left. */
+/** Shows a notice of the outcome in the page, once the dialog is closed. */
 const tellOutcome = (props: ManyProps, outcome: Outcome): void => {
   const failed = outcome.failed.length > 0 ? `, ${outcome.failed.length} failed` : '';
   const isWhole = outcome.done === props.users.length;
   tell(`${said(props, outcome)}${failed}.${rest(props, outcome)}`, isWhole ? 'good' : '');
 };
 
-/** Does something to user after user, until it is stopped, or left after a question. */
+/** Applies an action to one user after another, until it is stopped, or the dialog is left after a question. */
 const useMany = (props: ManyProps) => {
   const { users, act, onDone } = props;
   const [outcome, setOutcome] = useState<Outcome>();
@@ -95,7 +95,7 @@ const useMany = (props: ManyProps) => {
   return { outcome, run, stop };
 };
 
-/** Asks, does something to user after user, and says what failed and why. */
+/** Asks, applies an action to one user after another, and says what failed and why. */
 export const Many = (props: ManyProps) => {
   const { users, title, ...deed } = props;
   const { outcome, run, stop } = useMany(props);

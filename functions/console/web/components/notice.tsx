@@ -17,7 +17,7 @@ export const useCountdown = (until: number): number => {
 /**
  * Says what failed, why, and how long to wait.
  * @param what such as `The users could not be loaded`
- * @param retry tries again; absent: something was to be done, and its form is sent again
+ * @param retry tries again; absent: a form has failed, which is sent again instead
  */
 export const FailureNotice = ({
   what,
@@ -35,7 +35,7 @@ export const FailureNotice = ({
       <p>
         <strong>{what}.</strong> {failure.said}
       </p>
-      {/* The whole notice would be read anew each second. */}
+      {/* Screen readers would read the whole notice again each second. */}
       {seconds > 0 && <p aria-hidden="true">You can try again in {duration(seconds)}.</p>}
       {retry && (
         <Button onClick={retry} disabled={seconds > 0}>
@@ -53,7 +53,7 @@ interface LoadedProps<Data> {
   readonly children: (data: Data) => ComponentChildren;
 }
 
-/** The data once it is loaded; or a notice that it is under way, or has failed and can be tried again. */
+/** The data once it is loaded; until then, a notice that it is being loaded, or that it failed and can be retried. */
 export const Loaded = <Data,>({ what, from, children }: LoadedProps<Data>) => {
   const { data, failure, isBusy, reload } = from;
   return (
@@ -83,13 +83,13 @@ const told = createStore<Told>({ said: '', kind: '', number: 0 });
 export const announce = (text: string): void => announced.set(text);
 
 /**
- * Tells everybody what was just done, in place of what was done before.
- * @param said nothing: something else is being done now, and may fail @param kind '': only a part was done
+ * Shows everybody the outcome of the latest action, in place of the outcome before it.
+ * @param said absent: another action has begun, which may fail @param kind '': only a part was done
  */
 export const tell = (said: ComponentChildren, kind: Told['kind'] = 'good'): void =>
   told.set({ said, kind, number: told.get().number + 1 });
 
-/** Stands once in the page. */
+/** The page contains it once. */
 export const Announcer = () => {
   const { said, kind, number } = told.use();
   return (

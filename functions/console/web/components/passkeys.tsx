@@ -1,4 +1,4 @@
-/** One's own passkeys, which one can change, and other users' passkeys, which one can only see. */
+/** The signed-in user's passkeys, which can be changed, and other users' passkeys, which can only be seen. */
 
 import type { Passkey, PasskeyConfirmation, PasskeyName } from '../../../client/paths.ts';
 import { api, send, sendForList } from '../api.ts';
@@ -33,7 +33,7 @@ const known: readonly Column<Listed>[] = [
   { title: 'Added', cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
-/** Opens a dialog about a passkey, unless it adds one. */
+/** Opens a dialog about a passkey, or to add a passkey. */
 type Ask = (open: keyof typeof dialogs, passkey?: Passkey) => void;
 
 const columnsFor = (ask: Ask): readonly Column<Passkey>[] => [

@@ -25,7 +25,7 @@ export const Named = ({ user: { id, name }, isLink, onClick }: PersonProps) => {
   );
 };
 
-/** A user as all screens show one, with the badges that no name can imitate. */
+/** A user as all screens show users, with badges that no name can imitate. */
 export const Person = (props: PersonProps) => {
   const { role, auditor, suspended_at: suspendedAt, isDeleted, isUnknown } = props.user;
   return (
@@ -39,7 +39,7 @@ export const Person = (props: PersonProps) => {
   );
 };
 
-/** A user with the address, which tells users with the same name apart. */
+/** A user with the address, which distinguishes users with the same name. */
 export const PersonWithAddress = ({ user }: { user: Known & { readonly email: string } }) => (
   <>
     <Person user={user} /> <Whole text={`(${user.email})`} />

@@ -23,13 +23,13 @@ export const changeUser = async (id: number, body: UserChanges): Promise<User> =
   return user;
 };
 
-/** Deletes a user. An attempt whose response was lost may have done so already. */
+/** Deletes a user. An earlier attempt whose response was lost may have deleted the user already. */
 export const deleteUser = async ({ id }: Pick<User, 'id'>): Promise<void> => {
   const params = { path: { id } };
   await sendUnless('USER_NOT_FOUND', api.DELETE('/api/users/{id}', { params }));
 };
 
-/** Suspends a user, or lifts the suspension. @returns the user as it is then @throws {ConsoleError} */
+/** Suspends a user, or lifts the suspension. @returns the user after the change @throws {ConsoleError} */
 export const setSuspended = async (user: User, isSuspended: boolean): Promise<User> => {
   const params = { path: { id: user.id } };
   const path = '/api/users/{id}/suspension';
@@ -43,7 +43,7 @@ export const isOwn = ({ id }: Pick<User, 'id'>): boolean => signedIn.get().sessi
 /** Whether the user who is signed in may change a user. */
 export const mayChange = (user: Pick<User, 'id'>): boolean => isAdmin() || isOwn(user);
 
-/** A user, and what shows the user again after a change. */
+/** A user, and the function that shows the user again after a change. */
 export interface UserProps {
   readonly user: UserDetails;
   readonly changed: () => Promise<void>;
@@ -64,7 +64,7 @@ export const useUser = (id: number) => {
   return { ...loaded, changes, changed };
 };
 
-/** An address; where addresses are verified, it says of one that is not. */
+/** An address; where addresses are verified, an unverified address is marked. */
 export const Address = ({ email, email_verified: isVerified }: User) => (
   <span>
     <Whole text={email} /> {isVerified === false && <Badge>Not verified</Badge>}
@@ -74,7 +74,7 @@ export const Address = ({ email, email_verified: isVerified }: User) => (
 /** Whether a time has passed, by a clock that is up to a second behind: responses tell whole seconds. */
 const isOver = (at: string): boolean => Date.parse(at) < now() + 1000;
 
-/** The facts of a user that nobody changes here. */
+/** The facts of a user that cannot be changed here. */
 export const UserFacts = ({ user }: Pick<UserProps, 'user'>) => (
   <p class="row muted">
     <span>
@@ -98,7 +98,7 @@ export const UserFacts = ({ user }: Pick<UserProps, 'user'>) => (
   </p>
 );
 
-/** Mails the link that verifies one’s own address; none is mailed while one to another address is valid. */
+/** Mails the link that verifies one’s own address; none is mailed while a link to another address is valid. */
 export const OwnAddress = ({ user }: Pick<UserProps, 'user'>) => {
   const { email, email_verified: isVerified, pending_email: isWaiting } = user;
   if (isVerified !== false || isWaiting) return null;
@@ -144,7 +144,7 @@ export const ProfileForm = ({ user, changed }: UserProps) => {
         <AddressField
           defaultValue={user.email}
           autoComplete="off"
-          // The present address may be from before a rule that refuses it.
+          // The present address may be older than a rule that refuses it.
           pattern={isMoving ? settings.emailPattern : undefined}
           onInput={({ currentTarget }) => setMoving(currentTarget.value.trim() !== user.email)}
         />

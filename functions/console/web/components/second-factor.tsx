@@ -99,7 +99,7 @@ const Begin = ({ done }: { done: (enrolment: SecondFactorEnrolment) => void }) =
   </Form>
 );
 
-/** Asks before a change of one's own factor, which takes password and code. */
+/** Asks before a change of the signed-in user's factor, which requires password and code. */
 const ask = (title: string, text: string, act: (body: PasswordAndCode) => Promise<void>): void =>
   openDialog(
     <FormDialog title={title} act={act} failed="Nothing was changed" isDangerous>
@@ -134,7 +134,7 @@ const Enabled = ({ left, done }: { left: number; done: (renewed?: Codes) => void
   );
 };
 
-/** The second factor of whoever is signed in. A change of it ends the other sessions. */
+/** The second factor of the signed-in user. A change of it ends the other sessions. */
 export const OwnFactor = ({ changed }: Pick<UserProps, 'changed'>) => {
   const factor = useLoad('own factor', () => send(api.GET('/api/second-factor')));
   const [enrolment, setEnrolment] = useState<SecondFactorEnrolment>();

@@ -28,7 +28,7 @@ export function useSelection(): Selection {
   };
 }
 
-/** Selects a user of a list. Nobody can do to oneself what is done to a selection. */
+/** Selects a user of a list. Users cannot select themselves, because no such action applies to oneself. */
 export function SelectionBox({ user, selected, toggle }: Selection & { user: User }) {
   return (
     <input

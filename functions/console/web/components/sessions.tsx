@@ -34,7 +34,7 @@ const columnsFor = (end: (session: SessionOfUser) => void): readonly Column<Sess
   },
 ];
 
-/** Ends one session of a user, or all but the one that asks. Those that have ended are no failure. */
+/** Ends one session of a user, or all except the caller's. A session that has already ended is no failure. */
 const end = async (id: number, session: string | undefined): Promise<void> => {
   const path = '/api/users/{id}/sessions';
   if (!session) return send(api.DELETE(path, { params: { path: { id } } }));
@@ -47,7 +47,7 @@ export const Sessions = ({ id }: { id: number }) => {
   const sessions = useLoad(`sessions ${id}`, () =>
     sendForList(api.GET('/api/users/{id}/sessions', { params: { path: { id } } })),
   );
-  /** Asks before sessions end: one, or all, or all others. */
+  /** Asks before sessions end: one session, all sessions, or all other sessions. */
   const ask = (title: string, session?: SessionOfUser) => {
     const act = async () => {
       // A session whose end failed may have ended all the same.

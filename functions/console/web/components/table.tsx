@@ -16,11 +16,11 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string | number;
-  /** The content in the place of rows where there are none: it says what to do. */
+  /** The content if there are no rows; it says what to do. */
   readonly empty: ComponentChildren;
 }
 
-/** Turns rows into cards while the table, whose width depends on what it holds, is wider than its place. */
+/** Turns rows into cards while the table, whose width depends on its content, is wider than its container. */
 const keepFitting = (place: HTMLElement, table: HTMLElement) => {
   let needed = 0;
   const arrange = () => {
@@ -28,7 +28,7 @@ const keepFitting = (place: HTMLElement, table: HTMLElement) => {
     place.classList.toggle('cards', needed > place.clientWidth);
   };
   arrange();
-  // In the next frame, because an observer must not change the size of what it observes.
+  // In the next frame, because an observer must not change the size of the elements that it observes.
   const observer = new ResizeObserver(() => requestAnimationFrame(arrange));
   for (const each of [place, table]) observer.observe(each);
   return () => observer.disconnect();
@@ -92,7 +92,7 @@ interface PagesTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
   readonly things: readonly [one: string, several: string];
 }
 
-/** A table of a list that is loaded page by page, as one scrolls or asks for more. */
+/** A table of a list that is loaded page by page, as the user scrolls or asks for more. */
 export const PagesTable = <Row,>({ pages, things, ...table }: PagesTableProps<Row>) => {
   const { rows, more } = pages;
   const button = useRef<HTMLButtonElement>(null);
@@ -102,7 +102,7 @@ export const PagesTable = <Row,>({ pages, things, ...table }: PagesTableProps<Ro
     if (rows) announce(`${counted(rows.length, ...things)} shown.`);
     const { current } = button;
     if (!current) return undefined;
-    // The last event counts: a busy browser tells of several at once.
+    // The last event counts: a busy browser reports several at once.
     const observer = new IntersectionObserver(
       (events) => events.at(-1)?.isIntersecting && run.current?.(),
     );

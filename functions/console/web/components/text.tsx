@@ -4,7 +4,7 @@ import { localTime, utcTime } from '../format.ts';
 import { Button } from './button.tsx';
 import { announce } from './notice.tsx';
 
-/** A time on the clock of this machine, or as it is written otherwise, with UTC in its tooltip. */
+/** A time on the clock of this machine, or in the form that `write` gives it, with UTC in its tooltip. */
 export const Time = ({ at, write = localTime }: { at: string; write?: (at: string) => string }) => (
   <time dateTime={at} title={`${localTime(at)} · ${utcTime(at)}`}>
     {write(at)}
@@ -23,12 +23,12 @@ export const Whole = ({ text }: { text: string }) => (
   </bdi>
 );
 
-/** A word that is one of few, such as a role, in a colour of its kind. */
+/** A word of a small set, such as a role, in the colour of its kind. */
 export const Badge = (props: { kind?: 'good' | 'bad' | 'strong'; children: string }) => (
   <span class={`badge ${props.kind ?? 'muted'}`}>{props.children}</span>
 );
 
-/** Copies a text. It says so, and when the browser does not allow it. */
+/** Copies a text, and says whether the browser has allowed it. */
 export const CopyButton = ({ text, label }: { text: string; label: string }) => {
   const [said, setSaid] = useState('');
   const say = (result: string) => {

@@ -53,7 +53,7 @@ export function UserList({ query }: { query: UserQuery }) {
   );
 }
 
-/** How far the list was read when it was left: kept in that step of the browser's history. */
+/** How far the list had been read when the user left it, kept in that step of the browser's history. */
 interface Left {
   readonly rows: number;
   readonly top: number;

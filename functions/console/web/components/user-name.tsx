@@ -10,12 +10,12 @@ const seen = new IntersectionObserver((entries) => {
 });
 
 interface UserNameProps {
-  /** A user's id, or what stands in its place. */
+  /** A user's id, or the text to show in its place. */
   readonly id: string | number | null;
   readonly isLink?: boolean;
 }
 
-/** A user by the id, of whom more is shown as soon as it is known. */
+/** A user by the id, with further facts as soon as they are known. */
 export const UserName = ({ id: given, isLink = false }: UserNameProps) => {
   const element = useRef<HTMLSpanElement>(null);
   const id = String(given ?? 'unknown');
