@@ -10,7 +10,7 @@ const plural = new Intl.PluralRules('en');
 export const timeOf = (at: string): number =>
   /^\d{4}-\d\d-/.test(at) ? Date.parse(at) : Number.NaN;
 
-/** Here and below, what is no time stays as it is. */
+/** Here and below, a text that is no time is returned unchanged. */
 const written = (at: string, write: (time: number) => string): string => {
   const time = timeOf(at);
   return Number.isNaN(time) ? at || 'no time' : write(time);
@@ -22,11 +22,11 @@ export const localDay = (at: string): string => written(at, day.format);
 /** A time on the clock of this machine. */
 export const localTime = (at: string): string => written(at, dateTime.format);
 
-/** The same in UTC: `2026-11-22 09:05:00 UTC`. */
+/** A time in UTC: `2026-11-22 09:05:00 UTC`. */
 export const utcTime = (at: string): string =>
   written(at, (time) => `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`);
 
-/** From one time to another, on the clock of this machine. */
+/** A range of time on the clock of this machine. */
 export const localRange = (from: string, until: string): string =>
   dateTime.formatRange(new Date(from), new Date(until));
 

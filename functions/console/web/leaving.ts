@@ -1,12 +1,12 @@
-/** Asks before something is left that would be lost: with its place, its dialog, its session or the tab. */
+/** Asks before typed text is lost because its place, its dialog, its session or the tab is left. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
-/** Says what would be lost with a part of the page, as a question; nothing is: undefined. */
+/** The question that says what would be lost with a part of the page; undefined: nothing would be lost. */
 type Ask = (part: Node) => string | undefined;
 
 const asks = new Set<Ask>();
 
-/** Has whoever leaves asked, for as long as a component is drawn. */
+/** Asks users who want to leave, for as long as a component is shown. */
 export const useAsk = (ask: Ask): void => {
   const latest = useRef(ask);
   latest.current = ask;
@@ -20,7 +20,7 @@ export const useAsk = (ask: Ask): void => {
 const questionOf = (part: Node): string | undefined =>
   [...asks].map((ask) => ask(part)).find((question) => question !== undefined);
 
-/** Whether a part of the page may be left: nothing would be lost, or whoever leaves wants it so. */
+/** Whether a part of the page may be left: nothing would be lost, or the user agrees. */
 export const mayLeave = (part: Node = document): boolean => {
   const question = questionOf(part);
   return question === undefined || confirm(question);

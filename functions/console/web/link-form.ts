@@ -1,7 +1,7 @@
 /** The script of a page to which a mailed link leads: it sends the link's token with the typed password. */
 import type { LinkPageData } from '../page-data.ts';
 
-/** What the link carries. It is removed from the address and the tab's history before anything else happens. */
+/** The data in the link. It is removed from the address and the tab's history before anything else happens. */
 const { token, email, to } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 history.replaceState(null, '', location.pathname);
 // If another link is opened in this tab, only the fragment changes.
@@ -15,7 +15,7 @@ const password = find<HTMLInputElement>('password');
 /** Absent where the account already has a password. */
 const again = document.querySelector<HTMLInputElement>('#again');
 
-/** Shows a sentence, and marks the input that must be corrected; or ends the page if nothing can be. */
+/** Shows a sentence, and marks the input that must be corrected. If nothing can be corrected, the form is removed. */
 const say = (what: string, wait = ''): void => {
   const wrong = /^(TOO_SHORT|TOO_LONG|CURRENT_PASSWORD_WRONG)$/.test(what) ? password : undefined;
   const input = what === 'differ' ? again : wrong;

@@ -1,8 +1,8 @@
-/** Requests of components: what they got, why they failed, and whether they are under way. */
+/** Requests of components: their data, their failures, and whether they are under way. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ConsoleError, type Page } from './api.ts';
 
-/** Why something failed, as screens say it. */
+/** The reason of a failure, as screens show it. */
 export const failureOf = (error: unknown): ConsoleError => {
   if (error instanceof ConsoleError) return error;
   // A defect of the console itself: it is shown too, and in the browser's console with its stack.
@@ -11,13 +11,13 @@ export const failureOf = (error: unknown): ConsoleError => {
 };
 
 export interface Action<Arguments extends unknown[]> {
-  /** Does nothing while it is under way, so that nothing is done twice. */
+  /** Ignores calls while the action is under way, so that nothing is done twice. */
   run(...given: Arguments): Promise<void>;
   readonly isBusy: boolean;
   readonly failure: ConsoleError | undefined;
 }
 
-/** Something that a user does, such as sending a form. */
+/** An action of the user, such as sending a form. */
 export const useAction = <Arguments extends unknown[]>(
   act: (...given: Arguments) => Promise<unknown>,
 ): Action<Arguments> => {
@@ -41,7 +41,7 @@ export const useAction = <Arguments extends unknown[]>(
   return { run, isBusy, failure };
 };
 
-/** Does something again and again while it is on. @param pause milliseconds from one time to the next */
+/** Repeats an action while `isOn`. @param pause milliseconds from one call to the next */
 export const useEvery = (pause: number, act: () => void, isOn = true): void => {
   const latest = useRef(act);
   latest.current = act;
@@ -57,12 +57,12 @@ export interface Loading<Data> {
   readonly data: Data | undefined;
   readonly isBusy: boolean;
   readonly failure: ConsoleError | undefined;
-  /** Ends when it is loaded, or has failed. */
+  /** Resolves when the data is loaded, or loading has failed. */
   reload(): Promise<void>;
 }
 
 interface Loaded<Data> extends Loading<Data> {
-  /** Changes what was loaded, unless something else is loaded meanwhile. */
+  /** Changes the loaded data, unless other data is loaded meanwhile. */
   update(change: (data: Data) => Data): void;
 }
 
@@ -74,8 +74,8 @@ interface State<Data> {
 }
 
 /**
- * Loads what a component shows, again whenever the key changes. A response that is overtaken by
- * that is dropped.
+ * Loads the data that a component shows, and again whenever the key changes. A response is dropped if a later
+ * load has begun.
  * @param load may show data before all is loaded; `show` returns false once nobody waits for more
  */
 export const useLoad = <Data>(
@@ -133,7 +133,7 @@ export interface Pages<Row> extends Loaded<Page<readonly Row[]>> {
 /**
  * Loads a list page by page.
  * @param load gets the first page, or the one at a path
- * @param least how many rows are loaded at first, if there are as many
+ * @param least how many rows are loaded at first, if there are that many
  */
 export const usePages = <Row>(
   key: string,

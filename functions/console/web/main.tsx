@@ -1,4 +1,4 @@
-/** The console: which screen stands at which place, and what is around all screens. */
+/** The console: which screen each place shows, and the parts of the page around all screens. */
 import { type ComponentChildren, render } from 'preact';
 import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { settings } from './api.ts';
@@ -77,10 +77,10 @@ const Header = ({ email }: { readonly email: string }) => {
   );
 };
 
-/** No link, because the fragment of the address names the screen. */
+/** Not a link, because the fragment of the address names the screen. */
 const skip = () => document.querySelector<HTMLElement>('main h1')?.focus();
 
-/** `/` goes to the search of a screen, wherever nothing is being typed. */
+/** `/` moves the focus to the search field of a screen, unless the user is typing in a field. */
 const goToSearch = (event: KeyboardEvent): void => {
   const isTyping =
     event.target instanceof Element && event.target.closest('input, select, textarea');
@@ -91,7 +91,7 @@ const goToSearch = (event: KeyboardEvent): void => {
   search.select();
 };
 
-/** A screen that cannot show what the service responded says so; the others can be gone to. */
+/** A screen that cannot show a response of the service says so; users can still go to the other screens. */
 const Guarded = ({ children }: { children: ComponentChildren }) => {
   const [error, retry] = useErrorBoundary();
   if (!error) return <>{children}</>;
@@ -114,7 +114,7 @@ const Current = () => {
   );
 };
 
-/** Milliseconds from one look at the token to the next. */
+/** Milliseconds from one check of the token to the next. */
 const pause = 15_000;
 
 const Console = () => {
@@ -126,7 +126,7 @@ const Console = () => {
   }, []);
   return (
     <>
-      {/* While the session is over, the screen waits behind the form with what was typed. */}
+      {/* While the session is over, the screen keeps the typed text behind the form to sign in. */}
       {session && (
         <div key={session.id} hidden={isOver}>
           <Header email={session.email} />

@@ -1,4 +1,4 @@
-/** Passkeys, where the settings have them; their code is loaded when it is needed. */
+/** Passkeys, if the settings turn them on; their code is loaded when it is needed. */
 import type { Passkeys } from '../../client/passkeys.ts';
 import type { Passkey } from '../../client/paths.ts';
 import { settings } from './api.ts';
@@ -8,17 +8,17 @@ import { accounts } from './session.ts';
 export const canUsePasskeys: boolean =
   (settings.passkeys?.origins ?? []).includes(location.origin) && 'PublicKeyCredential' in window;
 
-/** Whether a passkey can sign in: others are of a domain that the setting had before. */
+/** Whether a passkey can be used to sign in. It cannot if its domain is an earlier value of the setting. */
 export const isInForce = ({ rp_id }: Pick<Passkey, 'rp_id'>): boolean =>
   rp_id === settings.passkeys?.rpId;
 
-/** The passkeys of whoever is signed in. From then on the browser is told of them at each login. */
+/** The passkeys of the signed-in user. After this call the browser is told of them at each login. */
 export const ownPasskeys = async (): Promise<Passkeys> => {
   const { passkeys } = await import('./passkey-code.ts');
   return passkeys(accounts);
 };
 
-/** Tells the browser which passkeys the user has, and under which names. Nobody depends on it. */
+/** Tells the browser which passkeys the user has, and under which names. A failure has no consequence. */
 export const tellBrowser = async (): Promise<void> => {
   if (canUsePasskeys)
     await ownPasskeys()

@@ -1,6 +1,6 @@
 /**
- * The screen of the console is in the fragment of the address, so that a link shows the same to a
- * colleague, and no server or log gets it: `/console#/audit?action=LOGIN`.
+ * The fragment of the address names the screen of the console, so that a link shows a colleague the same screen,
+ * and no server or log receives the fragment: `/console#/audit?action=LOGIN`.
  */
 import { mayLeave } from './leaving.ts';
 import { createStore } from './store.ts';
@@ -22,8 +22,8 @@ const readPlace = (): Place => {
 export const place = createStore(readPlace());
 
 /**
- * Its path alone. What draws screens must not be drawn again when only the query changes: Preact
- * would keep a copy of the screen as it was, with all its elements.
+ * The path alone. The component that draws screens must not be drawn again when only the query changes: Preact
+ * would keep a copy of the old screen with all its elements.
  */
 export const path = createStore(place.get().path);
 
@@ -32,10 +32,10 @@ let pathBefore = '';
 /** How many places before this one the console has shown, kept in each step of the browser's history. */
 let step = 0;
 
-/** Whether the next change of place is the console's own, about which nobody is asked. */
+/** Whether the console itself makes the next change of place, about which users are not asked. */
 let isOwn = false;
 
-/** Whether the next change of place leads back to the one that is not left. */
+/** Whether the next change of place leads back to the place that the user has decided not to leave. */
 let isReturn = false;
 
 const keepStep = (): void => history.replaceState({ ...history.state, step }, '');
@@ -44,7 +44,7 @@ step = history.state?.step ?? 0;
 keepStep();
 
 addEventListener('hashchange', (event) => {
-  // A place that was gone to by a link is the next one.
+  // A place without a step was reached by a link, which adds a step.
   const to = history.state?.step ?? step + 1;
   if (isReturn || !(isOwn || mayLeave())) {
     event.stopImmediatePropagation();
@@ -66,7 +66,7 @@ export const href = (path: string, query: Query = {}): string => {
   return `#${path}${text ? `?${text}` : ''}`;
 };
 
-/** Goes to another place, which the browser's button Back leaves again. */
+/** Goes to another place; the browser's button Back returns from there. */
 export const go = (path: string, query: Query = {}): void => {
   const to = href(path, query);
   if (to === location.hash) return;
@@ -74,7 +74,7 @@ export const go = (path: string, query: Query = {}): void => {
   location.hash = to;
 };
 
-/** Goes back to a place as it was left, if that was shown last, and otherwise to it anew. */
+/** Goes back to a place as the user left it, if it was shown last; otherwise opens it anew. */
 export const goBackTo = (to: string): void => (pathBefore === to ? goBack() : go(to));
 
 const goBack = (): void => {

@@ -1,5 +1,5 @@
 /**
- * The requests to the service, and the time by its clock, as far as its responses tell it: the clock of this machine
+ * The requests to the service, and the time by its clock, according to its responses: the clock of this machine
  * may be hours wrong.
  */
 import type { Fetch } from '../../client/fetch.ts';
@@ -12,7 +12,7 @@ let ahead = Number(sessionStorage.getItem(key));
 /** Milliseconds since 1970. */
 export const now = (): number => Date.now() + ahead;
 
-/** Keeps what was read for when the page is loaded again. */
+/** Stores the difference of the clocks for the next load of the page. */
 export const keepClock = (): void => sessionStorage.setItem(key, String(ahead));
 
 /** Milliseconds: longer than the gateway waits for a function. */
@@ -23,7 +23,7 @@ const changes = new WeakSet<WeakKey>();
 
 export const isOfChange = (outcome: unknown): boolean => changes.has(Object(outcome));
 
-/** `fetch`, which no request of the console waits for longer than for the gateway. */
+/** `fetch` for the requests of the console, which end after {@link timeout}. */
 export const reach: Fetch = async (url, init = {}) => {
   const isChange = init.method !== 'GET' && !String(url).endsWith('/api/refresh');
   const noted = <Outcome extends WeakKey>(outcome: Outcome): Outcome => {

@@ -1,4 +1,4 @@
-/** Who is signed in. The tokens are kept in the tab and go with it. */
+/** Who is signed in. The tokens are kept in the tab and are deleted with it. */
 import { createClient } from '../../client/client.ts';
 import type { User } from '../../client/user.ts';
 import { keepClock, reach } from './service.ts';
@@ -15,15 +15,15 @@ interface SignedIn {
 
 export const signedIn = createStore<SignedIn>({ isOver: false });
 
-/** Whether the session is that of an admin. In others users change only themselves: auditors, and who lacks a second factor. */
+/** Whether the session is an admin's. Auditors, and admins without a second factor, change only themselves. */
 export const isAdmin = (): boolean => signedIn.get().session?.role === 'admin';
 
 const tabKey = 'accounts-console-tab';
 const tab = sessionStorage.getItem(tabKey);
-/** Held by this tab, for as long as its page is there. */
+/** The name that this tab holds for as long as its page is open. */
 let ownTab = tab ?? String(Math.random());
 
-/** Milliseconds in which a page that is loaded again gets the lock of the one before. */
+/** Milliseconds in which a reloaded page gets the lock of the page before. */
 const handover = 1000;
 
 /** @throws if another tab holds the name */
@@ -38,12 +38,13 @@ const hold = (name: string): Promise<void> =>
   });
 
 /**
- * Has the tab tokens of its own. A duplicated tab begins with a copy of the tokens of another one: a refresh token
- * that both use would end the session, so that the copy is forgotten. So are tokens of a user who was not let in.
+ * Makes sure that the tab has its own tokens. A duplicated tab begins with a copy of another tab's tokens, and
+ * forgets the copy, because a refresh token that both use would end the session. It also forgets the tokens of a
+ * user who was not let in.
  */
 const claimTab = async (): Promise<void> => {
   if (!tab) sessionStorage.clear();
-  // Plain http has no locks, but for localhost.
+  // On plain http there are no locks, except on localhost.
   if (!('locks' in navigator)) return;
   try {
     await hold(ownTab);
@@ -77,7 +78,7 @@ export const accounts = createClient({
   },
 });
 
-/** Users who have logged in are let in by `enter`. What a user has typed stays for when the same user signs in again. */
+/** `enter` lets in users who have logged in. Typed text is kept in case the same user signs in again. */
 accounts.subscribe((user, reason) => {
   const { session, isOver } = signedIn.get();
   const isIn = session && !isOver;
@@ -88,27 +89,27 @@ accounts.subscribe((user, reason) => {
   else signedIn.set({ isOver: false, notice: 'You are signed out.' });
 });
 
-/** Lets the user in who has logged in. */
+/** Lets in the user who has logged in. */
 export const enter = (): void => {
   sessionStorage.setItem(tabKey, ownTab);
   signedIn.set({ session: accounts.user ?? undefined, isOver: false });
 };
 
-/** The user has another address than the token says, and signs in by that. */
+/** The user's address has changed since the token was issued, and the user signs in with the new address. */
 export const renameSession = (email: string): void => {
   const { session, ...rest } = signedIn.get();
   if (session) signedIn.set({ ...rest, session: { ...session, email } });
 };
 
-/** Forgets the user with all that the console showed. @returns whether the service knows of it */
+/** Forgets the user and everything that the console showed. @returns whether the service has ended the session */
 export const leave = async (notice: string): Promise<boolean> => {
   signedIn.set({ isOver: false, notice });
-  // A page that is loaded while the service is told forgets the tokens: the tab has no name any more.
+  // A page that is reloaded before the service responds forgets the tokens, because the tab has no name any more.
   sessionStorage.removeItem(tabKey);
   return (await accounts.logOut()).error === null;
 };
 
-/** Refreshes the token before it ends, and asks the service about one that has ended: no screen stays in sight then. */
+/** Refreshes the token before it expires. If that fails, a request shows whether the session has ended. */
 export const keepSession = async (): Promise<void> => {
   if (!(await accounts.getToken())) await accounts.api.GET('/api/profile');
 };

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useReducer } from 'preact/hooks';
 
-/** A value that several components show: each that uses it is drawn again when it changes. */
+/** A value that several components show: each component that uses it is drawn again when it changes. */
 export interface Store<T> {
   get(): T;
   set(value: T): void;

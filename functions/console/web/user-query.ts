@@ -25,7 +25,7 @@ export function readUserQuery(query: Readonly<Record<string, string>>): UserQuer
   };
 }
 
-/** Users of a page at most, and those that a search shows at most. */
+/** The most users of a page, and the most users that a search shows. */
 export const limit = 100;
 
 /** @param path of a page after the first one */
@@ -37,7 +37,7 @@ export function readUsers({ q, role, order }: UserQuery, path?: string): Promise
 
 type ListQuery = NonNullable<paths['/api/users']['get']['parameters']['query']>;
 
-/** The user with an id or a whole address, which an index finds; else all with this part. */
+/** The user whose id or whole address is sought, found by an index; otherwise all users with this part. */
 async function find(sought: string, query: ListQuery): Promise<Page<User[]>> {
   if (/^#?\d{1,16}$/.test(sought)) {
     const params = { path: { id: Number(sought.replace('#', '')) } };

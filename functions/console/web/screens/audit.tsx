@@ -42,7 +42,7 @@ const saidOf = (state: TrailState, by: keyof typeof said | 'only') =>
         `Show all ${said[by]}s`,
       ];
 
-/** A chart of all entries of the query, including those that following has found since. */
+/** A chart of all entries of the query, including the entries that following has found since. */
 const Chart = ({ data = [], rows, change, ...whole }: ChartProps) => {
   const entries = [...newOf(data, rows), ...data];
   return (

@@ -1,4 +1,4 @@
-/** Screens, and parts of screens, whose code is loaded when one of them is shown first. */
+/** Screens, and parts of screens, whose code is loaded when one of them is first shown. */
 import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import { settings } from '../api.ts';
@@ -14,7 +14,7 @@ const load = async (): Promise<Parts> => {
   return parts;
 };
 
-/** A newer console has other scripts, and a browser may remember that it could not load one. */
+/** A newer console has other scripts, and a browser may remember that it could not load a script. */
 const reload = async (): Promise<void> => location.reload();
 
 /** @param what such as `The sessions` */

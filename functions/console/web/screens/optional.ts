@@ -1,4 +1,4 @@
-/** The parts that only some services or few visits need, in one file, which on-demand.tsx loads when one of them is shown. */
+/** Parts that only some services or few visits need, in one file, which on-demand.tsx loads when one is shown. */
 export { Attributes } from '../components/attributes.tsx';
 export { Identities } from '../components/identities.tsx';
 export { Passkeys } from '../components/passkeys.tsx';

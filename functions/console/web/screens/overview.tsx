@@ -32,7 +32,7 @@ interface CountsProps {
   readonly since: string;
   /** When the screen was opened, in milliseconds since 1970. */
   readonly time: number;
-  /** The time of the entries that were read. */
+  /** The time range of the entries that were read. */
   readonly span: Span;
 }
 

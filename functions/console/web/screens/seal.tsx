@@ -10,7 +10,7 @@ import { ago, clockTime, counted, duration, grouped } from '../format.ts';
 import { useAction, useEvery } from '../loading.ts';
 import { now } from '../service.ts';
 
-/** Findings come first; an old check does not show the seal as good. */
+/** Shows findings first, and does not call the seal good if the last check is old. */
 const State = ({ newest, behind, check }: AuditSealSummary) => {
   const [finding] = check?.named ?? [];
   const isSealed = newest && behind === null && !finding;
@@ -62,7 +62,7 @@ const Check = ({ at, next, entries, total, findings, named, found }: SealCheck) 
   );
 };
 
-/** Milliseconds from one look for the outcome of a requested check to the next. */
+/** Milliseconds between two requests for the outcome of a requested check. */
 const pause = 10_000;
 
 /** Requests a check, and looks for its outcome. @param reload loads the seal again */

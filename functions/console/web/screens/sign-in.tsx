@@ -26,7 +26,7 @@ const logIn = async (body: Credentials): Promise<boolean> => {
 };
 
 /**
- * Whether the user who has logged in is an admin or an auditor as stored: a session without a second factor may have
+ * Whether the logged-in user is stored as an admin or an auditor: a session without a second factor may have
  * neither role.
  */
 const mayEnter = async (): Promise<boolean> => {
@@ -43,7 +43,7 @@ const requireEntry = async (): Promise<void> => {
 };
 
 /**
- * Lets a user in who has logged in and may use the console, and ends the session of any other user. Users who must
+ * Lets in a user who has logged in and may use the console, and ends the session of any other user. Users who must
  * set up a second factor are led to its form.
  */
 const admit = async ({ isByPasskey = false } = {}): Promise<void> => {
@@ -76,7 +76,7 @@ const ByPasskey = () => {
   useEffect(() => {
     const offer = new AbortController();
     signInByPasskey({ autofill: true, signal: offer.signal }).catch((error) => {
-      // Nobody has asked for this offer: where it is aborted, or its code cannot be loaded, nothing is said.
+      // The user has not asked for this offer: if it is aborted, or its code cannot be loaded, no error is shown.
       if (!(error instanceof ConsoleError) || error.code === 'ABORTED') return;
       setFailure(error);
       if (error.status > 0) again();
@@ -98,7 +98,7 @@ const ByPasskey = () => {
   );
 };
 
-/** The form to sign in. It covers everything while nobody is signed in. */
+/** The form to sign in. It covers the whole page while nobody is signed in. */
 export const SignIn = () => {
   const { session: before, notice } = signedIn.use();
   const [asksCode, setAsksCode] = useState(false);

@@ -9,10 +9,10 @@ import { changeQuery, place } from '../router.ts';
 import { isAdmin } from '../session.ts';
 import { orders, readUserQuery, roles, type UserQuery } from '../user-query.ts';
 
-/** Milliseconds without a key after which what was typed is looked for. */
+/** Milliseconds from the last key until the search for the typed text begins. */
 const pause = 300;
 
-/** All users, the admins, or those who are found. */
+/** All users, the admins, or the users whom a search has found. */
 export const Users = () => {
   const query = readUserQuery(place.use().query);
   const create = isAdmin() && (
@@ -23,13 +23,13 @@ export const Users = () => {
   return (
     <Screen title="Users" actions={create}>
       <UserFilters {...query} />
-      {/* Each query has a list of its own, of which nobody is selected. */}
+      {/* Each query has its own list, in which nobody is selected at first. */}
       <UserList key={JSON.stringify(query)} query={query} />
     </Screen>
   );
 };
 
-/** The controls of the list of users, which write what they say into the address bar. */
+/** The controls of the list of users, which write their values into the address bar. */
 function UserFilters({ q, role, order }: UserQuery) {
   const form = useRef<HTMLFormElement>(null);
   const timer = useRef(0);

@@ -1,4 +1,4 @@
-/** The tokens by which user agents tell their names. Most name others too: the first that fits is it. */
+/** The tokens with which user agents name themselves. Most agents name others too: the first token that fits counts. */
 const browsers: readonly (readonly [name: string, token: RegExp])[] = [
   ['Edge', /Edg(?:A|iOS)?\/(\d+)/],
   ['Opera', /OPR\/(\d+)/],
@@ -18,9 +18,9 @@ const systems: readonly (readonly [name: string, token: RegExp])[] = [
 ];
 
 /**
- * A user agent as people name it: `Firefox 140 on Linux`, `curl 8.5.0`. It is what the client said
- * of itself, and proves nothing.
- * @param given a number, where the service did not write the entry
+ * A user agent as people name it: `Firefox 140 on Linux`, `curl 8.5.0`. The client has chosen the name, which
+ * proves nothing.
+ * @param given may be a number if the service did not write the entry
  */
 export const readableAgent = (given: string | number): string => {
   const agent = String(given);

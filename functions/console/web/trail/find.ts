@@ -38,7 +38,7 @@ const findDeleted = async (sought: string): Promise<readonly Known[]> => {
     .filter(({ name, email }) => [name, email].some((each) => fold(each).includes(fold(sought))));
 };
 
-/** Users who are stored. A search reads on until a page has one, because pages may be empty. */
+/** Users who are stored. A search reads on until a page has a user, because pages may be empty. */
 const findStored = async (sought: string): Promise<readonly Known[]> => {
   const query = { q: sought, role: '', order: '' } as const;
   let page = await readUsers(query);
@@ -47,7 +47,7 @@ const findStored = async (sought: string): Promise<readonly Known[]> => {
 };
 
 /**
- * The id of the user whom a text means: an id, or an address or a name or a part of one.
+ * The id of the user whom a text means: an id, an address, a name, or a part of an address or a name.
  * @throws {Several} if it means several users @throws {ConsoleError} if it means nobody
  */
 export const findId = async (field: string, text: string): Promise<string> => {

@@ -1,4 +1,4 @@
-/** Following the trail: what was found since is put among what is shown. */
+/** Follows the trail: adds new entries to the entries that are shown. */
 import type { AuditEntry } from '../../../client/paths.ts';
 import { timeOf } from '../format.ts';
 
@@ -16,8 +16,8 @@ export const maxRows = 2000;
 const reread = 60_000;
 
 /**
- * From when on a look reads: a minute before the newest entry that is shown, which after a pause
- * is long ago.
+ * The time from which a look reads: a minute before the newest entry that is shown, which may be long ago after
+ * a pause.
  * @param since the beginning of the query, or nothing
  */
 export const rereadFrom = (shown: Entries, since: string): string => {
@@ -27,7 +27,7 @@ export const rereadFrom = (shown: Entries, since: string): string => {
   return from < since ? since : from;
 };
 
-/** The entries of those that were found that are not shown yet. */
+/** The found entries that are not shown yet. */
 export const newOf = (shown: Entries, found: Entries): Entries => {
   const known = new Set(shown.map(({ id }) => id));
   return found.filter(({ id }) => !known.has(id));
@@ -36,7 +36,7 @@ export const newOf = (shown: Entries, found: Entries): Entries => {
 const byNewest = (a: AuditEntry, b: AuditEntry): number =>
   a.created_at === b.created_at ? b.id - a.id : a.created_at < b.created_at ? 1 : -1;
 
-/** A page with those that were found, each entry once, newest first. */
+/** A page with the found entries added, each entry once, newest first. */
 export const merge = ({ data, next }: Page, found: Entries): Page => {
   const rows = [...newOf(data, found), ...data].sort(byNewest);
   // Where older entries are dropped, the next page would leave a gap.

@@ -3,7 +3,7 @@ import { detailsOf } from './happened.ts';
 import { isRegistration } from './overview.ts';
 import { type Grouping, none, ownFilters, type TrailState } from './query.ts';
 
-/** Entries that share a value, which is {@link none} where they have none. */
+/** Entries that share a value; entries without a value share {@link none}. */
 export interface Group {
   readonly value: string;
   readonly count: number;
@@ -12,7 +12,7 @@ export interface Group {
   readonly last: string;
 }
 
-/** The value by which an entry is grouped. */
+/** The value by which an entry is grouped with others. */
 const sharedBy = (entry: AuditEntry, by: Grouping): string => {
   const { user_id: userId, ip_address: ipAddress, action } = entry;
   const { reason } = detailsOf(entry);

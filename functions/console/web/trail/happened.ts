@@ -12,7 +12,7 @@ export const detailsOf = ({ details }: Pick<AuditEntry, 'details'>): Details => 
   }
 };
 
-/** The longest value, in characters: the dialog of the entry has it whole. */
+/** The longest value, in characters: the dialog of the entry shows longer values in full. */
 const longest = 40;
 
 const shorten = (text: string): string =>
@@ -47,12 +47,12 @@ const ways: Details = { reset: 'by reset link', verification: 'by mailed link' }
 const isChange = (value: unknown): value is { from: unknown; to: unknown } =>
   Object(value).from !== undefined && Object(value).to !== undefined;
 
-/** Whether a field is an attribute whose values the details have. */
+/** Whether a field is an attribute whose old and new values are in the details. */
 const isToldOf = (name: string, { attributes }: Details): boolean =>
   name.startsWith('attributes.') &&
   Object.hasOwn(Object(attributes), name.slice('attributes.'.length));
 
-/** The words for a detail, by its name; for others `name: value`. Empty: nothing. */
+/** The words for details, by their names; other details are written `name: value`. Empty: nothing is written. */
 const sayings: Readonly<Record<string, (value: unknown, all: Details) => string>> = {
   fields: (names, all) =>
     [names]

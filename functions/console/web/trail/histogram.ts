@@ -15,7 +15,7 @@ type Timed = Pick<AuditEntry, 'created_at' | 'result'>;
 const maxBars = 30;
 const day = 86_400;
 
-/** Seconds that a bar may cover, so that bars begin at round times; past a day, whole days. */
+/** Seconds that a bar may cover, so that bars begin at round times; above a day, whole days. */
 const widths = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 10_800, 21_600, 43_200, day];
 
 /** The bounds of a chart, in milliseconds since 1970. */
@@ -25,8 +25,8 @@ export interface Bounds {
 }
 
 /**
- * Bars of equal width, oldest first, from the first entry until the last one, or between bounds. Bars of
- * days are those of the calendar, also where a clock that is set makes one of them longer.
+ * Bars of equal width, oldest first, from the first entry until the last one, or between bounds. Bars of days
+ * are calendar days, even if a change of the clock (daylight saving time) makes a day longer.
  * @param behindAt seconds by which the clock of this machine is behind UTC at a time
  */
 export const barsOf = (
@@ -67,8 +67,8 @@ export const barsOf = (
 };
 
 /**
- * The first second since 1970 at which the clock of this machine shows midnight, or, where a clock that is set
- * leaves midnight out, a later time.
+ * The first second since 1970 at which the clock of this machine shows midnight, or a later time if a change of
+ * the clock (daylight saving time) skips midnight.
  * @param midnight in seconds since 1970, as if the clock were that of UTC
  */
 const beginOfDay = (midnight: number, behindAt: (time: number) => number): number => {
@@ -78,13 +78,13 @@ const beginOfDay = (midnight: number, behindAt: (time: number) => number): numbe
   return Math.min(...begun, Math.max(...starts));
 };
 
-/** The time of a query, as filters have it: from one time to before another one. Empty: no limit. */
+/** The time range of a query, as filters have it: `since` is inclusive, `until` is exclusive. Empty: no limit. */
 export interface Span {
   readonly since: string;
   readonly until: string;
 }
 
-/** The time of entries: a query by it finds none that came later. */
+/** The time range of entries: a query for it finds no entry that came later. */
 export const spanOf = (entries: readonly Timed[]): Span => {
   const times = entries.map(({ created_at }) => timeOf(created_at)).filter((time) => time >= 0);
   if (times.length === 0) return { since: '', until: '' };
@@ -92,7 +92,7 @@ export const spanOf = (entries: readonly Timed[]): Span => {
   return { since: new Date(oldest).toISOString(), until: new Date(newest + 1).toISOString() };
 };
 
-/** The time of a bar as far as there are entries: a query by it finds those that the bar counts. */
+/** The time range of a bar, limited to the entries: a query for it finds the entries that the bar counts. */
 export const narrowed = ({ from, until }: Bar, entries: readonly Timed[]): Span => {
   const all = spanOf(entries);
   return {

@@ -14,14 +14,14 @@ export interface Known extends Partial<Omit<User, 'id' | 'name'>> {
   readonly isUnknown?: boolean;
 }
 
-/** The known fields of users, by their ids: each user is asked for once, when it is seen. */
+/** The known fields of users, by their ids. The service is asked once for each user, when first shown. */
 const users = new Map<string, Store<Known>>();
 const asked = new Set<string>();
 
 /** The ids of users who existed, as entries of the trail tell. */
 const existed = new Set<string>();
 
-/** Users may have changed since: who is seen again is asked for again. */
+/** Forgets who was asked for, because users may have changed: each is asked for again when shown again. */
 export const forgetUsers = (): void => asked.clear();
 
 /** The fields of a user that are known by now. */
@@ -33,7 +33,7 @@ export const knownOf = (id: string): Store<Known> => {
 
 const trailPath = '/api/admin/audit-logs';
 
-/** Six requests at a time at most: each waits for the sixth before it. */
+/** The requests so far. Each waits for the sixth before it, so that at most six are under way. */
 const underWay: Promise<void>[] = [];
 
 const ask = async (id: string, before: Promise<void> | undefined): Promise<void> => {
@@ -62,12 +62,12 @@ const isInTrail = async (id: string): Promise<boolean> => {
   return hasIt();
 };
 
-/** Learns whether a user who is not there existed. */
+/** Finds out whether a user who is not stored ever existed. */
 export const askFor = (id: number): Promise<void> => ask(String(id), undefined);
 
 export const tellUser = (user: UserDetails): void => knownOf(String(user.id)).set(user);
 
-/** Learns who existed and who is deleted, and the names that entries of deletions have in full detail. */
+/** Notes who existed and who is deleted, with the names that entries of deletions have in full detail. */
 export const tellNames = (entries: readonly AuditEntry[]): void => {
   for (const { resource, result, user_id: by, resource_id: id } of entries) {
     existed.add(String(by));
@@ -83,7 +83,7 @@ export const tellNames = (entries: readonly AuditEntry[]): void => {
   }
 };
 
-/** Asks for a user who is seen for the first time. */
+/** Asks the service for a user who is shown for the first time. */
 export const askOnce = (id: string): void => {
   if (asked.has(id)) return;
   asked.add(id);

@@ -3,14 +3,14 @@ import type { AuditEntry } from '../../../client/paths.ts';
 import { timeOf } from '../format.ts';
 import { detailsOf } from './happened.ts';
 
-/** Whether a user registered, rather than being made by somebody else. */
+/** Whether a user registered, and was not created by somebody else. */
 export const isRegistration = ({ action, result, resource, user_id, resource_id }: AuditEntry) =>
   `${action} ${resource} ${result}` === 'CREATE users SUCCESS' && String(user_id) === resource_id;
 
 export const isLogin = (entry: AuditEntry, result: AuditEntry['result']): boolean =>
   entry.action === 'LOGIN' && entry.result === result;
 
-/** Whether an entry changes the role, the auditor or the suspension of a user, or is of a new admin. */
+/** Whether an entry changes the role, the auditor or the suspension of a user, or creates an admin. */
 export const changesRights = (entry: AuditEntry): boolean => {
   const { role, auditor, suspended } = detailsOf(entry);
   const isChange = entry.action === 'CREATE' || entry.action === 'UPDATE';

@@ -27,14 +27,14 @@ export const groupings = {
 } as const;
 export type Grouping = keyof typeof groupings;
 
-/** The value of a filter that finds entries without one. */
+/** The value of a filter that finds entries without a value. */
 export const none = 'none';
 
 /** The state of the screen: all that is in the address bar. A value that is not set is empty. */
 export type TrailState = Readonly<
   Record<'userId' | 'resourceId' | 'about' | 'ipAddress' | 'since' | 'until', string> & {
     readonly reason: string;
-    /** Of the users who were created only those who registered themselves. */
+    /** Whether, of the users who were created, only users who registered themselves are shown. */
     readonly only: 'registrations' | '';
     readonly action: AuditEntry['action'] | '';
     readonly result: AuditEntry['result'] | '';
@@ -54,8 +54,8 @@ export const readState = (query: Readonly<Record<string, string>>): TrailState =
 };
 
 /**
- * Whoever follows sees the newest first, up to now, and no groups; who or whom an entry is about is
- * said in one way: the change that came last decides.
+ * While the trail is followed, it is shown newest first, up to now and without groups. A query is about a user in one
+ * of two ways, by `about` or by `userId` and `resourceId`: the latest change decides.
  */
 export const withChanges = (state: TrailState, changes: Partial<TrailState>): TrailState => {
   const changed = { ...state, ...changes };
@@ -69,7 +69,7 @@ export const withChanges = (state: TrailState, changes: Partial<TrailState>): Tr
   return said.until || said.order === 'asc' ? { ...said, follow: '' } : said;
 };
 
-/** The filters that the service does not know: by reason, for what has no value, for registrations. */
+/** The filters that the service does not know: by reason, by the lack of a value, by registration. */
 export const ownFilters = (state: TrailState): readonly (Grouping | 'only')[] =>
   ([...Object.keys(groupings), 'only'] as (Grouping | 'only')[]).filter(
     (by) => state[by] !== '' && (by === 'reason' || by === 'only' || state[by] === none),
@@ -88,14 +88,14 @@ export const parametersOf = (state: TrailState): Parameters => {
   return Object.fromEntries(given.map(number));
 };
 
-/** Seconds before now from which on a preset shows entries. */
+/** How many seconds before now the entries of a preset begin. */
 export const presets = { 'Last hour': 3600, 'Last day': 86_400, 'Last week': 604_800 } as const;
 
-/** The time so many seconds before another one, in whole seconds. */
+/** The time a number of seconds before another time, in whole seconds. */
 export const secondsBefore = (now: number, seconds: number): string =>
   new Date((Math.floor(now / 1000) - seconds) * 1000).toISOString();
 
-/** A time as an input of the type datetime-local has it: on the clock of this machine. */
+/** A time in the form of an input of the type datetime-local: on the clock of this machine. */
 export const toLocal = (iso: string): string => {
   const time = new Date(timeOf(iso));
   if (Number.isNaN(time.getTime())) return '';
@@ -104,9 +104,9 @@ export const toLocal = (iso: string): string => {
 };
 
 /**
- * The same backwards.
- * @param before the time that the input had: it stays while it reads the same, as a clock that is set
- *   back shows an hour twice
+ * The time that such an input means.
+ * @param before the time that was put into the input. It is returned while the input is unchanged, because a clock
+ * that is set back shows an hour twice.
  */
 export const fromLocal = (text: string, before = ''): string => {
   const time = new Date(text);

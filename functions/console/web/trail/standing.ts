@@ -8,9 +8,9 @@ type Values = Partial<Readonly<Record<'role' | 'auditor' | 'email', unknown>>>;
 /** A span of time in which these values did not change. */
 export interface StandingSpan {
   readonly values: Values;
-  /** Empty: since before the first entry. */
+  /** Empty: from before the first entry. */
   readonly from: string;
-  /** Empty: still so. */
+  /** Empty: until now. */
   readonly until: string;
   readonly by: number | null;
 }
@@ -18,7 +18,7 @@ export interface StandingSpan {
 const deeds: readonly string[] = ['CREATE', 'UPDATE', 'DELETE'];
 
 /**
- * The standings of a user, newest first.
+ * The rights and addresses of a user over time, newest first.
  * @param entries of the trail; those that are not about the user are ignored
  * @param user as stored now; absent: deleted
  */
@@ -56,7 +56,7 @@ const madeBy = (entry: AuditEntry): Values => {
   return defined(sides(details, 'to'));
 };
 
-/** The values before the first change of each; those that never changed are the present ones. */
+/** The values before the first change of each; a value that never changed is the present value. */
 const valuesBefore = (own: readonly AuditEntry[], user: Values = {}): Values => {
   const earliestLast = own.map((entry) => defined(sides(detailsOf(entry), 'from'))).reverse();
   return Object.assign({}, user, ...earliestLast);

@@ -23,7 +23,7 @@ export const useWhole = (state: TrailState): Whole => {
   return { ...loaded, data: page?.data, isFull: page?.next !== undefined };
 };
 
-/** The time of the entries of a query that were read: these are all that there are in it. */
+/** The time range of the entries that were read: the query has no other entries in it. */
 export const spanRead = (
   { data = [], isBusy, isFull }: Whole,
   { since, until = '' }: Pick<Span, 'since'> & Partial<Span>,
