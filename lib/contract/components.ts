@@ -25,7 +25,7 @@ const id = {
   },
 };
 
-/** The responses of API Gateway itself, to any operation and to unknown paths. */
+/** The responses that API Gateway itself gives to any operation and to unknown paths. */
 const responses = {
   Gateway: {
     description:
@@ -45,7 +45,7 @@ const responses = {
   ),
 };
 
-/** Not `session`: generators for Go would make one type of it and of the schema Session. */
+/** Not `session`: generators for Go would make one type of this component and of the schema Session. */
 const parameterNames: Readonly<Record<string, string>> = {
   session: 'sessionId',
   identity: 'identityId',
@@ -177,7 +177,7 @@ function listed(meanings: Readonly<Record<string, string>>): string {
     .join('\n');
 }
 
-/** A header that each response of its kind has. */
+/** A header that is in every response of its kind. */
 function always(description: string, schema: Json = text) {
   return { description, required: true, schema };
 }

@@ -9,27 +9,27 @@ import type { Role } from '../users/user.ts';
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
 
 /**
- * Schemas are made by functions, so that a bundle leaves out those that its function does not use.
+ * Schemas are made by functions, so that a bundle leaves out the schemas that its function does not use.
  */
 export interface Contract {
   /** The path is in API Gateway's form: a segment in braces is a parameter. */
   readonly route: `${HttpMethod} /${string}`;
   /** Whether the settings make it available; absent: it always is. */
   readonly exists?: (settings: ServiceValues) => boolean;
-  /** The row of lib/accounts/policy.ts that says who may call it, and ask for what. */
+  /** The row of lib/accounts/policy.ts that says who may call the operation, and what callers may ask for. */
   readonly may: Operation;
-  /** Callers need no token, but one that they send is read. */
+  /** Callers need no token, but a token that they send is read. */
   readonly takesToken?: true;
-  /** A token is good even if its user was deleted. */
+  /** A token is accepted even if its user was deleted. */
   readonly evenIfDeleted?: true;
   /**
-   * The JSON body, by which requests are checked and which the document has. It may depend on the settings, on the
-   * caller's role, and on its own fields. The document has the body of an admin, of which no field is given.
+   * The schema of the JSON body, for checks of requests and for the document. It may depend on the settings, on the
+   * caller's role, and on the body's own fields. The document has an admin's schema for a body without fields.
    */
   readonly body?: (settings: ServiceValues, role: Role, given?: Fields) => BodySchema;
   /** The error when a field of the body is missing or empty; absent: FIELD_INVALID. */
   readonly whenMissing?: ErrorCode;
-  /** The error when a field of the body breaks a rule, or by the field; absent: FIELD_INVALID. */
+  /** The error if a field of the body breaks a rule, for all fields or by field; absent: FIELD_INVALID. */
   readonly whenInvalid?: ErrorCode | Readonly<Record<string, ErrorCode>>;
   /** Query parameters, each a schema from text to value; they may depend on the header Accept and on the settings. */
   readonly query?: (accept: string | undefined, settings: ServiceValues) => v.ObjectEntries;
@@ -61,13 +61,13 @@ export interface Success {
   readonly contentType?: string;
   /** Other forms of the JSON body. */
   readonly textForms?: readonly TextForm[];
-  /** The description of a 201 with such a body, where the request may create something. */
+  /** The description of a 201 with the same body, if the request may create something. */
   readonly created?: string;
-  /** Names of headers in lib/contract/components.ts, beside the headers of every response. */
+  /** Names of headers in lib/contract/components.ts, in addition to the headers of every response. */
   readonly headers?: readonly string[];
 }
 
-/** A list that leaves out the items of options that are off: these are falsy. */
+/** A list that leaves out falsy items, which belong to options that are off. */
 export type WithOptions<Item> = readonly (Item | readonly Item[] | false | undefined)[];
 
 /** The parts of an endpoint that only the document has. */
@@ -76,13 +76,13 @@ export interface Description {
   readonly id: string;
   /** A few words, without a full stop. */
   readonly summary: string;
-  /** Sentences, which the document joins by blanks. */
+  /** Sentences, which the document joins by spaces. */
   readonly text?: string | WithOptions<string>;
   /** Whether a request without a body succeeds. */
   readonly isBodyOptional?: true;
   readonly bodyExample?: Readonly<Record<string, unknown>>;
   readonly success: Success;
-  /** Errors of this endpoint, besides those that follow from the contract. */
+  /** The errors of this endpoint that do not follow from the contract. */
   readonly errors?: WithOptions<ErrorCode>;
 }
 
@@ -97,7 +97,7 @@ export interface Endpoint {
   readonly describe: Descriptions[string];
 }
 
-/** The endpoints that are available under some settings. */
+/** The endpoints that are available under given settings. */
 export function inForce(endpoints: readonly Endpoint[], settings: ServiceValues) {
   return endpoints.filter(({ contract }) => contract.exists?.(settings) ?? true);
 }

@@ -53,7 +53,7 @@ const tags = [
 ];
 
 /**
- * The document of endpoints under some settings.
+ * The document of endpoints under given settings.
  * @param server the URL under which the service is reached
  */
 export function buildDocument(
@@ -134,7 +134,7 @@ function parametersOf(
 ): readonly Json[] {
   return [
     ...[...contract.route.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name)),
-    // A form of text allows what JSON does, and more.
+    // A form of text allows everything that JSON does, and more.
     ...Object.entries(contract.query?.(success.textForms?.[0]?.contentType, settings) ?? {}).map(
       ([name, schema]) => {
         const { description, ...rest } = parameterSchema(schema as never);
@@ -144,7 +144,7 @@ function parametersOf(
   ];
 }
 
-/** Who may call an operation. Further limits are in its text. */
+/** The sentence that says who may call an operation. Further limits are in the description. */
 const callers: Readonly<Record<Operation, string>> = {
   public: 'For anyone, without a token.',
   register: 'For anyone, without a token.',

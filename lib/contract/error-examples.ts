@@ -13,10 +13,10 @@ export type ErrorForm = 'plain' | 'problem';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The fault that the example of a 500 names. */
+/** The name of the fault in the example of a 500. */
 const exampleFault = 'ECONNREFUSED';
 
-/** The example of an error in both forms, where it depends on the operation. */
+/** The example of an error in both forms, for errors whose examples depend on the operation. */
 export function ownExample(
   code: ErrorCode,
   { storageFault = ['', 'err'] }: Contract,
@@ -27,7 +27,7 @@ export function ownExample(
     return bothForms(code, title, { fault: { [field]: exampleFault } });
   }
   if (code !== 'FIELD_INVALID') return undefined;
-  // A number is not allowed for any field, so that the example need not know the field's rule.
+  // No field allows a number, so the example need not know the field's rule.
   const [field = ''] = Object.keys(bodyExample);
   const faults = [{ field, code: 'WRONG_TYPE', rule: 'must be a string' }] as const;
   return bothForms(code, `${field} must be a string`, { faults });

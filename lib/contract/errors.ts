@@ -53,7 +53,7 @@ export function errorResponses(
   return { ...Object.fromEntries(ofGateway), ...Object.fromEntries(own) };
 }
 
-/** Every error that some endpoints can respond with, in the order of the table. */
+/** Every error with which given endpoints can respond, in the order of the table. */
 export function codesOf(
   endpoints: readonly Endpoint[],
   settings: ServiceValues,
@@ -64,7 +64,7 @@ export function codesOf(
   return errorCodes.filter((code) => all.some((codes) => codes.includes(code)));
 }
 
-/** Every error that an endpoint can respond with. */
+/** Every error with which an endpoint can respond. */
 function errorsOf(
   contract: Contract,
   { errors = [] }: Description,
@@ -138,7 +138,7 @@ function errorResponse(
   const ofGateway = gatewayResponses[status];
   return {
     description: [
-      // Conflicts have little in common, so that each code is explained.
+      // Conflicts have little in common, so each code is explained.
       reasons[status] ?? codes.map((code) => errorMeanings[code]).join(' '),
       ofGateway && 'API Gateway itself sends this status too, without the headers of the service.',
     ]

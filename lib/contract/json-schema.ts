@@ -11,7 +11,7 @@ export const responseHeaders = {
   'X-Request-Id': ref('headers', 'X-Request-Id'),
 };
 
-/** Adds the JSON Schema keywords of a rule (see `rule` in lib/ground/validation.ts); leaves names out. */
+/** Adds the JSON Schema keywords of a rule (see `rule` in lib/ground/validation.ts), and leaves out names. */
 const overrideAction: NonNullable<ConversionConfig['overrideAction']> = ({
   valibotAction,
   jsonSchema,
@@ -24,7 +24,7 @@ const overrideAction: NonNullable<ConversionConfig['overrideAction']> = ({
 
 const options: ConversionConfig = {
   target: 'draft-2020-12',
-  // JSON Schema has no keywords for these.
+  // JSON Schema has no keywords for these actions.
   ignoreActions: ['trim', 'transform', 'readonly'],
   overrideAction,
   overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
@@ -35,13 +35,13 @@ export function ref(kind: string, name: string) {
   return { $ref: `#/components/${kind}/${name}` };
 }
 
-/** The components without those that nothing refers to. */
+/** The components to which something refers. */
 export function usedComponents<Components extends Readonly<Record<string, Json>>>(
   all: Components,
   paths: unknown,
 ): Components {
   const used = new Set(references(paths));
-  // The set grows while it is walked.
+  // The loop adds to the set, and also visits what it adds.
   for (const name of used) {
     const [kind, key] = name.split('/') as [string, string];
     for (const further of references(all[kind]?.[key])) used.add(further);
@@ -57,7 +57,7 @@ export function usedComponents<Components extends Readonly<Record<string, Json>>
 /** Collects the named schemas of bodies, each with references to the others. */
 export function collectSchemas() {
   const schemas: Record<string, JsonSchema> = {};
-  /** A schema of a body, by reference where it has a name. */
+  /** The schema of a body; a reference if it has a name. */
   const bodySchema = (schema: v.GenericSchema): JsonSchema => {
     const definitions = namedIn(schema);
     const { $schema, $defs, ...rest } = toJsonSchema(schema, { ...options, definitions });
@@ -67,7 +67,7 @@ export function collectSchemas() {
   return { schemas, bodySchema };
 }
 
-/** The schema of a query parameter, by the value that its text is converted to. */
+/** The schema of a query parameter after the conversion of its text. */
 export function parameterSchema(schema: v.GenericSchema): JsonSchema {
   const { $schema, ...rest } = toJsonSchema(schema, { ...options, typeMode: 'output' });
   return rest;
@@ -84,7 +84,7 @@ type Schema = v.GenericSchema & {
   readonly wrapped?: v.GenericSchema;
 };
 
-/** The schemas with a name in a schema, by their names; see `named` in contract.ts. */
+/** The named schemas within a schema, by their names; see `named` in schemas.ts. */
 function namedIn(schema: Schema): Readonly<Record<string, v.GenericSchema>> {
   const parts = [...Object.values(schema.entries ?? {}), schema.item, schema.wrapped];
   const { name } = v.getMetadata(schema);

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import * as v from 'valibot';
 import { rule } from '../ground/validation.ts';
 
-/** The most entries in a JSON page, and the default. */
+/** The maximum number of entries in a JSON page, which is also the default. */
 export const maxLimit = 100;
 
 const instantForm = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d))?$/i;
@@ -57,7 +57,7 @@ export function cursor() {
 
 /**
  * The instant that a date-time of RFC 3339 means, or a date at 00:00 UTC.
- * @returns it as `created_at` is written, UTC with milliseconds; undefined for any other text
+ * @returns the instant in the form of `created_at`, UTC with milliseconds; undefined for any other text
  */
 function parseInstant(text: string): string | undefined {
   const match = instantForm.exec(text);
@@ -66,7 +66,7 @@ function parseInstant(text: string): string | undefined {
   const written = `${date}T${time}.000Z`;
   const read = Date.parse(written);
   const ahead = aheadOf(offset);
-  // A 30th of February would be read as a day in March.
+  // `Date` would read a 30th of February as a day in March.
   if (Number.isNaN(read) || new Date(read).toISOString() !== written) return undefined;
   if (ahead === undefined) return undefined;
   const instant = new Date(read - ahead + roundUp(fraction)).toISOString();
@@ -75,13 +75,13 @@ function parseInstant(text: string): string | undefined {
 
 /** Milliseconds by which an offset is ahead of UTC; undefined if there is no such offset. */
 function aheadOf(offset: string): number | undefined {
-  // `Z` has no digits, which counts as 0.
+  // `Z` has no digits: the offset is 0.
   const [hours = 0, minutes = 0] = offset.slice(1).split(':').map(Number);
   if (hours > 23 || minutes > 59) return undefined;
   return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000;
 }
 
-/** The milliseconds of a fraction of a second, rounded up: entries have no finer time. */
+/** The milliseconds of a fraction of a second, rounded up, because times of entries have no finer unit. */
 function roundUp(fraction: string): number {
   return Number(fraction.slice(0, 3).padEnd(3, '0')) + (/[1-9]/.test(fraction.slice(3)) ? 1 : 0);
 }

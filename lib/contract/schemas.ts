@@ -11,8 +11,8 @@ import { codeIfAny, confirmation } from '../users/fields.ts';
 import type { Success } from './contract.ts';
 
 /**
- * Names a schema in the document. The names are part of the contract, because generators name types
- * after them: a body has the same name under every setting.
+ * Names a schema in the document. The names are part of the contract, because generators name types after them: a
+ * body has the same name under every setting.
  */
 // @__NO_SIDE_EFFECTS__
 export function named<const Schema extends v.GenericSchema>(name: string, schema: Schema) {
@@ -28,7 +28,7 @@ export const exampleIdentity = {
   created_at: '2026-11-20T09:00:00.000Z',
 };
 
-/** A number of 64 bits, as JSON in JavaScript can write it. */
+/** A number of 64 bits, as JavaScript writes it in JSON. */
 export function id() {
   return v.pipe(
     v.number(),
@@ -39,16 +39,16 @@ export function id() {
   );
 }
 
-/** A body by which users confirm, with a code too if they have a second factor. @param name of the schema */
+/** A body with a confirmation, and with a code if users can have a second factor. @param name of the schema */
 export function confirmationWithCode(name: string, settings: ServiceValues) {
   return named(name, v.object({ ...confirmation(settings), ...codeIfAny(settings) }));
 }
 
-/** The sentence on such a confirmation, for the description of an operation of an option that adds a way in. */
+/** The sentence on this confirmation, in descriptions of operations that add a way to log in. */
 export const needsConfirmation =
   'Needs the current password, or of a user who has none an ID token of a linked identity.';
 
-/** The errors of such a confirmation. */
+/** The errors of this confirmation. */
 export function confirmationWithCodeErrors(settings: ServiceValues) {
   return [
     confirmationErrors(settings),
@@ -60,14 +60,14 @@ export function confirmationWithCodeErrors(settings: ServiceValues) {
 }
 
 /**
- * The error for a caller who needs a second factor and has a passkey, in a session that began neither by a passkey
- * nor with a code.
+ * The error for a caller who needs a second factor and has a passkey, but whose session began neither with a
+ * passkey nor with a code.
  */
 export function factorSessionError(settings: ServiceValues): ErrorCode | false {
   return settings.secondFactor === 'admins' && hasPasskeys(settings) && 'SECOND_FACTOR_REQUIRED';
 }
 
-/** The errors of such an ID token. */
+/** The errors of an ID token that confirms. */
 export function confirmationErrors(settings: ServiceValues): readonly ErrorCode[] | false {
   return (
     hasIdentities(settings) && [
@@ -148,7 +148,7 @@ export function pageFile(name: string): Success {
   };
 }
 
-/** The sentence on unmailable addresses, for the description of an operation that takes a new address. */
+/** The sentence on addresses that cannot get mail, in descriptions of operations that take a new address. */
 export function refusesUnmailable({ emailVerification }: ServiceValues) {
   return emailVerification !== 'off' && 'An address to which no mail can be sent is refused.';
 }

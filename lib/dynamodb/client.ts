@@ -25,34 +25,34 @@ import { patiently } from '../ground/time.ts';
 /** The client of this process; absent until something is sent. */
 let client: DynamoDBDocumentClient | undefined;
 
-/** Others have written the items that a write depends on since they were read. */
+/** Other requests have written the items on which a write depends since they were read. */
 export class Overtaken extends Error {
   override readonly name = 'Overtaken';
 }
 
 /**
- * An item, or its key, as DynamoDB has it: the document client would convert it at a higher cost.
+ * An item, or its key, in DynamoDB's own form: the document client would convert it at a higher cost.
  */
 export type StoredItem = Record<string, AttributeValue>;
 
 type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /**
- * One write or check of a transaction, and the error that its condition stands for; without one, the
- * condition fails because others have written since the items were read.
+ * One write or check of a transaction, and the error that is thrown if its condition fails. Without an error, a
+ * failed condition means that others have written since the items were read.
  */
 export type Step = readonly [item: TransactItem, error?: ErrorCode | undefined];
 
-/** Attempts that a writer has at least, and milliseconds for which it makes further ones. */
+/** The least number of attempts of a writer, and the milliseconds for which it makes further attempts. */
 const minWrites = 3;
 const contentionTime = 3000;
 
 /**
- * Reads, decides and writes, and repeats this for as long as others write in between. Of several that race, one
+ * Reads, decides and writes, and repeats this for as long as other writers interfere. Of several racing writers, one
  * succeeds in each round.
- * @param write decides by what was read; throws Overtaken when others have written since
- * @param known what was read already, for the first attempt
- * @throws {DomainError} STORAGE_FAULT when no attempt succeeded, and what an attempt throws
+ * @param write decides by the items that were read; throws Overtaken if others have written since
+ * @param known the items that were read already, for the first attempt
+ * @throws {DomainError} STORAGE_FAULT if no attempt succeeded; and the errors of an attempt
  */
 export async function untilWritten<R, T>(
   read: () => Promise<R>,
@@ -75,10 +75,10 @@ export async function untilWritten<R, T>(
 }
 
 /**
- * Reads items of a table as last written: at most 100, in one request unless DynamoDB leaves some
+ * Reads items of a table with strong consistency: at most 100, in one request unless DynamoDB leaves some
  * out.
- * @param limits milliseconds for each request; requests for items that DynamoDB leaves out of a
- *   response, which it may when it is busy or they are long
+ * @param limits the milliseconds for each request, and the number of further requests for items that DynamoDB left
+ *   out of a response, as it may do when it is busy or the items are long
  * @returns the items that exist, in any order
  * @throws {DomainError} STORAGE_FAULT
  */
@@ -117,15 +117,14 @@ type DocumentCommand<Input extends ServiceInputTypes, Output extends ServiceOutp
 /** Attempts at a write that fails for a transient reason. */
 const maxAttempts = 6;
 
-/** Milliseconds: the longest pause before the second attempt is twice that, and doubles each time. */
+/** Milliseconds: the longest pause before the second attempt is twice this unit, and doubles with each attempt. */
 const pauseUnit = 25;
 
 /**
  * Sends one command. A write that conflicts with a transaction under way is retried here,
  * because the SDK does not retry it.
  * @param timeout milliseconds for the call with all its retries
- * @throws {DomainError} STORAGE_FAULT on every failure, also when a condition does not hold; the
- *   cause is the SDK's error
+ * @throws {DomainError} STORAGE_FAULT on every failure, even if a condition fails; the cause is the SDK's error
  */
 export async function send<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
   command: DocumentCommand<Input, Output>,
@@ -166,7 +165,7 @@ export async function sendIf<Input extends ServiceInputTypes, Output extends Ser
   }
 }
 
-/** Whether a {@link send} failed because its condition did not hold. */
+/** Whether a {@link send} failed because its condition failed. */
 export function isConditionFailure(error: unknown): error is DomainError {
   return (
     error instanceof DomainError &&
@@ -175,11 +174,11 @@ export function isConditionFailure(error: unknown): error is DomainError {
 }
 
 /**
- * Makes a conditional update. If a response is lost, the next attempt fails by the condition, so that the item
- * must show whether the update was made.
+ * Makes a conditional update. If a response is lost, the condition of the next attempt fails, so that the item must
+ * show whether the update was made.
  * @param isMade whether an item is as this update leaves it
  * @returns false when the condition does not hold
- * @throws {DomainError} STORAGE_FAULT, also if the update may have been made before others wrote
+ * @throws {DomainError} STORAGE_FAULT, even if the update was perhaps made before others wrote
  */
 export async function updateOnce(
   update: UpdateCommandInput,
@@ -198,7 +197,7 @@ export async function updateOnce(
   }
 }
 
-/** The item, read by `ReturnValuesOnConditionCheckFailure`, for which a condition did not hold. */
+/** The item whose condition failed, as returned by `ReturnValuesOnConditionCheckFailure`. */
 export function conditionItem<T>(error: unknown): T | undefined {
   if (!isConditionFailure(error)) return undefined;
   const { Item } = (error as DomainError).cause as ConditionalCheckFailedException;
@@ -207,15 +206,15 @@ export function conditionItem<T>(error: unknown): T | undefined {
 
 /**
  * Writes all of the items or none.
- * @param version of an item that this writes, by which an earlier call that was made is recognised, if
- *   the item returns what it was when its condition failed
+ * @param version the version of an item that this call writes. If its condition fails and the item returned has
+ *   this version already, an earlier attempt has succeeded.
  * @throws {Overtaken} when others have written since the items were read
  * @throws {DomainError} the error of the first step whose condition does not hold; STORAGE_FAULT
  */
 export async function transact(steps: readonly Step[], version?: string): Promise<void> {
   try {
     const TransactItems = steps.map(([item]) => item);
-    // All attempts have one token, so that an attempt after a lost response changes nothing again.
+    // All attempts have the same token, so that an attempt after a lost response changes nothing again.
     const ClientRequestToken = randomUUID();
     await send(new TransactWriteCommand({ TransactItems, ClientRequestToken }));
   } catch (error) {
@@ -257,7 +256,7 @@ interface AttemptError extends Error {
 const isRead = /^(?:Get|BatchGet|Query|Scan)/;
 
 /**
- * Watches each attempt of a command: the last one may be refused although the first one was made.
+ * Watches each attempt of a command: the last attempt may be refused although the first one succeeded.
  * @returns a function that says whether a write was sent and was neither acknowledged nor refused
  */
 function watchAttempts<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
@@ -277,7 +276,7 @@ function watchAttempts<Input extends ServiceInputTypes, Output extends ServiceOu
         }
       };
     },
-    // The document client joins a command's stack to the client's twice.
+    // The document client adds the middleware of a command to the client's stack twice.
     { step: 'finalizeRequest', priority: 'low', name: 'watchAttempts', override: true },
   );
   return () => unsettled > 0;

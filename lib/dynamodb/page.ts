@@ -1,6 +1,6 @@
 /**
- * Pages of entries in the order of an index's sort key, of one partition or of several, which are merged,
- * so that the cost depends on the page's size and not on the index's.
+ * Pages of entries in the order of an index's sort key, from one partition or merged from several. The cost depends
+ * on the size of the page and not on the size of the index.
  */
 import { type AttributeValue, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { convertToNative } from '@aws-sdk/util-dynamodb';
@@ -13,11 +13,11 @@ type Entry = Readonly<Record<string, unknown>>;
 interface Reading {
   readonly table: string;
   readonly index: IndexDefinition;
-  /** By the sort key. */
+  /** The order of sort keys. */
   readonly order: 'asc' | 'desc';
   /** The attributes of each entry, in their order. */
   readonly attributes: readonly string[];
-  /** Converts an attribute; absent: as the document client does, and without absent attributes. */
+  /** Converts an attribute; absent: the document client's conversion, and absent attributes are left out. */
   readonly shown?: (value: AttributeValue | undefined) => unknown;
   /** The range of sort keys: `from` is inclusive, `to` is exclusive; absent: no bound. */
   readonly from?: string | undefined;
@@ -31,25 +31,25 @@ export interface PageRequest extends Reading {
   readonly partitions: readonly string[];
   /** The part of the wanted entries that another index holds. */
   readonly also?: Pick<Required<Reading>, 'index' | 'matches'> & { readonly partition: string };
-  /** Entries at most; absent: no bound. */
+  /** The most entries of the page; absent: no bound. */
   readonly limit?: number | undefined;
-  /** The sort key after which to begin, from an earlier page; absent: from the beginning. */
+  /** The sort key after which the page begins, from an earlier page; absent: the page begins with the first entry. */
   readonly after?: string | undefined;
-  /** Entries to read at most, wanted or not, at least one for each partition. Absent: no bound. */
+  /** The most entries to read, wanted or not, at least one for each partition. Absent: no bound. */
   readonly mostRead?: number;
-  /** Requests for each partition at most; absent: no bound. */
+  /** The most requests for each partition; absent: no bound. */
   readonly mostRequests?: number;
 }
 
 export interface Page {
   /**
-   * As many as were asked for, if there are so many. Fewer, or none, if another bound or the size
-   * of the entries ended the reading.
+   * As many entries as were asked for, if there are that many. Fewer, or none, if another bound or the size of the
+   * entries ended the reading.
    */
   readonly entries: readonly Entry[];
   /** The sort key after which the next page begins; absent when nothing remains. */
   readonly next?: string;
-  /** The same for a caller who takes only the first `count` entries, at least one. */
+  /** The next sort key for a caller who takes only the first `count` entries, at least one. */
   nextAfter(count: number): string | undefined;
 }
 
@@ -72,22 +72,22 @@ export async function readPage(request: PageRequest): Promise<Page> {
   return { entries, ...(next === undefined ? {} : { next }), nextAfter };
 }
 
-/** A wanted entry, by its sort key. */
+/** A wanted entry with its sort key. */
 interface Row {
   readonly key: string;
   readonly entry: Entry;
 }
 
-/** A partition's entries as far as they have been read. */
+/** The entries of a partition that were read so far. */
 interface Stream {
   readonly reading: Reading;
   readonly partition: string;
   /** The sort key after which the reading begins; absent: from the beginning. */
   readonly after: string | undefined;
   readonly rows: Row[];
-  /** Whether there may be more. */
+  /** Whether the partition may have more entries. */
   open: boolean;
-  /** The last item that was read, wanted or not, after which the reading goes on. */
+  /** The last item that was read, wanted or not; the next request begins after it. */
   at: { readonly key: string; readonly start: StoredItem } | undefined;
 }
 
@@ -98,18 +98,18 @@ function streamOf(reading: Reading, partition: string, after: string | undefined
 /** Full responses (1 MB) after which nothing more is read, to bound the memory. */
 const mostFull = 4;
 
-/** Entries that are read of each of several partitions beyond its even share. */
+/** If there are several partitions, the number of entries that are read of each beyond its even share. */
 const margin = 4;
 
 /**
  * Reads several partitions, each only as far as the page needs.
- * @returns the first of the wanted entries, at most one more than the page has; and the key up to which
- *   all partitions have been read, where the reading ended before the page was complete
+ * @returns the first wanted entries, at most one more than the page has; and, if the reading ended before the page
+ *   was complete, the key up to which all partitions were read
  */
 async function merge(streams: readonly Stream[], request: PageRequest) {
   const { limit = Number.POSITIVE_INFINITY, mostRequests = Number.POSITIVE_INFINITY } = request;
   const compare = orderOf(request);
-  // One more than the page, to know whether anything remains.
+  // One entry more than the page has, to know whether anything remains.
   const wanted = limit + 1;
   const { length } = streams;
   let count = length === 1 ? wanted : Math.ceil(wanted / length) + margin;
@@ -117,7 +117,7 @@ async function merge(streams: readonly Stream[], request: PageRequest) {
   let full = 0;
   let rows: readonly Row[] = [];
   let behind = streams;
-  // Each round reads on, or closes, every stream that may still hold an entry of the page.
+  // Each round reads on in every stream that may still hold an entry of the page.
   const mayReadOn = () => behind.length > 0 && left >= behind.length && full < mostFull;
   for (let round = 0; mayReadOn() && round < mostRequests; round += 1) {
     const share = Math.min(count, Math.floor(left / behind.length));
@@ -132,7 +132,7 @@ async function merge(streams: readonly Stream[], request: PageRequest) {
     behind = streams.filter(({ open, at }) => open && (!last || !at || compare(at, last) < 0));
     if (!last) count *= 2;
   }
-  // Entries beyond the place up to which all streams have been read are left to the next page.
+  // Entries beyond the key up to which all streams were read are left to the next page.
   const [end] = behind.flatMap(({ at }) => at ?? []).sort(compare);
   return { rows: end ? rows.filter((row) => compare(row, end) <= 0) : rows, end };
 }
@@ -186,8 +186,8 @@ function query(stream: Stream, count: number) {
 }
 
 /**
- * The condition for the sort key. DynamoDB takes only one, and BETWEEN includes both ends: {@link readOn}
- * leaves out what is outside.
+ * The condition for the sort key. DynamoDB takes only one condition, and BETWEEN includes both ends: {@link readOn}
+ * leaves out entries that are outside.
  */
 function conditionOf({ reading, after }: Stream) {
   const { from, to } = reading;
@@ -216,7 +216,7 @@ function nativeOf(value: AttributeValue | undefined): unknown {
   return value && convertToNative(value);
 }
 
-/** Entries of a page: it ends between two keys, after which the next one begins, unless all have one key. */
+/** The number of entries of a page. Entries with equal keys stay in one page, unless all entries have one key. */
 function lengthOfPage(rows: readonly Row[], limit: number): number {
   const following = rows[limit]?.key;
   const last = rows.slice(0, limit).findLastIndex(({ key }) => key !== following);

@@ -1,6 +1,6 @@
 /**
- * The tables and their indexes, as data. The stack, the local service and the tests build them
- * from here; the stores name attributes and indexes from here.
+ * The tables and their indexes, as data. The stack, the local service and the tests build them from this data, and
+ * the stores take the names of attributes and indexes from it.
  */
 import { variableOf } from '../ground/setting.ts';
 
@@ -18,7 +18,7 @@ export interface IndexDefinition {
 }
 
 export interface TableDefinition {
-  /** The logical name, and the setting that holds the name of the real table. */
+  /** The logical name, and the setting with the name of the real table. */
   readonly name: 'users' | 'audit';
   readonly variable: string;
   readonly partitionKey: KeyAttribute;
@@ -32,8 +32,8 @@ export function createdAtKey({ id, created_at }: { id: number; created_at: strin
 }
 
 /**
- * Sort key of every index: created_at, then the id, so that entries of one millisecond have an
- * order that a cursor can resume in. Text, because ISO 8601 sorts as time does.
+ * The sort key of every index: created_at, then the id, so that entries of one millisecond have an order in which a
+ * cursor can resume. It is text, because ISO 8601 sorts as time does.
  */
 const createdAtAndId: KeyAttribute = { name: 'created_at_id', type: 'S' };
 
@@ -55,11 +55,11 @@ const listed = [
 /** The index of the list has one partition, which takes as many writes as the counter of ids does. */
 export const usersIndexes = {
   byCreatedAt: { ...byCreation('by_created_at', 'listing'), include: listed },
-  // Only admins have its partition key, so that they are found without reading everyone.
+  // Only admins have the partition key of this index, so that they are found without reading all users.
   admins: { ...byCreation('admins', 'admin_listing'), include: listed },
 } as const;
 
-/** The users table has items of several kinds, whose keys are of one {@link KeyPattern} each. */
+/** The users table has items of several kinds; the keys of each kind follow one {@link KeyPattern}. */
 export const usersTable = {
   name: 'users',
   variable: variableOf('usersTable'),
@@ -70,8 +70,8 @@ export const usersTable = {
 
 /**
  * The indexes that queries of audit entries read. Where many writes would share a key (all entries; all
- * entries of one action; all failures), the key has a shard number in it. An entry is only in the indexes whose
- * keys it has. A deployed table gets new indexes one at a time, so that a new one is added at the end.
+ * entries of one action; all failures), the key contains a shard number. An entry is only in the indexes whose
+ * keys it has. A deployed table gets new indexes one at a time, so new indexes are added at the end.
  */
 export const auditIndexes = {
   byCreatedAt: byCreation('by_created_at', 'shard'),
@@ -82,7 +82,7 @@ export const auditIndexes = {
   failures: byCreation('failures', 'failure_shard'),
 } as const;
 
-/** The key, in the index by resource, of the entries that list replayed ones. */
+/** The key of entries that list replayed entries, in the index by resource. */
 export const replayId = 'replay';
 
 /** Audit entries. They have the attribute `expires_at` unless AUDIT_RETENTION_DAYS is 0. */
@@ -96,7 +96,7 @@ export const auditTable = {
 
 /**
  * The keys of the users table. Each kind of items has a pattern, from which {@link itemKey} makes the keys of its
- * items; permissions name the same patterns (infra/permissions.ts), so that they allow what the code asks for.
+ * items. Permissions name the same patterns (infra/permissions.ts), so that they allow the keys that the code uses.
  */
 export type KeyPattern =
   | 'user#*'
@@ -106,7 +106,7 @@ export type KeyPattern =
   /** The public key and the last use of a passkey, by the id of its credential. */
   | 'passkey#*'
   | 'sessions#*'
-  /** The newest link of a user that resets the password, and that verifies an address. */
+  /** The newest link of a user that resets the password, and the newest link that verifies an address. */
   | 'reset#*'
   | 'address#*'
   /** Counts, and the item that is written in place of a user whose address is taken. */
@@ -114,19 +114,19 @@ export type KeyPattern =
   | 'attempts#register#*'
   | 'attempts#mail#*'
   | 'attempts#taken#*'
-  /** The mails that an address got. */
+  /** The mails that were sent to an address. */
   | 'mails#*'
   /** Nonces that were used. */
   | 'nonce#*'
   /** Marks of audit queries. */
   | 'audit-read#*'
-  /** The newest header of the seal, which the console shows, and whether an admin requests a check. */
+  /** The newest header of the seal, which the console shows; and an admin's request for a check. */
   | 'audit-seal'
   | 'audit-seal-check'
   /** The counter of ids. */
   | 'counter';
 
-/** The key of an item: its pattern, with what distinguishes it in place of `*`. */
+/** The key of an item: its pattern, with the distinguishing part in place of `*`. */
 export function itemKey(pattern: KeyPattern, ...parts: readonly (string | number)[]) {
   return {
     pk: pattern.replace('*', () => parts.join('#')),
@@ -135,7 +135,7 @@ export function itemKey(pattern: KeyPattern, ...parts: readonly (string | number
 
 export const tables: readonly TableDefinition[] = [usersTable, auditTable];
 
-/** An index by creation, whose partition a key has. */
+/** The index by creation with a given partition key. */
 function byCreation<Name extends string>(name: Name, partition: string) {
   return {
     name,
