@@ -1,6 +1,6 @@
 /**
- * The attributes of users that an app declares (functions/README.md, Attributes): the rule of the setting, which stands
- * below the option because lib/ground/settings.ts needs it.
+ * The attributes of users that an app declares (functions/README.md, Attributes): the rule of the setting. It is here,
+ * and not with the option, because lib/ground/settings.ts needs it.
  */
 import { parseJson } from './rules.ts';
 import type { Rule } from './setting.ts';
@@ -15,19 +15,19 @@ export interface Attribute {
   readonly maxLength?: number;
   /** The values of a choice. */
   readonly choices?: readonly string[];
-  /** `user`: users write their own, and so do admins; `admin`, the default: only admins write it. */
+  /** `user`: users write their own attribute, and admins write any; `admin`, the default: only admins write it. */
   readonly writer?: 'user' | 'admin';
   /** Whether tokens have it as a claim. */
   readonly token?: boolean;
 }
 
-/** The most characters of a text that declares no other number. */
+/** The most characters of a text whose declaration names no number. */
 export const defaultLength = 100;
 
 /** The most bytes that the claims may add to a token. */
 export const mostClaimBytes = 512;
 
-/** The file beside the code of a function that holds the list, which is no variable there. */
+/** The file that holds the list, beside the code of a function; there the list is not in a variable. */
 export const attributesFile = 'user-attributes.json';
 
 /** A list of {@link Attribute}, or the file that holds it. */
@@ -62,20 +62,20 @@ export function faultInAttributes(list: unknown): string | undefined {
     : undefined;
 }
 
-/** Whether a number is one that JSON and every reader keeps within the whole numbers that are exact. */
+/** Whether the size of a number is within the range in which whole numbers are exact for every reader of JSON. */
 export function isExact(value: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }
 
-/** Whether a text is a day of the calendar, such as 2026-11-20. There is no year 0, which no date field of HTML shows. */
+/** Whether a text is a calendar day, such as 2026-11-20. Year 0 is none, because no date field of HTML shows it. */
 export function isDay(text: string): boolean {
-  // A 30th of February is read as a day in March; a 40th as none, of which the JSON is null.
+  // A 30th of February is read as a day in March; a 40th is an invalid date, whose JSON is null.
   return (
     /^(?!0000)\d{4}-\d\d-\d\d$/.test(text) && new Date(text).toJSON()?.startsWith(text) === true
   );
 }
 
-/** Names that mean something else in a user, in a token, or in an entry. */
+/** Names that have another meaning in a user, in a token, or in an entry. */
 const reserved = `
   id name email role created_at email_verified pending_email suspended_at invited_until auditor
   second_factor identities passkeys last_seen_on attributes version invite language
@@ -83,7 +83,7 @@ const reserved = `
   password token secret credit_card api_key
 `;
 
-/** The rule that an attribute breaks. @returns undefined for one that is allowed */
+/** The rule that an attribute breaks. @returns undefined for an attribute that is allowed */
 function ruleBrokenBy(given: Partial<Attribute>): string | undefined {
   const { name, type, maxLength, choices, writer = 'admin', token = false, ...others } = given;
   const rules: readonly (readonly [holds: boolean, rule: string])[] = [
@@ -106,14 +106,14 @@ function ruleBrokenBy(given: Partial<Attribute>): string | undefined {
     ],
     [['user', 'admin'].includes(writer), 'writer must be one of user, admin'],
     [typeof token === 'boolean', 'token must be true or false'],
-    // Other services obey claims, so that no user may write one.
+    // Other services trust claims, so users must not write them.
     [!(token && writer === 'user'), 'token must be false where users write the attribute'],
     [Object.keys(others).length === 0, `${Object.keys(others)[0]} is unknown`],
   ];
   return rules.find(([holds]) => !holds)?.[1];
 }
 
-/** Whether a name means nothing else. */
+/** Whether a name has no other meaning. */
 function isFree(name: string): boolean {
   return !reserved.split(/\s+/).includes(name) && !(name in Object.prototype);
 }

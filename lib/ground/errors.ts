@@ -1,9 +1,9 @@
 /**
- * Every way in which an operation can be refused or can fail, by a stable code, and the one table
- * that maps each code to HTTP. Domain code throws a code and knows no status.
+ * Every way in which an operation can be refused or can fail, by a stable code, and the only table that maps each
+ * code to HTTP. Domain code throws a code and knows no status.
  */
 
-/** The name of the one further field of a 500 body (functions/README.md, Errors). */
+/** The name of the field of a 500 body that follows the message (functions/README.md, Errors). */
 export type FaultField = 'err' | 'hashErr' | 'insertErr';
 
 /** The body of a 500 after a fault of the store: its message, and the field that names the fault. */
@@ -11,7 +11,7 @@ export type StorageFault = readonly [message: string, field: FaultField];
 
 interface HttpError {
   readonly status: number;
-  /** Absent where the error's own message says which field or parameter breaks which rule. */
+  /** Absent if the error's own message says which field or parameter breaks which rule. */
   readonly message?: string;
   readonly field?: FaultField;
 }
@@ -104,8 +104,8 @@ export const errorCodes = Object.keys(table) as readonly ErrorCode[];
 export const httpErrors: Readonly<Record<ErrorCode, HttpError>> = table;
 
 /**
- * The meaning of each code, in a line, for the document and its page. It is a table of its own so that no other
- * function has it.
+ * The meaning of each code, in a line, for the document and its page. It is a separate table so that other
+ * functions do not bundle it.
  */
 // biome-ignore format: a table
 export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
@@ -181,7 +181,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   UNEXPECTED_FAULT: 'Something else failed.',
 };
 
-/** The kinds of a field's fault, for machines, and what each means. */
+/** The kinds of faults of a field, for machines, and the meaning of each. */
 export const fieldFaultMeanings = {
   REQUIRED: 'It is missing, null or empty.',
   WRONG_TYPE: 'It is of another JSON type.',
@@ -203,7 +203,7 @@ export interface FieldFault {
   readonly rule: string;
 }
 
-/** The same in problem details (RFC 9457; functions/README.md, Problem details). */
+/** The field in problem details (RFC 9457; functions/README.md, Problem details). */
 export function problemOfField(fault: FieldFault) {
   return {
     pointer: `#/${fault.field}`,
@@ -219,10 +219,10 @@ export function sentenceOf({ field, rule }: Pick<FieldFault, 'field' | 'rule'>):
 }
 
 /**
- * An operation that was refused, or that a fault ended.
+ * An operation that was refused, or that was ended by a fault.
  *
- * `message` is shown to the caller only where the table has none. The cause of a fault is kept in
- * `cause`, which is never part of a response: see {@link faultName}.
+ * `message` is shown to the caller only if the table has no message. The cause of a fault is kept in `cause`, which
+ * is never part of a response: see {@link faultName}.
  */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
@@ -231,7 +231,7 @@ export class DomainError extends Error {
   readonly retryAfter: number | undefined;
   /** All faults of the body that was refused. */
   readonly faults: readonly FieldFault[];
-  /** Whether a write was sent, and it is not known whether it was made. */
+  /** Whether a write was sent whose outcome is unknown. */
   readonly mayHaveHappened: boolean;
 
   constructor(
@@ -266,7 +266,7 @@ export function invalidField(
   });
 }
 
-/** The error, with a code of its own, that a body lacks a field. */
+/** The error for a body that lacks a field; it has a code of its own. */
 export function missingField(code: ErrorCode, field: string): DomainError {
   return new DomainError(code, { faults: [{ field, code: 'REQUIRED', rule: 'is required' }] });
 }
@@ -276,7 +276,7 @@ export function invalidParameter(name: string, rule: string): DomainError {
   return new DomainError('PARAMETER_INVALID', { message: `${name} ${rule}` });
 }
 
-/** A cause of a fault that our own code names, and not the SDK. */
+/** A cause of a fault with a name that our own code gives, and not the SDK. */
 export function namedError(name: string): Error {
   return Object.assign(new Error(), { name });
 }
@@ -284,8 +284,8 @@ export function namedError(name: string): Error {
 const safeName = /^[\w.:-]{1,64}$/;
 
 /**
- * The short public name of a fault, such as `ECONNREFUSED` or `ResourceNotFoundException`: the
- * deepest cause's code or class name, never its message, which may quote what it was given.
+ * The short public name of a fault, such as `ECONNREFUSED` or `ResourceNotFoundException`: the code or the class name
+ * of the deepest cause, never its message, which may quote the input.
  */
 export function faultName(error: unknown): string {
   let found = 'UnknownError';

@@ -1,38 +1,38 @@
 import { DomainError, faultName } from './errors.ts';
 
 export const logError = logAt('error');
-/** Logs something that somebody should know, although it is no fault. */
+/** Logs an event that is no fault, but that operators should know. */
 export const logWarning = logAt('warn');
 
 // The events of log lines that other modules name; alarms look for most of them.
 
-/** A mail could not be handed to the function that mails. */
+/** A mail could not be handed over to the function that sends mails. */
 export const mailNotHandedOver = 'mail-not-handed-over';
 
 /**
- * A mail could not be sent. Lambda tries it again, and at last keeps it in the queue of failures.
+ * A mail could not be sent. Lambda tries again, and finally keeps the mail in the queue of failures.
  */
 export const mailNotSent = 'mail-not-sent';
 
-/** A limit of mails has withheld a mail. The metric WithheldMails counts this line. */
+/** A limit of mails has withheld a mail. The metric WithheldMails counts lines with this event. */
 export const mailWithheld = 'mail-withheld';
 
-/** A refresh token came again after its use, so that its session was ended. */
+/** A refresh token was sent again after its use, so its session was ended. */
 export const refreshTokenReused = 'refresh-token-reused';
 
-/** The API has made a user an admin. The alarm AdminMade looks for this line. */
+/** The API has made a user an admin. The alarm AdminMade looks for lines with this event. */
 export const adminMade = 'admin-made';
 
 /** The sealer, or the publisher of events, has found faults in the sealed trail. */
 export const auditTrailBroken = 'audit-trail-broken';
 
 /**
- * The event under which an audit entry that could not be written is logged whole. The stack's alarm
- * looks for it, and the operator's `replay-audit` writes such entries.
+ * The event of a line that contains a whole audit entry which could not be written. The stack's alarm looks for such
+ * lines, and the operator's `replay-audit` writes their entries.
  */
 export const entryNotWritten = 'audit-entry-not-written';
 
-/** Does work whose fault does not fail the request: it is logged. @returns undefined after a fault */
+/** Runs work whose fault must not fail the request: the fault is logged. @returns undefined after a fault */
 export async function loggingFaults<T>(
   event: string,
   work: () => Promise<T>,
@@ -46,8 +46,8 @@ export async function loggingFaults<T>(
 }
 
 /**
- * The fields of a log line about a fault. The message is logged only if the error is our own or
- * comes from an AWS service: any other message may quote a request.
+ * The fields of a log line about a fault. The message is logged only if the error is our own or comes from an AWS
+ * service: any other message may quote a request.
  */
 export function describeFault(error: unknown): Record<string, unknown> {
   const cause = error instanceof DomainError && error.cause ? error.cause : error;
@@ -56,7 +56,7 @@ export function describeFault(error: unknown): Record<string, unknown> {
     $fault?: 'client' | 'server';
     $metadata?: { requestId?: string };
   };
-  // The SDK gives metadata to every error, also to one that quotes a response it could not parse.
+  // The SDK adds metadata to every error, even to an error that quotes a response it could not parse.
   const quotable = side !== undefined || cause.name === 'ConfigError';
   return {
     fault: faultName(error),
@@ -77,7 +77,7 @@ export function logAdminMade(
   logWarning(adminMade, { requestId, user_id: id, by });
 }
 
-/** Logs that a limit has withheld a mail of a kind, which says nothing about the address. */
+/** Logs that a limit has withheld a mail of a kind. The line says nothing about the address. */
 export function logMailWithheld({ kind, request_id }: { kind: string; request_id: string }): void {
   logWarning(mailWithheld, { requestId: request_id, kind });
 }
@@ -94,7 +94,7 @@ function stackFrames(error: Error): string[] {
     .map((line) => line.trim());
 }
 
-/** One line of JSON on standard error: what CloudWatch Logs Insights and `jq` both read. */
+/** One line of JSON on standard error, which both CloudWatch Logs Insights and `jq` read. */
 function logAt(level: 'error' | 'warn') {
   return (event: string, fields: Readonly<Record<string, unknown>>): void => {
     console.error(JSON.stringify({ level, event, ...fields }));

@@ -1,18 +1,18 @@
 /**
- * The rules of settings that take more than a line: of mails, of URLs, of the issuers of identities and of
- * passkeys. They stand below the folders of these options because lib/ground/settings.ts needs them.
+ * The rules of settings that take more than a line: of mails, of URLs, of the issuers of identities and of passkeys.
+ * They are here, and not in the folders of these options, because lib/ground/settings.ts needs them.
  */
 import type { Rule } from './setting.ts';
 
 declare global {
   /**
-   * Whether lists of settings are files beside the code, which a stack has checked: so bundles leave the checks out
-   * (infra/stack/bundling/bundle.ts).
+   * Whether lists of settings are files beside the code. The stack has checked these files, so bundles leave the checks
+   * out (infra/stack/bundling/bundle.ts).
    */
   var hasFiles: true | undefined;
 }
 
-/** Bytes of the name of a sender: what one encoded-word (RFC 2047) holds. */
+/** The most bytes of the name of a sender, because one encoded-word (RFC 2047) holds no more. */
 const longestName = 45;
 
 /** The sender of mails. */
@@ -25,7 +25,7 @@ export const mailSender = {
   },
 } as const satisfies Rule;
 
-/** The name and the address in `My App <no-reply@example.com>`; an address alone has no name. */
+/** The name and the address in `My App <no-reply@example.com>`; without a name, the text is only the address. */
 export function senderIn(mailFrom: string): { readonly name: string; readonly address: string } {
   const [, name = '', address = mailFrom] = /^(.+) <(.*)>$/.exec(mailFrom) ?? [];
   return { name, address };
@@ -49,7 +49,7 @@ export const issuerUrl = {
   isAllowed: (given) => isPageUrl(given) && !/\?|\/$/.test(given),
 } as const satisfies Rule;
 
-/** The place to which a link may lead: to a page, with a fragment too, or to an app. */
+/** The place to which a link may lead: a page, even with a fragment, or an app. */
 export const returnUrl = {
   rule: 'an https URL, an http one of localhost, or one of an app as in my-app://login',
   isAllowed: (given) => appUrl.test(given) || isPageUrl(given.replace(/#[!-~]*$/, '')),
@@ -61,7 +61,7 @@ export interface IdentityProvider {
   readonly audiences: readonly string[];
 }
 
-/** The file beside the code of a function that holds the list of providers, which is no variable there. */
+/** The file that holds the list of providers, beside the code of a function; there the list is not in a variable. */
 export const providersFile = 'identity-providers.json';
 
 /** A list of {@link IdentityProvider}, or the file that holds it. */
@@ -78,7 +78,7 @@ export interface PasskeySettings {
   readonly origins: readonly string[];
 }
 
-/** The text of {@link PasskeySettings}. */
+/** {@link PasskeySettings} as JSON text. */
 export const relyingParty = {
   rule: 'JSON of at most 1,024 characters {"rpId": a domain in lower case, "origins": a list of https origins within it, of http ones of localhost, both without a final slash, or of apps as android:apk-key-hash:… or ios:…}',
   isJson: true,
@@ -94,12 +94,12 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Whether a text has no characters that part names from addresses, or an authenticator's label from its issuer. */
+/** Whether a text lacks the characters that separate names from addresses, or labels of authenticators from issuers. */
 function isName(text: string): boolean {
   return text.trim() === text && /^[^\p{C}"\\<>:;,@()[\]]+$/u.test(text);
 }
 
-/** Without characters that programs read in several ways or that look like other ones. */
+/** Allows no characters that programs read in different ways or that look like others. */
 const plainUrl = /^https?:\/\/(?!\/)[!-~]+$/i;
 
 function isPageUrl(text: string): boolean {
@@ -113,7 +113,7 @@ function isProviderList(list: unknown): boolean {
   return isList && list.every((each) => each && isProvider(each)) && areDistinct(list);
 }
 
-/** An issuer of Entra ID for many tenants: tokens name the tenant's own issuer, and never this one. */
+/** An issuer of Entra ID for many tenants: tokens name the tenant's own issuer instead. */
 const ofManyTenants = /\/(?:common|organizations|consumers)\/v2\.0\/?$/i;
 
 function isProvider({ issuer, audiences, ...others }: Partial<IdentityProvider>): boolean {
@@ -130,14 +130,14 @@ function isProvider({ issuer, audiences, ...others }: Partial<IdentityProvider>)
   );
 }
 
-/** Whether each issuer stands once, however it is written. */
+/** Whether the list has each issuer only once, however its URL is written. */
 function areDistinct(list: readonly IdentityProvider[]): boolean {
   return (
     new Set(list.map(({ issuer }) => new URL(issuer).href.replace(/\/$/, ''))).size === list.length
   );
 }
 
-/** A domain, or the host of a page on one machine. */
+/** A domain, or `localhost`. */
 const domain = /^(?=.{1,253}$)(?:localhost|(?:[a-z\d-]{1,63}\.)+[a-z][a-z\d-]*[a-z\d])$/;
 
 function isRelyingParty(value: unknown): boolean {
@@ -152,7 +152,7 @@ function isRelyingParty(value: unknown): boolean {
   );
 }
 
-/** The origin of an app, as Android and iOS name it. */
+/** The origin of an app, in the form of Android and iOS. */
 const appOrigin = /^(?:android:apk-key-hash:[\w-]{43}|ios:[!-~]+)$/;
 
 function isOriginOf(rpId: string, origin: unknown): boolean {
@@ -169,6 +169,6 @@ function isOriginOf(rpId: string, origin: unknown): boolean {
 /** A plain address, which needs no quoting in a header or in a condition of an IAM policy. */
 const mailAddress = /^[\w.+-]{1,64}@[a-z\d](?:[a-z\d.-]{0,252}[a-z\d])?$/i;
 
-/** A URL whose scheme is an app's own, and none by which browsers run or show something themselves. */
+/** A URL whose scheme belongs to an app, and is not a scheme that browsers run or show themselves. */
 const appUrl =
   /^(?!(?:https?|javascript|data|vbscript|blob|file|about):)[a-z][a-z\d+.-]*:\/\/[!-~]*$/i;

@@ -7,9 +7,9 @@
 export type Allowed =
   /** One of these values. */
   | readonly (string | number)[]
-  /** A whole number within these bounds, or one other value. */
+  /** A whole number within these bounds, or a single other value. */
   | { readonly from: number; readonly to: number; readonly or?: string | number }
-  /** Text that follows a rule, which completes a sentence that begins with `must be`. */
+  /** Text that follows a rule; the rule completes a sentence that begins with `must be`. */
   | Rule;
 
 export interface Rule {
@@ -21,18 +21,15 @@ export interface Rule {
 
 export interface Setting {
   readonly allowed: Allowed;
-  /** As text, which is always allowed. Absent: the setting has no default. */
+  /** The default as text, which is always an allowed value. Absent: the setting has no default. */
   readonly default?: string;
-  /**
-   * The names of the settings that this one requires: they must not be at their defaults where this one is not
-   * at its own.
-   */
+  /** The names of the settings that this one requires: unless it is at its default, they must not be at theirs. */
   readonly requires?: string | readonly string[];
-  /** The names of the settings that this one also requires where another setting, the key, is not at its default. */
+  /** The names of settings that this one also requires if another setting, the key, is not at its default. */
   readonly requiresWith?: Readonly<Record<string, string>>;
   /**
-   * Whether a stack only passes it on. There its value may be a reference that AWS resolves when it deploys, so
-   * that only functions can check it.
+   * Whether a stack only passes the setting on. Its value in a stack may be a reference that AWS resolves during the
+   * deployment, so only functions can check it.
    */
   readonly isPassedOn?: true;
 }
@@ -75,7 +72,7 @@ export function parseSetting(setting: Setting, text: string): string | number | 
   return number >= from && number <= to ? number : undefined;
 }
 
-/** The rule for the values of a setting, as a message says it: `must be …`. */
+/** The rule for the values of a setting, as in messages: `must be …`. */
 export function ruleOf({ allowed }: Setting): string {
   if ('rule' in allowed) return `must be ${allowed.rule}`;
   if (!('from' in allowed)) return `must be one of ${allowed.join(', ')}`;
@@ -83,7 +80,7 @@ export function ruleOf({ allowed }: Setting): string {
   return `must be ${or === undefined ? '' : `${or}, or `}a whole number from ${from} to ${to}`;
 }
 
-/** A setting that is missing or not allowed; names the variable, never its value. */
+/** A setting is missing, or its value is not allowed; the message names the variable and never contains the value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
@@ -105,8 +102,8 @@ export function readSetting(env: Environment, name: string, setting: Setting): s
 }
 
 /**
- * The values of settings in an environment. A setting is read when it is used, and not before, so that a
- * function that never uses a table needs no name of it; and only once, unless its text changes.
+ * The values of settings in an environment. A setting is read only when it is used, so that a function that never
+ * uses a table needs no name of it; it is read again only if its text changes.
  * @throws {ConfigError} from the getter of a setting that is missing or not allowed
  */
 // @__NO_SIDE_EFFECTS__

@@ -1,8 +1,8 @@
 /**
- * The settings of the service, each defined once, as data, and their values in an environment, where `sessionDays`
- * is SESSION_DAYS. The other settings of a deployment are in infra/deployment-settings.ts, the settings of `npm
- * start` in infra/local-settings.ts, and the meanings of all in infra/meanings.ts, from which infra/settings.md is
- * written.
+ * The settings of the service, each defined once, as data, and their values in an environment: `sessionDays` is
+ * SESSION_DAYS there. The other settings of a deployment are in infra/deployment-settings.ts, and the settings of
+ * `npm start` in infra/local-settings.ts. The meanings of all settings are in infra/meanings.ts, from which
+ * infra/settings.md is written.
  */
 import { attributeList } from './attribute.ts';
 import {
@@ -28,7 +28,7 @@ import {
 export const languages = ['en', 'de'] as const;
 export type Language = (typeof languages)[number];
 
-/** Days for which an entry stays in the audit table at least, because sealing may fail for days. */
+/** The least number of days for which entries stay in the audit table, because sealing may fail for days. */
 export const leastRetention = 30;
 
 /** How often something may be tried; 0 sets no limit. */
@@ -63,7 +63,7 @@ export const serviceSettings = {
     requires: 'sessionDays',
   },
   mailFrom: { allowed: mailSender, default: '' },
-  // No request decides to which pages links lead.
+  // A request cannot choose the pages to which links lead.
   resetUrl: { allowed: pageUrl, default: '', requires: 'mailFrom', isPassedOn: true },
   emailVerification: {
     allowed: ['off', 'on', 'required'],
@@ -92,20 +92,20 @@ export const passedOn = serviceNames.filter((name) => 'isPassedOn' in serviceSet
 
 /** The settings of the audit trail that a deployment chooses, and passes to functions. */
 export const trailSettings = {
-  // One machine always seals.
+  // A service on one machine always seals.
   auditSeal: { allowed: ['on', 'paused', 'off'], default: 'on' },
-  // On one machine nothing removes entries.
+  // On one machine no process removes entries.
   auditRetentionDays: { allowed: { from: leastRetention, to: 36_500, or: 0 }, default: '0' },
   auditArchiveDays: { allowed: { from: 1, to: 36_500, or: 0 }, default: '0' },
   auditLockDays: { allowed: { from: 1, to: 36_500, or: 0 }, default: '0' },
 } as const satisfies Catalogue;
 
-/** The settings that change what the service responds or keeps. */
+/** The settings that change the responses or the data of the service. */
 export const shownSettings = { ...serviceSettings, ...trailSettings };
 
 /**
- * All settings: the ones above, and the settings that a stack or a start gives to the service. The places of the
- * signing secret and of the keys of requests to AWS are read elsewhere, in lib/keys and lib/http/edge.ts.
+ * All settings: the ones above, and settings that a stack or a start gives to the service. The locations of the signing
+ * secret and of the keys for requests to AWS are read elsewhere, in lib/keys and lib/http/edge.ts.
  */
 export const settings = {
   ...shownSettings,
@@ -115,7 +115,7 @@ export const settings = {
   /** The bucket of the sealed trail, or its folder on one machine; '': nothing is sealed there. */
   auditArchiveBucket: optionalText,
   auditArchiveFolder: optionalText,
-  /** Whether an earlier stack made the bucket, so that its lock and its lifecycle may be others than the settings say. */
+  /** Whether an earlier stack made the bucket, whose lock and lifecycle may then differ from the settings. */
   auditArchiveTakenOver: { allowed: ['yes', 'no'], default: 'no' },
   /** The key in AWS KMS that signs what is sealed. */
   auditSealKey: optionalText,
@@ -124,9 +124,9 @@ export const settings = {
   /** The key in AWS KMS that encrypts the secrets of second factors; and the URL of KMS. */
   secondFactorKey: optionalText,
   kmsUrl: optionalText,
-  /** That key on one machine, 32 bytes in base64; '': it is in KMS. */
+  /** The key of second factors on one machine, 32 bytes in base64; '': the key is in KMS. */
   secondFactorLocalKey: optionalText,
-  /** The first key of tokens, and how the names of those begin that follow it (lib/keys/signing-key.ts). */
+  /** The first key of tokens, and the beginning of the names of later keys (lib/keys/signing-key.ts). */
   tokenSigningKey: optionalText,
   tokenKeys: optionalText,
   /** The address of the API. */
@@ -164,7 +164,7 @@ export function sendsMail({ mailFrom }: Pick<ServiceValues, 'mailFrom'>) {
   return mailFrom !== '';
 }
 
-/** Whether this process hands mails over: functions that never do have no URL, even if the service sends mails. */
+/** Whether this process hands mails over: functions that never do so have no URL, even if the service sends mails. */
 export function handsMailsOver(): boolean {
   return config.mailFunctionUrl !== '';
 }
@@ -179,7 +179,7 @@ export function hasIdentities({ identityProviders }: Pick<ServiceValues, 'identi
   return identityProviders !== '';
 }
 
-/** Whether an app keeps attributes of its users. */
+/** Whether an app declares attributes of its users. */
 export function hasAttributes({ userAttributes }: Pick<ServiceValues, 'userAttributes'>) {
   return userAttributes !== '';
 }
@@ -195,8 +195,7 @@ export function hasSecondFactors({ secondFactor }: Pick<ServiceValues, 'secondFa
 }
 
 /**
- * Whether nobody can tell from registrations, or from changes of their own address, who has an
- * account.
+ * Whether neither registrations nor changes of one's own address reveal which addresses have an account.
  */
 export function hidesAccounts({
   accounts,

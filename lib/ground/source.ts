@@ -6,19 +6,19 @@ export interface Source {
   readonly request_id: string;
   readonly ip_address: string;
   readonly user_agent: string;
-  /** The language of the mails that it causes; absent: MAIL_LANGUAGE. */
+  /** The language of the mails that the request causes; absent: MAIL_LANGUAGE. */
   readonly language?: Language;
 }
 
-/** An address in its one canonical spelling: IPv6 can be spelt in many ways (RFC 5952). */
+/** An address in its canonical spelling: IPv6 addresses can be spelt in many ways (RFC 5952). */
 export function oneSpelling(address: string): string {
   const url = isIPv6(address) ? URL.parse(`http://[${address}]`) : null;
   return url ? unmapped(url.hostname.slice(1, -1)) : address;
 }
 
 /**
- * The part of the address space that one party holds: an IPv4 address, or the /64 network of an
- * IPv6 address, because each customer of a provider has 2^64 of those.
+ * The part of the address space that one party holds: an IPv4 address, or the /64 network of an IPv6 address,
+ * because each customer of a provider has 2^64 addresses.
  */
 export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
@@ -36,7 +36,7 @@ function unmapped(address: string): string {
   return [high, low].flatMap((group) => [...Buffer.from(group.padStart(4, '0'), 'hex')]).join('.');
 }
 
-/** The eight groups of an IPv6 address, `::` filled in. */
+/** The eight groups of an IPv6 address, with `::` expanded. */
 function groups(address: string): string[] {
   const [head = '', tail] = address.split('::');
   const [before, after] = [head, tail ?? ''].map((part) => part.split(':').filter(Boolean));

@@ -1,6 +1,6 @@
 /**
- * The parts of schemas of bodies and parameters. A rule has a check, the message for the client,
- * and the JSON Schema keywords for the OpenAPI document.
+ * The parts of schemas of bodies and parameters. A rule has a check, the message for the client, and the JSON Schema
+ * keywords for the OpenAPI document.
  *
  * The functions that make schemas are marked as free of side effects, so that a bundle leaves out
  * the schemas that its function does not use.
@@ -14,7 +14,7 @@ import {
   sentenceOf,
 } from './errors.ts';
 
-/** An object that a client sent, whatever is in it. */
+/** An object from a client, with any content. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** JSON Schema keywords (draft 2020-12). */
@@ -48,7 +48,7 @@ export function isReadable(text: string, maximum: number): boolean {
   return text.length <= 4 * maximum;
 }
 
-/** Whether text shows something. */
+/** Whether text has a visible character. */
 export function isVisible(text: string): boolean {
   return !invisible.test(text);
 }
@@ -57,12 +57,12 @@ export function hasNoControls(text: string): boolean {
   return !/\p{Cc}/u.test(text);
 }
 
-/** Whether text is a line that could be a name, but for its length (functions/README.md, Input). */
+/** Whether text is a line that could be a name, apart from its length (functions/README.md, Input). */
 export function isLine(text: string): boolean {
   return text.isWellFormed() && text.trim() === text && isVisible(text) && hasNoControls(text);
 }
 
-/** The rule for text before it is trimmed. Text that breaks it is too long, and no further rule looks at it. */
+/** The rule for text before it is trimmed. Text that breaks it is too long, and is not checked by further rules. */
 // @__NO_SIDE_EFFECTS__
 export function readable(maximum: number) {
   return rule({ ...tooLong(maximum), holds: (text) => isReadable(text, maximum) });
@@ -86,7 +86,7 @@ export function rule<Value = string>({
   keywords = () => ({}),
 }: RuleOptions<Value>) {
   return {
-    // valibot hands the requirement on to the issue, and with it the code.
+    // valibot passes the requirement on to the issue, and the code with it.
     ...v.check(
       Object.assign((value: Value) => holds(value), { code }),
       message,
@@ -106,7 +106,7 @@ export function atLeast(minimum: () => number) {
   });
 }
 
-/** One of some words. */
+/** Text that is one of the given words. */
 // @__NO_SIDE_EFFECTS__
 export function oneOf<const Words extends readonly string[]>(words: Words) {
   return v.picklist(words, `must be one of ${words.join(', ')}`);
@@ -114,7 +114,7 @@ export function oneOf<const Words extends readonly string[]>(words: Words) {
 
 export const trueOrFalse = v.boolean('must be true or false');
 
-/** Fields that are known only where an option is on. All of them are optional. */
+/** Fields that are known only if an option is on. All of them are optional. */
 // @__NO_SIDE_EFFECTS__
 export function fieldsIf<const Entries extends v.ObjectEntries>(isOn: boolean, entries: Entries) {
   return isOn ? entries : ({} as Entries);
@@ -131,8 +131,8 @@ interface BodyErrors {
 
 /**
  * A body in the form of its schema.
- * @throws {DomainError} with all faults. A missing field is reported before others that break a rule,
- *   unless those are optional and come first. A rule for the whole body has an error of its own.
+ * @throws {DomainError} with all faults. A missing field is reported before fields that break a rule, unless
+ *   these are optional and come first. A rule for the whole body has an error of its own.
  */
 export function parseBody<Schema extends BodySchema>(
   schema: Schema,
@@ -154,8 +154,8 @@ export function parseBody<Schema extends BodySchema>(
 }
 
 /**
- * Validates an object. Its faults are in the order of the schema; a required field without a value is
- * missing, and has no other fault.
+ * Validates an object. Its faults are in the order of the schema. A required field without a value has the fault
+ * that it is missing, and no other fault.
  */
 export function validateObject<Schema extends BodySchema>(
   schema: Schema,
@@ -175,7 +175,7 @@ export function validateObject<Schema extends BodySchema>(
 
 /**
  * Validates a value by a schema.
- * @returns its value in the schema's form, or everything that is wrong with it
+ * @returns its value in the schema's form, or all faults of the value
  */
 export function validate<Schema extends v.GenericSchema>(
   schema: Schema,
@@ -185,7 +185,7 @@ export function validate<Schema extends v.GenericSchema>(
   return success ? { output } : { faults: issues.map(toFault) };
 }
 
-/** White space, and all that shows nothing. The blank pattern of Braille is a letter to Unicode. */
+/** White space and characters that show nothing. The blank pattern of Braille is a letter to Unicode. */
 const invisible = /^[\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
 
 /** Unicode code points, as JSON Schema counts them (RFC 8259, section 7). */
@@ -201,9 +201,9 @@ function characters(count: number) {
   return `${count} character${count > 1 ? 's' : ''}`;
 }
 
-/** The codes of the faults that valibot's own schemas find. */
+/** The codes of the faults that the schemas of valibot itself find. */
 const codes: Readonly<Record<string, FieldFaultCode>> = {
-  // An object that lacks the field.
+  // The fault of an object that lacks the field.
   object: 'REQUIRED',
   boolean: 'WRONG_TYPE',
   string: 'WRONG_TYPE',
@@ -215,7 +215,7 @@ const codes: Readonly<Record<string, FieldFaultCode>> = {
   picklist: 'UNKNOWN_VALUE',
 };
 
-/** The fields that are objects, where a fault names the inner field too. */
+/** The fields that are objects, in which a fault names the inner field too. */
 const objects = ['attributes'];
 
 function toFault({ type, path, message, requirement }: v.BaseIssue<unknown>): FieldFault {
@@ -227,7 +227,7 @@ function toFault({ type, path, message, requirement }: v.BaseIssue<unknown>): Fi
   };
 }
 
-/** A name as a JSON pointer has it (RFC 6901, section 3). */
+/** A name in the form of a JSON pointer (RFC 6901, section 3). */
 function escaped(name: string) {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
@@ -247,7 +247,7 @@ function isMissing(schema: object, value: unknown, faults: readonly FieldFault[]
   );
 }
 
-/** Whether a schema trims text, itself or by the schema that it begins with. */
+/** Whether a schema trims text, itself or in a schema that it contains. */
 function trims(schema: object): boolean {
   return (
     'pipe' in schema &&

@@ -1,16 +1,16 @@
-/** Keeps keys and secrets in memory, which somebody may replace at any time. */
+/** Keeps keys and secrets, which may be replaced at any time, in memory. */
 import { describeFault, logError } from '../ground/log.ts';
 
-/** Milliseconds between two attempts to read, however many requests need a newer value. */
+/** The least number of milliseconds between two attempts to read, however many requests need a newer value. */
 const askingInterval = 60_000;
 
 /**
- * Makes a function that gives a value, and reads it again once its lifetime is over or it lacks what is
- * wanted, at most once a minute. Callers at the same time share one reading. While the value cannot be
- * read, the last one stays in use.
- * @param read gets the value that is known already, if there is one
+ * Makes a function that returns a value. It reads the value again when the value's lifetime is over or the value lacks
+ * what a caller wants, at most once a minute. Simultaneous callers share a reading. While the value cannot be read,
+ * the last value stays in use.
+ * @param read gets the last value, if there is one
  * @param lifetime milliseconds, at least a minute
- * @param event the name of the line in the log for when the value cannot be read again
+ * @param event the event of the log line for a failed attempt to read the value again
  * @param now milliseconds since 1970
  * @throws what the reading throws while there is no value
  */

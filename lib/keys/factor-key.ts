@@ -1,6 +1,6 @@
 /**
- * Encrypts the secrets of second factors with a key outside the table: one that never leaves AWS
- * KMS, or on one machine one in a file that only its owner can read.
+ * Encrypts the secrets of second factors with a key outside the table: a key that never leaves AWS KMS or, on one
+ * machine, a key in a file that only its owner can read.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { DomainError } from '../ground/errors.ts';
@@ -22,7 +22,7 @@ export function encryptSecret(userId: number, secret: string): Promise<string> {
 }
 
 /**
- * Decrypts what {@link encryptSecret} returned for the same user.
+ * Decrypts a secret that {@link encryptSecret} has encrypted for the same user.
  * @throws {DomainError} STORAGE_FAULT
  */
 export function decryptSecret(userId: number, stored: string): Promise<string> {
@@ -63,7 +63,7 @@ function localContext(userId: number) {
   return Buffer.from(JSON.stringify(contextOf(userId)));
 }
 
-/** The context to which a secret is bound: the secret of one user cannot be given to another one. */
+/** The context to which a secret is bound, so that the secret of one user cannot be given to another user. */
 function contextOf(userId: number) {
   return { user: String(userId) };
 }

@@ -1,6 +1,6 @@
 /**
- * Nonces, each good once, for a purpose and a time. A nonce is signed, so that making one writes nothing; it
- * is stored when it is used.
+ * Nonces, each valid once, for a purpose and a time. A nonce is signed, so that nothing is written when it is made;
+ * it is stored when it is used.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
@@ -12,10 +12,10 @@ import { hour, seconds } from '../ground/time.ts';
 import type { Change } from '../users/item.ts';
 import { type SigningKey, signingKeys } from './signing-secret.ts';
 
-/** The purpose of a nonce: for any other purpose it is not valid. */
+/** The purpose of a nonce, which is not valid for any other purpose. */
 export interface NonceKind {
   readonly purpose: string;
-  /** Seconds for which it is good: at most an hour, after which its use is forgotten. */
+  /** Seconds for which the nonce is valid: at most an hour, because its use is forgotten afterwards. */
   readonly lifetime: number;
 }
 
@@ -29,7 +29,7 @@ export async function makeNonce(
   return `${text}.${signatureOf(key, purpose, text)}`;
 }
 
-/** Whether a text is a nonce of a kind that this service made, and that is still valid, unless it was used. */
+/** Whether a text is a nonce of a kind that this service made and that has not expired. It may have been used. */
 export async function isNonce(
   nonce: string,
   { purpose }: NonceKind,
@@ -38,19 +38,19 @@ export async function isNonce(
   const [, text = '', until = '', signature = ''] =
     /^((\d{10})\.[\w-]{22})\.([\w-]{43})$/.exec(nonce) ?? [];
   if (!(Number(until) > seconds(now))) return false;
-  // Compared as text, because several texts stand for the same bytes.
+  // Compared as text, because several texts decode to the same bytes.
   const isOf = (key: SigningKey) =>
     timingSafeEqual(Buffer.from(signatureOf(key, purpose, text)), Buffer.from(signature));
   return (await signingKeys()).some(isOf);
 }
 
-/** The change that uses a nonce up, on the condition that it was not used. @param error thrown otherwise */
+/** The change that uses up a nonce, on condition that it was not used before. @param error thrown otherwise */
 export function nonceUsed(nonce: string, error: ErrorCode, now = new Date()): Change {
   return { steps: [[{ Put: putOf(nonce, '', now) }, error]] };
 }
 
 /**
- * Uses a nonce up. A write whose response was lost is recognised by what it has left.
+ * Uses up a nonce. If a response is lost, the next attempt recognises the write by the item that it has stored.
  * @param used thrown when another request has used it
  * @throws {DomainError} STORAGE_FAULT
  */

@@ -11,7 +11,7 @@ export interface SecretVersion {
 
 export interface SecretVersions {
   readonly current: SecretVersion;
-  /** The version before; absent if the secret was never rotated. */
+  /** The previous version; absent if the secret was never rotated. */
   readonly previous?: SecretVersion;
 }
 
@@ -21,9 +21,8 @@ export interface SecretVersions {
  * an ARN).
  * @param known the result of an earlier call; it saves a request while it is still the newest
  *   version
- * @param isPreviousRetired whether no token of the previous version is valid any more, which saves
- *   a request
- * @throws {ConfigError} when none is set or the secret is too short; when it cannot be read, the errors of
+ * @param isPreviousRetired whether no token of the previous version is valid any more; if so, a request is saved
+ * @throws {ConfigError} if no source is set or the secret is too short; if the secret cannot be read, the errors of
  *   readSecretValue or of the file system
  */
 export async function readSecret(
@@ -43,7 +42,7 @@ function fromEnvironment(value: string): SecretVersions {
   };
 }
 
-/** Bytes. RFC 7518, section 3.2: a key for HS256 is at least as long as the hash's output. */
+/** Bytes. RFC 7518, section 3.2: a key for HS256 must be at least as long as the output of the hash. */
 const minimumBytes = 32;
 
 function checked(value: string | undefined, variable: string): string {
@@ -53,7 +52,7 @@ function checked(value: string | undefined, variable: string): string {
   return value;
 }
 
-/** Reads a file with a JSON array of versions, newest first, which the local service has. */
+/** Reads the file of the local service, a JSON array of versions, newest first. */
 async function fromFile(file: string): Promise<SecretVersions> {
   const versions = parseVersions(await readFile(file, 'utf8'));
   const [current, previous] = versions.map(({ id, value, createdAt }) => ({

@@ -1,6 +1,6 @@
 /**
- * Sends requests to services of AWS, and signs them: the SDK's client of one more service would double the
- * size of a bundle, which has the code that signs anyway. It also gets the documents of issuers, unsigned.
+ * Sends requests to services of AWS, and signs them: the SDK's client for one more service would double the size of a
+ * bundle, which contains the code that signs anyway. It also gets the documents of issuers, unsigned.
  */
 import { Sha256 } from '@smithy/core/checksum';
 import { HttpRequest } from '@smithy/core/protocols';
@@ -16,13 +16,13 @@ let http: NodeHttpHandler | undefined;
 /** A POST request with a body of JSON. */
 export interface PostRequest {
   readonly url: string;
-  /** The name of the service, as signatures have it. */
+  /** The name of the service in signatures. */
   readonly service: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** Gets a document, by a second request if the first fails. @throws as {@link exchange} does */
+/** Gets a document, with a second request if the first fails. @throws as {@link exchange} does */
 export async function getDocument(url: string) {
   const request = requestTo(url, { accept: 'application/json' });
   const { status, text } = await exchange(request).catch(() => exchange(request));
@@ -44,7 +44,7 @@ export async function post(request: PostRequest) {
   return exchange(await signed(request));
 }
 
-/** A version of a secret, as Secrets Manager has it: its date is in seconds since 1970. */
+/** A version of a secret, as Secrets Manager returns it: its date is in seconds since 1970. */
 interface SecretValue {
   readonly VersionId: string;
   readonly SecretString?: string;
@@ -54,7 +54,7 @@ interface SecretValue {
 /**
  * Reads a secret from Secrets Manager, whose URL is SECRETS_URL.
  * @param SecretId its name or ARN
- * @param VersionStage the stage of the wanted version, which permissions name
+ * @param VersionStage the stage of the wanted version, which must be the stage that permissions name
  * @throws as {@link call}
  */
 export async function readSecretValue(
@@ -66,7 +66,7 @@ export async function readSecretValue(
   return call(SECRETS_URL, 'secretsmanager', target, { SecretId, VersionStage });
 }
 
-/** A request to a URL: with a body a POST request. */
+/** A request to a URL; it is a POST request if there is a body. */
 function requestTo(url: string, headers: Readonly<Record<string, string>>, body?: string) {
   const { protocol, hostname, port, host, pathname, search } = new URL(url);
   return new HttpRequest({
@@ -83,14 +83,14 @@ function requestTo(url: string, headers: Readonly<Record<string, string>>, body?
 /** Milliseconds for one attempt until the response begins. */
 const attemptTime = 1000;
 
-/** The most bytes of a response to a GET request, which is sent to others than AWS. */
+/** The most bytes of a response to a GET request, because such requests go to other servers than AWS. */
 const longestDocument = 1_000_000;
 
 /**
  * Sends a request once, and follows no redirection.
  * @returns the status and the text of the response
- * @throws the error of the network, a TimeoutError after {@link attemptTime}, or an error when the response
- *   does not end in the same time again, or is too long
+ * @throws the error of the network, a TimeoutError after {@link attemptTime}, or an error if the response does
+ *   not end within the same time again, or is too long
  */
 async function exchange(request: HttpRequest): Promise<{ status: number; text: string }> {
   http ??= openClient();
@@ -118,11 +118,11 @@ function openClient(): NodeHttpHandler {
 }
 
 /**
- * Calls an operation of AWS that changes nothing, a second time if the first request fails.
- * @param url of the service; AWS_ENDPOINT_URL outranks it, as it does with the SDK
- * @param target the name of the operation, as the service has it in its header
- * @returns what it answers
- * @throws the error of the network, or one that is named for the refusal or its status
+ * Calls an operation of AWS that changes nothing, and repeats the request if the first fails.
+ * @param url of the service; AWS_ENDPOINT_URL takes precedence, as with the SDK
+ * @param target the name of the operation in the header of the request
+ * @returns the body of the response
+ * @throws the error of the network, or an error with the name of the refusal or with the status
  */
 async function call(url: string, service: string, target: string, input: object) {
   const headers = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target };

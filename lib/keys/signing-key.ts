@@ -1,8 +1,7 @@
 /**
- * The keys of tokens that others verify (functions/README.md, Tokens that others verify). During a
- * rotation the next key and the previous one are published; the current one, which signs, is first the
- * previous one and then the next. The three have the names of aliases in AWS KMS, or of files
- * on one machine.
+ * The keys of tokens that others verify (functions/README.md, Tokens that others verify). During a rotation the next
+ * key and the previous key are published. The current key signs: at first it is the previous key, later the next key.
+ * The names of the three are aliases in AWS KMS, or files on one machine.
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -19,13 +18,13 @@ export type Stage = (typeof stages)[number];
 export const keysLifetime = 5 * 60_000;
 
 type TokenKey = ReturnType<typeof tokenKey>;
-/** The first signs, all of them verify. */
+/** The first key signs, and all keys verify. */
 type TokenKeys = readonly [TokenKey, ...TokenKey[]];
 
 const keys = cached(readKeys, { lifetime: keysLifetime, event: 'signing-keys-not-read' });
 
 /**
- * The keys that sign and verify tokens, read again for a `kid` that none of them has.
+ * The keys that sign and verify tokens. They are read again for a `kid` that none of them has.
  * @throws the errors of KMS or of the file system while they cannot be read and never were
  */
 export function tokenKeys(kid?: string): Promise<TokenKeys> {
@@ -52,7 +51,7 @@ export function privateKeyIn(pem: string, file: string): KeyObject {
 
 async function readKeys(): Promise<TokenKeys> {
   const [next, current, previous] = await Promise.all(stages.map(readStage));
-  // Until the first rotation the first key has no other name.
+  // Until the first rotation the first key is under its own name only.
   const signing = current ?? (await readKey(config.tokenSigningKey));
   const others = [next, previous].filter((key) => key?.published.kid !== signing.published.kid);
   return [signing, ...others.filter((key) => key !== undefined)];
@@ -78,7 +77,7 @@ async function readKey(name: string): Promise<TokenKey> {
 }
 
 async function inKms(name: string): Promise<TokenKey> {
-  // It signs by its id, not by an alias: a token's `kid` and its signature are of one key.
+  // The key signs by its id, not by an alias, so that a token's `kid` and its signature are of the same key.
   const { KeyId, PublicKey } = await callKms('GetPublicKey', name);
   const der = Buffer.from(PublicKey, 'base64');
   return tokenKey(createPublicKey({ key: der, type: 'spki', format: 'der' }), async (text) => {
@@ -91,7 +90,7 @@ async function inKms(name: string): Promise<TokenKey> {
   });
 }
 
-/** A key. @param signText makes a signature by RSASSA-PKCS1-v1_5 with SHA-256 */
+/** A key of tokens. @param signText makes a signature by RSASSA-PKCS1-v1_5 with SHA-256 */
 function tokenKey(key: KeyObject, signText: (text: string) => Promise<Buffer>) {
   return {
     published: publishedKey(key),

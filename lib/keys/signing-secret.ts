@@ -3,27 +3,27 @@ import { day } from '../ground/time.ts';
 import { cached } from './cache.ts';
 import { readSecret, type SecretVersion, type SecretVersions } from './secret-source.ts';
 
-/** A version of the secret, ready to be used. */
+/** A version of the secret in the forms in which it is used. */
 export interface SigningKey {
-  /** For HMACs with node:crypto. */
+  /** The form for HMACs with node:crypto. */
   readonly keyObject: KeyObject;
-  /** For tokens: a form that jose need not import each time. */
+  /** The form for tokens, which jose need not import each time. */
   readonly cryptoKey: webcrypto.CryptoKey;
 }
 
-/** The keys in force: the first signs, all of them verify. */
+/** The keys in force: the first key signs, and all keys verify. */
 export type SigningKeys = readonly [SigningKey, ...SigningKey[]];
 
 /** Milliseconds after which the secret is read again. */
 const refreshInterval = 60_000;
 
 /**
- * Milliseconds after which a new version begins to sign. By then every function has read it and can
- * verify its signatures: twice the refresh interval, to allow for clocks and slow reads.
+ * Milliseconds after which a new version begins to sign. By then every function has read the version and can verify
+ * its signatures: twice the refresh interval, to allow for clocks and slow reads.
  */
 export const activationDelay = 2 * refreshInterval;
 
-/** The longest that a token is valid, in seconds: one day (functions/README.md, Tokens). */
+/** The maximum validity of a token, in seconds: one day (functions/README.md, Tokens). */
 export const tokenLifetime = day;
 
 /**
@@ -37,8 +37,8 @@ const imported = new WeakMap<SecretVersion, SigningKey>();
 interface Known {
   readonly versions: SecretVersions;
   /**
-   * Whether they were read long enough after a rotation. Secrets Manager is eventually consistent: right
-   * after one it may give a wrong version as the previous one, which must not be kept for as long as this
+   * Whether the versions were read long enough after a rotation. Secrets Manager is eventually consistent: right after
+   * a rotation it may return a wrong version as the previous version, which must not be kept for as long as this
    * process lives.
    */
   readonly isSettled: boolean;
@@ -46,8 +46,8 @@ interface Known {
 
 /**
  * The keys that sign and verify tokens and cursors.
- * @throws {ConfigError} when no secret is configured or it is shorter than 32 bytes; the SDK's or
- *   the file system's errors while it cannot be read and never was
+ * @throws {ConfigError} if no secret is configured or it is shorter than 32 bytes; the errors of the SDK or of the
+ *   file system while the secret cannot be read and never was
  */
 export const signingKeys = keptKeys((known) =>
   readSecret(known, ({ createdAt }) => isPreviousRetired(Date.now() - createdAt.getTime())),
@@ -55,7 +55,7 @@ export const signingKeys = keptKeys((known) =>
 
 /**
  * Keeps the keys of a secret, which is read again every {@link refreshInterval}.
- * @param read gets the versions that are known and settled, if there are any
+ * @param read gets the known versions, if there are any and they are settled
  * @param now milliseconds since 1970
  */
 export function keptKeys(
@@ -79,8 +79,8 @@ export function keptKeys(
 }
 
 /**
- * The keys that sign and verify at a moment, so that a rotation logs nobody out: first both verify
- * and the old one signs, then the new one signs, and a day later the old one is dropped.
+ * The keys that sign and verify at a given time, so that a rotation logs nobody out. First both keys verify and the
+ * old key signs, then the new key signs, and a day later the old key is dropped.
  * @param age milliseconds since the current version was made
  */
 export function keysInForce({ current, previous }: SecretVersions, age: number): SigningKeys {
@@ -91,7 +91,7 @@ export function keysInForce({ current, previous }: SecretVersions, age: number):
 }
 
 /**
- * Whether no token of the previous version is valid any more, when the current one has this age.
+ * Whether no token of the previous version is valid any more, given the age of the current version.
  */
 function isPreviousRetired(age: number): boolean {
   return age >= retirementDelay;

@@ -7,11 +7,11 @@ import { isUserId, type Role, roles, type User } from '../users/user.ts';
 import { tokenKeys } from './signing-key.ts';
 import { signingKeys } from './signing-secret.ts';
 
-/** The session to which a token belongs, where there are sessions; the parameters of its protected header. */
+/** The session to which a token belongs, if there are sessions, as parameters of the token's protected header. */
 export interface Belonging {
-  /** The id of its session. */
+  /** The id of the session. */
   readonly session: string;
-  /** The number of its pair in the session. */
+  /** The number of the token's pair in the session. */
   readonly pair: number;
 }
 
@@ -34,7 +34,7 @@ export interface Tokens {
 /**
  * Issues a signed bearer token (RFC 7519) that is valid for TOKEN_MINUTES.
  * @param claims further claims, of attributes
- * @param belonging for the header: verifiers ignore parameters that they do not know (RFC 7515,
+ * @param belonging parameters for the header: verifiers ignore parameters that they do not know (RFC 7515,
  *   section 4)
  * @throws {DomainError} TOKEN_FAULT when no secret or key can sign
  */
@@ -60,9 +60,9 @@ export async function issueToken(
   }
 }
 
-// Tokens that a key signs are as RFC 9068 has them (functions/README.md, Tokens that others verify).
+// Tokens that a key signs have the form of RFC 9068 (functions/README.md, Tokens that others verify).
 
-/** The issuer and the audience of tokens, which settings name, and never a request. */
+/** The issuer and the audience of tokens. Settings name them; a request never does. */
 export function issued() {
   const issuer = config.tokenIssuer || config.apiUrl;
   return { issuer, audience: config.tokenAudience || issuer };
@@ -79,8 +79,8 @@ const encodings = {
 
 /**
  * Verifies a bearer token (functions/README.md, Tokens) and returns its claims.
- * @throws {DomainError} TOKEN_EXPIRED for a token whose only flaw is its age, TOKEN_INVALID for any
- *   other flaw, and what {@link signingKeys} or the keys throw
+ * @throws {DomainError} TOKEN_EXPIRED for a token whose only flaw is its age, TOKEN_INVALID for any other flaw; and
+ *   the errors of {@link signingKeys} or of the keys
  */
 export async function verifyToken(
   token: string,
@@ -96,7 +96,7 @@ export async function verifyToken(
   return { id, email, role, iat, exp };
 }
 
-/** The header of a token: its session and pair, where there are sessions, and its key. */
+/** The header of a token: its session and pair, if there are sessions, and its key. */
 export function belongingOf(token: string): Partial<Belonging> & { readonly kid?: string } {
   const header = Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString();
   return JSON.parse(header);
@@ -130,7 +130,7 @@ async function verify(token: string, now: Date): Promise<JWTPayload> {
   throw new DomainError('TOKEN_INVALID');
 }
 
-/** The keys that may have signed a token, and what it must say; one algorithm for one deployment. */
+/** The keys that may have signed a token, and the values that it must have; one algorithm for one deployment. */
 async function expectationsOf(token: string) {
   if (config.tokenSigning === 'HS256') return { keys: await signingKeys(), algorithms: ['HS256'] };
   const kid = kidIn(token);
@@ -138,7 +138,7 @@ async function expectationsOf(token: string) {
   return { keys, algorithms: ['RS256'], typ: 'at+jwt', ...issued() };
 }
 
-/** The key that a token names, which nobody has verified. */
+/** The id of the key that a token names, which is not verified yet. */
 function kidIn(token: string): string | undefined {
   try {
     return belongingOf(token).kid;
