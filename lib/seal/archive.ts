@@ -17,7 +17,7 @@ import { type Item, readLine, sha256 } from './line.ts';
 /** A file in the list of an archive. */
 interface ListedFile {
   readonly name: string;
-  /** Whether the first version was overwritten or marked as deleted, or only a mark is there. */
+  /** Whether the first version was overwritten or marked as deleted, or is gone so that only a mark is left. */
   readonly altered?: boolean;
 }
 
@@ -27,11 +27,11 @@ export interface Archive {
   list(): AsyncIterable<ListedFile>;
   /**
    * Reads a range of the first version of a file.
-   * @param end exclusive; bytes that are not there are left out
+   * @param end exclusive; bytes beyond the end of the file are left out
    * @returns undefined when there is no such file
    */
   read(name: string, start: number, end: number): Promise<Buffer | undefined>;
-  /** Writes a file whole or not at all. @returns false when there is one of that name */
+  /** Writes a whole file, or nothing. @returns false if there is a file of that name */
   create(name: string, content: Buffer): Promise<boolean>;
 }
 
@@ -41,7 +41,7 @@ export interface Trail {
   readonly publicKey: KeyObject;
 }
 
-/** The archive is not as a sealer left it. */
+/** The archive differs from what a sealer has written. */
 export class BrokenTrail extends Error {
   override readonly name = 'BrokenTrail';
 }
@@ -55,17 +55,17 @@ const [sizeBefore, sizeAfter] = [memberStart.length + 4, 8];
 export interface ReadFile {
   readonly number: number;
   readonly header: ReadHeader;
-  /** SHA-256 of the bytes at its beginning; absent: there are none. */
+  /** SHA-256 of the bytes at the beginning of the file; absent: it has none. */
   readonly hash?: string;
 }
 
-/** A line, and the item that it is of. */
+/** A line, and its item. */
 export interface SealedLine {
   readonly line: string;
   readonly item: Item;
 }
 
-/** Lists the files of an archive, newest first; other names do not matter. */
+/** Lists the files of an archive, newest first; other names are ignored. */
 export async function* listFiles({ archive }: Trail) {
   for await (const { name, altered = false } of archive.list()) {
     const number = numberOf(name);
@@ -87,7 +87,7 @@ export async function readHeaderOf(trail: Trail, number: number): Promise<ReadFi
   return { number, header: isInPlace ? header : { fault: 'foreign' }, hash };
 }
 
-/** The gzip member of a header: its bytes follow from the header, as nothing is compressed. */
+/** The gzip member of a header. Its bytes follow from the header, because nothing is compressed. */
 export function memberOf(line: string | Buffer): Buffer {
   const header = Buffer.from(line);
   const [sizes, sums] = [Buffer.alloc(4), Buffer.alloc(sizeAfter)];
@@ -101,7 +101,7 @@ export function memberOf(line: string | Buffer): Buffer {
 /**
  * Reads the lines of a file, one after another, with only some of them in memory.
  * @param content the second part, if it was read before
- * @returns how the lines differ from what was sealed; undefined when they do not
+ * @returns how the lines differ from the sealed lines; undefined if they do not differ
  */
 export async function readLines(
   trail: Trail,
@@ -130,16 +130,16 @@ export async function readLines(
   return wrong && `${wrong} is ${tally[wrong]}, not ${header[wrong]}`;
 }
 
-/** Reads the second part of a file, with one byte more if there are more. */
+/** Reads the second part of a file, with one further byte if the file is longer. */
 export function readContent(trail: Trail, { line, number, length }: SignedHeader) {
   const start = memberOf(line).length;
   return readRange(trail, number, start, start + length + 1);
 }
 
-/** How many files are read at once, because a remote store takes its time. */
+/** How many files are read at once, because a remote store is slow to respond. */
 const readAhead = 16;
 
-/** Reads one file after another, some of them at once. */
+/** Reads files in the given order, some of them at once. */
 export async function* ahead<T>(
   numbers: readonly number[],
   read: (number: number) => Promise<T>,
@@ -149,11 +149,11 @@ export async function* ahead<T>(
   }
 }
 
-/** Names and codes of errors that concern one file only, in a file system and in S3. */
+/** Names and codes of errors that concern only one file, in a file system and in S3. */
 const ofFile =
   /^(EISDIR|ENOTDIR|ENXIO|ELOOP|EACCES|EPERM|EIO|ENODEV|EINVAL|InvalidObjectState|InvalidRequest)$/;
 
-/** Reads a range of a file, which is empty when it cannot be read while the store can be reached. */
+/** Reads a range of a file. The range is empty if the store can be reached but the file cannot be read. */
 async function readRange({ archive }: Trail, file: number, start: number, end: number) {
   try {
     return (await archive.read(fileName(file), start, end)) ?? Buffer.of();
@@ -167,7 +167,7 @@ function codeOf(error: unknown): string {
   return String((error as { code?: unknown } | null)?.code);
 }
 
-/** Unpacks lines, some at a time. @throws SyntaxError and errors of zlib where there are no such lines */
+/** Unpacks lines, some at a time. @throws SyntaxError and errors of zlib if the content is not such lines */
 async function* unpack(content: Buffer): AsyncGenerator<readonly SealedLine[]> {
   const utf8 = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
   const gunzip = createGunzip();
@@ -183,7 +183,7 @@ async function* unpack(content: Buffer): AsyncGenerator<readonly SealedLine[]> {
   if (gunzip.bytesWritten !== content.length) throw new SyntaxError('More follows the gzip');
 }
 
-/** Whether an error means that bytes are no gzip of lines. */
+/** Whether an error means that bytes are not lines in gzip. */
 function isOfContent(error: unknown): boolean {
   return error instanceof SyntaxError || /^(Z_|ERR_ENCODING_)/.test(codeOf(error));
 }

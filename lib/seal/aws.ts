@@ -17,7 +17,7 @@ import type { Signer } from './header.ts';
 /** The prefix of all names of the archive in its bucket. */
 export const archivePrefix = 'audit-archive/';
 
-/** Time limits in milliseconds: a lost response must not hold up a run for all the time that the run has. */
+/** Time limits in milliseconds, so that a lost response does not use up the time of a run. */
 const requestHandler = {
   connectionTimeout: 5000,
   requestTimeout: 60_000,
@@ -118,7 +118,7 @@ interface Version {
   readonly version?: string | undefined;
 }
 
-/** A file with its first version, which is absent when only delete markers are left. */
+/** A file with its first version, which is absent if only delete markers are left. */
 interface VersionedFile extends Version {
   readonly altered: boolean;
 }

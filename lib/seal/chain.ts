@@ -1,4 +1,4 @@
-/** Follows files by their numbers, and tells which are not as they were sealed (lib/seal/README.md). */
+/** Follows files by their numbers, and reports the files that differ from what was sealed (lib/seal/README.md). */
 import type { ReadFile } from './archive.ts';
 import type { Finding } from './finding.ts';
 import { fileName, isSigned, leftBy, type SignedHeader } from './header.ts';
@@ -10,9 +10,9 @@ interface Fault {
   readonly first: number;
   readonly last: number;
   readonly why?: string | undefined;
-  /** The SHA-256 of what was found. */
+  /** The SHA-256 of the bytes that were found. */
   readonly hash?: string | undefined;
-  /** The fault is excused once the files that end at this key or before it may have left the archive. */
+  /** A key: the fault is excused once files that end at this key, or before it, may have left the archive. */
   readonly excusedAt?: string;
 }
 
@@ -28,9 +28,9 @@ export class Chain {
   /** Files that end at this time or before it may have left the archive. */
   left: string;
   private readonly faults: Fault[] = [];
-  /** The faults of the files after the last signed one, none of which is signed. */
+  /** The faults of the files after the last signed file; none of these files is signed. */
   private between: Fault[] = [];
-  /** Entries with a key before this one may have been in files that are not there. */
+  /** Entries with a key before this key may have been in files that are gone. */
   private missing = '';
   /** Entries created at `since` or later, with a key before `until`, may have been in altered files. */
   private altered = { since: '~', until: '' };
@@ -45,11 +45,11 @@ export class Chain {
     this.left = newest ? leftBy(newest, new Date(now).toISOString()) : '';
   }
 
-  /** Notes that a header names another previous file than the last one taken: files between them may have left. */
+  /** Notes that a header names another previous file than the last file taken: files between them may have left. */
   private noteGap({ number, from }: SignedHeader): void {
     const begin = (this.last?.number ?? 0) + 1;
     if (from > this.missing) this.missing = from;
-    // A file that is reported as unsigned or foreign may be the one that is missing.
+    // A file that is reported as unsigned or foreign may be the missing file.
     if (number - begin > this.between.length || this.between.length === 0) {
       const end = Math.max(number - 1, 1);
       const [first, last] = [Math.min(begin, end), end];
@@ -58,7 +58,7 @@ export class Chain {
     this.between = this.between.map((each) => (each.hash ? each : { ...each, excusedAt: from }));
   }
 
-  /** Takes the next file. @param isAltered whether there is more than its first version */
+  /** Takes the next file. @param isAltered whether the file has more than its first version */
   step({ number, header, hash }: ReadFile, isAltered: boolean): void {
     this.reached = number;
     if (!isSigned(header)) {
@@ -93,7 +93,7 @@ export class Chain {
     };
   }
 
-  /** Whether an entry may have been sealed in a file that is not there or cannot be read. */
+  /** Whether an entry may have been sealed in a file that is gone or cannot be read. */
   mayHold(key: string, createdAt: string): boolean {
     const { since, until } = this.altered;
     return key < this.missing || (key < until && createdAt >= since);
@@ -106,7 +106,7 @@ export class Chain {
   }
 }
 
-/** Joins faults of one kind in consecutive files, so that one cause is reported once. */
+/** Joins faults of the same kind in consecutive files, so that one cause is reported once. */
 function joined(faults: readonly Fault[]): readonly Fault[] {
   const all: Fault[] = [];
   for (const fault of faults.toSorted((a, b) => a.first - b.first)) {

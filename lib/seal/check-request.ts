@@ -11,8 +11,8 @@ import { config } from '../ground/settings.ts';
 const key = itemKey('audit-seal-check');
 
 /**
- * Leaves the mark, unless there is one.
- * @returns false when there is one
+ * Stores the mark, unless there is already one.
+ * @returns false if there was already one
  * @throws {DomainError} STORAGE_FAULT
  */
 export function leave(): Promise<boolean> {
@@ -27,20 +27,20 @@ export function leave(): Promise<boolean> {
   return sendIf(command);
 }
 
-/** @returns the mark; undefined when there is none @throws {DomainError} STORAGE_FAULT */
+/** @returns the mark; undefined if there is none @throws {DomainError} STORAGE_FAULT */
 export async function read(): Promise<string | undefined> {
   const command = new GetCommand({ TableName: config.usersTable, Key: key, ConsistentRead: true });
   const { Item } = await send(command);
   return Item && String(Item.mark);
 }
 
-/** Removes a mark, unless this service has left another one since. @throws {DomainError} STORAGE_FAULT */
+/** Removes a mark, unless this service has stored another mark since. @throws {DomainError} STORAGE_FAULT */
 export function remove(mark: string): Promise<boolean> {
   return sendIf(
     new DeleteCommand({
       TableName: config.usersTable,
       Key: key,
-      // A mark that this service did not write must not ask for a check at each run.
+      // A mark that this service did not write must not request a check at each run.
       ConditionExpression: 'mark = :mark OR NOT attribute_type(mark, :text)',
       ExpressionAttributeValues: { ':mark': mark, ':text': 'S' },
     }),

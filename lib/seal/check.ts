@@ -1,4 +1,4 @@
-/** A run of the sealer: it seals, and checks the newest two days and a part of what is older. */
+/** A run of the sealer: it seals entries, and checks the newest two days and a part of the older files. */
 import { namedError } from '../ground/errors.ts';
 import { auditTrailBroken, describeFault, logError } from '../ground/log.ts';
 import { dayInMilliseconds } from '../ground/time.ts';
@@ -15,10 +15,10 @@ import { verifyTrail } from './verify.ts';
 const timeOfFile = 120_000;
 
 /**
- * Seals, and then checks what is sealed, if that is due or somebody asks for it; the outcome
- * stands in one more file, and in all after it. Findings are logged as `audit-trail-broken`.
+ * Seals entries, and then checks the sealed entries if a check is due or an admin requests it. The outcome is in one
+ * more file, and in all later files. Findings are logged as `audit-trail-broken`.
  * @param remaining milliseconds that are left; absent: no limit
- * @throws what {@link seal} and the stores throw; Error `OutOfTime`
+ * @throws the errors of {@link seal} and of the stores; Error `OutOfTime`
  */
 export async function runSealer(
   sealing: Sealing,
@@ -52,7 +52,7 @@ export function logFailure(error: unknown): void {
   }
 }
 
-/** The seal goes on even if the users table cannot be read or written. */
+/** Awaits work on the users table, whose failure does not stop the seal. */
 function attempt<T>(event: string, work: Promise<T> | undefined): Promise<T | undefined> {
   return Promise.resolve(work).catch((error) => {
     logError(event, describeFault(error));
@@ -61,8 +61,8 @@ function attempt<T>(event: string, work: Promise<T> | undefined): Promise<T | un
 }
 
 /**
- * Logs that files after the newest one are not signed, or that the file that was the newest is gone.
- * @returns the finding that it is gone, which no check makes once another file has its number
+ * Logs that files after the newest signed file are not signed, or that the file that was the newest is gone.
+ * @returns the finding that it is gone, which no check can make once another file has its number
  */
 function warn({ end }: Sealed, remembered: SignedHeader | undefined): readonly Named[] {
   const foreign = [...end.taken].map((number) => named('foreign', number));
@@ -80,7 +80,7 @@ function named(kind: Finding['kind'], number: number): Named {
   };
 }
 
-/** How many findings a log line names. */
+/** The most findings that a log line names. */
 const maxLogged = 20;
 
 function logBroken(faults: number, named: readonly Named[]): void {
@@ -100,7 +100,7 @@ interface Checking {
 
 type Verify = (part: { first: number; last?: number }) => Promise<Verified>;
 
-/** Checks the last two days, and once a day the next part of what is older. */
+/** Checks the last two days, and once a day the next part of the older files. */
 async function check(
   sealing: Sealing,
   now: Date,
@@ -140,7 +140,7 @@ function trailOf({ archive, signer }: Sealing) {
   return { archive, publicKey: signer.publicKey };
 }
 
-/** The numbers of the files of the last two days, and of those before, oldest first. */
+/** The numbers of the files of the last two days, and the numbers of the older files, oldest first. */
 interface Split {
   readonly recent: readonly number[];
   readonly older: readonly number[];
@@ -169,12 +169,12 @@ async function checkRecent(
   const [first = 1] = recent;
   const { last, entries, newest } = await verify({ first });
   if (isOver()) throw namedError('OutOfTime');
-  // A full file ends at the key of an entry, which need not begin with a time.
+  // A full file ends at an entry's key, which need not begin with a time.
   const until = timeIn(newest?.until ?? '') ?? newest?.at ?? at;
   return { at, first, last, until, entries, later: 0 };
 }
 
-/** Checks the next part of what is older. @param before the part before, if there was one */
+/** Checks the next part of the older files. @param before the previous part, if there was one */
 async function checkPart(files: Split, now: Date, before: Check['part'], verify: Verify) {
   const last = before?.last ?? 0;
   const [first, ...more] = nextPart(files, last);
@@ -187,9 +187,9 @@ async function checkPart(files: Split, now: Date, before: Check['part'], verify:
 const rotation = 30;
 
 /**
- * The next part of the files before the last two days: a thirtieth of them, and as many as a day adds. Where
- * fewer are left it begins again, as those were among the last two days a short while ago.
- * @param last the number of the last file of the part before
+ * The next part of the files before the last two days: a thirtieth of them, plus as many as a day adds. If fewer are
+ * left, the parts begin again: the files that are left were checked a short while ago, among the last two days.
+ * @param last the number of the last file of the previous part
  */
 function nextPart({ recent, older }: Split, last: number): readonly number[] {
   const count = Math.ceil(older.length / rotation + recent.length / 2);
@@ -197,7 +197,7 @@ function nextPart({ recent, older }: Split, last: number): readonly number[] {
   return (behind.length < count ? older : behind).slice(0, count);
 }
 
-/** Says what a check has found, unless the check before it has said the same. */
+/** Logs the findings of a check, unless the check before has already named all of them. */
 function tell(before: Check | null, found: number, named: readonly Named[]): void {
   if (!isTold(before, found, named)) logBroken(found, named);
 }

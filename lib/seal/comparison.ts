@@ -24,24 +24,24 @@ const tables = `
   CREATE TABLE unmatched (id INTEGER PRIMARY KEY, key TEXT, created_at TEXT, line TEXT) WITHOUT ROWID;
   CREATE TABLE listed (id INTEGER PRIMARY KEY, since TEXT) WITHOUT ROWID`;
 
-/** Sealed entries that have no finding, and that no item has matched. */
+/** Sealed entries that have no finding, and that have matched no item. */
 const open = 'FROM sealed WHERE id NOT IN (SELECT id FROM found)';
 
 /** How many sealed entries are looked up by their ids at once. */
 const batchSize = 100;
 
-/** Milliseconds by which a clock that wrote an entry may be ahead. */
+/** Milliseconds by which the clock of a writer of entries may be ahead. */
 const aheadAllowed = 600_000;
 
-/** How many ids are listed of lines that have a key before the beginning of their file. */
+/** The most ids that are listed of lines whose key is before the beginning of their file. */
 const maxNamed = 20;
 
-/** Lines of files on one side, the table on the other. */
+/** Compares lines of files with the table. */
 export class Comparison {
-  /** How many entries have a line, and how many lines have a key before the beginning of their file. */
+  /** The number of entries that have a line, and the number of lines whose key is before the beginning of their file. */
   entries = 0;
   early = 0;
-  /** The ids of the first of these. */
+  /** The ids of the first of these early lines. */
   readonly earlyIds: string[] = [];
   private readonly scratch = openScratch(tables);
   private readonly sql = statements(this.scratch);
@@ -52,7 +52,7 @@ export class Comparison {
     this.now = now;
   }
 
-  /** Notes a line of a file. The first one of an id counts; another content later is a finding. */
+  /** Notes a line of a file. The first line of an id counts; a later line with other content is a finding. */
   seal({ line, item }: SealedLine, { number, from }: SignedHeader): void {
     const [id, digest] = [idText(item.id), hashOf(line)];
     if (keyOf(item) < from && this.early++ < maxNamed) this.earlyIds.push(id);
@@ -60,7 +60,7 @@ export class Comparison {
     else this.sql.differ(line, id, digest);
   }
 
-  /** Compares an item of the table with the line that is sealed of it. */
+  /** Compares an item of the table with its sealed line. */
   match(item: Item): void {
     const [id, line] = [idText(item.id), lineOf(item)];
     const digest = hashOf(line);
@@ -69,7 +69,7 @@ export class Comparison {
     this.sql.unmatch(id, keyOf(item), textOf(item.created_at), line);
   }
 
-  /** Looks up by their ids the entries that no item has matched. */
+  /** Looks up by their ids the sealed entries that have matched no item so far. */
   async lookUp({ byIds }: EntrySource): Promise<void> {
     const next = (last: string | number) => [...this.sql.open(last)].map(({ id }) => String(id));
     for (let ids = next(Number.MIN_SAFE_INTEGER); ids.length > 0; ids = next(ids.at(-1) ?? '')) {
@@ -78,19 +78,19 @@ export class Comparison {
     }
   }
 
-  /** Judges what is not in the table. @returns how many entries have expired */
+  /** Judges sealed entries that are not in the table. @returns the number of entries that have expired */
   finishSealed(): number {
     const [row] = this.sql.expired();
     this.sql.delete();
     return Number(row?.count);
   }
 
-  /** The numbers of the files with the first lines of what is found. */
+  /** The numbers of the files that have the first lines of the entries with findings. */
   foundIn(): readonly number[] {
     return [...this.sql.numbers()].map(({ number }) => Number(number));
   }
 
-  /** The finding about an entry by its line in a file, once. */
+  /** The finding about the entry of a line, if there is one; it is returned once. */
   found({ line, item }: SealedLine, number: number): Finding | undefined {
     const id = idText(item.id);
     const [row] = this.sql.found(id, number);
@@ -104,8 +104,8 @@ export class Comparison {
   }
 
   /**
-   * The times of entries of the table with a key before another one that no file has had so far.
-   * @returns no limits where not all have a time; undefined when there are none
+   * The range of times of entries of the table that have matched no file so far, and whose key is before a given key.
+   * @returns no limits if an entry lacks a time; undefined if there are no such entries
    */
   unmatchedBefore(key: string): { since?: string; until?: string } | undefined {
     const [{ since, until } = {}] = this.sql.times(key);
@@ -113,20 +113,20 @@ export class Comparison {
     return isTime(since) && isTime(until) ? { since, until: `${until}~` } : {};
   }
 
-  /** Compares a line of another file with these. */
+  /** Compares a line of a file outside the part with the entries that have matched no file. */
   matchElsewhere({ line, item }: SealedLine, { number }: SignedHeader): void {
     const { matchElsewhere, differElsewhere, dropUnmatched } = this.sql;
     const id = idText(item.id);
     if (!matchElsewhere(id, line) && differElsewhere(number, id)) dropUnmatched(id);
   }
 
-  /** Whether both times of an entry are such that a service may have written it by now. */
+  /** Whether both times of an entry are valid, and not later than the clock of a service may show by now. */
   private isTimely(key: string, createdAt: string): boolean {
     const latest = this.now + aheadAllowed;
     return [timeIn(key), createdAt].every((time) => isTime(time) && Date.parse(time) <= latest);
   }
 
-  /** Notes what a replay lists, if a service may have written it by now. */
+  /** Notes the entries that a replay lists, if a service may have written its entry by now. */
   list(item: Item): void {
     const key = keyOf(item);
     if (!this.isTimely(key, textOf(item.created_at))) return;
@@ -134,9 +134,10 @@ export class Comparison {
   }
 
   /**
-   * Entries of the table that no file has: since when they wait for the next run, if that will see them,
-   * by their own key or by the key of a replay; and a key and a time by which they may have been sealed.
-   * @param look where that run looks from
+   * Entries of the table that are in no file. `waits` is the time since when an entry waits for the next run, if that
+   * run will see it, by its own key or by the key of a replay. `place` has a key and a time to find out whether the
+   * entry may have been sealed in a lost file.
+   * @param look the key or time from which that run looks
    */
   *unmatched(look: string) {
     for (const { id, key, created_at, line, since } of this.sql.unmatched()) {
@@ -148,7 +149,7 @@ export class Comparison {
     }
   }
 
-  /** Frees what it takes. */
+  /** Frees the disk space. */
   close(): void {
     this.scratch.close();
   }
@@ -186,7 +187,7 @@ function statements({ change, has, rows }: ReturnType<typeof openScratch>) {
   };
 }
 
-/** A text, because bytes outside the heap would have it collected all the time. */
+/** Returns a text, because bytes outside the heap would cause constant garbage collection. */
 function hashOf(line: string): string {
   return hash('sha256', line, 'base64');
 }
@@ -195,7 +196,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A finding of an entry. @param after the line that it has now */
+/** A finding about an entry. @param after the line that the entry has now */
 function findingOf(id: unknown, kind: Finding['kind'], after: unknown): Finding {
   const now =
     typeof after === 'string' ? { after, sha256: sha256(after).toString('hex') } : undefined;

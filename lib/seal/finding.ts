@@ -1,7 +1,7 @@
 /** The outcome of a verification. */
 import { graceOf, type SignedHeader, timeBefore } from './header.ts';
 
-/** The kinds of findings, and what they mean. */
+/** The kinds of findings, and their meanings. */
 export const findingKinds = {
   unsigned: 'is not signed by the key',
   foreign: 'has the name of an archive file, but is not an archive file',
@@ -18,30 +18,30 @@ export interface Finding {
   readonly subject: string;
   /** How many files the subject names, if there are several. */
   readonly count?: number;
-  /** For an entry its line, as it was sealed and as it is now; for a file an explanation. */
+  /** For an entry its line, as sealed and as now; for a file an explanation. */
   readonly before?: string;
   readonly after?: string;
-  /** SHA-256 of what was found in place of what was sealed; null: nothing. */
+  /** SHA-256 of the line or file that was found in place of the sealed one; null: nothing was found. */
   readonly sha256: string | null;
 }
 
 export interface Verified {
   /** How many files were verified. */
   readonly files: number;
-  /** The number of the last of them. */
+  /** The number of the last verified file. */
   readonly last: number;
-  /** How many entries they have, each counted once. */
+  /** The number of entries in these files, each counted once. */
   readonly entries: number;
-  /** How many lines have a key before the `from` of their file. */
+  /** The number of lines whose key is before the `from` of their file. */
   readonly early: number;
   /** The ids of the first of these lines. */
   readonly earlyIds: readonly string[];
-  /** How many entries have left the table because they expired. */
+  /** The number of entries that have left the table because they expired. */
   readonly expired: number;
-  /** How many entries of the table wait for the next run, and since when the oldest one has waited. */
+  /** The number of entries of the table that wait for the next run, and the time since when the oldest has waited. */
   readonly waiting: number;
   readonly waitingSince: string | undefined;
-  /** How many entries may have been in files that have left or cannot be read. */
+  /** The number of entries that may have been in files that have left or cannot be read. */
   readonly unproven: number;
   /** The newest file of the archive. */
   readonly newest: SignedHeader | undefined;
@@ -49,11 +49,11 @@ export interface Verified {
   readonly left: string;
 }
 
-/** Milliseconds for which sealing may stand still, however often it runs. */
+/** Milliseconds for which sealing may pause, however short its interval is. */
 const standstill = 300_000;
 
 /**
- * The time before which a service that runs has sealed everything.
+ * The time before which a service that runs has sealed all entries.
  * @param interval seconds from run to run @param now milliseconds since 1970
  */
 export function dueBefore(interval: number, now: number): string {
