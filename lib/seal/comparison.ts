@@ -38,7 +38,7 @@ const maxNamed = 20;
 
 /** Compares lines of files with the table. */
 export class Comparison {
-  /** The number of entries that have a line, and the number of lines whose key is before the beginning of their file. */
+  /** How many entries have a line, and how many lines have a key that is before the beginning of their file. */
   entries = 0;
   early = 0;
   /** The ids of the first of these early lines. */

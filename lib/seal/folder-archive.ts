@@ -18,7 +18,7 @@ export const publicKeyName = 'public-key.pem';
 
 const unfinishedEnd = '.unfinished';
 
-/** An archive in a folder, which is made when the first file is written. */
+/** An archive in a folder, which is created when the first file is written. */
 export function folderArchive(folder: string): Archive {
   return {
     async *list() {
@@ -34,7 +34,7 @@ export function folderArchive(folder: string): Archive {
     },
     create: async (name, content) => {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      // A link appears in one step, and not over another file, as a rename would.
+      // A link appears in one step and, unlike a rename, never replaces another file.
       const unfinished = join(folder, `${randomUUID()}${unfinishedEnd}`);
       const handle = await open(unfinished, 'wx', 0o600);
       try {
@@ -79,7 +79,7 @@ function codeOf(error: unknown) {
   return (error as NodeJS.ErrnoException).code;
 }
 
-/** Opens a file; a link, a folder or a pipe is none. @returns undefined when there is none */
+/** Opens a regular file. @returns undefined for a link, a folder or a pipe, and if there is nothing of that name */
 async function openFile(path: string): Promise<FileHandle | undefined> {
   // Opening a named pipe must not wait for a writer.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
@@ -92,7 +92,7 @@ async function openFile(path: string): Promise<FileHandle | undefined> {
   return undefined;
 }
 
-/** @returns false when there is a file of that name */
+/** @returns false if there is a file of that name */
 async function linkOnce(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);

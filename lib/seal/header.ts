@@ -13,7 +13,7 @@ const hash = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 /** The greatest number of a file: names have ten digits. */
 const maxNumber = 9_999_999_999;
 
-/** How many findings a header names. */
+/** The most findings that a header names. */
 export const maxNamed = 10;
 
 /** The outcome of the sealer's last check, with the findings of earlier checks that still hold. */
@@ -60,15 +60,15 @@ const form = v.object({
 
 export type Header = v.InferOutput<typeof form>;
 
-/** The part of a header that is counted from its lines. */
+/** The fields of a header that are counted from its lines. */
 export type Tally = Pick<Header, 'count' | 'oldest' | 'newest'>;
 
 export type Check = v.InferOutput<typeof check>;
 
-/** A finding that a header names, with the time of the last check that had it. */
+/** A finding that a header names, with the time of the last check that has found it. */
 export type NamedFinding = Check['named'][number];
 
-/** A header as it stands in a file. */
+/** A header as read from a file. */
 export interface SignedHeader extends Header {
   /** The whole line, with its LF. */
   readonly line: string;
@@ -76,26 +76,26 @@ export interface SignedHeader extends Header {
   readonly hash: string;
 }
 
-/** Bytes of a header's line at most. */
+/** The most bytes of a header's line. */
 export const maxHeader = 16_384;
 
-/** Signs with an Ed25519 key, wherever that is kept. */
+/** Signs with an Ed25519 key, wherever the key is kept. */
 export interface Signer {
   readonly publicKey: KeyObject;
   /** @param message 32 bytes: the SHA-256 of a header without its signature */
   sign(message: Uint8Array): Promise<Uint8Array>;
 }
 
-/** Why a file has no signed header: it does not begin with the form of one, or the key has not signed it. */
+/** Why a file has no signed header: it does not begin with the form of a header, or the key has not signed it. */
 interface Unsigned {
   readonly fault: 'foreign' | 'unsigned';
-  /** The fingerprint of the key that the header names; absent if nothing has the form of a header. */
+  /** The fingerprint of the key that the header names; absent if the file does not begin with the form of a header. */
   readonly key?: string;
 }
 
 export type ReadHeader = SignedHeader | Unsigned;
 
-/** Counts the line of an item. */
+/** Counts a line, by its item. */
 export function tallyLine(tally: Tally, { created_at }: Item): void {
   tally.count += 1;
   if (!isTime(created_at)) return;
@@ -115,7 +115,7 @@ export function numberOf(name: string): number | undefined {
   return /^\d{10}\.ndjson\.gz$/.test(name) ? maxNumber - Number(name.slice(0, 10)) : undefined;
 }
 
-/** Milliseconds for which a run leaves the newest entries to the next one. */
+/** Milliseconds for which a run leaves the newest entries to the next run. */
 export function graceOf(interval: number): number {
   return Math.min(interval, 60) * 1000;
 }
@@ -137,7 +137,7 @@ export function leftBy({ archive_days: days }: Header, at: string): string {
   return days === 0 ? '' : timeBefore(at, days * dayInMilliseconds);
 }
 
-/** Makes the header of a file. @throws {Error} when it could not be read again */
+/** Makes the header of a file. @throws {Error} if the header could not be read again */
 export async function signHeader(header: Header, signer: Signer): Promise<SignedHeader> {
   const unsigned = JSON.stringify(header);
   const signature = Buffer.from(await signer.sign(sha256(unsigned))).toString('hex');
@@ -148,13 +148,13 @@ export async function signHeader(header: Header, signer: Signer): Promise<Signed
   return read;
 }
 
-/** Reads the line of a header, to the byte. */
+/** Reads the line of a header, whose every byte counts. */
 export function readHeader(bytes: Buffer, publicKey: KeyObject): ReadHeader {
   const line = bytes.toString();
   const [, start = '', signature = ''] =
     /^(\{.*),"signature":"([0-9a-f]{128})"\}\n$/s.exec(line) ?? [];
   const header = parseHeader(`${start}}`);
-  // Bytes that are not UTF-8 differ from the bytes of their text.
+  // Bytes that are not UTF-8 change when they are decoded and encoded again.
   if (!header || bytes.length > maxHeader || !Buffer.from(line).equals(bytes)) {
     return { fault: 'foreign' };
   }
@@ -178,7 +178,7 @@ function lookBackOf(interval: number): number {
   return Math.max(6 * interval, 600) * 1000;
 }
 
-/** @returns undefined when a text is not a header, written in exactly the form of one */
+/** @returns undefined if a text is not a header in exactly the written form */
 function parseHeader(unsigned: string): Header | undefined {
   try {
     const { success, output } = v.safeParse(form, JSON.parse(unsigned));

@@ -1,15 +1,15 @@
-/** The canonical line of an entry, which is what is sealed (lib/seal/README.md, Lines). */
+/** The canonical line of an entry, which is sealed (lib/seal/README.md, Lines). */
 import { hash } from 'node:crypto';
 
-/** An entry with every attribute that the table has of it; values as lib/seal/table.ts makes them. */
+/** An entry with all its attributes in the table; lib/seal/table.ts makes the values. */
 export type Item = Readonly<Record<string, unknown>>;
 
-/** An id as text, whatever its type is. */
+/** An id as text, whatever its type. */
 export function idText(id: unknown): string {
   return JSON.stringify(id);
 }
 
-/** An id as the number that is the key of the table, in text; undefined when it is no number. */
+/** An id as text if it is a number, and so a key of the table; otherwise undefined. */
 export function numberIn(id: unknown): string | undefined {
   if (typeof id === 'number') return String(id);
   const { N } = (id ?? {}) as { N?: unknown };
@@ -20,20 +20,20 @@ export function sha256(data: string | Uint8Array): Buffer {
   return hash('sha256', data, 'buffer');
 }
 
-/** The key under which the index by time has an entry. */
+/** The key of an entry in the index by time. */
 export function keyOf({ created_at_id }: Item): string {
   return typeof created_at_id === 'string' ? created_at_id : '';
 }
 
-/** The time that a key of the index begins with; undefined when it begins with none. */
+/** The time with which a key of the index begins; undefined if it does not begin with a time. */
 export function timeIn(key: string): string | undefined {
   const time = key.slice(0, 24);
   return isTime(time) ? time : undefined;
 }
 
-/** Whether a value is a time of the form of created_at, on a day that exists. */
+/** Whether a value is a time in the form of created_at, on a day that exists. */
 export function isTime(value: unknown): value is string {
-  // A year beyond 9999 is written longer.
+  // A year beyond 9999 has more digits.
   if (typeof value !== 'string' || value.length !== 24) return false;
   const time = Date.parse(value);
   return !Number.isNaN(time) && new Date(time).toISOString() === value;
@@ -46,7 +46,7 @@ export function lineOf(item: Item): string {
 
 /**
  * Reads a line.
- * @throws {SyntaxError} when it is not written as {@link lineOf} writes one, or is of no entry
+ * @throws {SyntaxError} if the line differs from what {@link lineOf} writes, or is not of an entry
  */
 export function readLine(line: string): Item {
   const item: unknown = JSON.parse(line);
@@ -55,18 +55,18 @@ export function readLine(line: string): Item {
   return item as Item;
 }
 
-/** The most listed ids of one entry that are read, so that no entry keeps a sealer busy. */
+/** The most ids that are read of the list in one entry, so that no entry keeps a sealer busy. */
 const maxListed = 1000;
 
-/** The ids of entries that an entry lists as replayed; none unless `replay-audit` left it. */
+/** The ids of entries that an entry lists as replayed; none unless `replay-audit` wrote the entry. */
 export function replayedBy({ action, resource, details }: Item): readonly string[] {
   if (action !== 'CREATE' || resource !== 'audit-logs' || typeof details !== 'string') return [];
-  // A match is a member of the object: within a text of JSON the quotation marks would be escaped.
+  // A match is a member of the object, because quotation marks within a text would be escaped.
   const [, ids] = /"entries":\[(\d{1,16}(?:,\d{1,16})*)\]/.exec(details) ?? [];
   return (ids?.split(',') ?? []).slice(0, maxListed);
 }
 
-/** The most objects and arrays within each other in a line: DynamoDB allows 32 levels, each of which is two here. */
+/** The most levels of objects and arrays in a line: DynamoDB allows 32 levels, and each is two levels here. */
 const maxDepth = 100;
 
 /** JSON without white space, with the names of each object in the order of their code units. */

@@ -1,6 +1,6 @@
 /**
- * The newest header, as it is shown: in an item of the users table, so that the function that shows it needs
- * neither the archive nor a list of it. It proves only that the key has signed it.
+ * The newest header, for the function that shows it: it is in an item of the users table, so that the function needs
+ * neither the archive nor a list of it. The item proves only that the key has signed the header.
  */
 import type { KeyObject } from 'node:crypto';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
@@ -11,14 +11,14 @@ import { isSigned, readHeader, type SignedHeader } from './header.ts';
 
 const key = itemKey('audit-seal');
 
-/** Shows the line of a header. @throws {DomainError} STORAGE_FAULT */
+/** Stores the line of a header to be shown. @throws {DomainError} STORAGE_FAULT */
 export function write(line: string): Promise<unknown> {
   return send(new PutCommand({ TableName: config.usersTable, Item: { ...key, header: line } }));
 }
 
 /**
- * Reads the header that is shown.
- * @returns undefined when there is none that the key has signed
+ * Reads the stored header.
+ * @returns undefined if there is none that the key has signed
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function read(publicKey: KeyObject): Promise<SignedHeader | undefined> {

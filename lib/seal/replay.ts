@@ -1,4 +1,4 @@
-/** Puts entries back that are sealed, and that a table from a backup lacks (infra/runbooks.md, Restore). */
+/** Puts sealed entries back that a table from a backup lacks (infra/runbooks.md, Restore). */
 import { dayInMilliseconds } from '../ground/time.ts';
 import {
   ahead,
@@ -13,19 +13,19 @@ import { isSigned, type SignedHeader, timeBefore } from './header.ts';
 import { type Item, idText } from './line.ts';
 
 export interface Replay extends Trail {
-  /** The time to which the table was restored: what is missing of before is a finding, and stays missing. */
+  /** The time to which the table was restored. Earlier entries that are missing are findings, and stay missing. */
   readonly restored: string;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Writes an entry, unless there is one of its id. @throws {SyntaxError} when the table cannot hold it */
+  /** Writes an entry, unless the table has an entry with its id. @throws {SyntaxError} if the table cannot hold it */
   readonly put: (item: Item) => Promise<boolean>;
   /** Receives every entry of the files that are read, oldest file first. */
   readonly seen: (item: Item) => void;
-  /** Receives what cannot be put back, and why. */
+  /** Receives the subjects that cannot be put back, with the reason. */
   readonly left: (subject: string, why: string) => void;
 }
 
-/** How many entries were put back, and how many were there. */
+/** How many entries were put back, and how many were in the table already. */
 export interface Replayed {
   files: number;
   written: number;
@@ -33,8 +33,8 @@ export interface Replayed {
 }
 
 /**
- * Writes the entries whose absence a verification would report. It can be interrupted and done again.
- * @param done counts what is done
+ * Writes the entries that a verification would report as missing. It can be interrupted and repeated.
+ * @param done counts the files and entries
  * @throws errors of archive and table
  */
 export async function replay(by: Replay, done: Replayed): Promise<void> {
@@ -57,12 +57,12 @@ export async function replay(by: Replay, done: Replayed): Promise<void> {
   }
 }
 
-/** Milliseconds by which the clocks of the table, of the sealer and of those who write entries may differ. */
+/** Milliseconds by which the clocks of the table, of the sealer and of writers of entries may differ. */
 const tolerance = 5000;
 
 /**
- * The files, oldest first, that were written after the time to which the table was restored, or have an entry of
- * after it: all that others have was in the table by then.
+ * The files, oldest first, that were written after the time to which the table was restored, or that have an entry
+ * from after that time. The table already had all entries of other files at that time.
  */
 async function filesSince(by: Replay): Promise<readonly SignedHeader[]> {
   const since = timeBefore(by.restored, tolerance);

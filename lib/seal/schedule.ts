@@ -13,32 +13,32 @@ export function isCheckDue(last: Check | null, interval: number, now: Date): boo
   return last === null || isPast(last.at, waitOf(periodOf(last), interval), now);
 }
 
-/** Whether the next part of what is older is to be checked. */
+/** Whether the next part of the older files is to be checked. */
 export function isPartDue(part: Check['part'], interval: number, now: Date): boolean {
   return part === null || isPast(part.at, waitOf(dayInMilliseconds, interval), now);
 }
 
-/** Whether a check has covered what was there an hour ago, or a day ago where checks are daily. */
+/** Whether a check has covered all entries of an hour ago, or of a day ago if checks are daily. */
 export function isRecent(last: Check, interval: number, now: number): boolean {
   const since = new Date(now - periodOf(last)).toISOString();
   // Where runs are rare, no check can be more recent than a run.
   return last.until >= since || last.until >= dueBefore(interval, now);
 }
 
-/** Milliseconds from one check to the next, so that one of them may fail within the period. */
+/** Milliseconds from one check to the next, short enough that a check may fail within the period. */
 function waitOf(period: number, interval: number): number {
   return Math.max(0, period - 2 * interval * 1000);
 }
 
-/** The most entries of two days that are checked each hour, because a check reads all of them. */
+/** The most entries of two days that are checked every hour; more are checked daily, as a check reads all of them. */
 const mostEachHour = 20_000;
 
-/** Milliseconds within which what is new in the trail is to be checked. */
+/** Milliseconds within which new entries of the trail are to be checked. */
 function periodOf({ entries, later }: Check): number {
   return entries + later > mostEachHour ? dayInMilliseconds : hour * 1000;
 }
 
-/** Whether a time is longer ago than a wait. A clock that was ahead must not stop what is due. */
+/** Whether a time is at least a wait away, in either direction: a clock that was ahead must not delay checks. */
 function isPast(at: string, wait: number, now: Date): boolean {
   return Math.abs(now.getTime() - Date.parse(at)) >= wait;
 }

@@ -5,14 +5,14 @@ type Row = Readonly<Record<string, unknown>>;
 type Values = readonly (string | number | Uint8Array | null)[];
 
 /**
- * Tables for what would take too much memory. Each method prepares a statement as a function; the function of
- * `change` returns whether it changed anything, and `has` takes the rest of SELECT 1 FROM.
+ * Tables for data that would take too much memory. Each method prepares a statement as a function. The function of
+ * `change` returns whether the statement changed anything; `has` takes the part of a SELECT 1 that follows FROM.
  * @param tables the statements that make the tables
  */
 export function openScratch(tables: string) {
   // A database without a name is a temporary file, which SQLite deletes when the process ends.
   const database = new DatabaseSync('');
-  // Nothing in it has to survive a crash.
+  // No data in it has to survive a crash.
   database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; ${tables}; BEGIN`);
   return {
     change: (sql: string) => {

@@ -1,4 +1,4 @@
-/** Seals what no file has yet, file by file (lib/seal/README.md, Runs). */
+/** Seals the entries that are in no file yet, file by file (lib/seal/README.md, Runs). */
 import type { KeyObject } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
@@ -31,25 +31,25 @@ export interface Sealing {
   readonly interval: number;
   /** Days after which files leave the archive; 0 or absent: never. */
   readonly archiveDays?: number;
-  /** Lines of a file at most; absent: 100,000. */
+  /** The most lines of a file; absent: 100,000. */
   readonly size?: number;
-  /** Where the line of the newest header is shown. */
+  /** The store of the newest header, from which the line is shown. */
   readonly shown?: {
     write(line: string): Promise<unknown>;
     read(publicKey: KeyObject): Promise<SignedHeader | undefined>;
   };
-  /** The place of an admin's request for a check. */
+  /** The store of an admin's request for a check. */
   readonly asked?: {
-    /** @returns the mark of a request; undefined when there is none */
+    /** @returns the mark of a request; undefined if there is none */
     read(): Promise<string | undefined>;
-    /** Removes the mark, unless another one has taken its place. */
+    /** Removes the mark, unless another mark has replaced it. */
     remove(mark: string): Promise<unknown>;
   };
 }
 
 /** Options of a run. */
 export interface RunOptions {
-  /** The outcome of a check, for the header; absent: the outcome in the newest file. */
+  /** The outcome of a check, for the header; absent: the outcome in the newest file is repeated. */
   readonly check?: Check;
   /** Whether to write no further file. */
   readonly isOver?: () => boolean;
@@ -58,17 +58,17 @@ export interface RunOptions {
 export interface Sealed {
   /** The newest file that was written. */
   readonly newest: SignedHeader;
-  /** Where the run went on. */
+  /** The place where the run has continued the archive. */
   readonly end: End;
-  /** Whether all was sealed that there was to seal. */
+  /** Whether all entries were sealed that were due. */
   readonly isCaughtUp: boolean;
 }
 
-/** How often a run begins again because of another sealer. */
+/** How often a run may begin again because another sealer has interfered. */
 const maxAttempts = 5;
 
 /**
- * Seals file by file what no file has. A run writes at least one file, and can be ended at any instant.
+ * Seals entries that are in no file, file by file. A run writes at least one file, and may be ended at any instant.
  * @throws {BrokenTrail} when too many files are not signed by the key; Error `Contention`; DomainError
  *   STORAGE_FAULT; errors of archive and signer
  */
@@ -120,7 +120,7 @@ async function openRun(sealing: Sealing, now: Date): Promise<Run> {
   }
 }
 
-/** Ids of entries that files have, on the disk. */
+/** The ids of entries that are in files, on the disk. */
 function openNoted() {
   const { change, has, close } = openScratch(
     'CREATE TABLE noted (id INTEGER PRIMARY KEY) WITHOUT ROWID',
@@ -135,7 +135,7 @@ function openNoted() {
 
 const batchSize = 100;
 
-/** Looks at entries in the order of the index, and after a replay at what it lists. */
+/** Yields entries in the order of the index, and after each replay the entries that it lists. */
 async function* lookAt(
   { source }: Sealing,
   { look, closed }: End,
@@ -154,7 +154,7 @@ async function* lookAt(
   }
 }
 
-/** @returns undefined when somebody else has taken the name of a file meanwhile */
+/** @returns undefined if another sealer has taken the name of a file meanwhile */
 async function sealRun(
   run: Run,
   { check = run.end.newest?.check ?? undefined, isOver = () => false }: RunOptions,
@@ -176,7 +176,7 @@ interface Draft extends Tally {
   until: string;
 }
 
-/** Seals the next file. @returns undefined when somebody else has taken its name meanwhile */
+/** Seals the next file. @returns undefined if another sealer has taken its name meanwhile */
 async function sealNext(
   run: Run,
   before: SignedHeader | undefined,
@@ -189,7 +189,7 @@ async function sealNext(
   const header = await nextHeader(run, before, { draft, lines, check });
   const content = Buffer.concat([memberOf(header.line), lines]);
   if (await archive.create(fileName(header.number), content)) return header;
-  // The file that is there is our own when the response to the write was lost.
+  // The existing file is our own if the response to the write was lost.
   const { header: there } = await readHeaderOf(
     { archive, publicKey: signer.publicKey },
     header.number,
@@ -199,13 +199,13 @@ async function sealNext(
 
 const defaultSize = 100_000;
 
-/** Bytes of a file's lines at most, because they are in memory while they are compressed. */
+/** The most bytes of a file's lines, because they are in memory while they are compressed. */
 const maxBytes = 64_000_000;
 
-/** Characters that are compressed at once, because each time takes a while. */
+/** Characters that are compressed at once, because each call takes a while. */
 const atOnce = 16_384;
 
-/** Writes lines of entries that no file has, until nothing is left to look at or the file is full. */
+/** Writes lines of entries that are in no file, until no entry is left or the file is full. */
 async function* linesOfFile(run: Run, draft: Draft): AsyncGenerator<string> {
   const { size = defaultSize } = run.sealing;
   let [text, bytes] = ['', 0];

@@ -1,4 +1,4 @@
-/** Findings of earlier checks that stand beside the findings of a check (lib/seal/README.md, Checks). */
+/** Findings of earlier checks that still hold, beside the findings of a check (lib/seal/README.md, Checks). */
 import { dayInMilliseconds } from '../ground/time.ts';
 import { readHeaderOf, type Trail } from './archive.ts';
 import { type Check, isSigned, maxNamed, type NamedFinding } from './header.ts';
@@ -7,12 +7,12 @@ import type { EntrySource } from './table.ts';
 
 export type Named = Pick<NamedFinding, 'kind' | 'subject'>;
 
-/** The files and entries that a check has looked at, as far as earlier findings are about them. */
+/** The files and entries that a check has looked at, if earlier findings are about them. */
 export interface Covered {
   noteFiles(part: { readonly first: number; readonly last: number }): void;
   noteLine(item: Item): void;
   noteItem(item: Item): void;
-  /** Whether the check would have found the same again. @throws errors of archive and table */
+  /** Whether the check would have made the same finding again. @throws errors of archive and table */
   has(finding: NamedFinding): Promise<boolean>;
 }
 
@@ -44,12 +44,12 @@ export function openCovered(
   };
 }
 
-/** Milliseconds for which a finding stands at most, where no check covers what it is about. */
+/** The most milliseconds for which a finding holds while no check covers its subject. */
 const longest = 31 * dayInMilliseconds;
 
 /**
  * The findings of a check, and the findings of earlier checks that it has not covered.
- * @param found how many it has @param named the first of them
+ * @param found the number of its findings @param named the first of its findings
  */
 export async function findingsOf(
   { before, covered, now }: { before: Check | null; covered: Covered; now: Date },
@@ -58,7 +58,7 @@ export async function findingsOf(
   const at = now.toISOString();
   const own = named.slice(0, maxNamed).map((each) => ({ ...printable(each), at }));
   const earlier: NamedFinding[] = [];
-  // Where not all are named, an earlier one may be among the others.
+  // If not all are named, an earlier finding may be among the others.
   for (const each of found > own.length ? [] : (before?.named ?? [])) {
     const isOld = Math.abs(now.getTime() - Date.parse(each.at)) >= longest;
     if (!isOld && !isAmong(own, each) && !(await covered.has(each))) earlier.push(each);
@@ -70,7 +70,7 @@ export async function findingsOf(
   };
 }
 
-/** Whether the check before has named all findings of a check. */
+/** Whether the previous check has already named all findings of a check. */
 export function isTold(before: Check | null, found: number, named: readonly Named[]): boolean {
   return found <= maxNamed && named.every((each) => isAmong(before?.named ?? [], printable(each)));
 }
@@ -81,13 +81,13 @@ async function isGone({ byIds }: EntrySource, id: string): Promise<boolean> {
   return found.every((item) => numberIn(item.id) !== id);
 }
 
-/** Whether the name of a file has one that was written since it was missed, and so is not the same. */
+/** Whether the file of a number was written after the finding that it was missing, and so is another file. */
 async function isOfLater(trail: Trail, number: number, missed: string): Promise<boolean> {
   const { header } = await readHeaderOf(trail, number);
   return isSigned(header) && header.at >= missed;
 }
 
-/** A finding as a header may name it, whatever an id is. */
+/** A finding in the form in which a header may name it, whatever the id is. */
 function printable({ kind, subject }: Named): Named {
   return {
     kind,

@@ -13,21 +13,21 @@ import { faultName } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { type Item, keyOf, lineOf } from './line.ts';
 
-/** The audit table, as the seal reads it. */
+/** The audit table, as the sealer and the verification read it. */
 export interface EntrySource {
   /**
-   * Entries in the order of the index by time, as it shows them: the newest may be missing.
+   * Entries in the order of the index by time. The newest may still be missing in the index.
    * @param from the least key or time, inclusive; '': the beginning
    * @param until a time, exclusive
    */
   between(from: string, until: string): AsyncIterable<Item>;
-  /** All entries, in no order, past the indexes. */
+  /** All entries, in no order, from the table and not from an index. */
   all(): AsyncIterable<Item>;
-  /** The entries that exist, in no order. @param ids numbers as text */
+  /** The entries with given ids that exist, in no order. @param ids numbers as text */
   byIds(ids: readonly string[]): Promise<readonly Item[]>;
 }
 
-/** The most items that one request may ask for, and the most requests until DynamoDB has returned all of them. */
+/** The most items of a request, and the most requests until DynamoDB has returned all of them. */
 const batchSize = 100;
 const maxRequests = 20;
 
@@ -48,9 +48,9 @@ export const auditEntries: EntrySource = {
 };
 
 /**
- * Writes an entry into the audit table as it was sealed, unless there is one with its id.
+ * Writes an entry into the audit table as it was sealed, unless the table has an entry with its id.
  * @returns whether it was written
- * @throws {SyntaxError} when the table cannot hold it; {DomainError} STORAGE_FAULT
+ * @throws {SyntaxError} if the table cannot hold it; {DomainError} STORAGE_FAULT
  */
 export async function putBack(item: Item): Promise<boolean> {
   const stored = Object.fromEntries(
@@ -70,7 +70,7 @@ export async function putBack(item: Item): Promise<boolean> {
   }
 }
 
-/** Merges several sequences that are in order. */
+/** Merges several ordered sequences. */
 async function* merge(sequences: readonly AsyncGenerator<Item>[]): AsyncGenerator<Item> {
   const heads = await Promise.all(
     sequences.map(async (sequence) => ({ sequence, item: (await sequence.next()).value })),
@@ -84,7 +84,7 @@ async function* merge(sequences: readonly AsyncGenerator<Item>[]): AsyncGenerato
   }
 }
 
-/** Items of a page: the pages of all shards are in memory at once. */
+/** The items of a page, which are few because the pages of all shards are in memory at once. */
 const pageSize = 500;
 
 function readShard(shard: string, from: string, until: string): AsyncGenerator<Item> {
@@ -128,8 +128,8 @@ function nativeItem(item: StoredItem): Item {
 }
 
 /**
- * Text, null and exact integers as they are; other values, which no service writes, in DynamoDB's own
- * form. The SDK loses the value of an attribute `__proto__`, which becomes null.
+ * Text, null and exact integers are unchanged; other values, which no service writes, get DynamoDB's own form. The
+ * SDK loses the value of an attribute `__proto__`, which becomes null.
  */
 function nativeValue(value: AttributeValue | undefined): unknown {
   if (value === undefined) return null;
@@ -168,7 +168,7 @@ interface StoredForm {
   readonly M?: Readonly<Record<string, StoredForm>>;
 }
 
-/** The attribute value that {@link nativeValue} has converted into this value. */
+/** The attribute value that {@link nativeValue} converts into a given value. */
 function attributeOf(value: unknown): AttributeValue {
   if (typeof value === 'string') return { S: value };
   if (typeof value === 'number') return { N: String(value) };
@@ -178,7 +178,7 @@ function attributeOf(value: unknown): AttributeValue {
 /** The types of attributes that DynamoDB has. */
 const attributeTypes = ['S', 'N', 'B', 'SS', 'NS', 'BS', 'M', 'L', 'NULL', 'BOOL'];
 
-/** @throws {SyntaxError} when no attribute has this value, which engines refuse in different ways */
+/** @throws {SyntaxError} if no attribute can have this value, which engines refuse in different ways */
 function ofStoredForm(value: StoredForm): AttributeValue {
   const [type = '', ...others] = Object.keys(Object(value));
   if (others.length > 0 || !attributeTypes.includes(type)) {

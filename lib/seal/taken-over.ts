@@ -1,4 +1,4 @@
-/** A bucket that an earlier stack made: whether it keeps objects as the settings of this one say. */
+/** A bucket that an earlier stack made: whether it keeps objects as the settings of this stack require. */
 import {
   GetBucketLifecycleConfigurationCommand,
   GetObjectLockConfigurationCommand,
@@ -8,13 +8,13 @@ import {
 import { ConfigError, variableOf } from '../ground/setting.ts';
 import { archivePrefix } from './aws.ts';
 
-/** How long objects are kept and locked, in days; 0: for ever, or not at all. */
+/** The days for which objects are kept and locked; 0: kept for ever, or not locked. */
 interface Keeping {
   readonly archiveDays: number;
   readonly lockDays: number;
 }
 
-/** @throws {ConfigError} where the bucket deletes or locks objects otherwise; the SDK's errors */
+/** @throws {ConfigError} if the bucket deletes or locks objects differently; the SDK's errors */
 export async function requireKeeping(Bucket: string, wanted: Keeping): Promise<void> {
   const client = new S3Client();
   try {
@@ -47,7 +47,7 @@ function requireSame(setting: string, wanted: number, found: number | string): v
   );
 }
 
-/** Days after which objects of the archive are deleted; 0: never; a text where rules differ. */
+/** Days after which objects of the archive are deleted; 0: never; a text if rules differ. */
 function expiryIn(rules: readonly LifecycleRule[]): number | string {
   const ours = rules.filter((rule) => rule.Status === 'Enabled' && mayDelete(rule));
   const found = new Set(ours.map(({ Expiration }) => Expiration?.Days ?? 'others'));

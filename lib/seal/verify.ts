@@ -17,12 +17,12 @@ import type { Item } from './line.ts';
 import type { EntrySource } from './table.ts';
 import { findEnd } from './walk.ts';
 
-/** The part of a trail that is verified; absent limits: all of it. */
+/** The part of a trail that is verified; without limits, the whole trail. */
 interface Part {
-  /** Only entries from this time on, and before another one: their files, and those between. */
+  /** Only entries from `since` on and before `until`: the files that have such entries, and all files between them. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
-  /** The numbers of the first and of the last file, instead of times. */
+  /** The numbers of the first and the last file, instead of times. */
   readonly first?: number;
   readonly last?: number;
 }
@@ -30,7 +30,7 @@ interface Part {
 export interface Verification extends Trail, Part {
   /** The table; absent: only the archive is verified. */
   readonly source?: EntrySource;
-  /** Milliseconds since 1970; absent: the clock. */
+  /** Milliseconds since 1970; absent: the present time. */
   readonly now?: number;
   /** Whether to end after the current file. */
   readonly isOver?: () => boolean;
@@ -38,15 +38,15 @@ export interface Verification extends Trail, Part {
   readonly seen?: (sealed: SealedLine, number: number) => void;
   /** Receives each entry of the table that belongs to the part. */
   readonly compared?: (item: Item) => void;
-  /** @param fraction of the files; undefined while the table is read */
+  /** @param fraction the verified part of the files; undefined while the table is read */
   readonly progress?: (fraction: number | undefined, entries: number) => void;
 }
 
 type Tell = (finding: Finding) => unknown;
 
 /**
- * Verifies an archive, or a part of it. Memory holds the numbers of files; the disk an id and a hash of
- * each entry.
+ * Verifies an archive, or a part of it. The numbers of files are in memory; an id and a hash of each entry are on the
+ * disk.
  * @param tell receives the findings one after another, first the findings about files
  * @throws errors of archive and table, and of `tell`, `seen` and `progress`
  */
@@ -75,10 +75,10 @@ interface State {
   /** The numbers of all files in order, and the numbers of files that have more than one version. */
   readonly numbers: readonly number[];
   readonly altered: ReadonlySet<number>;
-  /** The numbers of the files that are verified, and of those whose lines were read. */
+  /** The numbers of the files that are verified, and the numbers of the files whose lines were read. */
   readonly part: readonly number[];
   readonly read: Set<number>;
-  /** Where the next run looks from. */
+  /** The key or time from which the next run looks. */
   readonly look: string;
   readonly chain: Chain;
   readonly comparison: Comparison;
@@ -128,7 +128,7 @@ function mayHave(
   return hasTime || (isBefore(from) && end > since);
 }
 
-/** The signed file before the first one of a part. */
+/** The newest signed file before the first file of a part. */
 async function findBefore(trail: Trail, numbers: readonly number[], first = 0) {
   for (const before of numbers.filter((each) => each < first).reverse()) {
     const { header } = await readHeaderOf(trail, before);
@@ -159,7 +159,7 @@ async function readFiles(state: State): Promise<void> {
   }
 }
 
-/** Bytes of a second part that is read ahead. */
+/** The most bytes of a second part that is read ahead. */
 const maxAhead = 1_048_576;
 
 /** A file, and its second part if it is read ahead. */
@@ -190,7 +190,7 @@ async function compareTable(state: State, source: EntrySource): Promise<void> {
   for await (const item of source.between(look, '~')) comparison.list(item);
 }
 
-/** The wanted entries of the table: all, or the entries of the part, by the index. */
+/** The wanted entries of the table: all entries, or the entries of the part, read through the index. */
 function itemsOf({ verification, chain, numbers }: State, source: EntrySource) {
   const { since, until, first, last } = verification;
   if ([since, until, first, last].every((limit) => limit === undefined)) return source.all();
@@ -200,11 +200,11 @@ function itemsOf({ verification, chain, numbers }: State, source: EntrySource) {
   return from < end ? source.between(from, end) : [];
 }
 
-/** Looks in the other files of the archive for entries of the part that no file of it has. */
+/** Looks in the archive's other files for entries of the part that are in none of its files. */
 async function lookElsewhere({ verification, numbers, read, look, chain, comparison }: State) {
   const others = numbers.filter((number) => !read.has(number));
   const isBehind = (number: number) => number > chain.reached;
-  // Most are in the files behind the part, because the index showed them late.
+  // Most of them are in the files after the part, because the index showed them late.
   const inOrder = [...others.filter(isBehind), ...others.filter((each) => !isBehind(each))];
   let wanted = comparison.unmatchedBefore(look);
   if (!wanted) return;
@@ -216,7 +216,7 @@ async function lookElsewhere({ verification, numbers, read, look, chain, compari
   }
 }
 
-/** Tells of entries that were changed or deleted, with their lines as they were sealed. */
+/** Reports entries that were changed or deleted, with their sealed lines. */
 async function tellSealed({ verification, comparison }: State, tell: Tell): Promise<void> {
   for (const number of comparison.foundIn()) {
     const { header } = await readHeaderOf(verification, number);
@@ -229,7 +229,7 @@ async function tellSealed({ verification, comparison }: State, tell: Tell): Prom
   for (const finding of comparison.rest()) tell(finding);
 }
 
-/** Judges entries of the table that no file has. */
+/** Judges entries of the table that are in no file. */
 function tellUnmatched({ comparison, chain, look }: State, tell: Tell) {
   let [waiting, unproven] = [0, 0];
   let waitingSince: string | undefined;

@@ -1,33 +1,33 @@
-/** The files of an archive from the newest one back, and where the next run of the sealer goes on. */
+/** Reads the files of an archive from the newest back, and finds where the next run of the sealer continues. */
 import { BrokenTrail, listFiles, type ReadFile, readHeaderOf, type Trail } from './archive.ts';
 import { graceOf, isSigned, lookFrom, type SignedHeader } from './header.ts';
 
-/** Where a run goes on. */
+/** The place where a run continues the archive. */
 export interface End {
-  /** The newest file that the key has signed; absent where there is none. */
+  /** The newest file that the key has signed; absent if there is none. */
   readonly newest: SignedHeader | undefined;
-  /** The numbers of files behind it, which are not signed. */
+  /** The numbers of the files after it, which are not signed. */
   readonly taken: ReadonlySet<number>;
-  /** Where new looking begins: a key of the index, or a time. */
+  /** The key of the index, or the time, from which entries are new. */
   readonly from: string;
-  /** Where a run looks from. */
+  /** The key or time from which a run looks at entries. */
   readonly look: string;
-  /** The end of what it looks at. */
+  /** The time up to which a run looks at entries. */
   readonly closed: string;
 }
 
 interface Walking {
-  /** Seconds from run to run; absent: as the newest file says. */
+  /** Seconds from run to run; absent: the interval in the newest file. */
   readonly interval?: number;
-  /** Receives each signed file whose end is after where the run looks from, newest first. */
+  /** Receives each signed file that ends after the place from which the run looks, newest first. */
   readonly passed?: (header: SignedHeader) => Promise<void>;
   readonly mostUnsigned?: number;
 }
 
 /**
- * Finds where a run goes on: at the end of the newest file that does not end in the future, because a
- * clock may have been ahead.
- * @throws {BrokenTrail} when too many files one after another are not signed by the key
+ * Finds where a run continues: at the end of the newest file that does not end in the future. A file may end there
+ * because a clock was ahead.
+ * @throws {BrokenTrail} if too many consecutive files are not signed by the key
  */
 export async function findEnd(
   trail: Trail,
@@ -39,7 +39,7 @@ export async function findEnd(
   let from: string | undefined;
   const seconds = () => interval ?? newest?.interval ?? 60;
   const closed = () => new Date(now - graceOf(seconds())).toISOString();
-  /** @returns whether the run looks from after the end of the file */
+  /** @returns whether the file ends before the place from which the run looks */
   const pass = (header: SignedHeader): boolean => {
     newest ??= header;
     if (header.until <= closed()) from ??= header.until;
@@ -57,12 +57,12 @@ export async function findEnd(
   return { newest, taken, from: from ?? '', look, closed: closed() };
 }
 
-/** Files that the key has not signed, one after another: more are no junk. */
+/** The most consecutive files that the key has not signed; more cannot be explained as junk. */
 const maxUnsigned = 1000;
 
 /**
  * Reads headers, newest first.
- * @throws {BrokenTrail} when too many files one after another are not signed by the key
+ * @throws {BrokenTrail} if too many consecutive files are not signed by the key
  */
 export async function* walk(trail: Trail, mostUnsigned = maxUnsigned): AsyncGenerator<ReadFile> {
   let unsigned = 0;
