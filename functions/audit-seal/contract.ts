@@ -17,7 +17,7 @@ export const requestCheck = {
   storageFault: ['Error requesting check', 'err'],
 } as const satisfies Contract;
 
-/** The message is the same whether a check was requested before or not. */
+/** The message is the same whether or not a check was requested before. */
 export const requested = 'Check requested';
 
 export const tag = 'Audit trail';

@@ -10,7 +10,7 @@ const atOnce = 10;
 
 /**
  * Puts the events of the audit table's stream on the bus. Lambda calls it again with the first record that failed
- * and all records after it: an event may be put twice, but none is lost.
+ * and all records after it: an event may be put twice, but no event is lost.
  */
 export async function handler(batch: { Records: StreamRecord[] }): Promise<DynamoDBBatchResponse> {
   const events = await eventsOf(batch.Records);

@@ -40,7 +40,7 @@ export interface Accounts<Declared extends object = object> extends Calls<Declar
   /** Calls the listener after every change: for `useSyncExternalStore`, with `getSnapshot`. */
   subscribe(listener: Listener<Declared>): () => void;
   getSnapshot(): User<Declared> | null | undefined;
-  /** `fetch` that adds the token if the origin of the request may have it. It resolves and rejects as `fetch` does. */
+  /** `fetch` that adds the token if the request goes to an allowed origin. It resolves and rejects as `fetch` does. */
   readonly fetch: Fetch;
   /**
    * A token that is valid; null: nobody is signed in, or no valid token can be obtained now.

@@ -17,7 +17,7 @@ export interface Cookies {
   readonly names: readonly string[];
   /** The newest pair. */
   readonly tokens?: Tokens;
-  /** The pair that has replaced the newest one, if the tokens were refreshed for this request. */
+  /** The pair that has replaced the newest pair, if the tokens were refreshed for this request. */
   readonly next?: Tokens;
   /** Whether the browser was told a moment ago to send its request again. */
   readonly isSentAgain: boolean;
@@ -29,7 +29,7 @@ export interface Cookies {
  * The names of an app's cookies. On http://localhost alone they have neither the prefix `__Host-` nor the attribute
  * `Secure`, which Safari refuses there.
  * @param origin as browsers write it: `https://app.example.com`
- * @throws {TypeError} for an origin that can have no such cookies, and for a name that no cookie can have
+ * @throws {TypeError} for an origin that cannot have such cookies, and for a name that a cookie cannot have
  */
 export function namingOf(origin: string, name: string): Naming {
   const { protocol, hostname, origin: written } = new URL(origin);
@@ -107,7 +107,7 @@ export function loggedOut({ prefix, attributes }: Naming): string {
 
 /**
  * The headers of a request that is passed on to another part of the app.
- * @param following the pair that replaces the one in the request; null: the request is passed on without tokens
+ * @param following the pair that replaces the request's pair; null: the request is passed on without tokens
  */
 export function headersWith(
   following: Tokens | null,
@@ -138,7 +138,7 @@ function pairsIn(headers: Headers): readonly (readonly [string, string])[] {
   });
 }
 
-/** The tokens in a cookie; none if its value does not have their form, because it might not be valid in a header. */
+/** The tokens in a cookie. A value in another form gives no tokens, because it might not be valid in a header. */
 function tokensIn(value = ''): readonly Tokens[] {
   const [token = '', refreshToken] = value.split(separator, 2);
   if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return [];

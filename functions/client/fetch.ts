@@ -39,7 +39,7 @@ export function fetchWithToken(way: Way, sendTo: readonly string[]): Fetch {
 }
 
 /**
- * Sends a request with the token, and once more with the next token if the first one is refused.
+ * Sends a request with the token, and once more with the next token if the first token is refused.
  * @throws what `fetch` throws @throws {AccountsError} if an expired token could not be replaced
  */
 export async function send(

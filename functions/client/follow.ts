@@ -27,7 +27,7 @@ export async function follow(
   if (route === 'POST /api/account-deletions' || route === `DELETE ${own}`) {
     await forget(keeper);
   } else if (mayChangeRole.test(route) || (route === `PUT ${own}` && differs(data, session.user))) {
-    // The change was made. If this refresh fails, the next one brings the new token.
+    // The change was made. If this refresh fails, the next refresh brings the new token.
     await refresh(keeper, session).catch(() => undefined);
   }
 }

@@ -23,7 +23,7 @@ export async function handle(app: ServedApp, request: Request): Promise<Response
 /**
  * Whether a request comes from a page of the app, or has a method that changes nothing. If `Origin` is missing, or
  * is `null` because a policy hides it, `Sec-Fetch-Site` decides; all browsers have sent that header since 2023.
- * @param origin the configured origin: behind a proxy, the URL of a request has a different one
+ * @param origin the configured origin: behind a proxy, the URL of a request has a different origin
  */
 export function isOwn(
   { method, headers }: Pick<Request, 'method' | 'headers'>,
@@ -79,7 +79,7 @@ const logins = [
   { path: '/api/login/passkey', fields: ['credential'] },
 ] as const;
 
-/** The fields that a form or a script has sent; none if the body cannot be read. */
+/** The fields that a form or a script has sent; empty if the body cannot be read. */
 async function fieldsOf(request: Request): Promise<Readonly<Record<string, unknown>>> {
   const isJson = request.headers.get('content-type')?.startsWith('application/json');
   const body = isJson ? request.json() : request.formData().then(Object.fromEntries);

@@ -7,7 +7,7 @@ export interface MailedLink {
   readonly email?: string;
 }
 
-/** Takes the token out of the address bar, where nobody needs to see it. @returns null if there is no token */
+/** Takes the token out of the address bar, to hide it. @returns null if there is no token */
 export function readLink(): MailedLink | null {
   const { location, history } = place;
   const [token, email] = ['token', 'email'].map((name) => partOf(name, location?.hash ?? ''));

@@ -4,7 +4,7 @@ import { place } from './place.ts';
 /** Runs work that may not run twice at once. @throws the errors of the work */
 export type Exclusive = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Milliseconds after which work no longer waits for the lock: a tab that hangs may hold it for ever. */
+/** Milliseconds after which work no longer waits for the lock, which a tab that hangs may hold for ever. */
 const patience = 15_000;
 
 /** @param name the name of the lock, shared by all tabs; absent: the tabs share nothing */

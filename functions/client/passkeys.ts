@@ -35,7 +35,7 @@ export interface Passkeys<Declared extends object = object> {
     confirmation: PasskeyConfirmation,
     options?: CallOptions,
   ): Promise<Answer<undefined>>;
-  /** Deletes the account of the user, and tells the browser to offer no passkey of this user any more. */
+  /** Deletes the account of the user, and tells the browser not to offer this user's passkeys any more. */
   deleteAccount(confirmation: AccountDeletion, options?: CallOptions): Promise<Answer<undefined>>;
   /** Tells the browser the user's passkeys and names. An app must call it only after a change of the user's name. */
   tellBrowser(): Promise<void>;

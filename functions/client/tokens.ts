@@ -91,7 +91,7 @@ export async function beginSession(keeper: Keeper, tokens: Tokens, ahead?: numbe
  * Replaces the tokens, unless they have been replaced already.
  * @param isRefused whether the service has refused the token: the session ends then if the token cannot be replaced
  * @returns the session after that
- * @throws {AccountsError} if no response came, or if the response does not tell whether the session has ended
+ * @throws {AccountsError} if no response came, or if the response does not show whether the session has ended
  */
 export async function refresh(
   keeper: Keeper,

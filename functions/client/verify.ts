@@ -15,7 +15,7 @@ export interface Verification {
 /**
  * Verifies a token without a request to the service, whose keys are kept for ten minutes. Until a token expires, it
  * stays valid even if its session has ended, or a role was taken away.
- * @returns the user, or the error TOKEN_EXPIRED, TOKEN_INVALID, or NO_RESPONSE where the keys cannot be read
+ * @returns the user, or the error TOKEN_EXPIRED, TOKEN_INVALID, or NO_RESPONSE if the keys cannot be read
  */
 export async function verifyToken<Declared extends object = object>(
   token: string,

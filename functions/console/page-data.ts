@@ -6,7 +6,7 @@ export interface Attribute {
   readonly writer?: 'user' | 'admin';
 }
 
-/** The settings in force that the console needs. The page carries them as JSON. */
+/** The effective settings that the console needs. The page contains them as JSON. */
 export interface PageData {
   /** The name of the product. */
   readonly product: string;
@@ -20,13 +20,13 @@ export interface PageData {
   readonly attributes?: readonly Attribute[];
   readonly secondFactor: 'off' | 'optional' | 'admins';
   readonly passwordMinLength: number;
-  /** The pattern of addresses, as the contract has it. */
+  /** The pattern of addresses, as in the contract. */
   readonly emailPattern: string;
   /** Whether links that reset passwords are mailed. */
   readonly passwordReset: boolean;
   /** The default language of mails. */
   readonly mailLanguage: string;
-  /** Whether the trail is sealed; 'paused': what was sealed before can be read. */
+  /** Whether the trail is sealed; 'paused': the files that were sealed before can be read. */
   readonly auditSeal: 'on' | 'paused' | 'off';
   /** Whether there is a sealed trail to show: a service that stores nothing has none. */
   readonly sealed: boolean;

@@ -29,7 +29,7 @@ export const confirm = {
   storageFault: ['Error verifying email', 'err'],
 } as const satisfies Contract;
 
-/** The message is the same whether the address was verified before or not. */
+/** The message is the same whether or not the address was verified before. */
 export const requested = 'Unless the address is verified, a mail is on its way';
 
 export const tag = 'Accounts';

@@ -8,7 +8,7 @@ import {
 } from '../ground/errors.ts';
 import type { Contract, Description } from './contract.ts';
 
-/** The form of an error: the default one, or problem details. */
+/** The form of an error: the default form, or problem details. */
 export type ErrorForm = 'plain' | 'problem';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -41,7 +41,7 @@ export function usedComponents<Components extends Readonly<Record<string, Json>>
   paths: unknown,
 ): Components {
   const used = new Set(references(paths));
-  // The loop adds to the set, and also visits what it adds.
+  // The loop adds names to the set, and also visits the names that it adds.
   for (const name of used) {
     const [kind, key] = name.split('/') as [string, string];
     for (const further of references(all[kind]?.[key])) used.add(further);

@@ -83,7 +83,7 @@ export function tokenLifetime({ tokenMinutes }: Pick<ServiceValues, 'tokenMinute
   return tokenMinutes === 1440 ? 'one day' : `${tokenMinutes} minutes`;
 }
 
-/** A response that says what was done. */
+/** A response with a message that says what the operation has done. */
 export function message() {
   return named('Message', v.object({ message: v.string() }));
 }

@@ -205,7 +205,7 @@ export function conditionItem<T>(error: unknown): T | undefined {
 }
 
 /**
- * Writes all of the items or none.
+ * Writes all items or none.
  * @param version the version of an item that this call writes. If its condition fails and the item returned has
  *   this version already, an earlier attempt has succeeded.
  * @throws {Overtaken} when others have written since the items were read

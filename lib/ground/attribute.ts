@@ -17,7 +17,7 @@ export interface Attribute {
   readonly choices?: readonly string[];
   /** `user`: users write their own attribute, and admins write any; `admin`, the default: only admins write it. */
   readonly writer?: 'user' | 'admin';
-  /** Whether tokens have it as a claim. */
+  /** Whether tokens have the attribute as a claim. */
   readonly token?: boolean;
 }
 
@@ -67,7 +67,7 @@ export function isExact(value: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }
 
-/** Whether a text is a calendar day, such as 2026-11-20. Year 0 is none, because no date field of HTML shows it. */
+/** Whether a text is a calendar day, such as 2026-11-20. Year 0 is not allowed: no date field of HTML shows it. */
 export function isDay(text: string): boolean {
   // A 30th of February is read as a day in March; a 40th is an invalid date, whose JSON is null.
   return (

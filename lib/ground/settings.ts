@@ -117,7 +117,7 @@ export const settings = {
   auditArchiveFolder: optionalText,
   /** Whether an earlier stack made the bucket, whose lock and lifecycle may then differ from the settings. */
   auditArchiveTakenOver: { allowed: ['yes', 'no'], default: 'no' },
-  /** The key in AWS KMS that signs what is sealed. */
+  /** The key in AWS KMS that signs the files of the sealed trail. */
   auditSealKey: optionalText,
   /** The URL at which the function that sends mails is invoked; '': this process hands no mails over. */
   mailFunctionUrl: optionalText,

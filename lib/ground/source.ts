@@ -27,7 +27,7 @@ export function networkOf(address: string): string {
 }
 
 /**
- * The IPv4 address that an IPv6 address stands for (RFC 4291, section 2.5.5.2); any other address is returned
+ * The IPv4 address that an IPv6 address contains (RFC 4291, section 2.5.5.2); any other address is returned
  * unchanged.
  */
 function unmapped(address: string): string {

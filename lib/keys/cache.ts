@@ -12,7 +12,7 @@ const askingInterval = 60_000;
  * @param lifetime milliseconds, at least a minute
  * @param event the event of the log line for a failed attempt to read the value again
  * @param now milliseconds since 1970
- * @throws what the reading throws while there is no value
+ * @throws the errors of the reading while there is no value
  */
 export function cached<T>(
   read: (known?: T) => Promise<T>,

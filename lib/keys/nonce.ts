@@ -19,7 +19,7 @@ export interface NonceKind {
   readonly lifetime: number;
 }
 
-/** A new nonce. @throws what {@link signingKeys} throws */
+/** A new nonce. @throws the errors of {@link signingKeys} */
 export async function makeNonce(
   { purpose, lifetime }: NonceKind,
   now = new Date(),

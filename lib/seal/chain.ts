@@ -25,7 +25,7 @@ export class Chain {
   last: SignedHeader | undefined;
   /** The newest file of the archive. */
   readonly newest: SignedHeader | undefined;
-  /** Files that end at this time or before it may have left the archive. */
+  /** Files that end at or before this time may have left the archive. */
   left: string;
   private readonly faults: Fault[] = [];
   /** The faults of the files after the last signed file; none of these files is signed. */
@@ -36,7 +36,7 @@ export class Chain {
   private altered = { since: '~', until: '' };
 
   /**
-   * @param before the file before the first one to be taken; undefined if that is the first file of the archive
+   * @param before the file before the first file to be taken; undefined if that is the first file of the archive
    * @param newest the newest file of the archive @param now milliseconds since 1970
    */
   constructor(before: SignedHeader | undefined, newest: SignedHeader | undefined, now: number) {

@@ -11,7 +11,7 @@ import { type Sealed, type Sealing, seal } from './sealer.ts';
 import { findingsOf, isTold, type Named, openCovered } from './standing.ts';
 import { verifyTrail } from './verify.ts';
 
-/** Milliseconds that are enough to write the largest file, or to check one. */
+/** Milliseconds that are enough to write or to check the largest file. */
 const timeOfFile = 120_000;
 
 /**

@@ -45,7 +45,7 @@ export interface Verified {
   readonly unproven: number;
   /** The newest file of the archive. */
   readonly newest: SignedHeader | undefined;
-  /** Files that end at this time or before it may have left the archive; '': none may. */
+  /** Files that end at or before this time may have left the archive; '': no file may have left. */
   readonly left: string;
 }
 

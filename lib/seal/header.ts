@@ -132,7 +132,7 @@ export function timeBefore(from: string, milliseconds: number): string {
   return before < Date.parse('0000-01-01T00:00:00.000Z') ? '' : new Date(before).toISOString();
 }
 
-/** Files that end at this time or before it may have left the archive, according to a header; '': none may have. */
+/** Files that end at or before this time may have left the archive, according to a header; '': no file may. */
 export function leftBy({ archive_days: days }: Header, at: string): string {
   return days === 0 ? '' : timeBefore(at, days * dayInMilliseconds);
 }

@@ -225,7 +225,7 @@ async function* linesOfFile(run: Run, draft: Draft): AsyncGenerator<string> {
   yield text;
 }
 
-/** Signs the header of the file after another one. */
+/** Signs the header of the file that follows another file. */
 function nextHeader(
   { sealing, now, end }: Run,
   before: SignedHeader | undefined,

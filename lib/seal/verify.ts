@@ -72,7 +72,7 @@ export async function verifyTrail(verification: Verification, tell: Tell): Promi
 /** The state of a verification. */
 interface State {
   readonly verification: Verification;
-  /** The numbers of all files in order, and the numbers of files that have more than one version. */
+  /** The numbers of all files in order, and the numbers of the files that have several versions. */
   readonly numbers: readonly number[];
   readonly altered: ReadonlySet<number>;
   /** The numbers of the files that are verified, and the numbers of the files whose lines were read. */

@@ -132,7 +132,7 @@ export interface Page<Data> {
   readonly next?: string;
 }
 
-/** @returns the body of a page of a list, and where the next one is @throws {ConsoleError} */
+/** @returns the body of a page of a list, and the path of the next page @throws {ConsoleError} */
 export const sendForPage = async <Data>(request: Promise<ApiAnswer<Data>>): Promise<Page<Data>> => {
   const { data, response } = await replyOf(request);
   const [, next] = /<(.+)>; rel="next"/.exec(response?.headers.get('Link') ?? '') ?? [];

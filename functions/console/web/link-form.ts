@@ -12,7 +12,7 @@ const find = <E extends HTMLElement = HTMLElement>(id: string) => document.getEl
 const { path, said }: LinkPageData = JSON.parse(find('settings').textContent);
 const [form, sentence, button] = [find('ask'), find('said'), find('send')];
 const password = find<HTMLInputElement>('password');
-/** Absent where the account already has a password. */
+/** Absent if the account already has a password. */
 const again = document.querySelector<HTMLInputElement>('#again');
 
 /** Shows a sentence, and marks the input that must be corrected. If nothing can be corrected, the form is removed. */

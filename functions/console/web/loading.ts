@@ -126,13 +126,13 @@ export const useLoad = <Data>(
 
 export interface Pages<Row> extends Loaded<Page<readonly Row[]>> {
   readonly rows: readonly Row[] | undefined;
-  /** Loads the next page; absent where there is none. */
+  /** Loads the next page; absent if there is no next page. */
   readonly more: Action<[]> | undefined;
 }
 
 /**
  * Loads a list page by page.
- * @param load gets the first page, or the one at a path
+ * @param load gets the first page, or the page at a path
  * @param least how many rows are loaded at first, if there are that many
  */
 export const usePages = <Row>(

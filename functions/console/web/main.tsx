@@ -19,7 +19,7 @@ import { User } from './screens/user.tsx';
 import { Users } from './screens/users.tsx';
 import { accounts, keepSession, leave, signedIn } from './session.ts';
 
-/** The screens in the navigation, each with those below it. */
+/** The screens in the navigation, each with the screens below it. */
 const screens = [
   { path: '/overview', title: 'Overview', Screen: Overview },
   { path: '/users', title: 'Users', Screen: Users },

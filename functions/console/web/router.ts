@@ -29,7 +29,7 @@ export const path = createStore(place.get().path);
 
 let pathBefore = '';
 
-/** How many places before this one the console has shown, kept in each step of the browser's history. */
+/** How many places the console has shown before the present place, kept in each step of the browser's history. */
 let step = 0;
 
 /** Whether the console itself makes the next change of place, about which users are not asked. */

@@ -7,7 +7,7 @@ import { createStore } from './store.ts';
 interface SignedIn {
   /** The user who is signed in, or whose session is over. */
   readonly session?: User | undefined;
-  /** Whether the session is over: its user signs in again and goes on. */
+  /** Whether the session is over: its user can sign in again and continue. */
   readonly isOver: boolean;
   /** The first sentence of the form to sign in. */
   readonly notice?: string;

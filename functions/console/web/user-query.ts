@@ -1,9 +1,9 @@
-/** The query of the list of users, as the address bar, the controls and the API have it. */
+/** The query of the list of users in the forms of the address bar, the controls and the API. */
 
 import type { paths, User } from '../../client/paths.ts';
 import { api, type Page, sendForPage, sendUnless } from './api.ts';
 
-/** The texts of the roles and of the orders that one can choose. */
+/** The texts of the roles and of the orders that users can choose. */
 export const roles = { '': 'All users', admin: 'Admins' } as const;
 export const orders = { '': 'Oldest first', desc: 'Newest first' } as const;
 

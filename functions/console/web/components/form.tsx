@@ -1,4 +1,4 @@
-/** Forms, whose fields keep what is typed: a form reads them when it is sent. */
+/** Forms, whose fields keep the typed text: a form reads them when it is sent. */
 import {
   type ComponentChildren,
   createContext,
@@ -162,7 +162,7 @@ interface FormProps<Values> {
   readonly submit: string;
   readonly isDangerous?: boolean;
   readonly beside?: ComponentChildren;
-  /** When it changes, the fields forget what was typed. */
+  /** When it changes, the fields forget the typed text. */
   readonly resetOn?: unknown;
   /** Whether it changes nothing, so that users may leave it with typed text without being asked. */
   readonly isQuery?: boolean;

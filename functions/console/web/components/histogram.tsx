@@ -11,7 +11,7 @@ const titleOf = ({ from, until, success, failure }: Bar): string =>
 /** If a chart covers at least this many milliseconds, the labels of its ends are days without times. */
 const long = 2 * 86_400_000;
 
-/** Arrows lead from bar to bar, so that Tab needs one step for all of them. */
+/** Arrow keys move the focus from bar to bar, so that Tab needs one step for all bars. */
 const move = ({ key, currentTarget }: TargetedKeyboardEvent<HTMLDivElement>): void => {
   const bars = [...currentTarget.querySelectorAll('button')];
   const at = bars.indexOf(document.activeElement as HTMLButtonElement);
@@ -28,7 +28,7 @@ interface HistogramProps {
   readonly narrow: (time: Span) => void;
 }
 
-/** Entries by time and result. A bar narrows the query to what it counts. */
+/** Entries by time and result. A bar narrows the query to the entries that it counts. */
 export const Histogram = ({ entries, caption, bounds, narrow }: HistogramProps) => {
   const bars = barsOf(entries, (time) => new Date(time).getTimezoneOffset() * 60, bounds);
   const most = Math.max(1, ...bars.map(({ success, failure }) => success + failure));

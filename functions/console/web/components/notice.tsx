@@ -16,7 +16,7 @@ export const useCountdown = (until: number): number => {
 
 /**
  * Says what failed, why, and how long to wait.
- * @param what such as `The users could not be loaded`
+ * @param what the failure, such as `The users could not be loaded`
  * @param retry tries again; absent: a form has failed, which is sent again instead
  */
 export const FailureNotice = ({

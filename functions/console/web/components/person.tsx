@@ -53,5 +53,5 @@ export const sentenceOf = (user: Known, rest: string): ComponentChildren => (
   </>
 );
 
-/** Shows what was just done to a user. @param done the sentence after the user's name */
+/** Shows the outcome of an action on a user. @param done the rest of the sentence after the user's name */
 export const tellOf = (user: Known, done: string): void => tell(sentenceOf(user, done));

@@ -71,7 +71,7 @@ export const Address = ({ email, email_verified: isVerified }: User) => (
   </span>
 );
 
-/** Whether a time has passed, by a clock that is up to a second behind: responses tell whole seconds. */
+/** Whether a time has passed, by a clock that is up to a second behind: responses give only whole seconds. */
 const isOver = (at: string): boolean => Date.parse(at) < now() + 1000;
 
 /** The facts of a user that cannot be changed here. */

@@ -7,13 +7,13 @@ let isFirst = true;
 
 interface ScreenProps {
   readonly title: string;
-  /** The title where it is more than text. */
+  /** The title if it is more than text. */
   readonly heading?: ComponentChildren;
   readonly actions?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-/** A screen with its title, to which the focus goes when the screen follows another one. */
+/** A screen with its title. The title gets the focus if another screen was shown before. */
 export const Screen = ({ title, heading: shown = title, actions, children }: ScreenProps) => {
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {

@@ -28,7 +28,7 @@ export function useSelection(): Selection {
   };
 }
 
-/** Selects a user of a list. Users cannot select themselves, because no such action applies to oneself. */
+/** Selects a user of a list. Users cannot select themselves, because the actions do not apply to oneself. */
 export function SelectionBox({ user, selected, toggle }: Selection & { user: User }) {
   return (
     <input

@@ -88,7 +88,7 @@ export const LoadedTable = <Row,>({ from, ...table }: LoadedTableProps<Row>) => 
 
 interface PagesTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
   readonly pages: Pages<Row>;
-  /** The noun for one row, and for several, such as `user` and `users`. */
+  /** The noun for one row and for several rows, such as `user` and `users`. */
   readonly things: readonly [one: string, several: string];
 }
 

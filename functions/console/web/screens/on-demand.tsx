@@ -17,7 +17,7 @@ const load = async (): Promise<Parts> => {
 /** A newer console has other scripts, and a browser may remember that it could not load a script. */
 const reload = async (): Promise<void> => location.reload();
 
-/** @param what such as `The sessions` */
+/** @param what the subject of messages, such as `The sessions` */
 const onDemand = <Props extends object>(
   what: string,
   from: (parts: Parts) => ComponentType<Props>,

@@ -118,7 +118,7 @@ export const User = ({ id }: { id: number }) => {
             </Loaded>
           </div>
         )}
-        {/* While the user cannot be loaded, one message is enough. */}
+        {/* While the user cannot be loaded, a single message is enough. */}
         {(loaded.data || (isMissing && !isUnknown)) && (
           <History key={changes} id={id} user={loaded.data} />
         )}

@@ -25,7 +25,7 @@ const mostOffered = 10;
 
 const fold = (text: unknown): string => String(text).normalize().toLowerCase();
 
-/** Deleted users, where the trail has their names. */
+/** Deleted users, if the trail has their names. */
 const findDeleted = async (sought: string): Promise<readonly Known[]> => {
   if (settings.auditDetail !== 'full') return [];
   const { data } = await readAll(readState({ action: 'DELETE', result: 'SUCCESS' }), mostEntries);

@@ -3,7 +3,7 @@ import type { AuditEntry } from '../../../client/paths.ts';
 
 type Details = Readonly<Record<string, unknown>>;
 
-/** The details of an entry, where they are an object. */
+/** The details of an entry, if they are an object. */
 export const detailsOf = ({ details }: Pick<AuditEntry, 'details'>): Details => {
   try {
     return Object(JSON.parse(details ?? '{}'));
@@ -21,7 +21,7 @@ const shorten = (text: string): string =>
 /** Characters that change the direction of the text behind them. */
 const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** A value, in quotes unless it is one plain word: it may be text that somebody chose. */
+/** A value, in quotes unless it is a single plain word, because it may be text that somebody chose. */
 const quoted = (value: unknown): string => {
   const isText = typeof value === 'string';
   const text = shorten(isText ? value : JSON.stringify(value));

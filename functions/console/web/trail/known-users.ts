@@ -18,7 +18,7 @@ export interface Known extends Partial<Omit<User, 'id' | 'name'>> {
 const users = new Map<string, Store<Known>>();
 const asked = new Set<string>();
 
-/** The ids of users who existed, as entries of the trail tell. */
+/** The ids of users who existed, according to entries of the trail. */
 const existed = new Set<string>();
 
 /** Forgets who was asked for, because users may have changed: each is asked for again when shown again. */

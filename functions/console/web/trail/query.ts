@@ -1,4 +1,4 @@
-/** The query of the audit trail, as the address bar, the controls and the API have it. */
+/** The query of the audit trail in the forms of the address bar, the controls and the API. */
 import type { AuditEntry, paths } from '../../../client/paths.ts';
 import { timeOf } from '../format.ts';
 

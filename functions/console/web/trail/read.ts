@@ -7,7 +7,7 @@ import { parametersOf, type TrailState } from './query.ts';
 
 const path = '/api/admin/audit-logs';
 
-/** A page of a query: the first one, or the one at a path. */
+/** A page of a query: the first page, or the page at a path. */
 export const readPage = async (
   state: TrailState,
   next?: string,
@@ -28,7 +28,7 @@ export const readPage = async (
 
 /**
  * All entries of a query, up to a number.
- * @param onRead gets the entries that were read so far; nothing more is read when it returns false
+ * @param onRead gets the entries that were read so far; if it returns false, nothing more is read
  */
 export const readAll = async (
   state: TrailState,
@@ -47,7 +47,7 @@ export const readAll = async (
 export const exportForms = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
 export type ExportForm = keyof typeof exportForms;
 
-/** A page of a query as text, of up to 1,000 entries: the first one, or the one at a path. */
+/** A page of a query as text, of up to 1,000 entries: the first page, or the page at a path. */
 export const readText = async (
   { form, next }: { form: ExportForm; next?: string },
   state: TrailState,

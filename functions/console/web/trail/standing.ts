@@ -1,4 +1,4 @@
-/** The rights and the address of a user over time, as the trail tells them. */
+/** The rights and the address of a user over time, according to the trail. */
 import type { AuditEntry, User } from '../../../client/paths.ts';
 import { detailsOf } from './happened.ts';
 
@@ -19,7 +19,7 @@ const deeds: readonly string[] = ['CREATE', 'UPDATE', 'DELETE'];
 
 /**
  * The rights and addresses of a user over time, newest first.
- * @param entries of the trail; those that are not about the user are ignored
+ * @param entries of the trail; entries that are not about the user are ignored
  * @param user as stored now; absent: deleted
  */
 export const standingsOf = (
