@@ -13,7 +13,7 @@ export const handler = protectedEndpoint(contract.list, async (request) => {
   const { limit = format ? contract.maxTextLimit : maxLimit, cursor, ...rest } = request.query;
   const { order = 'desc', ...filter } = rest;
   requireQueryable(filter);
-  // Cursors are signed for the same filters, which come in the order of the contract.
+  // Cursors are signed with the filters, which are always in the order of the contract.
   const scope = JSON.stringify(['audit-logs', order, filter]);
   const page = await listEntries(filter, { order, ...(await pageOf({ limit, cursor }, scope)) });
   const { text, count, next } = writePage(format ?? 'json', page);

@@ -21,7 +21,7 @@ export interface Cookies {
   readonly next?: Tokens;
   /** Whether the browser was told a moment ago to send its request again. */
   readonly isSentAgain: boolean;
-  /** The name of the mark of a logout, which a login ends. */
+  /** The name of the cookie that marks a logout; the next login deletes the cookie. */
   readonly mark?: string;
 }
 

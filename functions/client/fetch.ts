@@ -17,7 +17,7 @@ export interface Way {
 }
 
 /**
- * `fetch` that adds the token to requests to the service, the page's own origin and some other origins only.
+ * `fetch` that adds the token only to requests to the service, to the page's own origin and to some other origins.
  * @param sendTo the other origins
  */
 export function fetchWithToken(way: Way, sendTo: readonly string[]): Fetch {

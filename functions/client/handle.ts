@@ -5,7 +5,7 @@ import { loggedOut, sentAgain } from './cookies.ts';
 import { askTokens, patience } from './service.ts';
 import { readToken, type Tokens, type User } from './user.ts';
 
-/** An app, as it is configured. */
+/** An app with its settings. */
 export type ServedApp = Parameters<typeof sessionOf>[1] & { readonly origin: string };
 
 /** Responds to a request according to the last part of its path. */

@@ -43,7 +43,7 @@ export interface Passkeys<Declared extends object = object> {
 
 const known = new WeakMap<object, Passkeys<never>>();
 
-/** The passkeys of a client's users. Called again for the same client, it returns the same object. */
+/** The passkeys of a client's users. Every call for the same client returns the same object. */
 export function passkeys<Declared extends object>(
   accounts: Accounts<Declared>,
 ): Passkeys<Declared> {

@@ -49,7 +49,7 @@ const longest = 31 * dayInMilliseconds;
 
 /**
  * The findings of a check, and the findings of earlier checks that it has not covered.
- * @param found the number of its findings @param named the first of its findings
+ * @param found how many findings the check has @param named the first of these findings
  */
 export async function findingsOf(
   { before, covered, now }: { before: Check | null; covered: Covered; now: Date },

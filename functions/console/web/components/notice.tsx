@@ -84,7 +84,7 @@ export const announce = (text: string): void => announced.set(text);
 
 /**
  * Shows everybody the outcome of the latest action, in place of the outcome before it.
- * @param said absent: another action has begun, which may fail @param kind '': only a part was done
+ * @param said empty: another action has begun, which may fail @param kind '': only a part was done
  */
 export const tell = (said: ComponentChildren, kind: Told['kind'] = 'good'): void =>
   told.set({ said, kind, number: told.get().number + 1 });
