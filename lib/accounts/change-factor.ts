@@ -1,6 +1,7 @@
 /**
- * How second factors are enabled, changed and removed (functions/README.md, Second factor). Every line is for the second
- * factor, or for the option that it names; {@link rewriteCaller} and {@link rewriteConfirmed} are for sessions.
+ * How second factors are enabled, changed and removed (functions/README.md, Second factor). Every line is for the
+ * second factor, or for the option named at its end; {@link rewriteCaller} and {@link rewriteConfirmed} are for
+ * sessions.
  */
 import { recording } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
@@ -34,11 +35,10 @@ import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 import { allFactorsRemoved } from './ways-in.ts';
 
 /**
- * Begins an enrolment: logins do not ask for codes before one has confirmed it.
- * @param issuer the service, as the app shows it
+ * Begins an enrolment. Logins do not ask for codes before a first code has confirmed the enrolment.
+ * @param issuer the name of the service, which the app shows
  * @returns the secret, and the URI of its QR code
- * @throws {DomainError} SECOND_FACTOR_ENABLED, EMAIL_NOT_VERIFIED, STORAGE_FAULT, and what the
- *   confirmation throws
+ * @throws {DomainError} SECOND_FACTOR_ENABLED, EMAIL_NOT_VERIFIED, STORAGE_FAULT, and what the confirmation throws
  */
 export async function beginEnrolment(
   given: OwnConfirmation,
@@ -46,22 +46,22 @@ export async function beginEnrolment(
 ): Promise<{ secret: string; uri: string }> {
   const secret = makeSecret();
   const details = { fields: ['second_factor'], second_factor: 'begun' };
-  // Without a notice: the function may mail nothing.
+  // No notice is mailed, because the function has no permission to send mails.
   await recording(ownDeed(given, details), () => storeEnrolment(given, secret));
   return { secret, uri: enrolmentUri(secret, { issuer, label: given.caller.email }) };
 }
 
-/** The first code of an app, and who sends it. */
+/** The first code of an app, and the caller who sends the code. */
 interface FirstCode extends OwnConfirmation {
   readonly code: string;
 }
 
 /**
- * Confirms an enrolment by its first code, and ends all other sessions of the user and the permission
- * of whoever made the user. The session of the request has a second factor from then on.
+ * Confirms an enrolment by its first code. Ends all other sessions of the user, and the permission of the maker
+ * (`made_by`) to change the user. The session of the request has a second factor from then on.
  * @returns the recovery codes, which are not stored
- * @throws {DomainError} SECOND_FACTOR_ENABLED, EMAIL_NOT_VERIFIED,
- *   SECOND_FACTOR_NOT_FOUND, CODE_WRONG, TOO_MANY_ATTEMPTS, TOKEN_INVALID, STORAGE_FAULT
+ * @throws {DomainError} SECOND_FACTOR_ENABLED, EMAIL_NOT_VERIFIED, SECOND_FACTOR_NOT_FOUND, CODE_WRONG,
+ *   TOO_MANY_ATTEMPTS, TOKEN_INVALID, STORAGE_FAULT
  */
 export async function confirmEnrolment(given: FirstCode): Promise<string[]> {
   const codes = makeRecoveryCodes();
@@ -92,8 +92,8 @@ export function removeOwnFactor(given: OwnConfirmation): Promise<void> {
 }
 
 /**
- * Removes the second factor of a user, and all passkeys, for an admin whose session has a second factor; and ends
- * all sessions of the user.
+ * Removes the second factor and all passkeys of a user, for an admin whose session has a second factor. Ends all
+ * sessions of the user.
  * @throws {DomainError} SECOND_FACTOR_REQUIRED, USER_NOT_FOUND, SECOND_FACTOR_NOT_FOUND, STORAGE_FAULT
  */
 export async function removeFactor(id: number, admin: Bearer, source: Source): Promise<void> {
@@ -134,8 +134,9 @@ async function storeEnrolment(given: OwnConfirmation, secret: string): Promise<v
 }
 
 /**
- * Requires that a caller, as read, confirms an enrolment, and may begin it.
- * @returns as {@link requireConfirmed} does
+ * Requires that a caller confirms an enrolment and may begin it.
+ * @param user the caller as last read
+ * @returns the same as {@link requireConfirmed}
  */
 async function confirmedEnrolment(user: StoredUser, given: OwnConfirmation) {
   const confirmedOnce = await requireConfirmed(user, given);
@@ -143,7 +144,7 @@ async function confirmedEnrolment(user: StoredUser, given: OwnConfirmation) {
   return confirmedOnce;
 }
 
-/** Requires that a user may get a factor in a session. */
+/** Requires that a user may enable a second factor in the caller's session. */
 function requireEnrollable(user: StoredUser, caller: Bearer): void {
   requireFactorOfPasskeyHolder(user, caller); // passkeys
   if (user.factor_secret !== undefined) throw new DomainError('SECOND_FACTOR_ENABLED');
@@ -177,8 +178,8 @@ async function enable(
 }
 
 /**
- * Changes a factor by password and code, unless another one has replaced it, and ends all other sessions
- * of the user.
+ * Changes a second factor, which the caller confirms by password and code, unless another factor has replaced it. Ends
+ * all other sessions of the user.
  */
 async function changeFactor(
   given: OwnConfirmation,

@@ -1,6 +1,6 @@
 /**
- * How users add, name and remove passkeys (functions/README.md, Passkeys). Every line is for passkeys, or for the option
- * that it names; {@link rewriteCaller} and {@link rewriteConfirmed} are for sessions.
+ * How users add, name and remove passkeys (functions/README.md, Passkeys). Every line is for passkeys, or for the
+ * option named at its end; {@link rewriteCaller} and {@link rewriteConfirmed} are for sessions.
  */
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
@@ -32,11 +32,11 @@ import { recordingOwn } from './recording.ts';
 import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 
 /**
- * The options by which a browser makes a passkey for a caller. The first ones give the caller a handle.
- * @param given by which the caller confirms it
- * @param product the service, as authenticators show it
- * @throws {DomainError} SECOND_FACTOR_REQUIRED, EMAIL_NOT_VERIFIED, TOO_MANY_PASSKEYS, STORAGE_FAULT, and
- *   what the confirmation throws
+ * The options by which a browser makes a passkey for a caller. The first time, the caller also gets a handle.
+ * @param given the caller, with the proof by which the caller confirms the request
+ * @param product the name of the service, which authenticators show
+ * @throws {DomainError} SECOND_FACTOR_REQUIRED, EMAIL_NOT_VERIFIED, TOO_MANY_PASSKEYS, STORAGE_FAULT, and what the
+ *   confirmation throws
  */
 export async function beginPasskey(given: OwnConfirmation, product: string) {
   const { caller } = given;
@@ -52,8 +52,8 @@ export async function beginPasskey(given: OwnConfirmation, product: string) {
 }
 
 /**
- * Adds the passkey that a browser has made by such options, and ends all other sessions and the permission of
- * whoever made the caller.
+ * Adds a passkey that a browser has made by the options of {@link beginPasskey}. Ends all other sessions, and the
+ * permission of the maker (`made_by`) to change the caller.
  * @returns the passkey as responses show it
  * @throws {DomainError} PASSKEY_INVALID, SECOND_FACTOR_REQUIRED, EMAIL_NOT_VERIFIED, TOO_MANY_PASSKEYS,
  *   PASSKEY_REGISTERED, TOKEN_INVALID, USER_NOT_FOUND, STORAGE_FAULT
@@ -106,7 +106,7 @@ export async function renamePasskey(
 
 /**
  * Removes a passkey of a caller, and ends all other sessions.
- * @param given by which the caller confirms it
+ * @param given the caller, with the proof by which the caller confirms the request
  * @throws {DomainError} PASSKEY_NOT_FOUND, SECOND_FACTOR_REQUIRED, STORAGE_FAULT, and what the confirmation
  *   throws
  */
@@ -129,7 +129,7 @@ function detailsOf(said: object) {
   return { fields: ['passkeys'], ...said };
 }
 
-/** Requires that a user may get another passkey in a session. */
+/** Requires that a user may add another passkey in the caller's session. */
 function requireRoom(user: StoredUser, caller: Bearer): void {
   requireFactorOfPasskeyHolder(user, caller); // second factor
   requireVerifiedAddress(user); // verified addresses

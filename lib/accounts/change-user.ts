@@ -20,11 +20,11 @@ import { requireAllowed, type Standing } from './policy.ts';
 import { recordingAndNotifying } from './recording.ts';
 import { otherWaysRemoved, passwordSet } from './ways-in.ts';
 
-/** A change, who asks for it, and by what that user confirms it. */
+/** A change, the caller who requests it, and the proof by which the caller confirms it. */
 export interface ChangeRequest extends Confirmation {
   readonly id: number;
   readonly changes: UserChanges;
-  /** The caller, by the token with the standing and, where there are sessions, as stored. */
+  /** The caller: the claims of the token with the standing and, where there are sessions, the stored user. */
   readonly claims: Pick<Claims, 'id' | 'role'> & Standing;
   readonly bearer: Bearer | undefined;
 }
@@ -32,10 +32,9 @@ export interface ChangeRequest extends Confirmation {
 /**
  * Changes a user, records it and notifies the user.
  * @returns the user as changed
- * @throws {DomainError} USER_NOT_FOUND, FORBIDDEN, SECOND_FACTOR_REQUIRED, TOKEN_INVALID,
- *   CURRENT_PASSWORD_REQUIRED, CURRENT_PASSWORD_WRONG, TOO_MANY_ATTEMPTS, INVITATION_NOT_ACCEPTED,
- *   FIELD_INVALID, EMAIL_REGISTERED, HASHING_FAULT, STORAGE_FAULT, and for users without a password the
- *   errors of identities
+ * @throws {DomainError} USER_NOT_FOUND, FORBIDDEN, SECOND_FACTOR_REQUIRED, TOKEN_INVALID, CURRENT_PASSWORD_REQUIRED,
+ *   CURRENT_PASSWORD_WRONG, TOO_MANY_ATTEMPTS, INVITATION_NOT_ACCEPTED, FIELD_INVALID, EMAIL_REGISTERED, HASHING_FAULT,
+ *   STORAGE_FAULT, and for users without a password the errors of ID tokens
  */
 export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
   const { id, changes, claims, bearer, source } = request;
@@ -57,8 +56,8 @@ export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
 }
 
 /**
- * Requires that the caller may make the change of the user as read, and confirms it.
- * @returns the request, for the same user as read again
+ * Requires that the caller may change the user, as just read, and confirms the change.
+ * @returns the request to pass to this function when the user is read again
  */
 async function confirmedRequest(user: StoredUser, request: ChangeRequest): Promise<ChangeRequest> {
   requireChangeable(user, request);
@@ -69,11 +68,12 @@ async function confirmedRequest(user: StoredUser, request: ChangeRequest): Promi
 function requireChangeable(user: StoredUser, { id, changes, claims, bearer }: ChangeRequest): void {
   const isSelf = user.id === claims.id;
   if (bearer?.id === id) requireNotEndedWithOthers(user, bearer.session); // sessions
-  // The policy was asked for the body before the user was read (lib/http/endpoint.ts), when the maker was not known.
+  // The policy checked the body before the user was read (lib/http/endpoint.ts), when the maker was not known.
   requireAllowed('changeUser', { ...claims, isSelf, mayBeMaker: user.made_by === claims.id });
   if (!promotes(changes)) return;
   if (hasUnusedInvitation(user)) throw new DomainError('INVITATION_NOT_ACCEPTED'); // invitations
-  // The write checks a caller who promotes somebody else, and needs the caller's own account as it is read here.
+  // When a caller promotes somebody else, the write checks that the caller is an admin; here only the caller's own
+  // account is checked.
   if (isSelf && user.role !== 'admin') throw new DomainError('FORBIDDEN');
 }
 
@@ -82,7 +82,7 @@ function promotes({ role, auditor }: UserChanges): boolean {
   return role === 'admin' || auditor === true; // auditors
 }
 
-/** Whether there are sessions, and a caller changes their own password or address, which the caller confirms. */
+/** Whether callers change their own password or address, which they must confirm. Never without sessions. */
 function setsOwnWayIn(user: StoredUser, { changes, bearer }: ChangeRequest): boolean {
   const { password, email } = changes;
   return bearer?.id === user.id && (password !== undefined || isOtherAddress(user, email));
@@ -90,7 +90,8 @@ function setsOwnWayIn(user: StoredUser, { changes, bearer }: ChangeRequest): boo
 
 /**
  * Writes a change, unless it changes nothing.
- * @returns the user before and after, whether the address waits for its link, and what the entry and the notice say
+ * @returns the user before and after, whether the address waits for its link, and the contents of the entry and the
+ *   notice
  */
 async function writeChange(
   user: StoredUser,
@@ -115,7 +116,7 @@ async function writeChange(
   return { user, after, awaitsLink, ...reportOf(user, request, { ways: change.ways, awaitsLink }) };
 }
 
-/** The change of a new password, even the same one. */
+/** The change that sets a new password, even if it equals the old one. */
 function newPassword(
   user: StoredUser,
   { claims }: ChangeRequest,
@@ -125,16 +126,16 @@ function newPassword(
   const isVouched = claims.role === 'admin' && isInvited(user);
   return merged(
     passwordSet(password_hash),
-    // An admin who sets the first password vouches for the address, as whoever creates a user does.
+    // An admin who sets the first password vouches for the address, as an admin who creates a user does.
     isVouched ? { fields: verifiedAs(true) } : {}, // invitations
-    // A password that somebody else sets is the only way in.
+    // A password that somebody else sets becomes the only way in.
     user.id === claims.id ? {} : otherWaysRemoved(user), // identities, passkeys
   );
 }
 
 /**
- * Whoever made a user may no longer change that user when the user becomes an admin or an auditor, and when
- * anybody else sets the password, even the same one, or the address.
+ * The maker of a user may no longer change the user once the user becomes an admin or an auditor, or once anybody else
+ * sets the password (even to the same value) or the address.
  */
 function makerForgottenBy(request: ChangeRequest, user: StoredUser, isMoved: boolean): Change {
   const { changes, claims } = request;
@@ -144,8 +145,8 @@ function makerForgottenBy(request: ChangeRequest, user: StoredUser, isMoved: boo
 }
 
 /**
- * A new password, even the same one, a demotion and another address of one's own end the earlier sessions;
- * the session of the request goes on, unless the role changes.
+ * Earlier sessions are ended by a new password (even if it equals the old one), by a demotion, and when users change
+ * their own address. The session of the request stays open, unless the role changes.
  */
 function sessionsEndedBy(request: ChangeRequest, user: StoredUser, isMoved: boolean): Change {
   const { changes, claims, bearer } = request;
@@ -158,7 +159,7 @@ function sessionsEndedBy(request: ChangeRequest, user: StoredUser, isMoved: bool
   return sessionsEnded(user, goesOn ? bearer?.session : undefined);
 }
 
-/** What the entry and the notice say of a change. @param awaitsLink whether the address is only requested */
+/** The contents of the entry and the notice of a change. @param awaitsLink whether the new address is only requested */
 function reportOf(
   user: StoredUser,
   { id, changes, claims }: ChangeRequest,
@@ -176,7 +177,7 @@ function reportOf(
       ...ofAttributes.values, // attributes
       ...(awaitsLink ? { requested: ['email'] } : {}), // verified addresses
     },
-    // Nobody has an invited user's account yet, and its address may belong to a stranger.
+    // An invited user does not use the account yet, and its address may belong to a stranger.
     parts: isInvited(user) ? [] : [...changedParts(user, applied), ...ways], // invitations
     byAdmin: claims.id !== id && claims.role === 'admin',
   };

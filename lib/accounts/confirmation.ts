@@ -1,7 +1,7 @@
 /**
- * How users confirm what they ask for of themselves: by their current password or, who has none, an ID token
- * (functions/README.md, Current password, Identities). Every line is for options, because the specification asks for
- * no confirmation: for sessions and verified addresses, or for the option that it names.
+ * How users confirm requests about their own account: by their current password or, if they have no password, an ID
+ * token (functions/README.md, Current password, Identities). Every line is for options, because the specification asks
+ * for no confirmation: for sessions and verified addresses, or for the option named at its end.
  */
 import { missingField } from '../ground/errors.ts';
 import { config, hasIdentities } from '../ground/settings.ts';
@@ -14,14 +14,14 @@ import type { StoredUser } from '../users/item.ts';
 import { matchesHash } from '../users/password.ts';
 import { isUnmatchable } from '../users/user.ts';
 
-/** By what a user confirms a request, and where the request comes from. */
+/** The proof by which a user confirms a request, and the origin of the request. */
 export interface Confirmation {
   readonly currentPassword?: string | undefined;
   readonly code?: string | undefined;
   readonly idToken?: string | undefined;
   readonly nonce?: string | undefined;
   readonly source: Source;
-  /** The hash for which it was checked already; absent: it was not. */
+  /** The password hash for which the proof was already checked; absent: it was not checked. */
   readonly matchedHash?: string;
 }
 
@@ -31,11 +31,12 @@ export function confirmsByPassword({ password_hash }: StoredUser): boolean {
 }
 
 /**
- * Requires the current password of a user, or an ID token of a user who has none. A wrong one counts as a failed
- * login.
- * @returns what is given, for the same user as read again: it is checked, and a nonce used up, once for each hash
- * @throws {DomainError} CURRENT_PASSWORD_REQUIRED, CURRENT_PASSWORD_WRONG, ID_TOKEN_REQUIRED,
- *   IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, TOO_MANY_ATTEMPTS, STORAGE_FAULT
+ * Requires the current password of a user or, if the user has no password, an ID token. A wrong password or token
+ * counts as a failed login.
+ * @returns the confirmation to pass to this function when the same user is read again: for each hash, the proof is
+ *   checked and a nonce is used up only once
+ * @throws {DomainError} CURRENT_PASSWORD_REQUIRED, CURRENT_PASSWORD_WRONG, ID_TOKEN_REQUIRED, IDENTITY_TOKEN_INVALID,
+ *   IDENTITY_PROVIDER_FAULT, TOO_MANY_ATTEMPTS, STORAGE_FAULT
  */
 export async function requireConfirmed<C extends Confirmation>(
   user: StoredUser,
@@ -49,8 +50,8 @@ export async function requireConfirmed<C extends Confirmation>(
 
 /**
  * Requires an ID token for an identity. A wrong token counts as a failed login.
- * @returns whom it vouches for
- * @param user who must have the identity; absent: it may be anybody's
+ * @returns the identity that the token vouches for
+ * @param user the user who must have the identity; absent: any identity is accepted
  * @throws {DomainError} IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, TOO_MANY_ATTEMPTS
  */
 export async function requireVouched(
@@ -65,7 +66,7 @@ export async function requireVouched(
   return countingGuesses(source, undefined, 'IDENTITY_TOKEN_INVALID', check); // protection
 }
 
-/** Requires what {@link requireConfirmed} does, and does not use up the nonce of an ID token. */
+/** Requires the same as {@link requireConfirmed}, but does not use up the nonce of an ID token. */
 export async function checkConfirmation(
   user: StoredUser,
   { currentPassword, idToken, nonce, source }: Confirmation,

@@ -27,9 +27,9 @@ export async function deleteUser(id: number, by: number, source: Source): Promis
 }
 
 /**
- * Deletes a user whom nobody has changed since the user was read, with all ways in, and frees the address.
- * @param changes further conditions at that instant
- * @returns the user, as it was
+ * Deletes a user and all ways in, unless others have changed the user since the user was read, and frees the address.
+ * @param changes further conditions of the deletion
+ * @returns the deleted user
  * @throws {Overtaken} when others have changed the user
  * @throws {DomainError} STORAGE_FAULT, and the errors of the conditions
  */
@@ -44,7 +44,7 @@ export async function remove(user: StoredUser, ...changes: readonly Change[]): P
 
 /**
  * Deletes a caller who is not the last admin: when two admins delete themselves, one of them fails.
- * @param given by which the caller confirms it
+ * @param given the caller, with the proof by which the caller confirms the request
  * @throws {DomainError} USER_NOT_FOUND, SECOND_FACTOR_REQUIRED, LAST_ADMIN, STORAGE_FAULT, and what the
  *   confirmation throws
  */

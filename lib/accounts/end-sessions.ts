@@ -1,6 +1,6 @@
 /**
- * How users log out, and how one session, all others or all are ended (functions/README.md, Sessions). Every line is for
- * sessions, but for the audit entry of a logout.
+ * How users log out, and how one session, all other sessions or all sessions are ended (functions/README.md, Sessions).
+ * Every line is for sessions, except the audit entry of a logout.
  */
 import { recording } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
@@ -24,7 +24,8 @@ interface Ending {
 
 /**
  * Ends the session of the request.
- * @param bearer the caller; undefined: the user was deleted, or there are no sessions, so that there is none to end
+ * @param bearer the caller; undefined: there is no session to end, because the user was deleted or the service has no
+ *   sessions
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function logOut(bearer: Bearer | undefined, ending: Ending): Promise<void> {
@@ -47,8 +48,9 @@ export async function endOpenSession(id: string | undefined, ending: Ending): Pr
 }
 
 /**
- * Ends all sessions of a user: of callers themselves all except the session of the request.
- * @throws {DomainError} TOKEN_INVALID when that session was ended meanwhile, USER_NOT_FOUND, STORAGE_FAULT
+ * Ends all sessions of a user. When callers end their own sessions, the session of the request stays open.
+ * @throws {DomainError} TOKEN_INVALID when the session of the request was ended meanwhile, USER_NOT_FOUND,
+ *   STORAGE_FAULT
  */
 export async function endOtherSessions(caller: Bearer, ending: Omit<Ending, 'by'>): Promise<void> {
   const isOwn = ending.on === caller.id;

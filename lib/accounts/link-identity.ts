@@ -1,6 +1,6 @@
 /**
  * How users link identities, and how users and admins unlink them (functions/README.md, Identities). Every line is for
- * identities, or for the option that it names; {@link rewriteConfirmed} is for sessions.
+ * identities, or for the option named at its end; {@link rewriteConfirmed} is for sessions.
  */
 import { recordingFaults } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
@@ -23,10 +23,11 @@ import { ownDeed, recordingAndNotifying, recordingOwn } from './recording.ts';
 import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 
 /**
- * Links an identity to a caller, and ends all other sessions and the permission of whoever made the caller.
- * @param given by which the caller confirms it
- * @throws {DomainError} IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, EMAIL_NOT_VERIFIED,
- *   TOO_MANY_IDENTITIES, IDENTITY_LINKED, STORAGE_FAULT, and what the confirmation throws
+ * Links an identity to a caller. Ends all other sessions, and the permission of the maker (`made_by`) to change the
+ * caller.
+ * @param given the caller, with the proof by which the caller confirms the request
+ * @throws {DomainError} IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, EMAIL_NOT_VERIFIED, TOO_MANY_IDENTITIES,
+ *   IDENTITY_LINKED, STORAGE_FAULT, and what the confirmation throws
  */
 export async function linkIdentity(
   token: TokenAndNonce,
@@ -55,7 +56,7 @@ export async function linkIdentity(
 
 /**
  * Unlinks an identity of a caller, and ends all other sessions.
- * @param given by which the caller confirms it
+ * @param given the caller, with the proof by which the caller confirms the request
  * @throws {DomainError} IDENTITY_NOT_FOUND, LAST_LOGIN, STORAGE_FAULT, and what the confirmation throws
  */
 export async function unlinkOwnIdentity(
@@ -75,7 +76,7 @@ export async function unlinkOwnIdentity(
 
 /**
  * Unlinks an identity of a user for an admin, and ends all sessions of the user.
- * @param admin the id of who asks
+ * @param admin the id of the admin
  * @throws {DomainError} USER_NOT_FOUND, IDENTITY_NOT_FOUND, LAST_LOGIN, STORAGE_FAULT
  */
 export async function unlinkIdentity(

@@ -1,6 +1,6 @@
 /**
  * How users log in, and register, by an ID token of another issuer (functions/README.md, Identities). Every line is for
- * identities, or as in log-in.ts.
+ * identities, or for the same purpose as in log-in.ts.
  */
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
@@ -35,10 +35,10 @@ interface Outcome {
 }
 
 /**
- * Logs in the user to whom an identity is linked, or registers one for it.
- * @throws {DomainError} TOO_MANY_ATTEMPTS, IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT,
- *   EMAIL_NOT_VERIFIED, FIELD_INVALID, EMAIL_REGISTERED, LOGIN_CODE_REQUIRED, LOGIN_CODE_WRONG, ACCOUNT_SUSPENDED,
- *   TOKEN_FAULT, STORAGE_FAULT
+ * Logs in the user to whom an identity is linked, or registers a user for the identity.
+ * @throws {DomainError} TOO_MANY_ATTEMPTS, IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, EMAIL_NOT_VERIFIED,
+ *   FIELD_INVALID, EMAIL_REGISTERED, LOGIN_CODE_REQUIRED, LOGIN_CODE_WRONG, ACCOUNT_SUSPENDED, TOKEN_FAULT,
+ *   STORAGE_FAULT
  */
 export async function logInByIdentity(login: IdentityLogin, source: Source): Promise<Outcome> {
   const ofSource = await countersUnlessWaiting(source); // protection

@@ -1,6 +1,6 @@
 /**
- * How users log in by a passkey, which stands for password and code (functions/README.md, Passkeys). Every line is for
- * passkeys, or as in log-in.ts.
+ * How users log in by a passkey, which replaces password and code (functions/README.md, Passkeys). Every line is for
+ * passkeys, or for the same purpose as in log-in.ts.
  */
 import type { ErrorCode } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
@@ -29,8 +29,8 @@ import {
 } from './login-steps.ts';
 
 /**
- * Logs in the user who has a credential. Because guessing breaks no passkey, failed logins of the account make
- * nobody wait here, and a failure counts for its source alone. A login forgets the failures of the account.
+ * Logs in the user of a credential. Because passkeys cannot be guessed, failed logins of the account cause no wait
+ * here, and a failure counts only for its source. A successful login deletes the failure counts of the account.
  * @throws {DomainError} TOO_MANY_ATTEMPTS, PASSKEY_UNKNOWN, LOGIN_PASSKEY_INVALID, ACCOUNT_SUSPENDED,
  *   EMAIL_NOT_VERIFIED, TOKEN_FAULT, STORAGE_FAULT
  */
@@ -52,7 +52,10 @@ export async function logInByPasskey(used: Used, source: Source): Promise<Tokens
   });
 }
 
-/** Requires that a credential has signed a challenge of this service. @returns its user, and the challenge */
+/**
+ * Requires that a credential has signed a challenge of this service.
+ * @returns the user of the credential, and the challenge
+ */
 async function requireSigned(used: Used, counters: readonly Counter[]) {
   const found = await findByCredential(used.id);
   if (!found) throw refused(counters, 'invalid_passkey', 'PASSKEY_UNKNOWN');

@@ -31,13 +31,11 @@ interface Login {
 }
 
 /**
- * Logs a user in, and leaves an audit entry. There is none where a wait refuses the login before its
- * password is checked, where only the code is missing, and where the store fails before there is a session
- * to be written.
+ * Logs a user in, and writes an audit entry. No entry is written when the login is refused because of a wait, before
+ * the password is checked; when only the code is missing; or when the store fails before the session is written.
  * @returns the tokens of the new session
- * @throws {DomainError} TOO_MANY_ATTEMPTS, USER_NOT_REGISTERED, INVALID_CREDENTIALS,
- *   LOGIN_CODE_REQUIRED, LOGIN_CODE_WRONG, ACCOUNT_SUSPENDED, EMAIL_NOT_VERIFIED,
- *   TOKEN_FAULT, STORAGE_FAULT
+ * @throws {DomainError} TOO_MANY_ATTEMPTS, USER_NOT_REGISTERED, INVALID_CREDENTIALS, LOGIN_CODE_REQUIRED,
+ *   LOGIN_CODE_WRONG, ACCOUNT_SUSPENDED, EMAIL_NOT_VERIFIED, TOKEN_FAULT, STORAGE_FAULT
  */
 export async function logIn({ email, password, code }: Login, source: Source): Promise<Tokens> {
   const { found, counters } = await readLogin(email, source); // the user; protection
@@ -68,9 +66,9 @@ async function readLogin(email: string, source: Source) {
 }
 
 /**
- * Requires a user, the password and a verified address where responses must not reveal who has an account: each
- * refusal is the same 401, and whoever registers an address and logs in does not learn whether it was taken. A login
- * to an unknown account, or to one with a hash of a lower cost, takes as long as any other.
+ * Requires a user, the password and a verified address where responses must not reveal who has an account: each refusal
+ * is the same 401, and whoever registers an address and logs in does not learn whether the address was taken. A login
+ * to an unknown account, or to an account whose hash has a lower cost, takes as long as any other login.
  */
 async function requirePasswordSilently(
   user: StoredUser | undefined,
@@ -86,13 +84,13 @@ async function requirePasswordSilently(
   if (mustVerify(user)) throw refused('email_not_verified'); // verified addresses
 }
 
-/** The user of the address: else 404. */
+/** Requires that the address has a user; the response is 404 otherwise. */
 function requireUser(user: StoredUser | undefined, counters: readonly Counter[]): StoredUser {
   if (!user) throw new Refused('USER_NOT_REGISTERED', 'unknown_email', counters);
   return user;
 }
 
-/** Requires the password of a user: else 401. */
+/** Requires the password of a user; the response is 401 otherwise. */
 async function requirePassword(
   user: StoredUser,
   password: string,
@@ -103,8 +101,8 @@ async function requirePassword(
 }
 
 /**
- * Replaces a hash of a lower cost by one at the current cost, which only a login can do, because it has
- * the password. Never throws: the login succeeds anyway, and the next one tries again.
+ * Replaces a hash of a lower cost by a hash at the current cost, which only a login can do, because it has the
+ * password. Never throws: the login succeeds anyway, and the next login tries again.
  */
 async function raiseHash(user: StoredUser, password: string): Promise<void> {
   await loggingFaults('hash-not-raised', async () => {

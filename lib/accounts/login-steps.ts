@@ -23,9 +23,9 @@ import { isSuspended } from '../users/user.ts';
 export class Refused extends Error {
   override readonly name = 'Refused';
   readonly error: DomainError;
-  /** The reason in its audit entry. */
+  /** The reason in the audit entry. */
   readonly reason: string;
-  /** The counters of the failure; none: it is not counted. */
+  /** The counters of the failure; none: the failure is not counted. */
   readonly counters: readonly Counter[];
 
   constructor(error: DomainError | ErrorCode, reason: string, counters: readonly Counter[] = []) {
@@ -39,14 +39,14 @@ export class Refused extends Error {
 /** A login that is under way. */
 type Attempt = Deed & { readonly source: Source };
 
-/** A login. @param user who logs in; absent: nobody knows */
+/** A login. @param user who logs in; absent: not known */
 export function attemptOf(source: Source, user?: StoredUser, details?: object): Attempt {
   return { source, action: 'LOGIN', by: user?.id, on: user?.id, details };
 }
 
 /**
  * Takes the steps of a login, and counts and records a refusal.
- * @throws {DomainError} the error of the refusal, or TOO_MANY_ATTEMPTS if others have begun a wait meanwhile
+ * @throws {DomainError} the error of the refusal, or TOO_MANY_ATTEMPTS if other failures have started a wait meanwhile
  */
 export async function countingRefusals<T>(attempt: Attempt, steps: () => Promise<T>): Promise<T> {
   try {
@@ -62,8 +62,8 @@ export async function countingRefusals<T>(attempt: Attempt, steps: () => Promise
 }
 
 /**
- * Requires that others have not reached a limit while the password was compared.
- * @returns the counters as read then, with the user's own where the user has a second factor
+ * Requires that other requests have not reached a limit while the password was compared.
+ * @returns the counters as read after the comparison, with the counter of the user if the user has a second factor
  */
 export async function countersAfterPassword(
   user: StoredUser,
@@ -95,7 +95,7 @@ export function requireActive(user: StoredUser): void {
   if (isSuspended(user)) throw new Refused('ACCOUNT_SUSPENDED', 'suspended');
 }
 
-/** Refuses a user who must verify the address before a login, and mails another link for it. */
+/** Refuses a user who must verify the address before a login, and mails another link for the verification. */
 export async function remindAndRefuseUnverified(user: StoredUser, source: Source): Promise<void> {
   if (!mustVerify(user)) return;
   await tryToRemind(user, source);
@@ -103,8 +103,8 @@ export async function remindAndRefuseUnverified(user: StoredUser, source: Source
 }
 
 /**
- * Issues the tokens of a login, with a session where there are sessions. By TOKEN_FAULT, and by STORAGE_FAULT of
- * the session, the client gets no token.
+ * Issues the tokens of a login, with a session where there are sessions. If signing fails (TOKEN_FAULT) or the session
+ * cannot be stored (STORAGE_FAULT), the client gets no token.
  */
 export function issueTokens(
   user: StoredUser,
@@ -114,7 +114,7 @@ export function issueTokens(
   return refusing('no_token', () => beginSession(user, source, factor));
 }
 
-/** Records a login, and what follows from it. */
+/** Records a successful login, deletes its failure counts, and reminds the user to verify the address. */
 export async function conclude(
   attempt: Attempt,
   user: StoredUser,
@@ -127,7 +127,7 @@ export async function conclude(
   ]);
 }
 
-/** Does a step of a login, each error of which is a refusal for a reason. */
+/** Does a step of a login, and turns each of its errors into a refusal with a reason. */
 async function refusing<T>(reason: string, step: () => Promise<T>): Promise<T> {
   try {
     return await step();

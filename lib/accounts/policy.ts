@@ -1,6 +1,6 @@
 /**
- * Who may do what (functions/README.md, Callers). Contracts name rows of this one table. Flows ask it again where
- * the answer depends on the user whom the request is about.
+ * Who may do what (functions/README.md, Callers). Each contract names a row of the one table in this file. Flows check
+ * the row again where the decision depends on the user whom the request is about.
  */
 import { DomainError } from '../ground/errors.ts';
 import { config, hasAttributes, hasSessions, sendsMail } from '../ground/settings.ts';
@@ -11,17 +11,20 @@ import type { Bearer } from '../options/sessions/bearer.ts';
 import type { StoredUser } from '../users/item.ts';
 import type { Role } from '../users/user.ts';
 
-/** The role of a caller, and whether the caller is an auditor: by the token or, where there are sessions, as stored. */
+/**
+ * The role of a caller, and whether the caller is an auditor: from the token or, where there are sessions, from the
+ * stored user.
+ */
 export interface Standing {
   /** The role in force; absent: the caller has no token. */
   readonly role?: Role | undefined;
   /** Whether the caller is an auditor in force. */
   readonly isAuditor?: boolean;
-  /** The standing as stored of a caller who lacks a second factor for it. */
+  /** The stored standing of a caller who lacks the second factor that this standing requires. */
   readonly withFactor?: Standing;
 }
 
-/** Who asks. */
+/** The caller of a request. */
 export interface Asking extends Standing {
   /** Whether the request is about the caller. */
   readonly isSelf: boolean;
@@ -32,27 +35,27 @@ export interface Asking extends Standing {
   readonly mayBeMaker: boolean;
 }
 
-/** Whether a kind of caller may ask for what is in a body, or in the query of a GET. */
+/** Whether a kind of caller may send the fields of a body, or the query parameters of a GET. */
 type Rule = (given: Fields, asking: Asking) => boolean;
 
 const always: Rule = () => true;
 const whileOpen: Rule = () => config.accounts === 'open';
 const namesNoOtherRole: Rule = ({ role }) => (role ?? 'user') === 'user';
 const namesNoAuditor: Rule = ({ auditor }) => !hasSessions(config) || auditor === undefined;
-/** Where no attribute is declared, the parameter is unknown. */
+/** The parameter `attributes` is unknown where no attribute is declared. */
 const asksForNoMore: Rule = ({ search, attributes }) =>
   search === undefined && (attributes === undefined || !hasAttributes(config));
 const asksForNoAdmin: Rule = ({ role }) => role !== 'admin';
-/** Where there are no mails, the field is unknown. */
+/** The field `invite` is unknown where the service sends no mails. */
 const invitesNobody: Rule = ({ invite = false }) => invite === false || !sendsMail(config);
-/** The caller's own role, sent back, is no change; but an admin who lacks a second factor may not name a role. */
+/** Callers may send their own role unchanged; but an admin who lacks a second factor may not send a role. */
 const keepsRole: Rule = (given, asking) =>
   asking.withFactor?.role === 'admin' ? given.role === undefined : namesNoOtherRole(given, asking);
-/** The caller's own auditor flag, sent back, is no change. */
+/** Callers may send their own auditor flag unchanged. */
 const keepsAuditor: Rule = (given, asking) =>
   namesNoAuditor(given, asking) || given.auditor === (asking.withFactor ?? asking).isAuditor;
 
-/** The kinds of callers of an operation. A caller may be of several: one that may is enough. */
+/** The kinds of callers of an operation. A caller may be of several kinds: it is enough that one of them is allowed. */
 interface Row {
   readonly anyone?: Rule;
   /** Whoever has a token. */
@@ -65,7 +68,7 @@ interface Row {
 
 // biome-ignore format: a table
 const table = {
-  /** Registration, login, and what needs no account. */
+  /** Registration, login, and other operations that need no account. */
   public:     { anyone: always },
   /** A registration, which is public too. */
   register:   { anyone: namesNoAttributeOfAdmins },
@@ -83,13 +86,13 @@ const table = {
   audit:      {                                                  auditor: always, admin: always },
   /** Deleting, suspending. */
   administer: {                                                                   admin: always },
-  /** The same for what an admin cannot do to itself. */
+  /** The same, for operations that admins cannot do to themselves. */
   administerOthers: {                                        admin: (_, { isSelf }) => !isSelf },
 } as const satisfies Readonly<Record<string, Row>>;
 
 /**
  * The standing of a caller in the session of the request. Where admins need a second factor, callers in a session
- * without one have the role `user`, and are no auditors.
+ * without a second factor have the role `user`, and are not auditors.
  */
 export function standingOf(caller: Bearer): Standing & Pick<StoredUser, 'role'> {
   const stored = { role: caller.role, isAuditor: caller.auditor === true };
@@ -98,7 +101,7 @@ export function standingOf(caller: Bearer): Standing & Pick<StoredUser, 'role'> 
     : stored;
 }
 
-/** Whether a caller sees all that is shown of any user. */
+/** Whether a caller sees all fields that responses show of any user. */
 export function seesAll({ role, isAuditor }: Standing): boolean {
   return role === 'admin' || isAuditor === true;
 }
@@ -106,15 +109,15 @@ export function seesAll({ role, isAuditor }: Standing): boolean {
 /** A row of the table. */
 export type Operation = keyof typeof table;
 
-/** A row of what needs no token. */
+/** A row of the operations that need no token. */
 export type PublicOperation = {
   [Name in Operation]: (typeof table)[Name] extends { anyone: Rule } ? Name : never;
 }[Operation];
 
 /**
- * Requires that a caller may do something.
+ * Requires that a caller is allowed to do an operation.
  * @param given the body, or the query of a GET
- * @throws {DomainError} FORBIDDEN, or SECOND_FACTOR_REQUIRED for a caller who may once there is a factor
+ * @throws {DomainError} FORBIDDEN, or SECOND_FACTOR_REQUIRED for a caller who would be allowed with a second factor
  */
 export function requireAllowed(operation: Operation, asking: Asking, given: Fields = {}): void {
   if (isAllowed(operation, asking, given)) return;

@@ -6,7 +6,10 @@ import type { Bearer } from '../options/sessions/bearer.ts';
 
 /** The parts of an outcome that the entry and the notice need. */
 interface Notified extends Done {
-  /** The user to whose address the notice goes: as before the change, or as after one that verifies the address. */
+  /**
+   * The user to whose address the notice is mailed: as before the change or, if the change verifies the address, as
+   * after it.
+   */
   readonly user: Recipient;
   /** The parts of the account that the notice names; none: there is no notice. */
   readonly parts: NoticeMessage['changed'];
@@ -15,7 +18,7 @@ interface Notified extends Done {
 }
 
 /**
- * Does work that is recorded, as {@link recording} does, and mails a notice to the user after a success.
+ * Does work and records it, as {@link recording} does. After a success, a notice is mailed to the user.
  * @returns what the work returns
  * @throws what the work throws
  */
@@ -36,7 +39,7 @@ interface Own {
 }
 
 /**
- * The same for what callers change of themselves.
+ * The same for callers who change their own account.
  * @param details of the entry
  * @param parts the parts of the account that the notice names; none: there is no notice
  * @returns what the work returns

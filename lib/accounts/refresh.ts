@@ -22,9 +22,9 @@ import {
 } from '../options/sessions/sessions.ts';
 
 /**
- * Exchanges a refresh token for new tokens. The session is written before the access token is signed: if
- * signing fails, the client sends the same refresh token again, and within a minute gets the same next one.
- * No line asks for a suspension, which has ended all sessions. A success leaves no entry.
+ * Exchanges a refresh token for new tokens. The session is written before the access token is signed: if signing fails,
+ * the client sends the same refresh token again, and within a minute gets the same next token. Suspensions need no
+ * check, because a suspension ends all sessions. A success is not recorded.
  * @throws {DomainError} REFRESH_TOKEN_INVALID, TOKEN_FAULT, STORAGE_FAULT
  */
 export async function refreshSession(token: string, source: Source): Promise<Tokens> {
@@ -44,8 +44,8 @@ export async function refreshSession(token: string, source: Source): Promise<Tok
 }
 
 /**
- * Exchanges a refresh token for the next one: compares the token with the session as read, and writes.
- * @returns the user, the session as it is then, and the next token
+ * Exchanges a refresh token for the next one: compares the token with the session as read, and writes the session.
+ * @returns the user, the session after the exchange, and the next token
  * @throws {Overtaken} when another request has written the session since it was read
  */
 async function rotate(

@@ -58,12 +58,12 @@ export async function register(own: NewUser, source: Source): Promise<Partial<To
 }
 
 /**
- * Registers a user for an identity that is linked to nobody. It is never linked to a user because that user
- * has the same address.
+ * Registers a user for an identity that is not linked to any user. An identity is never linked to an existing user
+ * merely because that user has the same address.
  * @param login the nonce of the ID token, and the name, if one is given
  * @returns the tokens of the first session
- * @throws {DomainError} EMAIL_NOT_VERIFIED, FIELD_INVALID, TOO_MANY_ATTEMPTS, EMAIL_REGISTERED,
- *   IDENTITY_LINKED, IDENTITY_TOKEN_INVALID for a nonce that was used, TOKEN_FAULT, STORAGE_FAULT
+ * @throws {DomainError} EMAIL_NOT_VERIFIED, FIELD_INVALID, TOO_MANY_ATTEMPTS, EMAIL_REGISTERED, IDENTITY_LINKED,
+ *   IDENTITY_TOKEN_INVALID for a nonce that was used, TOKEN_FAULT, STORAGE_FAULT
  */
 export async function registerByIdentity(
   login: { readonly nonce: string; readonly name?: string | undefined },
@@ -105,10 +105,9 @@ interface CreatedUser extends Omit<NewUser, 'password'> {
 }
 
 /**
- * Creates a user for a caller, who may change that user until somebody else has.
- * @throws {DomainError} FORBIDDEN where the caller is no stored admin, and the user is to be one;
- *   PASSWORD_OR_INVITATION, ADMIN_INVITED, FIELD_INVALID, MAILS_LIMITED, EMAIL_REGISTERED, HASHING_FAULT,
- *   STORAGE_FAULT
+ * Creates a user for a caller, who may change that user as long as the user has `made_by`.
+ * @throws {DomainError} FORBIDDEN where the user is to be an admin, and the caller is not stored as an admin;
+ *   PASSWORD_OR_INVITATION, ADMIN_INVITED, FIELD_INVALID, MAILS_LIMITED, EMAIL_REGISTERED, HASHING_FAULT, STORAGE_FAULT
  */
 export async function createUser(
   body: CreatedUser,
@@ -164,7 +163,7 @@ function nameIn(email: string): string {
 }
 
 /**
- * Records a registration of an address that is taken, and tells whoever has the address, where nobody else may know.
+ * Where responses must not reveal who has an account: records a registration of a taken address, and mails its holder.
  * @throws any other error of a registration
  */
 async function hideTaken(

@@ -1,6 +1,6 @@
 /**
  * Passwords that users set by a mailed link (functions/README.md, Password reset, Invitations). Every line is for
- * mailed links, or for the option that it names.
+ * mailed links, or for the option named at its end.
  */
 import { recordingFaults } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
@@ -17,8 +17,8 @@ import { recordingAndNotifying } from './recording.ts';
 import { accountReclaimed, passwordSet } from './ways-in.ts';
 
 /**
- * Sets a password by a token, which is valid once, and ends the other ways in ({@link accountReclaimed}). Whoever has
- * the mail has the address, which is then verified. By an invitation it is the first password.
+ * Sets a password by a token, which is valid once, and ends the other ways in ({@link accountReclaimed}). Whoever
+ * received the mail has the address, which therefore becomes verified. For an invited user it is the first password.
  * @throws {DomainError} RESET_TOKEN_INVALID, HASHING_FAULT, STORAGE_FAULT
  */
 export async function resetPassword(
@@ -43,14 +43,14 @@ export async function resetPassword(
       attributesRemoved(link.user), // attributes
     );
     const parts = via === 'invitation' ? [] : (['password', ...reclaimed.ways] as const); // invitations
-    // The reset has verified the address, and the limits of strangers' mails do not apply to its notice.
+    // The reset has verified the address, so the limits of mails that strangers cause do not apply to the notice.
     return { user, details: detailsOf(link.user, via), parts };
   };
   const known = { ...deed, by: id, on: id, details: detailsOf(found.user, via) };
   await recordingAndNotifying(known, () => untilWritten(read, reset, found));
 }
 
-/** An invited user's attributes are of whoever invited, and no stranger's. */
+/** The attributes of an invited user are kept: whoever sent the invitation has set them, not a stranger. */
 function attributesRemoved(user: StoredUser): Change {
   return isInvited(user) ? {} : strangersAttributesRemoved(user);
 }

@@ -1,7 +1,7 @@
 /**
- * How callers change themselves: by an open session, their current password or, who has none, an ID token, and
- * their code (functions/README.md, Current password, Identities, Second factor). Every line is for sessions, or for
- * the option that it names.
+ * How callers change their own account: with an open session, their current password or, if they have no password, an
+ * ID token, and their code (functions/README.md, Current password, Identities, Second factor). Every line is for
+ * sessions, or for the option named at its end.
  */
 import { DomainError, missingField } from '../ground/errors.ts';
 import { countingGuesses, countingReuse } from '../options/protection/counters.ts';
@@ -16,15 +16,15 @@ import {
   useNonceUp,
 } from './confirmation.ts';
 
-/** By what a caller confirms a request about itself. */
+/** The proof by which callers confirm a request about their own account. */
 export interface OwnConfirmation extends Confirmation {
   readonly caller: Bearer;
 }
 
 /**
- * Changes a caller who confirms the change by all that the caller has, and uses the code up. If others have
- * changed the user meanwhile, the user is read again: the session must still be open then, and the given password
- * must match one that others have set.
+ * Changes a caller who confirms the change by every proof that the account has, and uses up the code. If others have
+ * changed the user meanwhile, the user is read again: the session must still be open then, and if others have changed
+ * the password, the given password must match the new one.
  * @throws {DomainError} USER_NOT_FOUND, TOKEN_INVALID, CODE_REQUIRED, CODE_WRONG, STORAGE_FAULT, what
  *   {@link requireConfirmed} throws, and what the change throws
  */

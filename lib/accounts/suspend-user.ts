@@ -1,6 +1,6 @@
 /**
  * How admins suspend users, and lift suspensions (functions/README.md, Suspension). Every line is for suspensions, or
- * for the option that it names.
+ * for the option named at its end.
  */
 import { recording } from '../audit/record.ts';
 import type { Source } from '../ground/source.ts';
@@ -14,8 +14,8 @@ import { isSuspended } from '../users/user.ts';
 import { adminRequired, rewriteUser, writeUser } from '../users/write.ts';
 
 /**
- * Suspends a user who is not the last admin, ends all sessions of the user and voids all mailed links: when two
- * admins suspend each other, one of them fails. A user who is suspended already stays as is, and leaves no entry.
+ * Suspends a user who is not the last admin, ends all sessions of the user and voids all mailed links: when two admins
+ * suspend each other, one of them fails. A user who is already suspended is not changed, and no entry is written.
  * @param by the id of the admin
  * @throws {DomainError} USER_NOT_FOUND, LAST_ADMIN_SUSPENSION, STORAGE_FAULT
  */
@@ -40,9 +40,9 @@ export async function suspendUser(id: number, by: number, source: Source): Promi
 }
 
 /**
- * Lifts the suspension of a user. A user who is not suspended stays as is, and leaves no entry.
- * @param by the id of the caller, who must be stored as an admin: without sessions, admins who are suspended
- *   themselves may have a token
+ * Lifts the suspension of a user. A user who is not suspended is not changed, and no entry is written.
+ * @param by the id of the caller, who must be stored as an admin: without sessions, admins who are suspended themselves
+ *   may still have a token
  * @throws {DomainError} USER_NOT_FOUND, FORBIDDEN, STORAGE_FAULT
  */
 export async function liftSuspension(id: number, by: number, source: Source): Promise<void> {

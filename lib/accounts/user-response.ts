@@ -44,14 +44,14 @@ export function shownUser(
   };
 }
 
-/** The same where a user is shown whole, with the attributes, which the index of lists does not have. */
+/** The same for responses that show a whole user: with the attributes, which the index of lists does not have. */
 export function shownWithAttributes(user: StoredUser, caller: Standing & { readonly id?: number }) {
   const isForOwn = seesAll(caller) || caller.id === user.id;
   const attributes = isForOwn && hasAttributes(config) ? { attributes: attributesOf(user) } : {};
   return { ...shownUser(user, caller), ...attributes };
 }
 
-/** The fields that admins and auditors see besides where only one user is shown, of the options that are on. */
+/** The further fields that admins and auditors see in a response about one user, for the options that are on. */
 export function shownToReaders(user: StoredUser) {
   return {
     ...(hasSecondFactors(config) ? { second_factor: factorStanding(user) } : {}),
@@ -65,7 +65,7 @@ export function shownIdentity({ id, issuer, email, created_at }: StoredIdentity)
   return { id, issuer, email, created_at };
 }
 
-/** A passkey of another user, without what its last use has left. */
+/** A passkey of another user, without the data of its last use. */
 function listedPasskey(passkey: StoredPasskey) {
   const { id, name, created_at } = passkey;
   return { id, name, created_at, rp_id: domainOf(passkey) };

@@ -1,6 +1,6 @@
 /**
  * How a mailed link verifies an address (functions/README.md, Verified addresses). Every line is for verified
- * addresses, or for the option that it names.
+ * addresses, or for the option named at its end.
  */
 import { recordingFaults } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
@@ -20,19 +20,19 @@ import { makerForgotten, writeUser } from '../users/write.ts';
 import { type Confirmation, confirmsByPassword, requireConfirmed } from './confirmation.ts';
 import { recordingAndNotifying } from './recording.ts';
 
-/** The token of a link, and the proof by which its user confirms. */
+/** The token of a link, and the proof by which the user confirms the verification. */
 interface VerificationRequest extends Pick<Confirmation, 'idToken' | 'nonce'> {
   readonly token: string;
   readonly password?: string | undefined;
 }
 
 /**
- * Marks an address as verified by a token, which is valid once, and the password of the account:
- * whoever opens the link of an account that somebody else made with the address verifies nothing. If the
- * user has another address, this one replaces it, and all sessions end but the one that asked for it. A
- * repetition of what was done needs the password too, and changes, records and mails nothing.
- * @throws {DomainError} VERIFICATION_TOKEN_INVALID, TOKEN_AND_PASSWORD_REQUIRED, EMAIL_REGISTERED,
- *   STORAGE_FAULT, and what the confirmation throws
+ * Marks an address as verified, by a token that is valid once and the password of the account: if somebody else has
+ * made an account with one's address, opening its link verifies nothing. If the user has another address, the verified
+ * address replaces it, and all sessions end except the session that requested the new address. A repeated request needs
+ * the password too, and changes, records and mails nothing.
+ * @throws {DomainError} VERIFICATION_TOKEN_INVALID, TOKEN_AND_PASSWORD_REQUIRED, EMAIL_REGISTERED, STORAGE_FAULT, and
+ *   what the confirmation throws
  */
 export async function verifyAddress(request: VerificationRequest, source: Source): Promise<void> {
   const { token, password: currentPassword, idToken, nonce } = request;

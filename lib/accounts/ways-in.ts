@@ -1,4 +1,4 @@
-/** The ways into an account: the password, open sessions, and those that options give. */
+/** The ways into an account: the password, open sessions, and the ways that options add. */
 import { identitiesReleased, identitiesUnlinked } from '../options/identities/identities.ts';
 import { invitationAccepted } from '../options/invitations/invitation.ts';
 import { hasPasskey, passkeysReleased, passkeysRemoved } from '../options/passkeys/passkeys.ts';
@@ -16,8 +16,8 @@ export function passwordSet(password_hash: string): Change {
 }
 
 /**
- * The change that goes with the new password of an account which somebody gets back by its mailbox or by a command on
- * the machine: the password is the only way in then. The mailbox alone must not replace a second factor.
+ * The change that accompanies a new password when somebody regains an account by its mailbox, or by a command on the
+ * machine: the password becomes the only way in. The mailbox alone must not replace a second factor.
  */
 export function accountReclaimed(user: StoredUser, by: 'mailbox' | 'machine'): Required<Change> {
   const keepsPasskeys = by === 'mailbox' && mustHaveFactor(user); // second factor
@@ -29,7 +29,7 @@ export function accountReclaimed(user: StoredUser, by: 'mailbox' | 'machine'): R
 }
 
 /**
- * The change after which nobody logs in without the password. It goes with a password that somebody else sets,
+ * The change after which nobody can log in without the password. It accompanies a password that somebody else sets,
  * because whoever knew the password before may have added another way in.
  */
 export function otherWaysRemoved(user: StoredUser): Required<Change> {
@@ -39,7 +39,7 @@ export function otherWaysRemoved(user: StoredUser): Required<Change> {
   );
 }
 
-/** The change after which a user has no second factor, and no passkey, which is one. */
+/** The change that removes the second factor of a user, and the passkeys, which are second factors too. */
 export function allFactorsRemoved(user: StoredUser): Required<Change> {
   return merged(
     hasCodes(user) ? codeFactorRemoved : {}, // second factor
@@ -47,7 +47,7 @@ export function allFactorsRemoved(user: StoredUser): Required<Change> {
   );
 }
 
-/** The change that deletes the items of the ways in of a user who is deleted. */
+/** The change that deletes the items of all ways in when their user is deleted. */
 export function waysInReleased(user: StoredUser): Change {
   return merged(
     identitiesReleased(user), // identities
