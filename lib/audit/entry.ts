@@ -12,11 +12,11 @@ export const results = ['SUCCESS', 'FAILURE'] as const;
 /** An audit entry, as it is stored and as responses show it. */
 export interface AuditEntry {
   readonly id: number;
-  /** The user who did it; null when none is known. */
+  /** The id of the user who did the action; null: not known. */
   readonly user_id: number | null;
   readonly action: Action;
   readonly resource: string;
-  /** To whom it was done. */
+  /** The id of the user, or of another thing, that the action was done to. */
   readonly resource_id: string | null;
   readonly ip_address: string | null;
   readonly user_agent: string | null;
@@ -35,13 +35,13 @@ export interface AuditedAction {
   readonly resource_id?: string | number | undefined;
   readonly ip_address?: string | undefined;
   readonly user_agent?: string | undefined;
-  /** The id of the request. It is stored beside the entry, and is no part of it. */
+  /** The id of the request. It is stored beside the entry, and is not part of the entry. */
   readonly request_id?: string | undefined;
   readonly result: (typeof results)[number];
   readonly details?: unknown;
 }
 
-/** Characters that are kept (functions/README.md, What is audited). */
+/** The most characters that are stored of each field (functions/README.md, What is audited). */
 const limits = {
   resource: 100,
   resource_id: 100,
@@ -84,13 +84,13 @@ export function redact(details: unknown): unknown {
   );
 }
 
-/** Ids of one millisecond. */
+/** The number of ids of one millisecond. */
 const idsPerMillisecond = 4096;
 
 /**
- * An id without a counter: a safe integer, not negative, of the millisecond and a random tail. Ids
- * are ordered by time as long as the clock shows a time from 2026 to 2095.
- * @param random an integer from 0 up to, not including, its argument
+ * An id without a counter: a non-negative safe integer, made of the millisecond and a random tail. Ids are ordered by
+ * time as long as the clock shows a time from 2026 to 2095.
+ * @param random returns an integer from 0 up to, but not including, its argument
  */
 export function makeAuditId(now: Date, random: (below: number) => number = randomInt): number {
   return timeOfId(now) * idsPerMillisecond + random(idsPerMillisecond);
@@ -110,13 +110,13 @@ function isEmpty(value: unknown) {
   return value === undefined || value === null || value === '';
 }
 
-/** Milliseconds since 1970 at which ids begin: 2026-01-01. */
+/** The instant from which ids count, in milliseconds since 1970: 2026-01-01. */
 const idEpoch = Date.UTC(2026, 0, 1);
 
-/** Milliseconds that have ids under 2^53: until the year 2095. */
+/** The number of milliseconds whose ids are less than 2^53: they end in the year 2095. */
 const idPeriod = 2 ** 53 / idsPerMillisecond;
 
-/** Milliseconds since ids began. A wrong clock, before or after the period, wraps around. */
+/** Milliseconds since {@link idEpoch}. A time outside the period, which only a wrong clock shows, wraps around. */
 function timeOfId(now: Date): number {
   const time = (now.getTime() - idEpoch) % idPeriod;
   return time < 0 ? time + idPeriod : time;

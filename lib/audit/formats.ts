@@ -2,17 +2,19 @@
 import type { AuditEntry } from './entry.ts';
 import { type AuditPage, attributes } from './query.ts';
 
-/** An entry as operators export it, with what is stored beside it. */
+/** An entry as operators export it, with the data that is stored beside the entry. */
 export interface ExportedEntry extends AuditEntry {
   readonly request_id: string | null;
-  /** The number of the file that sealed it first; null if it is not sealed. */
+  /** The number of the file that first sealed the entry; null if the entry is not sealed. */
   readonly file: number | null;
 }
 
 /** The places where a value begins, or where some spreadsheets begin a cell or a row even within quotes. */
 const cell = '(?<=^|[,;\\t\\r\\n])';
 
-/** The begin of a cell that a spreadsheet would run as a formula. It may take away a tab or a CR. */
+/**
+ * The beginning of a cell that a spreadsheet would run as a formula. The spreadsheet may first remove a tab or a CR.
+ */
 const formula = new RegExp(`${cell}(?="*[=+\\-@＝＋－＠\\t\\r])`, 'g');
 
 const formats = formatsOf(attributes);
@@ -20,7 +22,7 @@ const formats = formatsOf(attributes);
 /** The forms in which operators export entries. */
 export const exportFormats = formatsOf([...attributes, 'request_id', 'file']);
 
-/** Entries as one text, and how many of them are in it. */
+/** Entries as one text, and their number. */
 export interface WrittenPage {
   readonly text: string;
   readonly count: number;
@@ -55,7 +57,7 @@ export function writePage(
 
 type Value = string | number | boolean | null;
 
-/** @param columns the attributes of an entry that are written, in the order that it has them */
+/** @param columns the attributes of an entry that are written, in the order of the entry */
 function formatsOf<Column extends string>(columns: readonly Column[]) {
   type Entry = Readonly<Record<Column, Value>>;
   return {
@@ -77,12 +79,12 @@ function toCsv(value: Value): string {
 /** The most bytes that a character can take. */
 const heaviest = 6;
 
-/** Bytes of the entries: 4 MB, less what stands around them. */
+/** The most bytes of the entries: 4 MB, less the text around the entries. */
 const maxWeight = 3_999_000;
 
 /** How many lines fit into 4 MB; at least one. */
 function countFitting(lines: readonly string[]): number {
-  // This suffices nearly always, and is much faster.
+  // This estimate suffices nearly always, and is much faster.
   if (heaviest * lines.reduce((sum, line) => sum + line.length, 0) < maxWeight) return lines.length;
   let weight = 0;
   const tooMany = lines.findIndex((line) => {

@@ -11,7 +11,7 @@ import { shards } from './record.ts';
 /** The conditions that entries must meet, all of them. */
 export interface AuditFilter {
   readonly userId?: number | undefined;
-  /** The id of a user: what this user did, or what was done to this user. */
+  /** The id of a user: entries about actions by this user, or on this user. */
   readonly about?: number | undefined;
   readonly action?: Action | undefined;
   readonly result?: AuditEntry['result'] | undefined;
@@ -32,7 +32,7 @@ export function requireQueryable({ since, until, about, userId, resourceId }: Au
   }
 }
 
-/** The attributes that responses show, in this order: no index keys, and nothing of the write. */
+/** The attributes that responses show, in this order: no index keys, and no data of the write. */
 export const attributes: readonly (keyof AuditEntry)[] = [
   'id',
   'user_id',
@@ -46,12 +46,12 @@ export const attributes: readonly (keyof AuditEntry)[] = [
   'created_at',
 ];
 
-/** A page of entries. Those that the service did not write may be odd ({@link shown}). */
+/** A page of entries. Entries that the service did not write may have other types ({@link shown}). */
 export interface AuditPage extends Omit<Page, 'entries'> {
   readonly entries: readonly AuditEntry[];
 }
 
-/** Entries that one request reads at most, wanted or not. */
+/** The most entries that one request reads, whether or not they match. */
 const mostRead = 2000;
 
 /**
@@ -79,7 +79,7 @@ export async function listEntries(
   return { ...page, entries: page.entries as readonly unknown[] as readonly AuditEntry[] };
 }
 
-/** An attribute of an entry as responses show it: one that the service did not write may have any type. */
+/** An attribute of an entry as responses show it: in an entry that the service did not write, it may have any type. */
 export function shown(value: AttributeValue | undefined): string | number | null {
   if (!value || value.NULL) return null;
   if (value.S !== undefined) return value.S;
@@ -106,9 +106,9 @@ export function matching({ userId, about, action, result, resourceId, ipAddress 
 type Plan = readonly [IndexDefinition, (filter: AuditFilter) => readonly string[] | undefined];
 
 /**
- * Which index serves which filter: the first one that does. It holds every entry of the filter and
- * few others; for `about` only what was done to the user, to which {@link alsoDoneBy} adds the rest. The
- * time is part of its sort key; {@link matching} checks the other conditions.
+ * Which index serves which filter: the first index that can is used. It holds every entry of the filter and few others;
+ * for `about` it holds only the actions on the user, and {@link alsoDoneBy} adds the actions by the user. The time is
+ * part of the sort key of each index; {@link matching} checks the other conditions.
  */
 const plans: readonly Plan[] = [
   [auditIndexes.byResourceId, ({ resourceId }) => (resourceId ? [resourceId] : undefined)],
@@ -134,7 +134,9 @@ function planFor(filter: AuditFilter) {
   throw new Error('No index is for the filter');
 }
 
-/** Of the entries about a user, what the user did to others, or to the trail: their `resource_id` differs. */
+/**
+ * Of the entries about a user, the actions of the user on others or on the audit trail: their `resource_id` differs.
+ */
 function alsoDoneBy({ about, ...filter }: AuditFilter): Partial<Pick<PageRequest, 'also'>> {
   if (about === undefined) return {};
   const partition = String(about);

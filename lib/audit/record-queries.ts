@@ -14,8 +14,8 @@ import { record } from './record.ts';
 type Reader = Source & { readonly user_id: number };
 
 /**
- * Records a query of the audit trail where AUDIT_DETAIL is full: the first one of a caller with a
- * filter, and another one after an hour. Never throws.
+ * Records a query of the audit trail where AUDIT_DETAIL is full: at most once an hour for the same caller and filter.
+ * Never throws.
  */
 export async function recordRead(
   reader: Reader,
@@ -33,7 +33,7 @@ export async function recordRead(
   });
 }
 
-/** Records that entries were sent in a form to be kept. Never throws. */
+/** Records that entries were sent in a format that is meant to be kept. Never throws. */
 export function recordExport(
   reader: Reader,
   details: {
@@ -50,8 +50,8 @@ export function recordExport(
 const period = hour;
 
 /**
- * Marks, by a conditional write, that a query leaves an entry: of parallel queries one writes the entry,
- * whichever instances of the function they run in.
+ * Marks, by a conditional write, that a query leaves an entry: of parallel queries only one writes the entry, even if
+ * they run in different instances of the function.
  * @returns false when another query has left an entry within the period; true when that is unknown
  */
 async function markRead(key: { readonly pk: string }, now: number): Promise<boolean> {

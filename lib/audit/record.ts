@@ -9,7 +9,7 @@ import { config } from '../ground/settings.ts';
 import { day, patiently, seconds } from '../ground/time.ts';
 import { type AuditEntry, type AuditedAction, makeAuditId, makeEntry } from './entry.ts';
 
-/** Partitions over which a key that many writes share is spread: 1,000 writes a second each. */
+/** The number of partitions over which a key that many writes share is spread. Each takes 1,000 writes a second. */
 const shardCount = 8;
 export const shards = Array.from({ length: shardCount }, (_, shard) => String(shard));
 
@@ -24,7 +24,7 @@ export interface EntryWrite {
 }
 
 /**
- * The first write of an entry.
+ * The data that is stored beside a new entry.
  * @throws {ConfigError} when AUDIT_RETENTION_DAYS is out of range
  */
 export function newWrite(entry: AuditEntry): EntryWrite {
@@ -34,7 +34,7 @@ export function newWrite(entry: AuditEntry): EntryWrite {
   };
 }
 
-/** The time to live with which an entry is written; none where entries stay for ever. */
+/** The time to live with which an entry is written; none where entries are kept for ever. */
 export function timeToLive(
   { created_at }: Pick<AuditEntry, 'created_at'>,
   days: number,
@@ -46,12 +46,12 @@ export function timeToLive(
 type RecordedAction = Omit<AuditedAction, 'resource' | 'result' | 'details'> &
   Partial<Pick<AuditedAction, 'resource' | 'result'>> & { readonly details?: object | undefined };
 
-/** A deed that is recorded: from where, by whom, and to whom. */
+/** A deed that is recorded: its origin, the user who does it, and the user or thing that it is done to. */
 export interface Deed extends Pick<RecordedAction, 'action' | 'resource' | 'details'> {
   readonly source: Pick<RecordedAction, 'ip_address' | 'user_agent' | 'request_id'>;
-  /** The id of the user who does it; absent: nobody knows. */
+  /** The id of the user who does it; absent: not known. */
   readonly by?: number | undefined;
-  /** The id of the user, or of another thing, to whom it is done; absent: nobody knows yet. */
+  /** The id of the user, or of another thing, that it is done to; absent: not known yet. */
   readonly on?: number | undefined;
 }
 
@@ -64,7 +64,7 @@ export interface Done {
 }
 
 /**
- * Does work, and leaves an entry of its success or, as {@link recordingFaults} does, of a fault.
+ * Does work, and writes an entry of its success or, as {@link recordingFaults} does, of a fault.
  * @returns what the work returns
  * @throws what the work throws
  */
@@ -80,8 +80,8 @@ export async function recording(deed: Deed, work: () => Promise<unknown>): Promi
 }
 
 /**
- * Does a part of the work that an entry records. If the store or the signing of a token fails, or the change may
- * have been made despite an error, the entry is left as a FAILURE; any other error leaves none.
+ * Does a part of the work that an entry records. If the store or the signing of a token fails, or the change may have
+ * been made despite an error, an entry with the result FAILURE is written; for any other error no entry is written.
  * @returns what the work returns
  * @throws what the work throws
  */
@@ -123,18 +123,16 @@ export async function record(action: RecordedAction): Promise<void> {
   }
 }
 
-/**
- * Attempts to find a free id: two entries of one millisecond have the same id once in 4,096 times.
- */
+/** The most attempts to find a free id: two entries of one millisecond have the same id once in 4,096 times. */
 const maxDraws = 5;
 
 /**
- * Writes an entry under its id, or under another id of the same millisecond when that is taken. The
- * same entry and write id leave one entry, however often they are written.
- * @param deadline in milliseconds of performance.now(), which no setting of the clock changes;
- *   absent: as long as the store takes
+ * Writes an entry under its id, or under another id of the same millisecond when its id is taken. However often the
+ * same entry is written with the same write id, it is stored only once.
+ * @param deadline in milliseconds of performance.now(), which does not change when the clock is set; absent: as long as
+ *   the store takes
  * @returns the entry with the id that it has
- * @throws {Error} when it is not known to be written: STORAGE_FAULT, or no id was free
+ * @throws {Error} when it is not known that the entry was written: STORAGE_FAULT, or no id was free
  */
 export async function writeEntry(
   entry: AuditEntry,
@@ -149,7 +147,7 @@ export async function writeEntry(
 }
 
 /**
- * Writes an entry, once however often it is called with the same entry and write id.
+ * Writes an entry. Calls with the same entry and write id store it only once.
  * @returns false when another entry has the id
  * @throws {DomainError} STORAGE_FAULT
  */
@@ -178,8 +176,8 @@ export function toItem(entry: AuditEntry, { writeId, requestId, expiresAt }: Ent
 }
 
 /**
- * The index keys of an entry, which depend on the entry alone. Without its key, an entry is not in
- * an index.
+ * The index keys of an entry, which depend on the entry alone. An entry without the key of an index is not in that
+ * index.
  */
 export function indexKeys(entry: AuditEntry): Readonly<Record<string, string>> {
   const { id, user_id, action, resource_id, result, created_at } = entry;
@@ -199,7 +197,7 @@ export function logUnwritten(error: unknown, write: EntryWrite, entry?: AuditEnt
   logError(entryNotWritten, { fault: faultName(error), ...write, entry });
 }
 
-/** The details of the entry of an operation that a fault ended. */
+/** The details of the entry of an operation that ended with a fault. */
 export function faultDetails(error: unknown, { mayHaveHappened }: { mayHaveHappened: boolean }) {
   return {
     error: error instanceof DomainError && !error.cause ? error.code : faultName(error),
@@ -211,10 +209,7 @@ function timeToLiveOf(entry: AuditEntry) {
   return timeToLive(entry, config.auditRetentionDays);
 }
 
-/**
- * The entry with the id of a draw. It depends only on the write id, so that a replay draws the same
- * ids.
- */
+/** The entry with the id of a draw. The id depends only on the write id, so that a replay draws the same ids. */
 function drawId(entry: AuditEntry, writeId: string, draw: number): AuditEntry {
   if (draw === 0) return entry;
   const tail = createHash('sha256').update(`${writeId}#${draw}`).digest().readUInt32BE();

@@ -3,9 +3,9 @@ import { leastRetention } from '../ground/settings.ts';
 import { dayInMilliseconds } from '../ground/time.ts';
 
 /**
- * Whether DynamoDB may have deleted an entry by then. A time to live that is shorter than the
- * shortest setting is ignored: somebody else wrote it.
- * @param expires_at seconds since 1970, as in the table and in lines
+ * Whether DynamoDB may have deleted an entry by a time. A time to live that is shorter than the shortest setting is
+ * ignored, because the service has not written it.
+ * @param expires_at seconds since 1970, as in the table and in the lines of seal files
  * @param now milliseconds since 1970
  */
 export function hasExpired(

@@ -1,4 +1,6 @@
-/** Endpoints for callers with a token: the token is checked (401) before what the caller may do (403). */
+/**
+ * Endpoints for callers with a token: the token is checked first (401), and then the permission of the caller (403).
+ */
 import {
   type Asking,
   type PublicOperation,
@@ -34,7 +36,7 @@ export function protectedEndpoint<const C extends ProtectedContract>(
   return endpoint(contract, [authenticate(contract), authorize], handle, permit);
 }
 
-/** An endpoint for anyone, where the policy says what may be asked for. */
+/** An endpoint for anyone, where the policy decides which fields may be sent. */
 export function permittingEndpoint<const C extends Contract & { readonly may: PublicOperation }>(
   contract: C,
   handle: (request: RequestTo<C>) => Promise<ApiResponse> | ApiResponse,
@@ -69,8 +71,8 @@ export function requireBearer({ bearer }: Pick<AuthenticatedRequest, 'bearer'>) 
 }
 
 /**
- * A request of callers about themselves, for endpoints that exist only where there are sessions: its body, the
- * caller as stored, and where it comes from.
+ * A request of callers about themselves, for endpoints that exist only where there are sessions: its body, the caller
+ * as stored, and the origin of the request.
  * @throws {DomainError} TOKEN_INVALID
  */
 export function ownRequest<Body extends object>(
@@ -79,12 +81,12 @@ export function ownRequest<Body extends object>(
   return { ...request.body, caller: requireBearer(request), source: sourceOf(request) };
 }
 
-/** Throws where the policy does not let the caller of a request ask for what it has. */
+/** Makes the check that the policy lets the caller of a request send its fields. */
 function permitOf({ may }: Contract) {
   return (event: IncomingEvent, given?: Fields) => requireAllowed(may, askingOf(event), given);
 }
 
-/** Who asks, as the policy sees it before it reads the user whom the request is about. */
+/** The caller as the policy knows the caller before the user whom the request is about is read. */
 function askingOf({ claims, pathParameters }: IncomingEvent): Asking {
   const isSelf = pathParameters?.id === String(claims?.id);
   return { ...claims, isSelf, mayBeMaker: !isSelf };
@@ -107,10 +109,9 @@ function recognise(): Middleware {
 }
 
 /**
- * Who asks, by the token of a request. Where there are sessions, it is the stored user whose standing
- * is in the claims.
- * @throws {DomainError} NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, STORAGE_FAULT, and what
- *   {@link verifyToken} throws when no secret can be read
+ * The caller, by the token of a request. Where there are sessions, the claims have the standing of the stored user.
+ * @throws {DomainError} NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, STORAGE_FAULT, and what {@link verifyToken} throws
+ *   when no secret can be read
  */
 async function callerOf(
   event: IncomingEvent,
@@ -124,7 +125,7 @@ async function callerOf(
   return bearer ? { bearer, claims: { ...claims, ...standingOf(bearer) } } : { claims };
 }
 
-/** Puts who asks into the event, as {@link callerOf} finds it. */
+/** Puts the caller whom {@link callerOf} finds into the event. */
 function authenticate(contract: Contract): Middleware {
   const authenticateBefore: NonNullable<Middleware['before']> = async ({ event }) => {
     Object.assign(event, await callerOf(event, contract));

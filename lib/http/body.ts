@@ -52,8 +52,8 @@ function checkBytes(): Middleware {
 const jsonMediaType = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 /**
- * Bytes: several times what the longest fields take. The parser looks at every value for forbidden
- * keys, which takes half a second of processor time for a megabyte of small values.
+ * In bytes: several times the size of the longest fields. The parser looks at every value for forbidden keys, which
+ * takes half a second of processor time for a megabyte of small values.
  */
 const maxBody = 64 * 1024;
 

@@ -6,7 +6,7 @@ import type { ApiRequest } from './request.ts';
 
 /**
  * The page of a list that a request asks for.
- * @param scope names the list and its filters; a cursor of another one is refused
+ * @param scope names the list and its filters; a cursor of another scope is refused
  * @throws what {@link decodeCursor} throws
  */
 export async function pageOf(
@@ -21,8 +21,8 @@ export async function pageOf(
 
 /**
  * The position that a cursor holds.
- * @throws {DomainError} PARAMETER_INVALID for one that was not issued for this list; what
- *   {@link signingKeys} throws
+ * @throws {DomainError} PARAMETER_INVALID for a cursor that was not issued for this list; what {@link signingKeys}
+ *   throws
  */
 export async function decodeCursor(scope: string, cursor: string): Promise<string> {
   const position = Buffer.from(cursor.replace(/\..*/s, ''), 'base64url').toString();
@@ -67,7 +67,7 @@ function isSame(one: string, other: string): boolean {
   return bytes.length === otherBytes.length && timingSafeEqual(bytes, otherBytes);
 }
 
-/** The signed text begins with it, so that no signature for another purpose is valid for a cursor. */
+/** The signed text begins with this purpose, so that no signature for another purpose is valid for a cursor. */
 const purpose = 'cursor.v1';
 
 function makeCursor({ keyObject }: SigningKey, scope: string, position: string): string {

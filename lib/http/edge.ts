@@ -1,6 +1,6 @@
 /**
- * Recognises requests that have come through CloudFront (infra/runbooks.md, CloudFront), which alone knows the
- * value of the origin header. Of these requests CloudFront says who the viewer is.
+ * Recognises requests that have come through CloudFront (infra/runbooks.md, CloudFront), which alone knows the value of
+ * the origin header. For these requests, CloudFront states the address of the viewer.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -12,15 +12,15 @@ import type { IncomingEvent, Middleware } from './request.ts';
 /** Milliseconds after which the secret is read again, so that a new value is known by then. */
 const refreshInterval = 300_000;
 
-/** The digests of the values that count: two, while one replaces another. */
+/** The digests of the valid values: two while a new value replaces the old one. */
 const valuesInForce = /* @__PURE__ */ cached(readValues, {
   lifetime: refreshInterval,
   event: 'edge-secret-not-read',
 });
 
 /**
- * Where the service is behind CloudFront, rejects requests that have not come through it with FORBIDDEN, and makes
- * the viewer's address the source of the others; elsewhere it does nothing.
+ * Where the service is behind CloudFront, rejects with FORBIDDEN all requests that have not come through it, and makes
+ * the viewer's address the source address of all other requests. Elsewhere this does nothing.
  */
 export function fromEdge(): Middleware {
   const fromEdgeBefore: NonNullable<Middleware['before']> = async ({ event }) => {
@@ -53,7 +53,7 @@ async function believeCloudFront(event: IncomingEvent): Promise<void> {
   event.requestContext.http.sourceIp = address;
 }
 
-/** Of equal length, as a comparison in constant time needs it. */
+/** All digests have the same length, which a comparison in constant time requires. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

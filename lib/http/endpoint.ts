@@ -21,7 +21,7 @@ import { mapErrors, render } from './response.ts';
 
 /**
  * An endpoint for anyone.
- * @param first throws for what is refused before the body is looked at
+ * @param first throws to refuse a request before its body is read
  */
 export function publicEndpoint<const C extends Contract & { readonly may: 'public' }>(
   contract: C,
@@ -32,16 +32,16 @@ export function publicEndpoint<const C extends Contract & { readonly may: 'publi
   return endpoint(contract, checks, handle);
 }
 
-/** Throws where a caller may not ask for what is in a body, or in the query of a GET. */
+/** Throws where a caller may not send the fields of a body, or the query parameters of a GET. */
 type Permit = (event: IncomingEvent, given: Fields) => void;
 
 /**
- * The one middleware stack, around one endpoint's work. The checks run in their order: settings that only a
- * deployment knows (500), CloudFront (403), token (401), role (403), body and query (400), id (404). An error runs
- * from the last `use` to the first: mapErrors makes an HTTP error of it, httpErrorHandler a response, and render
- * gives that its headers.
+ * The one middleware stack, around the handler of an endpoint. The checks run in their order: settings that only a
+ * deployment knows (500), CloudFront (403), token (401), role (403), body and query (400), id (404). An error passes
+ * from the last `use` to the first: mapErrors turns it into an HTTP error, httpErrorHandler turns that error into a
+ * response, and render adds the headers of the response.
  * @param checks throw for callers who may not call the endpoint
- * @param permit throws where the caller may not ask for what the request has
+ * @param permit throws where the caller may not send the fields of the request
  */
 export function endpoint<const C extends Contract>(
   contract: C,
@@ -66,7 +66,7 @@ export function endpoint<const C extends Contract>(
 }
 
 /**
- * The body of a request as its contract has it.
+ * The body of a request, parsed by its contract.
  * @throws {DomainError} the errors of its rules, and what `permit` throws
  */
 export function checkBody(
@@ -82,9 +82,9 @@ export function checkBody(
 
 /**
  * The values of the query parameters of a request.
- * @throws {DomainError} PARAMETER_INVALID naming the first that breaks its rule; where unknown ones are
- *   refused, because a client would take an ignored filter for one that was applied, also for them; and
- *   what `permit` throws
+ * @throws {DomainError} PARAMETER_INVALID naming the first parameter that breaks its rule, or an unknown parameter
+ *   where the contract refuses these, because a client would take an ignored filter for an applied one; and what
+ *   `permit` throws
  */
 export function checkQuery(contract: Contract, event: IncomingEvent, permit?: Permit): unknown {
   const { query, refusesOtherParameters } = contract;
@@ -100,7 +100,7 @@ export function checkQuery(contract: Contract, event: IncomingEvent, permit?: Pe
   throw invalidParameter(field, rule);
 }
 
-/** Checks a request by its contract, and puts what comes out into the event. */
+/** Checks a request by its contract, and puts the results into the event. */
 function checkInput(contract: Contract, permit: Permit | undefined): Middleware {
   const checkInputBefore: NonNullable<Middleware['before']> = ({ event }) => {
     if (contract.body) event.body = checkBody(contract, fieldsOf(event.body), event, permit);

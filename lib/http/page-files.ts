@@ -13,8 +13,8 @@ import { type ApiRequest, type ApiResponse, accepts } from './request.ts';
 export type FileNames = Readonly<Record<string, string>>;
 
 /**
- * The response to GET or HEAD of a text that clients may cache, if they ask each time whether it has
- * changed (RFC 9111, section 5.2.2.4). It is compressed where the client accepts that, and has another tag then.
+ * The response to GET or HEAD of a text that clients may cache, if they ask each time whether the text has changed (RFC
+ * 9111, section 5.2.2.4). Where the client accepts it, the text is compressed, and has another entity tag.
  */
 export function revalidated(
   { headers, requestContext: { http } }: ApiRequest,
@@ -34,7 +34,7 @@ export function revalidated(
       ...(coding && !isKnown && { 'Content-Encoding': coding }),
       ...ownHeaders,
     },
-    // It is set without a body too, because a gateway would add a type of its own.
+    // The type is set without a body too, because a gateway would add a type of its own.
     contentType: text.contentType,
     body: isEmpty ? '' : coding ? gzipSync(text.body) : text.body,
   };
@@ -48,7 +48,7 @@ export function fileNames(page: string): FileNames {
   return JSON.parse(readFileSync(join(config.staticFiles, page, 'names.json'), 'utf8'));
 }
 
-/** The content codings of the stored files, the smaller one first, and how their names end. */
+/** The content codings of the stored files, the coding with the smaller files first, and the ends of the file names. */
 const codings = [
   ['br', '.br'],
   ['gzip', '.gz'],
@@ -63,7 +63,7 @@ const contentTypes: Readonly<Record<string, string>> = {
 
 /**
  * The response to a request for `{file}`, in a content coding that the client accepts.
- * @param names what {@link fileNames} gives for the page
+ * @param names the result of {@link fileNames} for the page
  * @throws {DomainError} FILE_NOT_FOUND
  */
 export function serveFile(

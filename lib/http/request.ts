@@ -52,7 +52,7 @@ type QueryOf<C> = C extends {
   ? { readonly query: v.InferOutput<v.ObjectSchema<Entries, undefined>> }
   : unknown;
 
-/** A request that a contract lets pass: the body and the query parameters are what it made of them. */
+/** A request that a contract accepts: the body and the query parameters are the values that the contract has parsed. */
 export type RequestTo<C extends Contract> = (C extends { readonly may: PublicOperation }
   ? ApiRequest
   : AuthenticatedRequest) &
@@ -82,8 +82,8 @@ export type Handler = (
 export type EndpointHandler = Handler & { readonly route: string };
 
 /**
- * The request's id and origin for audit entries, as the gateway gives them, never from a header; and the
- * language of its mails.
+ * The id and the origin of a request for audit entries, which come from the gateway and never from a header; and the
+ * language of the mails that the request causes.
  */
 export function sourceOf({ headers, requestContext }: ApiRequest): Source {
   const { http, requestId } = requestContext;
@@ -108,17 +108,17 @@ export function preferredLanguage<T extends string>(
 }
 
 /**
- * Whether a header such as Accept or Accept-Encoding names a value itself, not only by a wildcard, and
- * does not refuse it by a quality of 0.
+ * Whether a header such as Accept or Accept-Encoding names a value itself, not only by a wildcard, and does not refuse
+ * the value by a quality of 0.
  */
 export function accepts(header: string | undefined, value: string): boolean {
   return rangesOf(header ?? '').some(({ type, quality }) => type === value && quality > 0);
 }
 
 /**
- * The offered media type that an Accept header prefers: by quality, then by precision, then by the
- * order in the header, then by the order of the offer. It is the first of the offer when there is
- * no header, or when no type is acceptable.
+ * The offered media type that an Accept header prefers: by quality, then by precision, then by the order in the header,
+ * then by the order of the offer. The first type of the offer is returned when there is no header, or when no type is
+ * acceptable.
  */
 export function preferredType<T extends string>(
   header: string | undefined,

@@ -14,10 +14,7 @@ import { type ApiResponse, accepts, type Middleware } from './request.ts';
 /** The content type of JSON. */
 export const jsonType = 'application/json; charset=utf-8';
 
-/**
- * Headers of every response: no cache keeps it, and browsers treat it as mere data (ASVS 5.0,
- * V3.4).
- */
+/** Headers of every response: no cache stores the response, and browsers treat it only as data (ASVS 5.0, V3.4). */
 const commonHeaders = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
@@ -35,7 +32,7 @@ interface HttpError {
   readonly body: object;
 }
 
-/** Renders what a handler returned, and errors, with the headers that all responses carry. */
+/** Renders the responses of handlers, and errors, with the headers that all responses have. */
 export function render(): Middleware {
   const rendered = (
     requestId: string | undefined,

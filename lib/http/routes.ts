@@ -1,9 +1,9 @@
 import type { EndpointHandler, Handler } from './request.ts';
 
 /**
- * The handler of a function that serves several endpoints, each by the route of its contract. A function has an
- * endpoint of its own unless they share what one process keeps: memory, verifiers of tokens and passkeys, pages.
- * @throws {Error} for a route of none of them, which the stack never sends
+ * The handler of a function that serves several endpoints, each at the route of its contract. Endpoints share a
+ * function only if they share the state of one process: memory, verifiers of tokens and passkeys, pages.
+ * @throws {Error} for a route that no endpoint has, which the stack never sends
  */
 export function routes(...endpoints: readonly EndpointHandler[]): Handler {
   const byRoute = new Map(endpoints.map((endpoint) => [endpoint.route, endpoint]));

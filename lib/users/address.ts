@@ -1,4 +1,6 @@
-/** Addresses: which are known as one, which may be given, and which can be mailed (functions/README.md, Input). */
+/**
+ * Addresses: which count as the same, which may be given, and to which mail can be sent (functions/README.md, Input).
+ */
 import { domainToASCII } from 'node:url';
 import { config } from '../ground/settings.ts';
 import { longest } from './user.ts';
@@ -7,7 +9,7 @@ import { longest } from './user.ts';
 export const uniqueness =
   'Kept as it was given; unique without regard to letter case, to how accents are composed, and to whether the domain is written in Unicode or in punycode.';
 
-/** Text in place of an address that is too long to be processed: nobody has it, and nobody can send it. */
+/** Text in place of an address that is too long to be processed: no user has it, and no request can contain it. */
 export const nobodysEmail = '';
 
 /** The form in which texts are searched: without regard to letter case or to how accents are composed. */
@@ -18,7 +20,7 @@ export function searchable(text: string): string {
 /** something@something, with one @, and without white space, control and format characters. */
 const emailForm = /^[^\s@\p{Cc}\p{Cf}]+@[^\s@\p{Cc}\p{Cf}]+$/u;
 
-/** Bytes of a key: with what stands before it, less than a partition key of DynamoDB may have. */
+/** The most bytes of a key: with its prefix, fewer than a partition key of DynamoDB may have. */
 const longestKey = 2000;
 
 /** Whether a text is an address that a user may have, apart from its length. */
@@ -31,30 +33,30 @@ export function isAddress(text: string): boolean {
 }
 
 /**
- * The form under which addresses are unique and looked up (functions/README.md, Input). The key of a key is the
- * same key, and text that is no address has a key that no address has.
+ * The form under which addresses are unique and looked up (functions/README.md, Input). The key of a key is the same
+ * key, and the key of a text that is not an address is never the key of an address.
  */
 export function emailKey(email: string): string {
   return untrimmedKey(email.trim());
 }
 
-/** The {@link emailKey} of an address whose white space around it counts. */
+/** The {@link emailKey} of an address that is not trimmed: white space around it counts. */
 export function untrimmedKey(email: string): string {
   const { local, domain } = partsOf(email.normalize());
   if (domain === undefined) return folded(local);
   return `${folded(local)}@${asciiDomain(domain)?.toLowerCase() ?? domain}`;
 }
 
-/** Whether an address may be verified, or need not be: where addresses are verified, it can be mailed. */
+/** Whether a user may get an address: where addresses are verified, the service must be able to mail it. */
 export function isVerifiable(email: string): boolean {
   return config.emailVerification === 'off' || mailedAs(email) !== undefined;
 }
 
 /**
- * Text that Amazon SES takes, and that every reader of the header takes, for exactly one address: a
- * dot-atom (RFC 5322, section 3.2.3) at a domain that DNS can have. Text with a comma, a bracket or a quote
- * may be a list of addresses, or a name with another address. Before the @, text beyond ASCII may look like
- * another address, or be converted into one on the way.
+ * Text that Amazon SES and every reader of the header understand as exactly one address: a dot-atom (RFC 5322, section
+ * 3.2.3) at a domain that DNS can have. Text with a comma, a bracket or a quote may be a list of addresses, or a name
+ * with another address. Before the @, text beyond ASCII may look like another address, or be converted into one on the
+ * way.
  */
 const plainAddress =
   /^(?!\.)(?!.*(?:\.\.|\.@|\.$))[\w!#$%&'*+/=?^`{|}~.-]+@(?=.{1,253}$)(?:(?!-)[a-z\d-]{1,63}(?<!-)(?:\.|$))+$/i;
@@ -63,8 +65,8 @@ const plainAddress =
 const encodedWord = /=\?[^?]*\?[bq]\?.*\?=/i;
 
 /**
- * An address as mails go to it, with its domain in ASCII; undefined: the service can never send a mail to
- * it. The text alone decides.
+ * An address in the form in which mails are sent to it, with its domain in ASCII; undefined: the service can never send
+ * a mail to it. Only the text is checked.
  */
 export function mailedAs(email: string): string | undefined {
   const { local, domain = '' } = partsOf(email);
@@ -73,14 +75,17 @@ export function mailedAs(email: string): string | undefined {
 }
 
 /**
- * Capitals, the same for all texts that differ only in letter case, and so for all their parts. Some small
- * letters share them: σ and ς, ß and ss. The first step to small letters is for letters such as ẞ.
+ * A text in capitals: equal for all texts that differ only in letter case, and also for all parts of such texts. Some
+ * small letters have the same capitals: σ and ς, ß and ss. The text is first put into small letters because of letters
+ * such as ẞ.
  */
 function capitals(text: string): string {
   return text.toLowerCase().toUpperCase();
 }
 
-/** The characters that `domainToASCII` would cut off, leave out or decode, so that two domains became one. */
+/**
+ * The characters that `domainToASCII` would cut off, leave out or decode, so that two domains would become the same.
+ */
 const misread = /[\s\p{Cc}\p{Cf}/\\?#%:[\]]/u;
 
 /**
@@ -89,7 +94,7 @@ const misread = /[\s\p{Cc}\p{Cf}/\\?#%:[\]]/u;
  */
 const longestDomain = 2 * longest.email;
 
-/** A domain as DNS knows it: one beyond ASCII in punycode; undefined: there is no such domain. */
+/** A domain as DNS knows it, in punycode if it is not ASCII; undefined: there is no such domain. */
 function asciiDomain(domain: string): string | undefined {
   if (isAscii(domain)) return domain;
   const isRead = domain.length <= longestDomain && !misread.test(domain);
@@ -100,13 +105,16 @@ function isAscii(text: string): boolean {
   return /^\p{ASCII}*$/u.test(text);
 }
 
-/** The parts before and after the last @; the domain of a text without one is undefined. */
+/** The parts before and after the last @; the domain of a text without an @ is undefined. */
 function partsOf(text: string): { readonly local: string; readonly domain: string | undefined } {
   const [, local = text, domain] = /^(.*)@(.*)$/s.exec(text) ?? [];
   return { local, domain };
 }
 
-/** The same, in small letters. A sigma has the same form in the middle of a word and at its end. */
+/**
+ * The {@link capitals} of a text, put into small letters. A sigma has the same form in the middle of a word and at its
+ * end.
+ */
 function folded(text: string): string {
   return capitals(text.normalize()).toLowerCase().replaceAll('ς', 'σ').normalize();
 }

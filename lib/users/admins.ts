@@ -6,10 +6,10 @@ import { isSuspended } from './user.ts';
 import { adminRequired } from './write.ts';
 
 /**
- * Tries a write after which a user is no admin any more, but somebody must be. The other admins are tried in turn,
- * because the index may list one who is no admin any more.
- * @param error thrown when there is no other
- * @param write gets the condition that another one is an admin; none for a user who is none
+ * Tries a write after which a user is no longer an admin, on the condition that somebody else is. The other admins are
+ * tried in turn, because the index may list users who are no longer admins.
+ * @param error thrown when there is no other admin
+ * @param write gets the condition that another user is an admin; no condition if the user is not an admin
  * @throws {DomainError} the error, STORAGE_FAULT, and what the write throws
  */
 export async function keepingAnAdmin<T>(
@@ -30,7 +30,7 @@ export async function keepingAnAdmin<T>(
 }
 
 /**
- * All of them, oldest account first, from an index that may be a second behind.
+ * All admins, oldest account first, from an index that may lag behind by a second.
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function listAdmins(): Promise<readonly ListedUser[]> {

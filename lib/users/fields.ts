@@ -25,19 +25,19 @@ import {
 import { isAddress, isVerifiable, mailedAs, nobodysEmail, uniqueness } from './address.ts';
 import { type GivenAttributes, longest, type Role, roles } from './user.ts';
 
-/** Ranges of a pattern in the document: not every reader of JSON Schema supports `\p{}`. */
+/** Character ranges for patterns in the document: not every reader of JSON Schema supports `\p{}`. */
 const controls = '\\u0000-\\u001f\\u007f-\\u009f';
-/** Format characters, up to U+FFFF; the service refuses those beyond too. */
+/** Format characters, up to U+FFFF; the service also refuses format characters beyond. */
 const formats =
   '\\u00ad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff\\ufff9-\\ufffb';
-/** Other characters that show nothing, up to U+FFFF. */
+/** Other invisible characters, up to U+FFFF. */
 const blanks =
   '\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180d\\u180f\\u2065\\u2800\\u3164\\ufe00-\\ufe0f\\uffa0\\ufff0-\\ufff8';
 
 export const name = shortText(longest.name);
 
 const emailPart = `[^\\s@${controls}${formats}]+`;
-/** A domain in ASCII, or one beyond without characters that have a meaning in URLs. */
+/** A domain in ASCII, or a domain beyond ASCII without characters that have a meaning in URLs. */
 const domainPart = `(?:[!-?A-~]+|[^\\s@#%\\/:<>?\\[\\]\\\\\\^\\|${controls}${formats}]+)`;
 
 /** An address, with white space around it. */
@@ -92,20 +92,23 @@ export interface NewUser {
 export type UserChanges = Partial<NewUser & { readonly role: Role; readonly auditor: boolean }>;
 
 /**
- * Requires of a user's new address what {@link newEmail} does: where addresses are verified, that the
- * service can ever send a mail to it.
+ * Requires the same of a user's new address as {@link newEmail}: where addresses are verified, the service must be able
+ * to send mail to it.
  * @throws {DomainError} FIELD_INVALID
  */
 export function requireVerifiable(email: string): void {
   if (!isVerifiable(email)) throw invalidField('email', verifiableRule);
 }
 
-/** Requires an address that the service can mail to, whether it verifies it or not. @throws {DomainError} FIELD_INVALID */
+/**
+ * Requires an address that the service can mail to, even where addresses are not verified.
+ * @throws {DomainError} FIELD_INVALID
+ */
 export function requireMailable(email: string): void {
   if (mailedAs(email) === undefined) throw invalidField('email', verifiableRule);
 }
 
-/** Text of one line, of which one character at least can be seen. @param maximum characters */
+/** Text of one line with at least one visible character. @param maximum characters */
 // @__NO_SIDE_EFFECTS__
 export function shortText(maximum: number) {
   return v.pipe(
@@ -131,7 +134,7 @@ export function shortText(maximum: number) {
   );
 }
 
-/** The language of a mail that somebody else causes; absent: MAIL_LANGUAGE. */
+/** The language of a mail to somebody else than the caller; absent: MAIL_LANGUAGE. */
 export const mailLanguage = v.exactOptional(oneOf(languages));
 
 export function linkToken() {
@@ -168,7 +171,7 @@ export function idTokenIfAny(settings: ServiceValues) {
   });
 }
 
-/** The code of a second factor, which is looked at when all else is right. */
+/** The code of a second factor, which is checked only when all else is right. */
 export function codeIfAny(settings: ServiceValues) {
   const description = 'Required of users who have a second factor: of the app, or a recovery code.';
   return fieldsIf(hasSecondFactors(settings), { code: textIfAny({ description }) });
@@ -180,8 +183,8 @@ export function passwordIfAny() {
 }
 
 /**
- * Text that only some requests need. An empty one counts as none, and so does what is no text.
- * @param keywords of the document, which asks for a character where an empty text is never meant
+ * Text that only some requests need. An empty text counts as absent, and so does a value that is not a text.
+ * @param keywords of the document: a minimum length of 1 where an empty text is never meant
  */
 export function textIfAny({ description, ...keywords }: Keywords = { minLength: 1 }) {
   return v.optional(
@@ -194,7 +197,7 @@ export function textIfAny({ description, ...keywords }: Keywords = { minLength: 
   );
 }
 
-/** A password that exists already, and follows no new rule. */
+/** A password that exists already, to which the rules for new passwords do not apply. */
 export function knownPassword() {
   return v.pipe(filledText(), v.metadata({ format: 'password' }));
 }
@@ -220,7 +223,7 @@ export function code() {
 }
 
 /**
- * A user's name, trimmed: 1 to 100 characters, of which one can be seen and none is a control character.
+ * A user's name, trimmed: 1 to 100 characters, of which at least one is visible and none is a control character.
  * @throws {DomainError} FIELD_INVALID naming the field and the rule
  */
 export function parseName(value: unknown): string {
@@ -243,7 +246,7 @@ export function parsePassword(value: unknown): string {
   return parseField('password', password, value);
 }
 
-/** A blank address is missing. */
+/** A blank address counts as missing. */
 function knownEmail() {
   return nobodysIfUnreadable(
     v.pipe(
@@ -258,7 +261,9 @@ function knownEmail() {
   );
 }
 
-/** The schema of an address that somebody may have: text that is too long to be looked at stands for {@link nobodysEmail}. */
+/**
+ * The schema of an address that somebody may have: text that is too long to be processed becomes {@link nobodysEmail}.
+ */
 // @__NO_SIDE_EFFECTS__
 function nobodysIfUnreadable<Schema extends v.GenericSchema<string>>(schema: Schema): Schema {
   return {
@@ -271,7 +276,7 @@ function nobodysIfUnreadable<Schema extends v.GenericSchema<string>>(schema: Sch
   };
 }
 
-/** Parses one field by itself, which must be there. */
+/** Parses one field by itself; the field is required. */
 function parseField<Field extends v.GenericSchema>(
   field: string,
   schema: Field,

@@ -9,43 +9,43 @@ import { config } from '../ground/settings.ts';
 import { emailKey } from './address.ts';
 import type { User } from './user.ts';
 
-/** An identity: who vouches, and for whom. */
+/** The name of an identity: the issuer, and the subject for whom the issuer vouches. */
 export interface IdentityName {
   readonly issuer: string;
   readonly subject: string;
 }
 
-/** An identity as its user's item has it. */
+/** An identity as it is stored in its user's item. */
 export interface StoredIdentity extends IdentityName {
   readonly id: string;
-  /** The address that the issuer has verified, if it said one. */
+  /** The address that the issuer has verified; null if the issuer stated none. */
   readonly email: string | null;
   /** When it was linked. */
   readonly created_at: string;
 }
 
-/** A passkey, by the user's item; its key has an item of its own. */
+/** A passkey as it is stored in its user's item; its public key has an item of its own. */
 export interface StoredPasskey {
   readonly id: string;
-  /** As its authenticator knows it, in base64url. */
+  /** The id that the authenticator has given to it, in base64url. */
   readonly credential_id: string;
   readonly name: string;
   /** When it was added. */
   readonly created_at: string;
-  /** The domain for which it was made; absent: 1.0.0 has stored it, and it was not used since. */
+  /** The domain for which it was made; absent: version 1.0.0 stored the passkey, and it has not been used since. */
   readonly rp_id?: string;
 }
 
 /** A user as stored: the fields that responses show, and those that no response shows. */
 export type StoredUser = User & {
-  /** A new one with each write. */
+  /** Each write sets a new version. */
   readonly version: string;
   readonly password_hash: string;
   /** For an imported user: `importMark` of the hash in the imported file. */
   readonly import_mark?: string;
   /** How often all sessions of the user were ended; see lib/options/sessions/sessions.ts. Absent: never. */
   readonly session_epoch?: number | undefined;
-  /** The session spared when all others last ended. */
+  /** The session that was kept when all other sessions were last ended. */
   readonly kept_session?: string | undefined;
   /**
    * Id of the caller who created the user by POST /api/users; removed when anybody else gives the
@@ -60,7 +60,7 @@ export type StoredUser = User & {
   readonly suspensions?: number | undefined;
   /** The secret of the user's second factor, encrypted; absent: there is none. */
   readonly factor_secret?: string | undefined;
-  /** The step of time of the last code from an app that was accepted. */
+  /** The time step of the last accepted code of an app. */
   readonly factor_step?: number | undefined;
   /** Hashes of the recovery codes that were not used. */
   readonly recovery_codes?: ReadonlySet<string> | undefined;
@@ -74,9 +74,9 @@ export type StoredUser = User & {
   readonly passkey_handle?: string | undefined;
   /** The attributes that the app has declared, as JSON (lib/options/attributes/attributes.ts); absent: none. */
   readonly attributes?: string | undefined;
-  /** When `pending_email` is void, in seconds since 1970. */
+  /** When `pending_email` becomes void, in seconds since 1970. */
   readonly pending_until?: number | undefined;
-  /** A new id whenever another address is asked for: links for earlier requests are void. */
+  /** A new id whenever another address is requested: links for earlier requests are void. */
   readonly pending_id?: string | undefined;
 };
 
@@ -89,13 +89,13 @@ export type Way = 'identities' | 'passkeys';
 /** The part of a change of a user that one rule contributes. */
 export interface Change {
   readonly fields?: UserFields;
-  /** The ways in that it changes. */
+  /** The ways in that the change affects. */
   readonly ways?: readonly Way[];
-  /** Further writes and conditions at that instant. */
+  /** Further writes and conditions of the same transaction. */
   readonly steps?: readonly Step[];
 }
 
-/** All that several rules contribute. */
+/** The change that several rules contribute together. */
 export function merged(...changes: readonly Change[]): Required<Change> {
   return {
     fields: Object.assign({}, ...changes.map(({ fields }) => fields)),
@@ -108,7 +108,7 @@ export function merged(...changes: readonly Change[]): Required<Change> {
 export const listing = 'users';
 export const adminListing = 'admins';
 
-/** The fields of a user that an index has. */
+/** The fields of a user that the list indexes have. */
 export type ListedUser = Omit<User, 'pending_email'> &
   Pick<StoredUser, 'pending_email' | 'pending_until'>;
 
@@ -130,8 +130,8 @@ export function userKey(id: number) {
 const maxKey = 2048;
 
 /**
- * The key of the email item to look up. For text that cannot be a key it is the key of '', which
- * nobody has.
+ * The key of the email item to look up. For text that cannot be a key, it is the key of the empty address, which no
+ * user has.
  */
 export function wantedEmailKey(email: string) {
   const key = emailItemKey(email);
@@ -185,7 +185,7 @@ export function claiming(Item: ItemKey & { readonly user_id: number }, error: Er
   return [{ Put: { TableName: config.usersTable, Item, ConditionExpression: condition } }, error];
 }
 
-/** The step that deletes such an item of a user. */
+/** The step that deletes an item that {@link claiming} has stored for a user. */
 export function releasing(Key: ItemKey, userId: number): Step {
   return [
     {

@@ -13,7 +13,7 @@ import {
 } from './item.ts';
 import type { Role, User } from './user.ts';
 
-/** The users whom a list has; an absent condition matches all users. */
+/** The conditions that the users of a list meet; an absent condition matches all users. */
 export interface UserFilter {
   readonly email?: string | undefined;
   readonly role?: Role | undefined;
@@ -21,7 +21,7 @@ export interface UserFilter {
   readonly search?: string | undefined;
 }
 
-/** The most users of a page that shows them whole: one request reads their items. */
+/** The most users of a page that shows whole users, because one request reads all their items. */
 export const mostWhole = 100;
 
 /** Requires that parameters of a list go together. @throws {DomainError} PARAMETER_INVALID */
@@ -56,7 +56,7 @@ export async function storedUsersOf(users: readonly ListedUser[]): Promise<reado
   return items.filter((item) => item !== undefined) as unknown as readonly StoredUser[];
 }
 
-/** Whether a list has a user. */
+/** Whether a list with a filter includes a user. */
 export function isListed(
   user: Pick<User, 'name' | 'email' | 'role'>,
   { email = user.email, role = user.role, search = '' }: UserFilter,
@@ -64,7 +64,7 @@ export function isListed(
   return emailKey(email) === emailKey(user.email) && role === user.role && having(search)(user);
 }
 
-/** Makes the check of whether the name or the address of a user has a part, in any letter case. */
+/** Makes the check whether the name or the address of a user contains a text, in any letter case. */
 export function having(part: string) {
   const wanted = searchable(part);
   return ({ name, email }: Pick<User, 'name' | 'email'>): boolean =>
@@ -72,12 +72,12 @@ export function having(part: string) {
 }
 
 /**
- * One page of all users, or of the admins, the oldest or the newest first. One request reads
- * it: 1 MB at most, which is thousands of users. As JSON within JSON they take less than the 6 MB that a
- * Lambda response may have. A search reads just as much, whatever its limit, so that a page may be empty.
+ * One page of all users, or of the admins, the oldest or the newest first. One request reads it: 1 MB at most, which is
+ * thousands of users. As JSON within JSON, these users take less than the 6 MB that a Lambda response may have. A
+ * search reads just as much, whatever its limit, so that a page may be empty.
  * @param matches whether a user is wanted; absent: all are
  * @param limit users at most; absent: as many as the request reads
- * @param after the sort key to begin after, exclusive
+ * @param after the sort key after which the page begins
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function listUsers({

@@ -12,8 +12,8 @@ import { longest, unmatchableHash } from './user.ts';
 const reducedMarker = '$bcrypt-sha256$v=1';
 
 /**
- * The salted one-way hash to store for a password, in NFC: the same text is typed in one normal form on
- * one device, and in another on the next.
+ * The salted one-way hash to store for a password, in NFC, because different devices type the same text in different
+ * normal forms.
  * @param cost base-2 logarithm of bcrypt's rounds
  * @throws {DomainError} HASHING_FAULT
  */
@@ -32,8 +32,8 @@ export async function hashPassword(
 }
 
 /**
- * The last characters of salt and digest hold fewer than six bits, so that only some characters are
- * possible. The cost is at most what BCRYPT_COST may be: a higher one would outlast every timeout.
+ * The last characters of salt and digest hold fewer than six bits, so that only some characters are possible. The cost
+ * is at most the maximum of BCRYPT_COST: a higher cost would exceed every timeout.
  */
 const bcryptForm =
   /^\$2[aby]\$(?:0[4-9]|1[0-6])\$[./0-9A-Za-z]{21}[.Oeu][./0-9A-Za-z]{30}[.CGKOSWaeimquy26]$/;
@@ -49,11 +49,11 @@ export function needsRehash(stored: string): boolean {
 }
 
 /**
- * Whether a password is the one that a stored hash was made from. A text in another form than NFC
- * is compared in both, because other systems hash what was typed; both comparisons are made whatever
- * comes of the first. Text that is too long to be looked at is wrong, after the comparison of another text.
- * @param raisesWork whether a comparison with a hash of a lower cost takes as long as one at the
- *   current cost, so that the time reveals nothing about the hash
+ * Whether a stored hash was made from a password. A text that is not in NFC is compared both as typed and in NFC,
+ * because other systems hash the text as typed; both comparisons are made, whatever the result of the first. A text
+ * that is too long to be processed does not match, but another text is compared in its place.
+ * @param raisesWork whether a comparison with a hash of a lower cost takes as long as one at the current cost, so that
+ *   the time reveals nothing about the hash
  */
 export async function matchesHash(
   typed: string,
@@ -85,7 +85,7 @@ export function hashCost(stored: string): number {
   return Number(stored.replace(reducedMarker, '').split('$')[2]);
 }
 
-/** The bytes of its input that bcrypt reads. */
+/** The number of bytes of its input that bcrypt reads. */
 const bcryptLimit = 72;
 
 function mustReduce(password: string) {
@@ -108,7 +108,7 @@ function reduce(password: string) {
   return createHash('sha256').update(password).digest('base64');
 }
 
-/** The costs of hashes that together take as long as the difference between one at `higher` and one at `cost`. */
+/** The costs of further hashes that, together with a hash at `cost`, take as long as one hash at `higher`. */
 function costsUpTo(higher: number, cost: number): readonly number[] {
   return Array.from({ length: Math.max(0, higher - cost) }, (_, i) => cost + i);
 }

@@ -23,7 +23,7 @@ import { type Role, unmatchableHash } from './user.ts';
 
 /**
  * Stores a new user together with the item that keeps its email unique.
- * @param changes further fields, and writes and conditions at that instant
+ * @param changes further fields, and further writes and conditions of the same transaction
  * @throws {DomainError} the error of a condition that does not hold, EMAIL_REGISTERED, STORAGE_FAULT
  */
 export async function insertUser(user: StoredUser, ...changes: readonly Change[]): Promise<void> {
@@ -46,7 +46,8 @@ export async function insertUser(user: StoredUser, ...changes: readonly Change[]
 }
 
 /**
- * The same for somebody who must not learn whether the address is taken: the work is the same.
+ * The same as {@link insertUser}, for a caller who must not learn whether the address is taken: the amount of work is
+ * the same in both cases.
  * @throws {DomainError} the same
  */
 export async function insertUnseen(user: StoredUser, ...changes: readonly Change[]): Promise<void> {
@@ -68,7 +69,7 @@ export function userItem(user: StoredUser) {
 
 /**
  * The user with an id, who must exist.
- * @param caller as read for this request, who is not read again
+ * @param caller the caller as already read for this request, who is not read again
  * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
  */
 export async function readUser(id: number, caller?: StoredUser): Promise<StoredUser> {
@@ -82,7 +83,7 @@ export function findStoredUser(id: number): Promise<StoredUser | undefined> {
   return getItem<StoredUser>(userKey(id));
 }
 
-/** The user who holds an email address, with a read of its email item. @throws {DomainError} STORAGE_FAULT */
+/** The user who holds an email address; reads its email item. @throws {DomainError} STORAGE_FAULT */
 export async function findUserByEmail(email: string): Promise<StoredUser | undefined> {
   return findHolder(email, await getItem(wantedEmailKey(email)));
 }
@@ -96,7 +97,7 @@ export async function findHolder(
   email: string,
   emailItem: { readonly user_id?: number } | undefined,
 ): Promise<StoredUser | undefined> {
-  // Without a user, id 0 is read, which nobody has: both cases cost the same.
+  // If no user has the address, id 0 is read, which nobody has: both cases take the same time.
   const user = await findStoredUser(Number(emailItem?.user_id ?? 0));
   // The user may have left the address between the two reads.
   return user && emailKey(user.email) === emailKey(email) ? user : undefined;
@@ -157,7 +158,7 @@ export function passUserIds(last: number): Promise<boolean> {
 
 /**
  * Makes as many writes as a new user needs, but stores nobody, so that neither the time nor the number of writes
- * tells that the address is taken.
+ * reveals that the address is taken.
  */
 async function insertNobody(id: number, now = new Date()): Promise<void> {
   const puts = ['email', 'user'].map((part) => ({

@@ -8,7 +8,7 @@ export type Role = (typeof roles)[number];
 /** The value of an attribute that an app has declared (functions/README.md, Attributes). */
 export type AttributeValue = string | number | boolean;
 
-/** The attributes of a body: null removes one. */
+/** The attributes in a body; null removes an attribute. */
 export type GivenAttributes = Readonly<Record<string, AttributeValue | null>>;
 
 /** The most characters (Unicode code points) that the texts of a user may have (functions/README.md, Input). */
@@ -58,7 +58,7 @@ export function isUserId(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
-/** Whether an address is another one than a user's: also in letter case alone, which a mail system may tell apart. */
+/** Whether an address differs from a user's address, even in letter case alone, which a mail system may distinguish. */
 export function isOtherAddress({ email: present }: Pick<User, 'email'>, email = present): boolean {
   return email !== present;
 }
@@ -83,8 +83,8 @@ export function isUnmatchable(hash: string): boolean {
 type Recorded = Pick<User, 'name' | 'email' | 'role' | 'auditor'>;
 
 /**
- * The details of a creation. They always say if the user is an admin or an auditor, so that the trail shows who
- * was one, and when.
+ * The details of a creation. They always state if the user is an admin or an auditor, so that the trail shows who had
+ * these rights, and when.
  */
 export function creationDetails(user: Recorded): object | undefined {
   const { role, auditor } = user;
@@ -97,7 +97,10 @@ export function deletionDetails({ name, email, role }: Recorded): object | undef
   return isFull() ? { name, email, role } : undefined;
 }
 
-/** The details of a change: the names of the fields, and the former and the new values of those that entries hold. */
+/**
+ * The details of a change: the names of the fields, and the old and the new values of the fields whose values entries
+ * hold.
+ */
 export function changeDetails(before: Recorded, changes: Partial<Recorded>) {
   const always = ['role', 'auditor'] as const;
   const recorded = isFull() ? (['name', 'email', ...always] as const) : always;

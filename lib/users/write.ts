@@ -1,7 +1,7 @@
 /**
- * How users are written, whom others may change at the same time: read, decide, write. Each write gives
- * the user a new version. {@link writeUser} has the condition that the user still has the version that
- * was read. If the response to a write was lost, the write is recognised by its version.
+ * How users are written while others may change them: read, decide, write. Each write gives the user a new version.
+ * {@link writeUser} writes only if the user still has the version that was read. If the response to a write was lost,
+ * the write is recognised by its version.
  */
 import { Overtaken, transact, untilWritten, updateOnce } from '../dynamodb/client.ts';
 import type { ErrorCode } from '../ground/errors.ts';
@@ -45,12 +45,12 @@ export function adminRequired(id: number, error: ErrorCode = 'FORBIDDEN'): Chang
   return { steps: [[{ ConditionCheck: check }, error]] };
 }
 
-/** The change after which whoever made a user may no longer change that user. */
+/** The change after which the maker of a user may no longer change that user. */
 export const makerForgotten: Change = { fields: { made_by: undefined } };
 
 /**
- * The change that takes an address for a user, unless it is the present one in another spelling. It
- * is apart from {@link writeUser}, so that only functions that change addresses may delete items.
+ * The change that takes an address for a user, unless it is the user's present address in another spelling. It is
+ * separate from {@link writeUser}, so that only functions that change addresses may delete items.
  */
 export function emailClaimed(user: StoredUser, email = user.email): Change {
   if (emailKey(email) === emailKey(user.email)) return {};
@@ -76,7 +76,7 @@ export async function writeUser(
   const { fields, steps } = merged(...changes);
   const version = newVersion();
   const changed = { ...fields, version };
-  // Only admins have the key of their index.
+  // Only items of admins have the key of the index of admins.
   const { role } = fields;
   const listing = role && { admin_listing: role === 'admin' ? adminListing : undefined };
   const update = updateOf(user, { ...changed, ...listing });
