@@ -106,9 +106,9 @@ export function matching({ userId, about, action, result, resourceId, ipAddress 
 type Plan = readonly [IndexDefinition, (filter: AuditFilter) => readonly string[] | undefined];
 
 /**
- * Which index serves which filter: the first index that can is used. It holds every entry of the filter and few others;
- * for `about` it holds only the actions on the user, and {@link alsoDoneBy} adds the actions by the user. The time is
- * part of the sort key of each index; {@link matching} checks the other conditions.
+ * Which index serves which filter: a filter uses the first index that can serve it. The index holds every entry of the
+ * filter and few others; for `about` it holds only the actions on the user, and {@link alsoDoneBy} adds the actions by
+ * the user. The time is part of the sort key of each index; {@link matching} checks the other conditions.
  */
 const plans: readonly Plan[] = [
   [auditIndexes.byResourceId, ({ resourceId }) => (resourceId ? [resourceId] : undefined)],

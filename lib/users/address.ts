@@ -9,7 +9,7 @@ import { longest } from './user.ts';
 export const uniqueness =
   'Kept as it was given; unique without regard to letter case, to how accents are composed, and to whether the domain is written in Unicode or in punycode.';
 
-/** Text in place of an address that is too long to be processed: no user has it, and no request can contain it. */
+/** Text in place of an address that is too long to be processed: no user has it, and no field accepts it. */
 export const nobodysEmail = '';
 
 /** The form in which texts are searched: without regard to letter case or to how accents are composed. */
@@ -75,9 +75,9 @@ export function mailedAs(email: string): string | undefined {
 }
 
 /**
- * A text in capitals: equal for all texts that differ only in letter case, and also for all parts of such texts. Some
- * small letters have the same capitals: σ and ς, ß and ss. The text is first put into small letters because of letters
- * such as ẞ.
+ * A text in capitals: equal for all texts that differ only in letter case, and so for the corresponding parts of such
+ * texts. Some small letters have the same capitals: σ and ς, ß and ss. The text is first put into small letters because
+ * of letters such as ẞ.
  */
 function capitals(text: string): string {
   return text.toLowerCase().toUpperCase();

@@ -27,7 +27,7 @@ export interface StoredIdentity extends IdentityName {
 /** A passkey as it is stored in its user's item; its public key has an item of its own. */
 export interface StoredPasskey {
   readonly id: string;
-  /** The id that the authenticator has given to it, in base64url. */
+  /** The id that the authenticator has given to the passkey, in base64url. */
   readonly credential_id: string;
   readonly name: string;
   /** When it was added. */

@@ -1,6 +1,6 @@
 /**
- * The attributes of users that an app declares (functions/README.md, Attributes): one text of JSON in a user's item. A
- * value that is stored without a declaration that it fits is kept, and counts for nothing until there is one again.
+ * The attributes of users that an app declares (functions/README.md, Attributes): one JSON text in a user's item. A
+ * stored value that no declaration allows is kept, but ignored until a declaration allows it again.
  */
 import { readFileSync } from 'node:fs';
 import {
@@ -16,7 +16,7 @@ import { isLine } from '../../ground/validation.ts';
 import type { Change, StoredUser } from '../../users/item.ts';
 import type { AttributeValue, GivenAttributes } from '../../users/user.ts';
 
-/** A body that was not checked yet. */
+/** A body that has not been checked yet. */
 interface Given {
   readonly attributes?: unknown;
 }
@@ -50,14 +50,14 @@ export function namesNoAttributeOfAdmins({ attributes }: Given): boolean {
 /** The most bytes of all attributes of a user, as they are stored. */
 const mostStoredBytes = 4096;
 
-/** All that is stored, also what is not declared. */
+/** All stored attributes, also those that are not declared. */
 export function storedAttributes({
   attributes = '{}',
 }: Pick<StoredUser, 'attributes'>): Readonly<Record<string, AttributeValue>> {
   return JSON.parse(attributes);
 }
 
-/** The attributes of a user that are declared and fit their declarations, in the order of these. */
+/** The attributes of a user that are declared and fit their declarations, in the order of the declarations. */
 export function attributesOf(user: Pick<StoredUser, 'attributes'>) {
   const stored = storedAttributes(user);
   return Object.fromEntries(
@@ -78,8 +78,8 @@ export function attributeClaims(user: Pick<StoredUser, 'attributes'>) {
 }
 
 /**
- * The change that sets those that are given, removes those that are null, and leaves all others.
- * @throws {DomainError} FIELD_INVALID where all would take more than {@link mostStoredBytes}
+ * The change that sets the given attributes, removes the attributes that are given as null, and leaves all others.
+ * @throws {DomainError} FIELD_INVALID where all attributes would take more than {@link mostStoredBytes}
  */
 export function attributesSet(
   user: Pick<StoredUser, 'attributes'>,
@@ -92,8 +92,8 @@ export function attributesSet(
 }
 
 /**
- * The change that removes the attributes that users write, where a mailed link proves an address that was not verified:
- * whoever registered it was a stranger.
+ * The change that removes the attributes that users can write, when a mailed link proves an address that was not
+ * verified: a stranger may have registered the address and written them.
  */
 export function strangersAttributesRemoved(user: StoredUser): Change {
   if (config.emailVerification === 'off' || user.email_verified) return {};
@@ -104,8 +104,8 @@ export function strangersAttributesRemoved(user: StoredUser): Change {
 }
 
 /**
- * The part of an entry's details that describes a change of attributes: the names of the attributes that were given, and
- * the former and the new values of choices, with AUDIT_DETAIL=full also of booleans and dates. Texts and numbers are
+ * The part of an entry's details that describes a change of attributes: the names of the attributes that were given,
+ * and the old and the new values of choices and, with AUDIT_DETAIL=full, of booleans and dates. Texts and numbers are
  * left out, because they may be personal data.
  * @returns the names for `fields`, and the values as further details
  */
@@ -115,7 +115,7 @@ export function attributeDetails(
 ) {
   if (!given) return { fields: [], values: {} };
   const before = attributesOf(user);
-  // A name that nobody knows is no change, and may be anything.
+  // An undeclared name changes nothing, and can be any text.
   const known = [
     ...Object.keys(storedAttributes(user)),
     ...declaredAttributes().map(({ name }) => name),
@@ -138,12 +138,12 @@ function names(attributes: unknown, name: string): boolean {
 }
 
 /**
- * Whether a value could be written under such a declaration. The schemas of field.ts say the same, and are left out of
- * the functions that only issue tokens.
+ * Whether a value could be written under a declaration. The schemas of field.ts check the same, but are not bundled
+ * into the functions that only issue tokens.
  */
 function fits(attribute: Attribute, stored: Readonly<Record<string, unknown>>): boolean {
   const { name, type, maxLength = defaultLength, choices = [] } = attribute;
-  // No name is one that every object has.
+  // No name of an attribute is a property that every object has.
   const value = stored[name];
   if (type === 'boolean' || type === 'number')
     return typeof value === type && isExact(Number(value));

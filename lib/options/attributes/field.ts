@@ -11,7 +11,7 @@ type Given = v.GenericSchema<unknown, GivenAttributes>;
 
 /**
  * The field of a body.
- * @param of the caller's role: admins also remove by null what is stored and not declared
+ * @param of the caller's role: admins may also remove, by null, attributes that are stored but not declared
  * @param given the field as sent; absent: the schema is for the document
  */
 export function attributesField(settings: ServiceValues, of: Role, given: unknown = {}) {
@@ -23,7 +23,7 @@ export function attributesField(settings: ServiceValues, of: Role, given: unknow
   const undeclared = of === 'admin' ? v.null('is not declared') : v.never('is not declared');
   const all = [...entries, ...others.map((name) => [name, undeclared] as const)];
   const field = v.pipe(
-    // A list has no names.
+    // An array has no attribute names.
     Array.isArray(given)
       ? v.custom<never>(() => false, 'must be an object')
       : v.strictObject(Object.fromEntries(all), 'must be an object'),
@@ -52,7 +52,7 @@ export function shownAttributes(settings: ServiceValues) {
   });
 }
 
-/** The rule of an attribute's values. */
+/** The rule for the values of an attribute. */
 export function valueSchema({ type, maxLength = defaultLength, choices = [] }: Attribute) {
   const ofType = {
     text: () => shortText(maxLength),

@@ -12,7 +12,7 @@ type Image = Readonly<Record<string, AttributeValue>>;
 /** A record of the stream, as DynamoDB's API and Lambda give it. */
 export interface StreamRecord {
   readonly eventID: string;
-  /** Present where DynamoDB has deleted an item whose time to live was over. */
+  /** Present where DynamoDB has deleted an expired item. */
   readonly userIdentity?: { readonly principalId: string };
   readonly dynamodb: {
     readonly SequenceNumber: string;
@@ -74,9 +74,7 @@ function timeOf({ dynamodb }: StreamRecord) {
   return dynamodb.ApproximateCreationDateTime;
 }
 
-/**
- * The ids listed by replays that were recorded close to some times, at which entries were inserted.
- */
+/** The ids that are listed in the entries of replays close to the given times, at which entries were inserted. */
 async function listedAround(times: readonly number[]): Promise<ReadonlySet<unknown>> {
   const [since, until] = [Math.min(...times) - tolerance, Math.max(...times) + tolerance].map(
     (time) => new Date(time * 1000).toISOString(),
@@ -116,7 +114,7 @@ function isExpiry(change: StreamRecord): boolean {
 function toEvent(change: StreamRecord, kind: string | undefined): AuditEvent[] {
   const { SequenceNumber: sequenceNumber, OldImage, NewImage } = change.dynamodb;
   const tell = (type: string, detail: object) => {
-    // EventBridge takes a type of 128 characters.
+    // EventBridge allows 128 characters for a type.
     const DetailType = type.slice(0, 128).toWellFormed();
     const event = { Time: timeOf(change), DetailType, Detail: toJson(detail) };
     return [{ sequenceNumber, event }];
@@ -132,7 +130,7 @@ function toEvent(change: StreamRecord, kind: string | undefined): AuditEvent[] {
   return tell(`${entry.resource}.${entry.action}${failure}`, entry);
 }
 
-/** The longest detail in bytes: EventBridge and SQS take 256 KB, and in SQS quotes are escaped. */
+/** The longest detail in bytes: EventBridge and SQS allow 256 KB, and in SQS quotes are escaped. */
 const maxBytes = 100_000;
 
 function toJson(detail: object): string {
@@ -140,7 +138,7 @@ function toJson(detail: object): string {
   const whole = JSON.stringify(detail);
   if (fits(whole)) return whole;
   const short = JSON.stringify(detail, cut);
-  // An item that somebody wrote past the service may have any number of attributes.
+  // An item that was not written by the service may have any number of attributes.
   return fits(short) ? short : JSON.stringify(detail, ['kind', 'id', 'event_id']);
 }
 

@@ -1,7 +1,7 @@
 /**
- * How an ID token is verified, and whom it vouches for (OpenID Connect Core 1.0, section 3.1.3.7). The issuers that
- * are accepted publish their keys, which are found by their discovery documents (OpenID Connect Discovery 1.0,
- * section 4), and cached in this process.
+ * How an ID token is verified, and whom it vouches for (OpenID Connect Core 1.0, section 3.1.3.7). The keys of the
+ * accepted issuers are found by the issuers' discovery documents (OpenID Connect Discovery 1.0, section 4), and cached
+ * in this process.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -25,31 +25,30 @@ import { isNonce, type NonceKind } from '../../keys/nonce.ts';
 import { getDocument } from '../../keys/signed-request.ts';
 import { email as emailRule, name as nameRule } from '../../users/fields.ts';
 
-/** Whom an issuer vouches for. */
+/** The identity that an issuer vouches for. */
 export interface Vouched {
-  /** As the setting names it. */
+  /** The issuer as the setting names it. */
   readonly issuer: string;
   readonly subject: string;
-  /** The address; undefined: the issuer names none that a user may have, or has not verified it. */
+  /** The address; undefined: the issuer names no address that a user may have, or has not verified the address. */
   readonly email: string | undefined;
   readonly name: string | undefined;
 }
 
-/** An ID token, and the nonce for which the app had it issued. */
+/** An ID token, and the nonce that the app sent to the issuer for it. */
 export interface TokenAndNonce {
   readonly idToken: string;
   readonly nonce: string;
 }
 
-/** The nonces for which apps have ID tokens issued. */
+/** The nonces that apps send to issuers for ID tokens. */
 export const forIdToken: NonceKind = { purpose: 'id-token', lifetime: 10 * 60 };
 
-/** Seconds for which a token counts after it was issued. */
+/** Seconds for which a token is accepted after it was issued. */
 const tokenAge = 10 * 60;
 
 /**
- * Verifies an ID token: its signature by the keys of its issuer alone, and its claims. The nonce is not
- * used up by this.
+ * Verifies an ID token: its signature by the keys of its issuer alone, and its claims. The nonce is not used up.
  * @returns undefined for a token, or a nonce, that is not valid
  * @throws {DomainError} IDENTITY_PROVIDER_FAULT when its issuer cannot be reached and no keys are cached
  */
@@ -93,12 +92,12 @@ export function providerOf(name: unknown) {
 const googleInTokens = 'accounts.google.com';
 const google = `https://${googleInTokens}`;
 
-/** The names that an issuer may have in a token: Google's may lack `https://`. */
+/** The names that an issuer may have in a token: the name of Google may lack `https://`. */
 export function namesOf({ issuer }: Pick<IdentityProvider, 'issuer'>): string[] {
   return issuer === google ? [issuer, googleInTokens] : [issuer];
 }
 
-/** The issuer that another system names in the form in which tokens may have it. */
+/** The issuer as the setting names it, for a name in another form that tokens may have. */
 export function issuerNamed(name: string): string {
   return name === googleInTokens ? google : name;
 }
@@ -108,7 +107,9 @@ function issuerIn(token: string): unknown {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).iss;
 }
 
-/** The claims of a token of a provider, whose keys are fetched again if they lack the token's key. */
+/**
+ * The claims of a token of a provider. The keys of the provider are fetched again if they lack the key of the token.
+ */
 async function verify(
   token: string,
   provider: KnownProvider,
@@ -124,7 +125,7 @@ async function verify(
   }
 }
 
-/** Milliseconds for which keys are used before they are asked for again. */
+/** Milliseconds for which keys are used before they are fetched again. */
 const keysLifetime = 60 * 60_000;
 
 function keysOf({ issuer }: IdentityProvider) {
@@ -143,7 +144,7 @@ async function readKeys(issuer: string): Promise<LocalJWKSet> {
   }
 }
 
-/** The address of an issuer's keys. They must come as safely as the document that names them. */
+/** The address of an issuer's keys. The keys must be fetched as securely as the document that names their address. */
 async function discover(issuer: string): Promise<string> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const document = await getDocument(url);
@@ -162,7 +163,7 @@ function isForOurs({ aud, azp }: JWTPayload, audiences: readonly string[]): bool
   return !Array.isArray(aud) || aud.length === 1 || audiences.some((each) => each === azp);
 }
 
-/** Whether the token is for the nonce, or for its SHA-256 in hex, as apps of Apple's systems ask. */
+/** Whether the token is for the nonce, or for its SHA-256 in hex, which apps on Apple's systems request. */
 function isFor(nonce: string, claim: unknown): boolean {
   return claim === nonce || claim === createHash('sha256').update(nonce).digest('hex');
 }
@@ -174,20 +175,20 @@ const subjectRule = v.pipe(
   atMost(255),
 );
 
-/** Whom the claims of a token of a provider vouch for; undefined when the subject is not a valid one. */
+/** The identity that the claims of a provider's token vouch for; undefined when the subject is not valid. */
 function vouchedBy(
   { sub, email_verified, email, name }: JWTPayload,
   { issuer }: IdentityProvider,
 ): Vouched | undefined {
   const subject = claim(subjectRule, sub);
   if (!subject) return undefined;
-  // Apple writes it as text.
+  // Apple writes this claim as text.
   const isVerified = email_verified === true || email_verified === 'true';
   const address = isVerified ? claim(emailRule, email) : undefined;
   return { issuer, subject, email: address, name: claim(nameRule, name) };
 }
 
-/** A claim that follows a rule; undefined for any other. */
+/** The value of a claim if it follows a rule; undefined otherwise. */
 function claim(rule: v.GenericSchema<string>, value: unknown): string | undefined {
   const { success, output } = v.safeParse(rule, value);
   return success ? output : undefined;

@@ -1,6 +1,7 @@
 /**
- * The identities of users at other issuers (functions/README.md, Identities). The user's item lists them. Each
- * also has an item of its own, by which it is linked to one user alone. Both are written in one transaction.
+ * The identities of users at other issuers (functions/README.md, Identities). The user's item lists them. Each identity
+ * also has an item of its own, which ensures that it is linked to only one user. Both items are written in one
+ * transaction.
  */
 import { randomBytes } from 'node:crypto';
 import { itemKey } from '../../dynamodb/tables.ts';
@@ -18,10 +19,10 @@ import {
 import { findStoredUser } from '../../users/store.ts';
 import { isUnmatchable } from '../../users/user.ts';
 
-/** Identities that a user may have, so that the user's item stays small. */
+/** The most identities that a user may have, so that the user's item stays small. */
 export const mostIdentities = 10;
 
-/** An identity that is linked now, unless the time is known. */
+/** An identity that is linked now, unless another time is given. */
 export function makeIdentity({
   issuer,
   subject,
@@ -44,11 +45,11 @@ export function makeIdentity({
 export async function findUserByIdentity(name: IdentityName): Promise<StoredUser | undefined> {
   const item = await getItem<{ user_id: number }>(identityKey(name));
   const user = item && (await findStoredUser(item.user_id));
-  // It may have been unlinked between the two reads.
+  // The identity may have been unlinked between the two reads.
   return user && identityOf(user, name) ? user : undefined;
 }
 
-/** The identity of a user that has a name. */
+/** The identity of a user with an issuer and a subject. */
 export function identityOf(user: StoredUser, { issuer, subject }: IdentityName) {
   return user.identities?.find((each) => each.issuer === issuer && each.subject === subject);
 }
@@ -86,7 +87,7 @@ export function identityLinked(user: StoredUser, identity: StoredIdentity): Chan
 }
 
 /**
- * The change after which a user does not have an identity, unless nothing else logs the user in.
+ * The change that unlinks an identity from a user, unless it is the only way in.
  * @throws {DomainError} IDENTITY_NOT_FOUND, LAST_LOGIN
  */
 export function identityUnlinked(user: StoredUser, id: string | undefined): Change {
@@ -97,7 +98,7 @@ export function identityUnlinked(user: StoredUser, id: string | undefined): Chan
   return merged(identitiesReleased(user, [identity]), { fields: { identities } });
 }
 
-/** The change after which identities of a user belong to nobody. */
+/** The change that deletes the items of identities of a user, so that others can link them. */
 export function identitiesReleased(
   { id, identities = [] }: StoredUser,
   names: readonly IdentityName[] = identities,
@@ -105,7 +106,7 @@ export function identitiesReleased(
   return { steps: names.map((name) => releasing(identityKey(name), id)) };
 }
 
-/** No issuer has a number sign. */
+/** No name of an issuer contains a number sign, so that keys are unambiguous. */
 function identityKey({ issuer, subject }: IdentityName) {
   return itemKey('identity#*', issuer, subject);
 }

@@ -1,6 +1,6 @@
 /**
- * Users whom an admin invites to choose their first password by a mailed link (functions/README.md,
- * Invitations). It is the link of a reset, valid for longer, and void as soon as `invited_until` changes.
+ * Users whom an admin invites to choose their first password by a mailed link (functions/README.md, Invitations). The
+ * link is the same as for a reset, but valid for longer, and void as soon as `invited_until` changes.
  */
 import type { ErrorCode } from '../../ground/errors.ts';
 import { config, hasIdentities, sendsMail } from '../../ground/settings.ts';
@@ -21,7 +21,7 @@ export function invitedFrom(now = new Date()) {
   return { invited_until: new Date(now.getTime() + lifetime * 1000).toISOString() };
 }
 
-/** The change by which the link of an invitation is void from now on; the user can be invited again. */
+/** The change that makes the link of an invitation void from now on; the user can be invited again. */
 export function invitationLinkVoided({ invited_until }: StoredUser, now = new Date()): Change {
   const time = now.toISOString();
   return invited_until && invited_until > time ? { fields: { invited_until: time } } : {};
@@ -35,7 +35,7 @@ export function whyNotInvitable(user: StoredUser): ErrorCode | undefined {
   return isSuspended(user) ? 'INVITED_SUSPENDED' : undefined;
 }
 
-/** Whether a user has an unused invitation that counts; where no mails are sent, no invitation counts. */
+/** Whether a user has an unused invitation that is in force; where no mails are sent, no invitation is. */
 export function isInvited(user: StoredUser): boolean {
   return sendsMail(config) && hasUnusedInvitation(user);
 }
@@ -47,7 +47,7 @@ export function hasUnusedInvitation(user: StoredUser): boolean {
 }
 
 /**
- * Makes the token of an invitation, which makes earlier ones void.
+ * Makes the token of an invitation, and makes earlier tokens void.
  * @throws {Overtaken} when others have changed the user since the user was read
  * @throws {DomainError} STORAGE_FAULT
  */

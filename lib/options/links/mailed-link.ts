@@ -1,7 +1,7 @@
 /**
- * Links that are mailed to users. A user has at most one of each kind: a link that sets a password
- * (functions/README.md, Password reset), and a link that verifies an address
- * (../verified-addresses/address-link.ts). The item of each holds a digest of its newest token.
+ * Links that are mailed to users. A user has at most one link of each kind: a link that sets a password
+ * (functions/README.md, Password reset), and a link that verifies an address (../verified-addresses/address-link.ts).
+ * The item of a link holds a digest of its newest token.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
@@ -23,13 +23,13 @@ export const linkLifetime = 30 * 60;
 export interface Link {
   readonly kind: LinkKind;
   readonly user: StoredUser;
-  /** The address of the user, or another one that the link gives to the user. */
+  /** The address of the user, or another address that the link gives to the user. */
   readonly email: string;
-  /** The id of the session that asked for another address. */
+  /** The id of the session that requested another address. */
   readonly sessionId?: string | undefined;
   /** The `pending_id` of the user, for another address. */
   readonly pendingId?: string | undefined;
-  /** Seconds for which it is valid, if not {@link linkLifetime}. */
+  /** Seconds for which the link is valid, if not {@link linkLifetime}. */
   readonly lifetime?: number;
 }
 
@@ -42,7 +42,7 @@ export interface StoredLink {
   readonly used_hash?: string;
   /** A digest of the fields of the user to which the link is bound. */
   readonly user_state?: string;
-  /** The address to which it was mailed. */
+  /** The address to which the link was mailed. */
   readonly email?: string;
   /** The session that asked for another address. */
   readonly session_id?: string;
@@ -55,10 +55,10 @@ export interface FoundLink {
   readonly kind: LinkKind;
   readonly user: StoredUser;
   readonly stored: StoredLink;
-  /** Another item that was read with it. */
+  /** Another item that was read at the same time. */
   readonly other: object | undefined;
   readonly tokenHash: string;
-  /** Whether its token is the newest one, and bound to the user as read. */
+  /** Whether the token is the newest one, and was made for the user's state as read. */
   readonly isGood: boolean;
 }
 
@@ -68,7 +68,7 @@ export function resetLink(user: StoredUser): Link {
 }
 
 /**
- * Makes the token of a link, which makes earlier ones of its kind void.
+ * Makes the token of a link, and makes earlier tokens of the same kind void.
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function makeLinkToken(
@@ -104,7 +104,7 @@ export async function readResetLink(token: string, now = new Date()): Promise<Fo
 
 /**
  * Reads the link of a user who is named by a token, unless the link has expired or the user is suspended.
- * @param otherOf the key of another item of the user, to be read with it
+ * @param otherOf makes the key of another item of the user, which is read at the same time
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function findLink(
@@ -127,15 +127,15 @@ export async function findLink(
   return { kind, user, stored, other, tokenHash, isGood };
 }
 
-/** The change that uses the token of a reset up, on the condition that it is still valid. */
+/** The change that uses up the token of a reset, on the condition that the token is still valid. */
 export function resetLinkUsed(link: FoundLink, now = new Date()): Change {
   return linkUsed(link, 'RESET_TOKEN_INVALID', now);
 }
 
 /**
- * The change that uses a token up, on the condition that it is still valid.
+ * The change that uses up a token, on the condition that the token is still valid.
  * @param error the code of the error that is thrown if the token is not valid
- * @param UpdateExpression what it writes, if it does not make the link void
+ * @param UpdateExpression the update of the link's item; by default it makes the link void
  */
 export function linkUsed(
   { kind, user, tokenHash }: FoundLink,
@@ -149,7 +149,7 @@ export function linkUsed(
   return { steps: [[{ Update: { ...itemOf(kind, user.id), ...update } }, error]] };
 }
 
-/** The change after which the link of a user is void. */
+/** The change that makes the link of a user void. */
 export function linkVoided(kind: LinkKind, id: number, now = new Date()): Change {
   const values = { ':end': seconds(now) + hour };
   const update = { UpdateExpression: voiding, ExpressionAttributeValues: values };
@@ -168,7 +168,7 @@ function linkKey(kind: LinkKind, id: number): ItemKey {
   return itemKey(`${kind}#*`, id);
 }
 
-/** A token: the user's id, by which its item is found, and 32 random bytes. */
+/** A token: the user's id, by which the item of the link is found, and 32 random bytes. */
 function makeToken(id: number): string {
   return `${id}.${randomBytes(32).toString('base64url')}`;
 }
@@ -178,9 +178,9 @@ function digest(text: string) {
 }
 
 /**
- * A digest of the state of a user to which a link is bound. A change of the address and a suspension make
- * every link void. A change of the password or of the invitation also makes a link void that sets a password.
- * The digest includes the salt of the hash, so that it cannot be used to guess passwords.
+ * A digest of the state of a user to which a link is bound. A change of the address and a suspension make every link
+ * void. A link that sets a password also becomes void when the password or the invitation changes. The digest includes
+ * the salt of the hash, so that it cannot be used to guess passwords.
  */
 function stateOf(kind: LinkKind, user: StoredUser): string {
   const { email, password_hash, invited_until, suspensions } = user;

@@ -1,7 +1,7 @@
 /**
- * The pages to which mailed links lead: the settings name them, or else they are the service's own
- * (functions/console/link-page.ts). Their address comes from the settings and the deployment alone, and
- * never from a request.
+ * The pages to which mailed links lead: pages that the settings name or, by default, pages of the service
+ * (functions/console/link-page.ts). Their address comes from the settings and the deployment alone, and never from a
+ * request.
  */
 import { config, type ServiceValues, sendsMail } from '../../ground/settings.ts';
 
@@ -25,9 +25,9 @@ export function urlOf(page: LinkPage): string {
 }
 
 /**
- * The link to a page. Its fragment, which browsers send to no server and in no referrer, has the token. For a page
- * of the service it also has the address to which the link is mailed, so that password managers know the account,
- * and whether the page leads an invited auditor to the console.
+ * The link to a page. The token is in the fragment, which browsers send neither to a server nor in a referrer. For a
+ * page of the service, the fragment also has the address to which the link is mailed, so that password managers know
+ * the account, and whether the user is an auditor, whom the page leads to the console after an invitation.
  */
 export function linkTo(
   page: LinkPage,
@@ -38,14 +38,14 @@ export function linkTo(
   return `${urlOf(page)}#${new URLSearchParams({ token, email, ...onward })}`;
 }
 
-/** The page of the app that takes the place of the service's own; '': there is none. */
+/** The page of the app that replaces the page of the service; '': there is none. */
 function appUrl(page: LinkPage): string {
   const url = namedUrl(page, config);
   const isOwn = url.startsWith(config.apiUrl) && isOwnPath(page, url.slice(config.apiUrl.length));
   return isOwn ? '' : url;
 }
 
-/** The URL that a setting names; an invitation sets a password as a reset does. */
+/** The URL that a setting names; invitations have the same page as resets, because both set a password. */
 function namedUrl(page: LinkPage, settings: ServiceValues): string {
   return page === 'verify' ? settings.verifyUrl : settings.resetUrl;
 }

@@ -1,5 +1,5 @@
 /**
- * Mails links and notices. Every mail goes through `mailOnce`, which keeps the limits of the address
+ * Mails links and notices. Every mail is sent by `mailOnce`, which enforces the limits of the address
  * (functions/README.md, Limits of mails).
  */
 import { resetRequested } from '../../audit/entry.ts';
@@ -20,8 +20,8 @@ import { claimMail, markMailed, releaseMail } from './limits.ts';
 import { isFinal, type Mail, noticeMail, resetMail, send, verificationMail } from './send.ts';
 
 /**
- * Mails what a message asks for. A message that comes again after it was mailed is ignored.
- * @throws {Error} when it must be tried again: DomainError STORAGE_FAULT, MailUnderWay, or SES's
+ * Sends the mail that a message requests. A message that is delivered again after its mail was sent is ignored.
+ * @throws {Error} when the message must be tried again: DomainError STORAGE_FAULT, MailUnderWay, or an error of SES
  */
 export function mail(message: MailMessage): Promise<void> {
   if (message.kind === 'notice') return mailNotice(message);
@@ -35,10 +35,10 @@ async function mailNotice(message: NoticeMessage): Promise<void> {
 }
 
 /**
- * Sends a mail to an address, once for a message however often the message comes, and within the limits of the
- * address.
+ * Sends a mail to an address, within the limits of the address, and only once even if the message is delivered several
+ * times.
  * @param write writes the mail, for a link with a token of its own
- * @returns whether it was sent
+ * @returns whether the mail was sent
  */
 async function mailOnce(
   message: MailMessage,
@@ -56,7 +56,7 @@ async function mailOnce(
   if (!(await claimMail(claim))) return false;
   const attempt = async () => deliver(address, await write(), message);
   const isSent = await attempt().catch(async (error: unknown) => {
-    // If this fails too, the claim ends by itself.
+    // If the release fails too, the claim expires.
     await releaseMail(claim).catch(() => undefined);
     throw error;
   });
@@ -67,7 +67,7 @@ async function mailOnce(
   return isSent;
 }
 
-/** Sends a mail. @returns false when it is refused for good, and must not be tried again */
+/** Sends a mail. @returns false when the mail is refused for good, and must not be tried again */
 async function deliver(address: string, mail: Mail, { request_id }: MailMessage): Promise<boolean> {
   try {
     await send(address, mail);
@@ -79,7 +79,10 @@ async function deliver(address: string, mail: Mail, { request_id }: MailMessage)
   }
 }
 
-/** If others change a user who is being invited, the user may need another mail then, or none. */
+/**
+ * If others change the user during an invitation, everything is read again, because the user may then need another
+ * mail, or none.
+ */
 function mailReset(message: ResetMessage): Promise<void> {
   return untilWritten(
     () => findUserByEmail(message.email),
@@ -118,8 +121,8 @@ async function mailResetTo(user: StoredUser | undefined, message: ResetMessage):
 }
 
 /**
- * The text for a user who is to set a password; undefined: nothing is mailed. Whoever was invited and asks for
- * a reset, or registers once more, gets the invitation again.
+ * The text for a user who is to set a password; undefined: nothing is mailed. An invited user who requests a reset, or
+ * whose address somebody registers, gets the invitation again.
  */
 function textFor(user: StoredUser, { invites, isTaken, byAdmin, asked_by }: ResetMessage) {
   if (isSuspended(user)) return undefined;
@@ -129,13 +132,15 @@ function textFor(user: StoredUser, { invites, isTaken, byAdmin, asked_by }: Rese
   return byAdmin && asked_by !== user.id ? 'resetByAdmin' : 'reset';
 }
 
-/** Only the use of a link that verifies an address is recorded, because the link does nothing without the password. */
+/**
+ * Of a link that verifies an address, only the use is recorded, because the link has no effect without the password.
+ */
 async function mailVerification(message: VerificationMessage): Promise<void> {
   const { user_id, email, pending_id: pendingId, session_id: sessionId } = message;
   const user = await findStoredUser(user_id);
   if (!user || isSuspended(user) || !isNeeded(user, message)) return;
   const holder = await findUserByEmail(email);
-  // Whoever has the address learns it, and whoever asked for it does not.
+  // The holder of the address learns that it is taken; whoever requested it does not.
   if (holder && holder.id !== user_id) {
     return mailReset({ ...message, kind: 'reset', isTaken: true, asked_by: user_id });
   }
@@ -145,7 +150,7 @@ async function mailVerification(message: VerificationMessage): Promise<void> {
   });
 }
 
-/** Whether a user still needs the link: it is for the newest address that was asked for. */
+/** Whether a user still needs the link: it is for the newest address that was requested. */
 function isNeeded(user: StoredUser, { email, pending_id }: VerificationMessage): boolean {
   return pending_id === undefined
     ? email === user.email && !user.email_verified && !awaitsLink(user)

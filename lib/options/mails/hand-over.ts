@@ -9,12 +9,12 @@ import { isOtherAddress } from '../../users/user.ts';
 import { countForSource, type MailCause } from './sources.ts';
 import type { Part } from './texts/en.ts';
 
-// Messages to the function that mails. They hold no token, password or hash. There are two ways to hand
-// one over, and a call says by its name whether it throws: `request…` does, `tryTo…` never does. Both
-// count the source that asks (sources.ts), except for a notice to a verified address, and limits.ts counts the
-// address that a mail goes to.
+// Messages to the function that mails. They hold no token, password or hash. There are two ways to hand a message over:
+// functions named `request…` throw, functions named `tryTo…` never do. Both count the mail for the source of the
+// request (sources.ts), except notices to a verified address; limits.ts counts the mail for the address to which it is
+// sent.
 
-/** The request that a message is for: where it came from, and when. */
+/** The request that caused a message: its origin and its time. */
 interface Asked extends Source {
   /** ISO 8601, UTC. */
   readonly time: string;
@@ -24,13 +24,13 @@ interface Asked extends Source {
 export interface ResetMessage extends Asked {
   readonly kind: 'reset';
   readonly email: string;
-  /** Somebody tried to register the address; nobody asked for a new password. */
+  /** Somebody tried to register the address; nobody requested a new password. */
   readonly isTaken?: true;
-  /** The id of the user whom an admin invites; nobody asked for a new password. */
+  /** The id of the user whom an admin invites; nobody requested a new password. */
   readonly invites?: number;
-  /** The user who asked; absent: nobody knows who it was. */
+  /** The id of the user who requested the link; absent: not known. */
   readonly asked_by?: number | undefined;
-  /** Whether the user who asked is an admin. */
+  /** Whether the user who requested the link is an admin. */
   readonly byAdmin?: true;
 }
 
@@ -39,9 +39,9 @@ export interface VerificationMessage extends Asked {
   readonly kind: 'verification';
   readonly user_id: number;
   readonly email: string;
-  /** The user has another address, and asked for this one: the user's `pending_id`. */
+  /** The user's `pending_id`, if the user has another address and requested this one. */
   readonly pending_id?: string | undefined;
-  /** The id of the session in which the user asked for another address. */
+  /** The id of the session in which the user requested another address. */
   readonly session_id?: string | undefined;
 }
 
@@ -50,7 +50,7 @@ export interface NoticeMessage extends Asked {
   readonly kind: 'notice';
   /** The address that the account had before. */
   readonly email: string;
-  /** Whether the address is verified: then only its account causes notices. */
+  /** Whether the address is verified: then only its account can cause notices. */
   readonly isVerified?: true;
   /** Whether an admin has changed or deleted the account of another user. */
   readonly byAdmin?: true;
@@ -60,8 +60,9 @@ export interface NoticeMessage extends Asked {
 export type MailMessage = ResetMessage | VerificationMessage | NoticeMessage;
 
 /**
- * Requests a mail. If its source has asked for too many, the mail is withheld, which is logged and not told.
- * @param cause what the mail is counted as; 'counted': it was counted before (announced-limits.ts)
+ * Requests a mail. If its source has requested too many mails, the mail is withheld; this is logged, but not reported
+ * to the caller.
+ * @param cause under which the mail is counted; 'counted': it was already counted (announced-limits.ts)
  * @throws {DomainError} MAIL_FAULT
  */
 export async function requestMail(
@@ -72,7 +73,7 @@ export async function requestMail(
   await handOver(message);
 }
 
-/** The same, but never throws: a message that is lost is logged. */
+/** The same as {@link requestMail}, but never throws: the loss of a message is logged. */
 export async function tryToMail(...mail: Parameters<typeof requestMail>): Promise<void> {
   const [message] = mail;
   try {
@@ -103,8 +104,8 @@ export async function tryToRemind(
 }
 
 /**
- * Requests a notice of what was changed, to the address that the account had before, where the service
- * sends mails. Never throws: the change is made.
+ * Where the service sends mails, requests a notice of a change, to the address that the account had before. Never
+ * throws, because the change is already made.
  */
 export async function tryToNotify(
   { email, email_verified }: Recipient,
@@ -135,8 +136,8 @@ export function changedParts(
 }
 
 /**
- * A link for the account of an address, if there is one. The account is looked up later, so that the
- * time does not tell whether there is one.
+ * A link for the account of an address, if there is one. The account is looked up later, so that the time of the
+ * response does not reveal whether there is an account.
  * @param asker the caller, if it is known
  */
 export function resetMessage(
@@ -148,12 +149,15 @@ export function resetMessage(
   return { kind: 'reset', email, asked_by: asker?.id, ...byAdmin, ...asked(source) };
 }
 
-/** A link for whoever has an address with which somebody registers. */
+/** A mail to the holder of an address that somebody tries to register. */
 export function takenMessage(email: string, source: Source): ResetMessage {
   return { kind: 'reset', email, isTaken: true, ...asked(source) };
 }
 
-/** The link by which a user who is invited sets a first password, in a language that is not the admin's. */
+/**
+ * The link by which a user who is invited sets a first password, in a language that need not be the language of the
+ * admin.
+ */
 export function invitationMessage(
   { id: invites, email }: Recipient,
   source: Source,
@@ -172,7 +176,7 @@ export function verificationMessage(
 
 /**
  * The link for which a user's new address waits.
- * @param session_id the session in which the user asks
+ * @param session_id the session in which the user requests the new address
  */
 export function pendingMessage(
   { id, pending_email: email = '', pending_id }: StoredUser,
@@ -184,17 +188,18 @@ export function pendingMessage(
 
 type Invoke = (body: string) => Promise<void>;
 
-/** Takes a message as JSON. When it has returned, the function that mails will run, and again if it fails. */
+/** Accepts a message as JSON. Once it has returned, the function that mails will run, and run again if it fails. */
 let invoke: Invoke = byLambda;
 
-/** Has something else than Lambda take messages: on one machine the process of the service itself. */
+/** Replaces Lambda as the receiver of messages: on one machine, the process of the service receives them. */
 export function invokeBy(other: Invoke): void {
   invoke = other;
 }
 
-/** Whether a source has asked for too many mails. */
+/** Whether a source has requested too many mails. */
 async function isBeyondLimit(message: MailMessage, cause: MailCause | 'counted'): Promise<boolean> {
-  // Notices to a verified address are not counted: a thief could use the limit up, and change the account unseen.
+  // Notices to a verified address are not counted: a thief could use up the limit, and then change the account
+  // unnoticed.
   const isOwnNotice = message.kind === 'notice' && message.isVerified;
   if (cause === 'counted' || isOwnNotice) return false;
   return (await countForSource(cause, message)) > 0;
@@ -204,7 +209,7 @@ async function isBeyondLimit(message: MailMessage, cause: MailCause | 'counted')
 async function handOver(message: MailMessage): Promise<void> {
   const body = JSON.stringify(message);
   await invoke(body)
-    // A second attempt, and no more. If the message comes twice, it is mailed once.
+    // There is only this second attempt. If the message arrives twice, only one mail is sent.
     .catch(() => invoke(body))
     .catch((cause: unknown) => {
       throw new DomainError('MAIL_FAULT', { cause });

@@ -1,6 +1,6 @@
 /**
- * Limits the mails that an address gets: of each kind only so many, whoever asks for them, and one for each
- * request, however often Lambda delivers the request (functions/README.md, Limits of mails).
+ * Limits the mails to an address: the number of each kind, whoever requests them; and only one mail for each request,
+ * however often Lambda delivers the request (functions/README.md, Limits of mails).
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -18,10 +18,10 @@ import { countingTimeout } from './sources.ts';
 /** A mail to be sent for a request. */
 export interface Claim {
   readonly kind: MailMessage['kind'];
-  /** The address that it goes to. */
+  /** The address to which the mail is sent. */
   readonly email: string;
   readonly request_id: string;
-  /** Whether the address is verified, and only its account causes the mail. */
+  /** Whether the address is verified, and only its account can cause the mail. */
   readonly isVerified?: boolean;
 }
 
@@ -39,16 +39,15 @@ interface StoredMails {
   readonly mailed?: readonly { readonly request_id: string; readonly at: number }[];
 }
 
-/** Attempts at a claim; each fails if another delivery writes at the same time. */
+/** The most attempts at a claim. An attempt fails if another delivery writes at the same time. */
 const maxRounds = 3;
 
 /**
  * Counts a mail for its address, and claims its request.
- * @returns false when it must not be sent: the request or a newer one was mailed already, or the address has
- * reached
- *   a limit, which is logged
+ * @returns false when the mail must not be sent: the mail of this request or of a newer one was already sent, or the
+ *   address has reached a limit, which is logged
  * @throws {DomainError} STORAGE_FAULT
- * @throws {Error} MailUnderWay while another delivery of the request mails it: try again later
+ * @throws {Error} MailUnderWay while another delivery of the request is sending the mail: try again later
  */
 export async function claimMail(
   mail: Claim,
@@ -64,7 +63,7 @@ export async function claimMail(
 }
 
 /**
- * Reads when an address may get the next mail of a kind for which anybody may ask.
+ * Reads when an address may get the next mail of a kind that anybody may request.
  * @returns the seconds until then; 0: now
  * @throws {DomainError} STORAGE_FAULT
  */
@@ -98,7 +97,7 @@ export function releaseMail(mail: Claim): Promise<void> {
 
 const minute = 60;
 
-/** The limits of mails of a kind for which anybody may ask: the most mails within so many seconds. */
+/** The limits of mails of a kind that anybody may request: the most mails within a number of seconds. */
 const asked = [
   { most: 1, within: minute },
   { most: 5, within: hour },
@@ -109,16 +108,16 @@ const own = [{ most: 10, within: hour }];
 
 /**
  * The mails of the last hour, with the mail of this request; undefined if the request must not be mailed.
- * @throws {Error} MailUnderWay while another delivery mails it
+ * @throws {Error} MailUnderWay while another delivery is sending the mail
  */
 function mailsWith(item: StoredMails, mail: Claim, now: number): StoredMails['mailed'] {
   const { request_id, sent, claimed_until = 0, mailed = [] } = item;
   if (request_id === mail.request_id) {
     if (!sent && claimed_until > now) throw namedError('MailUnderWay');
-    // A request whose mail was not sent is tried again, which counts no further mail.
+    // A new attempt at a request whose mail was not sent does not count as a further mail.
     return sent ? undefined : mailed;
   }
-  // The request comes again after a newer one, whose link would become void.
+  // The request is delivered again after a newer request, whose link would become void.
   if (mailed.some((one) => one.request_id === mail.request_id)) return undefined;
   const before = recent(mailed, now);
   if (waitAfter(before, mail.isVerified ? own : asked, now) === 0) {
@@ -128,12 +127,12 @@ function mailsWith(item: StoredMails, mail: Claim, now: number): StoredMails['ma
   return undefined;
 }
 
-/** The mails of the last hour. Times ahead of now are from before the clock was set back. */
+/** The mails of the last hour. Times in the future were written before the clock was set back. */
 function recent(mailed: StoredMails['mailed'] = [], now: number) {
   return mailed.filter(({ at }) => at > now - hour && at <= now + minute);
 }
 
-/** The seconds until one more mail is within limits; 0: it is now. */
+/** The seconds until one more mail is within the limits; 0: it already is. */
 function waitAfter(mailed: ReturnType<typeof recent>, limits: typeof asked, now: number): number {
   const times = mailed.map(({ at }) => at).sort((one, other) => one - other);
   const waits = limits.map(({ most, within }) => (times.at(-most) ?? 0) + within - now);

@@ -1,7 +1,7 @@
 /**
- * The mails, as text and as HTML, in the language of the request that causes them, and how they are
- * sent. Of all that people enter, mails quote only the address: in a name, or in the name of a browser, a stranger
- * could put a message to the recipient.
+ * The mails, as text and as HTML, in the language of the request that causes them, and how they are sent. Of the texts
+ * that people enter, mails quote only the address: otherwise a stranger could put a message to the recipient into a
+ * name, or into the name of a browser.
  */
 import { SESv2Client, SendEmailCommand } from '@aws-sdk/client-sesv2';
 import { faultName } from '../../ground/errors.ts';
@@ -21,12 +21,12 @@ export interface Mail {
 /** Milliseconds for one attempt; three of them end before the function does. */
 const requestTimeout = 5000;
 
-/** The client of this process; absent until something is sent. */
+/** The client of this process; absent until a mail is sent. */
 let client: SESv2Client | undefined;
 
 /** A refusal by SES. Its text is left out, because it may quote the mail. */
 class Refusal extends Error {
-  /** Whether the mail would be refused again, because of itself and not of the account in AWS. */
+  /** Whether the mail would be refused again, because the cause is the mail itself and not the AWS account. */
   readonly isFinal: boolean;
 
   constructor(error: unknown) {
@@ -49,7 +49,7 @@ let transport = bySes;
 
 /**
  * The mail with the link by which a user sets a password.
- * @param text the name of the text, which says why the user gets the mail
+ * @param text the name of the text, which depends on why the user gets the mail
  * @param email the address of the account
  * @param link to the page that sets passwords
  */
@@ -89,12 +89,12 @@ export function isFinal(error: unknown): boolean {
   return error instanceof Refusal && error.isFinal;
 }
 
-/** Delivers mails by something else than Amazon SES: on one machine they are put into a folder. */
+/** Replaces Amazon SES for the delivery of mails: on one machine, mails are written into a folder. */
 export function deliverBy(other: typeof bySes): void {
   transport = other;
 }
 
-/** Sends a mail. @throws {Error} with the name of SES's error, when it is not known to be sent */
+/** Sends a mail. @throws {Error} with the name of the error of SES, when it is not known that the mail was sent */
 export async function send(to: string, mail: Mail): Promise<void> {
   await transport({ from: sender(config.mailFrom), to, ...mail }).catch((error: unknown) => {
     throw new Refusal(error);
@@ -103,7 +103,7 @@ export async function send(to: string, mail: Mail): Promise<void> {
 
 const languages: Readonly<Record<Language, Texts>> = { en, de };
 
-/** Writes a mail in the language of the request that causes it. @param url the page it is about */
+/** Writes a mail in the language of the request that causes it. @param url the URL of the page that the mail names */
 function write(
   { language = config.mailLanguage, time, ip_address }: MailMessage,
   { email, url, link }: { email: string; url: string; link?: string },

@@ -1,6 +1,6 @@
 /**
- * Counts the mails that a source asks for, by what it does and not by what is mailed, so that no count says
- * whether somebody has an address (functions/README.md, Limits of mails).
+ * Counts the mails that a source requests, by the requests and not by the mails that are sent, so that no count reveals
+ * whether an address has an account (functions/README.md, Limits of mails).
  */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf } from '../../dynamodb/client.ts';
@@ -11,8 +11,8 @@ import { networkOf, type Source } from '../../ground/source.ts';
 import { patiently, seconds } from '../../ground/time.ts';
 
 /**
- * Mails that one IP address, or one /64 network of IPv6, may cause in a quarter of an hour: by registrations, which
- * may come from a school, by what admins do to others, and by all else.
+ * Mails that one IP address, or one /64 network of IPv6, may cause in a quarter of an hour: by registrations, which may
+ * come from a whole school, by actions of admins on others, and by all other requests.
  */
 const limits = { registration: 100, admin: 100, other: 20 } as const;
 
@@ -20,20 +20,20 @@ export type MailCause = keyof typeof limits;
 
 const quarterOfAnHour = 15 * 60;
 
-/** The event of the log when something about limits could not be read or written; nothing is withheld then. */
+/** The log event when a count of the limits could not be read or written; then no mail is withheld. */
 export const notCounted = 'mail-not-counted';
 
-/** Milliseconds that counting may delay a response. */
+/** Milliseconds by which counting may delay a response. */
 export function countingTimeout() {
   return patiently(1000);
 }
 
 /**
- * Counts a mail within a quarter of an hour of the clock: nobody waits longer than until its end,
- * however often they ask. With LOGIN_FAILURES_PER_ADDRESS=0, which says that the source addresses are
- * not the clients' own, nothing is counted.
- * @returns the seconds until the source may ask again, if it has asked for too many; 0 otherwise, and when the mail
- *   could not be counted
+ * Counts a mail within a quarter of an hour of the clock: however often a source requests mails, it need not wait
+ * beyond the end of that quarter. With LOGIN_FAILURES_PER_ADDRESS=0, which means that source addresses are not the
+ * clients' own, nothing is counted.
+ * @returns the seconds until the source may request mails again, if it has requested too many; 0 otherwise, and when
+ *   the mail could not be counted
  */
 export async function countForSource(
   cause: MailCause,

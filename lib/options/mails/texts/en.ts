@@ -1,12 +1,12 @@
 /** The texts of mails in English, and what each language must have. */
 
-/** The facts that every mail states: for which account, and where and when a request came from. */
+/** The facts that every mail states: the account, and the origin and time of the request. */
 export interface Facts {
   /** The address of the account. */
   readonly email: string;
   /** The name of the product, or the host of its page. */
   readonly site: string;
-  /** As in `2026-11-21`, and `09:05`, in UTC. */
+  /** Date and time in UTC, such as `2026-11-21` and `09:05`. */
   readonly date: string;
   readonly time: string;
   readonly ip_address: string;
@@ -24,9 +24,9 @@ export interface Text {
 export interface Texts {
   /** The link by which a new password is chosen. */
   reset(facts: Facts, link: string): Text;
-  /** The same, where an admin asked for it. */
+  /** The same, where an admin requested it. */
   resetByAdmin(facts: Facts, link: string): Text;
-  /** The same link, where somebody asked for another account with the address. */
+  /** The same link, where somebody tried to register another account with the address. */
   taken(facts: Facts, link: string): Text;
   /** The link by which a first password is chosen. */
   invitation(facts: Facts, link: string): Text;
@@ -73,7 +73,7 @@ export const en: Texts = {
     ],
   }),
 
-  // Whoever has registered, and does so again before the address is confirmed, gets this mail too.
+  // Users who register again before their address is confirmed also get this mail.
   taken: (facts, link) => ({
     subject: choosePassword,
     paragraphs: [
