@@ -97,7 +97,7 @@ export function namesOf({ issuer }: Pick<IdentityProvider, 'issuer'>): string[] 
   return issuer === google ? [issuer, googleInTokens] : [issuer];
 }
 
-/** The issuer as the setting names it, for a name in another form that tokens may have. */
+/** The issuer as the setting names it, for any name that the issuer may have in a token. */
 export function issuerNamed(name: string): string {
   return name === googleInTokens ? google : name;
 }

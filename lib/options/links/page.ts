@@ -45,7 +45,7 @@ function appUrl(page: LinkPage): string {
   return isOwn ? '' : url;
 }
 
-/** The URL that a setting names; invitations have the same page as resets, because both set a password. */
+/** The URL that a setting names; invitations use the setting of resets, because both set a password. */
 function namedUrl(page: LinkPage, settings: ServiceValues): string {
   return page === 'verify' ? settings.verifyUrl : settings.resetUrl;
 }

@@ -103,7 +103,10 @@ export async function send(to: string, mail: Mail): Promise<void> {
 
 const languages: Readonly<Record<Language, Texts>> = { en, de };
 
-/** Writes a mail in the language of the request that causes it. @param url the URL of the page that the mail names */
+/**
+ * Writes a mail in the language of the request that causes it.
+ * @param url the URL of the page that the mail is about
+ */
 function write(
   { language = config.mailLanguage, time, ip_address }: MailMessage,
   { email, url, link }: { email: string; url: string; link?: string },

@@ -1,6 +1,6 @@
 /**
- * The options by which browsers make and use passkeys, and how their responses are verified (Web
- * Authentication, Level 3). The challenge is a nonce, so that making one writes nothing.
+ * The options by which browsers make and use passkeys, and how their responses are verified (Web Authentication, Level
+ * 3). The challenge is a nonce, so that making a challenge writes nothing.
  */
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import {
@@ -22,7 +22,7 @@ import type { StoredUser } from '../../users/item.ts';
 import type { Bearer } from '../sessions/bearer.ts';
 import { type Credential, passkeysInForce, relyingParty } from './passkeys.ts';
 
-/** Seconds for which a challenge is good. */
+/** Seconds for which a challenge is valid. */
 const lifetime = 5 * 60;
 
 /** The challenges of logins. */
@@ -43,8 +43,8 @@ export async function loginOptions() {
 
 /**
  * The options that make a passkey, for a browser's `parseCreationOptionsFromJSON`.
- * @param product the service, as authenticators show it
- * @param handle the name under which they keep the passkeys of the user
+ * @param product the name of the service, which authenticators show
+ * @param handle the name under which authenticators keep the passkeys of the user
  */
 export async function creationOptions(caller: Bearer, handle: string, product: string) {
   const { email, name } = caller;
@@ -63,7 +63,7 @@ export async function creationOptions(caller: Bearer, handle: string, product: s
   } as const;
 }
 
-/** A credential as the `toJSON` of a browser writes it: not verified yet, and bytes in base64url. */
+/** A credential as the `toJSON` of a browser writes it: not verified yet, and with bytes in base64url. */
 interface Given<Part extends string> {
   readonly id: string;
   readonly rawId: string;
@@ -81,8 +81,8 @@ export type Used = Given<'clientDataJSON' | 'authenticatorData' | 'signature'> &
 };
 
 /**
- * Verifies what a browser has made for a challenge, which is not used up by this.
- * @returns the credential, and the challenge; undefined for what is not valid
+ * Verifies a credential that a browser has made for a challenge. The challenge is not used up.
+ * @returns the credential, and the challenge; undefined if they are not valid
  * @throws what {@link isNonce} throws
  */
 export async function verifyMade(
@@ -107,8 +107,8 @@ export async function verifyMade(
 }
 
 /**
- * Verifies that a credential of a user has signed a challenge for a login, which is not used up by this.
- * @returns the counter and state of the credential, and the challenge; undefined for what is not valid
+ * Verifies that a credential of a user has signed a challenge for a login. The challenge is not used up.
+ * @returns the counter and state of the credential, and the challenge; undefined if they are not valid
  * @throws what {@link isNonce} throws
  */
 export async function verifyUsed(
@@ -119,7 +119,7 @@ export async function verifyUsed(
   const { id: credential_id } = used;
   const { userHandle } = used.response;
   if (userHandle && userHandle !== passkey_handle) return undefined;
-  // A copy, because the store gives a view of a larger buffer. The counter is compared when it is written.
+  // The key is copied, because the store gives a view of a larger buffer. The counter is compared when it is written.
   const credential = { id: credential_id, publicKey: new Uint8Array(publicKey), counter: 0 };
   const response = { ...used, clientExtensionResults: {} } as AuthenticationResponseJSON;
   const found = await outcomeOfLibrary(used, forLogin, (expected) =>
@@ -143,7 +143,7 @@ async function commonOptions(kind: NonceKind) {
   return { challenge, timeout: lifetime * 1000 };
 }
 
-/** The part of what the library expects that is the same for all credentials. */
+/** The part of the library's options that is the same for all credentials. */
 interface Expected {
   readonly expectedChallenge: () => Promise<boolean>;
   readonly expectedOrigin: string[];
@@ -151,8 +151,8 @@ interface Expected {
 }
 
 /**
- * The outcome of the library, and the nonce that was signed; undefined for what is not valid, or was signed in
- * a frame of another origin, which the library would allow.
+ * The outcome of the library, and the signed nonce; undefined if the response is not valid, or was signed in a frame of
+ * another origin, which the library would allow.
  */
 async function outcomeOfLibrary<Outcome extends { readonly verified: boolean }>(
   { response: { clientDataJSON } }: Made | Used,
@@ -169,7 +169,7 @@ async function outcomeOfLibrary<Outcome extends { readonly verified: boolean }>(
     const isInFrame = crossOrigin || topOrigin !== undefined;
     return outcome.verified && !isInFrame ? { ...outcome, nonce } : undefined;
   } catch (error) {
-    // The library throws plain errors for most of what is not valid.
+    // For most invalid responses, the library throws plain errors.
     if (error instanceof DomainError) throw error;
     return undefined;
   }
@@ -179,8 +179,8 @@ async function outcomeOfLibrary<Outcome extends { readonly verified: boolean }>(
 const maxAttestation = 16 * 1024;
 
 /**
- * An attestation object without its statement. Nobody asks for one, but some browsers send it all the same, and
- * it would say nothing that is trusted here.
+ * An attestation object without its statement. The service requests no statement, but some browsers send one anyway,
+ * and the service would not trust it.
  */
 function unattested(attestationObject: string): string {
   const bytes = Buffer.from(attestationObject, 'base64url');
@@ -196,12 +196,12 @@ function unattested(attestationObject: string): string {
   );
 }
 
-/** Bytes of the longest public key: one of RSA with 4,096 bits has 528. */
+/** Bytes of the longest public key: an RSA key of 4,096 bits has 528. */
 const maxKey = 1024;
 
 /**
- * Whether a new public key is valid. One of RSA has 2,048 bits or more and an odd exponent from 65,537 to be safe
- * (NIST SP 800-56B), and at most 4,096 bits and an exponent of 32 bits to be fast.
+ * Whether a new public key is valid. An RSA key must have at least 2,048 bits and an odd exponent of at least 65,537 to
+ * be secure (NIST SP 800-56B), and at most 4,096 bits and an exponent of at most 32 bits to be fast.
  */
 function isStrong(publicKey: Bytes): boolean {
   if (publicKey.length > maxKey) return false;
@@ -216,7 +216,7 @@ function isStrong(publicKey: Bytes): boolean {
   }
 }
 
-/** A public key as Node takes it; one on another curve does not fit. */
+/** A public key as Node takes it. The coordinates of a key on another curve are not valid in it. */
 function jwkOf(publicKey: Bytes): JsonWebKey {
   const key = decodeCredentialPublicKey(publicKey);
   const parts = key as unknown as ReadonlyMap<number, Bytes>;
@@ -230,9 +230,9 @@ function jwkOf(publicKey: Bytes): JsonWebKey {
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * Whether a signature is encoded in the one way that DER allows, which parsers of ASN.1 do not require: as
- * a sequence of two integers that are positive and no longer than they need to be. The second one may be in the
- * upper half of its range, as it is in half of all signatures.
+ * Whether a signature has the only encoding that DER allows, which parsers of ASN.1 do not enforce: a sequence of two
+ * positive integers of minimal length. The second integer may be in the upper half of its range, as in half of all
+ * signatures.
  */
 function isCanonical(signature: string): boolean {
   const der = Buffer.from(signature, 'base64url');

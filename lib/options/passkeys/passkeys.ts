@@ -1,6 +1,6 @@
 /**
- * The passkeys of users (functions/README.md, Passkeys). The user's item lists them. Each also has an item of
- * its own, which has its public key and its last use, and by which it belongs to one user alone. Both are
+ * The passkeys of users (functions/README.md, Passkeys). The user's item lists them. Each passkey also has an item of
+ * its own, which holds its public key and its last use, and ensures that it belongs to only one user. Both items are
  * written in one transaction.
  */
 import { randomBytes } from 'node:crypto';
@@ -30,7 +30,7 @@ export interface Credential {
   readonly public_key: Uint8Array;
   /** The number of its signatures; 0 if its authenticator does not count them. */
   readonly counter: number;
-  /** Whether its authenticator has a copy of it elsewhere. */
+  /** Whether the credential is backed up outside its authenticator. */
   readonly backed_up: boolean;
 }
 
@@ -49,12 +49,17 @@ export function relyingParty(): PasskeySettings {
   return JSON.parse(config.passkeys);
 }
 
-/** The domain of a passkey: one that 1.0.0 has stored is of the domain in force until it is used there. */
+/**
+ * The domain of a passkey: a passkey that version 1.0.0 stored counts as one of the domain in force, until a login
+ * stores its domain.
+ */
 export function domainOf({ rp_id = relyingParty().rpId }: StoredPasskey): string {
   return rp_id;
 }
 
-/** The passkeys of a user that count: those of the domain in force, and none while PASSKEYS is not set. */
+/**
+ * The passkeys of a user that are in force: the passkeys of the domain in force, and none while PASSKEYS is not set.
+ */
 export function passkeysInForce({ passkeys = [] }: StoredUser): readonly StoredPasskey[] {
   if (!hasPasskeys(config)) return [];
   return passkeys.filter((passkey) => domainOf(passkey) === relyingParty().rpId);
@@ -85,12 +90,12 @@ export function requirePasskey(
   return passkey;
 }
 
-/** Whether a user has passkeys that count. */
+/** Whether a user has passkeys in force. */
 export function hasPasskey(user: StoredUser): boolean {
   return passkeysInForce(user).length > 0;
 }
 
-/** Whether a session began by a passkey that its user still has, and that counts. */
+/** Whether a session began by a passkey that its user still has, and that is in force. */
 export function beganByPasskey(user: StoredUser, { began }: Pick<Session, 'began'>): boolean {
   if (typeof began !== 'object') return false;
   return passkeysInForce(user).some(({ id }) => id === began.passkey);
@@ -100,7 +105,7 @@ export function beganByPasskey(user: StoredUser, { began }: Pick<Session, 'began
 export async function findByCredential(credentialId: string) {
   const credential = await getItem<StoredCredential>(passkeyKey(credentialId));
   const user = credential && (await findStoredUser(credential.user_id));
-  // It may have been removed between the two reads.
+  // The passkey may have been removed between the two reads.
   const passkey = user?.passkeys?.find(({ credential_id }) => credential_id === credentialId);
   return user && passkey && { user, passkey, credential };
 }
@@ -153,9 +158,8 @@ export function passkeysReleased(user: StoredUser): Change {
 }
 
 /**
- * Notes that a user has logged in by a credential. A counter of 0 is not stored: the authenticator does not
- * count,
- * even if another authenticator with the same passkey does.
+ * Notes that a user has logged in by a credential. A counter of 0 is not stored: the authenticator does not count
+ * signatures, even if another authenticator with the same passkey does.
  * @returns false if the credential was removed, or if its counter is not higher than the stored one
  * @throws {DomainError} STORAGE_FAULT
  */
@@ -183,7 +187,7 @@ export function noteLogin(
 }
 
 /**
- * Notes at a login that a passkey of 1.0.0 is of the domain in force, which has just been proved.
+ * Stores at a login that a passkey of version 1.0.0 belongs to the domain in force, which the login has just proved.
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function noteDomain(user: StoredUser, passkey: StoredPasskey): Promise<void> {

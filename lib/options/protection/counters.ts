@@ -1,8 +1,8 @@
 /**
- * The counters of failed logins and of registrations (functions/README.md, Login protection). Past a
- * limit the caller must wait: longer each time, but never for good. Each count is one conditional
- * update. No request fails because counting fails, except a login whose first read fails ({@link readUnlessWaiting}):
- * it reads the counts together with the address.
+ * The counters of failed logins and of registrations (functions/README.md, Login protection). After a limit is reached,
+ * the caller must wait: longer each time, but never permanently. Each count is one conditional update. No request fails
+ * because counting fails, except a login whose first read fails ({@link readUnlessWaiting}), because this read gets the
+ * counts together with the address.
  */
 import { createHmac } from 'node:crypto';
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -26,18 +26,18 @@ interface Count {
   readonly expires_at: number;
 }
 
-/** A counter of attempts, and how many of them are allowed within 15 minutes. */
+/** A counter of attempts, and the number of attempts that are allowed within 15 minutes. */
 export interface Counter {
   readonly pk: string;
   readonly limit: number;
-  /** Whether it counts for an account: a successful login then deletes the count. */
+  /** Whether the counter is for an account: then a successful login deletes the count. */
   readonly ofAccount?: true;
   /** The count as it was read; absent if there is none, or if it was not read. */
   readonly count?: Count | undefined;
 }
 
 /**
- * Reads the counters of a login by an address together with other items, and refuses while one demands a wait.
+ * Reads the counters of a login by an address together with other items, and refuses while a counter demands a wait.
  * @returns the counters, and the items in the order of their keys
  * @throws {DomainError} TOO_MANY_ATTEMPTS, STORAGE_FAULT
  */
@@ -54,9 +54,9 @@ export async function readUnlessWaiting(
 }
 
 /**
- * Reads the counters of failed logins, and refuses while one demands a wait. Called before something is
- * checked and again after it, because others may have reached a limit meanwhile.
- * @param user who logs in or confirms; absent: nobody knows, and only the source counts
+ * Reads the counters of failed logins, and refuses while a counter demands a wait. Called before and after each check,
+ * because other attempts may have reached a limit meanwhile.
+ * @param user who logs in or confirms; absent: not known, so that only the counter of the source is read
  * @throws {DomainError} TOO_MANY_ATTEMPTS
  */
 export async function countersUnlessWaiting(
@@ -68,7 +68,7 @@ export async function countersUnlessWaiting(
   return counters;
 }
 
-/** Reads the same counters. If they cannot be read, they are returned without counts. */
+/** Reads the counters of failed logins. If the counts cannot be read, the counters are returned without counts. */
 export async function readFailures(
   { ip_address }: Source,
   user?: StoredUser,
@@ -81,9 +81,9 @@ export async function readFailures(
 }
 
 /**
- * Checks what somebody may guess: refuses while a counter demands a wait, counts a wrong guess, and refuses a right
- * one if others have reached a limit while it was checked.
- * @param user whose password or code it is; absent: only the source counts
+ * Checks a value that somebody may guess: refuses while a counter demands a wait, counts a wrong guess, and refuses a
+ * right guess if other attempts have reached a limit during the check.
+ * @param user whose password or code is checked; absent: a wrong guess counts only for the source
  * @param code the error of a wrong guess
  * @param check undefined or false: the guess is wrong
  * @returns what the check returns
@@ -106,10 +106,10 @@ export async function countingGuesses<T>(
 }
 
 /**
- * Uses up what was checked, and counts it as a wrong guess if somebody else has used it meanwhile.
- * @param use throws the error that it is given if somebody else has
+ * Uses up a code or nonce that was checked, and counts a wrong guess if another request has used it meanwhile.
+ * @param use throws the given error if another request has used the code or nonce
  * @returns what the use returns
- * @throws {DomainError} as {@link countingGuesses} does
+ * @throws {DomainError} the same as {@link countingGuesses}
  */
 export async function countingReuse<T>(
   source: Source,
@@ -127,8 +127,8 @@ export async function countingReuse<T>(
 }
 
 /**
- * The counters of a login that are switched on. Without the signing secret there is none of the account.
- * @param user who logs in, once known: one who has a second factor has a counter too
+ * The enabled counters of a login. If the signing secret cannot be read, the counter of the account is missing.
+ * @param user who logs in, once known: for a user with a second factor, the counter of the user is added
  */
 export async function loginCounters(
   email: string,
@@ -166,9 +166,9 @@ export async function readCounts(counters: readonly Counter[]): Promise<readonly
 
 /**
  * Counts an attempt by all of its counters.
- * @param counters of the attempt, with what was read of them before
- * @returns when the wait ends that this attempt begins, ISO 8601; and the seconds of the wait that others have begun
- *   meanwhile, 0 if there is none
+ * @param counters of the attempt, with the counts as read before
+ * @returns the end of the wait that this attempt starts, ISO 8601; and the seconds of the wait that other attempts have
+ *   started meanwhile, 0 if there is none
  */
 export async function countAttempt(
   counters: readonly Counter[],
@@ -183,14 +183,14 @@ export async function countAttempt(
   return { ...begun, wait: Math.max(0, ...counted.map(({ wait }) => wait)) };
 }
 
-/** Seconds within which attempts add up. */
+/** Seconds within which attempts are added up. */
 const window = 15 * 60;
 
 /** Seconds to wait after the limit is reached; doubled each further time, up to the longest. */
 const firstWait = 30;
 const longestWait = 15 * 60;
 
-/** A count after one more attempt. The one that reaches the limit is let through; the next waits. */
+/** A count after one more attempt. The attempt that reaches the limit is still allowed; the next attempt must wait. */
 export function countAfter(count: Count | undefined, limit: number, now: number): Count {
   const before =
     count && count.expires_at > now ? count : { attempts: 0, expires_at: now + window };
@@ -211,7 +211,7 @@ export async function countRegistration(sourceIp: string, now?: Date): Promise<v
   await countUnderLimit([{ ...key, limit }], now);
 }
 
-/** Deletes the counts of an account's failed logins after a successful one, if there are any. */
+/** Deletes the counts of an account's failed logins after a successful login, if there are any. */
 export async function forgetFailures(
   counters: readonly Counter[],
   now = new Date(),
@@ -221,8 +221,8 @@ export async function forgetFailures(
 }
 
 /**
- * The change that deletes the failed logins of a user who resets the password, unless the mailbox would
- * give further guesses at a code.
+ * The change that deletes the count of failed logins of a user who resets the password, unless whoever controls the
+ * mailbox would get further guesses at a code.
  */
 export async function failuresForgotten(user: StoredUser): Promise<Change> {
   const counter = hasCodes(user) ? undefined : await findAccountCounter(user.email);
@@ -231,13 +231,16 @@ export async function failuresForgotten(user: StoredUser): Promise<Change> {
   return { steps: [[{ Delete }]] };
 }
 
-/** Counts an attempt. @throws {DomainError} TOO_MANY_ATTEMPTS if others have reached a limit meanwhile */
+/** Counts an attempt. @throws {DomainError} TOO_MANY_ATTEMPTS if other attempts have reached a limit meanwhile */
 async function countUnderLimit(counters: readonly Counter[], now?: Date): Promise<void> {
   const { wait } = await countAttempt(counters, now);
   requireNoWait(wait);
 }
 
-/** The counter of an account's failed logins; undefined if nobody can have it, or the signing secret cannot be read. */
+/**
+ * The counter of an account's failed logins; undefined if nobody can have the address, or if the signing secret cannot
+ * be read.
+ */
 async function findAccountCounter(email: string): Promise<Counter | undefined> {
   if (email === nobodysEmail) return undefined;
   return loggingFaults(notCounted, () => accountCounter(email));
@@ -262,7 +265,7 @@ async function accountCounter(email: string): Promise<Counter> {
   return { ...key, limit: config.loginFailuresPerAccount, ofAccount: true };
 }
 
-/** The counter of a user: a change of the email address must not give further guesses at a code. */
+/** The counter of a user, whatever the address: a change of the address must not give further guesses at a code. */
 function userCounter({ id }: StoredUser): Counter {
   return {
     ...itemKey('attempts#login#*', 'user', id),
@@ -279,21 +282,21 @@ function withCounts(
   return counters.map((counter, i) => ({ ...counter, count: items[i] as Count | undefined }));
 }
 
-/** Milliseconds that counting may delay a response. */
+/** Milliseconds by which counting may delay a response. */
 function countingTimeout() {
   return patiently(1000);
 }
 
 /**
- * Attempts at counting. Others may change or delete a count after it was read. An attempt that
- * could still not be counted must wait: no guess is checked that is not counted.
+ * The most tries to count an attempt, because others may change or delete a count after it was read. If the last try
+ * fails too, the caller must wait: no guess is checked without being counted.
  */
 const maxRounds = 8;
 
 /**
  * Counts an attempt by one counter.
- * @returns `wait`: the seconds of a wait that others have begun, 0 if there is none; `begins`: when the wait
- *   ends that this attempt begins
+ * @returns `wait`: the seconds of a wait that other attempts have started, 0 if there is none; `begins`: the end of the
+ *   wait that this attempt starts
  */
 async function countOne({ pk, limit, count: seen }: Counter, now: Date) {
   let count = seen;

@@ -1,6 +1,6 @@
 /**
- * The second factor of a user, stored with the user (functions/README.md, Second factor): the codes of an
- * authenticator app (TOTP, RFC 6238) and recovery codes, how one is checked, and used up.
+ * The second factor of a user, stored with the user (functions/README.md, Second factor): the codes of an authenticator
+ * app (TOTP, RFC 6238) and recovery codes, and how codes are checked and used up.
  */
 
 import { createHash, randomBytes } from 'node:crypto';
@@ -40,7 +40,7 @@ export function makeSecret(): string {
   return new Secret({ size: secretSize }).base32;
 }
 
-/** The URI that an app reads from a QR code. @param issuer the service, as the app shows it */
+/** The URI that an app reads from a QR code. @param issuer the name of the service, which the app shows */
 export function enrolmentUri(secret: string, names: { issuer: string; label: string }): string {
   return totp(secret, names).toString();
 }
@@ -52,7 +52,7 @@ export function makeRecoveryCodes(): string[] {
   return Array.from({ length: recoveryCodes }, makeRecoveryCode);
 }
 
-/** The hashes of recovery codes as they are shown. */
+/** The hashes of recovery codes, which are given as users see them. */
 export function recoveryHashes(userId: number, codes: readonly string[]): Set<string> {
   return new Set(codes.map((code) => recoveryHash(userId, code.replaceAll('-', ''))));
 }
@@ -64,7 +64,7 @@ export function recoveryHash(userId: number, letters: string): string {
 
 /**
  * Checks a code of a user, and writes nothing.
- * @returns undefined for a wrong code, for one that was used, and where there is no factor
+ * @returns undefined for a wrong or used code, and if the user has no second factor
  * @throws {DomainError} STORAGE_FAULT when the secret cannot be decrypted
  */
 export async function checkCode(user: StoredUser, text: string): Promise<Proof | undefined> {
@@ -82,7 +82,7 @@ export async function checkCode(user: StoredUser, text: string): Promise<Proof |
 }
 
 /**
- * The step of a code of an app.
+ * The time step of a code of an app.
  * @param secret encrypted
  * @returns undefined for a wrong code
  * @throws {DomainError} STORAGE_FAULT when the secret cannot be decrypted
@@ -126,8 +126,8 @@ const period = 30;
 const window = 1;
 
 /**
- * The step of time for which an app shows a code, at most one before or after the present one.
- * @returns undefined for a code of no such step
+ * The time step for which an app shows a code: the present step, or the step before or after it.
+ * @returns undefined for a code of any other step
  */
 export function stepOf(secret: string, digits: string, now: Date): number | undefined {
   const timestamp = now.getTime();
@@ -136,9 +136,9 @@ export function stepOf(secret: string, digits: string, now: Date): number | unde
 }
 
 /**
- * Uses a code up: of several requests with one code only one succeeds.
+ * Uses up a code: of several requests with the same code, only one succeeds.
  * @param wrong thrown when another request has used the code, or the factor was removed
- * @param deleted thrown when the user was deleted; absent: the same
+ * @param deleted thrown when the user was deleted; absent: `wrong` is thrown
  * @returns the user without the code
  * @throws {DomainError} STORAGE_FAULT
  */
@@ -172,7 +172,10 @@ function makeRecoveryCode(): string {
   return letters.join('').replaceAll(/(.{4})(?=.)/g, '$1-');
 }
 
-/** A decimal digit of any script in ASCII. Unicode has them in tens, each from zero to nine. */
+/**
+ * The ASCII digit for a decimal digit of any script. Unicode has decimal digits in groups of ten, each from zero to
+ * nine.
+ */
 function asciiDigit(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;
   let zero = code;
@@ -184,7 +187,7 @@ function isDigit(code: number): boolean {
   return /^\p{Nd}$/u.test(String.fromCodePoint(code));
 }
 
-/** Whether a code is good for a user as read. */
+/** Whether a code is still valid for a user as read. */
 function isGood(user: StoredUser, proof: Proof): boolean {
   return (
     user.factor_secret === proof.secret &&

@@ -23,8 +23,8 @@ export const removalDetails = { fields: ['second_factor'], second_factor: 'remov
 type FactorFields = Pick<Session, 'began' | 'enrolled'>;
 
 /**
- * Requires a second factor of the session of a user who must have one, and has a passkey. Whoever has only the
- * mailbox, and by it the password, must not get a factor of their own.
+ * Requires that the session has a second factor, if the user must have one and has a passkey. Somebody who controls
+ * only the mailbox, and thus the password, must not get a factor of their own.
  * @param user the caller as last read
  * @throws {DomainError} SECOND_FACTOR_REQUIRED
  */
@@ -33,7 +33,7 @@ export function requireFactorOfPasskeyHolder(
   { session }: { readonly session: FactorFields },
 ): void {
   if (!mustHaveFactor(user) || !hasPasskey(user)) return;
-  // Not hasFactorIn: a code counts here also when the user has removed TOTP since.
+  // hasFactorIn is not used, because a code counts here even if the user has removed TOTP since.
   if (hadCode(session) || beganByPasskey(user, session)) return;
   throw new DomainError('SECOND_FACTOR_REQUIRED');
 }
@@ -49,8 +49,8 @@ export function roleIn(user: StoredUser, session: FactorFields): Role {
 }
 
 /**
- * Whether a session lacks the second factor that admins and auditors need: its user has the rights of neither in
- * it.
+ * Whether a session lacks the second factor that admins and auditors need: in such a session, the user has neither the
+ * rights of an admin nor of an auditor.
  */
 export function lacksFactorIn(user: StoredUser, session: FactorFields): boolean {
   return config.secondFactor === 'admins' && !hasFactorIn(user, session);
@@ -74,7 +74,7 @@ export function factorStanding({ factor_secret, recovery_codes }: StoredUser) {
   };
 }
 
-/** Whether a session had a code: it began by one, or its user enabled TOTP in it. */
+/** Whether a session had a code: it began by a code, or its user enabled TOTP in it. */
 function hadCode({ began, enrolled }: FactorFields): boolean {
   return began === 'code' || enrolled === true;
 }

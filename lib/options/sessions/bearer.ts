@@ -20,9 +20,9 @@ export type Bearer = StoredUser & { readonly session: Session };
 
 /**
  * Reads the caller of a verified token.
- * @param token its protected header
+ * @param token the protected header of the token
  * @returns undefined when the user was deleted
- * @throws {DomainError} TOKEN_INVALID when it has no session, its session has ended, or its pair was replaced;
+ * @throws {DomainError} TOKEN_INVALID when the token has no session, its session has ended, or its pair was replaced;
  *   STORAGE_FAULT
  */
 export function findBearer(id: number, token: Partial<Belonging>): Promise<Bearer | undefined> {
@@ -33,7 +33,7 @@ export function findBearer(id: number, token: Partial<Belonging>): Promise<Beare
       throw new DomainError('TOKEN_INVALID');
     }
     const { pair, isUsed } = session.refresh;
-    // No other pair can replace the first one.
+    // The first pair is never replaced, because no token came before it.
     const isNoted = token.pair !== pair || pair === 0 || isUsed;
     if (!isNoted) await noteUse(read, session);
     return { ...read.user, session };
@@ -42,8 +42,8 @@ export function findBearer(id: number, token: Partial<Belonging>): Promise<Beare
 }
 
 /**
- * Changes a caller, as {@link rewriteUser} does, unless the session of the request was ended with all others since it
- * was read.
+ * Changes a caller, as {@link rewriteUser} does, unless the session of the request was ended with all other sessions
+ * since it was read.
  * @param known the caller as read last, for the first attempt
  * @throws {DomainError} TOKEN_INVALID, USER_NOT_FOUND, STORAGE_FAULT, and what the change throws
  */
@@ -63,8 +63,8 @@ export function rewriteCaller<T>(
 const notingTimeout = 1000;
 
 /**
- * Notes that an access token of a session's newest pair was used, so that no other pair replaces that
- * one (functions/README.md, Refresh). A fault is logged, and the request goes on.
+ * Notes that an access token of a session's newest pair was used, so that no other pair replaces the newest pair
+ * (functions/README.md, Refresh). A fault is logged, and the request goes on.
  * @throws {Overtaken} when others have written the session since it was read
  */
 async function noteUse(read: WithSessions, session: Session): Promise<void> {

@@ -1,9 +1,9 @@
 /**
- * The tokens of a session: how a login or a registration begins one, and its refresh tokens
- * (functions/README.md, Refresh). A session keeps a hash of its newest token, a salt
- * and a key. Each token is derived from the one before it and the salt, so that a client that lost
- * a response gets the same token again, and nobody can make a valid one from what the table holds.
- * A refresh token and the access tokens that were given with it are a pair.
+ * The tokens of a session: how a login or a registration begins a session, and the refresh tokens of a session
+ * (functions/README.md, Refresh). A session stores a hash of its newest refresh token, a salt and a key. Each refresh
+ * token is derived from the token before it and the salt, so that a client that lost a response gets the same token
+ * again, and nobody can make a valid token from the data in the table. A refresh token and the access tokens that were
+ * issued with it are a pair.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { DomainError } from '../../ground/errors.ts';
@@ -35,8 +35,8 @@ export interface RefreshToken {
 /** How a refresh token relates to its session. */
 export type TokenCheck =
   /**
-   * The newest token is good. So is the one before it as long as nothing of the newest pair was used,
-   * because then its client has lost the response.
+   * The newest token is good. The token before it is also good as long as no token of the newest pair was used, because
+   * then the client has lost the response.
    */
   | { readonly is: 'good' | 'reused' | 'unknown' }
   /** The token before the newest one, within the {@link grace} after its use. */
@@ -52,9 +52,9 @@ export function readRefreshToken(token: string): RefreshToken {
 }
 
 /**
- * The token that follows a good one, and what the session stores from then on. If the given token is not the
- * newest, the newest pair is replaced: nobody knows who has its access tokens, so that they become void with all
- * older ones.
+ * The token that follows a good token, and the state that the session stores from then on. If the given token is not
+ * the newest, the newest pair is replaced: it is not known who has the access tokens of this pair, so they become void
+ * with all older access tokens.
  */
 export function nextRefreshToken(
   { userId, sessionId, secret }: RefreshToken,
@@ -71,7 +71,7 @@ export function nextRefreshToken(
 /** Milliseconds after the use of a token within which a repetition gets the same next token again. */
 const grace = 60_000;
 
-/** Compares a token with what its session stores. */
+/** Compares a token with the state that its session stores. */
 export function checkRefreshToken(
   { userId, sessionId, secret, tag }: RefreshToken,
   { refresh, used }: Session,
@@ -103,8 +103,8 @@ export async function beginSession(
 }
 
 /**
- * Issues an access token of a session: it has the role of its user in this session, not the stored one, because
- * other services obey it.
+ * Issues an access token of a session. The token has the role of the user in this session, not the stored role, because
+ * other services rely on the token's role.
  * @throws {DomainError} TOKEN_FAULT
  */
 export function issueAccessToken(
@@ -118,7 +118,7 @@ export function issueAccessToken(
   return issueToken({ id, email, role: roleIn(user, session) }, { ...belonging, claims, now });
 }
 
-/** The first refresh token of a session, and what the session stores of it. */
+/** The first refresh token of a session, and the state that the session stores. */
 export function firstRefreshToken(
   userId: number,
   sessionId: string,
@@ -167,7 +167,7 @@ function tokenOf(userId: number, sessionId: string, secret: string, key: string)
   return `${userId}.${sessionId}.${secret}${tagOf(secret, key)}`;
 }
 
-/** 16 bytes that prove that the service issued a token, however many it has issued since. */
+/** 16 bytes that prove that the service issued a token, however many tokens it has issued since. */
 function tagOf(secret: string, key: string): string {
   return createHmac('sha256', key).update(secret).digest().subarray(0, 16).toString('base64url');
 }
@@ -181,7 +181,7 @@ async function tokenAlone(user: StoredUser): Promise<Tokens> {
   return { token: await issueToken(user, { claims: attributeClaims(user) }) }; // attributes
 }
 
-/** Bytes of a user agent that a session keeps. */
+/** The most bytes of a user agent that a session stores. */
 const maxAgent = 160;
 
 async function prepare(user: StoredUser, { ip_address, user_agent }: Source, began?: FactorUsed) {
@@ -203,7 +203,7 @@ async function prepare(user: StoredUser, { ip_address, user_agent }: Source, beg
   return { session, tokens: { token, refreshToken } };
 }
 
-/** As much of a text as fits into some bytes. */
+/** The beginning of a text that fits into a number of bytes. */
 function cut(text: string, bytes: number): string {
   return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(bytes)).read);
 }

@@ -1,9 +1,9 @@
 /**
- * The sessions of a user (functions/README.md, Sessions): one item, with an attribute for each session. Each
- * session is written on the condition of a version of its own, so that devices do not wait for each other.
- * `session_epoch` of the user item is how often all sessions were ended. A session has the epoch that was read
- * before the password was checked. So one write of the user item ends all sessions, and the sessions of logins
- * under way with them.
+ * The sessions of a user (functions/README.md, Sessions): one item, with an attribute for each session. Each session
+ * has a version of its own, and is written on the condition that this version is unchanged, so that devices do not wait
+ * for each other. `session_epoch` of the user item counts how often all sessions were ended. A session has the epoch
+ * that was read before the password was checked. So one write of the user item ends all sessions, and also the sessions
+ * of logins under way.
  */
 import { randomBytes } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -27,10 +27,7 @@ export interface RefreshState {
   readonly key: string;
   /** The hash of the newest token's secret. */
   readonly newest: string;
-  /**
-   * The newest token is derived from this and the token before it; absent until the first
-   * refresh.
-   */
+  /** The newest token is derived from this salt and the token before it; absent until the first refresh. */
   readonly salt?: string;
   /** The number of the newest token's pair, and of the oldest pair whose access tokens are valid. */
   readonly pair: number;
@@ -39,15 +36,15 @@ export interface RefreshState {
   readonly isUsed?: true;
 }
 
-/** The second factor by which a session began: a code, or a passkey, by its id. */
+/** The second factor by which a session began: a code, or the passkey with an id. */
 export type FactorUsed = 'code' | { readonly passkey: string };
 
 export interface Session {
   readonly id: string;
   readonly epoch: number;
-  /** Absent: it began by a password or an identity alone. */
+  /** Absent: the session began by a password or an identity alone. */
   readonly began?: FactorUsed;
-  /** The user has enabled TOTP in it. */
+  /** The user has enabled TOTP in this session. */
   readonly enrolled?: true;
   /** When it began, and when it was last used for a new token, in milliseconds since 1970. */
   readonly created: number;
@@ -57,11 +54,11 @@ export interface Session {
   readonly ip_address: string;
   readonly user_agent: string;
   readonly refresh: RefreshState;
-  /** A new one with each write; absent until the first. */
+  /** Each write sets a new version; absent until the first write. */
   readonly version?: string;
 }
 
-/** A user with its sessions as read, also those that have ended. */
+/** A user with all sessions as read, including sessions that have ended. */
 export interface WithSessions {
   readonly user: StoredUser;
   readonly sessions: readonly Session[];
@@ -72,15 +69,15 @@ export function makeSessionId(): string {
 }
 
 /**
- * Requires that the session of a request was not ended with all others of its user since it was read. One
- * that was ended alone is refused from the next request on.
+ * Requires that the session of a request was not ended with all other sessions of its user since it was read. A session
+ * that was ended alone is refused only from the next request on.
  * @throws {DomainError} TOKEN_INVALID
  */
 export function requireNotEndedWithOthers(user: StoredUser, session: Session): void {
   if (isEnded(user, session)) throw new DomainError('TOKEN_INVALID');
 }
 
-/** The session with an id, unless it is not there or has ended. */
+/** The session with an id; undefined if there is none, or if it has ended. */
 export function findOpenSession(read: WithSessions, id: unknown, now: Date): Session | undefined {
   return openSessions(read, now).find((session) => session.id === id);
 }
@@ -124,10 +121,10 @@ export async function storeSession(user: StoredUser, session: Session): Promise<
 }
 
 /**
- * Writes a session, a new one or one in place of the session with its id. Outdated sessions are removed from the
- * item. The item expires after its last session, also after one that another write adds meanwhile.
+ * Writes a session: adds it, or replaces the session with the same id. Outdated sessions are removed from the item. The
+ * item expires after its last session, even if another write adds that session meanwhile.
  * @param read the sessions as they were read
- * @throws {Overtaken} when others have written or ended this one since it was read
+ * @throws {Overtaken} when others have written or ended this session since it was read
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function writeSession(
@@ -164,7 +161,7 @@ export async function writeSession(
   if (!(await updateOnce(update, isOurs, limits))) throw new Overtaken();
 }
 
-/** The change that stores the first session of a user, who is stored with it. */
+/** The change that stores the first session of a user together with the user. */
 export function firstSessionStored(user: StoredUser, { id, ...session }: Session): Change {
   const kept = { [id]: { ...session, version: newVersion() }, expires_at: session.until };
   const Put = { TableName: config.usersTable, Item: { ...sessionsKey(user.id), ...kept } };
@@ -172,8 +169,8 @@ export function firstSessionStored(user: StoredUser, { id, ...session }: Session
 }
 
 /**
- * The change that notes in a session that its user enables TOTP in it. The session gets a new version, so that
- * no other write of it, which has read it before, loses the note.
+ * The change that notes in a session that its user enables TOTP in it. The session gets a new version, so that no write
+ * of a session that was read before can overwrite the note.
  */
 export function enrolmentNoted(userId: number, { id }: Session): Change {
   const update = {
@@ -187,7 +184,7 @@ export function enrolmentNoted(userId: number, { id }: Session): Change {
   return { steps: [[{ Update: update }, 'TOKEN_INVALID']] };
 }
 
-/** The change that ends all sessions of a user. @param kept the session that goes on; absent: none */
+/** The change that ends all sessions of a user. @param kept the session that stays open; absent: none */
 export function sessionsEnded(user: StoredUser, kept?: Session): Change {
   if (!hasSessions(config)) return {};
   const session_epoch = (user.session_epoch ?? 0) + 1;
@@ -202,7 +199,7 @@ export function sessionsDeleted({ id }: StoredUser): Change {
 }
 
 /**
- * Ends all sessions of a user without reading the user: all have an earlier epoch.
+ * Ends all sessions of a user without reading the user: afterwards all of them have an earlier epoch.
  * @returns false when there is no such user
  * @throws {DomainError} STORAGE_FAULT
  */
@@ -234,24 +231,27 @@ export function endSession(userId: number, id: string): Promise<boolean> {
   return updateOnce(update, (item) => !(id in item));
 }
 
-/** Whether a session was ended with all others of its user. */
+/** Whether a session was ended with all other sessions of its user. */
 function isEnded(user: StoredUser, { epoch, id }: Session): boolean {
   const { session_epoch = 0, kept_session } = user;
   return epoch < session_epoch && kept_session !== keptMark(session_epoch, id);
 }
 
 /**
- * The value of `kept_session`. It names the epoch, so that the next end of all sessions ends this
- * one too.
+ * The value of `kept_session`. It names the epoch, so that the kept session ends too when all sessions are ended the
+ * next time.
  */
 function keptMark(epoch: number, id: string): string {
   return `${epoch}.${id}`;
 }
 
-/** Bytes for a user's sessions (about 50), which each request reads. */
+/** The most bytes of a user's sessions (about 50 sessions), which each request reads. */
 const maxBytes = 24_000;
 
-/** The sessions that leave the item: those that ended, and those unused longest if it is full. */
+/**
+ * The sessions to remove from the item: ended sessions and, if the item is full, the sessions that were unused for the
+ * longest time.
+ */
 function outdated(read: WithSessions, fresh: Session, now: Date): readonly Session[] {
   let bytes = sizeOf(fresh);
   const newestFirst = openSessions(read, now).toSorted((a, b) => b.used - a.used);

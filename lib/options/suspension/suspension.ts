@@ -1,10 +1,10 @@
 /** The suspension in the fields of a user's item (functions/README.md, Suspension). */
 import type { Change, StoredUser } from '../../users/item.ts';
 
-/** The change of a user who is suspended from now on, which also makes mailed links void. */
+/** The change that suspends a user from now on, and makes mailed links void. */
 export function suspended({ suspensions = 0 }: StoredUser, now: Date): Change {
   return { fields: { suspended_at: now.toISOString(), suspensions: suspensions + 1 } };
 }
 
-/** The change of a user whose suspension ends. */
+/** The change that lifts the suspension of a user. */
 export const suspensionLifted: Change = { fields: { suspended_at: undefined } };

@@ -1,6 +1,6 @@
 /**
- * How a user gets another address, and the link that verifies an address (functions/README.md, Verified addresses):
- * the address of the user, or another one for which the user has asked.
+ * How a user gets another address, and the link that verifies an address (functions/README.md, Verified addresses): the
+ * address of the user, or another address that the user has requested.
  */
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../ground/errors.ts';
@@ -25,27 +25,27 @@ import { awaitsLink, noAddressAwaited, unverifiedAddress, verifiedAs } from './a
 
 /** A link with a valid token. */
 export interface AddressLink extends FoundLink {
-  /** The address to which it was mailed. */
+  /** The address to which the link was mailed. */
   readonly email: string;
-  /** The session that asked for another address; undefined: none, or it has ended since. */
+  /** The session that requested another address; undefined: none, or it has ended since. */
   readonly session: Session | undefined;
-  /** Whether it was used already, and has verified the address that the user has. */
+  /** Whether the link was already used, and has verified the user's present address. */
   readonly isUsed: boolean;
 }
 
-/** What becomes of an address that is given to a user. */
+/** The effect of an address that is given to a user. */
 interface NewAddress {
   readonly addressChange: Change;
-  /** Whether it replaces another one at once, from which it may differ in letter case alone. */
+  /** Whether the address replaces another address at once, which may differ in letter case alone. */
   readonly isMoved: boolean;
-  /** Whether it is only requested, and waits for its link. */
+  /** Whether the address is only requested, and waits for its link. */
   readonly awaitsLink: boolean;
 }
 
 /**
- * The change of a user's address. Where addresses are verified, a new address that users give themselves waits for
- * its link, and giving the present address again ends the wait. Where nobody may know who has an account, it is not
- * checked whether somebody else has the address: the mail goes to that person then.
+ * The change of a user's address. Where addresses are verified, a new address that users request for themselves waits
+ * for its link, and a request with the present address ends the wait. Where responses must not reveal who has an
+ * account, it is not checked whether somebody else has the address: then the mail informs the holder.
  */
 export async function newAddress(
   user: StoredUser,
@@ -69,9 +69,9 @@ export async function newAddress(
 }
 
 /**
- * The change for a user who asks for another address, which waits for its link. The earlier link is made void before
- * anything is mailed, so that its state does not reveal whether the address is free. If the same address already
- * waits, its link stays valid.
+ * The change for a user who requests another address, which waits for its link. The earlier link is made void before
+ * anything is mailed, so that the state of the earlier link does not reveal whether the address is free. If the same
+ * address already waits, its link stays valid.
  */
 export function addressAwaited(user: StoredUser, email: string, now = new Date()): Change {
   const fields = { pending_email: email, pending_until: seconds(now) + linkLifetime };
@@ -102,7 +102,7 @@ export function addressMoved(user: StoredUser, email: string): Change {
 /**
  * Reads the link of a token, and its user.
  * @throws {DomainError} VERIFICATION_TOKEN_INVALID for a token that is unknown, altered, expired, void, or of a
- *   suspended user, and for a used one unless it has verified an address; STORAGE_FAULT
+ *   suspended user, and for a used token unless it has verified an address; STORAGE_FAULT
  */
 export async function readAddressLink(token: string, now = new Date()): Promise<AddressLink> {
   const link = await findLink('address', token, now, sessionsKey);
@@ -128,14 +128,14 @@ export function addressLinkUsed(link: FoundLink, now = new Date()): Change {
 
 /**
  * An address that an admin sets counts as verified, except the address of an invited user. While addresses are not
- * verified no new address counts as verified, and the mark of the former address must not pass to it.
+ * verified no new address counts as verified, and the mark of the former address must not be kept for the new address.
  */
 function addressVerifiedBy({ role }: Pick<Claims, 'role'>, user: StoredUser): Change {
   const isVerified = role === 'admin' && !isInvited(user); // invitations
   return { fields: { ...unverifiedAddress, ...verifiedAs(isVerified) } };
 }
 
-/** Whether a token has verified the address that the user has, and no newer link was made since. */
+/** Whether a token has verified the user's present address, and no newer link was made since. */
 function hasVerified({ stored, user, tokenHash }: FoundLink): boolean {
   return (
     stored.token_hash === undefined &&
@@ -146,8 +146,8 @@ function hasVerified({ stored, user, tokenHash }: FoundLink): boolean {
 }
 
 /**
- * Whether the user has neither asked for another address since the link was requested, nor withdrawn the request
- * for its address. This also makes a link void that is mailed late.
+ * Whether the user has neither requested another address since the link was requested, nor withdrawn the request for
+ * its address. A link that is mailed late becomes void in this way too.
  */
 function isNewest({ stored, user }: FoundLink, now: Date): boolean {
   return stored.email === user.email

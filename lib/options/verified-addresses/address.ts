@@ -5,7 +5,7 @@ import { seconds } from '../../ground/time.ts';
 import type { Change, StoredUser, UserFields } from '../../users/item.ts';
 import type { User } from '../../users/user.ts';
 
-/** The change after which no address of a user waits for its link. */
+/** The change that withdraws the address of a user that waits for its link. */
 export const noAddressAwaited: Change = {
   fields: { pending_email: undefined, pending_until: undefined, pending_id: undefined },
 };
@@ -26,7 +26,7 @@ export function mustVerify(user: StoredUser): boolean {
   return config.emailVerification === 'required' && isUnverified(user);
 }
 
-/** Whether addresses are verified, and the address of a user is not. */
+/** Whether the service verifies addresses, and the address of a user is not verified. */
 export function isUnverified({ email_verified }: Pick<User, 'email_verified'>): boolean {
   return config.emailVerification !== 'off' && !email_verified;
 }
