@@ -72,8 +72,8 @@ function requireChangeable(user: StoredUser, { id, changes, claims, bearer }: Ch
   requireAllowed('changeUser', { ...claims, isSelf, mayBeMaker: user.made_by === claims.id });
   if (!promotes(changes)) return;
   if (hasUnusedInvitation(user)) throw new DomainError('INVITATION_NOT_ACCEPTED'); // invitations
-  // When a caller promotes somebody else, the write checks that the caller is an admin; here only the caller's own
-  // account is checked.
+  // When a caller promotes somebody else, the write checks that the caller is an admin; a caller who promotes
+  // themselves is checked here.
   if (isSelf && user.role !== 'admin') throw new DomainError('FORBIDDEN');
 }
 

@@ -1,7 +1,7 @@
 /**
  * How users confirm requests about their own account: by their current password or, if they have no password, an ID
- * token (functions/README.md, Current password, Identities). Every line is for options, because the specification asks
- * for no confirmation: for sessions and verified addresses, or for the option named at its end.
+ * token (functions/README.md, Current password, Identities). Every line is for options, because the specification
+ * requires no confirmation: for sessions and verified addresses, or for the option named at its end.
  */
 import { missingField } from '../ground/errors.ts';
 import { config, hasIdentities } from '../ground/settings.ts';

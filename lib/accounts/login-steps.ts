@@ -74,7 +74,7 @@ export async function countersAfterPassword(
 
 /**
  * Uses up the code of a user who has a second factor.
- * @returns the factor of the session that begins; undefined: the user has none
+ * @returns the factor of the session that begins; undefined: the user has no second factor
  */
 export async function useSecondFactor(
   user: StoredUser,

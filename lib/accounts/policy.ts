@@ -58,7 +58,7 @@ const keepsAuditor: Rule = (given, asking) =>
 /** The kinds of callers of an operation. A caller may be of several kinds: it is enough that one of them is allowed. */
 interface Row {
   readonly anyone?: Rule;
-  /** Whoever has a token. */
+  /** Any caller with a token. */
   readonly user?: Rule;
   readonly self?: Rule;
   readonly maker?: Rule;

@@ -46,13 +46,13 @@ export function recordExport(
   return record({ ...reader, action: 'EXPORT', resource, result: 'SUCCESS', details });
 }
 
-/** Seconds within which the queries of one caller with one filter leave one entry. */
+/** Seconds within which all queries of one caller with one filter are recorded by one entry. */
 const period = hour;
 
 /**
- * Marks, by a conditional write, that a query leaves an entry: of parallel queries only one writes the entry, even if
- * they run in different instances of the function.
- * @returns false when another query has left an entry within the period; true when that is unknown
+ * Marks, by a conditional write, that a query is recorded: of parallel queries only one writes the entry, even if they
+ * run in different instances of the function.
+ * @returns false when another query was recorded within the period; true when this is not known
  */
 async function markRead(key: { readonly pk: string }, now: number): Promise<boolean> {
   const mark = randomUUID();

@@ -5,7 +5,7 @@ import { type SigningKey, signingKeys } from '../keys/signing-secret.ts';
 import type { ApiRequest } from './request.ts';
 
 /**
- * The page of a list that a request asks for.
+ * The requested page of a list.
  * @param scope names the list and its filters; a cursor of another scope is refused
  * @throws what {@link decodeCursor} throws
  */

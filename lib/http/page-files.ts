@@ -14,7 +14,7 @@ export type FileNames = Readonly<Record<string, string>>;
 
 /**
  * The response to GET or HEAD of a text that clients may cache, if they ask each time whether the text has changed (RFC
- * 9111, section 5.2.2.4). Where the client accepts it, the text is compressed, and has another entity tag.
+ * 9111, section 5.2.2.4). Where the client accepts gzip, the text is compressed, and has another entity tag.
  */
 export function revalidated(
   { headers, requestContext: { http } }: ApiRequest,

@@ -160,7 +160,7 @@ export function confirmation(settings: ServiceValues) {
   return { currentPassword, ...idTokenIfAny(settings) };
 }
 
-/** The ID token by which users without a password confirm what they ask for. */
+/** The ID token by which users without a password confirm a request. */
 export function idTokenIfAny(settings: ServiceValues) {
   return fieldsIf(hasIdentities(settings), {
     idToken: textIfAny({

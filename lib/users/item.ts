@@ -36,7 +36,7 @@ export interface StoredPasskey {
   readonly rp_id?: string;
 }
 
-/** A user as stored: the fields that responses show, and those that no response shows. */
+/** A user as stored: the fields that responses show, and fields that no response shows. */
 export type StoredUser = User & {
   /** Each write sets a new version. */
   readonly version: string;
@@ -80,7 +80,7 @@ export type StoredUser = User & {
   readonly pending_id?: string | undefined;
 };
 
-/** The fields that a change sets in a user's item; it removes those that are undefined. */
+/** The fields that a change sets in a user's item; it removes fields that are undefined. */
 export type UserFields = Partial<Omit<StoredUser, 'id' | 'created_at' | 'version'>>;
 
 /** A way into an account, as entries and notices name it. */
@@ -177,8 +177,8 @@ export async function getItem<T = Readonly<Record<string, unknown>>>(
 }
 
 /**
- * The step that stores an item by which something, such as an address, belongs to one user alone.
- * @param error thrown when somebody has it already
+ * The step that stores an item which ensures that something, such as an address, belongs to only one user.
+ * @param error thrown when it already belongs to a user
  */
 export function claiming(Item: ItemKey & { readonly user_id: number }, error: ErrorCode): Step {
   const condition = 'attribute_not_exists(pk)';

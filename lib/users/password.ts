@@ -52,8 +52,8 @@ export function needsRehash(stored: string): boolean {
  * Whether a stored hash was made from a password. A text that is not in NFC is compared both as typed and in NFC,
  * because other systems hash the text as typed; both comparisons are made, whatever the result of the first. A text
  * that is too long to be processed does not match, but another text is compared in its place.
- * @param raisesWork whether a comparison with a hash of a lower cost takes as long as one at the current cost, so that
- *   the time reveals nothing about the hash
+ * @param raisesWork whether a comparison with a hash of a lower cost takes as long as a comparison at the current cost,
+ *   so that the time reveals nothing about the hash
  */
 export async function matchesHash(
   typed: string,
@@ -67,7 +67,7 @@ export async function matchesHash(
     const candidate = reduced ? reduce(password) : password;
     const isRight = await compare(candidate, bcryptHash);
     for (const cost of further) await compare(candidate, unmatchableHash(cost));
-    // bcrypt reads ill-formed and over-long text as something other than what was typed.
+    // bcrypt does not read ill-formed and over-long text as it was typed.
     return isRight && password.isWellFormed() && mustReduce(password) === reduced;
   };
   const isTyped = isReadable(typed, longest.password);

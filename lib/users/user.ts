@@ -1,4 +1,4 @@
-/** A user, the user's id, and what audit entries say of the user (functions/README.md). */
+/** A user, the user's id, and the details of audit entries about the user (functions/README.md). */
 import { DomainError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 
@@ -25,15 +25,15 @@ export interface User {
   /** Whether the user has verified the address; only where EMAIL_VERIFICATION is not off. */
   readonly email_verified?: boolean | undefined;
   /**
-   * Another address that counts once its mailed link is used; absent: there is none, or the response
-   * is for somebody who may not see it.
+   * A requested address, which replaces `email` once its mailed link is used; absent: there is none, or the response is
+   * for somebody who may not see it.
    */
   readonly pending_email?: string | undefined;
   /** Since when the user is suspended; absent: the user is not, or the response is for neither admin nor auditor. */
   readonly suspended_at?: string | undefined;
   /**
-   * Until when the newest link of an invitation is or was valid; absent: it was used, there is none, or the
-   * response is for neither admin nor auditor.
+   * Until when the newest link of an invitation is or was valid; absent: there is no unused invitation, or the response
+   * is for neither admin nor auditor.
    */
   readonly invited_until?: string | undefined;
   /**
@@ -75,7 +75,7 @@ export function unmatchableHash(cost: number = config.bcryptCost): string {
   return `$2b$${String(cost).padStart(2, '0')}${unmatchable}`;
 }
 
-/** Whether no password matches a hash, because the user has none. */
+/** Whether no password matches a hash, because the user has no password. */
 export function isUnmatchable(hash: string): boolean {
   return hash.endsWith(unmatchable);
 }

@@ -93,7 +93,7 @@ export function unchanged({ version }: StoredUser) {
   };
 }
 
-/** The update that sets fields of a user, and removes those that are undefined. */
+/** The update that sets fields of a user, and removes fields that are undefined. */
 function updateOf(user: StoredUser, fields: Readonly<Record<string, unknown>>) {
   const names = Object.keys(fields);
   const set = names.filter((name) => fields[name] !== undefined);

@@ -44,7 +44,7 @@ export interface StoredLink {
   readonly user_state?: string;
   /** The address to which the link was mailed. */
   readonly email?: string;
-  /** The session that asked for another address. */
+  /** The session that requested another address. */
   readonly session_id?: string;
   /** The request for another address: the `pending_id` of the user. */
   readonly pending_id?: string;

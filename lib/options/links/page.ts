@@ -9,7 +9,7 @@ import { config, type ServiceValues, sendsMail } from '../../ground/settings.ts'
 export type LinkPage = 'reset' | 'verify' | 'invitation';
 
 /**
- * Whether the service itself serves a page, because no setting names another one. The path of the setting decides,
+ * Whether the service itself serves a page, because no setting names another page. The path of the setting decides,
  * because the service may not know all hosts under which it is reached.
  */
 export function hasPage(page: LinkPage, settings: ServiceValues): boolean {

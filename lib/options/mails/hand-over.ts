@@ -138,7 +138,7 @@ export function changedParts(
 /**
  * A link for the account of an address, if there is one. The account is looked up later, so that the time of the
  * response does not reveal whether there is an account.
- * @param asker the caller, if it is known
+ * @param asker the caller, if known
  */
 export function resetMessage(
   email: string,

@@ -18,7 +18,7 @@ export interface Mail {
   readonly html: string;
 }
 
-/** Milliseconds for one attempt; three of them end before the function does. */
+/** Milliseconds for one attempt; three attempts end before the function times out. */
 const requestTimeout = 5000;
 
 /** The client of this process; absent until a mail is sent. */

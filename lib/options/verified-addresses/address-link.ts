@@ -45,7 +45,7 @@ interface NewAddress {
 /**
  * The change of a user's address. Where addresses are verified, a new address that users request for themselves waits
  * for its link, and a request with the present address ends the wait. Where responses must not reveal who has an
- * account, it is not checked whether somebody else has the address: then the mail informs the holder.
+ * account, it is not checked whether somebody else has the address: if so, the mail informs the holder.
  */
 export async function newAddress(
   user: StoredUser,

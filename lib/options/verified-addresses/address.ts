@@ -21,7 +21,7 @@ export function verifiedAs(isVerified: boolean): Pick<User, 'email_verified'> {
   return config.emailVerification === 'off' ? {} : { email_verified: isVerified };
 }
 
-/** Whether nobody may log in as a user before the address is verified. */
+/** Whether a user must verify the address before any login. */
 export function mustVerify(user: StoredUser): boolean {
   return config.emailVerification === 'required' && isUnverified(user);
 }
@@ -32,8 +32,8 @@ export function isUnverified({ email_verified }: Pick<User, 'email_verified'>): 
 }
 
 /**
- * Requires that the address of a user is verified, where addresses are: whoever registers somebody else's
- * address must neither keep a way in nor shut the holder of the mailbox out.
+ * Requires that the address of a user is verified, where addresses are: whoever registers somebody else's address must
+ * neither keep a way in nor lock out the holder of the mailbox.
  * @throws {DomainError} EMAIL_NOT_VERIFIED
  */
 export function requireVerifiedAddress(user: StoredUser): void {

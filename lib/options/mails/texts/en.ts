@@ -1,4 +1,4 @@
-/** The texts of mails in English, and what each language must have. */
+/** The texts of mails in English, and the types of the texts of all languages. */
 
 /** The facts that every mail states: the account, and the origin and time of the request. */
 export interface Facts {
