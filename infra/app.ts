@@ -7,7 +7,7 @@ import { AccountsStack } from './stack/accounts.ts';
 
 try {
   const app = new App();
-  // The CDK's command line says whose credentials it has.
+  // The CDK's command line sets this variable to the account of its credentials.
   const { CDK_DEFAULT_ACCOUNT: credentials } = process.env;
   const deployment = readDeployment(app.node.getAllContext(), credentials);
   const { name, place: env, settings, notice } = deployment;

@@ -85,7 +85,7 @@ export const deploymentSettings = {
   },
   edge: { allowed: ['none', 'cloudfront'], default: 'none', requires: 'domainName' },
   auditSeal: { allowed: ['off', 'paused', 'on'], default: 'off' },
-  // A chain whose seal was off is never continued.
+  // A chain of sealed files is never continued after its seal was off.
   abandonAuditSeal: { allowed: ['yes', 'no'], default: 'no' },
   auditLockDays: { allowed: { from: 0, to: 36_500 } },
   auditRetentionDays: trailSettings.auditRetentionDays,
@@ -107,17 +107,17 @@ export const deploymentSettings = {
   v1ReservedConcurrency: { allowed: { from: 1, to: 999, or: 'none' }, default: '1' },
   usersTableName: { allowed: tableName, requires: 'auditTableName', isPassedOn: true },
   auditTableName: { allowed: tableName, requires: 'usersTableName', isPassedOn: true },
-  // The bucket in which an earlier stack has sealed the entries of that table.
+  // The bucket in which an earlier stack has sealed the entries of the existing audit table.
   auditArchiveBucketName: {
     allowed: text(/^[a-z\d][a-z\d.-]{1,61}[a-z\d]$/, 'the name of a bucket in Amazon S3'),
     requires: ['auditSealKeyArn', 'auditTableName', 'auditSeal'],
     isPassedOn: true,
   },
   auditSealKeyArn: { allowed: keyArn, requires: 'auditArchiveBucketName', isPassedOn: true },
-  // The key with which an earlier stack, or this one earlier, has encrypted secrets.
+  // The key with which an earlier stack, or an earlier deployment of this stack, has encrypted secrets.
   secondFactorKeyArn: { allowed: keyArn, requires: 'secondFactor', isPassedOn: true },
   ...serviceSettings,
-  // 10 is the least that OWASP advises; 14 takes seconds.
+  // OWASP advises at least 10; a hash at cost 14 takes seconds.
   bcryptCost: { ...serviceSettings.bcryptCost, allowed: { from: 10, to: 14 } },
 } as const satisfies Readonly<Record<string, DeploymentSetting>>;
 
@@ -164,7 +164,9 @@ export function functionVariables(settings: DeploymentSettings): Readonly<Record
   );
 }
 
-/** The same for the operator's commands, to which a file with the declared attributes is given: they have its hash. */
+/**
+ * The settings that the operator's commands get: of the declared attributes only their hash, as a file has the list.
+ */
 export function operatorVariables(settings: DeploymentSettings): Readonly<Record<string, string>> {
   const { userAttributes } = settings;
   const variables = functionVariables(settings);
@@ -178,7 +180,7 @@ export function fileOf(name: Name): string | undefined {
   return { identityProviders: providersFile, userAttributes: attributesFile }[name as string];
 }
 
-/** The tags in the text of a setting. @returns undefined for a text that has none */
+/** The tags in the text of a setting. @returns undefined for a text that is not a list of tags */
 export function tagsIn(given: string): Readonly<Record<string, string>> | undefined {
   const tags = parseJson(given);
   if (typeof tags !== 'object' || tags === null || Array.isArray(tags)) return undefined;

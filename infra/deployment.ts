@@ -17,20 +17,20 @@ interface Place {
   readonly region?: string;
 }
 
-/** The names that only the file of a deployment has; the construct takes no such props. */
+/** The settings that only the file of a deployment may have; the construct has no such props. */
 const ofFile = ['stage', 'account', 'region'];
 
 interface Deployment {
   readonly name: string;
   readonly place: Place;
   readonly settings: AccountsSettings;
-  /** Says which of its settings are not from its file; undefined: all are. */
+  /** Says which settings are not from the file of the deployment; undefined: all are. */
   readonly notice: string | undefined;
 }
 
 /**
- * Reads a deployment: its file in infra/deployments, which the CDK's context chooses by
- * `-c name=…`, over the defaults of its stage; and single settings of the context over both.
+ * Reads a deployment: the defaults of its stage, overridden by its file in infra/deployments, which the CDK's context
+ * names (`-c name=…`), and both overridden by single settings of the context.
  * @param credentials the account of the credentials, if there are any
  * @throws {SettingError} on the first setting that is unknown or not allowed
  */
@@ -56,7 +56,7 @@ const places = {
 } as const satisfies Record<keyof Place, unknown>;
 
 /**
- * The account and the region in which the file of a deployment says that its stack belongs.
+ * The account and the region that the file of a deployment names for its stack.
  * @param credentials the account of the credentials, if there are any
  * @throws {SettingError} if these are not valid, or if the account is not the account of the credentials
  */

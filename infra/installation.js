@@ -6,10 +6,10 @@ const root = new URL('../', import.meta.url);
 /** @param {string} file @returns {Record<string, { version?: string, dev?: boolean, optional?: boolean, devOptional?: boolean }>} */
 const packagesIn = (file) => JSON.parse(readFileSync(new URL(file, root), 'utf8')).packages;
 
-/** What `npm ci` has not installed; undefined if everything is there. */
+/** A sentence about the first package that `npm ci` has not installed; undefined if everything is there. */
 const missing = () => {
   if (!existsSync(new URL('node_modules', root))) return 'The packages are not installed';
-  // A copy without this file says nothing of what belongs to it.
+  // Without this file, nobody knows which packages a copy of the repository needs.
   if (!existsSync(new URL('package-lock.json', root))) return undefined;
   // npm writes these last.
   const last = ['node_modules/.package-lock.json', 'node_modules/.bin'];
@@ -39,8 +39,7 @@ if (fault) {
   process.exit(1);
 }
 
-// npm brings one for Linux; elsewhere, or when npm could not have it, scripts run with the one on
-// the PATH.
+// npm installs a Node for Linux; elsewhere, or if npm could not get that Node, scripts run with the Node on the PATH.
 if (Number.parseInt(process.versions.node, 10) < 24) {
   console.error(
     `Node 24 or newer is needed, and this is ${process.version}: run npm start or npm run, which on Linux x64 and arm64 use the one that npm ci brings; elsewhere put one on the PATH.`,

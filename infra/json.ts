@@ -1,8 +1,10 @@
-/** JSON that people write: the settings of a deployment, and some of `npm start`. */
+/** Finds faults in JSON that people write, in the settings of a deployment and some settings of `npm start`. */
 import { attributeList, faultInAttributes } from '../lib/ground/attribute.ts';
 import type { Setting } from '../lib/ground/setting.ts';
 
-/** The place where a text stops being JSON, or the attribute that breaks a rule, which the rule of a setting does not tell. */
+/**
+ * The place where a text stops being JSON, or the attribute that breaks a rule: the rule of a setting names neither.
+ */
 export function placeOfFault({ allowed }: Setting, text = ''): string {
   const place = 'isJson' in allowed && faultInJson(text);
   if (place) return `; it is not JSON: ${place}`;

@@ -76,7 +76,7 @@ export interface LocalSettings {
   readonly admin: { readonly email: string; readonly password: string } | undefined;
 }
 
-/** @throws {Error} with a line for each setting that is not allowed, or that lacks others */
+/** @throws {Error} with a line for each setting that is not allowed, or that lacks a setting which it requires */
 export function readLocalSettings(
   env: Environment,
   { isTerminal = process.stdout.isTTY }: { isTerminal?: boolean } = {},

@@ -102,7 +102,7 @@ export const permissionsOf = {
   'users.create': [users('UpdateItem', 'counter'), users('PutItem', 'email#*', 'user#*')],
   /** Also creates admins, after a check that the caller is an admin. */
   'users.create-admin': [users('ConditionCheckItem', 'email#*', 'user#*')],
-  /** Also writes an item if the address is taken, where nobody may know that it is. */
+  /** Also writes an item if the address is taken, where nobody may learn that it is taken. */
   'users.conceal': where(
     hidesAccounts,
     users('GetItem', 'email#*'),
@@ -110,8 +110,9 @@ export const permissionsOf = {
   ),
   'users.change': [users('GetItem', 'user#*'), users('UpdateItem', 'user#*')],
   /**
-   * Changes everything that a user has: gives another address, at once or by a link, which makes other links void,
-   * unlinks identities, removes passkeys, and makes an admin, which is logged, after a check that the caller is one.
+   * Changes everything of a user: sets another address, at once or by a link, and makes other links void; unlinks
+   * identities; removes passkeys; and makes the user an admin, which is logged, after a check that the caller is an
+   * admin.
    */
   'users.rewrite': [
     ...transaction(anyWrite, 'user#*', 'email#*', 'identity#*', 'passkey#*'),

@@ -58,7 +58,7 @@ function textOf(name: Name, value: unknown): string | undefined {
   throw new SettingError(name, 'must be text or a number');
 }
 
-/** JSON in which a list that is a reference becomes a list of its texts once it is known, and constructs are null. */
+/** JSON in which constructs are null, and a reference to a list becomes a list of the texts that it resolves to. */
 function jsonOf(value: unknown): string {
   return JSON.stringify(value, (_, each) => {
     if (Construct.isConstruct(each)) return null;
@@ -131,7 +131,9 @@ function requireSealed({ stage, auditSeal, abandonAuditSeal }: DeploymentSetting
   );
 }
 
-/** @throws {SettingError} for a reference in a setting that must be known, or in place of an object */
+/**
+ * @throws {SettingError} for a reference in a setting whose value must be known, or a reference in place of an object
+ */
 function requireResolved(name: Name, value: unknown): void {
   const isWhole = isObject(value) && Token.isUnresolved(value);
   if (!hasReference(value) || ('isPassedOn' in deploymentSettings[name] && !isWhole)) return;

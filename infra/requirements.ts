@@ -6,8 +6,8 @@ import type { Catalogue } from '../lib/ground/setting.ts';
  * but they are at their defaults.
  * @param settingOf the value of a setting, undefined or '' for its default
  * @param nameOf the name under which users know a setting
- * @returns the rest of a sentence that begins with the name of the setting; undefined: it lacks nothing, or
- *   the same as a setting that it requires
+ * @returns the rest of a sentence that begins with the name of the setting; undefined: the setting lacks nothing, or a
+ *   setting that it requires lacks the same
  */
 export function lackOf(
   name: string,

@@ -30,7 +30,7 @@ const client = join(root, 'functions/client');
 
 interface Page {
   readonly files: readonly string[];
-  /** The files that they import: esbuild bundles them. Absent: they are served as they are. */
+  /** The sources that the files import, which esbuild bundles. Absent: the files are served unchanged. */
   readonly sources?: readonly string[];
 }
 

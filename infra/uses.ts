@@ -163,8 +163,8 @@ function routeOf(key: string): Route {
 }
 
 /**
- * Merges permissions for the same action on the same resource into one with all their keys: neither of two would
- * allow a request that names keys of both, as BatchGetItem does.
+ * Merges permissions for the same action on the same resource into one permission with all their keys: two separate
+ * permissions would not allow a request that names keys of both, as BatchGetItem does.
  */
 function merge(permissions: readonly TablePermission[]): readonly TablePermission[] {
   return [...Map.groupBy(permissions, ({ keys, ...on }) => JSON.stringify(on)).values()].map(

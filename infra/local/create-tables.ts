@@ -19,7 +19,7 @@ import {
 } from '../../lib/dynamodb/tables.ts';
 
 /**
- * Creates the tables that do not exist yet, adds missing indexes to existing ones, and sets the time to live of all.
+ * Creates missing tables, adds missing indexes to existing tables, and sets the time to live of all tables.
  * @param names the real name of each table, by its logical name
  * @param isOwn whether this process has started the engine; no index is added in any other engine
  * @throws {Error} for a table that is used for something else, or that lacks an index in any other engine
@@ -91,9 +91,10 @@ interface Place {
 const lookInterval = 100;
 
 /**
- * Adds to a table the indexes that it lacks, one after the other, as DynamoDB requires. It prints a line for each,
+ * Adds to a table the indexes that it lacks, one after the other, as DynamoDB requires. Prints a line for each index,
  * and waits until the engine has put all items into it.
- * @throws {Error} for a missing index in an engine of somebody else; the message has the command that adds the index
+ * @throws {Error} for a missing index in an engine that this process has not started; the message has the command that
+ *   adds the index
  */
 async function addMissingIndexes(
   place: Place,

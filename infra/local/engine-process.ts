@@ -90,9 +90,9 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
 }
 
 /**
- * Runs a command that ends when this process ends, in whatever way. The shell that starts it leaves
+ * Runs a command that ends when this process ends, however this process ends. The shell that starts the command leaves
  * a watcher that reads from a pipe whose other end only this process holds.
- * @param hold a file descriptor that the command keeps open as long as it runs, but its watcher does not
+ * @param hold a file descriptor that the command, but not its watcher, keeps open as long as the command runs
  */
 function spawnTied({ command, args }: Launch, hold: number | undefined): ChildProcess {
   // The umask: only the account that starts an engine may read its files, in any folder.

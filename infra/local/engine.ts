@@ -73,7 +73,7 @@ export function damageIn(folder: string): string | undefined {
 
 /**
  * The engine whose data is in a folder; undefined when the folder has no data.
- * @param wanted the engines that it may be
+ * @param wanted the engines whose data is looked for
  */
 export function engineOf(
   folder: string,

@@ -19,7 +19,7 @@ export interface ReceivedRequest {
   readonly route: Route;
   readonly pathParameters: Readonly<Record<string, string>>;
   readonly receivedAt: Date;
-  /** The origin of a reverse proxy, which is then the service's own. */
+  /** The origin of a reverse proxy, which is then the origin of the service. */
   readonly publicUrl: string | undefined;
 }
 
@@ -61,10 +61,11 @@ export function toGatewayEvent(received: ReceivedRequest): APIGatewayProxyEventV
 }
 
 /**
- * The source of a request: the other end of its connection; or, where that is on this machine, the address that a
- * proxy there has added last to X-Forwarded-For. Clients can write whatever stands before it.
- * @param remote the other end; undefined: the connection has ended
- * @param forwarded the header; absent: there is none, or it must not be believed
+ * The source of a request: the address at the other end of its connection. If that address belongs to this machine, the
+ * source is the last address in X-Forwarded-For, which a proxy on this machine has added; clients can forge the
+ * addresses before it.
+ * @param remote the address at the other end; undefined: the connection has ended
+ * @param forwarded the header X-Forwarded-For; absent: there is none, or it must not be believed
  */
 export function sourceAddress(remote = '', forwarded = ''): string {
   const end = remote.replace(/^::ffff:/, '');

@@ -30,7 +30,7 @@ export interface Gateway {
 /**
  * Creates an HTTP server that invokes handlers with events in payload format 2.0, and has the
  * limits, the CORS headers and the errors of API Gateway.
- * @param integrations requests wait until they are loaded; if that fails, connections are closed
+ * @param integrations requests wait until the handlers are loaded; if loading fails, connections are closed
  * @param origins the origins whose pages may read responses; `*` for all
  * @param log is called with a line for each request; absent: requests are not logged
  * @param explain is called with each request and its response
@@ -50,8 +50,8 @@ export function createGateway(
     explain?: (message: IncomingMessage, result: APIGatewayProxyStructuredResultV2) => void;
   },
 ): Gateway {
-  // Longer than clients and proxies keep a connection: a request that is sent on a connection as it
-  // is closed fails.
+  // Longer than clients and proxies keep an idle connection: a request fails if its connection is closed while the
+  // request is sent.
   const server = createServer({ maxHeaderSize: 256 * 1024, keepAliveTimeout: 65_000 });
   integrations.catch(() => undefined);
   const works = new Map<IncomingMessage, Promise<void>>();
@@ -123,7 +123,7 @@ function logWhenDone(
 /** The most characters of a path that a line of the log shows. */
 const longestPath = 200;
 
-/** The path of a request without its query, a mailed link's token, and control characters. */
+/** The path of a request, without the query, the token of a mailed link, and control characters. */
 function loggedPath({ url = '' }: IncomingMessage): string {
   const path = url.replace(/(?:[?#]|%(?:25)*23).*/s, '').replaceAll(/[^!-~]/g, encodeURIComponent);
   return path.length > longestPath ? `${path.slice(0, longestPath)}…` : path;

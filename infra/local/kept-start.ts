@@ -10,11 +10,11 @@ import type { Engine, EngineName } from './engine.ts';
 export interface KeptStart {
   /** ISO 8601, UTC. */
   readonly startedAt: string;
-  /** The engine that it started on the folder; absent if it used the engine at AWS_ENDPOINT_URL_DYNAMODB. */
+  /** The engine that the service started on the folder; absent if it used the engine at AWS_ENDPOINT_URL_DYNAMODB. */
   readonly engine?: EngineName;
   /** Whether the signing secret is in the folder. */
   readonly hasSecretFile: boolean;
-  /** Environment variables with its settings and its tables, none of them a secret. */
+  /** Environment variables with the settings and the tables of the service; no variable is a secret. */
   readonly variables: Readonly<Record<string, string>>;
 }
 

@@ -6,8 +6,8 @@ import { routesOff } from '../uses.ts';
 import { matchPath } from './gateway.ts';
 
 /**
- * @returns a function that is called with each request and its response. It prints a line when, for the first time,
- *   the response to a request for a route that is off is a 404.
+ * @returns a function that is called with each request and its response. For each route that is off, it prints a line
+ *   when a request for the route gets a 404 for the first time.
  */
 export function explainer(settings: ServiceValues) {
   const untold = new Set(routesOff(settings));

@@ -10,7 +10,7 @@ const maxAttempts = 100;
 /**
  * A port that is not in use at any address of this machine, as dynoxide requires. Before the caller takes the port,
  * only a program that asks for exactly this port can get it.
- * @param range from the first port to the one after the last
+ * @param range the first port, and the port after the last one
  * @throws {Error} when none is found
  */
 export async function freePort({ from, to } = apart): Promise<number> {

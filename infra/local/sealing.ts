@@ -23,9 +23,9 @@ export function signerIn(folder: string) {
 }
 
 /**
- * Starts sealing the audit trail into a data folder, and removing what has expired.
+ * Starts sealing the audit trail into a data folder, and removing expired items.
  * @param interval seconds from one run to the next
- * @returns a function that stops it
+ * @returns a function that stops both
  */
 export function startSealing(folder: string, interval: number): () => Promise<void> {
   const pem = prepareKey(folder);
@@ -107,7 +107,7 @@ async function runSealer(
   logError('audit-seal-failed', { fault: `The process ended with ${code ?? killed}` });
 }
 
-/** A line of the sealer's log; if it has findings, with a sentence below it for whoever reads the terminal. */
+/** A line of the sealer's log. If it reports findings, a sentence for whoever reads the terminal follows. */
 function withSentence(line: string): string {
   if (!line.includes(`"event":"${auditTrailBroken}"`)) return line;
   const { faults, findings } = JSON.parse(line);

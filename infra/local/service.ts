@@ -35,7 +35,7 @@ export interface LocalService {
   stop(): Promise<void>;
 }
 
-/** The function that runs, by which tests know whose permissions a request takes. */
+/** The function that runs at present; tests read from it whose permissions a request uses. */
 export const running = new AsyncLocalStorage<FunctionDefinition>();
 
 /**
@@ -150,8 +150,8 @@ async function loadIntegrations(): Promise<Integration[]> {
 }
 
 /**
- * Tells the operator's commands where to find the service while it runs, and which settings it had when it has
- * stopped. Both are written to the data folder, if there is one.
+ * Tells the operator's commands where to find the running service, and, after it has stopped, which settings it had.
+ * Both are written to the data folder, if there is one.
  */
 function announce(settings: LocalSettings, engine: Engine, url: string): void {
   const { folder, jwtSecret, auditSealInterval: sealInterval } = settings;

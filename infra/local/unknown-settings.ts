@@ -35,7 +35,10 @@ function variablesOf(all: object): readonly string[] {
   return Object.keys(all).map(variableOf);
 }
 
-/** The setting with the same first stem and the most other stems in common: for MAIL_HOST no setting, because no other stem is shared. */
+/**
+ * The setting with the same first stem and the most other stems in common, at least one: MAIL_HOST resembles no
+ * setting.
+ */
 function resembled(name: string): string | undefined {
   const [first, ...others] = stemsOf(name);
   const [closest] = meant

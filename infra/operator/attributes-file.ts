@@ -6,8 +6,8 @@ import { Failure } from './failure.ts';
 
 /**
  * Makes lib use the list of a file.
- * @param file the settings of the deployment, or the list alone, as JSON; absent: none was named
- * @param hash by the parameter of the service; absent: the service declares none, or is on this machine
+ * @param file the settings of the deployment, or the list alone, as JSON; absent: no file was named
+ * @param hash the hash in the parameter; absent: the service declares no attributes, or is on this machine
  * @throws {Failure} unless the file has the list that was deployed
  */
 export function useAttributesFile(file: unknown, hash: string | undefined): void {

@@ -12,8 +12,8 @@ export class UsageError extends Error {
 }
 
 /**
- * The message for the engineer. The text of a foreign error is left out, because it may quote what
- * the engineer has entered, unless it is about missing permissions.
+ * The message for the engineer. Of an error from elsewhere, the text is shown only if it is about missing permissions,
+ * because it may quote what the engineer has entered.
  */
 export function explain(error: unknown): string {
   if (error instanceof Failure || error instanceof UsageError) return error.message;

@@ -99,8 +99,8 @@ export interface Line {
 const newline = 0x0a;
 
 /**
- * Reads lines from chunks of a file, with only one line in memory at a time. Lines end in LF or
- * CRLF, which may be missing after the last one.
+ * Reads lines from chunks of a file, with only one line in memory at a time. Lines end in LF or CRLF, which may be
+ * missing after the last line.
  * @param maxBytes the most bytes of a line; the text of a longer line is dropped
  */
 export async function* readLines(

@@ -6,9 +6,9 @@ import { valueSchema } from '../../lib/options/attributes/field.ts';
 import type { GivenAttributes } from '../../lib/users/user.ts';
 
 /**
- * Parses the attributes of a line. Those that nobody has declared are kept: a later declaration shows them.
- * @returns them as stored, undefined where there are none; or every rule that they break, as one sentence that quotes
- *   nothing of the line
+ * Parses the attributes of a line. Undeclared attributes are kept: a later declaration makes them visible.
+ * @returns the attributes as they are stored, undefined if there are none; or every rule that they break, as one
+ *   sentence that quotes nothing of the line
  */
 export function parseAttributes(given: unknown): {
   readonly attributes?: string | undefined;

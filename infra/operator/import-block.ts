@@ -36,7 +36,7 @@ const concurrency = 16;
  * @param candidates at most 100
  * @throws {DomainError} STORAGE_FAULT, once no user is being stored any more; of several faults, one
  *   after which a user may have been stored
- * @throws {Failure} for such a fault with an admin or auditor; or when the entry of one could not be written
+ * @throws {Failure} for such a fault while an admin or auditor is stored, or when an audit entry could not be written
  */
 export async function importBlock(candidates: readonly Candidate[], run: Import): Promise<void> {
   const fresh = await findFresh(candidates, run);

@@ -7,7 +7,7 @@ import { Failure } from './failure.ts';
 /**
  * Applies the settings of the newest start to this process, and says on standard error from which start
  * they are, and which variables of the shell they replace.
- * @returns that start; undefined if the folder keeps none, like folders of version 1.0.0
+ * @returns that start; undefined if the folder has no settings of a start, like folders of version 1.0.0
  * @throws {Failure} when a variable of the shell names another engine or table, or the settings cannot be read
  */
 export function useKeptSettings(folder: string): KeptStart | undefined {

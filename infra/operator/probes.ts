@@ -29,8 +29,9 @@ export interface Probe {
 }
 
 /**
- * Requests that change nothing, for all routes that some settings turn on.
- * @param token the token of a caller, for each GET that needs one; absent: these handlers read nothing
+ * Requests that change nothing, for all routes that are on with some settings.
+ * @param token the token of a caller, sent with each GET that requires one; absent: only refusals of these routes are
+ *   tried
  */
 export function probesOf(settings: ServiceValues, token: string | undefined): readonly Probe[] {
   const available = inForce(endpoints, settings);
@@ -64,7 +65,7 @@ function isProtected({ may }: Contract) {
   return !isPublic(may);
 }
 
-/** Requests without a token, and with a forged token, which a handler needs its keys to refuse. */
+/** A request without a token, and a request with a forged token, which a handler can refuse only with its keys. */
 function refusals({ contract }: Endpoint, settings: ServiceValues): readonly Probe[] {
   const request = requestOf(contract);
   const { route } = contract;
@@ -79,7 +80,7 @@ function refusals({ contract }: Endpoint, settings: ServiceValues): readonly Pro
   ];
 }
 
-/** A request for a route. By default, every parameter in its path is a text that names nothing. */
+/** A request for a route. By default, every parameter in its path is a text that identifies nothing. */
 function requestOf({ route }: Contract, parameter = 'none') {
   const [method = '', pattern = ''] = route.split(' ');
   return { method, path: pattern.replaceAll(/\{[^}]+\}/g, parameter) };
@@ -100,7 +101,9 @@ function forgedToken({ tokenSigning: alg }: ServiceValues): string {
 
 const json = { 'content-type': 'application/json' } as const;
 
-/** Requests a public route: with an empty body if it takes one, and for something that does not exist if it can. */
+/**
+ * Requests a public route: with an empty body if it takes a body, and for an unknown id or name if its path has one.
+ */
 function publicProbe({ contract, describe }: Endpoint, settings: ServiceValues): readonly Probe[] {
   const { route, body } = contract;
   const request = requestOf(contract);
@@ -137,7 +140,7 @@ function isRead({ contract }: Endpoint) {
   return isProtected(contract) && contract.route.startsWith('GET ');
 }
 
-/** A request that reads with a token; if the path names a user, that is the caller. */
+/** A request that reads with a token; if the path names a user, this user is the caller. */
 function reading({ contract, describe }: Endpoint, settings: ServiceValues, token: string): Probe {
   return {
     title: `${contract.route} with ACCOUNTS_TOKEN`,

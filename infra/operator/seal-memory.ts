@@ -62,7 +62,7 @@ export async function judgeNewest(
   { left, until = '~' }: TimeRange & Pick<Verified, 'left'>,
 ): Promise<Told | undefined> {
   const known = files[fingerprintOf(trail.publicKey)];
-  // A copy may be older than what was verified last.
+  // A copy may be older than the file that was verified last.
   const isOutside = trail.place === undefined && known && known.from >= until;
   if (!known || isOutside || known.until <= left) return undefined;
   const subject = fileName(known.number);

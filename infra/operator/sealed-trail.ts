@@ -25,7 +25,7 @@ export interface OpenedTrail extends Trail {
   readonly folder?: string;
   /** Whether a sealer is running, so that the newest file must be recent. */
   readonly isLive: boolean;
-  /** Seconds from one run to the next, by the setting of its sealer, if that is known. */
+  /** Seconds from one run of its sealer to the next, if the setting is known. */
   readonly interval?: number | undefined;
   /** The service; absent for a copy. */
   readonly place?: string;

@@ -55,7 +55,7 @@ const inFiles: Place = {
   destroy: async () => undefined,
 };
 
-/** The keys of the service that the command is for, and what changes them. */
+/** The keys of the service that the command is for, and the functions that change them. */
 export async function openKeys() {
   const place = config.tokenKeys.startsWith('alias/') ? inKms() : inFiles;
   const held = async (placed: Placed | undefined): Promise<HeldKey | undefined> =>

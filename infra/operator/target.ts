@@ -120,7 +120,7 @@ async function openDeployed(parameter: string): Promise<Target> {
 }
 
 async function openFolder(folder: string): Promise<Target> {
-  // Nothing is written to a folder that is not a service's.
+  // Nothing is written to a folder that is not the folder of a service.
   const isService = wasLocked(folder) || engineOf(folder) !== undefined;
   const unlock = isService ? lockFolder(folder) : () => undefined;
   if (!unlock) return joinService(folder);
@@ -155,7 +155,7 @@ async function joinService(folder: string): Promise<Target> {
 /** Milliseconds within which an engine that runs already must respond. */
 const silenceTimeout = 10_000;
 
-/** @throws {Failure} with that sentence when an engine that runs already does not respond */
+/** @throws {Failure} with the given sentence when an engine that runs already does not respond */
 async function requireAnswer(endpoint: string, sentence: string): Promise<void> {
   try {
     await awaitResponse(endpoint, silenceTimeout);
@@ -217,8 +217,8 @@ function keptKeys({ variables }: KeptStart, folder: string): Readonly<Record<str
 }
 
 /**
- * The settings that commands assume, unless their environment sets them, for a service that is not running
- * and whose folder keeps no settings. Ending sessions does no harm if there are none.
+ * The settings that commands assume, unless their environment sets them, for a service that is not running and whose
+ * folder keeps no settings. Ending sessions does no harm if there are no sessions.
  */
 function likelySettings(folder: string): Readonly<Record<string, string>> {
   const variable = variableOf('sessionDays');

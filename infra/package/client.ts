@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../stack/bundling/temporary-folder.ts';
 
-/** The oldest versions of Node, of TypeScript and of what some entries import that the package works with. */
+/** The oldest versions with which the package works: of Node, TypeScript, and the packages that some entries import. */
 export const oldest = { node: 20, typescript: '5.2', jose: '6.0.0', react: '18.0.0' };
 
 /** The names of the modules that apps import as `accounts-client` (index) and `accounts-client/NAME`. */
@@ -85,7 +85,7 @@ function compile(folder: string): void {
   }
 }
 
-/** A text in which links into the repository, which the package lacks, are replaced by their words; code stays as it is. */
+/** A text whose links to files that the package lacks are replaced by their words; code blocks are left unchanged. */
 function withoutLinks(text: string): string {
   const parts = text.split(/(^```.*?^```)/ms);
   const words = (part: string) => part.replaceAll(/\[([^\]]+)\]\((?!https:|#)[^)]*\)/g, '$1');

@@ -174,7 +174,7 @@ function copyDocuments(folder: string): void {
   }
 }
 
-/** The text of a document, in which links to files that the package lacks are replaced by their words. */
+/** The text of a document; links to files that the package lacks are replaced by their words. */
 function withLinksInside(text: string, path: string) {
   return text.replaceAll(/\[([^\]]+)\]\((?!https:|#)([^)#\s]+)[^)]*\)/g, (link, words, target) =>
     documents.includes(join(dirname(path), target)) ? link : words,

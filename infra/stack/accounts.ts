@@ -111,10 +111,10 @@ export class Accounts extends Construct {
    * ask the service: **it does not see that a session ended**, or that a user was suspended or deleted, so that
    * a token is valid for `tokenMinutes` after it was made.
    *
-   * API Gateway reads the keys when it makes an authorizer, so this one is made after the routes that
-   * publish them.
-   * @param after resources that must also exist before: the DNS record of `domainName`; with `edge` cloudfront
-   *   the distribution, which is then required
+   * API Gateway reads the keys when it makes an authorizer, so this authorizer is made after the routes that publish
+   * the keys.
+   * @param after further resources that must exist first: the DNS record of `domainName`; with `edge` cloudfront the
+   *   distribution, which is then required
    * @throws {SettingError}
    */
   authorizer(id: string, ...after: readonly IDependable[]): IHttpRouteAuthorizer {

@@ -79,7 +79,7 @@ function keptBy(scope: Construct, settings: DeploymentSettings, { keep }: { keep
   return { bucket, key: createKey(scope, { keep }), isTakenOver: false, lockDays };
 }
 
-/** Uses the bucket and the key of an earlier stack, whose chain goes on. */
+/** Uses the bucket and the key of an earlier stack, whose chain is continued. */
 function takeOver(scope: Construct, bucketName: string, keyArn: string) {
   const places = ['AuditArchive', 'AuditSealKey'].map((id) => new Construct(scope, id));
   const [ofBucket, ofKey] = places as [Construct, Construct];
@@ -92,7 +92,7 @@ function takeOver(scope: Construct, bucketName: string, keyArn: string) {
 }
 
 /**
- * The bucket of the sealed entries, where an object is written once.
+ * The bucket of the sealed entries, in which each object is written only once.
  * @param keep whether it outlives the stack, with objects that nobody can delete
  */
 function createArchive(
@@ -237,8 +237,8 @@ function sealingStatements({ bucket, key }: Kept): PolicyStatement[] {
       actions: ['s3:GetObjectVersion'],
       resources: [bucket.arnForObjects(`${prefix}*`)],
     }),
-    // Without this permission, S3 responds with AccessDenied, not NotFound, for an object that has left. It has
-    // no condition, because GetObject has no prefix.
+    // Without this permission, S3 responds with AccessDenied, not NotFound, for an object that was deleted. The
+    // permission has no condition, because GetObject has no prefix.
     new PolicyStatement({ actions: ['s3:ListBucket'], resources: [bucket.bucketArn] }),
     new PolicyStatement({
       actions: ['s3:ListBucketVersions'],

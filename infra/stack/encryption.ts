@@ -7,9 +7,8 @@ import { nameOf } from './name.ts';
 import { placeholder } from './table.ts';
 
 /**
- * The key that encrypts the secrets of second factors. In production it is kept when the setting goes
- * off, or the stack is deleted: without it, nobody who has a second factor could log in when the
- * setting is on again.
+ * The key that encrypts the secrets of second factors. In production it is kept when the setting is turned off, or the
+ * stack is deleted: without the key, nobody who has a second factor could log in when the setting is on again.
  */
 export function factorKeyOf(
   scope: Construct,
@@ -22,10 +21,10 @@ export function factorKeyOf(
 }
 
 /**
- * The key that encrypts tables, secrets, queues, the topic of alarms, logs and the variables of
- * functions, where they are not encrypted by keys of AWS. It is kept in production, because tables,
- * backups and logs that outlive the stack are lost without it. The sealed archive does not have it,
- * because whoever deletes a key deletes what it encrypts, locked or not.
+ * The key that encrypts tables, secrets, queues, the topic of alarms, logs and the variables of functions, where they
+ * are not encrypted by keys of AWS. It is kept in production, because tables, backups and logs that outlive the stack
+ * are lost without it. It does not encrypt the sealed archive: whoever deletes a key makes everything unreadable that
+ * it encrypts, even locked objects.
  */
 export function dataKeyOf(
   scope: Construct,
@@ -59,7 +58,9 @@ export function dataKeyOf(
   return key;
 }
 
-/** The actions with the key by which services of AWS serve a function; DynamoDB's documentation lists its own. */
+/**
+ * The actions with the key by which services of AWS serve a function; the actions of DynamoDB are in its documentation.
+ */
 const actionsOf = {
   dynamodb: [
     'kms:Encrypt',

@@ -207,8 +207,8 @@ function ofTables({ definition, tables }: ServiceFunctionProps): PolicyStatement
     return new PolicyStatement({
       actions: [action],
       resources,
-      // A request without the keys of the condition is not refused, because nobody knows whether AWS supplies
-      // them in transactions.
+      // A request without the condition's keys is not refused, because nobody knows whether AWS supplies them in
+      // transactions.
       ...(keys && {
         conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } },
       }),

@@ -4,9 +4,9 @@ import { SettingError } from '../deployment-settings.ts';
 import { parameterOf } from '../parameter.ts';
 
 /**
- * The name of a service, from which the names of its resources derive if CloudFormation does not give them
- * names. In an `AccountsStack` it is the name of the stack. Elsewhere the path in the stack and a hash follow, so
- * that services in one stack, and in a region of an account, have different names.
+ * The name of a service, from which the names of its resources derive if CloudFormation does not name them. In an
+ * `AccountsStack` it is the name of the stack. Elsewhere the path in the stack and a hash are appended, so that
+ * services in one stack, and in a region of an account, have different names.
  */
 export function nameOf(service: Construct): string {
   return Names.uniqueResourceName(service, {

@@ -37,7 +37,7 @@ export function createSigningKey(
   return variables;
 }
 
-/** The actions on keys that the uses of a function allow, and under which conditions. */
+/** The actions on keys that the uses of a function allow, and their conditions. */
 const permissions: readonly (readonly [Use, string, object])[] = [
   ['keys.read', 'kms:GetPublicKey', {}],
   [

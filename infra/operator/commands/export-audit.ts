@@ -139,7 +139,7 @@ interface Work {
 /** Collects sealed entries, which take precedence: entries of the table may have been changed since. */
 async function gatherSealed(
   { archive, publicKey, folder, place }: OpenedTrail,
-  // Files after the last one of the time range do not matter.
+  // Files after the last file of the time range do not matter.
   { since, until = '~' }: AuditFilter,
   work: Work,
 ): Promise<void> {

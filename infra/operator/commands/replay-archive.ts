@@ -74,7 +74,7 @@ interface Tally extends Replayed {
   back: number;
 }
 
-/** @throws {Failure} while a sealer may be running, whose files would differ from those of the new sealer */
+/** @throws {Failure} while a sealer may be running: its files would differ from the files of the new sealer */
 async function requireStill(trail: OpenedTrail, now: number): Promise<void> {
   if (trail.folder !== undefined) {
     if (trail.isLive)

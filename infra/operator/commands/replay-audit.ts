@@ -212,7 +212,7 @@ async function writeBlock(replay: Replay): Promise<void> {
   }
 }
 
-/** Records which late entries will be written, before they are, so that nobody takes them for forged ones. */
+/** Records which late entries are about to be written, so that nobody takes them for forged entries. */
 function list(operator: Operator, entries: readonly number[]): Promise<void> {
   return recordIntention({
     operator,

@@ -35,7 +35,7 @@ const run: Run = async (invocation) => {
   if (findings.faults > 0) process.exitCode = 1;
   if (trail.place === undefined) return;
   const details = { files: verified.files, findings: findings.faults };
-  // The outcome stands even when its entry cannot be written.
+  // The result is valid even when its entry cannot be written.
   await recordOperation({ operator, action: 'READ', resource: 'audit-logs', details }).catch(
     (error) => console.error(explain(error)),
   );
@@ -118,7 +118,7 @@ function openQuestion(
   if (!newest) return undefined;
   const due = dueBefore(Math.max(interval, newest.interval), Date.now());
   const isShort = (isLive || range.until) && newest.until < wantedEnd(range, due);
-  // Nothing seals the waiting entries of a stopped service, however short they have waited.
+  // No sealer will seal the waiting entries of a stopped service, even if they have waited only a short time.
   const waitsLong = waiting > 0 && (!isLive || waitingSince < due);
   if (!isShort && !waitsLong) return undefined;
   const end = `the newest file ends at ${newest.until.slice(0, 24)}`;

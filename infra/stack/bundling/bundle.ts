@@ -36,7 +36,7 @@ const attestation = './infra/stack/bundling/attestation.ts';
  */
 const lean: BuildOptions = {
   ...background,
-  // Node loads web streams when the SDK asks whether a stream is one, which is never the case.
+  // Node loads web streams when the SDK asks whether a stream is a web stream, which is never the case.
   define: { ReadableStream: 'undefined', 'globalThis.hasFiles': 'true' },
   alias: {
     '@peculiar/asn1-android': attestation,

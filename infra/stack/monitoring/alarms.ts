@@ -154,8 +154,8 @@ function crashAlarms({ logMetrics }: Watched): AlarmDefinition[] {
 }
 
 /**
- * Reads of the audit table have no such alarm: only admins and the sealer read it, and if their reads fail, the
- * alarms of the API and of the seal are raised. Reads and writes have separate alarms, because an alarm takes at
+ * Throttled reads of the audit table raise no such alarm: only admins and the sealer read it, and if their reads fail,
+ * the alarms of the API and of the seal are raised. Reads and writes have separate alarms, because an alarm takes at
  * most ten metrics.
  */
 const throttled = [
@@ -170,7 +170,7 @@ function tableAlarms({ tables }: Watched): AlarmDefinition[] {
     description: `In 5 minutes DynamoDB throttled at least 10 ${use.toLowerCase()}s of the ${table.name} table and its indexes: a key is used too often, or traffic grows faster than on-demand capacity, which follows within minutes. If it goes on, find out in the access log who causes it.`,
     runbook: 'more-users',
     metric: sum(`Throttled ${use.toLowerCase()}s`, tableThrottles(tables, table, use)),
-    // The SDK retries a few, which no user notices.
+    // The SDK retries a few throttled requests, which no user notices.
     threshold: 10,
   }));
 }
