@@ -8,11 +8,11 @@ export interface AcceptanceService extends TestService {
 }
 
 /**
- * A service for the tests of one file, which awaits it at its top; it ends with the file.
- *
- * What stands in test/functions also runs against one deployed service that all files share, at
- * the same time: tests there look only at users and entries of their own. Between them they fail
- * to log in some thirty times; past a thousand from one address the service would make them wait.
+ * A service for the tests of one file, which awaits it at its top. The service ends with the file.
+ * 
+ * The tests in test/functions also run against one deployed service, which all files share at the same time: these
+ * tests look only at users and entries of their own. Together they fail to log in some thirty times; after a thousand
+ * failures from one address the service would make them wait.
  */
 export const serviceForThisFile = async (
   ...settings: Parameters<typeof startTestService>
@@ -22,7 +22,7 @@ export const serviceForThisFile = async (
   return { ...service, adminToken: await logIn(service.api, service.admin) };
 };
 
-/** An answer as a refusal is compared: nothing but its status and the whole of its body. */
+/** A response as it is compared with a refusal: its status and its whole body. */
 export const outcome = ({ status, body }: ApiAnswer): readonly [number, unknown] => [status, body];
 
 export const refusal = (status: number, message: unknown): readonly [number, unknown] => [
@@ -30,17 +30,17 @@ export const refusal = (status: number, message: unknown): readonly [number, unk
   { message },
 ];
 
-/** The path that an answer's Link header leads to. */
+/** The path in the Link header of a response. */
 export const nextPage = ({ headers }: ApiAnswer): string | undefined =>
   /^<(.+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1];
 
-/** A page of a list, and the path that it was got from. */
+/** A page of a list, and the path from which it was read. */
 export interface ListPage {
   readonly path: string;
   readonly answer: ApiAnswer;
 }
 
-/** The pages of a list, from the one at a path to the last one, or as many as are asked for. */
+/** The pages of a list, from the page at a path to the last page, or as many pages as are requested. */
 export const readPages = async (
   api: ApiClient,
   path: string,
@@ -71,7 +71,7 @@ export const listUsers = async (api: ApiClient, token: string): Promise<readonly
 
 export const isoTimestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-/** Stops the clock of the services in this process until the test ends, so that no wait ends meanwhile. */
+/** Stops the clock of the services in this process until the test ends, so that no waiting time ends meanwhile. */
 export const stopClock = (): void => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
   onTestFinished(() => void vi.useRealTimers());
@@ -81,10 +81,10 @@ export const stopClock = (): void => {
 export const uniqueAgent = (): string => `test/${randomUUID()}`;
 
 /**
- * The audit entries that were left under a user agent, oldest first. They are among the newest
- * entries, even where other tests leave some at the same time.
+ * The audit entries that were left under a user agent, oldest first. They are among the newest entries, even where
+ * other tests leave some at the same time.
  * @param most how many pages are read
- * @param limit entries of a page
+ * @param limit how many entries a page has
  */
 export const entriesOf = async (
   { api, adminToken }: AcceptanceService,

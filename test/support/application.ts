@@ -7,10 +7,12 @@ import { fileURLToPath } from 'node:url';
 /** The folder of the repository's packages. */
 export const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
-/** Packages that an application has beside this one; they are the repository's own, so that npm needs no network. */
+/**
+ * Packages that an application has beside this one; they are copied from the repository, so that npm needs no network.
+ */
 export const others = ['aws-cdk-lib', 'constructs', 'cdk-nag', '@types/node'];
 
-/** In CommonJS, with two services in one stack. */
+/** An application in CommonJS, with two services in one stack. */
 const commonJs = `
 const { App, Stack, Validations } = require('aws-cdk-lib');
 const { AwsSolutionsChecks } = require('cdk-nag');
@@ -23,7 +25,7 @@ new Accounts(stack, 'Staff', { v1Users: 'off', parameterName: '/shop/staff' });
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 `;
 
-/** In TypeScript, as an ES module; the compiler must refuse what is not allowed. */
+/** An application in TypeScript, as an ES module; the compiler must refuse what is not allowed. */
 const esm = `
 import { App, CfnParameter, Fn, Stack, Validations } from 'aws-cdk-lib';
 import { HttpApi, HttpMethod } from 'aws-cdk-lib/aws-apigatewayv2';
@@ -35,7 +37,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { Accounts, type AccountsProps, AccountsStack } from 'accounts-service';
 
-// The oldest CDK does not know that its check of templates, which takes most of the time, can be off.
+// The oldest CDK does not know the option that turns off its check of templates, which takes most of the time.
 const app = new App({ analyticsReporting: false, ...{ builtinCloudFormationValidation: false } });
 const env = { account: '123456789012', region: 'eu-west-1' };
 const stack = new Stack(app, 'Shop', { env });
@@ -96,7 +98,7 @@ export const refused = () => {
 };
 `;
 
-/** Node 22 warns of what it knows since Node 24 for good, such as types that it strips. */
+/** Node 22 prints warnings about features that are stable in Node 24, such as the stripping of types. */
 export const quiet = { NODE_OPTIONS: '--disable-warning=ExperimentalWarning' };
 
 /** The file of each application, its source, and the type of its modules. */
@@ -107,7 +109,7 @@ export const applications = {
 
 /**
  * Makes an application in an empty folder, in which npm installs the package from its file.
- * @param from the folder of the other packages; those of the repository take no network
+ * @param from the folder of the other packages; the packages of the repository need no network
  */
 export function makeApplication(
   folder: string,
@@ -120,7 +122,7 @@ export function makeApplication(
     join(folder, 'package.json'),
     JSON.stringify({ name: 'shop', private: true, type }),
   );
-  // It would fetch the peers, which are linked below.
+  // npm would fetch the peers, which are linked below.
   const quickly = ['--offline', '--legacy-peer-deps', '--no-audit', '--no-fund', '--silent'];
   execFileSync('npm', ['install', ...quickly, packed], { cwd: folder });
   for (const name of others) {

@@ -1,6 +1,6 @@
 /**
- * A bucket of S3 with versions, and an Ed25519 key of KMS, on loopback: what the seal uses of them. It
- * refuses what the functions of the seal have no permission for (infra/stack/audit-seal.ts).
+ * The parts of AWS that the seal uses, on loopback: a bucket of S3 with versions, and an Ed25519 key of KMS. It refuses
+ * the requests for which the functions of the seal have no permission (infra/stack/audit-seal.ts).
  */
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -8,9 +8,9 @@ import { type Mishap, startAws } from './aws.ts';
 
 interface Version {
   readonly id: string;
-  /** Whether only who wrote it has its key. */
+  /** Whether nobody but the writer of the object has its key. */
   readonly isEncrypted?: boolean;
-  /** Absent of a mark that the object is deleted. */
+  /** Absent for a mark that the object is deleted. */
   readonly content?: Buffer;
 }
 
@@ -133,7 +133,7 @@ export const startAwsArchive = async () => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   /** Versions of each object, oldest first, by its key. */
   const objects: Objects = new Map();
-  /** Such as `PUT /bucket/key`, with their header If-None-Match. */
+  /** The requests, such as `PUT /bucket/key`, with their header If-None-Match. */
   const requests: { line: string; ifNoneMatch?: string | undefined }[] = [];
   /** The configurations of the bucket, in XML, by the query that asks for them. */
   const configurations: { [name in ConfigurationName]?: string | undefined } = {};
@@ -170,20 +170,20 @@ export const startAwsArchive = async () => {
     },
   });
   return {
-    /** Variables that lead the SDK here. */
+    /** The variables that direct the SDK to this server. */
     environment: { AWS_ENDPOINT_URL_S3: endpoint, AWS_ENDPOINT_URL_KMS: endpoint },
     publicKey,
     objects,
     configurations,
     requests,
-    /** Has every request fail, or the first attempt of each; absent: none. */
+    /** Makes every request fail, or the first attempt of each request; absent: no request fails. */
     impose,
-    /** Puts a version over an object, or marks it as deleted, past all conditions. */
+    /** Adds a version of an object, or marks the object as deleted, without any conditions. */
     overwrite: (key: string, content?: Buffer) => {
       const version = { id: randomUUID(), ...(content ? { content } : {}) };
       objects.set(key, [...(objects.get(key) ?? []), version]);
     },
-    /** Has an object encrypted by a key that nobody else has. */
+    /** Encrypts an object by a key that nobody else has. */
     encrypt: (key: string) => {
       const versions = objects.get(key) ?? [];
       objects.set(

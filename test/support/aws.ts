@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startLoopback } from './loopback.ts';
 
-/** How a request fails: before it is done, after it, or by an answer; or is done late. */
+/** How a request fails: before or after the server has done it, or by an error response; or how it is delayed. */
 const mishaps = {
   reset: ({ socket }: ServerResponse) => socket?.resetAndDestroy(),
   'lost answer': (response: ServerResponse) => {
@@ -14,7 +14,7 @@ const mishaps = {
 };
 export type Mishap = keyof typeof mishaps;
 
-/** A refusal by its name, such as NotFoundException. */
+/** A refusal with its name, such as NotFoundException. */
 export class AwsRefusal extends Error {
   readonly status: number;
   constructor(name: string, status = 400) {
@@ -27,9 +27,12 @@ export class AwsRefusal extends Error {
 type Input = any;
 
 export interface AwsServices {
-  /** By their names, without their service's; what returns nothing is refused as invalid. */
+  /**
+   * The operations, by their names without the name of the service; an operation that returns nothing is refused as
+   * invalid.
+   */
   readonly operations: Readonly<Record<string, (input: Input) => object | undefined>>;
-  /** Answers the requests that name none of these, such as requests to S3. */
+  /** Responds to the requests that name none of these operations, such as requests to S3. */
   readonly others?: (request: IncomingMessage, response: ServerResponse, body: Buffer) => unknown;
   readonly faultOf: (
     request: IncomingMessage,

@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { modules } from './application.ts';
 
-/** Uses a service, whose address and whose new user's address it is told, and prints what it has seen. */
+/** A program that uses a service, prints the results, and is given the address of the service and of a new user. */
 const script = `
 import { createClient } from 'accounts-client';
 import { passkeys } from 'accounts-client/passkeys';
@@ -94,7 +94,7 @@ export function makeClientApplication(folder: string, packed: string, from = mod
   symlinkSync(join(from, 'jose'), join(folder, 'node_modules/jose'));
 }
 
-/** Ways in which a compiler finds modules, with what goes with each. */
+/** The ways in which a compiler finds modules, each with the options that it requires. */
 export const resolutions = {
   bundler: { moduleResolution: 'bundler', module: 'esnext' },
   node16: { moduleResolution: 'node16', module: 'node16' },

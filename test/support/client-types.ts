@@ -1,6 +1,6 @@
 /**
- * Writes the types of the API for the client of apps and of the console. It is no generator for any
- * document: it knows what the document of this service has, and throws at the rest.
+ * Writes the types of the API for the client of apps and for the console. It is no generator for any OpenAPI document:
+ * it supports only what the document of this service contains, and throws at anything else.
  */
 import type { OpenApiDocument } from '../../lib/contract/document.ts';
 import { codesIn, operationsOf, responsesOf } from './document.ts';
@@ -30,7 +30,7 @@ const objectType = ({ properties = {}, required = [] }: Schema): string => {
   return fields.length > 0 ? `{ ${fields.join('; ')} }` : 'Record<string, unknown>';
 };
 
-/** A field that may be left out may be undefined too, which JSON leaves out. */
+/** The type of an optional field also allows undefined, as JSON leaves out a field with that value. */
 const fieldType = (name: string, schema: Schema, isRequired: boolean | undefined): string =>
   isRequired ? `${name}: ${typeOf(schema)}` : `${name}?: ${typeOf(schema)} | undefined`;
 
@@ -144,7 +144,7 @@ const declaredByApps: Readonly<Record<string, string>> = {
 
 /**
  * The declarations of all operations and bodies of a document, and of the codes of errors.
- * @param others documents of other settings, whose responses may lack fields, and whose errors may be others
+ * @param others documents of other settings: their responses may lack fields, and they may have other errors
  */
 export const clientTypes = (
   document: OpenApiDocument,

@@ -6,7 +6,7 @@ export interface ApiRequestOptions {
   readonly token?: string;
   /** Sent as JSON. */
   readonly json?: unknown;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   readonly body?: string | Uint8Array<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -14,7 +14,7 @@ export interface ApiRequestOptions {
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed JSON; undefined where there is none. */
+  /** The parsed JSON; undefined if the body is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests assert on what is in it
   readonly body: any;
   readonly text: string;
@@ -33,7 +33,7 @@ const parsed = ({ headers }: Response, text: string): unknown => {
 
 /**
  * Calls an API at a base URL.
- * @param check what each response is held against
+ * @param check compares each response with the contract
  */
 export const apiClient =
   (baseUrl: string, check: ContractCheck = () => undefined): ApiClient =>
@@ -65,7 +65,7 @@ export interface Account {
   readonly email: string;
   readonly password: string;
   readonly token: string;
-  /** Where sessions can be refreshed. */
+  /** Present if there are sessions, which can be refreshed. */
   readonly refreshToken?: string;
 }
 
@@ -75,7 +75,7 @@ export const uniqueEmail = (): string => `${randomUUID()}@example.org`;
 export const isLate = ({ status, text }: ApiAnswer): boolean =>
   status === 500 && /"(AbortError|TimeoutError|ETIMEDOUT)"/.test(text);
 
-/** Times that a test asks for what it needs first, on a machine that stands still at times. */
+/** How often a test requests what it needs before it begins, on a machine that stalls at times. */
 const maxQuestions = 3;
 
 const untilInTime = async (ask: () => Promise<ApiAnswer>): Promise<ApiAnswer> => {
@@ -101,7 +101,7 @@ const create = async (
   });
   let account = draw();
   const { status, body } = await untilInTime(() => {
-    // One that was late may have been created nevertheless.
+    // A request that was late may have created its user nevertheless.
     account = draw();
     return api('POST', path, { ...options, json: account });
   });
@@ -120,7 +120,7 @@ export const register = async (api: ApiClient, fields: Partial<NewUser> = {}): P
   };
 };
 
-/** Makes a user by POST /api/users, with the token of whoever makes it. */
+/** Creates a user by POST /api/users, with the token of any caller. */
 export const makeUser = async (
   api: ApiClient,
   token: string,
@@ -130,7 +130,7 @@ export const makeUser = async (
   return { ...account, id: body.id };
 };
 
-/** The token that a login answers with. */
+/** The token in the response to a login. */
 export const logIn = async (
   api: ApiClient,
   { email, password, code }: Pick<Account, 'email' | 'password'> & { code?: string | undefined },

@@ -1,14 +1,14 @@
 import { expect } from 'vitest';
 import type { ApiAnswer } from './client.ts';
 
-/** How long responses may be kept that are neither errors nor redirects, by the beginning of their path. */
+/** How long responses that are neither errors nor redirects may be cached, by the beginning of their path. */
 const kept: readonly (readonly [path: RegExp, control: string])[] = [
   [/^\/(docs|console)\/./, 'public, max-age=31536000, immutable'],
   [/^\/(openapi\.json|docs|console|account\/)/, 'no-cache'],
   [/^\/\.well-known\/(openid|jwks)/, 'public, max-age=300'],
 ];
 
-/** Expects the headers that each response has. @param path what was asked for */
+/** Expects the headers that each response has. @param path the path of the request */
 export const expectCommonHeaders = (path: string, { status, headers, text }: ApiAnswer): void => {
   const isKept = status < 400 && status !== 302;
   const [, control = 'no-store'] = kept.find(([own]) => isKept && own.test(path)) ?? [];
@@ -18,7 +18,7 @@ export const expectCommonHeaders = (path: string, { status, headers, text }: Api
   expect(headers.get('strict-transport-security')).toMatch(/^max-age=31536000/);
   expect(headers.get('referrer-policy')).toBe('no-referrer');
   expect(headers.get('x-request-id')).toMatch(/^\S{8,}$/);
-  // A gateway may name the type of a body that is not there.
+  // A gateway may name a content type even if there is no body.
   if (status === 204) expect(headers.get('content-type')).toBeNull();
   else if (text) {
     expect(headers.get('content-type')).toMatch(/^(application\/json|text\/\w+); charset=utf-8$/);

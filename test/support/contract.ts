@@ -1,14 +1,14 @@
-/** Holds responses against the OpenAPI document of the service that gave them. */
+/** Compares responses with the OpenAPI document of the service that sent them. */
 import { type Ajv2020, Ajv2020 as Validator } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { documentFor } from '../../functions/docs/document.ts';
 import type { OpenApiDocument } from '../../lib/contract/document.ts';
 import { configFrom } from '../../lib/ground/settings.ts';
 
-/** A response, and what was asked. */
+/** A request and its response. */
 export interface Exchange {
   readonly method: string;
-  /** As the client sent it, or a route's. */
+  /** The path as the client sent it, or the path of a route. */
   readonly path: string;
   readonly status: number;
   readonly headers: Headers;
@@ -22,8 +22,8 @@ export type ContractCheck = (exchange: Exchange) => void;
 type Json = any;
 
 /**
- * A schema of a response: clients must ignore fields that they do not know, but the service sends
- * none that its document does not name.
+ * A schema of a response that allows no further fields: clients must ignore fields that they do not know, but the
+ * service must not send a field that its document does not name.
  */
 const closed = (schema: Json): Json => {
   if (Array.isArray(schema)) return schema.map(closed);
@@ -36,7 +36,7 @@ const closed = (schema: Json): Json => {
   return { ...Object.fromEntries(entries), ...(isOpen ? { additionalProperties: false } : {}) };
 };
 
-/** The messages of API Gateway's own responses, which name no charset, by status. */
+/** The messages of API Gateway's own responses, which name no charset, by their status. */
 const gatewayMessages: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   404: 'Not Found',
@@ -61,21 +61,21 @@ const gatewayFaults = ({ method, status, text }: Exchange, isRoute: boolean): re
 
 const sentencesOfTheirOwn = ['FIELD_INVALID', 'PARAMETER_INVALID'];
 
-/** The names of the fields, apart from `errors`, which not every fault of a code has. */
+/** The names of the fields of an error, without `errors`, which some errors of a code lack. */
 const fieldsOf = (body: object) =>
   Object.keys(body)
     .filter((field) => field !== 'errors')
     .sort()
     .join();
 
-/** Whether an error is one of the examples: in its message or code, and in its fields. */
+/** Whether an error is like an example: it has the same message or code, and the same fields. */
 const isExample = (body: Json, code: string, example: Json): boolean =>
   (body.code === undefined || body.code === code) &&
   fieldsOf(body) === fieldsOf(example) &&
   (sentencesOfTheirOwn.includes(code) ||
     (body.title ?? body.message) === (example.title ?? example.message));
 
-/** The document, with what it refers to in place and its schemas compiled. */
+/** The document, with its references replaced by their targets, and with its schemas compiled. */
 const readable = (document: OpenApiDocument) => {
   const json: Json = JSON.parse(JSON.stringify(document));
   const resolve = (value: Json): Json => {
@@ -86,7 +86,7 @@ const readable = (document: OpenApiDocument) => {
       .slice(1)
       .reduce((part, key) => part[key], json);
   };
-  // Lint validates the schemas; here each service would compile the schema of schemas for that.
+  // Lint validates the schemas. Validation here would compile the schema of schemas for each service.
   const options = { allErrors: true, strictTypes: false, validateSchema: false };
   const ajv: Ajv2020 = new Validator(options);
   addFormats.default(ajv);
@@ -121,7 +121,7 @@ const headerFaults = (
     return schemaFaults(promised.schema, isNumber ? Number(value) : value, name);
   });
 
-/** @param code what the header says that it is */
+/** @param code the code that the header of the response names */
 const errorFaults = (
   { resolve }: Readable,
   media: Json,
@@ -171,7 +171,7 @@ const faultsOf = (read: Readable, exchange: Exchange): readonly string[] => {
   return [...headerFaults(read, response, exchange), ...bodyFaults(read, response, exchange)];
 };
 
-/** Holds responses against a document. */
+/** Returns a check that compares responses with a document. */
 export const checkAgainst = (document: OpenApiDocument): ContractCheck => {
   const read = readable(document);
   return (exchange) => {
@@ -185,6 +185,6 @@ export const checkAgainst = (document: OpenApiDocument): ContractCheck => {
   };
 };
 
-/** Holds responses against the document of a service under the settings of an environment. */
+/** Returns a check that compares responses with the document of a service that has the settings of an environment. */
 export const checkUnder = (environment: Readonly<Record<string, string | undefined>>) =>
   checkAgainst(documentFor(configFrom(environment), '/'));

@@ -1,4 +1,4 @@
-/** Reads the OpenAPI document as tests look at it. */
+/** Reads from the OpenAPI document what tests check. */
 import type { OpenApiDocument } from '../../lib/contract/document.ts';
 
 interface Response {
@@ -35,6 +35,6 @@ export const responsesOf = (
     kind === 'success' ? Number(status) < 400 : Number(status) >= 400,
   );
 
-/** The codes of the errors of one response, by its examples of problem details. */
+/** The codes of the errors of one response, read from its examples of problem details. */
 export const codesIn = ({ content }: Response): readonly string[] =>
   Object.keys(content?.['application/problem+json']?.examples ?? {});

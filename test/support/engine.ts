@@ -9,13 +9,13 @@ import { staticFilesFolder } from '../../infra/static-files.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Address of the DynamoDB engine that the tests of this run share. */
+    /** The address of the DynamoDB engine that the tests of this run share. */
     engine: string;
     engineName: EngineName;
   }
 }
 
-/** The engine to test on: the first of those that this machine has, unless ENGINE names another. */
+/** The engine that the tests use: the first installed engine, unless ENGINE names another one. */
 export const chosenEngine = (): EngineName => {
   const wanted = process.env.ENGINE ?? installedEngines()[0] ?? engineNames[0];
   const name = engineNames.find((candidate) => candidate === wanted);
@@ -23,11 +23,11 @@ export const chosenEngine = (): EngineName => {
   return name;
 };
 
-/** Runs one engine for all test files; each of them has tables of its own. */
+/** Runs one engine for all test files; each file has tables of its own. */
 export default async ({ provide }: TestProject): Promise<() => Promise<void>> => {
   const engineName = chosenEngine();
   globalThis.patience = 10;
-  // Once, and not by each of the services that the tests start at the same time.
+  // This is done once, and not by each of the services that the tests start at the same time.
   staticFilesFolder();
   const engine = await startEngine({ only: engineName });
   provide('engine', engine.endpoint);

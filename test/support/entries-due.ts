@@ -11,7 +11,7 @@ const detailsDue = (details: object, account: Account, by: unknown): string =>
     .replace('SESSION', sessionIn(account))
     .replace('SCOPE', by === account.id ? 'others' : 'all');
 
-/** @returns who did what with which user, and from where */
+/** @returns the entries, each with the caller, the action, the user whom it is about, and the source */
 export const entriesDue = (
   { entry, details, caller, path, definition }: ExampleRequest,
   { account }: Subject,

@@ -1,8 +1,8 @@
-/** Stands in for EventBridge and SQS: it takes what they take, and refuses as their API says. */
+/** Stands in for EventBridge and SQS: it accepts the same requests, and refuses the others as their API says. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { AwsRefusal, startAws } from './aws.ts';
 
-/** The error of a response and its status, 0 where the connection is lost; or of an event in it. */
+/** The error of a response and its status, 0 if the connection is lost; or the error of an event in a response. */
 interface Failure {
   readonly status?: number;
   readonly error?: string;
@@ -22,7 +22,7 @@ const refusalOf = ({ Detail, DetailType, Source }: Readonly<Record<string, strin
   }
 };
 
-/** Bytes of a request to either. */
+/** The most bytes of a request to EventBridge or SQS. */
 const most = 262_144;
 
 export const startEventBus = async () => {
@@ -61,7 +61,7 @@ export const startEventBus = async () => {
   });
   const url = `${origin}/`;
   return {
-    /** The variables by which the function that publishes sends here. */
+    /** The variables that direct the publishing function to this server. */
     environment: {
       EVENTS_URL: url,
       EVENT_BUS: 'accounts',
@@ -71,7 +71,7 @@ export const startEventBus = async () => {
     events,
     queue,
     headers,
-    /** How later requests fail, to the bus or to the queue; absent: they do not. */
+    /** Makes later requests to the bus or the queue fail in some way; absent: they succeed. */
     fail: (service: 'events' | 'sqs', failure?: Failure) => void failures.set(service, failure),
     stop,
   };

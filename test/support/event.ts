@@ -3,12 +3,12 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 interface EventFields {
   readonly method?: string;
   readonly path?: string;
-  /** The route's path, where it differs from the path. */
+  /** The path of the route, if it differs from the path. */
   readonly route?: string;
   readonly pathParameters?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>> | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The caller's. */
+  /** The token of the caller. */
   readonly token?: string | undefined;
   readonly body?: string;
   /** A body that is sent as JSON. */
@@ -18,7 +18,7 @@ interface EventFields {
   readonly userAgent?: string;
 }
 
-/** The event with which the gateway would invoke a function, of which only some fields matter. */
+/** The event with which the gateway would invoke a function. Tests choose the fields that matter to them. */
 export const gatewayEvent = (fields: EventFields = {}): APIGatewayProxyEventV2 => {
   const { method = 'POST', path = '/', route = path, query, headers = {}, ...others } = fields;
   const { sourceIp = '192.0.2.1', userAgent = 'test', token, json, ...rest } = others;

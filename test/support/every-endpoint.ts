@@ -25,13 +25,13 @@ import { markVerified, registrationMailed } from './reset-tokens.ts';
 import { engineClient } from './stored-items.ts';
 import { claimsWith, now, signToken } from './tokens.ts';
 
-/** Whether requests to the engine, and what is stored, can be seen: at a deployed service they cannot. */
+/** Whether the tests see requests to the engine and the stored items, which is impossible for a deployed service. */
 const isLocal = !process.env.SERVICE_URL;
 
-/** The callers of endpoints that refuse other users before they look at an id. */
+/** The callers of endpoints that refuse other users before they check an id. */
 const onlyAdmins: readonly Caller[] = ['self', 'admin'];
 
-/** An id that nobody has, and a path segment that is no id. */
+/** An id that no user has, and a path segment that is not an id. */
 const badIds = ['9007199254740991', '%201'];
 
 const unauthenticated = refusal(401, 'No token provided');
@@ -45,7 +45,7 @@ const noToken: Refusals = {
   admin: unauthenticated,
 };
 
-/** The refusals that each caller gets where others are allowed. */
+/** The refusals that each caller gets from endpoints that are only for other callers. */
 const refusals: Readonly<Record<Exclude<CallerName, 'an auditor'>, Refusals>> = {
   'nobody in particular': noToken,
   'another user': { maker: forbidden, self: forbidden, admin: forbidden },
@@ -59,10 +59,10 @@ type CallerName =
   | 'an admin'
   | 'an auditor';
 
-/** Those of a setting with which entries also have values that the examples do not say. */
+/** The details of entries under a setting with which entries also have values that the examples do not name. */
 const someDetails = expect.toBeOneOf([null, expect.any(String)]);
 
-/** The caller of an example, who is let in. */
+/** The caller whom the endpoint of an example allows. */
 const owners = {
   anyone: 'nobody in particular',
   user: 'the user itself',
@@ -72,8 +72,9 @@ const owners = {
 } as const satisfies Record<Caller, CallerName>;
 
 /**
- * Defines the tests that hold for every endpoint that a service has by its settings.
- * @param onlyOwners whether an example is tried by its own caller alone: settings change no refusal of others
+ * Defines the tests that apply to every endpoint that a service has with its settings.
+ * @param onlyOwners whether an example is tried only by its own caller: no setting changes how other callers are
+ *   refused
  */
 export const describeEveryEndpoint = async (
   { service, proxy }: ProxiedService,
@@ -109,7 +110,7 @@ export const describeEveryEndpoint = async (
   const auditor = hasSessions(settings) ? await newAuditor() : undefined;
   if (auditor) callers.push('an auditor');
 
-  /** A caller's token; callers whom an example changes, and who have its password, are made for it. */
+  /** The token of a caller. Callers whom an example changes are created anew, with the account's password. */
   const tokenOf = async (caller: CallerName, { path }: ExampleRequest, { account }: Subject) => {
     const changesOwn = /^\/api\/(logout|account-deletions|second-factor|identities|passkeys)/.test(
       path,
@@ -128,7 +129,7 @@ export const describeEveryEndpoint = async (
   /** The indexes that the examples of a function queried, by its name. */
   const taken = new Map<string, Set<string>>();
 
-  /** Notes which indexes requests queried. */
+  /** Notes the indexes that requests queried. */
   const noteLists = ({ name }: ExampleRequest['definition']): void => {
     const all = proxy.requests.flatMap(({ operation, content }) =>
       takenBy(operation, JSON.parse(content.slice(operation.length)), environment),
@@ -139,7 +140,7 @@ export const describeEveryEndpoint = async (
 
   /** The entries of an agent, each with the id of the request that left it. */
   const keptEntries = async (agent: string): Promise<readonly Record<string, unknown>[]> => {
-    // Of several queries of the trail, or requests for a check of the seal, the first alone leaves an entry.
+    // Of several queries of the trail, or several requests for a check of the seal, only the first leaves an entry.
     const entries = (await entriesOf(service, agent, isLocal ? { most: 1, limit: 10 } : {})).filter(
       ({ action, resource }) => action !== 'READ' && resource !== 'audit-seal',
     );
@@ -152,7 +153,7 @@ export const describeEveryEndpoint = async (
     return Promise.all(withRequests);
   };
 
-  /** Sends an example, and has the engine answer again. */
+  /** Sends an example; afterwards the engine responds again. */
   const send = async (example: ExampleRequest, subject: Subject, token: string | null) => {
     const agent = uniqueAgent();
     proxy.forget();
@@ -163,14 +164,14 @@ export const describeEveryEndpoint = async (
     return { response, entries: await keptEntries(agent) };
   };
 
-  /** Sends an example while a table fails that it reads or writes. */
+  /** Sends an example while a table that it reads or writes fails. */
   const sendFailing = (example: ExampleRequest, subject: Subject, token: string | null) => {
     const table = example.operations.includes('read audit') ? audit : users;
     proxy.impose({ fault: faults.missingTable, table });
     return send(example, subject, token);
   };
 
-  /** Expects what the example says, and the entry that it says. @param call what is sent, as whom */
+  /** Expects the response and the entry that the example names. @param call the example, its subject, and its token */
   const expectSuccess = (
     [example, subject, token]: Parameters<typeof send>,
     { response, entries }: Awaited<ReturnType<typeof send>>,
@@ -184,7 +185,7 @@ export const describeEveryEndpoint = async (
     expect(entries).toEqual(due);
   };
 
-  /** The refusal of a caller, if the example refuses it. */
+  /** The refusal that a caller gets for an example, if the caller is refused. */
   const refusalOf = (caller: CallerName, example: ExampleRequest) => {
     const { caller: may, isSuspended, isForAuditors } = example;
     // Users who are suspended have no session left.
@@ -197,11 +198,11 @@ export const describeEveryEndpoint = async (
     const owner = owners[example.caller];
     const tried = onlyOwners ? [owner] : callers;
     const needsTable = example.operations.length > 0;
-    // A mail would be tried again among later requests.
+    // The mail would be tried again during later requests.
     const needsNone = !needsTable && !example.definition.uses.has('mail');
     const ownerIf = (isTried: boolean) => (isLocal && isTried ? [owner] : []);
     const newSubject = () => prepareSubject(service, adminToken, example);
-    /** Refused and failed requests leave it as it is, so that the owner's request finds it so. */
+    /** Refused and failed requests do not change this subject, so that the owner's request finds it unchanged. */
     let unchanged: Subject;
     beforeAll(async () => {
       unchanged = await newSubject();
@@ -257,7 +258,7 @@ export const describeEveryEndpoint = async (
   });
 
   const ofUsers = endpointsIn(requests)
-    // An example that is refused is refused before a user is looked for.
+    // A caller whom an example refuses is refused before the user is looked up.
     .filter(({ path, status }) => path.includes('{id}') && status !== 403);
   describe.each(ofUsers)('$name', (example) => {
     const agent = uniqueAgent();
@@ -279,7 +280,7 @@ export const describeEveryEndpoint = async (
     });
   });
 
-  // Tokens of an admin in all but their flaw: what lets them in lets them do anything.
+  // Tokens that are valid tokens of an admin except for one flaw: an endpoint that accepts one would allow everything.
   const claims = claimsWith(decodeJwt(adminToken));
   const forged = signToken({ ...claims, iat: now(), exp: now() + 3600 }, randomUUID());
   const expired = signToken(
@@ -305,7 +306,7 @@ export const describeEveryEndpoint = async (
         expect(outcome(await send())).toEqual(unauthenticated);
         expect(outcome(await send(forged))).toEqual(refusal(401, 'Invalid token'));
         expect(outcome(await send(expired))).toEqual(outOfDate);
-        // Whether a caller made the user of an id is known only once there is a user.
+        // Whether a caller has made the user with an id is known only if there is such a user.
         if (refusals['another user'][example.caller] && example.caller !== 'maker') {
           expect(outcome(await send(other.token))).toEqual(forbidden);
         }
@@ -313,7 +314,7 @@ export const describeEveryEndpoint = async (
     },
   );
 
-  // Lists that owners of examples need not query.
+  // Examples need not query every list if only their owners send them.
   if (onlyOwners) return;
   it('Each function queries each list that it may query', () => {
     const unused = functionsInForce(settings).flatMap(({ name, permissions }) =>

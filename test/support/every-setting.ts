@@ -2,10 +2,10 @@ import { variableOf } from '../../lib/ground/setting.ts';
 import { serviceNames } from '../../lib/ground/settings.ts';
 import { mailSettings, verifyUrl } from './mailbox.ts';
 
-/** Each setting that adds endpoints, fields or errors, with a value with which it does. */
+/** Each setting that adds endpoints, fields or errors, with a value that adds them. */
 export const everySetting = {
   SESSION_DAYS: '90',
-  // A machine may stand still for minutes while a token is used.
+  // A machine may stall for minutes while a token is used.
   TOKEN_MINUTES: '720',
   TOKEN_SIGNING: 'RS256',
   SELF_DELETION: 'on',
@@ -17,11 +17,11 @@ export const everySetting = {
   PASSKEYS: '{"rpId":"example.com","origins":["https://app.example.com"]}',
   USER_ATTRIBUTES:
     '[{"name":"locale","type":"choice","choices":["de","en"],"writer":"user"},{"name":"plan","type":"text","token":true}]',
-  // Tests cause more mails than one source address may.
+  // Tests cause more mails than one source address may cause.
   LOGIN_FAILURES_PER_ADDRESS: '0',
 } as const;
 
-/** The same, by the names that deployments have for them. */
+/** The same settings, by the names that they have in deployments. */
 export const everyDeployedSetting: Readonly<Record<string, string>> = Object.fromEntries(
   serviceNames.flatMap((name) => {
     const value = (everySetting as Readonly<Record<string, string>>)[variableOf(name)];

@@ -1,8 +1,8 @@
 /**
- * One example request of every route of infra/uses.ts, by `METHOD /path`: what is tested of
- * every endpoint is tested with these. A further request of a route has a comma after the route,
- * and what is different. Importing this fails while a route has no example or operation, or an example no route.
- * The examples of a service have the routes and reads that its settings add.
+ * One example request of every route of infra/uses.ts, by `METHOD /path`; the tests that apply to every endpoint send
+ * these. The name of a further example of a route has a comma after the route, and then the difference. Importing this
+ * file fails if a route has no example or operation, or an example has no route. The examples of a service include the
+ * routes and reads that its settings add.
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -30,8 +30,8 @@ import { markVerified, plantLinkToken, registrationMailed } from './reset-tokens
 import type { TestService } from './service.ts';
 
 /**
- * Who may call an endpoint: anyone, whoever has a token, the user in the path, whoever made that user or an
- * admin, or an admin alone.
+ * Who may call an endpoint: anyone; any user with a token; the user in the path, the maker of that user, or an admin;
+ * the user in the path or an admin; or only an admin.
  */
 export type Caller = 'anyone' | 'user' | 'maker' | 'self' | 'admin';
 
@@ -40,56 +40,56 @@ export type Operation = 'read' | 'write' | 'transaction' | 'read audit';
 
 /** The user and the data on which an example acts. */
 export interface Subject {
-  /** The user whom a path's `{id}` names, and who calls what any user may. */
+  /** The user whom `{id}` in a path names, and who calls the endpoints for any user. */
   readonly account: Account;
-  /** An admin's token. */
+  /** The token of an admin. */
   readonly admin: string;
-  /** The id of a user of the in-memory variant, whom its paths name instead. */
+  /** The id of a user of the in-memory variant, whom the paths of that variant name instead. */
   readonly memoryId: number;
-  /** Of the account, where the example takes one. */
+  /** The token of a link for the account, if the example takes one. */
   readonly linkToken?: string;
 }
 
 interface Example {
   readonly caller: Caller;
   readonly query?: string;
-  /** Besides the errors of the token and the body. */
+  /** Headers besides the token and the headers of the body. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The file of a page that it asks for, by the name of its source. */
+  /** The file of a page that the example requests, by the name of its source. */
   readonly file?: string;
   /** The body. */
   readonly json?: (subject: Subject) => Readonly<Record<string, unknown>>;
-  /** Status and message of a response that is a refusal; absent: it is what the contract says. */
+  /** Status and message of a response that is a refusal; absent: the response is the success of the contract. */
   readonly status?: number;
   readonly message?: string;
-  /** Those whose failure is the request's; absent: none. */
+  /** The operations whose failure makes the request fail; absent: no operation does. */
   readonly operations?: readonly Operation[];
-  /** Action and result of the audit entry that it leaves; absent: it leaves none. */
+  /** Action and result of the audit entry that the request leaves; absent: it leaves no entry. */
   readonly entry?: string;
   /**
-   * The details of that entry: SESSION stands for the account's session, and SCOPE for the sessions that the
-   * caller ends, all others or all. Absent: the entry has no details.
+   * The details of that entry: SESSION is replaced by the account's session, and SCOPE by the sessions that the caller
+   * ends: all others, or all. Absent: the entry has no details.
    */
   readonly details?: object;
-  /** Action and result of the entry that it leaves of a fault of the store. */
+  /** Action and result of the entry that the request leaves when the store fails. */
   readonly faultEntry?: string;
-  /** Whether the user is read before anything else: while that fails, it leaves no entry. */
+  /** Whether the user is read before anything else: if this read fails, the request leaves no entry. */
   readonly readsFirst?: true;
-  /** Whether the account is an admin's. */
+  /** Whether the account is an admin. */
   readonly isAdmin?: true;
   /** Whether the account is suspended. */
   readonly isSuspended?: true;
-  /** The kind of the mailed link whose token it takes. */
+  /** The kind of the mailed link whose token the request takes. */
   readonly takesToken?: LinkKind;
-  /** Whether the caller's address must be verified, where addresses are. */
+  /** Whether the caller's address must be verified, if the service verifies addresses. */
   readonly wantsVerified?: true;
-  /** Whether it is no example where addresses are verified, because the change counts later. */
+  /** Whether the example is left out if the service verifies addresses, because the change then takes effect later. */
   readonly isAtOnce?: true;
-  /** The differences where there are sessions, beside the read of the session. */
+  /** The differences if there are sessions, besides the read of the session. */
   readonly withSessions?: Partial<Example>;
   /** Whether auditors may call it, as well as the caller and admins. */
   readonly isForAuditors?: true;
-  /** Who may call it where accounts are private, if not the same. */
+  /** Who may call the endpoint if accounts are private, if that differs. */
   readonly callerIfPrivate?: Caller;
 }
 
@@ -136,7 +136,7 @@ const lifting = {
 const missingFactor = { caller: 'user', status: 404, message: 'Second factor not found' } as const;
 const forReaders = { caller: 'admin', isForAuditors: true } as const;
 const auditQuery = { ...forReaders, operations: ['read audit'] } as const;
-/** The deployed service is sealed; the local one of tests keeps nothing. */
+/** The deployed service seals its trail; the local service of tests does not. */
 const sealShown = {
   ...forReaders,
   ...(process.env.SERVICE_URL ? {} : { status: 404, message: 'The audit trail is not sealed' }),
@@ -184,7 +184,7 @@ const examples: Readonly<Record<string, Example>> = {
   'POST /api/logout': logout,
   'POST /api/account-deletions': accountDeletion,
   'POST /api/account-deletions, of an admin': { ...accountDeletion, isAdmin: true },
-  // Nobody has the address: what is done for one that somebody has is done later, and not by it.
+  // Nobody has the address. For an address that a user has, the work is done later, by another request.
   'POST /api/password-resets': { caller: 'anyone', json: () => ({ email: uniqueEmail() }) },
   'PUT /api/password-resets': {
     ...ofLink,
@@ -194,7 +194,7 @@ const examples: Readonly<Record<string, Example>> = {
     entry: 'UPDATE SUCCESS',
     details: { fields: ['password'], by: 'reset' },
   },
-  // Of an address that is mailed already, the caller is told; of one that is verified, nothing is mailed.
+  // The service tells the caller if it has mailed the address already, and mails nothing to a verified address.
   'POST /api/email-verifications': {
     caller: 'user',
     wantsVerified: true,
@@ -431,23 +431,20 @@ const examples: Readonly<Record<string, Example>> = {
 /** An example with its route. */
 export interface ExampleRequest
   extends Omit<Example, 'readsFirst' | 'withSessions' | 'callerIfPrivate'> {
-  /** The status of the response when all is well. */
+  /** The status of the response if nothing fails. */
   readonly status: number;
   readonly operations: readonly Operation[];
-  /** The message and the name of a field in its 500 when one of its operations fails. */
+  /** The message of its 500 when one of its operations fails, and the name of a field in it. */
   readonly storageFault?: StorageFault | undefined;
-  /** As it is listed: `POST /api/login, wrong password`. */
+  /** The name in lists: `POST /api/login, wrong password`. */
   readonly name: string;
-  /** `POST /api/login` */
+  /** The route: `POST /api/login`. */
   readonly route: string;
   readonly method: HttpMethod;
-  /** The route's: `/api/users/{id}`. */
+  /** The path of the route: `/api/users/{id}`. */
   readonly path: string;
   readonly definition: FunctionDefinition;
-  /**
-   * Whether a user or a session is read before anything else: while that fails, it leaves no
-   * entry.
-   */
+  /** Whether a user or a session is read before anything else: if this read fails, the request leaves no entry. */
   readonly readsFirst: boolean;
 }
 
@@ -459,7 +456,7 @@ const readingSession = (operations: readonly Operation[]): readonly Operation[] 
   ...new Set<Operation>(['read', ...operations]),
 ];
 
-/** The examples of a service with some settings, by their variables, in the order of its routes. */
+/** The examples of a service with some settings, given as variables, in the order of its routes. */
 export const exampleRequestsOf = (
   environment: Readonly<Record<string, string>>,
 ): readonly ExampleRequest[] => {
@@ -515,7 +512,7 @@ export const exampleRequests: readonly ExampleRequest[] = exampleRequestsOf({});
 export const endpointsIn = (requests: readonly ExampleRequest[]): readonly ExampleRequest[] =>
   requests.filter(({ name, route }) => name === route);
 
-/** The same of the default settings. */
+/** One example for each route with the default settings. */
 export const endpoints = endpointsIn(exampleRequests);
 
 /** The fields of the bodies that the examples of a route send. */
@@ -536,11 +533,11 @@ const staticFiles: Readonly<Record<string, string>> = Object.assign(
   ),
 );
 
-/** The session of an account, which the path's `{session}` names. */
+/** The session of an account, which `{session}` in a path names. */
 export const sessionIn = ({ token }: Pick<Account, 'token'>): string =>
   String(decodeProtectedHeader(token).session);
 
-/** The path with its parameters in place. */
+/** The path in which the values replace the parameters. */
 const pathOf = ({ path, file = '' }: ExampleRequest, { account }: Subject, id: string): string =>
   path
     .replace('{id}', id)
@@ -550,7 +547,7 @@ const pathOf = ({ path, file = '' }: ExampleRequest, { account }: Subject, id: s
     .replace('{page}', 'reset%23token=1.a')
     .replace('{file}', staticFiles[file] ?? '');
 
-/** The token that the example is sent with. */
+/** The token with which the example is sent. */
 export const tokenFor = ({ caller }: ExampleRequest, subject: Subject): string | undefined => {
   if (caller === 'anyone') return undefined;
   return caller === 'admin' ? subject.admin : subject.account.token;
@@ -558,11 +555,11 @@ export const tokenFor = ({ caller }: ExampleRequest, subject: Subject): string |
 
 interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Absent: the token of whoever may call the endpoint; null: none. */
+  /** Absent: the token of a caller who may call the endpoint; null: no token. */
   readonly token?: string | null;
-  /** Absent: the subject's. */
+  /** Absent: the id of the subject. */
   readonly id?: string;
-  /** Fields that are added to the body, if there is one, or replaced. */
+  /** Changes the body, if there is one: returns the fields that are added or replaced. */
   readonly fields?: (json: object) => object;
 }
 
@@ -583,13 +580,13 @@ export const sendExample = (
   });
 };
 
-/** Makes a user an admin, and logs it in. */
+/** Makes a user an admin, and logs the user in. */
 export const promote = async (api: ApiClient, token: string, user: Account): Promise<Account> => {
   await api('PUT', `/api/users/${user.id}`, { token, json: { role: 'admin' } });
   return { ...user, token: await logIn(api, user) };
 };
 
-/** Makes a user an auditor, which holds in the user's session at once. */
+/** Makes a user an auditor, which applies to the user's session at once. */
 export const appoint = async (api: ApiClient, token: string, user: Account): Promise<Account> => {
   const { status } = await api('PUT', `/api/users/${user.id}`, { token, json: { auditor: true } });
   if (status !== 200) throw new Error(`The appointment answered ${status}`);
@@ -597,8 +594,8 @@ export const appoint = async (api: ApiClient, token: string, user: Account): Pro
 };
 
 /**
- * Something of its own for an example to act on, to be made while all is well.
- * @param example absent: any
+ * Makes a subject on which only one example acts; to be called while nothing fails.
+ * @param example absent: the subject suits any example that needs nothing special
  */
 export const prepareSubject = async (
   { api, environment }: Pick<TestService, 'api' | 'environment'>,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, onTestFinished } from 'vitest';
 
-/** Has something undone, last things first. */
+/** Registers a function that undoes something at the end; the last one is called first. */
 export type AtEnd = (undo: () => void | Promise<void>) => void;
 
 export const makeFolder = (atEnd: AtEnd): string => {

@@ -1,7 +1,7 @@
 /**
- * Test files share processes, which load each package once. Before each file this undoes what an
- * earlier file may have left there, so that the modules of this repository are loaded anew, with
- * the settings of the file. It also refuses what a test cannot add to its file.
+ * Test files share processes, which load each package once. Before each file, this module undoes what an earlier file
+ * may have changed in the process, so that the modules of this repository are loaded anew, with the settings of the
+ * file. It also refuses hooks that are added too late.
  */
 import { beforeAll, TestRunner, vi } from 'vitest';
 
@@ -17,10 +17,10 @@ vi.restoreAllMocks();
 vi.useRealTimers();
 vi.resetModules();
 
-// A machine that has other work, or stands still, is no fault of the service's.
+// The service is not at fault if the machine has other work, or stalls.
 globalThis.patience = 10;
 
-// Vitest ignores a hook that is added while tests run, so that what it should end goes on.
+// Vitest ignores a hook that is added while tests run, so that whatever the hook should end would keep running.
 shared.addHook ??= file.on;
 file.on = shared.addHook;
 beforeAll(() => {

@@ -1,6 +1,6 @@
 /**
- * An OpenID Connect issuer on this machine, and what an app does with its ID tokens. What its SDK would
- * do, it does by `/token`: it issues one with the claims of the query.
+ * An OpenID Connect issuer on this machine, and the requests that an app sends with its ID tokens. Its path `/token`,
+ * which real issuers do not have, issues a token with the claims of the query, as an app would get it by an SDK.
  */
 import { randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
@@ -15,7 +15,7 @@ export type Claims = Readonly<Record<string, unknown>>;
 
 export const audience = 'app.example.com';
 
-/** A key, which an issuer has or not. */
+/** A key, which an issuer may publish or not. */
 export const makeKey = async (alg: string) => {
   const kid: string = randomUUID();
   const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
@@ -24,16 +24,16 @@ export const makeKey = async (alg: string) => {
 type Key = Awaited<ReturnType<typeof makeKey>>;
 
 export interface Issuer {
-  /** Its name, which is the address of its server unless another one is given. */
+  /** The name of the issuer, which is the address of its server unless another name is given. */
   readonly url: string;
   readonly server: string;
-  /** The paths that were asked for. */
+  /** The paths of the requests. */
   readonly asked: string[];
-  /** The keys, of which the first signs. */
+  /** The keys; the first key signs. */
   keys: readonly Key[];
-  /** Whether it answers nothing but errors. */
+  /** Whether the issuer responds with errors only. */
   isDown: boolean;
-  /** An ID token. */
+  /** Issues an ID token. */
   issue(
     claims: Claims,
     with_?: { key?: Pick<Key, 'alg' | 'kid' | 'privateKey'> | undefined; issuer?: string },
@@ -90,7 +90,7 @@ export const newPerson = (fields: Claims = {}) => {
 /** The requests that an app sends to an issuer and to the service. */
 export const identityClient = (api: ApiClient, issuer: Issuer) => {
   const newNonce = async (): Promise<string> => (await api('POST', '/api/login/nonces')).body.nonce;
-  /** An ID token, and the nonce that it is for. */
+  /** An ID token, and the nonce for which it was issued. */
   const proofOf = async (claims: Claims) => {
     const nonce = await newNonce();
     return { idToken: await issuer.issue({ nonce, ...claims }), nonce };
@@ -110,7 +110,7 @@ export const identityClient = (api: ApiClient, issuer: Issuer) => {
   };
 };
 
-/** The settings under which an issuer's users log in. */
+/** The settings with which users of an issuer log in. */
 export const identitySettings = ({ url }: Pick<Issuer, 'url'>) => ({
   SESSION_DAYS: '90',
   IDENTITY_PROVIDERS: JSON.stringify([{ issuer: url, audiences: [audience] }]),
@@ -121,7 +121,7 @@ export type IdentityService = MailingService &
   AcceptanceService &
   ReturnType<typeof identityClient>;
 
-/** A service whose users log in by an issuer, for the tests of one file. */
+/** A service whose users log in with an issuer, for the tests of one file. */
 export const identityServiceForThisFile = async (
   issuer: Issuer,
   environment: Readonly<Record<string, string>> = {},

@@ -1,4 +1,4 @@
-/** AWS KMS on loopback, with RSA keys that really sign: what tokens use of it. */
+/** Stands in for the parts of AWS KMS that tokens need, on loopback, with RSA keys that really sign. */
 import * as crypto from 'node:crypto';
 import { AwsRefusal, startAws } from './aws.ts';
 
@@ -11,7 +11,7 @@ const arn = 'arn:aws:kms:us-east-1:111122223333:key/';
 export const startKms = async () => {
   const keys = new Map<string, crypto.KeyObject>();
   const aliases = new Map<string, { key: string; since: number }>();
-  /** Such as `Sign alias/current`. */
+  /** The requests, such as `Sign alias/current`. */
   const requests: string[] = [];
   /** The name of the refusal of a request, or `reset`. */
   const state = { fault: (_: string): string | undefined => undefined };

@@ -8,9 +8,9 @@ interface Credentials {
 }
 
 const connections = 3;
-/** Milliseconds between the requests of a connection: other tests want the processor too. */
+/** Milliseconds between the requests of a connection, because other tests need the processor too. */
 const pause = 50;
-/** Requests of a connection: far more than a test has the time for. */
+/** The most requests of a connection: far more than a test can send in its time. */
 const maxRequests = 10_000;
 
 /** Registers users on several connections at once, whatever the responses. */
@@ -42,7 +42,7 @@ export const startLoad = ({ api }: Pick<TestService, 'api'>) => {
   };
 };
 
-/** The registered users who cannot log in, with the response that they get. */
+/** The registered users who cannot log in, with the responses to their logins. */
 export const lostAmong = async (
   { api }: Pick<TestService, 'api'>,
   acknowledged: readonly Credentials[],

@@ -4,7 +4,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** @param answer gets each request with its body, as text and as bytes, and ends the response or its connection */
+/**
+ * @param answer is called for each request with its body, as text and as bytes; it ends the response or the connection
+ */
 export const startLoopback = async (
   answer: (
     request: IncomingMessage,
@@ -13,7 +15,7 @@ export const startLoopback = async (
     bytes: Buffer,
   ) => unknown,
 ): Promise<{ readonly url: string; stop(): Promise<void> }> => {
-  // It closes no connection as a client that was late uses it again: that would be a failed request.
+  // If the server closed an idle connection while a late client used it again, the request would fail.
   const server = createServer({ keepAliveTimeout: 600_000 }, async (request, response) => {
     const bytes = await buffer(request);
     return answer(request, bytes.toString(), response, bytes);

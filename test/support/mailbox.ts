@@ -1,4 +1,4 @@
-/** Stands in for Amazon SES, and for Lambda where a function is invoked without the local service. */
+/** Stands in for Amazon SES, and for Lambda if a function is invoked without the local service. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { afterAll, vi } from 'vitest';
 import type { MailMessage } from '../../lib/options/mails/hand-over.ts';
@@ -56,19 +56,19 @@ export const startMailbox = async () => {
         ? [outcome, {}]
         : [400, { 'x-amzn-errortype': outcome.split(' ')[0] }];
     response.writeHead(status, { 'content-type': 'application/json', ...errorType });
-    // SES's refusals quote what they refuse.
+    // The refusals of SES quote the refused request.
     response.end(JSON.stringify({ MessageId: 'some-id', message: `${outcome}: ${body}` }));
   });
   return {
-    /** The variables by which a service sends here. */
+    /** The variables that direct the mails of a service to this server. */
     environment: { AWS_ENDPOINT_URL_SESV2: url },
-    /** The variable by which a function hands messages over to here; they are kept, and not mailed. */
+    /** The variable with which a function hands messages over to this server, which keeps them and mails nothing. */
     handOver: { MAIL_FUNCTION_URL: `${url}/invoke` },
     mails,
     messages,
-    /** Of the requests that handed them over. */
+    /** The headers of the requests that handed messages over. */
     headers,
-    /** The statuses of the responses to come, or names of SES's refusals, before all is well again. */
+    /** Sets the statuses of the next responses, or the names of SES's refusals; later requests succeed. */
     fail: (...next: readonly (number | string)[]) => {
       failures = [...next];
     },
@@ -82,7 +82,7 @@ export const startMailbox = async () => {
   };
 };
 
-/** The token of the link in a mail; both forms of the mail have the same one. */
+/** The token of the link in a mail, which is the same in both forms of the mail. */
 export const tokenIn = ({ text, html }: Pick<ReceivedMail, 'text' | 'html'>): string => {
   const [inText, ...inHtml] = [text, html].flatMap((form) =>
     [...form.matchAll(/#token=([\w.-]+)/g)].map(([, token = '']) => token),
@@ -93,11 +93,11 @@ export const tokenIn = ({ text, html }: Pick<ReceivedMail, 'text' | 'html'>): st
 
 export interface MailingService extends AcceptanceService {
   readonly mailbox: Mailbox;
-  /** Asks for a mail with a link that resets a password. @returns the token of the link */
+  /** Requests a mail with a link that resets a password. @returns the token of the link */
   requestToken(email: string): Promise<string>;
 }
 
-/** Of all services of one file, with whose process it ends. */
+/** The mailbox of all services of one file; it ends with the process of the file. */
 let shared: Promise<Mailbox> | undefined;
 
 /** A service with password reset, for the tests of one file. */
@@ -109,7 +109,7 @@ export const mailingServiceForThisFile = async (
   const service = await serviceForThisFile({
     ...mailSettings,
     ...mailbox.environment,
-    // A file asks for more links than one address may.
+    // A file requests more links than one address may request.
     LOGIN_FAILURES_PER_ADDRESS: '0',
     ...environment,
   });
@@ -124,8 +124,8 @@ export const mailingServiceForThisFile = async (
 };
 
 /**
- * Makes what a function that mails needs in order to be invoked alone in the tests of one file.
- * @param settings of the function beside the names of its tables; they depend on the mailbox
+ * Makes what a function that sends mails needs, so that the tests of one file can invoke the function by itself.
+ * @param settings the settings of the function besides the names of its tables; they depend on the mailbox
  */
 export const mailingFunctionForThisFile = async (
   settings: (mailbox: Mailbox) => Readonly<Record<string, string>>,

@@ -18,5 +18,5 @@ export const createMemoryUser = async (
   return body;
 };
 
-/** An id that is never reached. */
+/** An id that no user ever gets. */
 export const unknownId = 9_007_199_254_740_991;

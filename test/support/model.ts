@@ -1,4 +1,4 @@
-/** The service's accounts as a map in memory: what a response must be, and what it must leave. */
+/** The service's accounts as a map in memory: what a response must be, and how it must change the accounts. */
 import { isDeepStrictEqual } from 'node:util';
 import { decodeJwt } from 'jose';
 import type { ApiAnswer } from './client.ts';
@@ -8,16 +8,18 @@ export interface ModelUser {
   readonly email: string;
   readonly role: string;
   readonly password: string;
-  /** Who made it by POST /api/users; absent once it may change the user no more. */
+  /**
+   * The id of the caller who made the user by POST /api/users; absent once this caller may no longer change the user.
+   */
   readonly maker?: number | undefined;
 }
 
-/** By id. */
+/** The users, by their ids. */
 export type Accounts = ReadonlyMap<number, ModelUser>;
 
 /**
- * Done by the user whose id is `by`, absent: by an admin whom the model does not know; with a token
- * of an admin, unless `as` says otherwise.
+ * A command of the user whose id is `by`; absent: of an admin whom the model does not know. It is sent with a token of
+ * an admin, unless `as` says otherwise.
  */
 export type Command = { readonly by?: number; readonly as?: 'user' } & (
   | { readonly kind: 'register' | 'create'; readonly user: ModelUser }
@@ -41,13 +43,15 @@ export interface Outcome {
   readonly status: number;
   /** The user, or the users, that the response shows. */
   readonly shown?: unknown;
-  /** Absent: as before. */
+  /** Absent: the accounts are as before. */
   readonly after?: Accounts;
-  /** Absent: none is left. */
+  /** Absent: the request leaves no entry. */
   readonly entry?: ModelEntry;
 }
 
-/** Letters of the addresses of tests, and what they count as; all others count as themselves. */
+/**
+ * The letters in addresses of tests that are not compared as themselves, with the letters as which they are compared.
+ */
 const letters: ReadonlyMap<string, string> = new Map([
   ...[...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'].map(
     (letter, i) => [letter, 'abcdefghijklmnopqrstuvwxyz'[i] ?? ''] as const,
@@ -56,7 +60,9 @@ const letters: ReadonlyMap<string, string> = new Map([
   ['ß', 'ss'],
 ]);
 
-/** An address as it is compared. This is the model's own rule: the service's rule is what is tested. */
+/**
+ * An address in the form in which it is compared. This is the model's own rule, because the service's rule is tested.
+ */
 const spelling = (email: string): string =>
   [...email.trim().normalize()].map((letter) => letters.get(letter) ?? letter).join('');
 
@@ -73,7 +79,7 @@ const entry = (action: string, by: number | undefined, id: number, details?: obj
   details: details ? JSON.stringify(details) : null,
 });
 
-/** Who makes a user an admin must be one. */
+/** Only an admin may make a user an admin. */
 const mayGrant = (accounts: Accounts, by: number | undefined) =>
   by === undefined || accounts.get(by)?.role === 'admin';
 
@@ -97,7 +103,7 @@ const logIn = (accounts: Accounts, email: string, password: string): Outcome => 
 
 type Update = Extract<Command, { kind: 'update' }>;
 
-/** Of a caller who is no admin: what it may change, or the status with which it is refused. */
+/** For a caller who is not an admin: the changes that the caller may make, or the status of the refusal. */
 const changesAsUser = (
   user: ModelUser | undefined,
   { id, by, changes: { role, ...changes } }: Update,
@@ -109,8 +115,8 @@ const changesAsUser = (
 };
 
 /**
- * Whoever made a user remains its maker for as long as nobody else sets a password or address, and the
- * user becomes no admin.
+ * The maker of a user after a change: the same caller, as long as nobody else sets a password or address and the user
+ * does not become an admin.
  */
 const makerAfter = (
   user: ModelUser,
@@ -154,7 +160,7 @@ const get = (accounts: Accounts, id: number): Outcome => {
   return user ? { status: 200, shown: shown(id, user) } : { status: 404 };
 };
 
-/** @param id of a new user, which the service chooses */
+/** @param id the id of a new user, which the service chooses */
 export const outcomeOf = (accounts: Accounts, command: Command, id: number): Outcome => {
   const { by } = command;
   switch (command.kind) {
@@ -184,7 +190,7 @@ export const outcomeOf = (accounts: Accounts, command: Command, id: number): Out
   }
 };
 
-/** The request that a command is: its route, the user in its path, its body. */
+/** The request for a command: its route, the user in its path, its body. */
 export const requestOf = (
   command: Command,
 ): { readonly route: string; readonly id?: number; readonly json?: object } => {

@@ -8,7 +8,7 @@ export type TestOptions = Partial<Omit<Contract, 'body'>> & { readonly body?: 'j
 
 type TestRequest = AuthenticatedRequest & { readonly body: Readonly<Record<string, unknown>> };
 
-/** An endpoint that is no route's: what it does is what the test needs. */
+/** An endpoint that belongs to no route, and does what the test needs. */
 export const testEndpoint = (
   { body, ...options }: TestOptions,
   handle: (request: TestRequest) => Promise<ApiResponse> | ApiResponse,

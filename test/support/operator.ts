@@ -27,7 +27,7 @@ export interface Started {
   readonly ended: Promise<Ended>;
 }
 
-/** Variables of the shell that could lead a command elsewhere than the test wants. */
+/** Variables of the shell that could direct a command to another service than the test's. */
 const elsewhere = /^(AWS_|npm_|INIT_CWD|JWT_SECRET|DATA_DIR|USERS_TABLE|AUDIT_TABLE)/;
 
 export const cleanEnvironment = (): NodeJS.ProcessEnv =>
@@ -35,18 +35,18 @@ export const cleanEnvironment = (): NodeJS.ProcessEnv =>
 
 const forEveryCommand = {
   AWS_EC2_METADATA_DISABLED: 'true',
-  // Halves the time that a command takes to start.
+  // This halves the time that a command takes to start.
   NODE_COMPILE_CACHE: 'node_modules/.cache/compiled',
 };
 
-/** Where output goes: to the test, to a disk that is full, or to a pipe that nobody reads any more. */
+/** The destination of output: the test, a disk that is full, or a pipe that nobody reads any more. */
 export type Output = 'pipe' | 'full disk' | 'closed pipe';
 
 export interface Surroundings {
-  /** The text on standard input; by default there is none. */
+  /** The text on standard input; by default it is empty. */
   readonly input?: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Of standard output and of standard error; to the test unless given. */
+  /** The destinations of standard output and standard error; by default the test. */
   readonly output?: readonly [Output, Output];
 }
 
@@ -117,7 +117,7 @@ const operateHere = async (
   const stdin = vi.spyOn(process, 'stdin', 'get');
   stdin.mockReturnValue(Readable.from([Buffer.from(input)]) as typeof process.stdin);
   setEnvironment(surrounding);
-  // As in a process of its own: modules and settings are those of no earlier command.
+  // As in a process of its own: the modules and settings of an earlier command are not reused.
   vi.resetModules();
   const { output, restore } = collectOutput();
   try {
@@ -134,8 +134,8 @@ const operateHere = async (
 };
 
 /**
- * Runs a command in this process, one at a time: that takes a fraction of the time of a process of
- * its own, which a command gets only when the test chooses where its output goes.
+ * Runs a command in this process, one at a time. That takes a fraction of the time of a process of its own, in which a
+ * command runs only if the test chooses the destination of its output.
  */
 export const operate = (
   args: readonly string[],
@@ -145,7 +145,7 @@ export const operate = (
 
 type Environment = Readonly<Record<string, string>>;
 
-/** A service that keeps its signing secret in a folder, by which commands find it. */
+/** A service that keeps its signing secret in a folder, in which commands find the secret. */
 const operatedService = async (atEnd: AtEnd, environment: Environment = {}) => {
   const folder = makeFolder(atEnd);
   const tables = { USERS_TABLE: `users-${randomUUID()}`, AUDIT_TABLE: `audit-${randomUUID()}` };
@@ -188,8 +188,8 @@ export const operatedServiceForThisTest = (environment?: Environment) =>
   operatedService(onTestFinished, environment);
 
 /**
- * An entry of a command, as far as it is not told from others by id and time.
- * @param details besides `operator`, which is the account that runs the tests unless given
+ * The entry of a command, without its id and its time.
+ * @param details the details besides `operator`, which by default is the account that runs the tests
  */
 export const operatorEntry = (
   command: string,

@@ -14,8 +14,8 @@ export interface OwnTables {
 }
 
 /**
- * Creates tables for one test file and points lib to them. lib reads its settings when it is
- * first used, so a test calls this before.
+ * Creates tables for one test file and directs lib to them. lib reads its settings when it is first used, so a test
+ * calls this function before.
  * @param endpoint the engine, or a proxy in front of it
  */
 export const useOwnTables = async (endpoint = inject('engine')): Promise<OwnTables> => {
@@ -32,14 +32,14 @@ export const useOwnTables = async (endpoint = inject('engine')): Promise<OwnTabl
   return tables;
 };
 
-/** The same behind a proxy that fails what it is told to, until the file ends. */
+/** The same tables behind a proxy that injects faults, until the file ends. */
 export const proxiedTablesForThisFile = async (): Promise<OwnTables & { proxy: EngineProxy }> => {
   const proxy = await startProxy(inject('engine'));
   afterAll(() => proxy.stop());
   return { proxy, ...(await useOwnTables(proxy.url)) };
 };
 
-/** Creates a table as another one is, but without an index, as an earlier version has created it. */
+/** Creates a table like another one but without an index, as an earlier version created it. */
 export const createWithout = async (
   client: DynamoDBClient,
   index: string,

@@ -1,4 +1,4 @@
-/** An authenticator in software, the browser around it, and what they do with a service. */
+/** An authenticator in software, the browser around it, and the requests that both make to a service. */
 import {
   createHash,
   createPrivateKey,
@@ -13,7 +13,7 @@ import type { ApiAnswer, ApiClient } from './client.ts';
 export const rpId = 'example.com';
 export const origin = 'https://app.example.com';
 
-/** The settings under which users have passkeys. */
+/** The settings with which users have passkeys. */
 export const passkeySettings = {
   SESSION_DAYS: '90',
   PASSKEYS: JSON.stringify({ rpId, origins: [origin, 'https://example.com:8443'] }),
@@ -50,7 +50,7 @@ export type Algorithm = keyof typeof algorithms;
 
 const algorithmIds = { ES256: -7, ES256onP384: -7, EdDSA: -8, RS256: -257, RS256short: -257 };
 
-/** A public key as COSE has it (RFC 9052). */
+/** A public key in the form of COSE (RFC 9052). */
 const coseOf = (publicKey: KeyObject): ReadonlyMap<number, Cbor> => {
   const { kty, x = '', y = '', n = '', e = '', crv } = publicKey.export({ format: 'jwk' });
   const bytes = (text: string) => Buffer.from(text, 'base64url');
@@ -80,7 +80,7 @@ const coseOf = (publicKey: KeyObject): ReadonlyMap<number, Cbor> => {
 
 const sha256 = (data: string | Buffer): Buffer => createHash('sha256').update(data).digest();
 
-/** The differences that a test makes from a genuine authenticator and browser. */
+/** The differences between a genuine authenticator or browser and the authenticator or browser of a test. */
 export interface Changes {
   readonly rpId?: string;
   readonly origin?: string;
@@ -88,7 +88,7 @@ export interface Changes {
   readonly challenge?: string;
   readonly isPresent?: boolean;
   readonly isVerified?: boolean;
-  /** Of the client data. */
+  /** Changes in the client data. */
   readonly client?: object;
   readonly counter?: number;
   readonly userHandle?: string | null;
@@ -98,24 +98,24 @@ export interface Changes {
   /** The form of the attestation, and its statement: the passkey's own signature, or another one. */
   readonly fmt?: string | number;
   readonly statement?: 'own' | ReadonlyMap<string, Cbor>;
-  /** Changes the public key, as COSE has it. */
+  /** Changes the public key in the form of COSE. */
   readonly cose?: (genuine: ReadonlyMap<number, Cbor>) => ReadonlyMap<number, Cbor>;
   /** Changes the authenticator data after it was signed. */
   readonly altered?: (data: Buffer) => Buffer;
 }
 
-/** The data that are kept of a passkey, as JSON. */
+/** The data about a passkey that are stored, as JSON. */
 export interface KnownPasskey {
   readonly id: string;
   readonly handle: string;
   readonly pem: string;
 }
 
-/** A passkey in software: a new one, or one that is known. */
+/** A passkey in software: a new one, or one whose data are given. */
 export const newPasskey = ({
   algorithm = 'ES256' as Algorithm,
   isBackedUp = false,
-  /** Of its id. */
+  /** The number of bytes of its id. */
   bytes = 16,
   transports = ['internal'],
   known = undefined as KnownPasskey | undefined,

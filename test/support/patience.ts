@@ -1,7 +1,7 @@
-/** The environment of a process of Node that waits for tables so many times as long as on AWS. */
+/** The environment of a Node process that waits for tables this many times as long as on AWS. */
 export const patienceOf = (times: number) => ({
   NODE_OPTIONS: `--import=data:text/javascript,globalThis.patience=${times}`,
 });
 
-/** That of a service or a function that waits as long as on AWS, and no longer. */
+/** The environment of a service or a function that waits exactly as long as on AWS. */
 export const asOnAws = patienceOf(1);

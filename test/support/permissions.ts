@@ -9,7 +9,7 @@ import { tables } from '../../lib/dynamodb/tables.ts';
 type Environment = Readonly<Record<string, string>>;
 type Item = Readonly<Record<string, AttributeValue>>;
 
-/** An action on a table or an index, with the partition keys by which it is judged. */
+/** An action on a table or an index, with the partition keys by which IAM judges it. */
 export interface Taken {
   readonly action: string;
   readonly table: string;
@@ -23,7 +23,7 @@ interface Asking {
   readonly IndexName?: string;
   readonly Key?: Item;
   readonly Item?: Item;
-  /** Of a query, where all code names the partition `:p`. */
+  /** The values of a query, in which all code names the partition `:p`. */
   readonly ExpressionAttributeValues?: Item;
 }
 
@@ -70,7 +70,7 @@ export const isAllowed = (taken: Taken, permissions: readonly TablePermission[])
       taken.keys.every((key) => !keys || keys.some((pattern) => isLike(pattern, key))),
   );
 
-/** The condition of a statement: by operator and key, what is allowed. */
+/** The condition of a statement: the allowed values, by operator and key. */
 export type Condition = Readonly<
   Record<string, Readonly<Record<string, string | readonly string[]>>>
 >;
@@ -92,10 +92,10 @@ export const meets = (
   );
 
 /**
- * Has requests to the engine judged until the end of this process's tests: what its function may not do, AWS
- * would refuse.
+ * Judges all requests to the engine until the tests of this process end: a request for which its function has no
+ * permission fails as in AWS.
  * @param running the function of each request
- * @returns what was refused
+ * @returns the refused requests
  */
 export const judgeRequests = (
   running: AsyncLocalStorage<FunctionDefinition>,
@@ -135,7 +135,7 @@ const partsOfRequest = (
   );
 };
 
-/** Whether a text is like a pattern of IAM's `StringLike`: all have their `*` at the end. */
+/** Whether a text is like a pattern of IAM's `StringLike`: all patterns here have their `*` at the end. */
 const isLike = (pattern: string, text: string): boolean =>
   pattern.endsWith('*') ? text.startsWith(pattern.slice(0, -1)) : text === pattern;
 

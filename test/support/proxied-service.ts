@@ -4,7 +4,7 @@ import { startProxy } from './proxy.ts';
 
 export type ProxiedService = Awaited<ReturnType<typeof proxiedServiceForThisFile>>;
 
-/** A service for the tests of one file, behind a proxy that fails what it is told to. */
+/** A service for the tests of one file, behind a proxy that injects faults. */
 export const proxiedServiceForThisFile = async (
   environment: Readonly<Record<string, string>> = {},
 ) => {

@@ -1,4 +1,4 @@
-/** A loopback proxy between the service and its DynamoDB engine that can fail in every way. */
+/** A loopback proxy between the service and its DynamoDB engine, which injects every kind of fault. */
 import { once } from 'node:events';
 import { Agent, createServer, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
@@ -13,13 +13,13 @@ interface Answer {
 
 /** One request of the service to the engine. */
 export interface EngineRequest {
-  /** Such as `GetItem`. */
+  /** The operation, such as `GetItem`. */
   readonly operation: string;
-  /** The tables that it names. */
+  /** The tables that the request names. */
   readonly tables: readonly string[];
-  /** Its content, without the token that tells one transaction from the next. */
+  /** The content of the request, without the token that distinguishes transactions. */
   readonly content: string;
-  /** Items that it writes. */
+  /** The number of items that the request writes. */
   readonly writes: number;
 }
 
@@ -27,10 +27,10 @@ export interface EngineRequest {
 interface Exchange {
   readonly request: EngineRequest;
   readonly socket: Socket;
-  /** Lets the engine do it. */
+  /** Passes the request on to the engine. */
   readonly forward: () => Promise<Answer>;
   readonly answer: (answer: Answer) => void;
-  /** Begins an answer and leaves it at that. */
+  /** Sends the first bytes of a response, and no more. */
   readonly begin: (answer: Answer, bytes: number) => void;
 }
 
@@ -55,7 +55,7 @@ const refuseWith =
 
 const pass: Fault = async ({ forward, answer }) => answer(await forward());
 
-/** Cancels a transaction for a reason per item. */
+/** Cancels a transaction, with a reason for each item. */
 export const cancelFor =
   (...codes: readonly string[]): Fault =>
   ({ answer }) => {
@@ -80,12 +80,12 @@ export const faults = {
     await sleep(300);
     await pass(exchange);
   },
-  /** The engine does it, and the answer is lost. */
+  /** The engine performs the request, and the response is lost. */
   lose: async ({ forward, socket }) => {
     await forward();
     socket.resetAndDestroy();
   },
-  /** The engine does it, and never answers. */
+  /** The engine performs the request, and never responds. */
   silence: async ({ forward }) => void (await forward()),
   truncate: async ({ forward, begin, socket }) => {
     const answer = await forward();
@@ -97,7 +97,7 @@ export const faults = {
     const answer = await forward();
     begin(answer, Math.floor(answer.body.length / 2));
   },
-  /** An answer that is whole in length and broken in content, where a secret is if there is one. */
+  /** A response whose length is right, but whose content is broken, inside a secret if it has one. */
   garble: async ({ forward, answer }) => {
     const { status, headers, body } = await forward();
     const text = body.toString();
@@ -106,13 +106,13 @@ export const faults = {
   },
   throughputExceeded: refuseWith(400, 'ProvisionedThroughputExceededException'),
   throttle: refuseWith(400, 'ThrottlingException'),
-  /** A transaction under way on the same items: refuses writes of either kind. */
+  /** Another transaction on the same items is under way: refuses single writes and transactions. */
   conflict: cancelWith('TransactionConflict', (exchange) =>
     exchange.request.writes > 0
       ? refuseWith(400, 'TransactionConflictException')(exchange)
       : pass(exchange),
   ),
-  /** Too little capacity for a transaction, which DynamoDB reports as a reason of cancelling it. */
+  /** Too little capacity for a transaction, which DynamoDB reports as a reason for cancelling the transaction. */
   throttleTransaction: cancelWith('ThrottlingError', pass),
   /** The transaction of an earlier attempt is still under way. */
   inProgress: refuseWith(400, 'TransactionInProgressException'),
@@ -130,44 +130,44 @@ export const holdBack = () => {
     await released;
     await pass(exchange);
   };
-  /** `reached` resolves when a request is held; `release` lets it go on. */
+  /** `reached` resolves when a request is held back; `release` lets the request continue. */
   return { fault, reached, release };
 };
 
 export interface Rule {
   readonly fault: Fault;
-  /** Absent: every operation. */
+  /** Absent: the rule applies to every operation. */
   readonly operation?: string;
-  /** Absent: every table. */
+  /** Absent: the rule applies to every table. */
   readonly table?: string;
-  /** How many requests it is for; absent: all. */
+  /** To how many requests the rule applies; absent: to all. */
   readonly times?: number;
-  /** Only the first time that something is asked for, so that a second attempt gets through. */
+  /** Whether the rule applies only to the first attempt of a request, so that its second attempt succeeds. */
   readonly firstAttempt?: boolean;
-  /** A text in the content of requests that it is not for. */
+  /** A text in the content of requests to which the rule does not apply. */
   readonly except?: string;
 }
 
 export interface EngineProxy {
   readonly url: string;
-  /** Everything asked since the last {@link EngineProxy.forget}, second attempts included. */
+  /** All requests since the last {@link EngineProxy.forget}, including repeated attempts. */
   readonly requests: readonly EngineRequest[];
-  /** Capacity units and entries of the answers, when `measure` is set. */
+  /** The sums of the capacity units and of the entries in the responses, when `measure` is set. */
   readonly consumed: { readonly units: number; readonly entries: number };
-  /** Replaces the rules; of several that match a request, the first counts. */
+  /** Replaces the rules; the first rule that matches a request applies. */
   impose(...rules: readonly Rule[]): void;
   forget(): void;
-  /** Refuses connections, and breaks those that stand. */
+  /** Refuses connections, and breaks open connections. */
   refuse(): Promise<void>;
   accept(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Has one request overtake another, which is held back at its first operation of a kind.
- * @param after operations of that kind that pass before
+ * Lets one request overtake another one, which is held back at its first operation of a kind.
+ * @param after the number of operations of that kind that pass before
  * @param except a text in the content of operations that do not count
- * @returns what both came to
+ * @returns the outcomes of both requests
  */
 export const overtake = async <A, B>(
   { impose }: EngineProxy,
@@ -249,14 +249,14 @@ const measured = (body: Buffer): Buffer =>
 
 /**
  * Starts a proxy on a port of its own.
- * @param measure asks the engine what each request consumed, and adds it up
+ * @param measure requests from the engine what each request consumed, and adds it up
  */
 export const startProxy = async (
   engine: string,
   { measure = false }: { measure?: boolean } = {},
 ): Promise<EngineProxy> => {
-  // A connection that the engine has closed for its idleness would be a fault that nobody asked for:
-  // this closes it long before.
+  // If the engine closed an idle connection, that would be a fault that no test requested: the proxy closes the
+  // connection long before.
   const agent = new Agent({ keepAlive: true, timeout: 1000 });
   const sockets = new Set<Socket>();
   const consumed = { units: 0, entries: 0 };
@@ -265,12 +265,12 @@ export const startProxy = async (
 
   const count = ({ body }: Answer) => {
     const { ConsumedCapacity = [], ScannedCount = 0 } = JSON.parse(body.toString());
-    // A batch has one for each table.
+    // The response to a batch has one for each table.
     for (const { CapacityUnits } of [ConsumedCapacity].flat()) consumed.units += CapacityUnits;
     consumed.entries += ScannedCount;
   };
 
-  // Keeps idle connections: one closed as the service uses it again would be such a fault, too.
+  // Idle connections are kept: a connection that is closed while the service uses it again would be such a fault, too.
   const server = createServer({ keepAliveTimeout: 0 }, async (incoming, response) => {
     try {
       const received = await read(incoming);
@@ -292,7 +292,7 @@ export const startProxy = async (
         begin: (answer, bytes) => void head(answer).write(answer.body.subarray(0, bytes)),
       });
     } catch {
-      // The engine is gone, or the service gave up waiting.
+      // The engine has stopped, or the service gave up waiting.
       incoming.socket.destroy();
     }
   });

@@ -17,7 +17,7 @@ export const newUser = async (fields: Partial<StoredUser> = {}): Promise<StoredU
 };
 
 export const start = new Date('2026-11-21T09:05:00Z');
-/** So many seconds after {@link start}. */
+/** The time this many seconds after {@link start}. */
 export const at = (seconds: number) => new Date(start.getTime() + 1000 * seconds);
 
 export const itemOf = async ({ id }: StoredUser) =>

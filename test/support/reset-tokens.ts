@@ -19,11 +19,11 @@ import { until } from './until.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
-/** One at a time: lib reads from this process's environment which table it works on. */
+/** Work is done one after the other: lib reads from the environment of this process which table it uses. */
 let last: Promise<unknown> = Promise.resolve();
 const inTurn = <T>(environment: Environment, work: () => Promise<T>): Promise<T> => {
   const result = last.then(() => {
-    // The requests go to the engine itself, also where the service has a proxy before it.
+    // The requests go directly to the engine, even if the service has a proxy in front of the engine.
     Object.assign(process.env, {
       AWS_REGION: 'us-east-1',
       AWS_ACCESS_KEY_ID: 'local',
@@ -61,7 +61,7 @@ export const setFieldsOf = (
   ...change: Parameters<typeof setFields>
 ): Promise<unknown> => inTurn(environment, () => setFields(...change));
 
-/** Marks the address of a user of a service as verified, or as not. */
+/** Marks the address of a user of a service as verified, or as not verified. */
 export const markVerified = (
   environment: Environment,
   id: number,
@@ -90,7 +90,7 @@ export const plantInvitation = (environment: Environment, id: number): Promise<s
     ),
   );
 
-/** Uses up the mails of one kind that a service sends to an address within an hour. */
+/** Sends as many mails of one kind to an address as a service sends to it within an hour, so that it sends no more. */
 export const useUpMails = (
   { USERS_TABLE: TableName }: Environment,
   mail: Parameters<typeof mailsKey>[0],
@@ -101,7 +101,7 @@ export const useUpMails = (
   return engineClient(inject('engine')).send(new PutCommand({ TableName, Item }));
 };
 
-/** Waits until a link for a password is mailed to an address, or given up. */
+/** Waits until the mail with a link for a password is sent to an address, or the attempt is given up. */
 export const linkMailed = async (environment: Environment, email: string): Promise<void> => {
   const isOver = async () => {
     const item = await getItem(mailsKey({ kind: 'reset', email }));
@@ -110,7 +110,7 @@ export const linkMailed = async (environment: Environment, email: string): Promi
   await until(async () => inTurn(environment, isOver), `${email} has no mail`);
 };
 
-/** Waits until the mail to a user who has registered is sent, where addresses are verified. */
+/** Waits until the mail to a user who has registered is sent, if the service verifies addresses. */
 export const registrationMailed = async (environment: Environment, id: number): Promise<void> => {
   if ((environment.EMAIL_VERIFICATION ?? 'off') === 'off') return;
   const isMailed = async () => {
@@ -120,7 +120,7 @@ export const registrationMailed = async (environment: Environment, id: number): 
   await until(() => inTurn(environment, isMailed), `User ${id} has no mail`);
 };
 
-/** Stores a passkey for a user of a service, without the requests that add one. */
+/** Stores a passkey for a user of a service directly, without the requests that add a passkey. */
 export const plantPasskey = (environment: Environment, id: number): Promise<unknown> =>
   inTurn(environment, async () => {
     const credential_id = randomBytes(16).toString('base64url');

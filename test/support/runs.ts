@@ -1,19 +1,19 @@
 /**
- * How properties are run: the same cases each time, or the cases of SEED, a number or `random`. Each
- * file prints how much it tried, and the SEED that tries it again.
+ * Runs properties: with the same cases each time, or with the cases of SEED, a number or `random`. Each file prints how
+ * many cases it tried, and the SEED that repeats them.
  */
 import fc from 'fast-check';
 import { afterAll, expect } from 'vitest';
 import { share } from './share.ts';
 
 const { SEED = '1' } = process.env;
-/** Of this run. */
+/** The seed of this run. */
 export const seed = SEED === 'random' ? Math.trunc(Math.random() * 2 ** 31) : Number(SEED);
 if (!Number.isInteger(seed)) throw new Error('SEED must be a whole number, or random');
 
 let cases = 0;
 
-/** Counts the calls of what sends a case to the service. */
+/** Counts the calls of a function that sends a case to the service. */
 export const counted =
   <Case, Outcome>(send: (input: Case) => Outcome) =>
   (input: Case): Outcome => {
@@ -26,13 +26,13 @@ afterAll(() => {
   console.log(`${file}: ${cases} cases, SEED=${seed}`);
 });
 
-/** A message whose long repetitions are told by their number. */
+/** A message in which the length of long repetitions replaces them. */
 const shorten = (message: string): string =>
   message.replace(/(.{1,10}?)\1{50,}/gsu, (all, unit) => `${unit}…(${all.length} characters)…`);
 
 /**
- * Fails, with the smallest counterexample that is found, when a property does not hold.
- * @param runs with a SEED; a quarter of them without
+ * Fails with the smallest counterexample that was found, when a property does not hold.
+ * @param runs how many cases are tried with a SEED; without a SEED a quarter of them
  */
 export const holds = async <T extends [unknown, ...unknown[]]>(
   runs: number,

@@ -1,6 +1,6 @@
 /**
- * Run in a process of its own: seals the audit table into a folder, or verifies it. Prints what
- * it took.
+ * Run in a process of its own: seals the audit table into a folder, or verifies it. Prints the time and the memory that
+ * this took.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,13 +32,15 @@ const verify = async () => {
   return { findings: findings.slice(0, 20), files, entries, waiting };
 };
 
-/** Microseconds of the processors. */
+/** The microseconds of processor time that were used. */
 const used = () => {
   const { user, system } = process.cpuUsage();
   return user + system;
 };
 
-/** The most bytes that were in use after garbage collection, which --expose-gc allows; and its cost. */
+/**
+ * The most bytes that were in use after garbage collection, which --expose-gc allows; and the time of the measurements.
+ */
 let [live, sampling] = [0, 0];
 const timer = setInterval(() => {
   const before = used();

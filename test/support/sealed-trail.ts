@@ -1,4 +1,4 @@
-/** A trail in memory: a table of entries, an archive, a sealer of them; and what goes wrong. */
+/** A trail in memory: a table of entries, an archive, a sealer, and the faults of these. */
 import { type AuditEntry, type AuditedAction, makeEntry } from '../../lib/audit/entry.ts';
 import { timeToLive, toItem } from '../../lib/audit/record.ts';
 import type { Archive } from '../../lib/seal/archive.ts';
@@ -10,14 +10,14 @@ import { type RunOptions, type Sealing, seal } from '../../lib/seal/sealer.ts';
 import type { EntrySource } from '../../lib/seal/table.ts';
 import { type Verification, verifyTrail } from '../../lib/seal/verify.ts';
 
-/** Where an operation of the store ends: before it is done, or after. */
+/** The operation of the store at which it fails: before the operation is done, or after it. */
 type Crash = { readonly at: number; readonly done: boolean };
 
 export interface Files extends Archive {
   readonly files: Map<string, Buffer>;
-  /** Names that have more than a first version, or nothing but a mark of deletion. */
+  /** Names of files that have more than their first version, or only a deletion mark. */
   readonly altered: Set<string>;
-  /** Has the operation of a number, counted from now, fail, and all after it. */
+  /** Makes the operation with a number, counted from now, and all later operations fail. */
   crash(crash: Crash | undefined): void;
 }
 
@@ -29,7 +29,7 @@ export const memoryArchive = (): Files => {
   let operations = 0;
   const perform = async <T>(operation: () => T): Promise<T> => {
     operations += 1;
-    // Another sealer may go on here.
+    // Another sealer may continue here.
     await new Promise((resolve) => setImmediate(resolve));
     if (!planned || operations < planned.at) return operation();
     if (planned.done && operations === planned.at) operation();
@@ -58,7 +58,7 @@ export const memoryArchive = (): Files => {
 
 export interface Table extends EntrySource {
   readonly items: Map<number, Item>;
-  /** Until when the index does not show entries, by their ids. */
+  /** The times until which the index does not show entries, by the ids of the entries. */
   readonly lagging: Map<number, number>;
 }
 
@@ -101,21 +101,21 @@ export interface TestTrail extends Sealing {
   readonly source: Table;
   /** Milliseconds since 1970. */
   now: number;
-  /** Leaves an entry, of now unless it says otherwise. @returns its id */
+  /** Leaves an entry, by default with the present time. @returns its id */
   add(entry?: Partial<AuditedAction>, at?: number): number;
-  /** Leaves entries of the past, and the entry that `replay-audit` leaves of them. */
+  /** Leaves entries of the past, and the entry that `replay-audit` leaves about them. */
   replay(ats: readonly number[]): readonly number[];
   /** Seals, some milliseconds later. @returns the newest header */
   seal(after?: number, options?: RunOptions): Promise<SignedHeader>;
-  /** Verifies with the table, and waits for all that is found. */
+  /** Verifies with the table. @returns all findings */
   verify(more?: Partial<Verification>): Promise<Outcome>;
 }
 
-/** The same key in each run, so that files have the same bytes: Ed25519 in DER (RFC 8410), of 32 bytes 01. */
+/** The same key in each run, so that files have the same bytes: an Ed25519 key in DER (RFC 8410), 32 bytes 01. */
 const der = Buffer.from(`302e020100300506032b657004220420${'01'.repeat(32)}`, 'hex');
 const pem = `-----BEGIN PRIVATE KEY-----\n${der.toString('base64')}\n-----END PRIVATE KEY-----\n`;
 
-/** An empty trail, with a run each minute. @param retentionDays of its entries; 0: for ever */
+/** An empty trail that is sealed every minute. @param retentionDays days for which entries are kept; 0: for ever */
 export const makeTrail = ({
   interval = 60,
   retentionDays = 0,
@@ -128,7 +128,7 @@ export const makeTrail = ({
   const add: TestTrail['add'] = (entry, at = trail.now) => {
     const action = { action: 'LOGIN', resource: 'users', result: 'SUCCESS', ...entry } as const;
     made += 1;
-    // The same ids each time, as properties want it.
+    // The same ids in each run, as properties require.
     const random = (below: number) => made % below;
     const newEntry = makeEntry(action, { now: new Date(at), random });
     const write = { writeId: `write-${made}`, ...timeToLive(newEntry, retentionDays) };
@@ -161,7 +161,7 @@ export const makeTrail = ({
   return trail;
 };
 
-/** A trail of files that end after a minute each, with an entry each. */
+/** A trail of files that end a minute apart, with one entry each. */
 export const sealedTrail = async (files: number, settings?: Parameters<typeof makeTrail>[0]) => {
   const trail = makeTrail(settings);
   const ids: number[] = [];
@@ -172,7 +172,7 @@ export const sealedTrail = async (files: number, settings?: Parameters<typeof ma
   return { trail, ids };
 };
 
-/** The signed headers of an archive, newest first, each read when it is asked for. */
+/** The signed headers of an archive, newest first, each of which is read when it is requested. */
 function* newestFirst({ archive, signer }: TestTrail) {
   for (const [, file] of [...archive.files].sort(([a], [b]) => (a < b ? -1 : 1))) {
     if (file.length <= 15) continue;
@@ -185,11 +185,11 @@ function* newestFirst({ archive, signer }: TestTrail) {
 export const headersOf = (trail: TestTrail): readonly SignedHeader[] =>
   [...newestFirst(trail)].reverse();
 
-/** The newest signed header of an archive, without a look at the others. */
+/** The newest signed header of an archive; other headers are not read. */
 export const newestHeader = (trail: TestTrail): SignedHeader | undefined =>
   newestFirst(trail).next().value ?? undefined;
 
-/** A trail with the same files and entries, which then goes its own way. */
+/** A trail with the same files and entries, which then changes independently. */
 export const copyOf = (trail: TestTrail): TestTrail => {
   const copy = makeTrail({ ...trail, now: trail.now });
   for (const [name, file] of trail.archive.files) copy.archive.files.set(name, file);
@@ -197,7 +197,7 @@ export const copyOf = (trail: TestTrail): TestTrail => {
   return copy;
 };
 
-/** Puts an entry into the table past the service, of any time, or of none. @returns its id */
+/** Puts an entry into the table without the service, with any time, or without one. @returns its id */
 export const forge = ({ source, add }: TestTrail, created_at: string): number => {
   const id = add();
   const item = source.items.get(id) as unknown as AuditEntry;
@@ -209,7 +209,7 @@ export interface Outcome extends Verified {
   readonly findings: readonly Finding[];
 }
 
-/** Verifies, and waits for all that is found. */
+/** Verifies a trail. @returns all findings */
 export const verifyAll = async (verification: Verification): Promise<Outcome> => {
   const findings: Finding[] = [];
   const verified = await verifyTrail(verification, (finding) => findings.push(finding));

@@ -1,20 +1,20 @@
 import { Secret, TOTP } from 'otpauth';
 import { type Account, type ApiAnswer, type ApiClient, logIn, register } from './client.ts';
 
-/** The code that an app shows for a secret. @param ahead steps of 30 s after the present one */
+/** The code that an app shows for a secret. @param ahead how many steps of 30 s after the present step */
 export const codeOf = (secret: string, { ahead = 0 } = {}): string =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({
     timestamp: Date.now() + ahead * 30_000,
   });
 
-/** An account with a second factor, and a session that began after that. */
+/** An account with a second factor, and a session that began after the factor was added. */
 export interface AccountWithFactor extends Account {
   readonly secret: string;
-  /** All ten but the first, which the login has used. */
+  /** All ten recovery codes but the first, which the login has used. */
   readonly recoveryCodes: readonly string[];
 }
 
-/** Gives an account a second factor. The code that it shows next is good for one login. */
+/** Gives an account a second factor. The next code that an app shows is valid for one login. */
 export const enrol = async (
   api: ApiClient,
   { password, token }: Pick<Account, 'password' | 'token'>,
@@ -27,7 +27,7 @@ export const enrol = async (
   return { secret, recoveryCodes };
 };
 
-/** Registers a user who has a second factor, and logs in by a recovery code. */
+/** Registers a user who has a second factor, and logs the user in by a recovery code. */
 export const registerWithFactor = async (
   api: ApiClient,
   fields: { password?: string } = {},
@@ -39,7 +39,7 @@ export const registerWithFactor = async (
   return { ...user, token, secret, recoveryCodes: others };
 };
 
-/** Settings under which users can have a second factor. */
+/** Settings with which users can have a second factor. */
 export const factorSettings = {
   SESSION_DAYS: '90',
   SECOND_FACTOR: 'optional',
@@ -47,7 +47,7 @@ export const factorSettings = {
   LOGIN_FAILURES_PER_ADDRESS: '0',
 } as const;
 
-/** The requests of these tests to a service. */
+/** The requests that these tests send to a service. */
 export const factorClient = (api: ApiClient) => ({
   tryLogin: (
     { email, password }: Pick<Account, 'email' | 'password'>,

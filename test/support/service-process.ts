@@ -19,7 +19,7 @@ const waitForUrl = async (child: ChildProcess, output: () => string): Promise<st
   } catch {
     const ended = end() ?? 'still starting';
     child.kill('SIGKILL');
-    // Its last words may come after its end.
+    // The last output of a process may arrive after the process has ended.
     await closed;
     throw new Error(`The service did not start (${ended}):\n${output()}`);
   }
@@ -27,9 +27,9 @@ const waitForUrl = async (child: ChildProcess, output: () => string): Promise<st
 
 /**
  * Runs the local service, by the command that `npm start` runs, on a port of its own.
- * @param environment its settings; what it would otherwise inherit of a DynamoDB is left out
- * @param folder where its code is; absent: here
- * @param ownGroup whether signals to this process's group pass it by
+ * @param environment its settings; variables of this process that name a DynamoDB are not inherited
+ * @param folder the folder of its code; absent: this repository
+ * @param ownGroup whether signals to the process group of this process do not reach it
  */
 export const startServiceProcess = async (
   environment: Readonly<Record<string, string>>,
@@ -45,7 +45,7 @@ export const startServiceProcess = async (
   let written = '';
   child.stdout.on('data', (chunk) => (written += chunk));
   child.stderr.on('data', (chunk) => (written += chunk));
-  /** Everything that it wrote to its standard output and error. */
+  /** Everything that the service wrote to its standard output and error. */
   const output = () => written;
   const url = await waitForUrl(child, output);
   /** @returns its exit code */

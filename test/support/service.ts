@@ -33,13 +33,13 @@ const deployed = (url: string): TestService => {
 };
 
 /**
- * Runs a service within the process of its tests, behind the same HTTP server. That takes a fraction
- * of the time of a process of its own, and mutation testing sees nothing else.
+ * Runs a service within the process of its tests, behind the same HTTP server. That takes a fraction of the time of a
+ * process of its own, and mutation testing reaches only such services.
  */
 const withinThisProcess = async (
   settings: Readonly<Record<'ADMIN_EMAIL' | 'ADMIN_PASSWORD' | 'JWT_SECRET', string>>,
 ): Promise<TestService> => {
-  // As in a process of its own: modules and settings are no other service's, nor the test's.
+  // As in a process of its own: modules and settings of other services, or of the test, are not reused.
   const before = { ...process.env };
   Object.assign(process.env, settings);
   vi.resetModules();
@@ -67,7 +67,7 @@ const withinThisProcess = async (
     };
   } finally {
     vi.resetModules();
-    // The client of SES reads where that is when it sends first, and the secret is read each minute.
+    // The client of SES reads its endpoint when it first sends, and the secret is read again each minute.
     const { AWS_ENDPOINT_URL_SESV2: _, JWT_SECRET: __, ...others } = settings as Environment;
     for (const name of Object.keys(others)) delete process.env[name];
     const { JWT_SECRET: ___, ...restored } = before;
@@ -77,14 +77,14 @@ const withinThisProcess = async (
 
 type Environment = Readonly<Record<string, string>>;
 
-/** The services of a test file share it: those within its process read it again each minute. */
+/** The secret that all services of a test file share: services within its process read it again each minute. */
 const signingSecret = randomUUID() + randomUUID();
 
 /**
- * Runs the local service on tables of its own; or, where SERVICE_URL names a deployed one, uses that.
- * @param environment settings besides those that every test needs
- * @param options of a process of its own, which the service otherwise has where SERVICE_PROCESS is
- *   `own` (test/vitest.config.ts)
+ * Runs the local service on tables of its own; or uses the deployed service that SERVICE_URL names.
+ * @param environment settings besides the settings that every test needs
+ * @param options for a process of its own, in which the service runs anyway if SERVICE_PROCESS is `own`
+ *   (test/vitest.config.ts)
  */
 export const startTestService = async (
   environment: Environment = {},

@@ -1,7 +1,7 @@
-/** The code that documents have for apps, as it stands there. */
+/** Reads the code for apps in the documents, exactly as it is printed there. */
 import { readFileSync } from 'node:fs';
 
-/** All blocks of a language that begin with no space, which are the code of one file. */
+/** All blocks of a language that begin without a space; together they are the code of one file. */
 export const snippets = (
   language: string,
   document = 'functions/CLIENTS.md',
@@ -12,8 +12,8 @@ export const snippets = (
 };
 
 /**
- * The block of functions/CLIENTS.md that has a text.
- * @param url of the service that it calls
+ * The block of functions/CLIENTS.md that contains a text.
+ * @param url the address of the service that the block calls
  */
 export const snippetWith = (text: string, url: string): string => {
   const block = snippets('\\w+').find((each) => each.includes(text));

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, vi } from 'vitest';
 
 /**
- * Lets the clock of this process stand still during each test of a file, so that no token ends while a test waits.
- * @returns what sets the clock forward by some seconds
+ * Stops the clock of this process during each test of a file, so that no token expires while a test waits.
+ * @returns a function that sets the clock forward by some seconds
  */
 export const stillClockForThisFile = () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
-    // The machine may stand still for as long as it takes.
+    // No request is aborted, however long the machine stalls.
     vi.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal);
   });
   afterEach(() => {

@@ -1,4 +1,4 @@
-/** Looks into the tables themselves, past the service. */
+/** Reads the tables directly, without the service. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { AuditEntry } from '../../lib/audit/entry.ts';
@@ -15,7 +15,7 @@ const account = {
 export const engineClient = (endpoint: string): DynamoDBDocumentClient =>
   DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint, ...account }));
 
-/** Pages of a scan, far more than any test fills. */
+/** The most pages of a scan, far more than any test fills. */
 const maxPages = 1000;
 
 export const scan = async (endpoint: string, TableName: string): Promise<readonly Item[]> => {
@@ -36,8 +36,8 @@ export const scanAudit = async (endpoint: string, table: string): Promise<readon
   (await scan(endpoint, table)) as unknown as readonly AuditEntry[];
 
 /**
- * The items of a users table that break its rules: every user has the one email item of its
- * address, every email item has its user, and the counter is past every id.
+ * The items of a users table that break its rules: every user has exactly one email item, for its address; every email
+ * item has its user; and the counter is greater than or equal to every id.
  */
 export const brokenItems = (items: readonly Item[]): readonly Item[] => {
   const byKey = new Map(items.map((item) => [String(item.pk), item]));
@@ -60,7 +60,7 @@ export const brokenItems = (items: readonly Item[]): readonly Item[] => {
   return items.filter(isBroken);
 };
 
-/** Lets the last use of each session of a user be so many milliseconds earlier. */
+/** Moves the last use of each session of a user back by some milliseconds. */
 export const ageSessions = async (
   endpoint: string,
   TableName: string,

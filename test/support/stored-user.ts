@@ -29,7 +29,7 @@ export const insertedUser = async (fields: Partial<StoredUser> = {}): Promise<St
   return user;
 };
 
-/** The fields that responses show of the user with an id, or undefined. */
+/** The fields that responses show of the user with an id; undefined if there is no such user. */
 export const findUser = async (id: number) => {
   const user = await findStoredUser(id);
   return user && shownUser(user);

@@ -1,4 +1,4 @@
-/** The stream of a table's changes, as an engine gives it. */
+/** The stream of a table's changes, as an engine provides it. */
 import { DescribeTableCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { inject } from 'vitest';
 import { post } from '../../lib/keys/signed-request.ts';
@@ -19,7 +19,7 @@ const call = async (endpoint: string, operation: string, input: object): Promise
 
 /**
  * Gives a table a stream.
- * @returns a function that gives the records since it was called last
+ * @returns a function that returns the records since its last call
  */
 export const openStream = async (
   TableName: string,

@@ -1,9 +1,9 @@
 import { afterAll } from 'vitest';
 import { startLoopback } from './loopback.ts';
 
-/** Stands before a service for the tests of one file, and throttles requests as API Gateway does. */
+/** Starts a gateway in front of a service for the tests of one file, which throttles requests as API Gateway does. */
 export const throttlingGatewayForThisFile = async (service: { readonly url: string }) => {
-  /** The paths at which it throttles requests. */
+  /** The paths whose requests it throttles. */
   const throttled = new Set<string>();
   const { url, stop } = await startLoopback(async (request, body, response) => {
     response.setHeader('content-type', 'application/json');

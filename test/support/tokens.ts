@@ -1,8 +1,8 @@
-/** Bearer tokens as an attacker would make them: nothing is refused here. */
+/** Bearer tokens as an attacker would make them, which may be invalid in any way. */
 import { createHmac, type KeyObject, sign as signWithKey } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 
-/** base64url of a text, or of a value's JSON. */
+/** The base64url of a text, or of the JSON of a value. */
 export const encode = (part: unknown): string =>
   Buffer.from(typeof part === 'string' ? part : JSON.stringify(part)).toString('base64url');
 
@@ -10,7 +10,7 @@ export const now = (): number => Math.floor(Date.now() / 1000);
 
 export const soundHeader = { alg: 'HS256', typ: 'JWT' };
 
-/** Claims with which nothing is wrong, besides what is given. */
+/** Valid claims, besides the given ones. */
 export const claimsWith = (claims: Readonly<Record<string, unknown>>) => ({
   id: 1,
   email: 'some@example.org',
@@ -21,7 +21,7 @@ export const claimsWith = (claims: Readonly<Record<string, unknown>>) => ({
 });
 
 /**
- * A token with an HMAC, of the hash whose size its header names.
+ * A token with an HMAC, by the hash whose size its header names.
  * @param claims the payload, and `header` the header: as values, or as the text of their JSON
  */
 export const signToken = (
@@ -40,10 +40,10 @@ export const signTokenWithKey = (claims: unknown, key: KeyObject, header: object
   return `${signed}.${signWithKey('sha256', Buffer.from(signed), key).toString('base64url')}`;
 };
 
-/** Seconds that are longer than the life of any token. */
+/** The seconds of two days: longer than any token is valid. */
 const twoDays = 2 * 24 * 60 * 60;
 
-/** A token as it is two days later. @param sign as the service signs */
+/** A token two days later, when it has expired. @param sign signs as the service does */
 export const outlived = (
   token: string,
   sign: (claims: object, header: object) => string,

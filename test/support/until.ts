@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Times to look, and milliseconds in between: for what hangs, not for what is slow. */
+/** How often to check, and milliseconds in between: the limit ends waits that hang, not waits that are slow. */
 const maxLooks = 3000;
 const interval = 50;
 
 type Found<T> = Exclude<T, undefined | false>;
 
 /**
- * Looks again and again until there is something, or something is so. @returns it
- * @param look throws where it is in vain to go on
- * @param missing what to say if it does not come
+ * Checks repeatedly until there is a result, or a condition is true. @returns the result
+ * @param look throws if further checks are useless
+ * @param missing the message if there is no result in time
  */
 export const until = async <T>(
   look: () => T | Promise<T>,

@@ -1,4 +1,4 @@
-/** The users table of a service, past the service. */
+/** Reads the users table of a service directly, without the service. */
 import { expect, inject } from 'vitest';
 import { brokenItems, type Item, scan, usersIn } from './stored-items.ts';
 
@@ -13,7 +13,7 @@ export const userItems = ({ environment }: Stored): Promise<readonly Item[]> =>
 export const sessionsItem = async (service: Stored, id: number): Promise<Item | undefined> =>
   (await userItems(service)).find(({ pk }) => pk === `sessions#${id}`);
 
-/** Expects that no item breaks the rules of the table, and that no id is there twice. */
+/** Expects that no item breaks the rules of the table, and that no id occurs twice. */
 export const expectSoundTable = async (service: Stored): Promise<void> => {
   const items = await userItems(service);
   expect(brokenItems(items)).toEqual([]);

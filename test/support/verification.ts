@@ -4,11 +4,11 @@ import { type MailingService, mailSettings, tokenIn, verifyUrl } from './mailbox
 const settings = {
   ...mailSettings,
   VERIFY_URL: verifyUrl,
-  // Tests cause more mails than one source address may.
+  // Tests cause more mails than one source address may cause.
   LOGIN_FAILURES_PER_ADDRESS: '0',
 };
 
-/** The settings with which addresses are verified, and must be. */
+/** The settings with which addresses are verified, and must be verified. */
 export const verificationSettings = {
   on: { ...settings, EMAIL_VERIFICATION: 'on' },
   required: { ...settings, EMAIL_VERIFICATION: 'required' },
@@ -27,7 +27,7 @@ export const newAccount = (fields: Partial<NewAccount> = {}): NewAccount => ({
   ...fields,
 });
 
-/** Registers somebody who may get no token by it. */
+/** Registers a user who may get no token in the response. */
 export const sendRegistration = (api: ApiClient, account: NewAccount) =>
   api('POST', '/api/auth/register', { json: { ...account } });
 
@@ -35,7 +35,7 @@ export const sendRegistration = (api: ApiClient, account: NewAccount) =>
 export const verify = (api: ApiClient, token: string, password: string) =>
   api('PUT', '/api/email-verifications', { json: { token, password } });
 
-/** The token of the newest of a number of mails to an address. */
+/** The token in the last of a number of mails to an address. */
 export const mailedToken = async (
   { mailbox }: Pick<MailingService, 'mailbox'>,
   email: string,

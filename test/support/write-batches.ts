@@ -1,11 +1,11 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { engineClient, type Item } from './stored-items.ts';
 
-/** Items that one request may hold, and requests under way at once. */
+/** How many items one request may hold, and how many requests are under way at once. */
 const batchSize = 25;
 const connections = 4;
 
-/** Writes items past the service, as fast as the engine takes them. */
+/** Writes items directly, without the service, as fast as the engine accepts them. */
 export const writeBatches = async (
   endpoint: string,
   table: string,
