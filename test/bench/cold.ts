@@ -1,6 +1,6 @@
 /**
- * How long functions take to load and to answer their first request, in a fresh process:
- * `npm run bench -- cold`, or `npm run bench -- cold 40` for 40 runs of each.
+ * Measures how long functions take to load and to respond to their first request, in a new process: `npm run bench --
+ * cold`, or `npm run bench -- cold 40` for 40 runs of each function.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { arch, cpus, tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ const functions = functionsInForce(readDeploymentSettings({}));
 const profile = functions.find(({ name }) => name === 'profile-get');
 if (!profile) throw new Error('There is no function profile');
 
-/** What is measured beside the functions, bundled as esbuild does by itself. */
+/** The bundles that are measured besides the functions, made with esbuild's defaults. */
 const empty = 'empty handler';
 const bareClient = 'bare document client, defaults';
 const byDefaults = 'profile, defaults';
@@ -48,16 +48,16 @@ const start = async ({ name, file, event, environment }: Subject): Promise<ColdS
   return started;
 };
 
-/** Measures subjects in turn, so that what else the machine does meets all of them alike. */
+/** Measures subjects in turn, so that other work of the machine affects all of them equally. */
 const measure = async (subjects: readonly Subject[]): Promise<void> => {
-  // Not counted: it brings the files into memory.
+  // The first start is not counted: it brings the files into memory.
   for (const subject of subjects) await start(subject);
   for (let run = 0; run < runs; run += 1) {
     for (const subject of subjects) subject.starts.push(await start(subject));
   }
 };
 
-/** Medians, in milliseconds; the processor's time is for both. */
+/** Medians, in milliseconds; the processor time is the sum for loading and the first call. */
 const timesOf = ({ starts }: Subject) => {
   const of = (part: 'import' | 'firstCall' | 'processor') => median(starts.map((one) => one[part]));
   return { load: of('import'), first: of('firstCall'), processor: of('processor') };

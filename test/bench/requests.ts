@@ -1,8 +1,8 @@
 /**
- * What requests cost beside the least that they could do: `npm run bench -- requests`. The functions
- * as they are deployed, the bare calls bundled in the same way, all in one process, on one engine
- * (ENGINE); ROUNDS (3000) of each. `npm run bench -- requests profile` measures only what is so
- * called. Elapsed time includes the engine's; processor time is of this process alone.
+ * Compares the cost of requests with the least that they could do: `npm run bench -- requests`. The functions are
+ * bundled as they are deployed, and the bare calls in the same way; all run in one process, on one engine (ENGINE),
+ * ROUNDS (3000) times each. `npm run bench -- requests profile` measures only requests with that name. Elapsed time
+ * includes the engine; processor time is the time of this process alone.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -25,15 +25,15 @@ import { median, row } from './statistics.ts';
 
 const [, , only = ''] = process.argv;
 const rounds = Number(process.env.ROUNDS ?? 3000);
-/** A login, or a list of everybody, takes as long as a hundred others. */
+/** A login, or a list of all users, takes as long as a hundred other requests. */
 const slowRounds = Math.ceil(rounds / 20);
 
-/** Whose entries are queried; they fill more than a page. */
+/** The user whose entries are queried; they fill more than a page. */
 const auditedUser = 7;
 const entries = 1000;
 const page = 100;
 
-/** Users who are listed, all in one response. */
+/** The number of users who are listed, all in one response. */
 const listed = 3000;
 
 const person = { name: 'Some One', email: 'some@example.org', password: 'a password' };
@@ -54,9 +54,9 @@ const measured = functions.filter(({ name }) =>
   ].includes(name),
 );
 
-/** Bundles what is measured and loads it; functions read their settings as they load. */
+/** Bundles the measured functions and loads them; functions read their settings when they are loaded. */
 const load = (folder: string, { environmentOf }: Deployment) => {
-  // A machine that stalls for a second is no fault of storage here.
+  // Storage is not at fault here if the machine stalls for a second.
   Object.assign(process.env, ...measured.map(environmentOf));
   globalThis.patience = 10;
   const entries = [
@@ -81,7 +81,7 @@ const load = (folder: string, { environmentOf }: Deployment) => {
       }
       return answer.body;
     };
-  /** The same under settings. Functions read these in their environment each time. */
+  /** The same with some settings, which functions read from their environment on each call. */
   const invokeWith =
     (settings: Readonly<Record<string, string>>) => (name: string, status: number) => {
       const call = invoke(name, status);
@@ -98,7 +98,7 @@ const load = (folder: string, { environmentOf }: Deployment) => {
 };
 
 const fill = async (endpoint: string): Promise<void> => {
-  // Only now: what they import reads the environment.
+  // Imported only now, because these modules read the environment.
   const { makeEntry } = await import('../../lib/audit/entry.ts');
   const { toItem } = await import('../../lib/audit/record.ts');
   const { userItem } = await import('../../lib/users/store.ts');
@@ -131,14 +131,14 @@ const fill = async (endpoint: string): Promise<void> => {
   await writeBatches(endpoint, process.env.USERS_TABLE ?? '', users);
 };
 
-/** A request, and the least that it could do, which is measured in turn with it. */
+/** A request, and the least that it could do; both are measured in turn. */
 interface Pair {
   readonly name: string;
   readonly event: APIGatewayProxyEventV2;
   readonly request: (event: APIGatewayProxyEventV2) => Promise<unknown>;
   readonly bare: (event: APIGatewayProxyEventV2) => Promise<unknown>;
   readonly rounds: number;
-  /** What the request may cost at most, as a multiple of the bare call. */
+  /** The most that the request may cost, as a multiple of the bare call. */
   readonly target?: number;
 }
 
@@ -194,7 +194,7 @@ const makePairs = async (
       bare: () => bare.batchGetItem(users, ['user#1', 'sessions#1']),
     },
     {
-      // The new token has the role that the stored user has, so that a refresh has to read it.
+      // The new token has the role of the stored user, so that a refresh has to read the user.
       name: 'refresh / UpdateItem',
       target: 1.5,
       rounds,
@@ -211,7 +211,7 @@ const makePairs = async (
       bare: query,
     },
     {
-      // Eight requests, one a shard, beside one.
+      // The function sends eight requests, one for each shard; the bare call sends one.
       name: 'audit query of all / Query',
       rounds: rounds / 2,
       event: auditLogs,
@@ -227,7 +227,7 @@ const makePairs = async (
       bare: () => bare.listUsers(users),
     },
     {
-      // Login protection and audit need four more calls, which alone may miss the target.
+      // Login protection and audit need four more calls, which alone may exceed the target.
       name: 'login / bcrypt compare',
       target: 1.06,
       rounds: slowRounds,
@@ -245,7 +245,7 @@ const makePairs = async (
   ];
 };
 
-/** Microseconds: until the answer, and of the processor, which other processes change less. */
+/** Microseconds: until the response, and of processor time, which other processes affect less. */
 type Cost = readonly [elapsed: number, processor: number];
 
 const costOf = async (call: () => Promise<unknown>): Promise<Cost> => {
@@ -257,12 +257,12 @@ const costOf = async (call: () => Promise<unknown>): Promise<Cost> => {
   return [elapsed, user + system];
 };
 
-/** Rounds that only warm up, as a share of those that count. */
+/** Rounds that only warm up, as a fraction of the rounds that count. */
 const warmUp = 0.2;
 
 /**
- * Calls both sides in turn, each of them first in every other round, so that what else the machine
- * does meets both alike. @returns their costs, round by round
+ * Calls both sides in turn, each of them first in every second round, so that other work of the machine affects both
+ * equally. @returns their costs, round by round
  */
 const measure = async ({ event, request, bare, rounds }: Pair): Promise<[Cost[], Cost[]]> => {
   const costs: [Cost[], Cost[]] = [[], []];

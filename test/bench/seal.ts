@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- seal`: what the first sealing of a table of 300,000 entries takes, and a verification after
- * it: time, memory and temporary files. On dynoxide, in memory; takes minutes, most of them to write.
- * `npm run bench -- seal 1000000` takes another size. Fails where memory or files exceed their limits, which are
- * the same for each size.
+ * `npm run bench -- seal`: measures the first sealing of a table of 300,000 entries, and a verification after it: time,
+ * memory and temporary files. It runs on dynoxide, in memory, and takes minutes, most of them to write the entries.
+ * `npm run bench -- seal 1000000` measures another size. It fails if memory or files exceed their limits, which are the
+ * same for each size.
  */
 import { spawn } from 'node:child_process';
 import {
@@ -23,13 +23,13 @@ import { writeBatches } from '../support/write-batches.ts';
 
 const size = Number(process.argv[2] ?? 300_000);
 
-/** Megabytes of a process, and of a sealer's temporary files. */
+/** The most megabytes of a process, and of the sealer's temporary files. */
 const allowed = { resident: 256, temporary: 50 };
 
-/** A heap far smaller than a function's. */
+/** A heap far smaller than the heap of a function. */
 const heap = ['--max-old-space-size=80', '--max-semi-space-size=4', '--expose-gc'];
 
-/** Entries of a file: as many as by default. */
+/** The number of entries in a file, which is the default. */
 const fileSize = 100_000;
 
 const engine = await startEngine({ only: 'dynoxide' });
@@ -40,7 +40,7 @@ Object.assign(process.env, {
   AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint,
   AUDIT_TABLE: 'audit',
 });
-// Only now: what it imports reads the environment.
+// Imported only now, because these modules read the environment.
 const { makeEntry } = await import('../../lib/audit/entry.ts');
 const { toItem } = await import('../../lib/audit/record.ts');
 
@@ -66,7 +66,7 @@ const itemsOf = (from: number, to: number) =>
     return toItem(entry, { writeId, requestId: `request-${i}` });
   });
 
-/** Bytes of the files that a process has open and that have no name any more. */
+/** Bytes of the files that a process has open and that have been deleted. */
 const temporaryBytes = (pid: number): number => {
   const folder = `/proc/${pid}/fd`;
   let bytes = 0;
@@ -76,14 +76,16 @@ const temporaryBytes = (pid: number): number => {
       if (readlinkSync(path).endsWith(' (deleted)')) bytes += statSync(path).size;
     }
   } catch {
-    // The process, or the file, has gone meanwhile.
+    // The process, or the file, is gone by now.
   }
   return bytes;
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-seal-'));
 
-/** Runs the sealer, or a verification, in a process of its own. @returns what it took, an entry, and its outcome */
+/**
+ * Runs the sealer, or a verification, in a process of its own. @returns its costs, also for each entry, and its outcome
+ */
 const measure = async (action: 'seal' | 'verify') => {
   const now = new Date(start + size * 1000 + 120_000).toISOString();
   const args = ['test/support/seal-process.ts', action, folder, now, String(fileSize)];

@@ -6,6 +6,6 @@ import { tagOf } from './names.ts';
 const app = new App();
 const { run, name = 'development', ...settings } = app.node.getAllContext();
 const tags = JSON.stringify(tagOf(run));
-// The files in infra/deployments are of the deployments of who proves.
+// The files in infra/deployments are not used: they describe the deployments of whoever runs the proof.
 const stage = name === 'production' ? 'production' : 'development';
 new AccountsStack(app, `accounts-proof-${run}-${name}`, { settings: { ...settings, stage, tags } });

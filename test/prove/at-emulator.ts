@@ -1,4 +1,4 @@
-/** Runs `npm run prove` against an emulator, behind a proxy that injects faults where a test wants them. */
+/** Runs `npm run prove` against an emulator, behind a proxy that injects the faults of a test. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -56,14 +56,14 @@ const administrator = async (call: Call): Promise<Env> => {
   };
 };
 
-/** Runs the command. @param watch is told all that is printed so far, and the process */
+/** Runs the command. @param watch is called with everything that is printed so far, and with the process */
 export const prove = async (
   args: readonly string[],
   env: Env,
   watch: (output: string, kill: () => void) => void = () => undefined,
 ): Promise<Ended> => {
   const command = ['--import', './infra/installation.js', 'test/prove/prove.ts', ...args];
-  // It leads a process group of its own, as it does when it is started from a terminal.
+  // The process leads a process group of its own, as it does when it is started from a terminal.
   const child = spawn(process.execPath, command, {
     cwd: root,
     detached: true,
@@ -92,10 +92,10 @@ export const runIn = (folder: string): Run | undefined => {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
 };
 
-/** The response of AWS in place of doing a call: the code of an error, or a body. */
+/** A response in place of AWS doing a call: the code of an error, or a body. */
 export type Fault = { readonly code: 'AccessDenied' | 'ExpiredToken' } | { readonly body: string };
 
-/** A call, as a fault knows it: the operation in its header, or the path of a request without that header. */
+/** A call to which a fault may apply: the operation in its header, or the path of a request without that header. */
 export interface FaultyCall {
   readonly target: string;
   readonly path: string;

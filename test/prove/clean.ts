@@ -1,4 +1,4 @@
-/** Removes what a run has made. */
+/** Removes everything that a run has made. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Call } from '../rehearsal/aws.ts';
 import { saysExpired } from './fault.ts';
@@ -10,13 +10,13 @@ export interface Cleaned {
   readonly left: readonly string[];
 }
 
-/** How often it is looked for what a removal has left, such as the log group of a function that emptied a bucket. */
+/** How often the inventory is repeated: a removal may leave something, such as the log group of a function. */
 const rounds = 3;
 
 /**
- * Lists what a run has made, and removes exactly that: stacks first, and the rest once more compared with what is
- * there, item by item. The stack of the CDK's bootstrap is no run's.
- * @param tell is told each line
+ * Lists everything that a run has made, and removes exactly that: stacks first, and then each other item that a new
+ * inventory still has. The stack of the CDK's bootstrap belongs to no run.
+ * @param tell is called with each line
  */
 export const clean = async (
   call: Call,
@@ -48,7 +48,7 @@ const removeAll = async (
     (a, b) => Number(b.kind === 'stack') - Number(a.kind === 'stack'),
   );
   for (const item of inOrder) {
-    // Stacks remove most of the others.
+    // Stacks remove most of the other items.
     const now = (await inventoryOf(call, run)).map(textOf);
     if (!now.includes(textOf(item))) continue;
     await removals[item.kind]?.(call, item.id).catch((error: Error) => {
@@ -56,7 +56,7 @@ const removeAll = async (
       why.set(textOf(item), `${error.name}: ${error.message}`);
     });
   }
-  // AWS goes on listing the tags of what has gone with its stack for some minutes.
+  // AWS still lists the tags of items that were deleted with their stack for some minutes.
   const isOfStack = ({ kind }: Item) => !removals[kind];
   const isGone = async () => !(await inventoryOf(call, run)).some(isOfStack);
   if (listed.some(isOfStack)) await untilTrue(isGone, listedLooks).catch(() => undefined);
@@ -93,7 +93,7 @@ const removals: Readonly<Record<string, Removal>> = {
     call('secretsmanager', 'delete_secret', { SecretId, ForceDeleteWithoutRecovery: true }),
   'log-group': async (call, logGroupName) => {
     const unprotected = { logGroupIdentifier: logGroupName, deletionProtectionEnabled: false };
-    // Refused where it was never protected: then the next call says what is wrong, if anything is.
+    // This is refused if the group was never protected: then the next call reports a real fault, if there is one.
     await call('logs', 'put_log_group_deletion_protection', unprotected).catch(() => undefined);
     await call('logs', 'delete_log_group', { logGroupName });
   },
@@ -119,7 +119,7 @@ const removals: Readonly<Record<string, Removal>> = {
   topic: (call, TopicArn) => call('sns', 'delete_topic', { TopicArn }),
 };
 
-/** Deletes a stack; what it cannot delete is left to the tag, as a failed creation leaves it too. */
+/** Deletes a stack; items that it cannot delete are found by their tag, like the items of a failed creation. */
 const deleteStack = async (call: Call, StackName: string): Promise<void> => {
   const statusOf = async () => {
     const { Stacks } = await call('cloudformation', 'describe_stacks', { StackName }).catch(
@@ -157,11 +157,11 @@ const deleteBucket = async (call: Call, Bucket: string): Promise<void> => {
   await call('s3', 'delete_bucket', { Bucket });
 };
 
-/** Milliseconds between two looks, and the most of them: an hour in AWS, where stacks take minutes. */
+/** Milliseconds between two checks, and the most checks: an hour in AWS, where stacks take minutes. */
 const pause = 2000;
 const mostLooks = 1800;
 
-/** The most looks, each of some seconds, for what AWS only lists. */
+/** The most checks, each of some seconds, for items that AWS only lists. */
 const listedLooks = 60;
 
 const untilTrue = async (look: () => Promise<boolean>, most = mostLooks): Promise<void> => {

@@ -3,19 +3,19 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../rehearsal/workspace.ts';
 
-/** Hours of a month. */
+/** The hours of a month. */
 const month = 730;
 
-/** The most hours that a run is to take, with the steps that take hours, and the most requests that it makes. */
+/** The most hours that a run takes, including the steps that take hours, and the most requests that it makes. */
 const most = { hours: 12, requests: 40_000 };
 
-/** US dollars of an hour: a stack for development, one for production, and one that takes its restored tables over. */
+/** US dollars of an hour: a stack for development, a stack for production, and the stack that takes over its tables. */
 export const dollarsOfHour = (): number => {
   const [development = 0, production = 0] = row('Total for any number of users');
   return (development + 2 * production) / month;
 };
 
-/** US dollars of so many hours, and of the requests of a run at the highest price that one has. */
+/** US dollars of some hours, and of the requests of a run at the highest price of a request. */
 export const dollarsOf = (hours: number): number => {
   const [requests = 0] = row('Total for the requests');
   const [millions = 1] = row('Requests');

@@ -1,15 +1,17 @@
-/** All that a run has made and that is still there. */
+/** Lists everything that a run has made and that still exists. */
 import type { Call } from '../rehearsal/aws.ts';
 import { prefixOf, tagKey } from './names.ts';
 
-/** A resource, by the kind that says how it is removed. */
+/** A resource; its kind determines how it is removed. */
 export interface Item {
   readonly kind: string;
-  /** Its name; its ARN where calls need that. */
+  /** Its name, or its ARN if calls need the ARN. */
   readonly id: string;
 }
 
-/** Lists what carries the tag of a run, and what has its id in a name, such as Lambda's own log groups. */
+/**
+ * Lists items with the tag of a run, and items with its id in their names, such as the log groups that Lambda makes.
+ */
 export const inventoryOf = async (call: Call, run: string): Promise<readonly Item[]> => {
   const found = [...(await stacksOf(call, run)), ...(await taggedBy(call, run))];
   for (const [kind, list] of Object.entries(lists)) {
@@ -24,7 +26,7 @@ export const inventoryOf = async (call: Call, run: string): Promise<readonly Ite
 
 export const textOf = ({ kind, id }: Item): string => `${kind} ${id}`;
 
-/** An item of a list of AWS. */
+/** An item in a list that AWS returns. */
 // biome-ignore lint/suspicious/noExplicitAny: each list has items of its own
 type Listed = any;
 
@@ -42,11 +44,11 @@ const taggedBy = async (call: Call, run: string): Promise<readonly Item[]> => {
   const arns: readonly string[] = found.ResourceTagMappingList.map(
     ({ ResourceARN }: Listed) => ResourceARN,
   );
-  // Stacks are found by themselves.
+  // Stacks are listed separately.
   return arns.filter((arn) => !arn.includes(':cloudformation:')).map(itemOf);
 };
 
-/** The item of an ARN: by its name where calls need the name, or else by the ARN. */
+/** The item of an ARN, with the name as its id if calls need the name, or else with the ARN. */
 const itemOf = (arn: string): Item => {
   const [, , service = '', , , resource = ''] = arn.split(':');
   const kind = kinds[service] ?? `${service} ${resource.replace(/^\//, '').replace(/[/:].*/, '')}`;
@@ -54,7 +56,7 @@ const itemOf = (arn: string): Item => {
   return { kind, id: isNamed.has(kind) ? nameOf(arn) : arn };
 };
 
-/** By the service of an ARN. */
+/** The kinds, by the service in an ARN. */
 const kinds: Readonly<Record<string, string>> = {
   dynamodb: 'table',
   s3: 'bucket',
@@ -67,7 +69,7 @@ const kinds: Readonly<Record<string, string>> = {
 };
 const isNamed = new Set(['table', 'bucket', 'function', 'queue']);
 
-/** The names, or ARNs, of all of a kind that are in the account. */
+/** For each kind, lists the names, or ARNs, of all its items in the account. */
 const lists: Readonly<Record<string, (call: Call) => Promise<readonly string[]>>> = {
   table: async (call) => (await call('dynamodb', 'list_tables')).TableNames,
   bucket: async (call) =>
@@ -90,10 +92,12 @@ const lists: Readonly<Record<string, (call: Call) => Promise<readonly string[]>>
 /** The last part of an ARN or a URL. */
 const nameOf = (id: string): string => id.replace(/^.*[/:]/, '');
 
-/** The name in a name or an ARN: of Lambda's own log group, `/aws/lambda/FUNCTION`, the name of the function. */
+/**
+ * The name in a name or an ARN; for a log group that Lambda makes, `/aws/lambda/FUNCTION`, the name of the function.
+ */
 const ownNameOf = (id: string): string => id.replace(/^\/aws\/\w+\/|^arn:.*:/, '');
 
-/** Whether something is there: AWS goes on listing the tags of what is gone, and a key waits for a week. */
+/** Whether an item exists: AWS still lists the tags of deleted items, and a deleted key waits for a week. */
 const isThere = async (call: Call, { kind, id }: Item): Promise<boolean> => {
   const look = looks[kind];
   if (!look) return true;

@@ -3,5 +3,5 @@ export const tagKey = 'accounts-proof';
 
 export const tagOf = (run: string): Readonly<Record<string, string>> => ({ [tagKey]: run });
 
-/** With what every name begins that a run gives. */
+/** The beginning of every name that a run gives. */
 export const prefixOf = (run: string): string => `accounts-proof-${run}-`;

@@ -5,10 +5,12 @@ import { emulatorAt } from '../rehearsal/emulator.ts';
 import type { Place } from '../rehearsal/place.ts';
 import { environment } from '../rehearsal/workspace.ts';
 
-/** The least concurrent executions of an account: a load needs as many, and others in the account need some. */
+/**
+ * The least quota of concurrent executions: a load test needs as many, and other functions in the account need some.
+ */
 const leastConcurrency = 100;
 
-/** @throws {Failure} where commands would call something else than AWS */
+/** @throws {Failure} if commands would call something other than AWS */
 export const placeOf = (account: string, region: string, run?: string): Place => {
   const env = variables(region);
   const { AWS_ENDPOINT_URL: endpoint, EMULATOR_PORT: port } = process.env;
@@ -22,7 +24,7 @@ export const placeOf = (account: string, region: string, run?: string): Place =>
   };
 };
 
-/** Whatever the AWS command line and the SDK read, instead of what a rehearsal sets; and the region. */
+/** The variables that the AWS command line and the SDK read, in place of a rehearsal's variables; and the region. */
 const variables = (region: string): Place['env'] => {
   const rehearsed = Object.keys(environment).filter((name) => name.startsWith('AWS_'));
   const given = Object.entries(process.env).filter(([name]) => /^(AWS|NODE_EXTRA_CA)_/.test(name));
@@ -34,8 +36,8 @@ const variables = (region: string): Place['env'] => {
 };
 
 /**
- * @throws {Failure} unless the credentials are of the account and not its root user's, its quota is large enough, and
- *   the CDK has been bootstrapped in the region
+ * @throws {Failure} unless the credentials belong to the account but not to its root user, its quota is large enough,
+ *   and the CDK has been bootstrapped in the region
  */
 export const requireReady = async ({ call, account, region }: Place): Promise<void> => {
   const identity = await call('sts', 'get_caller_identity');

@@ -74,7 +74,7 @@ const versions = (): Readonly<Record<string, string>> => {
   return { service, node: process.version, 'aws-cdk-lib': devDependencies['aws-cdk-lib'] };
 };
 
-/** Says what is made and what it costs, and asks, unless that is answered. @throws {Failure} if not */
+/** Says what is made and what it costs, and asks for consent unless it was given. @throws {Failure} without consent */
 const requireConsent = async ({ account, region, yes, keep, lock }: Options): Promise<void> => {
   console.log(`In the account ${account}, ${region}, this makes two stacks of the service, one for development and one
 for production, restored tables, a function, a queue and a topic, each with the id of the run in its
@@ -99,7 +99,7 @@ const begin = async (options: Options, only: readonly string[]): Promise<Run> =>
   return beginRun(folder, given);
 };
 
-/** Removes what the run has made. @returns what is left */
+/** Removes everything that the run has made. @returns the items that are left */
 const takeDown = async (place: Place, run: Run, folder: string): Promise<readonly string[]> => {
   const { removed, left } = await clean(place.call, run.id, console.log);
   run.removed = [...run.removed, ...removed];
@@ -162,5 +162,5 @@ try {
   if (error instanceof CommanderError && error.exitCode === 0) process.exitCode = 0;
 }
 endAll();
-// Whatever still listens would keep the process.
+// Open listeners would keep the process from ending.
 process.exit();

@@ -1,4 +1,4 @@
-/** Does the steps of a run, and notes what becomes of each. */
+/** Does the steps of a run, and notes the outcome of each. */
 import { Failure, UsageError } from '../../infra/operator/failure.ts';
 import type { Place } from '../rehearsal/place.ts';
 import {
@@ -13,7 +13,7 @@ import { steps } from '../rehearsal/steps.ts';
 import { saysExpired } from './fault.ts';
 import type { Run } from './run-file.ts';
 
-/** @throws {UsageError} on a name that no step has */
+/** @throws {UsageError} for a name that no step has */
 export const requireNames = (only: readonly string[]): void => {
   const named = steps.filter(({ when }) => when !== 'ground').map(({ name }) => name);
   const unknown = only.find((name) => !named.includes(name));
@@ -21,7 +21,7 @@ export const requireNames = (only: readonly string[]): void => {
   throw new UsageError(`--only knows no step ${unknown}: there are ${named.join(', ')}.`);
 };
 
-/** The steps of a run, with the stacks that they need. */
+/** The chosen steps of a run, and the steps that deploy the stacks that they need. */
 export const chosenSteps = ({ only }: Pick<Run, 'only'>): readonly Step[] => {
   const isChosen = ({ name, when }: Step) =>
     only.length > 0 ? only.includes(name) : when !== 'hours' && when !== 'ground';
@@ -31,9 +31,9 @@ export const chosenSteps = ({ only }: Pick<Run, 'only'>): readonly Step[] => {
 };
 
 /**
- * Does what is not done yet of some steps.
- * @param note keeps what the run says so far
- * @throws {Failure} when the credentials have expired, so that the run can go on later
+ * Does the steps of a run that are not done yet.
+ * @param note stores the present state of the run
+ * @throws {Failure} when the credentials have expired, so that the run can be continued later
  */
 export const proveAll = async (
   chosen: readonly Step[],
@@ -69,7 +69,7 @@ const isDue = (step: Step, chosen: readonly Step[], run: Run): boolean => {
   return chosen.some((each) => each.part === step.part && each.when !== 'ground' && !isDone(each));
 };
 
-/** The outcome of a step that cannot be done here, or without its stack. */
+/** The outcome of a step that cannot be done here, or that lacks its stack. */
 const missing = (step: Step, proof: Proof): Outcome | undefined => {
   const { onlyRehearsed, part, when } = step;
   if (onlyRehearsed) return notDone(step, proof.place, onlyRehearsed);

@@ -1,4 +1,4 @@
-/** The report of a run: prove.md for people, prove.json for machines, without account and addresses. */
+/** The report of a run, without account and addresses: prove.md for people, prove.json for machines. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Outcome } from '../rehearsal/proof.ts';
@@ -8,13 +8,13 @@ import type { Run } from './run-file.ts';
 export interface Reported {
   readonly run: Run;
   readonly where: Outcome['where'];
-  /** By the name of what has them. */
+  /** The versions, by the name of the software. */
   readonly versions: Readonly<Record<string, string>>;
-  /** The items that are still there, each with the reason; undefined before a removal. */
+  /** The items that still exist, each with the reason; undefined before a removal. */
   readonly left: readonly string[] | undefined;
 }
 
-/** Writes both files. @returns the path of the one for people */
+/** Writes both files. @returns the path of the file for people */
 export const writeReport = (folder: string, reported: Reported): string => {
   const { run, where, versions, left } = reported;
   const { commit, region, begun, hours, outcomes, removed } = run;
@@ -77,7 +77,7 @@ const rowOf = ({ title, outcome, seconds, figures, requestId, requests }: Outcom
   return `| ${[title, outcome, seconds, figures, ids].map((one) => cell(String(one))).join(' | ')} |`;
 };
 
-/** The longest text of a cell: the rest of a failure is in prove.json. */
+/** The most characters of a cell; the complete text of a failure is in prove.json. */
 const longest = 300;
 
 const cell = (text: string): string => {

@@ -1,4 +1,6 @@
-/** The file of a run, written before its first call, so that whatever it has made can be found and removed. */
+/**
+ * The file of a run, written before the first call, so that everything that the run has made can be found and removed.
+ */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,18 +8,18 @@ import { Failure } from '../../infra/operator/failure.ts';
 import type { Outcome, Proof } from '../rehearsal/proof.ts';
 
 export interface Run {
-  /** A random text, which the names and the tags of all that the run makes have. */
+  /** A random text, which is in the name or the tag of everything that the run makes. */
   readonly id: string;
   readonly account: string;
   readonly region: string;
   readonly commit: string;
   readonly begun: string;
   readonly isLocked: boolean;
-  /** The names of the chosen steps; empty: all but those that take hours. */
+  /** The names of the chosen steps; empty: all steps except those that take hours. */
   readonly only: readonly string[];
-  /** The inventory of the account before each stack. */
+  /** The inventory of the account before each stack was made. */
   readonly before: Proof['before'];
-  /** Hours during which its stacks were there. */
+  /** The hours for which its stacks have existed. */
   hours: number;
   /** The outcomes of the steps so far. */
   outcomes: readonly Outcome[];
@@ -36,12 +38,12 @@ export const beginRun = (
   const run = { id: randomBytes(4).toString('hex'), ...given, ...now };
   mkdirSync(folder, { recursive: true });
   requireNone(folder);
-  // The flag fails where another process has begun a run in the meantime.
+  // With this flag, writing fails if another process has begun a run in the meantime.
   writeFileSync(fileOf(folder), textOf(run), { flag: 'wx', mode: 0o600 });
   return run;
 };
 
-/** Requires a folder without a run. @throws {Failure} while it has the file of one */
+/** Requires a folder without a run. @throws {Failure} while the folder has the file of a run */
 export const requireNone = (folder: string): void => {
   if (!existsSync(fileOf(folder))) return;
   throw new Failure(
@@ -49,7 +51,7 @@ export const requireNone = (folder: string): void => {
   );
 };
 
-/** Reads the run of a folder. @throws {Failure} without its file, or if it is of another account or region */
+/** Reads the run of a folder. @throws {Failure} if it has no file of a run, or the run has another account or region */
 export const readRun = (
   folder: string,
   { account, region }: Pick<Run, 'account' | 'region'>,
@@ -65,12 +67,12 @@ export const readRun = (
 };
 
 export const writeRun = (folder: string, run: Run): void => {
-  // Renaming keeps the file whole: a kill leaves the old one or the new one.
+  // Because of the renaming, a kill leaves either the old file or the new one, and never a part of a file.
   writeFileSync(`${fileOf(folder)}.new`, textOf(run), { mode: 0o600 });
   renameSync(`${fileOf(folder)}.new`, fileOf(folder));
 };
 
-/** Keeps the file of a run that has left nothing, under its id. */
+/** Keeps the file of a run that has left nothing in the account, under the id of the run. */
 export const endRun = (folder: string, run: Run): void => {
   writeRun(folder, run);
   renameSync(fileOf(folder), join(folder, `run-${run.id}.json`));

@@ -1,4 +1,4 @@
-/** Has an alarm raised, and reads it from a queue at the topic of alarms. */
+/** Raises an alarm, and reads it from a queue that is subscribed to the topic of alarms. */
 import { crashLines } from '../../infra/stack/monitoring/metrics.ts';
 import { tagOf } from '../prove/names.ts';
 import type { Deployment } from './deployment.ts';
@@ -7,7 +7,9 @@ import { stackNameOf } from './stack.ts';
 
 const nameAt = (place: Place): string => stackNameOf(place, 'alarms');
 
-/** Makes a topic for the setting alarmTopicArn, and a queue that gets what is published there. @returns the ARN */
+/**
+ * Makes a topic for the setting alarmTopicArn, and a queue that receives the messages of the topic. @returns its ARN
+ */
 export const makeTopic = async (place: Place): Promise<string> => {
   const { call, run = '' } = place;
   const Name = nameAt(place);
@@ -35,10 +37,10 @@ export const makeTopic = async (place: Place): Promise<string> => {
   return TopicArn;
 };
 
-/** Looks of 20 seconds each: an alarm is raised within some minutes. */
+/** How often the queue is read, for 20 seconds each time: an alarm is raised within some minutes. */
 const maxLooks = 45;
 
-/** Writes the line of a crash, which the metric counts, and waits for the alarm. */
+/** Writes a log line of a crash, which the metric counts, and waits for the alarm. */
 export const raiseAlarm = async ({ place, outputs, stackName }: Deployment): Promise<string> => {
   const { call } = place;
   const begun = performance.now();

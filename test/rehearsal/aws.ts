@@ -1,12 +1,12 @@
-/** Calls AWS, or the emulator, by the library that the command line of AWS has. */
+/** Calls AWS, or the emulator, by the library that the AWS command line uses. */
 import { createInterface } from 'node:readline';
 import { start } from './command.ts';
 import { pythonProgram } from './python.ts';
 import { saw } from './step.ts';
 
 /**
- * Calls an operation, by the names and the form of the command line: `dynamodb`, `describe_table`, `{ TableName }`. Lists
- * are whole. A value `{ $zip: { name: text } }` is an archive.
+ * Calls an operation, with the names and the input of the AWS command line: `dynamodb`, `describe_table`, `{ TableName
+ * }`. Lists have the items of all pages. A value `{ $zip: { name: text } }` becomes an archive.
  * @throws {AwsError}
  */
 export type Call = (
@@ -16,7 +16,7 @@ export type Call = (
   // biome-ignore lint/suspicious/noExplicitAny: what AWS responds
 ) => Promise<any>;
 
-/** AWS has refused a call, or has not been reached; the name is its code. */
+/** AWS has refused a call, or could not be reached; the name is the code of the error. */
 export class AwsError extends Error {
   constructor(code: string, message: string) {
     super(message);

@@ -16,7 +16,7 @@ const requireFound = (printed: string, ...wanted: readonly (string | RegExp)[]):
   requireThat(missing.length === 0, `Not said: ${missing.join('; ')} in:\n${printed}`);
 };
 
-/** A function whose bundle dies at its start, and one that lacks a setting. */
+/** Breaks two functions: one fails when it starts, and the other lacks a setting. */
 const breakFunctions = (template: Template): Template => {
   withFunction('ProfileGet', (properties) => {
     properties.Handler = 'absent.handler';
@@ -27,9 +27,9 @@ const breakFunctions = (template: Template): Template => {
 };
 
 /**
- * Breaks a deployment in three ways, one after another, and mends it.
- * @param good what is deployed in the end
- * @returns how many requests found nothing wrong there
+ * Breaks a deployment in three ways, one after another, and repairs it.
+ * @param good the assembly that is deployed in the end
+ * @returns how many requests found nothing wrong then
  */
 export const checkDeployments = async (deployment: Deployment, good: Assembly): Promise<string> => {
   const { place } = deployment;

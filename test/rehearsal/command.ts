@@ -5,16 +5,18 @@ import { join } from 'node:path';
 import { environment, root, runFolder } from './workspace.ts';
 
 export interface CommandOptions {
-  /** Besides {@link environment}. */
+  /** Variables besides {@link environment}. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Given on standard input. */
+  /** The text on standard input. */
   readonly input?: string;
 }
 
 /** The processes that a rehearsal has started and that have not ended. */
 const running = new Set<ChildProcess>();
 
-/** Starts a process that leads a group of its own, so that what it starts can be ended with it. */
+/**
+ * Starts a process that leads a process group of its own, so that the processes that it starts can be ended with it.
+ */
 export const start = (
   command: string,
   args: readonly string[],
@@ -33,16 +35,16 @@ const signalGroup = ({ pid }: ChildProcess, signal: NodeJS.Signals): void => {
   try {
     process.kill(-pid, signal);
   } catch {
-    // It has ended by itself.
+    // The process has ended by itself.
   }
 };
 
-/** Ends what {@link start} has started and still runs. */
+/** Ends all processes that {@link start} has started and that still run. */
 export const endAll = (): void => {
   for (const child of running) signalGroup(child, 'SIGKILL');
 };
 
-/** Asks a process to end, and after some seconds ends it with all that it started. */
+/** Asks a process to end, and after some seconds kills it with all processes that it started. */
 export const end = async (child: ChildProcess): Promise<void> => {
   if (child.exitCode === null && child.signalCode === null) {
     const ended = once(child, 'exit');
@@ -54,13 +56,13 @@ export const end = async (child: ChildProcess): Promise<void> => {
   signalGroup(child, 'SIGKILL');
 };
 
-/** Lines of a failed command's output that its error quotes. */
+/** How many lines of a failed command's output its error quotes. */
 const quotedLines = 40;
 
 /**
- * Runs a command in the repository's folder and returns its standard output; the whole of its
- * output goes to `commands.log` of the run's folder.
- * @throws {Error} quoting the end of its output, when it fails
+ * Runs a command in the folder of the repository and returns its standard output; all of its output is written to
+ * `commands.log` in the folder of the run.
+ * @throws {Error} quoting the end of the output, when the command fails
  */
 export const run = async (
   command: string,

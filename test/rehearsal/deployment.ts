@@ -15,7 +15,7 @@ export interface Admin {
   readonly password: string;
 }
 
-/** The service as the stack's outputs lead to it. */
+/** The service at the address that the outputs of its stack name. */
 export type Deployment = Awaited<ReturnType<typeof openDeployment>>;
 
 export const openDeployment = async (place: Place, assembly: Assembly) => {
@@ -43,10 +43,10 @@ export const operate = (
   input = '',
 ): Promise<string> => operateOn(place, [...args, '--stack', stackName], input);
 
-/** Runs a command of the operator on what its arguments name. */
+/** Runs a command of the operator on the resources that its arguments name. */
 export const operateOn = ({ env }: Place, args: readonly string[], input = ''): Promise<string> => {
   const command = ['run', '--silent', 'operator', '--', ...args];
-  // It remembers the newest file there.
+  // The command remembers the newest file in this folder.
   const state = { XDG_STATE_HOME: join(runFolder, 'operator') };
   return run('npm', command, {
     env: { ...env, ...state, ...patienceOf(10) },
@@ -54,14 +54,14 @@ export const operateOn = ({ env }: Place, args: readonly string[], input = ''): 
   });
 };
 
-/** Creates the first administrator as an operator does: the password on standard input. */
+/** Creates the first administrator as an operator does, with the password on standard input. */
 export const createAdmin = async (deployment: Deployment): Promise<Admin> => {
   const admin = { email: 'root@example.org', password: `root-${randomUUID()}` };
   await operate(deployment, ['create-admin', admin.email], `${admin.password}\n`);
   return admin;
 };
 
-/** The value of the signing secret that is current. */
+/** The current value of the signing secret. */
 export const readSigningSecret = async ({ place, outputs }: Deployment): Promise<string> => {
   const SecretId = outputs.SigningSecretArn;
   const { SecretString } = await place.call('secretsmanager', 'get_secret_value', { SecretId });
@@ -69,7 +69,7 @@ export const readSigningSecret = async ({ place, outputs }: Deployment): Promise
   return SecretString;
 };
 
-/** Logs a user in that was made before, and finds what was audited of it then and now. */
+/** Logs in a user who was created before, and requires the user's earlier and new audit entries. */
 export const requireData = async (
   { api }: Deployment,
   admin: Admin,
@@ -82,7 +82,7 @@ export const requireData = async (
   requireThat(actions === 'LOGIN CREATE', `The audit trail of a user holds ${actions}`);
 };
 
-/** The name of everything in the account that a stack can leave behind. */
+/** The names of everything in the account that a stack can leave behind. */
 export const takeInventory = async ({
   name,
   call,
@@ -91,7 +91,7 @@ export const takeInventory = async ({
 }: Place): Promise<readonly string[]> => {
   if (name === 'AWS') {
     const items = await inventoryOf(call, id);
-    // Of other kinds AWS lists what is gone for some minutes; Lambda's own log groups are left to --clean.
+    // AWS still lists deleted items of other kinds for some minutes; --clean removes the log groups that Lambda makes.
     const isKnown = (text: string) => !/^(\S+ \S+ |log-group \/aws\/lambda\/)/.test(text);
     return items.map(textOf).filter(isKnown).sort();
   }

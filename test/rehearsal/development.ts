@@ -38,19 +38,19 @@ export const deployDevelopment = async (proof: Proof): Promise<string> => {
   return deployment.stackName;
 };
 
-/** Notes what was in the account before the stack of a part, once for a run. */
+/** Notes once in a run what was in the account before the stack of a part was made. */
 export const noteBefore = async (proof: Proof, part: Part): Promise<void> => {
   proof.before[part] ??= await takeInventory(proof.place);
   proof.note?.();
 };
 
-/** @throws {Error} where its stack is not deployed */
+/** @throws {Error} if its stack is not deployed */
 export const developed = ({ development }: Proof): Deployed => {
   if (development) return development;
   throw new Error('The stack for development is not deployed');
 };
 
-/** By which tests find the deployed service. */
+/** The variables by which tests find the deployed service. */
 const testing = async (deployment: Deployment, { admin }: Deployed) => ({
   ...deployment.place.env,
   SERVICE_URL: deployment.edge.url,
@@ -59,7 +59,7 @@ const testing = async (deployment: Deployment, { admin }: Deployed) => ({
   JWT_SECRET: await readSigningSecret(deployment),
 });
 
-/** Runs the acceptance tests against the deployed service: as many must pass as locally. */
+/** Runs the acceptance tests against the deployed service: the same number must pass as against a local service. */
 export const acceptDeployed = async (proof: Proof): Promise<string> => {
   const { LOCAL_REPORT } = process.env;
   const local = LOCAL_REPORT ? readReport(LOCAL_REPORT) : await runSuite('tests-acceptance', {});
@@ -95,7 +95,7 @@ export const deployUnchanged = async ({ place }: Proof): Promise<undefined> => {
   requireThat(printed.includes('(no changes)'), `cdk deploy printed:\n${printed}`);
 };
 
-/** Deploys a changed setting: it works, and all data is there. */
+/** Deploys a changed setting: the setting takes effect, and all data is still there. */
 export const deployChanged = async (proof: Proof): Promise<undefined> => {
   const made = developed(proof);
   const { api } = made.deployment;
@@ -108,7 +108,7 @@ export const deployChanged = async (proof: Proof): Promise<undefined> => {
   await requireData(made.deployment, made.admin, user);
 };
 
-/** Takes a permission from a function, which then fails: so its role is what allows it. */
+/** Takes a permission from a function, which then fails: so it is the function's role that allows its calls. */
 export const takePermission = async (proof: Proof): Promise<undefined> => {
   const { deployment, assembly, user } = developed(proof);
   const { token } = user;
@@ -122,7 +122,7 @@ export const takePermission = async (proof: Proof): Promise<undefined> => {
   await deploy(assembly, proof.place);
 };
 
-/** Destroys the stack: nothing of it is left. */
+/** Destroys the stack, of which nothing may be left. */
 export const destroyDevelopment = async (proof: Proof): Promise<string> => {
   const { deployment, assembly } = developed(proof);
   const { place } = proof;

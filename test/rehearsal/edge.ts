@@ -11,19 +11,19 @@ import { join } from 'node:path';
 import { run } from './command.ts';
 import { runFolder } from './workspace.ts';
 
-/** Terminates TLS in front of the emulator, as everything of AWS does. */
+/** Terminates TLS in front of the emulator, as all services of AWS do. */
 export type Edge = Awaited<ReturnType<typeof startEdge>>;
 
 export interface EdgeOptions {
-  /** The emulator's port. */
+  /** The port of the emulator. */
   readonly target: number;
-  /** The host that requests are for; absent: what they say. */
+  /** The host for which requests are; absent: the host that each request names. */
   readonly host?: string;
-  /** Answers by itself, and says so, what is to go no further. */
+  /** Responds to a request that must not be passed on. @returns whether it has responded */
   readonly refuse?: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
-  /** Waits until a request may go on; returns what to call when it has its answer. */
+  /** Waits until a request may be passed on. @returns a function to call when the request has its response */
   readonly admit?: (incoming: IncomingMessage) => Promise<() => void>;
-  /** Whether an answer's header is passed on. */
+  /** Whether a header of a response is passed on. */
   readonly keepsHeader?: (name: string, status: number) => boolean;
 }
 
@@ -39,16 +39,16 @@ export const makeCertificate = (): Promise<string> => {
   return run('openssl', args);
 };
 
-/** Bytes: more than any gateway takes, so that the gateway's own limit is what refuses. */
+/** Bytes: more than any gateway accepts, so that the gateway's own limit refuses a request. */
 const maxHeaderSize = 256 * 1024;
 
 const pairs = (rawHeaders: readonly string[]): [string, string][] =>
   rawHeaders.flatMap((name, i) => (i % 2 ? [] : [[name, rawHeaders[i + 1] ?? '']]));
 
-/** Starts one on a port of its own; its requests reach the emulator as having come by TLS. */
+/** Starts an edge on a port of its own; its requests reach the emulator as if they had come by TLS. */
 export const startEdge = async (options: EdgeOptions) => {
   const { target, host, refuse, admit, keepsHeader = () => true } = options;
-  // Neither side closes a connection as the other one uses it again: that would be a failed request.
+  // Neither side closes a connection while the other side uses it again: that would be a failed request.
   const agent = new Agent({ keepAlive: false });
   const keepAliveTimeout = 65_000;
 

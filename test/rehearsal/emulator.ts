@@ -13,10 +13,10 @@ import { adaptToEmulator, sealInterval } from './template.ts';
 import { account, region, runFolder } from './workspace.ts';
 
 /**
- * The code that each function runs first. All functions share one machine, which may stand still for seconds, and the
- * emulator answers one query at a time, so that functions are patient here; test/faults is about tables that are late.
- * After each response of a function, a line on its standard output, the emulator waits 50 ms for a line on its
- * standard error. This code writes that line before each response.
+ * The code that each function runs first. All functions share one machine, which may stall for seconds, and the
+ * emulator answers one query at a time, so that functions wait longer here than on AWS; test/faults tests tables that
+ * are late. After each response of a function, a line on its standard output, the emulator waits 50 ms for a line on
+ * its standard error. This code writes that line before each response.
  */
 const firstInFunctions = `
 globalThis.patience = 10;
@@ -55,7 +55,7 @@ const untilReady = (port: number, child: ChildProcess): Promise<boolean> => {
   }, failure);
 };
 
-/** Starts ministack on a port of its own, with empty state, behind TLS. */
+/** Starts ministack with empty state, on a port of its own, behind an edge that terminates TLS. */
 export const startEmulator = async () => {
   await makeCertificate();
   const port = await freePort();

@@ -1,11 +1,11 @@
-/** Has rules of the bus bring failed logins, and tampering with entries, to queues. */
+/** Makes rules of the bus put failed logins, and tampering with entries, into queues. */
 import type { Account } from '../support/client.ts';
 import type { Deployment } from './deployment.ts';
 import { follow, linesWith } from './runbook.ts';
 import { requireThat } from './step.ts';
 import { resourcesOf, type Template } from './template.ts';
 
-/** In AWS the API of EventBridge has a host of its own; here it is the emulator's. */
+/** In AWS the API of EventBridge has a host of its own; here the host is the emulator. */
 export const putEventsAt =
   (endpoint: string) =>
   (template: Template): Template => {
@@ -18,7 +18,7 @@ export const putEventsAt =
     return template;
   };
 
-/** The name of a queue and its rule in infra/runbooks.md, in a proving run with the run's id. */
+/** The name of a queue and its rule in infra/runbooks.md; in a proving run the name contains the id of the run. */
 const nameAt = ({ place, stackName }: Deployment, name: string): string =>
   place.run ? `${stackName}-${name}` : name;
 
@@ -31,7 +31,7 @@ interface Told {
   readonly detail: any;
 }
 
-/** Times to look into a queue, which waits for a message for so many seconds. */
+/** How often a queue is read, and how many seconds each read waits for a message. */
 const maxLooks = 30;
 const wait = { WaitTimeSeconds: 2, MaxNumberOfMessages: 10 };
 
@@ -65,7 +65,7 @@ const tellFailedLogin = async (deployment: Deployment, { id, email }: Account): 
   requireThat(isTold && event?.source === stackName, `Told: ${JSON.stringify(event)}`);
 };
 
-/** Changes an entry and deletes another, as who has its permissions can, and undoes both. */
+/** Changes an entry and deletes another one, as anyone with the permissions can, and undoes both. */
 const tellTampering = async (deployment: Deployment): Promise<string> => {
   const { call } = deployment.place;
   const table = { TableName: deployment.outputs.AuditTableName };
@@ -89,12 +89,12 @@ const tellTampering = async (deployment: Deployment): Promise<string> => {
   );
   await put(changed);
   await put(deleted);
-  // An entry of the last minutes that comes back is like a new one.
+  // An entry of the last minutes that is put back is reported like a new entry.
   await eventsIn(deployment, 'tampering', 1);
   return `told ${(took / 1000).toFixed(0)} s after the first of both`;
 };
 
-/** Searches the log of all functions for what raises the alarm, as infra/runbooks.md does. */
+/** Searches the log of all functions for the line that raises the alarm, as infra/runbooks.md does. */
 const requireLogged = async ({ place, outputs }: Deployment): Promise<void> => {
   const search = linesWith('Watch', 'TEXT=audit-trail-broken');
   const found = await follow(
@@ -105,8 +105,8 @@ const requireLogged = async ({ place, outputs }: Deployment): Promise<void> => {
 };
 
 /**
- * Follows infra/runbooks.md, section Events, for failed logins, and once more for tampering.
- * @returns how quickly tampering was told
+ * Follows infra/runbooks.md, section Events, for failed logins, and again for tampering.
+ * @returns how quickly tampering was reported
  */
 export const rehearseEvents = async (deployment: Deployment, user: Account): Promise<string> => {
   const both = (text: string): string => {

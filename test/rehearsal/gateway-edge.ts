@@ -14,10 +14,10 @@ const refuseLargeHeaders = (incoming: IncomingMessage, outgoing: ServerResponse)
   return true;
 };
 
-/** The emulator invents a type for answers of a function that have none and no body. */
+/** The emulator adds a content type to responses of a function that have no content type and no body. */
 const keepsHeader = (name: string, status: number) => !(name === 'content-type' && status === 204);
 
-/** Lets so many in at a time; the others wait in line. */
+/** Lets a number of requests in at a time; the others wait in line. */
 const turnstile = (places: number) => {
   let free = places;
   const waiting: (() => void)[] = [];
@@ -38,20 +38,19 @@ const turnstile = (places: number) => {
 };
 
 /**
- * Copies of functions that run at once. The emulator starts a process for each, and a hundred of
- * them on the processors of one machine would exceed timeouts that hold where each has its own.
+ * How many copies of functions run at once. The emulator starts a process for each copy. A hundred processes on the
+ * processors of one machine would exceed timeouts that are long enough if each copy has its own processor.
  */
 const copies = 4;
 
 /**
- * The address of a deployed HTTP API on this machine, where the name that the emulator gives it
- * resolves nowhere.
- * @param apiUrl the stack's output
+ * Makes a deployed HTTP API reachable on this machine, as nothing resolves the name that the emulator gives the API.
+ * @param apiUrl the output of the stack
  */
 export const startGatewayEdge = (target: number, apiUrl: string): Promise<Edge> => {
   const enter = turnstile(copies);
-  // The emulator does not honour reserved concurrency. Here the one copy's callers wait; on AWS
-  // they are refused while it is busy.
+  // The emulator does not apply reserved concurrency. Here callers wait while the only copy is busy; on AWS they are
+  // refused.
   const enterInMemory = turnstile(1);
   return startEdge({
     target,

@@ -1,4 +1,4 @@
-/** Sends a mail by SES of AWS, to its simulator. */
+/** Sends a mail by SES in AWS, to the mailbox simulator of SES. */
 import { until } from '../support/until.ts';
 import { developed } from './development.ts';
 import { mailingSettings, useMailing } from './password-reset.ts';
@@ -7,7 +7,7 @@ import { NotProved, type Proof } from './proof.ts';
 import { deploy, synthesise } from './stack.ts';
 import { requireThat } from './step.ts';
 
-/** @throws {NotProved} where no identity is verified */
+/** @throws {NotProved} if no identity is verified */
 export const sendToSimulator = async (proof: Proof): Promise<string> => {
   const made = developed(proof);
   const { deployment } = made;

@@ -8,13 +8,15 @@ import { requireThat } from './step.ts';
 
 type Send = () => Promise<ApiAnswer>;
 
-/** How many requests; at the emulator, where the times say nothing, a few. */
+/** How many requests are sent; at the emulator only a few, because its times mean nothing. */
 const counts = {
   AWS: { cold: 20, warm: 200, logins: 200, profiles: 2000 },
   'the emulator': { cold: 2, warm: 10, logins: 20, profiles: 100 },
 } as const;
 
-/** Requests a second that are far above the throttles of a proof (stack.ts), and far below, and for how many seconds. */
+/**
+ * Requests a second far above the throttles of a proof (stack.ts), and far below them; and the seconds of each rate.
+ */
 const rates = { above: 500, below: 5, seconds: 6 };
 
 /** Sends requests at a rate. @returns the status of each */
@@ -35,7 +37,7 @@ export const tryThrottles = async ({ deployment: { api } }: Deployed): Promise<s
   const send = () => api('GET', '/api/profile');
   const { above, below, seconds } = rates;
   const many = refusedIn(await sendAt(send, above, above * seconds));
-  // The burst is full again.
+  // By then the burst capacity is full again.
   await wait(10_000);
   const few = refusedIn(await sendAt(send, below, below * seconds));
   requireThat(many > 0, `None of ${above * seconds} requests was refused at ${above} a second`);
@@ -44,7 +46,7 @@ export const tryThrottles = async ({ deployment: { api } }: Deployed): Promise<s
 };
 
 interface Route {
-  /** Of the logical id of its function. */
+  /** The beginning of the logical id of its function. */
   readonly id: string;
   readonly send: Send;
 }
@@ -87,7 +89,7 @@ export const measureLatency = async (made: Deployed): Promise<string> => {
   return `milliseconds: ${lines.join('; ')}`;
 };
 
-/** Each change of a function's variables has the next call find no instance of it. */
+/** Each change of a function's variables makes the next call start a new instance. */
 const measureCold = async (
   { deployment }: Deployed,
   route: Route,
@@ -112,7 +114,7 @@ const measureCold = async (
   return times;
 };
 
-/** Requests a second below the throttles of a proof. */
+/** Requests a second, below the throttles of a proof. */
 const steady = { logins: 20, profiles: 60 };
 
 export const putLoad = async ({ deployment, admin }: Deployed): Promise<string> => {

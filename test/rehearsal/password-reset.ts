@@ -1,4 +1,4 @@
-/** Resets a password on a deployed service that sends mails, which are read back. */
+/** Resets a password on a deployed service that sends mails, and reads the mails. */
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { type ApiClient, logIn, register } from '../support/client.ts';
 import { codeOf, registerWithFactor } from '../support/second-factor.ts';
@@ -16,13 +16,13 @@ const mails = { mailFrom: 'accounts@example.com', resetUrl: 'https://app.example
 const sessions = { sessionDays: 90, secondFactor: 'optional', tokenSigning: 'RS256' };
 const settings = { ...development, ...mails, ...sessions };
 
-/** The same settings; in AWS the sender is another. */
+/** These settings for rehearsals; in AWS the sender is another address. */
 export const mailingSettings = settings;
 
-/** Where a URL of Lambda's API has the name of a function. */
+/** The path in a URL of Lambda's API, up to the name of a function. */
 const beforeName = '/2015-03-31/functions/';
 
-/** In AWS the API of Lambda has a host of its own; here it is the emulator's. */
+/** In AWS the API of Lambda has a host of its own; here the host is the emulator. */
 const invokeAt =
   (endpoint: string) =>
   (template: Template): Template => {
@@ -45,7 +45,7 @@ interface Statement {
   Condition?: unknown;
 }
 
-/** The emulator knows neither the resource of SendEmail nor its condition: it allows none of it. */
+/** The emulator supports neither the resource nor the condition of SendEmail, and would refuse every mail. */
 const allowSending = (template: Template): Template => {
   for (const { Type, Properties } of Object.values(template.Resources)) {
     if (Type !== 'AWS::IAM::Policy') continue;
@@ -58,17 +58,17 @@ const allowSending = (template: Template): Template => {
   return template;
 };
 
-/** As an engineer does before the first mail. */
+/** Verifies the domain, as an engineer does before the first mail. */
 const verifyDomain = ({ call }: Place) =>
   call('sesv2', 'create_email_identity', { EmailIdentity: 'example.com' });
 
-/** Has all requests of functions go to the emulator, and mails allowed as AWS allows them. */
+/** Directs all requests of functions to the emulator, and allows mails, which AWS would allow. */
 export const atEmulator =
   (endpoint: string) =>
   (template: Template): Template =>
     allowSending(invokeAt(endpoint)(template));
 
-/** Waits for what the emulator has kept for an address, each as text. */
+/** Waits for the messages that the emulator has kept for an address, each as text. */
 const keptFor = (
   place: Place,
   service: 'ses' | 'sqs',
@@ -89,7 +89,7 @@ const requireStatus = ({ status, text }: { status: number; text: string }, wante
 const ask = async (api: ApiClient, email: string): Promise<void> =>
   requireStatus(await api('POST', '/api/password-resets', { json: { email } }), 202);
 
-/** SES refuses: what was to be mailed is not lost, and has no token in it. */
+/** SES refuses: the message that could not be mailed is not lost, and contains no token. */
 const keepUnsent = async ({ place, api }: Deployment): Promise<void> => {
   const { email } = await register(api);
   await ask(api, email);
@@ -108,7 +108,7 @@ const reset = async ({ place, api }: Deployment): Promise<void> => {
   await logIn(api, { email, password: json.password });
 };
 
-/** A second factor, whose secret KMS encrypts. */
+/** Logs in with a second factor, whose secret KMS encrypts. */
 const enterByFactor = async ({ api }: Deployment): Promise<string> => {
   const user = await registerWithFactor(api);
   const { secret, email, password } = user;
@@ -127,7 +127,7 @@ const useFactor = async (deployment: Deployment): Promise<void> => {
   );
 };
 
-/** From the secret to a key: only new tokens are good, and others verify them. */
+/** After the change from the secret to a key: only new tokens are valid, and other services can verify them. */
 const verifyElsewhere = async ({ api, outputs }: Deployment, old: string): Promise<void> => {
   requireStatus(await api('GET', '/api/profile', { token: old }), 401);
   const { token } = await register(api);
@@ -137,7 +137,7 @@ const verifyElsewhere = async ({ api, outputs }: Deployment, old: string): Promi
   requireStatus(await api('GET', '/api/profile', { token }), 200);
 };
 
-/** Asks for a mail to an address, and uses keys of KMS, in a stack that has changed to the settings above. */
+/** Requests a mail to an address, and uses keys of KMS, in a stack that has changed to the settings above. */
 export const useMailing = async (
   deployment: Deployment,
   { token, email }: { readonly token: string; readonly email: string },
@@ -148,7 +148,7 @@ export const useMailing = async (
   await enterByFactor(deployment);
 };
 
-/** Has the stack send mails, and resets passwords; uses keys of KMS for tokens and second factors. */
+/** Makes the stack send mails, and resets passwords; uses keys of KMS for tokens and second factors. */
 export const rehearseReset = async (proof: Proof): Promise<undefined> => {
   const made = developed(proof);
   const { deployment } = made;
@@ -160,14 +160,14 @@ export const rehearseReset = async (proof: Proof): Promise<undefined> => {
   await deploy(refused, place);
   await verifyElsewhere(deployment, token);
   await keepUnsent(deployment);
-  // As SES in AWS does.
+  // SES in AWS refuses in the same way.
   made.assembly = variant(refused, 'sending', allowSending);
   await deploy(made.assembly, place);
   await reset(deployment);
   await useFactor(deployment);
 };
 
-/** Has a key sign tokens, and rotates it. */
+/** Makes a key sign tokens, and rotates the key. */
 export const rotateTokenKey = async (proof: Proof): Promise<string> => {
   const made = developed(proof);
   made.assembly = await synthesise(proof.place, 'keyed', { ...development, ...sessions });

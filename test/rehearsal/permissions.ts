@@ -26,7 +26,7 @@ import { requireThat } from './step.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
-/** The settings of a stack that has every function, each with all that it may ever need. */
+/** The settings of a stack that has every function, each with all permissions that it may ever need. */
 export const everyFunction: Settings = {
   ...{ auditSeal: 'on', auditDetail: 'full', events: 'on' },
   ...everyDeployedSetting,
@@ -47,7 +47,7 @@ export const tryEveryFunction = async (proof: Proof): Promise<string> => {
   return tryPermissions({ ...made.deployment, outputs }, everyFunction);
 };
 
-/** The functions of a stack, those in the background too. */
+/** The functions of a stack, including the functions in the background. */
 export const functionsOf = (settings: Settings): readonly FunctionDefinition[] => {
   const read = readDeploymentSettings(settings);
   return [
@@ -58,8 +58,8 @@ export const functionsOf = (settings: Settings): readonly FunctionDefinition[] =
 };
 
 /**
- * Makes each call of each function once, in transactions too, and ten that must be refused.
- * @param settings of the stack
+ * Makes each call of each function once, also in transactions, and ten calls that must be refused.
+ * @param settings the settings of the stack
  */
 export const tryPermissions = async (
   deployment: Deployment,
@@ -67,7 +67,7 @@ export const tryPermissions = async (
 ): Promise<string> => {
   const { place } = deployment;
   const functions = functionsOf(settings);
-  // The sealer is then refused to overwrite a file.
+  // After this, the probe with the sealer's role is refused when it overwrites a file.
   await sealAndVerify(deployment);
   const call = await startProbe(deployment);
   try {
@@ -107,11 +107,11 @@ const variablesOf = async (
   return { ...outputs, ...Environment.Variables };
 };
 
-/** The logical id with which the resources of a function begin. */
+/** The beginning of the logical ids of a function's resources. */
 const idOf = (name: string): string =>
   name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Encrypts something as a second factor, so that it can be decrypted. */
+/** Encrypts a text as a secret of a second factor, so that it can be decrypted. */
 const encrypt = async (
   { call }: Place,
   { SECOND_FACTOR_KEY: KeyId }: Variables,
@@ -135,7 +135,7 @@ const bundle = async (): Promise<string> => {
   return outputFiles[0]?.text ?? '';
 };
 
-/** Creates the function. @returns what makes calls with the role of another function */
+/** Creates the temporary function. @returns a function that makes calls with the role of another function */
 const startProbe = async (deployment: Deployment): Promise<MakeCalls> => {
   const { place } = deployment;
   const { call } = place;
@@ -153,7 +153,7 @@ const startProbe = async (deployment: Deployment): Promise<MakeCalls> => {
   return async ({ name }, calls) => {
     await until(isReady, `${FunctionName} is never ready`);
     const Role = await roleOf(deployment, name);
-    // A changed variable ends what runs with the role before.
+    // A changed variable ends instances that run with the previous role.
     const Environment = { Variables: { ROLE_OF: name } };
     await call('lambda', 'update_function_configuration', { FunctionName, Role, Environment });
     await until(isReady, `${FunctionName} is never ready`);
@@ -164,13 +164,13 @@ const startProbe = async (deployment: Deployment): Promise<MakeCalls> => {
   };
 };
 
-/** The ARN of the role of a function, by the name in infra/uses.ts. */
+/** The ARN of the role of a function, which is given by its name in infra/uses.ts. */
 const roleOf = async (deployment: Deployment, name: string): Promise<string> => {
   const RoleName = await resourceOf(deployment, 'AWS::IAM::Role', `${idOf(name)}Role`);
   return (await deployment.place.call('iam', 'get_role', { RoleName })).Role.Arn;
 };
 
-/** A call that is allowed succeeds, or fails only by its condition, by the sender of a mail or by an existing file. */
+/** An allowed call succeeds, or fails only because of its condition, its sender of a mail, or a file that exists. */
 const isAllowed = (outcome = ''): boolean =>
   /^(done|ConditionalCheckFailed\w*|TransactionCanceled\w*|NoSuchVersion|PreconditionFailed|MessageRejected|Http400)$/.test(
     outcome,
@@ -193,7 +193,7 @@ const tryRefused = async ({ place, outputs }: Deployment, call: MakeCalls): Prom
   const outcomes = await call({ name: 'users-get' }, [...calls, foreignTransaction(outputs)]);
   const isRefused = (outcome = '') => /AccessDenied/.test(outcome);
   const passed = calls.filter((_, at) => !isRefused(outcomes[at]));
-  // The emulator does not know which keys a request is for.
+  // The emulator does not check for which keys a request is.
   const wrong = passed.filter(({ isByKeys }) => place.name === 'AWS' || !isByKeys);
   requireThat(
     wrong.length === 0,

@@ -1,4 +1,4 @@
-/** Where steps are done: the emulator, or an account of AWS. */
+/** The place where steps are done: the emulator, or an account of AWS. */
 import type { Call } from './aws.ts';
 import type { Template } from './template.ts';
 
@@ -9,19 +9,19 @@ export interface Place {
   /** The variables by which a command, and the AWS SDK in it, finds the place. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly call: Call;
-  /** The random id of a proving run, which its stacks and tags have; absent in a rehearsal. */
+  /** The random id of a proving run, which is in the names and tags of its stacks; absent in a rehearsal. */
   readonly run?: string;
   /** Seconds from one run of the sealer to the next. */
   readonly sealInterval: number;
-  /** The emulator's alone: its port on this machine. */
+  /** The port of the emulator on this machine; absent in AWS. */
   readonly port?: number;
-  /** Changes what the place lacks, or reads otherwise than AWS. */
+  /** Changes the parts of a template that the place lacks, or interprets differently from AWS. */
   readonly adapt: (template: Template) => Template;
-  /** Makes a deployed API reachable. @param apiUrl the stack's output */
+  /** Makes a deployed API reachable. @param apiUrl the output of the stack */
   readonly openApi: (apiUrl: string) => Promise<{ readonly url: string; stop: () => void }>;
 }
 
-/** @throws {Error} in AWS, where nothing reads mails or messages in passing */
+/** @throws {Error} in AWS, where mails and messages cannot be read without receiving them */
 export const portOf = ({ port }: Place): number => {
   if (port === undefined) throw new Error('This is read at the emulator alone');
   return port;

@@ -1,4 +1,4 @@
-/** The calls that the role of a function must allow, and some that it must refuse. None changes anything. */
+/** The calls that the role of a function must allow, and some that it must refuse. No call changes anything. */
 import type { TablePermission } from '../../infra/permissions.ts';
 import type { FunctionDefinition } from '../../infra/uses.ts';
 import { tables } from '../../lib/dynamodb/tables.ts';
@@ -6,7 +6,7 @@ import type { ProbeCall } from './probe.ts';
 import { otherCalls, type Variables } from './probe-others.ts';
 import type { Outputs } from './stack.ts';
 
-/** A condition that no item fulfils: a call that is allowed fails by it, and writes nothing. */
+/** A condition that no item fulfils: an allowed call fails because of it, and writes nothing. */
 const never = {
   ConditionExpression: 'attribute_exists(#never)',
   ExpressionAttributeNames: { '#never': 'of a proof' },
@@ -20,9 +20,9 @@ const dynamodb = (operation: string, input: object): ProbeCall => ({
 const keyOf = (pattern: string, n = 0) => ({ pk: { S: pattern.replace('*', `of-a-proof-${n}`) } });
 
 /**
- * Each operation of a function once: on a table for each key, in a transaction of all its keys, and in one of all
- * actions; and all that it does elsewhere.
- * @param encrypted by the key of second factors
+ * Each operation of a function once: on a table for each key, in a transaction of all its keys, and in a transaction of
+ * all actions; and all its calls of other services.
+ * @param encrypted a text that the key of second factors has encrypted
  */
 export const allowedCalls = (
   definition: FunctionDefinition,
@@ -63,8 +63,8 @@ const partOf = (operation: string, TableName: string, Key: object) => ({
 });
 
 /**
- * A transaction of all actions that a function may take on the keys of one pattern, and of an entry: as handlers make
- * them.
+ * A transaction, like the transactions of handlers, of all actions that a function may take on the keys of one pattern,
+ * and of an entry.
  */
 const mixedTransaction = (
   { permissions }: FunctionDefinition,
@@ -113,7 +113,7 @@ const queryOf = (
   };
 };
 
-/** A call that must be refused, and whether only the keys of its items say so. */
+/** A call that must be refused, and whether it must be refused only because of the keys of its items. */
 export interface RefusedCall extends ProbeCall {
   readonly isByKeys?: true;
 }
@@ -144,8 +144,8 @@ export const refusedCalls = (outputs: Outputs): readonly RefusedCall[] => {
 };
 
 /**
- * A transaction on a key for which that function may not take the action, which it may take on others. The documents of
- * AWS leave open whether it is refused.
+ * A transaction with an action on a key for which that function has no permission, although it has permission for the
+ * action on other keys. The documents of AWS leave open whether AWS refuses the transaction.
  */
 export const foreignTransaction = ({ UsersTableName = '' }: Outputs): ProbeCall =>
   dynamodb('TransactWriteItems', {

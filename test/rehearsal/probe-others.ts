@@ -1,14 +1,14 @@
-/** The calls of a function that are not of tables: keys, secrets, mails, events, and the archive. */
+/** The calls of a function besides its calls of tables: for keys, secrets, mails, events, and the archive. */
 import type { Use } from '../../infra/permissions.ts';
 import type { FunctionDefinition } from '../../infra/uses.ts';
 import { senderIn } from '../../lib/ground/rules.ts';
 import { fileName } from '../../lib/seal/header.ts';
 import type { ProbeCall } from './probe.ts';
 
-/** The environment of a deployed function and the outputs of its stack, which name all that it uses. */
+/** The environment of a deployed function and the outputs of its stack, which name everything that it uses. */
 export type Variables = Readonly<Record<string, string>>;
 
-/** By what its uses are, what a function calls besides tables. */
+/** The calls that a function makes for its uses, besides calls of tables. */
 export const otherCalls = (
   { uses }: Pick<FunctionDefinition, 'uses'>,
   variables: Variables,
@@ -18,7 +18,7 @@ export const otherCalls = (
   ...[...uses].flatMap((use) => callsOfUses[use]?.(variables, encrypted) ?? []),
 ];
 
-/** SES takes what is sent here, and delivers it to nobody (Amazon SES Developer Guide, mailbox simulator). */
+/** SES accepts mails to this address, and delivers them to nobody (Amazon SES Developer Guide, mailbox simulator). */
 export const simulator = 'success+accounts-proof@simulator.amazonses.com';
 
 type Calls = (variables: Variables, encrypted: string) => readonly ProbeCall[];
@@ -54,9 +54,9 @@ const callsOfUses: Readonly<Partial<Record<Use, Calls>>> = {
       kms('GetPublicKey', AUDIT_SEAL_KEY),
       sign(AUDIT_SEAL_KEY, 'ED25519_SHA_512'),
       s3('ListObjectVersions', { Bucket, Prefix: 'audit-archive/', MaxKeys: 1 }),
-      // Whoever may not list a bucket is not told that a version is missing.
+      // S3 does not report a missing version to a caller who may not list the bucket.
       s3('GetObject', { ...object, VersionId: 'null' }),
-      // The file is there, and is not overwritten.
+      // The file exists, and is not overwritten.
       s3('PutObject', { ...object, Body: '', IfNoneMatch: '*' }),
     ];
   },
@@ -74,7 +74,7 @@ const callsOfUses: Readonly<Partial<Record<Use, Calls>>> = {
   },
 };
 
-/** The context of what the key of second factors encrypts. */
+/** The encryption context of texts that the key of second factors encrypts. */
 export const contextOfFactor = { user: '0' };
 
 const secretOf = (SecretId: string): ProbeCall => ({
@@ -90,7 +90,7 @@ const kms = (operation: string, KeyId: string, input: object = {}): ProbeCall =>
   ...{ service: 'kms', operation, input: { KeyId, ...input } },
 });
 
-/** Signs a text of as many bytes as a digest has. */
+/** Signs a text that has as many bytes as a digest. */
 const sign = (key: string, SigningAlgorithm: string): ProbeCall =>
   kms('Sign', key, {
     SigningAlgorithm,

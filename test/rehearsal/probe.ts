@@ -8,16 +8,16 @@ import {
 } from '@aws-sdk/client-s3';
 import { post } from '../../lib/keys/signed-request.ts';
 
-/** A call of an operation of AWS: `GetItem`. */
+/** A call of an operation of AWS, such as `GetItem`. */
 export interface ProbeCall {
   readonly service: 's3' | keyof typeof services;
   readonly operation: string;
   readonly input: object;
-  /** The path of a request whose operation is not named in a header. */
+  /** The path of a request whose operation is not named by a header. */
   readonly path?: string;
 }
 
-/** The services that take JSON, where a header names the operation, or the path does. */
+/** The services that accept JSON, with the operation in a header or in the path. */
 const services = {
   dynamodb: { target: 'DynamoDB_20120810', version: '-1.0' },
   events: { target: 'AWSEvents', version: '-1.1' },
@@ -35,12 +35,12 @@ const s3Commands = {
   PutObject: PutObjectCommand,
 };
 
-/** @returns of each call the name of its error, or `done` */
+/** @returns for each call the name of its error, or `done` */
 export const handler = async (calls: readonly ProbeCall[]): Promise<readonly string[]> => {
   const outcomes: string[] = [];
   for (const call of calls) {
     const make = () => (call.service === 's3' ? callS3(call) : postJson(call, call.service));
-    // A request of a new instance may be late.
+    // The first request of a new instance may be late.
     outcomes.push(await make().catch(() => make().catch(({ name }: Error) => name)));
   }
   return outcomes;
@@ -67,7 +67,7 @@ const postJson = async (
     headers: {
       'content-type': version ? `application/x-amz-json${version}` : 'application/json',
       ...(target && { 'x-amz-target': `${target}.${operation}` }),
-      // Lambda then only says whether the function may be invoked (its API reference, Invoke).
+      // With this header, Lambda only reports whether the function may be invoked (its API reference, Invoke).
       ...(service === 'lambda' && { 'x-amz-invocation-type': 'DryRun' }),
     },
     body: JSON.stringify(input),

@@ -5,52 +5,52 @@ import type { Place } from './place.ts';
 import type { Assembly } from './stack.ts';
 import { takeSeen } from './step.ts';
 
-/** A stack, and what is in it. */
+/** A stack, and its users. */
 export interface Deployed {
   readonly deployment: Deployment;
   readonly admin: Admin;
   readonly user: Account;
-  /** The present deployment; steps that deploy anew replace it. */
+  /** The present deployment; steps that deploy again replace it. */
   assembly: Assembly;
 }
 
 /** The stacks of a proof, each with the steps that need it. */
 export type Part = 'development' | 'production' | 'elsewhere';
 
-/** The state that steps work on, and leave to later steps. */
+/** The state that steps use, and leave to later steps. */
 export interface Proof {
   readonly place: Place;
   /** Whether the archive of the production stack is locked. */
   readonly isLocked: boolean;
   development?: Deployed;
   production?: Deployed;
-  /** The inventory of the account before each stack. */
+  /** The inventory of the account before each stack was made. */
   readonly before: Partial<Record<Part, readonly string[]>>;
-  /** Stores the inventories, for a run that is resumed. */
+  /** Stores the inventories, so that a run can be resumed. */
   readonly note?: () => void;
 }
 
 export interface Step {
   readonly name: string;
-  /** The statement that it proves. */
+  /** The statement that the step proves. */
   readonly title: string;
   readonly part: Part;
   /**
-   * When it is done: wherever another step of its stack is, in every rehearsal, in the long one, or in this and, because
-   * it takes hours, in AWS only if it is named.
+   * When the step is done: whenever another step of its stack is done; in every rehearsal; in the long rehearsal; or in
+   * the long rehearsal and, because it takes hours, in AWS only if it is named.
    */
   readonly when: 'ground' | 'gate' | 'long' | 'hours';
-  /** The ability that the emulator lacks, without which the step proves nothing there. */
+  /** The ability that the emulator lacks, so that the step proves nothing there. */
   readonly lacking?: string;
-  /** Whether the step is done at the emulator all the same: it must not fail. */
+  /** Whether the step is nevertheless done at the emulator, where it must not fail. */
   readonly isTried?: true;
   /** Why it is not done in AWS. */
   readonly onlyRehearsed?: string;
-  /** @returns its figures */
+  /** @returns the figures of the step */
   readonly run: (proof: Proof) => Promise<string | undefined>;
 }
 
-/** Something that a step needs is not there, so that it proves nothing; the message says what. */
+/** Something that a step needs is missing, so that the step proves nothing; the message says what is missing. */
 export class NotProved extends Error {
   override readonly name = 'NotProved';
 }
@@ -64,12 +64,12 @@ export interface Outcome {
   readonly figures: string;
   /** Why nothing is proved, or what failed. */
   readonly why: string;
-  /** The last id of a request that it saw, and how many it saw. */
+  /** The id of the last request that the step saw, and how many requests it saw. */
   readonly requestId: string;
   readonly requests: number;
 }
 
-/** Why a step proves nothing at a place, whatever comes of it. */
+/** Why a step proves nothing at a place, whatever its outcome is. */
 export const reasonNotProved = ({ lacking, onlyRehearsed }: Step, place: Place) =>
   place.name === 'AWS' ? onlyRehearsed : lacking && `the emulator lacks it: ${lacking}`;
 

@@ -8,10 +8,10 @@ const packages = {
   folder: join(workspace, 'python'),
 };
 
-/** Path of a program of the emulator's Python. */
+/** The path of a program that is installed with the emulator. */
 export const pythonProgram = (name: string): string => join(packages.folder, 'bin', name);
 
-/** Installs the emulator and the command line of AWS, once for each version, and says which emulator. */
+/** Installs the emulator and the AWS command line, once for each version. @returns the version of the emulator */
 export const installPython = async (): Promise<string> => {
   installedProgram('ministack', packages);
   const [emulator = ''] = readFileSync(packages.requirements, 'utf8').split('\n');

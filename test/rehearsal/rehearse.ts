@@ -1,7 +1,7 @@
 /**
  * `npm run rehearse`: does the steps of steps.ts at an emulator of AWS on this machine. `npm run rehearse -- long` does
- * all of them: it also follows the runbooks with a production stack, and rotates the signing secret and key under
- * traffic, which takes as long as new ones need to sign.
+ * all steps: it also follows the runbooks with a production stack, and rotates the signing secret and key under
+ * traffic, which takes as long as a new secret and a new key need until they sign.
  */
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -15,14 +15,14 @@ import { step } from './step.ts';
 import { steps } from './steps.ts';
 import { emptyRunFolder, isLong, runFolder } from './workspace.ts';
 
-/** Milliseconds for the whole of it, several times what it takes. */
+/** The most milliseconds of a rehearsal, several times what it takes. */
 const timeLimit = (isLong ? 4 : 1) * 60 * 60_000;
 
 const chosen = steps.filter(
   ({ part, when }) => isLong || when === 'gate' || (when === 'ground' && part === 'development'),
 );
 
-/** Does one step after the other, until one fails or saw no request. @throws {Error} then */
+/** Does one step after the other. @throws {Error} after a step that fails or sees no request */
 const rehearseAt = async (place: Place): Promise<readonly Outcome[]> => {
   setDefaultCACertificates([...getCACertificates(), readFileSync(certificateFile, 'utf8')]);
   const proof: Proof = { place, isLocked: true, before: {} };
@@ -54,7 +54,7 @@ const giveUp = (reason: string): void => {
   process.exit(1);
 };
 
-/** Whatever the emulator lacks is not proved, and no step passes without a request. */
+/** Steps that need an ability that the emulator lacks are not proved, and no step passes without a request. */
 const summaryOf = (outcomes: readonly Outcome[]): string => {
   const others = outcomes.filter(({ outcome }) => outcome !== 'proved');
   const lines = others.map(({ name, why }) => `\n   not proved: ${name}, because ${why}`);

@@ -19,7 +19,7 @@ import { type Assembly, destroy, stackNameOf } from './stack.ts';
 import { requireThat } from './step.ts';
 import { runFolder } from './workspace.ts';
 
-/** The names in infra/runbooks.md, and in a proving run: its id is in them. */
+/** The names in infra/runbooks.md; in a proving run, names that contain the id of the run. */
 const namesAt = (place: Place) => {
   const prefix = stackNameOf(place, '').replace(/-$/, '');
   return { usersTableName: `${prefix}-users-restored`, auditTableName: `${prefix}-audit-restored` };
@@ -44,9 +44,9 @@ export const restoreTables = async ({ place, outputs }: Deployment): Promise<str
 };
 
 /**
- * Ends the sealer of the old stack, puts back what was sealed since the tables were restored, and turns on what they
- * lack, by the lines of the runbook.
- * @returns the settings of a stack that takes the tables and their chain over
+ * Disables the sealer of the old stack, puts back the entries that were sealed after the tables were restored, and
+ * turns on the features that restored tables lack, by the lines of the runbook.
+ * @returns the settings of a stack that takes over the tables and their chain
  */
 export const replayArchive = async (deployment: Deployment, restored: string, lost: Account) => {
   const { place, outputs, stackName } = deployment;
@@ -62,7 +62,7 @@ export const replayArchive = async (deployment: Deployment, restored: string, lo
     .replace('$AUDIT_BUCKET', bucket)
     .replace('$AUDIT_KEY', key);
   const args = command.trim().split(/\s+/);
-  // Until then a sealer may be running.
+  // Until then, a sealer may still be running.
   await wait(4 * place.sealInterval * 1000);
   const printed = await operateOn(place, args);
   const isDone = /^Written: [1-9]\d*\. .* Failed: 0\.$/m.test(printed);
@@ -86,8 +86,8 @@ interface Known {
 }
 
 /**
- * Has a new stack take them over: users log in, the chain goes on, ids of lost users do not come again, tampering
- * with an old and with a new entry is found, and new entries are told.
+ * Makes a new stack take over the tables: users log in, the chain is continued, ids of lost users are not used again,
+ * tampering with an old and with a new entry is found, and new entries are reported as events.
  */
 export const takeOver = async (
   { place, isLocked }: Proof,
@@ -96,7 +96,7 @@ export const takeOver = async (
 ): Promise<string> => {
   const deployment = await openDeployment(place, assembly);
   await requireData(deployment, admin, user);
-  // The memory of an earlier stack of this name is of another key.
+  // The command has remembered the key of an earlier stack of this name, which is another key.
   rmSync(join(runFolder, 'operator'), { recursive: true, force: true });
   const added = await register(deployment.api);
   requireThat(added.id > lost.id, `After ${lost.id} a user got the id ${added.id}`);
@@ -109,7 +109,7 @@ export const takeOver = async (
   return verified;
 };
 
-/** Has them deleted with what was kept. */
+/** Notes the restored tables, so that they are deleted with everything else that is kept. */
 export const noteRestored = (place: Place): Promise<string> =>
   follow(
     Object.values(namesAt(place))

@@ -19,11 +19,11 @@ export interface RotationResult {
   readonly tokens: { readonly signedByOld: number; readonly signedByNew: number };
 }
 
-/** Milliseconds between two rounds of traffic. */
+/** Milliseconds between two rounds of requests. */
 const pause = 500;
-/** Milliseconds for the new version to sign, which it is to do after two minutes. */
+/** Milliseconds within which the new version must sign, which it should do after two minutes. */
 const switchTimeout = 240_000;
-/** Tokens of the new version after which the old one is out of use. */
+/** After this many tokens of the new version, the old version is considered unused. */
 const enoughNewTokens = 10;
 
 const isSignedBy = async (token: string, secret: string): Promise<boolean> => {
@@ -34,7 +34,7 @@ const isSignedBy = async (token: string, secret: string): Promise<boolean> => {
   );
 };
 
-/** One request after the other to each function that verifies tokens. */
+/** Sends one request after the other to each function that verifies tokens. */
 const useEverywhere = async (api: ApiClient, token: string): Promise<ApiAnswer[]> => {
   const user = { name: 'Some One', email: uniqueEmail(), password: 'a-password-of-some-length' };
   const created = await api('POST', '/api/users', { token, json: user });
@@ -52,18 +52,18 @@ const useEverywhere = async (api: ApiClient, token: string): Promise<ApiAnswer[]
 
 const statusesEverywhere = '201 200 200 200 200 200 204';
 
-/** @throws {Error} quoting the answers, when they have other statuses */
+/** @throws {Error} quoting the responses, when their statuses differ from the expected ones */
 const requireAnswers = (answers: readonly ApiAnswer[], expected: string): void => {
   const statuses = answers.map(({ status }) => status).join(' ');
   const got = answers.map(({ status, text }) => (status < 400 ? status : `${status} ${text}`));
   requireThat(statuses === expected, `Answered ${got.join(', ')} instead of ${expected}`);
 };
 
-/** Administrators who log in and use the tokens that they have got so far. */
+/** Administrators who log in and use the tokens that they have so far. */
 const startTraffic = ({ api, admin }: Pick<RotationOptions, 'api' | 'admin'>) => {
   const tokens: string[] = [];
   const done = { requests: 0 };
-  /** Uses the first token, the newest one and one between them. */
+  /** Uses the first token, the newest token and a token between them. */
   const useTokens = async (): Promise<void> => {
     const between = Math.floor(Math.random() * tokens.length);
     const used = [tokens[0], tokens[between], tokens.at(-1)].filter((some) => some !== undefined);
@@ -92,10 +92,9 @@ const startTraffic = ({ api, admin }: Pick<RotationOptions, 'api' | 'admin'>) =>
 };
 
 /**
- * Rotates the signing secret while administrators log in and use tokens from before, during and
- * after, until the new version signs.
- * @throws {Error} as soon as a request is refused or fails, or when the new version does not sign in
- *   time
+ * Rotates the signing secret while administrators log in and use tokens from before, during and after the rotation,
+ * until the new version signs.
+ * @throws {Error} as soon as a request is refused or fails, or when the new version does not sign in time
  */
 export const rotateInTraffic = async (options: RotationOptions): Promise<RotationResult> => {
   const { tokens, done, logInAndUse, useAll } = startTraffic(options);
@@ -123,13 +122,13 @@ export const rotateInTraffic = async (options: RotationOptions): Promise<Rotatio
   return { requests: done.requests, switchedAfter, tokens: { signedByOld, signedByNew } };
 };
 
-/** Milliseconds until functions may use a key, and until all use one that signs; and a little more. */
+/** Milliseconds until functions may use a key, and until all functions use a key that signs; and some more. */
 const keyDelay = 310_000;
 
-/** Milliseconds between two logins: a user has room for some fifty sessions, and each login begins one. */
+/** Milliseconds between two logins: a user may have about fifty sessions, and each login begins one. */
 const betweenSessions = 25_000;
 
-/** The command's key and its alias are not the stack's, which would leave them behind. */
+/** The key and the alias that the command has made do not belong to the stack, which would leave them behind. */
 const removeKeys = async ({ place: { call }, stackName }: Deployment) => {
   const { Aliases } = await call('kms', 'list_aliases');
   for (const { AliasName, TargetKeyId: KeyId } of Aliases) {
@@ -140,7 +139,9 @@ const removeKeys = async ({ place: { call }, stackName }: Deployment) => {
   }
 };
 
-/** Rotates the key of tokens in the same way, without the waits for tokens and for those who verify elsewhere. */
+/**
+ * Rotates the key of tokens in the same way, without waiting for the expiry of tokens and of other services' caches.
+ */
 export const rotateKey = async (deployment: Deployment, admin: Admin): Promise<string> => {
   const { tokens, done, logInAndUse, useAll } = startTraffic({ api: deployment.api, admin });
   const kids = new Set<string | undefined>();
@@ -156,7 +157,7 @@ export const rotateKey = async (deployment: Deployment, admin: Admin): Promise<s
   await operate(deployment, ['rotate-signing-key', '--sign', '--now']);
   requireThat((await goOn(keyDelay)) === 2, 'The new key does not sign');
   await useAll();
-  // Functions turn to the new key one by one: its first tokens are between the last ones of the old.
+  // Functions change to the new key one by one: its first tokens are mixed with the last tokens of the old key.
   const isOld = (token: string) => decodeProtectedHeader(token).kid === [...kids][0];
   const old = tokens.filter(isOld);
   tokens.splice(0, Number.POSITIVE_INFINITY, ...tokens.filter((token) => !isOld(token)));

@@ -7,10 +7,10 @@ import { pythonProgram } from './python.ts';
 import { requireThat } from './step.ts';
 import { environment, root, runFolder } from './workspace.ts';
 
-/** The CDK is called with what was synthesised; of logs the emulator knows no protection. */
+/** The lines that are left out: the CDK deploys what was synthesised, and the emulator cannot protect logs. */
 const notHere = /^\s*(npx cdk|aws logs put-log-group-deletion-protection) .*\n/gm;
 
-/** The lines of a section of infra/runbooks.md that have a text among them. */
+/** The lines of a block in a section of infra/runbooks.md, one of which contains a text. */
 export const linesWith = (section: string, text: string): string => {
   const runbooks = readFileSync(join(root, 'infra', 'runbooks.md'), 'utf8');
   const blocks = runbooks.slice(runbooks.indexOf(`\n## ${section}\n`));
@@ -21,7 +21,7 @@ export const linesWith = (section: string, text: string): string => {
   return found?.[1]?.replace(notHere, '') ?? '';
 };
 
-/** Runs lines in the folder of this run, where they may write. */
+/** Runs lines in the folder of this run, to which they may write. */
 export const follow = (lines: string, { env }: Place): Promise<string> => {
   const path = [dirname(pythonProgram('aws')), environment.PATH].join(delimiter);
   const args = ['-e', '-c', `cd "$0"\n${lines}`, runFolder];

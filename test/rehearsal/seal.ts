@@ -1,4 +1,4 @@
-/** Has the audit trail of a deployed stack sealed and verified, and tampers with it. */
+/** Makes a deployed stack seal its audit trail, verifies the trail, and tampers with it. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileName } from '../../lib/seal/header.ts';
 import { type Deployment, operate } from './deployment.ts';
@@ -11,11 +11,12 @@ const refusalOf = (work: Promise<unknown>): Promise<string> =>
     ({ message }: Error) => message,
   );
 
-/** The archive's bucket. */
+/** The bucket of the archive. */
 const bucketOf = ({ outputs }: Deployment) => ({ Bucket: outputs.AuditArchiveBucketName });
 
 /**
- * Locks objects as the template says, if CloudFormation has not: the emulator's leaves that out.
+ * Locks objects as the template says, if CloudFormation has not: the CloudFormation of the emulator leaves the lock
+ * out.
  * @returns what was done
  */
 export const lockArchive = async (deployment: Deployment): Promise<string> => {
@@ -29,7 +30,7 @@ export const lockArchive = async (deployment: Deployment): Promise<string> => {
   return 'the emulator left the lock out, so it was set by the API of S3';
 };
 
-/** Waits until the next run seals all that is recorded so far. */
+/** Waits until the next run seals everything that is recorded so far. */
 const untilClosed = ({ place }: Deployment): Promise<void> => wait(place.sealInterval * 1000);
 
 /** The physical name of a resource of the stack. */
@@ -44,14 +45,14 @@ export const resourceOf = async ({ place, stackName }: Deployment, type: string,
   return String(found.PhysicalResourceId);
 };
 
-/** Has the sealer run as its schedule does. */
+/** Runs the sealer as its schedule does. */
 const runSealer = async (deployment: Deployment): Promise<void> => {
   const FunctionName = await resourceOf(deployment, 'AWS::Lambda::Function', 'SealAudit');
   const { FunctionError } = await deployment.place.call('lambda', 'invoke', { FunctionName });
   requireThat(!FunctionError, 'The sealer failed: see place.log');
 };
 
-/** Verifies by the operator's command. @returns how many files with how many entries there are */
+/** Verifies the trail by the operator's command. @returns how many files there are, with how many entries */
 const verify = async (deployment: Deployment): Promise<string> => {
   const printed = await operate(deployment, ['verify-audit']);
   const [, verified = '', files = '0'] = /^Verified: ((\d+) file.*)$/m.exec(printed) ?? [];
@@ -59,7 +60,7 @@ const verify = async (deployment: Deployment): Promise<string> => {
   return verified;
 };
 
-/** Has all that is recorded so far sealed, and verifies it. @returns what was verified */
+/** Makes the sealer seal everything that is recorded so far, and verifies it. @returns what was verified */
 export const sealAndVerify = async (deployment: Deployment): Promise<string> => {
   await untilClosed(deployment);
   await runSealer(deployment);
@@ -72,14 +73,14 @@ export const stateOfSchedule = async (deployment: Deployment): Promise<string> =
   return (await deployment.place.call('events', 'describe_rule', { Name })).State;
 };
 
-/** The stack as it is deployed, and as it is with the seal paused. */
+/** The stack as it is deployed, and the same stack with the seal paused. */
 export interface SealStates {
   readonly on: Assembly;
   readonly paused: Assembly;
 }
 
 /**
- * Pauses the seal, has something recorded meanwhile, and resumes: the numbers of files go on.
+ * Pauses the seal, lets something be recorded meanwhile, and resumes: the numbers of files are continued.
  * @returns what was verified in the end
  */
 export const pauseAndResume = async (
@@ -107,7 +108,7 @@ export const pauseAndResume = async (
   return after;
 };
 
-/** Verifies a trail that is not intact. */
+/** Verifies a trail that is not intact, and requires the findings. */
 const requireFound = async (deployment: Deployment, findings: readonly string[]): Promise<void> => {
   const printed = await refusalOf(operate(deployment, ['verify-audit']));
   const all = [...findings, ' ended with 1:'];
@@ -115,7 +116,7 @@ const requireFound = async (deployment: Deployment, findings: readonly string[])
   requireThat(missing.length === 0, `Not found: ${missing.join('; ')} in:\n${printed}`);
 };
 
-/** Changes an entry about one user and deletes one about another: both are found, and nothing else. Undoes both. */
+/** Changes an entry about one user and deletes an entry about another: exactly both are found. Undoes both. */
 export const tamperWithEntries = async (
   deployment: Deployment,
   [changed, deleted]: readonly [number, number],
@@ -138,7 +139,7 @@ export const tamperWithEntries = async (
   await put(recent);
 };
 
-/** Deletes the version of the first file, which its lock refuses. @returns what the lock is */
+/** Tries to delete the version of the first file, which its lock refuses. @returns the lock */
 export const deleteLocked = async (deployment: Deployment): Promise<string> => {
   const { call } = deployment.place;
   const bucket = bucketOf(deployment);
@@ -157,7 +158,7 @@ export const deleteLocked = async (deployment: Deployment): Promise<string> => {
   return `${Mode}, ${Days} day`;
 };
 
-/** Deletes and overwrites the first file: it is found, and a locked version cannot go. */
+/** Deletes and overwrites the first file: both are found, and a locked version cannot be deleted. */
 export const tamperWithArchive = async (
   deployment: Deployment,
   isLocked: boolean,

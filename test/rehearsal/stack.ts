@@ -22,8 +22,8 @@ const cdk = (args: readonly string[], { env }: Place) =>
   run('cdk', [...args, '--no-notices'], { env });
 
 /**
- * Synthesises the stack and bundles its functions, all for themselves in a folder of their own.
- * @param settings the stack's, by name, and `name`, which chooses the file of a deployment
+ * Synthesises the stack and bundles its functions, everything in a folder of its own.
+ * @param settings the settings of the stack, by name, and `name`, which chooses the file of a deployment
  */
 export const synthesise = async (
   place: Place,
@@ -40,7 +40,7 @@ export const synthesise = async (
   return { folder, stackName };
 };
 
-/** A copy of what was synthesised, with another template. */
+/** A copy of a synthesised stack, with another template. */
 export const variant = (
   { folder, stackName }: Assembly,
   name: string,
@@ -52,7 +52,7 @@ export const variant = (
   return { folder: copy, stackName };
 };
 
-/** The name of a stack, which has the id of a proving run. */
+/** The name of a stack, which contains the id of a proving run. */
 export const stackNameOf = ({ run: id }: Place, name: unknown = 'development'): string =>
   id ? `accounts-proof-${id}-${name}` : `accounts-${name}`;
 
@@ -68,7 +68,7 @@ const settingsOfProof = {
 export const bootstrap = ({ folder }: Assembly, place: Place): Promise<string> =>
   cdk(['bootstrap', `aws://${place.account}/${place.region}`, '--app', folder], place);
 
-/** Deploys, and returns the stack's outputs and what the command printed. */
+/** Deploys. @returns the outputs of the stack and the text that the command printed */
 export const deploy = async (
   { folder, stackName }: Assembly,
   place: Place,
@@ -83,11 +83,11 @@ export const deploy = async (
   return { outputs: Object.fromEntries(outputs), printed };
 };
 
-/** @throws {Error} with the difference, when what is deployed is not what was synthesised */
+/** @throws {Error} with the difference, when the deployed stack differs from the synthesised one */
 export const requireNoDifference = ({ folder }: Assembly, place: Place): Promise<string> =>
   cdk(['diff', '--app', folder, '--fail'], place);
 
-/** @throws {Error} with what the CDK printed, also where the stack is still there */
+/** @throws {Error} with the text that the CDK printed, also if the stack still exists */
 export const destroy = async ({ folder, stackName }: Assembly, place: Place): Promise<void> => {
   const printed = await cdk(['destroy', '--app', folder, '--force'], place);
   const { StackSummaries } = await place.call('cloudformation', 'list_stacks', {});

@@ -14,14 +14,14 @@ export const step = async <T>(
   return result;
 };
 
-/** @throws {Error} saying what is otherwise, when something does not hold */
+/** @throws {Error} with the text `otherwise`, when a condition does not hold */
 export const requireThat = (holds: boolean, otherwise: string): void => {
   if (!holds) throw new Error(otherwise);
 };
 
 const seen: string[] = [];
 
-/** Notes the id of a request that AWS, or the emulator, has answered. */
+/** Notes the id of a request to which AWS, or the emulator, has responded. */
 export const saw = (requestId: string): void => {
   seen.push(requestId);
 };

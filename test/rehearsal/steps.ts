@@ -1,4 +1,4 @@
-/** The steps of a rehearsal and of a proof in AWS, in their order. */
+/** The steps of a rehearsal and of a proof in AWS, in the order in which they are done. */
 import { raiseAlarm } from './alarm.ts';
 import { rehearseApplication } from './application.ts';
 import { checkDeployments } from './check.ts';

@@ -7,7 +7,7 @@ import { isLong, root } from './workspace.ts';
 export interface SuiteResult {
   readonly passed: number;
   readonly skipped: number;
-  /** Passed tests by file. */
+  /** How many tests have passed, by file. */
   readonly files: ReadonlyMap<string, number>;
 }
 
@@ -20,13 +20,16 @@ interface Report {
 
 const acceptanceTests = 'test/functions/';
 
-/** Titles of tests that take a table away, which they cannot do where the service is deployed. */
+/** Titles of tests that make a table fail, which they cannot do if the service is deployed. */
 const localOnly = / while (?:a|its) table fails/;
 
-/** Files at a time: a request to the emulator is waiting more than work. */
+/** How many files run at a time: a request to the emulator takes more waiting than work. */
 const filesAtOnce = 3;
 
-/** The console's tests that need no setting and no empty service; in the gate, those that the page opens and is let in. */
+/**
+ * The console's tests that need no setting and no empty service; in the gate, only the tests of opening it and logging
+ * in.
+ */
 const consoleTests = ['sign-in', ...(isLong ? ['audit', 'memory', 'on-demand', 'users'] : [])].map(
   (name) => `test/browser/console/${name}.test.ts`,
 );
@@ -36,7 +39,7 @@ const vitest = (args: readonly string[], env: Readonly<Record<string, string>>) 
 
 /**
  * Reads the result of the acceptance tests from a report.
- * @param name of the report in .reports
+ * @param name the name of the report in .reports
  */
 export const readReport = (name: string): SuiteResult => {
   const file = join(root, `.reports/${name}.json`);
@@ -58,8 +61,8 @@ export const readReport = (name: string): SuiteResult => {
 
 /**
  * Runs the acceptance tests, by the configuration of `npm test`.
- * @param name of the report in .reports
- * @param env where the service is deployed; empty for the local service
+ * @param name the name of the report in .reports
+ * @param env the variables that name a deployed service; empty for the local service
  * @throws {Error} when a test fails
  */
 export const runSuite = async (
@@ -72,14 +75,14 @@ export const runSuite = async (
 };
 
 /**
- * Opens the deployed console by the tests of the local one.
- * @param env where the service is deployed
+ * Tests the deployed console by tests of the local console.
+ * @param env the variables that name the deployed service
  * @returns how many tests passed
  * @throws {Error} when a test fails
  */
 export const runConsoleTests = async (env: Readonly<Record<string, string>>): Promise<number> => {
   const name = 'browser-deployed';
-  // One file at a time: each is about the newest users and entries.
+  // One file at a time, because each tests the newest users and entries.
   await vitest(['--project', 'browser', '--maxWorkers=1', ...consoleTests], {
     ...env,
     REPORT: name,
@@ -88,7 +91,9 @@ export const runConsoleTests = async (env: Readonly<Record<string, string>>): Pr
   return report.testResults.flatMap(({ assertionResults }) => assertionResults).length;
 };
 
-/** @throws {Error} when the deployed service passed other tests than the local one, or fewer */
+/**
+ * @throws {Error} when the tests that passed on the deployed service are other tests than on the local one, or fewer
+ */
 export const requireSameTests = (local: SuiteResult, deployed: SuiteResult): void => {
   const counts = (result: SuiteResult) => JSON.stringify([...result.files]);
   if (local.skipped || deployed.skipped || counts(local) !== counts(deployed)) {

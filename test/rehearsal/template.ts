@@ -16,8 +16,8 @@ export const resourcesOf = ({ Resources }: Template, type: string): [string, Res
   Object.entries(Resources).filter(([, { Type }]) => Type === type);
 
 /**
- * Changes a stack's template in a folder that `cdk synth` wrote. The name under which it is
- * uploaded is the hash of its content, and changes with it.
+ * Changes the template of a stack in a folder that `cdk synth` wrote. The name under which the template is uploaded is
+ * the hash of its content, and changes with it.
  */
 export const changeTemplate = (
   assembly: string,
@@ -36,7 +36,7 @@ export const changeTemplate = (
   }
 };
 
-/** The emulator knows alarms on one metric only. The template's tests check all that alarms watch. */
+/** The emulator supports only alarms on one metric. The tests of the template check all that alarms watch. */
 const watchOneMetric = (template: Template): void => {
   for (const [, { Properties }] of resourcesOf(template, 'AWS::CloudWatch::Alarm')) {
     if (!Properties.Metrics) continue;
@@ -46,7 +46,7 @@ const watchOneMetric = (template: Template): void => {
   }
 };
 
-/** For the emulator a reference to a secret is its name; in AWS it is its ARN, as is its Id. */
+/** For the emulator, a reference to a secret is the secret's name. In AWS it is the ARN, and so is the attribute Id. */
 const referToSecretsByArn = (template: Template): Template => {
   const secrets = new Set(
     resourcesOf(template, 'AWS::SecretsManager::Secret').map(([logicalId]) => logicalId),
@@ -56,10 +56,10 @@ const referToSecretsByArn = (template: Template): Template => {
   );
 };
 
-/** Seconds from one run of the sealer to the next, so that nothing waits for minutes. */
+/** Seconds from one run of the sealer to the next: few, so that nothing waits for minutes. */
 export const sealInterval = '2';
 
-/** All functions and callers share one machine, whose processors have more to do than to hash. */
+/** All functions and callers share one machine, whose processors have other work than to hash passwords. */
 const shareOneMachine = (template: Template): void => {
   for (const [, { Properties }] of resourcesOf(template, 'AWS::Lambda::Function')) {
     const { Variables = {} } = (Properties.Environment ?? {}) as { Variables?: object };
@@ -87,14 +87,14 @@ const changeStatements = (
   }
 };
 
-/** The rehearsal itself runs the sealer, which no schedule then does beside it. */
+/** The rehearsal runs the sealer by itself, so that no schedule may run it at the same time. */
 const runSealerByHand = (template: Template): void => {
   for (const [, { Properties }] of resourcesOf(template, 'AWS::Events::Rule')) {
     Properties.ScheduleExpression = 'rate(1 day)';
   }
 };
 
-/** The CDK's own function that empties a bucket before it is deleted. The emulator deletes full ones. */
+/** Leaves out the CDK's own function that empties a bucket before it is deleted: the emulator deletes full buckets. */
 const leaveOutEmptying = (template: Template): void => {
   const isOfProvider = (text: string) => text.includes('CustomS3AutoDeleteObjects');
   for (const [logicalId, { Type }] of Object.entries(template.Resources)) {
@@ -107,7 +107,7 @@ const leaveOutEmptying = (template: Template): void => {
   );
 };
 
-/** Statements on what a request says to KMS and Secrets Manager. */
+/** The actions whose statements have conditions on the content of requests to KMS and Secrets Manager. */
 const ofRequests = [
   'kms:Sign',
   'kms:GetPublicKey',
@@ -116,7 +116,9 @@ const ofRequests = [
   'secretsmanager:GetSecretValue',
 ];
 
-/** Of what a request says to these and to S3 the emulator knows no conditions, and refuses all of them. */
+/**
+ * The emulator does not know conditions on the content of these requests and of requests to S3, and refuses them all.
+ */
 const dropConditions = (template: Template): void => {
   changeStatements(template, 'AWS::S3::BucketPolicy', (statements) =>
     statements.filter(({ Sid }) => Sid !== 'WriteOnce'),
@@ -130,7 +132,7 @@ const dropConditions = (template: Template): void => {
   );
 };
 
-/** Changes what the emulator lacks or reads otherwise than AWS. */
+/** Changes the parts of a template that the emulator lacks or interprets differently from AWS. */
 export const adaptToEmulator = (template: Template): Template => {
   leaveOutEmptying(template);
   runSealerByHand(template);
@@ -140,7 +142,7 @@ export const adaptToEmulator = (template: Template): Template => {
   return referToSecretsByArn(template);
 };
 
-/** Gives an environment variable another value, in every function that has it. */
+/** Sets an environment variable to another value, in every function that has it. */
 export const withVariable =
   (name: string, value: string) =>
   (template: Template): Template => {
@@ -162,7 +164,7 @@ export const withFunction =
     return template;
   };
 
-/** Takes every permission on tables from a function's role, to see that it matters. */
+/** Removes every permission on tables from a function's role, to show that they are needed. */
 export const withoutTablePermissions =
   (functionName: string) =>
   (template: Template): Template => {

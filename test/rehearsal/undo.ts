@@ -20,7 +20,7 @@ const data =
 const inventorySince = async (place: Place, before: readonly string[]) =>
   (await takeInventory(place)).filter((name) => !before.includes(name));
 
-/** A password that production allows. */
+/** A password that is long enough for production. */
 const password = 'of fifteen or more';
 
 /** The settings of a production stack. */
@@ -52,13 +52,13 @@ export const deployProduction = async (proof: Proof): Promise<string> => {
   return deployment.stackName;
 };
 
-/** @throws {Error} where its stack is not deployed */
+/** @throws {Error} if its stack is not deployed */
 export const produced = ({ production: made }: Proof): Deployed => {
   if (made) return made;
   throw new Error('The stack for production is not deployed');
 };
 
-/** Locks the archive where the emulator has left that out, seals, pauses the seal, and resumes it. */
+/** Locks the archive if the emulator has left the lock out, seals, pauses the seal, and resumes it. */
 export const pauseSeal = async (proof: Proof): Promise<string> => {
   const { deployment, assembly } = produced(proof);
   const { place } = proof;
@@ -70,7 +70,7 @@ export const pauseSeal = async (proof: Proof): Promise<string> => {
   return locked + (await pauseAndResume(deployment, states, record));
 };
 
-/** @throws {NotProved} unless the run locks its archive */
+/** @throws {NotProved} if the run does not lock its archive */
 export const proveLock = async (proof: Proof): Promise<string> => {
   if (!proof.isLocked) throw new NotProved('--lock was not given');
   const { deployment } = produced(proof);
@@ -83,7 +83,7 @@ export const tellEvents = async (proof: Proof): Promise<string> => {
   return rehearseEvents(deployment, await register(deployment.api, { password }));
 };
 
-/** Destroys a production stack as infra/runbooks.md says: all its data must be left, and only they. */
+/** Destroys a production stack as infra/runbooks.md says: all its data must be left, and nothing else. */
 const destroyAndKeep = async (
   place: Place,
   assembly: Assembly,
@@ -103,7 +103,7 @@ const destroyAndKeep = async (
   return left;
 };
 
-/** Restores the tables to now, and puts back what is sealed later. @returns the settings of who takes them over */
+/** Restores the tables to now, and puts back entries that are sealed later. @returns the settings of the new stack */
 const restore = async ({ deployment, user }: Deployed) => {
   const { password } = user;
   const time = await restoreTables(deployment);
@@ -113,8 +113,8 @@ const restore = async ({ deployment, user }: Deployed) => {
 };
 
 /**
- * Restores the tables of the stack and undoes it by the lines of infra/runbooks.md, has a new one use the restored tables,
- * and deletes in the end what is kept.
+ * Restores the tables of the stack and destroys it by the lines of infra/runbooks.md, makes a new stack use the
+ * restored tables, and finally deletes everything that is kept.
  */
 export const restoreAndTakeOver = async (proof: Proof): Promise<string> => {
   const { place } = proof;
@@ -149,7 +149,7 @@ const deleteKept = async (place: Place, before: readonly string[]): Promise<void
   await noteRestored(place);
   await follow(linesWith('Undo', 'delete-table'), place);
   const left = await inventorySince(place, before);
-  // Secrets Manager keeps a deleted secret for a month, and nothing deletes a locked archive.
+  // Secrets Manager keeps a deleted secret for a month, and nobody can delete a locked archive.
   const others = left.filter((name) => !/^(kms|s3|secretsmanager|key|bucket|secret) /.test(name));
   requireThat(others.length === 0, `Left behind: ${others.join(', ')}`);
 };

@@ -1,4 +1,4 @@
-/** Updates a stack of the release before to what is at hand. */
+/** Updates a stack of the previous release to the code of this repository. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tagOf } from '../prove/names.ts';
@@ -12,7 +12,7 @@ import { requireThat } from './step.ts';
 import { changeTemplate } from './template.ts';
 import { root, temporaryFolder } from './workspace.ts';
 
-/** Deploys the release before with a user, updates it, and finds the user and the trail. */
+/** Deploys the previous release with a user, updates it, and finds the user and the trail. */
 export const updateRelease = async ({ place: given }: Proof): Promise<string> => {
   const place = { ...given, run: given.run ?? 'rehearsed' };
   const version = releases().at(-1) ?? '';
@@ -27,14 +27,14 @@ export const updateRelease = async ({ place: given }: Proof): Promise<string> =>
   return `from ${version}`;
 };
 
-/** The releases whose data a test keeps, in their order. */
+/** The releases whose data are kept for a test, in their order. */
 const releases = (): readonly string[] =>
   readdirSync(join(root, 'test/settings/released'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && /^\d+\.\d+\.\d+$/.test(entry.name))
     .map(({ name }) => name)
     .toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 
-/** Synthesises a stack by the code and the packages of a release. */
+/** Synthesises a stack with the code and the packages of a release. */
 const synthesiseRelease = async (place: Place, version: string): Promise<Assembly> => {
   const kept = `test/settings/released/${version}`;
   const commit = (await run('git', ['log', '-1', '--format=%H', '--', kept])).trim();
@@ -48,7 +48,7 @@ const synthesiseRelease = async (place: Place, version: string): Promise<Assembl
   writeFileSync(join(folder, `infra/deployments/${name}.json`), JSON.stringify(settings));
   const synth = `./node_modules/.bin/cdk synth --quiet --output out -c name=${name} -c v1ReservedConcurrency=none`;
   const install = 'npm ci --silent --no-audit --no-fund';
-  // The certificate of the emulator is not for the registry.
+  // The certificate of the emulator is not valid for the registry.
   const { NODE_EXTRA_CA_CERTS } = process.env;
   await run('sh', ['-c', `cd "$0" && ${install}`, folder], { env: { NODE_EXTRA_CA_CERTS } });
   await run('sh', ['-c', `cd "$0" && ${synth}`, folder], { env: place.env });

@@ -5,15 +5,15 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Everything that a rehearsal writes, the reports aside; ignored by git. */
+/** The folder of everything that rehearsals write, except the reports; ignored by git. */
 export const workspace = join(root, '.rehearsal');
 
-/** The folder of all that one rehearsal writes; kept until the next rehearsal, for its logs. */
+/** The folder of everything that one rehearsal writes; kept until the next rehearsal, because of its logs. */
 export const runFolder = join(workspace, 'run');
 
 /**
- * Where functions are unpacked: outside the repository, or they would find its node_modules and
- * package.json. Removed when this process ends.
+ * The folder where functions are unpacked: outside the repository, where they would find its node_modules and
+ * package.json. It is removed when this process ends.
  */
 export const temporaryFolder = mkdtempSync(join(tmpdir(), 'rehearsal-'));
 process.once('exit', () => rmSync(temporaryFolder, { recursive: true, force: true }));
@@ -27,11 +27,11 @@ export const emptyRunFolder = (): void => {
 export const account = '000000000000';
 export const region = 'eu-central-1';
 
-/** The environment of this process without anything that could lead to a real account. */
+/** The environment of this process without anything that could direct a command to a real account. */
 const withoutAws = () =>
   Object.entries(process.env).filter(([name]) => !/^(AWS|CDK|MINISTACK|NODE)_/.test(name));
 
-/** The environment of every command: Node 24, no settings of AWS but the emulator's. */
+/** The environment of every command: Node 24, and no settings of AWS except the settings of the emulator. */
 export const environment: Readonly<Record<string, string>> = {
   ...(Object.fromEntries(withoutAws()) as Record<string, string>),
   // The emulator takes this name for the root user of the account.
@@ -50,5 +50,5 @@ export const environment: Readonly<Record<string, string>> = {
   NO_COLOR: '1',
 };
 
-/** Whether it is `npm run rehearse -- long`. */
+/** Whether this is `npm run rehearse -- long`. */
 export const isLong = process.argv[2] === 'long';

@@ -1,8 +1,7 @@
 /**
- * `npm run soak`: 50 connections of mixed traffic for SOAK_SECONDS (120) against the local service
- * on a data folder of its own, with several runs of the sealer; then a restart, and everything
- * acknowledged is looked for in the tables and by logging in. Exits with 1 when an answer was wrong
- * or anything is missing.
+ * `npm run soak`: 50 connections of mixed traffic for SOAK_SECONDS (120) against the local service on a data folder of
+ * its own, with several runs of the sealer. After a restart it checks everything that was acknowledged, in the tables
+ * and by logging in. Exits with 1 when a response was wrong or anything is missing.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -18,11 +17,11 @@ import { checkPasswords, checkTables } from './verify.ts';
 const connections = 50;
 const seconds = Number(process.env.SOAK_SECONDS ?? 120);
 if (!(seconds >= 1 && seconds <= 3600)) throw new Error('SOAK_SECONDS must be from 1 to 3600');
-/** At least as long, and the memory of a warm process is compared. */
+/** Only a soak of at least this many seconds compares memory, because a shorter one does not warm the process up. */
 const warm = 60;
-/** Runs of the sealer that must be in it. */
+/** The least number of runs of the sealer in a soak. */
 const leastRuns = 3;
-/** At most this many times the memory at a quarter of the time counts as flat. */
+/** Memory counts as constant up to this many times the memory at a quarter of the time. */
 const allowedGrowth = 1.25;
 
 const folder = mkdtempSync(join(tmpdir(), 'accounts-soak-'));
@@ -32,13 +31,15 @@ const settings = {
   ADMIN_EMAIL: admin.email,
   ADMIN_PASSWORD: admin.password,
   BCRYPT_COST: process.env.BCRYPT_COST ?? '4',
-  // Several runs of the sealer are in it, however short it is.
+  // The sealer runs several times, however short the soak is.
   AUDIT_SEAL_INTERVAL: String(Math.ceil(seconds / 5)),
   // All of the traffic comes from one address.
   LOGIN_FAILURES_PER_ADDRESS: '0',
 };
 
-/** Enters the admin whom the start made, and of whom the clients know nothing. */
+/**
+ * Logs in as the admin whom the start created, and adds the admin to the findings: the clients do not know this admin.
+ */
 const logInAsAdmin = async (api: ApiClient, findings: Findings): Promise<string> => {
   const token = await logIn(api, admin);
   const { id, name, role } = (await api('GET', '/api/profile', { token })).body.data;
@@ -49,7 +50,7 @@ const logInAsAdmin = async (api: ApiClient, findings: Findings): Promise<string>
   return token;
 };
 
-/** Megabytes of a process that are in memory, every half second; none where the system does not say. */
+/** Megabytes of a process that are in memory, every half second; empty if the system does not report them. */
 const watchMemory = (pid: number) => {
   const samples: number[] = [];
   const timer = setInterval(() => {

@@ -1,4 +1,4 @@
-/** Clients that make requests at random, each of which has one right response. */
+/** Clients that send requests at random, each of which has exactly one correct response. */
 import { randomInt, randomUUID } from 'node:crypto';
 import { type ApiClient, uniqueEmail } from '../support/client.ts';
 import {
@@ -21,7 +21,7 @@ import {
 
 /** The findings of all clients, and the accounts and entries that they must have left. */
 export interface Findings {
-  /** Those that exist, as last acknowledged. */
+  /** The accounts that exist, as last acknowledged. */
   readonly accounts: Map<number, ModelUser>;
   /** How many audit entries there must be, by {@link entryKey}. */
   readonly entries: Map<string, number>;
@@ -34,13 +34,13 @@ export interface Means {
   readonly findings: Findings;
 }
 
-/** A client's own accounts: nobody else touches them, so that it knows what is in them. */
+/** A client's own accounts: no other client changes them, so that the client knows their state. */
 interface Client extends Means {
   accounts: Accounts;
   readonly tokens: Map<number, string>;
 }
 
-/** Accounts that a client keeps at most. */
+/** The most accounts of a client. */
 const maxAccounts = 20;
 
 const pick = <T>(items: readonly T[]): T | undefined => items[randomInt(Math.max(1, items.length))];
@@ -65,8 +65,8 @@ const enter = (
 };
 
 /**
- * Sends a command. A response that is not the model's is a violation, unless its status is
- * tolerated; then nothing was done.
+ * Sends a command. A response that differs from the model's is a violation, unless its status is tolerated; then the
+ * request has changed nothing.
  */
 const perform = async (client: Client, command: Command, ...tolerated: readonly number[]) => {
   const { api, adminToken, findings, tokens } = client;
@@ -112,7 +112,7 @@ const register = async (client: Client) => {
   await perform(client, { kind: 'register', user: newUser() });
 };
 
-/** All clients want the same address in the same second: one of them gets it. */
+/** All clients request the same address in the same second: only one of them gets it. */
 const contest = async (client: Client) => {
   await makeRoom(client);
   const email = `contested-${Math.floor(Date.now() / 1000)}@example.org`;
@@ -136,7 +136,7 @@ const logIn = async (client: Client) => {
 const failToLogIn = async (client: Client) => {
   const [, user] = randomInt(2) ? own(client) : [];
   const email = user?.email ?? uniqueEmail();
-  // Ten failures in a quarter of an hour and the account must wait; nothing is entered for that.
+  // After ten failures in a quarter of an hour the account must wait, which leaves no audit entry.
   await perform(client, { kind: 'login', email, password: 'wrong' }, 429);
 };
 
@@ -166,7 +166,7 @@ const subjectOf = (client: Client) => {
   return { account, admin: client.adminToken, memoryId: 0 };
 };
 
-/** The examples' service has its data in memory, and seals nothing; this one does. */
+/** The service of the examples has its data in memory, and seals nothing; this service seals. */
 const whereSealed = ({ definition: { uses }, status }: ExampleRequest): number =>
   uses.has('seal') ? 200 : uses.has('seal.request') ? 202 : status;
 
@@ -204,7 +204,7 @@ const inMemory = endpoints.filter(({ definition }) => definition.uses.has('memor
 const [creation] = inMemory.filter(({ status }) => status === 201);
 const others = inMemory.filter((example) => example !== creation);
 
-/** Makes a user of the in-memory variant, and does all with it that can be done, deletion last. */
+/** Creates a user of the in-memory variant, and calls every endpoint for the user, deletion last. */
 const useMemory = async (client: Client) => {
   const subject = subjectOf(client);
   if (!subject || !creation) return;
@@ -233,12 +233,12 @@ const actions: readonly (readonly [weight: number, act: (client: Client) => Prom
 ];
 const choices = actions.flatMap(([weight, act]) => Array.from({ length: weight }, () => act));
 
-/** Requests of one client at most, whatever the time. */
+/** The most requests of one client, whatever the time. */
 const maxActions = 1_000_000;
 
 /**
- * Makes requests at random until the deadline.
- * @param deadline of `performance.now()`
+ * Sends requests at random until the deadline.
+ * @param deadline a time of `performance.now()`
  */
 export const work = async (means: Means, deadline: number): Promise<void> => {
   const client: Client = { ...means, accounts: new Map(), tokens: new Map() };

@@ -1,4 +1,4 @@
-/** Compares the tables, in full, with what was acknowledged. */
+/** Compares all items of the tables with what was acknowledged. */
 import type { AuditEntry } from '../../lib/audit/entry.ts';
 import type { ApiClient } from '../support/client.ts';
 import type { ModelUser } from '../support/model.ts';
@@ -22,7 +22,7 @@ const checkUsers = (items: readonly Item[], { accounts, violations }: Findings):
 
 const loggedForm = /^\{.*"event":"audit-entry-not-written".*$/gm;
 
-/** Entries that could not be written in time and stand in the log instead, to be replayed. */
+/** Entries that could not be written in time, and are in the log instead, to be replayed. */
 const loggedEntries = (output: string): readonly AuditEntry[] =>
   [...output.matchAll(loggedForm)].map(([line]) => JSON.parse(line).entry);
 
@@ -35,7 +35,7 @@ const checkEntries = (
   const ids = new Set(stored.map(({ id }) => id));
   if (ids.size !== stored.length) violations.push('an audit id occurs twice');
   for (const entry of [...stored, ...logged.filter(({ id }) => !ids.has(id))]) {
-    // A request for a check of the seal is no change of a user: nobody counts these.
+    // A request for a check of the seal changes no user, and is not counted.
     if (entry.resource === 'audit-seal') continue;
     const key = entryKey(entry);
     found.set(key, (found.get(key) ?? 0) + 1);
@@ -46,7 +46,7 @@ const checkEntries = (
   }
 };
 
-/** @param output what the service wrote */
+/** @param output the output of the service */
 export const checkTables = async (
   engine: string,
   output: string,

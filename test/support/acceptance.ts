@@ -9,7 +9,7 @@ export interface AcceptanceService extends TestService {
 
 /**
  * A service for the tests of one file, which awaits it at its top. The service ends with the file.
- * 
+ *
  * The tests in test/functions also run against one deployed service, which all files share at the same time: these
  * tests look only at users and entries of their own. Together they fail to log in some thirty times; after a thousand
  * failures from one address the service would make them wait.

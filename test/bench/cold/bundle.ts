@@ -6,11 +6,11 @@ export interface Bundle {
   /** The file that Lambda loads. */
   readonly file: string;
   readonly bytes: number;
-  /** Paths of the modules of which something is in it, from the root of the repository. */
+  /** Paths, from the root of the repository, of the modules whose code is in the bundle. */
   readonly modules: readonly string[];
 }
 
-/** The bundles of files, in the folders of their names. @param outputs what esbuild says of them */
+/** The bundles of files, in the folders of their names. @param outputs the metadata of esbuild */
 export const bundlesIn = (
   folder: string,
   sources: readonly EntryFile[],

@@ -6,11 +6,11 @@ import type { MailMessage } from '../../../lib/options/mails/hand-over.ts';
 
 const invoke = fileURLToPath(new URL('invoke.ts', import.meta.url));
 
-/** What a function did in a process that knew nothing of it. Times are milliseconds. */
+/** The start of a function in a new process. Times are milliseconds. */
 export interface ColdStart {
   readonly import: number;
   readonly firstCall: number;
-  /** Processor time of both, which does not depend on what else the machine does. */
+  /** Processor time of loading and the first call, which does not depend on other work of the machine. */
   readonly processor: number;
   readonly answer: APIGatewayProxyStructuredResultV2;
   /** The parts of Node that the process has loaded. */
@@ -19,10 +19,10 @@ export interface ColdStart {
 
 export type Environment = Readonly<Record<string, string>>;
 
-/** The credentials that {@link lambdaEnvironment} gives: no service here checks them. */
+/** The credentials in {@link lambdaEnvironment}: no service here checks them. */
 export const credentials = { accessKeyId: 'ASIAEXAMPLE', sessionToken: 'session-token-example' };
 
-/** What Lambda sets for a function of a zip package, as far as the SDK looks at it. */
+/** The variables that Lambda sets for a function of a zip package, if the SDK reads them. */
 export const lambdaEnvironment: Environment = {
   AWS_LAMBDA_FUNCTION_NAME: 'cold-start',
   AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
@@ -34,7 +34,7 @@ export const lambdaEnvironment: Environment = {
   TZ: ':UTC',
 };
 
-/** Loads a bundle in a fresh process, with nothing in its environment but what is given. */
+/** Loads a bundle in a new process, whose environment has only the given variables. */
 export const coldStart = async (
   file: string,
   event: APIGatewayProxyEventV2 | MailMessage,

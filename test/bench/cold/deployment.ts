@@ -7,12 +7,12 @@ import { claimsWith, signToken } from '../../support/tokens.ts';
 import { type Environment, lambdaEnvironment } from './cold-start.ts';
 import { startSecretsManager } from './secrets-manager.ts';
 
-/** What a function finds when it starts: tables, the signing secret, its environment. */
+/** What a function needs when it starts: tables, the signing secret, and its environment. */
 export type Deployment = Awaited<ReturnType<typeof deploy>>;
 
 /**
  * Makes tables on a DynamoDB engine, and a signing secret.
- * @param hashCost of passwords; absent: the service's own
+ * @param hashCost the cost of password hashes; absent: the default of the service
  */
 export const deploy = async (engine: string, { hashCost }: { hashCost?: number } = {}) => {
   // The client that creates the tables runs in this process.
@@ -22,7 +22,7 @@ export const deploy = async (engine: string, { hashCost }: { hashCost?: number }
   const secret = randomUUID();
   const secretsManager = await startSecretsManager({ AWSCURRENT: { value: secret, age: 1000 } });
 
-  /** The environment that the stack gives a function: what it uses and no more. */
+  /** The environment that the stack gives a function: only what the function uses. */
   const environmentOf = (definition: FunctionDefinition): Environment => {
     const { permissions, uses } = definition;
     const { NODE_OPTIONS } = process.env;
@@ -33,14 +33,14 @@ export const deploy = async (engine: string, { hashCost }: { hashCost?: number }
       ...Object.fromEntries(used.map(({ name, variable }) => [variable, names[name]])),
       ...(uses.has('signing-secret') ? { JWT_SECRET_ID: 'signing-secret' } : {}),
       ...(uses.has('files') ? { STATIC_FILES: staticFilesFolder() } : {}),
-      // Tests are patient, for machines that have other work; a benchmark is not.
+      // Tests wait longer, for machines that have other work; a benchmark does not.
       ...(NODE_OPTIONS ? { NODE_OPTIONS } : {}),
       ...(hashCost ? { BCRYPT_COST: String(hashCost) } : {}),
     };
   };
 
   return {
-    /** An administrator's, of the user with the id 1. */
+    /** The token of an administrator, who is the user with the id 1. */
     token: signToken(claimsWith({ role: 'admin' }), secret),
     environmentOf,
     /** The headers of the requests to Secrets Manager so far. */

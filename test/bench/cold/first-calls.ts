@@ -2,7 +2,7 @@ import { gatewayEvent } from '../../support/event.ts';
 import { endpoints, exampleEvent, type Subject } from '../../support/examples.ts';
 
 const person = { name: 'Some One', password: 'a password' };
-/** Whom the examples act on: the caller, another user, and one who is deleted. */
+/** The users on whom the examples act: the caller, another user, and a user who is deleted. */
 const people = [
   { ...person, id: 1, email: 'some@example.org' },
   { ...person, id: 2, email: 'other@example.org' },
@@ -16,14 +16,14 @@ const others: Readonly<Record<string, 1 | 2>> = {
 
 /**
  * The calls that create the users on whom {@link firstCall} acts, one after the other.
- * @param token an administrator's
+ * @param token the token of an administrator
  */
 export const createPeople = (token: string) =>
   people.map((json) => gatewayEvent({ path: '/api/users', token, json }));
 
 /**
- * The first request that a function is sent: the example of its first route.
- * @param token an administrator's, of the user with the id 1
+ * The first request to a function: the example of its first route.
+ * @param token the token of an administrator, who is the user with the id 1
  */
 export const firstCall = (name: string, token: string) => {
   const example = endpoints.find(({ definition }) => definition.name === name);

@@ -13,7 +13,7 @@ const answer = await handler(JSON.parse(event), context);
 const answered = performance.now();
 const { user, system } = process.cpuUsage(before);
 
-// What Node has loaded of itself: not documented, and needed by nobody but tests.
+// The parts of itself that Node has loaded: an undocumented property, which only tests need.
 const { moduleLoadList } = process as unknown as { moduleLoadList: readonly string[] };
 const result = {
   import: loaded - start,

@@ -9,11 +9,11 @@ export interface StoredSecret {
 
 export type SecretsManager = Awaited<ReturnType<typeof startSecretsManager>>;
 
-/** Answers GetSecretValue with one secret, as Secrets Manager does, and nothing else. */
+/** Responds to GetSecretValue with one secret, as Secrets Manager does, and to nothing else. */
 export const startSecretsManager = async (
   secret: { readonly AWSCURRENT: StoredSecret } & Readonly<Record<string, StoredSecret>>,
 ) => {
-  /** The headers of every request so far, and the stages that they asked for. */
+  /** The headers of every request so far, and the stages that the requests named. */
   const requests: IncomingHttpHeaders[] = [];
   const stages: string[] = [];
   const now = Date.now();

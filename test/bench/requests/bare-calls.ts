@@ -1,4 +1,4 @@
-/** What the measured requests cannot do without, by the bare libraries; bundled as functions are. */
+/** The calls that the measured requests cannot avoid, by the bare libraries; bundled as functions are. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
@@ -10,8 +10,8 @@ import {
 import { compare, hash } from 'bcryptjs';
 
 /**
- * A client for each kind of call, as each function has its own: a connection that has carried
- * small answers before brings large ones sooner from dynoxide.
+ * A client for each kind of call, as each function has its own client: on a connection that has carried small responses
+ * before, dynoxide sends large responses sooner.
  */
 const makeClient = () => DynamoDBDocumentClient.from(new DynamoDBClient({}));
 const getting = makeClient();
@@ -54,7 +54,7 @@ export const query = (table: string, userId: number, limit: number) =>
     }),
   );
 
-/** Everybody whom one request gives. */
+/** All users whom one request returns. */
 export const listUsers = (table: string) =>
   querying.send(
     new QueryCommand({

@@ -1,2 +1,2 @@
-/** Nothing at all. */
+/** A handler that does nothing. */
 export const handler = async () => ({ statusCode: 204 });
