@@ -8,8 +8,8 @@ const { api, adminToken, jwtSecret } = await serviceForThisFile();
 
 const sound = signToken(claimsWith(decodeJwt(adminToken)), jwtSecret);
 
-// What else is wrong with a header or a token stands in endpoint.test.ts and token.test.ts of lib;
-// test/support/every-endpoint.ts tries a forged and an expired one at each route.
+// Other faults of a header or a token are tested in endpoint.test.ts and token.test.ts of lib;
+// test/support/every-endpoint.ts tries a forged and an expired token at each route.
 describe('GET /api/profile', () => {
   it.each([
     ['No token provided', 'the scheme and a space, which the header loses', 'Bearer '],

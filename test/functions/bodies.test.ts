@@ -20,7 +20,7 @@ const agent = uniqueAgent();
 const mark = randomUUID();
 const markedEmail = () => `${randomUUID()}@${mark}`;
 
-/** All that the requests could have changed or left behind. */
+/** Everything that the requests could have changed or left behind. */
 const state = async () => ({
   user: (await api('GET', `/api/users/${user.id}`, { token: user.token })).body,
   memoryUser: (await api('GET', `/api/v1/users/${memoryUser.id}`)).body,
@@ -31,7 +31,7 @@ const state = async () => ({
   entries: await entriesOf(service, agent),
 });
 
-/** A value of each field that its rules refuse, and how. */
+/** For each field, a value that its rules refuse, and the message. */
 const refusedValues = {
   name: ['x'.repeat(101), 'name must be at most 100 characters'],
   email: ['x'.repeat(192), 'email must be at most 191 characters'],
@@ -39,7 +39,7 @@ const refusedValues = {
 } as const;
 const commonFields = Object.keys(refusedValues) as (keyof typeof refusedValues)[];
 
-/** The endpoints that take a JSON body, ready to be called. */
+/** The endpoints that take a JSON body, with functions that call them. */
 const takingBodies = endpoints.flatMap((example) => {
   const { route, method, path, json } = example;
   if (!json) return [];
@@ -50,7 +50,7 @@ const takingBodies = endpoints.flatMap((example) => {
     {
       title: route,
       fields: commonFields.filter((field) => fields.includes(field)),
-      /** A body with which nothing is wrong. */
+      /** A valid body. */
       sound: () => ({ ...json(subject), name: 'n', email: markedEmail(), password: 'p' }),
       send: ({ headers, ...request }: Pick<ApiRequestOptions, 'json' | 'body' | 'headers'>) =>
         api(method, target, {
@@ -76,7 +76,7 @@ const toNoFields: Readonly<Record<string, readonly [status: number, body: unknow
   'PATCH /api/v1/users/{id}': [200, expect.objectContaining({ name: 'Some One' })],
 };
 
-// The rules of bodies stand in test/lib/http/json-body.test.ts: here each endpoint obeys them.
+// The rules for bodies are tested in test/lib/http/json-body.test.ts; these tests check that each endpoint obeys them.
 describe.each(takingBodies)('$title', ({ title, send }) => {
   it('answers no body like an empty object', async () => {
     const answers = [await send({}), await send({ json: {} })];

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 import { endpoints } from '../../functions/contracts.ts';
 
-/** The messages and fields of the specification. Tests in test/faults find in responses what the contracts say. */
+/**
+ * The messages and fields that the specification names. Tests in test/faults check that responses follow the contracts.
+ */
 it.each<[string, string, string]>([
   ['POST /api/auth/register', 'Error registering user', 'insertErr'],
   ['POST /api/login', 'Error checking user', 'err'],

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parseAst } from 'vitest/node';
 
-// Pages keep arrows, because their bundles have no byte to spare for the longer form.
+// Pages keep arrow functions, because their bundles must not grow by the longer form.
 const files = globSync('{functions,infra,lib}/**/*.ts', {
   exclude: ['functions/{console,docs}/web/**'],
 });
@@ -17,9 +17,9 @@ interface Part {
   readonly name: string;
   readonly kind: 'function' | 'arrow' | 'other';
   readonly isExported: boolean;
-  /** Whether it is run for what it does, and names nothing. */
+  /** Whether the statement is run for its effect, and declares no name. */
   readonly runs: boolean;
-  /** The names that it uses and does not declare itself, in the order of the text. */
+  /** The names that the statement uses and does not declare itself, in the order of the text. */
   readonly names: readonly string[];
 }
 
@@ -28,7 +28,7 @@ const isNode = (value: unknown): value is Node =>
 
 const childrenOf = (node: Node): readonly Node[] => Object.values(node).flat().filter(isNode);
 
-/** A node and all below it. */
+/** A node and all nodes below it. */
 const within = (node: Node): readonly Node[] => [node, ...childrenOf(node).flatMap(within)];
 
 /** The fields of a node that are nodes. */
@@ -51,7 +51,7 @@ const declaredBy = (node: Node): readonly string[] => {
   return [id ?? [], param ?? [], params].flat().flatMap(boundBy);
 };
 
-/** The names in a node that only say which property is meant. */
+/** The names in a node that only name a property. */
 const propertyNames = (node: Node): readonly (Node | undefined)[] => {
   const { key, property } = fieldsOf(node);
   const { computed, shorthand } = node as { readonly computed?: boolean; shorthand?: boolean };
@@ -85,8 +85,9 @@ const partOf = (statement: Node): Part => {
 };
 
 /**
- * The places where a file does not read from its exports down: exports and what runs first, helpers below what uses
- * them, in the order of use. Constants and typed arrows stand where they are evaluated.
+ * The places where a file cannot be read from top to bottom: exports and statements that run come first, and each
+ * helper follows the code that uses it, in the order of use. Constants and typed arrows are placed where they are
+ * evaluated.
  */
 const findingsIn = (source: string): readonly string[] => {
   const statements: readonly Node[] = parseAst(source, { lang: 'ts' }).body;
@@ -108,7 +109,7 @@ const findingsIn = (source: string): readonly string[] => {
     return users.length > 0 && users.every((user) => placeOf(user) > placeOf(helper));
   });
   const swapped = parts.flatMap((part) => {
-    // A helper that others use as well may stand anywhere below the first of them.
+    // A helper with several users may be anywhere below the first of them.
     const own = part.names.flatMap((name) =>
       helpers.filter((helper) => helper.name === name && usersOf(helper).length === 1),
     );

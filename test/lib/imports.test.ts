@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
 
-// Pages import the sources of functions/console/web, and Node never does.
+// Only pages import the sources of functions/console/web; Node never does.
 const files = globSync('{functions,lib}/**/*.ts', { exclude: ['functions/console/web/**'] });
 const ours = /(?<!node_modules.*)\/(?:functions|lib)\/[\w./-]+\.ts/;
 
@@ -10,7 +10,7 @@ afterAll(() => {
   process.env = environment;
 });
 
-/** Notes in a list each variable that our own code reads, and where. */
+/** Adds to a list each variable that our own code reads, and the place of the read. */
 const watchEnvironment = (reads: string[]): void => {
   process.env = new Proxy(environment, {
     get: (variables, name: string) => {

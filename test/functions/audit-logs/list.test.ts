@@ -31,7 +31,7 @@ const readAll = async (query: string): Promise<readonly Entry[]> => {
   return pages.flatMap(({ answer }) => answer.body.data);
 };
 
-/** A user of whom there are entries CREATE, LOGIN, and then UPDATE as often as asked. */
+/** A user with audit entries CREATE and LOGIN, followed by a given number of entries UPDATE. */
 const userWithEntries = async (updates: number): Promise<Account> => {
   const account = await register(api);
   await logIn(api, account);
@@ -57,7 +57,7 @@ describe('GET /api/admin/audit-logs', () => {
     const names = ['created', 'failed', 'logged in', 'renamed', 'promoted', 'made another'];
 
     const wholeStory = 'made another, promoted, renamed, logged in, failed, created';
-    // An hour ahead of UTC.
+    // The same time, written with an offset of one hour ahead of UTC.
     const ahead = (text = '') =>
       new Date(Date.parse(text) + 3_600_000).toISOString().replace('Z', '%2B01:00');
 
@@ -123,7 +123,7 @@ describe('GET /api/admin/audit-logs', () => {
     );
   });
 
-  /** A response in the form that an Accept header asks for, and the entries that it left. */
+  /** A response in the form that an Accept header names, and the entries that the request left. */
   const getAs = async (accept: string, query = '') => {
     const agent = uniqueAgent();
     const headers = { accept, 'user-agent': agent };

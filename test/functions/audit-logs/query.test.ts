@@ -3,7 +3,7 @@ import { list } from '../../../functions/audit-logs/contract.ts';
 import { checkQuery } from '../../../lib/http/endpoint.ts';
 import { gatewayEvent } from '../../support/event.ts';
 
-/** What a query as it stands in a URL comes to, or the message that refuses it. */
+/** The parsed query for the raw text of a query in a URL, or the message that refuses it. */
 const outcomeOf = (rawQueryString: string, accept = '*/*'): unknown => {
   const claims = { id: 1, role: 'admin' };
   const event = { ...gatewayEvent({ headers: { accept } }), rawQueryString, claims };
@@ -90,7 +90,7 @@ describe('The audit query is refused', () => {
 
   it.each([
     ['since=yesterday', /^since must be a date such as /],
-    // A plus that is not encoded is a space.
+    // A plus sign that is not encoded means a space.
     ['until=2026-11-20T09:00:00+01:00', /^until must be a date such as /],
   ])('with the times %s', (query, message) => {
     expect(outcomeOf(query)).toMatch(message);

@@ -53,7 +53,7 @@ const remove = async ({ id }: { readonly id: unknown }): Promise<void> => {
   await table.send(new DeleteCommand({ TableName, Key: { id } }));
 };
 
-/** Has the function take the records of all changes since the last time. */
+/** Invokes the function with the records of all changes since the last call. */
 const publish = async (alter: (change: StreamRecord) => StreamRecord = (each) => each) =>
   handler({ Records: (await nextRecords()).map(alter) });
 
@@ -122,7 +122,7 @@ describe('A new entry', () => {
   });
 });
 
-/** An entry, and what somebody does to it once its event is out. */
+/** Writes an entry, and changes it after its event was published. */
 const alter = async (change: object) => {
   const before = await write();
   await publish();

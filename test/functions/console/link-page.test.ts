@@ -34,7 +34,7 @@ describe('The page of a mailed link', () => {
   it.each([
     ['reset', ['New password', 'New password, once more']],
     ['verify', ['Password of your account']],
-    // Whoever is invited has none yet.
+    // An invited user has no password yet.
     ['invitation', ['Password', 'Password, once more']],
   ] as const)('names the passwords that it asks for: %s', (page, labels) => {
     const found = [...render({}, page).matchAll(/<label [^>]*>([^<]*)/g)].map(([, label]) => label);
@@ -48,7 +48,7 @@ describe('The page of a mailed link', () => {
 
   it.each([
     ['invitation', { SESSION_DAYS: '30' }, true],
-    // There are no auditors.
+    // Without sessions, there are no auditors.
     ['invitation', {}, false],
     ['invitation', { SESSION_DAYS: '30', CONSOLE: 'off' }, false],
     ['invitation', { SESSION_DAYS: '30', RETURN_URL: 'my-app://x' }, false],

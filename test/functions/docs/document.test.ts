@@ -5,7 +5,7 @@ import { serviceForThisFile } from '../../support/acceptance.ts';
 
 const { api } = await serviceForThisFile();
 const path = '/openapi.json';
-/** In a rehearsal only the gateway knows its name. */
+/** In a rehearsal only the gateway knows the name of the server. */
 const server = process.env.SERVICE_URL
   ? /^https:\/\/[\w.-]+$/
   : /^http:\/\/(127\.0\.0\.1|localhost):\d+$/;

@@ -16,7 +16,7 @@ const { text: page, headers } = await api('GET', '/docs');
 const all = (pattern: RegExp, text = page): readonly string[] =>
   [...text.matchAll(pattern)].map(([, found = '']) => found);
 
-/** The bytes as they are sent, which fetch would decode. */
+/** The bytes as they are sent, because fetch would decompress them. */
 const rawGet = async (path: string, acceptEncoding?: string) => {
   const request = (url.startsWith('https:') ? getSecurely : get)(url + path, {
     headers: acceptEncoding === undefined ? {} : { 'accept-encoding': acceptEncoding },

@@ -13,6 +13,6 @@ it('GET /api/admin/settings names every setting of the service with its value an
   expect(body.data).toContainEqual({ name: 'accounts', value: 'open', default: 'open' });
   expect(body.data).toContainEqual({ name: 'sessionDays', value: 0, default: 0 });
   expect(body.data).toContainEqual({ name: 'mailFrom', value: '', default: '' });
-  // One machine always seals, which a deployment does not by default.
+  // The service on one machine always seals; a deployment by default does not.
   expect(body.data).toContainEqual({ name: 'auditSeal', value: 'on', default: 'off' });
 });

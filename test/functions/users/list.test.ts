@@ -41,7 +41,7 @@ describe('GET /api/users', () => {
 
   it('goes on after a user who was deleted since the page was read', async () => {
     const [gone, next] = [await register(api), await register(api)];
-    /** The page that ends with the user, unless another test has deleted a user meanwhile. */
+    /** The page that ends with the user; false if another test has deleted a user meanwhile. */
     const readToThere = async () => {
       const pages = await readPages(api, '/api/users?limit=1000', { token: first.token });
       const [found] = pages.filter(({ answer }) => idsOf(answer.body).includes(gone.id));
@@ -65,7 +65,7 @@ describe('GET /api/users', () => {
     expect(lists.slice(0, -1).every((page) => page.length === 2)).toBe(true);
     expect(new Set(idsOf(users)).size).toBe(users.length);
     expect(idsOfMine(users)).toEqual(mine.map(({ id }) => id).reverse());
-    // Ids are taken before users are stored: of two who register at once, either may be the older.
+    // Ids are taken before users are stored: of two users who register at the same time, either may have the lower id.
     const times = users.map(({ created_at }) => created_at);
     expect(times).toEqual(times.toSorted().reverse());
   });
@@ -155,7 +155,7 @@ describe('GET /api/users', () => {
 
     const admins: ListedUser[] = pages.flatMap(({ answer }) => answer.body);
     expect(new Set(admins.map(({ role }) => role))).toEqual(new Set(['admin']));
-    // Other files make admins and users of them meanwhile.
+    // Tests of other files make users admins meanwhile.
     const owner = all.find(({ email }) => email === service.admin.email);
     expect(admins).toContainEqual(owner);
   });

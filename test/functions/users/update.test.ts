@@ -100,7 +100,7 @@ describe('PUT /api/users/{id}', () => {
 });
 
 describe('PUT /api/users/{id} by whoever made the user by POST /api/users', () => {
-  /** The token of whoever made a user, and the user. */
+  /** The token of a user who has made another user, and the other user. */
   const makerAndMade = async () => {
     const { token } = await register(api);
     return { token, made: await makeUser(api, token) };

@@ -8,7 +8,7 @@ const { api } = await serviceForThisFile();
 const post = (json: unknown) => api('POST', '/api/v1/users', { json });
 const notFound = refusal(404, 'User not found');
 
-// test/properties/in-memory-users.test.ts compares all six operations with a model; here are the exact responses.
+// test/properties/in-memory-users.test.ts compares all six operations with a model; these tests check exact responses.
 describe('POST /api/v1/users', () => {
   it('answers 201 with the new user, whose name and email are kept as they were given', async () => {
     const fields = { name: ' Ada ', email: ` no address ${randomUUID()} ` };

@@ -47,7 +47,7 @@ const isOpen = (session: Session) =>
     () => false,
   );
 
-/** A user whom somebody else has made, with two sessions. */
+/** A user whom another caller has created, with two sessions. */
 const newUser = async (fields: Partial<StoredUser> = {}) => {
   const password_hash = await hashPassword('right');
   const own = { password_hash, email_verified: true, made_by: 1, ...fields };
@@ -199,7 +199,7 @@ describe('A second factor', () => {
       expect([factor_secret === undefined, recovery_codes?.size]).toEqual(
         isRemoved ? [true, undefined] : [false, 10],
       );
-      // What the old ones were good for is over.
+      // The previous recovery codes are no longer valid.
       expect(await outcomeOf(change(await byCode(spare)))).toBe(isRemoved ? none : wrong);
     },
   );

@@ -50,7 +50,7 @@ type Caller =
   | 'itself, an admin until just now'
   | 'an admin, of an admin';
 
-/** What the token of a caller says, and the store no longer. */
+/** Claims of a caller's token that no longer agree with the store. */
 const claimed: Partial<Record<Caller, Pick<StoredUser, 'role'>>> = {
   'itself, an admin until just now': { role: 'admin' },
 };

@@ -61,7 +61,7 @@ describe('A current password', () => {
   });
 
   it('has to wait when others reach the limit while it is checked', async () => {
-    // Holds back the second read of the counts.
+    // This holds back the second read of the counts.
     const [outcome, others] = await overtake(
       proxy,
       'BatchGetItem',

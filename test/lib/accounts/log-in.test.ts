@@ -13,7 +13,7 @@ import { insertedUser } from '../../support/stored-user.ts';
 const { proxy, ...tables } = await proxiedTablesForThisFile();
 const logged = vi.spyOn(console, 'error').mockReturnValue();
 beforeEach(() => {
-  // The service's clock stands still unless a test moves it.
+  // The service's clock is stopped, and only tests move it.
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
   vi.stubEnv('JWT_SECRET', 'x'.repeat(40));
   vi.stubEnv('LOGIN_FAILURES_PER_ACCOUNT', '2');
@@ -32,14 +32,14 @@ const pass = (seconds: number) => vi.setSystemTime(Date.now() + 1000 * seconds);
 const newUser = async (fields: Partial<StoredUser> = {}) =>
   insertedUser({ password_hash: await hashPassword('right'), ...fields });
 
-/** Where logins of one test come from. */
+/** A new source for the logins of one test. */
 const newSource = () => {
   const [network = '', user_agent = ''] = [randomUUID(), randomUUID()];
   const ip_address = `2001:db8:${network.slice(0, 4)}:${network.slice(4, 8)}::1`;
   return { ip_address, user_agent, request_id: randomUUID() };
 };
 
-/** The code of the refusal of a login. */
+/** The code of the error that refuses a login. */
 const attempt = (email: string, source: ReturnType<typeof newSource>, password = 'wrong') =>
   logIn({ email, password }, source).catch(({ code }) => code as string);
 const tooMany = 'TOO_MANY_ATTEMPTS';
@@ -50,14 +50,14 @@ const attempts = async (times: number, email: string, source: ReturnType<typeof 
   return codes;
 };
 
-/** The details of the entries of logins from a source and whose they are, by their waits. */
+/** The details of the entries of logins from a source, with their users, in the order of their waits. */
 const entriesOf = async ({ user_agent }: ReturnType<typeof newSource>) =>
   (await scanAudit(inject('engine'), tables.audit))
     .filter((entry) => entry.user_agent === user_agent)
     .map(({ user_id, details }) => ({ user_id, ...JSON.parse(details ?? '') }))
     .sort((a, b) => (a.waits_until ?? '').localeCompare(b.waits_until ?? ''));
 
-/** The time in so many seconds, by the second. */
+/** The time after some seconds, rounded down to a second. */
 const inSeconds = (seconds: number) =>
   new Date(1000 * (Math.floor(Date.now() / 1000) + seconds)).toISOString();
 
@@ -135,7 +135,7 @@ describe('A login with the right password', () => {
   it('has to wait, which its entry says, when others reach the limit while it is checked', async () => {
     const [{ id, email }, source] = [await newUser(), newSource()];
 
-    // Holds back the read of the user, after the read of the counts.
+    // This holds back the read of the user, which follows the read of the counts.
     const [code] = await overtake(
       proxy,
       'GetItem',

@@ -3,7 +3,7 @@ import { type Asking, type Operation, requireAllowed } from '../../../lib/accoun
 import { isPublic } from '../../../lib/contract/contract.ts';
 import type { DomainError } from '../../../lib/ground/errors.ts';
 
-// Only where there are sessions, there are auditors.
+// There are auditors only if there are sessions.
 beforeEach(() => void vi.stubEnv('SESSION_DAYS', '90'));
 afterEach(() => vi.unstubAllEnvs());
 
@@ -11,7 +11,7 @@ const nobody = { isSelf: false, mayBeMaker: false };
 const user = { ...nobody, role: 'user', isAuditor: false } as const;
 const auditor = { ...user, isAuditor: true } as const;
 const admin = { ...user, role: 'admin' } as const;
-/** The kinds of callers, as columns. */
+/** The kinds of callers, which are the columns. */
 const callers = {
   'nobody known': nobody,
   'another user': user,

@@ -37,7 +37,7 @@ const totp = { factor_secret: 'a secret', factor_step: 1 };
 const noTotp = { factor_secret: undefined, factor_step: undefined };
 const passkeys = [passkeyOf('kept')];
 
-/** The factors that an account has, as columns. */
+/** The factors that an account may have, which are the columns. */
 const accounts = {
   nothing: { ...noTotp, passkeys: undefined },
   TOTP: { ...totp, passkeys: undefined },
@@ -48,16 +48,16 @@ const accounts = {
 interface Row {
   /** The factors of the account when the session begins. */
   readonly with: object;
+  /** The factor by which the session began; absent: it began by a password or an identity alone. */
   readonly began?: FactorUsed;
   /** Whether TOTP is enrolled in the session. */
   readonly enrols?: true;
-  /** Whether the session has the standing of its user from the beginning, where admins need a factor. */
+  /** Whether the session has its user's standing from the beginning, if admins need a factor. */
   readonly first: boolean;
-  /** The same later, by the factors that the account has then, in the order of the columns. */
+  /** Whether it has the standing later, with the factors that the account then has, in the order of the columns. */
   readonly later: readonly [boolean, boolean, boolean, boolean];
 }
 
-/** How a session began: without `began` by a password or an identity alone. */
 const both = [passkeyOf('removed'), ...passkeys];
 const [yes, no] = [true, false];
 // biome-ignore format: a table
@@ -76,7 +76,7 @@ const persons = {
   'an auditor': { role: 'user', auditor: true },
 } as const;
 
-/** An endpoint for admins and auditors alone. */
+/** An endpoint that only admins and auditors may call. */
 const readsTrail = testEndpoint({ may: 'audit' }, () => ({ statusCode: 200 }));
 const outcomeOf = async (token: string): Promise<string> => {
   const { statusCode, headers } = await readsTrail(gatewayEvent({ token }), {});
@@ -95,12 +95,12 @@ const enrol = async (id: number, token: string) => {
 
 interface Case {
   readonly person: keyof typeof persons;
-  /** The setting while the session begins, and later. */
+  /** The setting when the session begins, and the setting later. */
   readonly then: string;
   readonly now: string;
 }
 
-/** Begins a session while a setting is in force, after which its account changes. */
+/** Begins a session while a setting is in force; then the factors of its account change. */
 const begin = async ({ person }: Case, row: Row, account: keyof typeof accounts) => {
   const user = await insertedUser({ password_hash, ...persons[person], ...row.with });
   const { token, refreshToken = '' } = await beginSession(user, source, row.began);
@@ -113,12 +113,12 @@ const settings = ['off', 'optional', 'admins'] as const;
 const cases = settings.flatMap((then) =>
   settings.flatMap((now): Case[] => [
     { person: 'an admin', then, now },
-    // Elsewhere auditors need no factor either.
+    // With the other settings, auditors need no factor either.
     ...(now === 'admins' ? [{ person: 'an auditor', then, now } as const] : []),
   ]),
 );
 const columns = Object.keys(accounts) as (keyof typeof accounts)[];
-/** Where the option is off, nobody enrols. */
+/** While the option is off, nobody can enrol. */
 const cellsOf = ({ then }: Case) =>
   Object.entries(rows)
     .filter(([, { enrols }]) => !enrols || then !== 'off')
@@ -126,7 +126,7 @@ const cellsOf = ({ then }: Case) =>
       columns.map((has, i) => ({ began, row, has, later: row.later[i] === yes })),
     );
 
-/** The role in the token of a session, by whether it has the standing of its user where admins need a factor. */
+/** The role in the token of a session, depending on whether it has its user's standing if admins need a factor. */
 const roleUnder = (setting: string, { person }: Case, stands: boolean) =>
   stands || setting !== 'admins' ? persons[person].role : 'user';
 

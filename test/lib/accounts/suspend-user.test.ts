@@ -68,7 +68,7 @@ it.each(links)(
     const before = await isValid(link.kind, token);
 
     await suspendUser(user.id, admin.id, source);
-    // A link that was requested before the suspension, and is mailed after it.
+    // A link that was requested before the suspension, and whose mail is sent after it.
     const late = await makeLinkToken(link);
     const suspended = await isValid(link.kind, late);
     await liftSuspension(user.id, admin.id, source);

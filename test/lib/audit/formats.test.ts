@@ -36,7 +36,7 @@ describe('writePage', () => {
   });
 
   it.each([
-    // Runs in no spreadsheet, and is read back as it was.
+    // No spreadsheet runs this text as a formula, and it is read back unchanged.
     ['1=1', '1=1'],
     ['a - b', 'a - b'],
     [' =1', ' =1'],
@@ -48,7 +48,7 @@ describe('writePage', () => {
     ['two\rlines', '"two\rlines"'],
     ['X11; Linux', '"X11; Linux"'],
     ['a\tb', '"a\tb"'],
-    // Begins like a formula.
+    // The text begins like a formula.
     ['=1+1', '"\'=1+1"'],
     ['+1', '"\'+1"'],
     ['-1', '"\'-1"'],
@@ -56,11 +56,11 @@ describe('writePage', () => {
     ['＝1', '"\'＝1"'],
     ['=1,"2"', '"\'=1,""2"""'],
     ['"=1"', '"\'""=1"""'],
-    // A spreadsheet may take away a tab or a CR.
+    // A spreadsheet may remove a tab or a CR.
     ['\ta', '"\'\ta"'],
     ['\t=1', '"\'\t\'=1"'],
     ['\r=1', '"\'\r\'=1"'],
-    // Has a formula where some spreadsheets begin a cell or a row, whatever the quotes around it.
+    // The text contains a formula where some spreadsheets begin a cell or a row, even within quotes.
     ['Mozilla;=1+cmd|', '"Mozilla;\'=1+cmd|"'],
     ['a;"=1"', '"a;\'""=1"""'],
     ['a\t+1', '"a\t\'+1"'],

@@ -1,4 +1,4 @@
-/** The audit query over entries that somebody wrote into the table past the service. */
+/** Queries of an audit trail with entries that somebody has written directly into the table. */
 import { type AttributeValue, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { nextPage, serviceForThisFile } from '../../support/acceptance.ts';
@@ -7,12 +7,12 @@ import { engineClient } from '../../support/stored-items.ts';
 
 const service = await serviceForThisFile();
 const { adminToken: token } = service;
-// No document promises what these look like.
+// No document defines such entries, so that their responses are not compared with the contract.
 const api = apiClient(service.url);
 
 type Item = Readonly<Record<string, AttributeValue>>;
 
-/** One of user 5 about user 17, as far as nothing else is given, in all indexes. */
+/** By default an entry of user 5 about user 17, which all indexes contain. */
 const oddItem = (i: number, fields: Item): Item => {
   const id = `${9_000_000_000_000_000 + i}`;
   const created_at = `2026-03-01T00:00:00.${String(i).padStart(3, '0')}Z`;
@@ -41,7 +41,7 @@ const items: readonly Item[] = [
   oddItem(1, { ip_address: bytes, details: { M: { a: { L: [bytes, { N: '1' }] } } } }),
   oddItem(2, { id: { N: '12345678901234567890123456789012345678' } }),
   oddItem(3, { id: { N: '-1.5' }, resource_id: { N: '17' } }),
-  // In a row, under one key, in one partition and over several.
+  // Entries that are adjacent, have the same key, and are in one partition or several.
   ...[10, 11, 12, 18, 26].map((i) => oddItem(i, { created_at_id: { S: sameKey } })),
   oddItem(13, { created_at_id: { S: '[1]' } }),
   oddItem(14, { created_at_id: { S: '\u{1f600}' } }),
@@ -63,14 +63,14 @@ const forms = {
 };
 type Form = keyof typeof forms;
 
-/** The ids of all entries of a query, page by page. */
+/** The ids of all entries of a query, which is read page by page. */
 const readAll = async (accept: Form, query: string) => {
   const ids: string[] = [];
   let path: string | undefined = `/api/admin/audit-logs?${query}`;
   for (let pages = 0; path && pages < 100; pages += 1) {
     const answer = await api('GET', path, { token, headers: { accept } });
     expect([answer.status, answer.status === 200 ? '' : answer.text]).toEqual([200, '']);
-    // What Lambda takes of a response.
+    // The most bytes that Lambda accepts as a response.
     expect(Buffer.byteLength(JSON.stringify(answer.text))).toBeLessThan(4_100_000);
     ids.push(...forms[accept](answer.text));
     path = nextPage(answer);
@@ -81,7 +81,7 @@ const readAll = async (accept: Form, query: string) => {
 const idsOf = (entries: readonly Item[]) => entries.map(({ id }) => String(id?.N));
 
 describe('A query of the trail fails at no entry that somebody wrote past the service,', () => {
-  // They are in the order of their keys: test/lib/dynamodb/page.test.ts.
+  // The order of the keys is tested in test/lib/dynamodb/page.test.ts.
   it.each<[string, Form]>([
     ['userId=5', 'application/json'],
     ['action=LOGIN', 'application/json'],
@@ -94,7 +94,7 @@ describe('A query of the trail fails at no entry that somebody wrote past the se
     for (const page of ['', '&limit=5&order=asc']) {
       const ids = await readAll(accept, query + page);
 
-      // The service's own admin has logged in.
+      // The admin of the service has logged in too, which left another entry.
       const odd = ids.filter((id) => idsOf(items).includes(id));
       expect(odd.toSorted()).toEqual(idsOf(items).toSorted());
     }
@@ -127,7 +127,7 @@ it('A response that is full leads on to the other entries', async () => {
   for (const accept of Object.keys(forms) as Form[]) {
     expect(await readAll(accept, 'userId=6&order=asc')).toEqual(idsOf(long));
   }
-  // An export counts the entries that it returned, and not those that it read.
+  // The entry of an export counts the entries that were returned, not the entries that were read.
   const { body } = await api('GET', '/api/admin/audit-logs?action=EXPORT', { token });
   const exports = body.data.map(({ details }: { details: string }) => JSON.parse(details));
   const ofCsv = exports.filter((one: { format: string; filter: { userId: number } }) => {

@@ -12,13 +12,13 @@ afterAll(() => proxy.stop());
 const begin = Date.UTC(2026, 10, 20);
 const timeOf = (i: number) => new Date(begin + i).toISOString();
 
-/** Who looks at the trail, and what one of its first entries says of one user. */
+/** The fields of the few entries about another user, and the fields of all other entries. */
 const rare = { user_id: 2, action: 'DELETE', resource_id: 7, result: 'FAILURE' } as const;
 const common = { user_id: 1, action: 'LOGIN', resource_id: 1, result: 'SUCCESS' } as const;
 const count = 2500;
 const rareOnes = [3, 4, 5, 2000, 2001];
 
-/** A trail of one user's logins, and a few other entries, most of them long ago. */
+/** A trail of one user's logins and a few other entries, most of which are old. */
 const entries: readonly AuditEntry[] = Array.from({ length: count }, (_, i) => {
   const action = rareOnes.includes(i) ? rare : common;
   return makeEntry(

@@ -11,7 +11,7 @@ beforeEach(() => void vi.stubEnv('AUDIT_DETAIL', 'full'));
 afterEach(() => vi.unstubAllEnvs());
 
 let callers = 0;
-/** Somebody who has not read the log yet. */
+/** A caller who has not read the log yet. */
 const newReader = () => {
   callers += 1;
   const user_id = callers;

@@ -33,7 +33,7 @@ const entryOf = (time: string) =>
     { now: new Date(time), random: () => 1 },
   );
 const entry = entryOf('2026-11-22T12:00:00.000Z');
-/** Seconds since 1970: thirty days later. */
+/** The time thirty days later, in seconds since 1970. */
 const expires = Date.parse('2026-12-22T12:00:00.000Z') / 1000;
 
 describe('record', () => {

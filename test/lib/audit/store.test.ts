@@ -12,7 +12,7 @@ beforeAll(async () => {
   ({ audit: table } = await useOwnTables());
 });
 
-/** Pages that a list of these tests has at most. */
+/** The most pages of a list in these tests. */
 const maxPages = 300;
 
 const readAll = async (filter: AuditFilter, limit: number): Promise<readonly AuditEntry[]> => {

@@ -28,11 +28,11 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
   const users = async () =>
     usersIn(await scan(inject('engine'), service.environment.USERS_TABLE ?? ''));
   type Users = Awaited<ReturnType<typeof users>>;
-  /** The users of one list who are not, as they are there, in the other. */
+  /** The users of one list who are missing in the other list, or differ there. */
   const differing = (one: Users, other: Users) =>
     one.filter((user) => !other.some((same) => isDeepStrictEqual(user, same)));
   type Request = readonly [method: string, path: string, json?: object];
-  /** What a request responds with, and the entries that it leaves, while the engine has a fault. */
+  /** The response to a request, and the entries that the request leaves, while the engine has a fault. */
   const entriesWhile = async (
     rule: { readonly fault: Fault; readonly operation: string; readonly times?: number },
     [method, path, json]: Request,
@@ -57,7 +57,7 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
     ['a change of name', 'UPDATE', 'UpdateItem', rename],
     ['a change of address', 'UPDATE', 'TransactWriteItems', move],
     ['a change of role', 'UPDATE', 'TransactWriteItems', promote],
-    // After it there is no account.
+    // After the deletion there is no account.
     ['a deletion', 'DELETE', 'TransactWriteItems', deletion],
   ] as const)(
     'says of %s whose acknowledgement is lost that the outcome is unknown, and names the user',
@@ -82,7 +82,7 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
   );
 
   describe('after a first attempt that was made and not acknowledged', () => {
-    /** Has the engine do it, then something else happen, and the acknowledgement lost. */
+    /** The engine performs the request, something else happens, and then the response is lost. */
     const loseThen =
       (next: () => unknown): Fault =>
       async ({ forward, socket }) => {

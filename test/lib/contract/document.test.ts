@@ -35,7 +35,7 @@ interface Reading {
   readonly codes: readonly string[];
 }
 
-/** What a reader is told of each operation, by its route: its text, and the codes of its errors. */
+/** The information about each operation, by its route: its text, and the codes of its errors. */
 const readingOf = (environment: Environment): ReadonlyMap<string, Reading> => {
   const read = documentFor(configFrom(environment), '/');
   return new Map(
@@ -51,10 +51,10 @@ const every = { ...everySetting, REGISTRATIONS_PER_ADDRESS: '1' };
 const without = (lines: readonly string[], others: readonly string[]) =>
   lines.filter((line) => !others.includes(line));
 
-/** By these, mailed links lead to pages of the service itself. */
+/** With these settings, mailed links lead to pages of the service itself. */
 const ownPages = { RESET_URL: '', VERIFY_URL: '' };
 
-/** What settings change for a reader: the texts of operations, and the codes that come and go. */
+/** The changes that settings make to the document: in the texts of operations, and which codes are added or removed. */
 const changesBy = (added: Environment, before: Environment = {}): string => {
   const old = readingOf(before);
   const changed = [...readingOf({ ...before, ...added })].flatMap(([route, { text, codes }]) => {
@@ -71,7 +71,7 @@ const changesBy = (added: Environment, before: Environment = {}): string => {
   return [`# ${Object.keys(added)} beside ${Object.keys(before)}\n`, ...changed].join('\n');
 };
 
-/** Status, message, and the field of a fault. */
+/** Status, message, and the name of a field of an error. */
 const errors = Object.entries(httpErrors).map(([code, { status, message = '…', field = '' }]) =>
   `${status} ${code}: ${message} ${field}`.trim(),
 );

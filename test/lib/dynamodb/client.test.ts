@@ -21,10 +21,10 @@ import { cancelFor, faults } from '../../support/proxy.ts';
 
 const { proxy, users: table } = await proxiedTablesForThisFile();
 beforeAll(async () => {
-  // Whatever is done once only, by the SDK or the engine, is done.
+  // After this request, the SDK and the engine have done everything that they do only once.
   await send(write(newItem()));
 });
-/** The part of the longest pause for which the next attempt waits. */
+/** The fraction of the longest pause for which the next attempt waits. */
 const random = vi.spyOn(Math, 'random');
 beforeEach(() => {
   random.mockReturnValue(0);
@@ -78,7 +78,7 @@ describe('send', () => {
 
   it('does not try again when no time is left', async () => {
     proxy.impose({ fault: faults.conflict });
-    // Of 50 milliseconds.
+    // The pause is this fraction of 50 milliseconds.
     random.mockReturnValue(0.99);
 
     const error = await outcomeOf(send(write(newItem()), { timeout: 40 }));
@@ -119,7 +119,7 @@ describe('send', () => {
 
   it('reports of a write that no engine received that it was not made', async () => {
     await proxy.refuse();
-    // Has the client notice that its connections are broken: what was sent on them may be made.
+    // With this read the client notices that its connections are broken: a write on a broken connection might be made.
     await outcomeOf(read(newItem()));
 
     const error = await outcomeOf(send(write(newItem())));
@@ -171,7 +171,7 @@ describe('send', () => {
     });
 
     expect(await outcomeOf(work)).toEqual(expect.objectContaining({ code: 'STORAGE_FAULT' }));
-    // Without the call's limit the SDK would ask again, after the limit of a request: 10 s in tests.
+    // Without the limit of the call, the SDK would send the request again after the limit of a request: 10 s in tests.
     expect(proxy.requests.length).toBeLessThanOrEqual(1);
   });
 });
@@ -254,7 +254,7 @@ describe('untilWritten', () => {
     vi.useRealTimers();
   });
 
-  /** How often it writes before it succeeds or fails, when so many writes are overtaken. */
+  /** How often the client attempts a write before it succeeds or fails, while some number of writes are overtaken. */
   const attemptsAt = async (overtaken: number, milliseconds: number) => {
     vi.useFakeTimers({ toFake: ['performance'] });
     let attempts = 0;

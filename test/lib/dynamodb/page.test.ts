@@ -7,7 +7,7 @@ import { writeBatches } from '../../support/write-batches.ts';
 const shardCount = 8;
 const size = 120;
 
-/** Where and when the entries of a list are. */
+/** The shards and times of the entries of a list. */
 interface Distribution {
   readonly name: string;
   readonly shardOf: (i: number) => number;
@@ -52,7 +52,7 @@ describe('readPage', () => {
   const partitionsOf = ({ name }: Distribution) =>
     Array.from({ length: shardCount }, (_, shard) => `${name}#${shard}`);
 
-  /** Follows a list to its end. */
+  /** Reads a list to its end. */
   const walk = async (request: Omit<PageRequest, 'table' | 'index' | 'attributes'>) => {
     const ids: unknown[] = [];
     const sizes: number[] = [];
@@ -78,7 +78,7 @@ describe('readPage', () => {
       const { ids, sizes } = await walk({ partitions, order: 'desc', limit });
 
       expect(ids).toEqual(newestFirst);
-      // Every page is full but the last, which is empty only where there is nothing at all.
+      // Every page but the last is full, and the last is empty only if there are no entries at all.
       expect(sizes.slice(0, -1).every((entries) => entries === limit)).toBe(true);
       expect(sizes.length).toBe(Math.max(1, Math.ceil(where.count / limit)));
     });
@@ -104,7 +104,7 @@ describe('readPage', () => {
     }
   });
 
-  /** The i-th entry of a distribution, as a list of ids has it. */
+  /** The id of the i-th entry of a distribution. */
   const idOf = (where: Distribution, i: number) => distributions.indexOf(where) * 1_000_000 + i;
   const spread = [named('here and there'), named('half of them in one shard')].filter((x) => !!x);
 
@@ -134,7 +134,7 @@ describe('readPage', () => {
     });
   });
 
-  /** Sort keys that the service does not write, one often; beside some that it does. */
+  /** Sort keys that the service does not write, some of them repeatedly, and some that it writes. */
   const oddKeys = [
     '!',
     '#',
@@ -166,7 +166,7 @@ describe('readPage', () => {
     });
     const keysOf = (ids: readonly unknown[]) => ids.map((id) => oddKeys[Number(id) - 99_000_000]);
 
-    /** The keys of a list in both orders, as the keys sort. */
+    /** The keys of a list in both orders, sorted as bytes. */
     const keysIn = async (request: Pick<PageRequest, 'limit'> & Partial<PageRequest>) => {
       const oldest = await walk({ partitions, order: 'asc', ...request });
       const newest = await walk({ partitions, order: 'desc', ...request });
@@ -211,7 +211,7 @@ describe('readPage', () => {
       order: 'desc',
       limit: 1,
       matches: ({ id }) => id === deep,
-      // Of 2, 4 and 8 entries.
+      // These requests read 2, 4 and 8 entries.
       mostRequests: 3,
     });
 
@@ -233,7 +233,7 @@ describe('readPage', () => {
     });
 
     expect(page.entries).toHaveLength(16);
-    // 13 and all 5, of which the page is complete; then 13 that come before the 5.
+    // 13 and all 5 entries, which complete the page; then 13 entries that come before the 5.
     expect(matches).toHaveBeenCalledTimes(31);
   });
 

@@ -41,7 +41,7 @@ describe('A list of attributes', () => {
         { ...text, name: 'b', writer: 'admin' },
       ],
     ],
-    // 12 + 10 bytes of the claim and its punctuation, and 490 of its value.
+    // 12 + 10 bytes for the claim and its punctuation, and 490 bytes for its value.
     ['claims of 512 bytes', [{ ...text, ...claim, name: 'a'.repeat(13), maxLength: 122 }]],
   ])('may have %s', (_, list) => {
     expect(allows(list)).toBe(true);

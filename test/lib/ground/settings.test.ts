@@ -18,8 +18,8 @@ import {
 type Name = keyof Config;
 
 /**
- * The settings with bounds, values and a default that are as these tests expect: the tables of
- * infra/settings.md have them for each setting (test/infra/settings-tables.test.ts), except the few below.
+ * All settings. Their bounds, values and defaults are right: test/infra/settings-tables.test.ts compares them with the
+ * tables of infra/settings.md, except the few below.
  */
 const all = Object.entries(settings) as [Name, Setting][];
 

@@ -6,7 +6,7 @@ import { startLoopback } from '../../support/loopback.ts';
 const value = 'v'.repeat(64);
 const viewer = '203.0.113.7:46532';
 
-/** What Secrets Manager has, and how often it was asked; undefined: it refuses. */
+/** The secret in Secrets Manager, and how often it was read; undefined: the read is refused. */
 let stored: string | undefined;
 let reads: number;
 let stop: () => Promise<void>;

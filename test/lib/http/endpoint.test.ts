@@ -18,7 +18,7 @@ import { issueToken } from '../../../lib/keys/token.ts';
 import { gatewayEvent } from '../../support/event.ts';
 import { type TestOptions, testEndpoint } from '../../support/operation.ts';
 
-// Before the imports, because a middleware could keep console.error as it finds it then.
+// This runs before the imports, because a middleware could store console.error as it finds it then.
 vi.hoisted(() => vi.spyOn(console, 'error').mockReturnValue());
 
 vi.stubEnv('JWT_SECRET', randomUUID());
@@ -28,7 +28,7 @@ const tokenOf = (id: number, role: 'user' | 'admin') =>
   issueToken({ id, email: 'a@example.org', role });
 const [user, admin] = [await tokenOf(1, 'user'), await tokenOf(2, 'admin')];
 
-/** To a browser a response is data, which it neither keeps nor shows as a page. */
+/** With these headers, a browser neither caches a response nor shows it as a page. */
 const commonHeaders = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
@@ -47,7 +47,7 @@ const call = async (
   return { statusCode, headers, body: body === undefined ? undefined : JSON.parse(body) };
 };
 
-/** The response of an endpoint whose work throws an error. */
+/** The response of an endpoint whose handler throws an error. */
 const failWith = (error: unknown, options: TestOptions = {}, headers = {}) =>
   call(options, { path: '/api/x', route: '/api/{x}', headers }, () => {
     throw error;

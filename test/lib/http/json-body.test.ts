@@ -98,7 +98,7 @@ describe('The object of a body', () => {
 describe('The size of a body', () => {
   const limit = 64 * 1024;
   const tooLarge = [413, { message: 'Request Entity Too Large' }];
-  /** An object of so many bytes. */
+  /** A JSON object of a number of bytes. */
   const objectOf = (bytes: number, character = 'x') => {
     const characters = (bytes - 8) / Buffer.byteLength(character);
     return `{"x":"${character.repeat(characters)}"}`;

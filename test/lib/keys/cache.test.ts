@@ -4,7 +4,7 @@ import { cached } from '../../../lib/keys/cache.ts';
 const second = 1000;
 const minute = 60 * second;
 
-/** What is read: a number for each reading, unless the reading fails. */
+/** The value that is read: the number of reads so far, unless the read fails. */
 let [now, reads, isBroken] = [0, 0, false];
 const read = async (): Promise<number> => {
   if (isBroken) throw Object.assign(new Error('secret text'), { name: 'TimeoutError' });

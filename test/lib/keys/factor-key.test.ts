@@ -20,7 +20,9 @@ interface Call {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** A server in place of KMS, whose ciphertext has context and plaintext. @param failures before the first response */
+/**
+ * A server in place of KMS, whose ciphertext contains context and plaintext. @param failures before the first success
+ */
 const startKms = async ({ failures = 0 } = {}): Promise<Call[]> => {
   const calls: Call[] = [];
   const { url, stop } = await startLoopback((request, body, response) => {

@@ -15,7 +15,7 @@ describe('The signing keys of a secret in Secrets Manager', () => {
   const [newer, older] = [randomUUID(), randomUUID()];
   let secretsManager: SecretsManager;
 
-  /** A process that knows nothing of the secret yet. */
+  /** Starts over as a new process, which has not read the secret yet. */
   const startProcess = async (...[current, previous]: readonly StoredSecret[]) => {
     if (!current) throw new Error('A secret has a current version');
     secretsManager = await startSecretsManager({
@@ -36,7 +36,7 @@ describe('The signing keys of a secret in Secrets Manager', () => {
     return keys.map(({ keyObject }) => keyObject.export().toString());
   };
 
-  /** The stages that were asked for, each once in a row: one that took too long is repeated. */
+  /** The requested stages, without repetitions in a row: a request that took too long is repeated. */
   const stages = () =>
     secretsManager.stages.filter((stage, i, all) => i === 0 || stage !== all[i - 1]);
 

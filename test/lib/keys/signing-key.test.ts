@@ -30,13 +30,13 @@ afterAll(async () => {
 });
 
 const user = { id: 7, email: 'ada@example.org', role: 'user' } as const;
-/** The keys as they are six minutes later, the one that signs first. */
+/** The ids of the keys six minutes later; the first key signs. */
 const kidsThen = async () => {
   vi.setSystemTime(Date.now() + 360_000);
   return (await tokenKeys()).map(({ published }) => published.kid);
 };
 
-/** How often the keys were read since this was last called. */
+/** How often the keys were read since the last call. */
 const reads = () =>
   kms.requests.splice(0).filter((request) => request === `GetPublicKey ${names}current`).length;
 
@@ -52,7 +52,7 @@ describe('The keys in KMS', () => {
     const own = await kidsThen();
     for (const stage of ['next', 'current', 'previous']) kms.place(names + stage);
     const three = await kidsThen();
-    // As --sign leaves it: the key that signs is also still the next one.
+    // As `--sign` leaves the keys: the key that signs is also still the next key.
     kms.place(`${names}current`, kms.aliases.get(`${names}next`)?.key);
 
     expect([own.length, new Set([...own, ...three]).size]).toEqual([1, 4]);
@@ -72,7 +72,7 @@ describe('The keys in KMS', () => {
 
   it.each([
     ['next', 2, 'next-signing-key-not-read'],
-    // Rather the keys of before than without one that verifies.
+    // The earlier keys are kept, because without the previous key its tokens could not be verified.
     ['previous', 1, 'signing-keys-not-read'],
   ])(
     'are told apart, where the %s one may not be read, from one that is not there',

@@ -41,7 +41,7 @@ const kid = await kidOf(current);
 const header = { alg: 'RS256', typ: 'at+jwt', kid };
 const own = { iss: issuer, aud: issuer, sub: '7', jti: crypto.randomUUID() };
 const claims = { ...user, iat: now(), exp: now() + 3600, ...own };
-/** Tokens with nothing wrong, besides what is given. */
+/** Tokens that are valid except for the given fields. */
 const withHeader = (fields: object, key = current) =>
   signTokenWithKey(claims, key, { ...header, ...fields });
 const withClaims = (fields: object, key = current) =>
@@ -80,7 +80,7 @@ describe('A token that a key signs', () => {
     expect(await ends(byKey)).toBe('accepted,TOKEN_EXPIRED');
     vi.stubEnv('TOKEN_SIGNING', 'HS256');
     expect(await ends(await issueToken(user, { now: new Date(0) }))).toBe('accepted,TOKEN_EXPIRED');
-    // One algorithm for one deployment.
+    // A deployment accepts only one algorithm.
     expect(await codeOf(byKey, new Date(0))).toBe('TOKEN_INVALID');
     vi.stubEnv('TOKEN_MINUTES', '');
     vi.stubEnv('TOKEN_SIGNING', 'RS256');
@@ -148,7 +148,7 @@ const hostile: readonly (readonly [string, string])[] = [
   ['a stripped signature', `${head}.${payload}.`],
   ['a signature of an HMAC’s length', `${head}.${payload}.${signature.slice(0, 43)}`],
   ['padding', `${head}.${payload}.${signature}==`],
-  // The last character holds two bits of the signature, and decoders ignore the other four.
+  // The last character has two bits of the signature, and decoders ignore its other four bits.
   ['another spelling of its signature', withHeader({}).replace(/.$/, (c) => ({ A: 'B', Q: 'R', g: 'h', w: 'x' })[c] ?? '')],
   ['a header that is no JSON', `${encode('{"alg":"RS256"')}.${payload}.${signature}`],
   ['a link token', crypto.randomBytes(32).toString('base64url')],

@@ -15,7 +15,7 @@ import {
   soundHeader,
 } from '../../support/tokens.ts';
 
-/** The secret, rotated ten minutes ago: the new version signs, tokens of the old one are good. */
+/** The secret, rotated ten minutes ago: the new version signs, and tokens of the old version are valid. */
 const [secret, previous] = [randomUUID(), randomUUID()];
 const folder = mkdtempSync(join(tmpdir(), 'secret-'));
 const versions = [
@@ -131,7 +131,7 @@ describe('verifyToken', () => {
   });
 });
 
-// Every token below is an admin's in all but its flaw: whatever accepts it lets it do anything.
+// Except for one flaw, every token below is a valid token of an admin: code that accepts it would allow everything.
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const admin: Readonly<Record<string, unknown>> = {
   ...claimsWith({ id: 7, role: 'admin' }),
@@ -277,7 +277,7 @@ describe('verifyToken of an admin’s token', () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     for (const [at, character] of [...sound].entries()) {
       if (character === '.') continue;
-      // The next letter differs in the last bit, which base64url may not even use.
+      // The next letter differs only in the last bit, which base64url may not even use.
       const other = alphabet[alphabet.indexOf(character) ^ 1];
       const altered = sound.slice(0, at) + other + sound.slice(at + 1);
 

@@ -29,7 +29,7 @@ beforeEach(() => {
 
 const keyOf = (number: number) => `${archivePrefix}${fileName(number)}`;
 
-/** A trail of files with an entry each, sealed into the bucket. */
+/** A trail of files with one entry each, sealed into the bucket. */
 const sealedTrail = async (files: number) => {
   const trail = Object.assign(makeTrail({ signer }), { archive });
   const run = () => {

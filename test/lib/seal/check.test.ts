@@ -12,7 +12,7 @@ import {
 
 const [hour, day] = [3_600_000, 86_400_000];
 
-/** What was logged as findings of the trail. */
+/** The findings of the trail that were logged. */
 let logged: readonly {
   readonly faults: number;
   readonly findings: readonly { subject: string }[];
@@ -29,7 +29,7 @@ beforeEach(() => {
   });
 });
 
-/** Leaves an entry, and runs the sealer some hours later. @returns the newest header */
+/** Adds an entry, and runs the sealer some hours later. @returns the newest header */
 const runAfter = async (trail: TestTrail, hours: number): Promise<SignedHeader | undefined> => {
   trail.add();
   trail.now += hours * 3_600_000;
@@ -37,7 +37,7 @@ const runAfter = async (trail: TestTrail, hours: number): Promise<SignedHeader |
   return newestHeader(trail);
 };
 
-/** A trail of some days, with a run each twelve hours. */
+/** A trail of some days, with a run every twelve hours. */
 const makeDays = async (days: number) => {
   const trail = makeTrail();
   for (let run = 0; run < 2 * days; run += 1) await runAfter(trail, 12);
@@ -50,7 +50,7 @@ const changeEntry = ({ source }: TestTrail, at: number): string => {
   return String(id);
 };
 
-/** Takes a value of a map away, or changes parts of it. @returns puts it back */
+/** Removes a value from a map, or changes parts of it. @returns a function that restores the value */
 const swap = <K, V>(map: Map<K, V>, at: number, parts?: Partial<V>) => {
   const [key, value] = [...map].at(at) as [K, V];
   if (parts) map.set(key, { ...value, ...parts });
@@ -63,13 +63,13 @@ const overwrite = ({ altered }: TestTrail['archive'], number: number) => {
   return () => altered.delete(fileName(number));
 };
 
-/** Puts an entry of an hour ago into the table. @returns takes it away */
+/** Puts an entry with a time an hour ago into the table. @returns a function that removes the entry */
 const insert = (trail: TestTrail) => {
   const id = forge(trail, new Date(trail.now - hour).toISOString());
   return () => trail.source.items.delete(id);
 };
 
-/** The numbers of the files of the part of a check. */
+/** The numbers of the files in the part that a check covers. */
 const numbersIn = (check: SignedHeader['check'] | undefined): readonly number[] => {
   const { first = 1, last = 0 } = check?.part ?? {};
   return Array.from({ length: last - first + 1 }, (_, i) => first + i);

@@ -1,4 +1,4 @@
-/** A disk that takes no more, by a limit of the size of files that holds for one process. */
+/** A full disk, which a limit of file sizes for one process simulates. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const entries = 600;
 const start = Date.UTC(2026, 0, 1);
 const now = new Date(start + entries * 100 + 600_000).toISOString();
 
-/** Characters that do not become much shorter by compression. */
+/** Characters that compression hardly shortens. */
 const noise = (from: number): string =>
   Array.from({ length: 20 }, (_, i) =>
     createHash('sha512').update(`${from} ${i}`).digest('base64'),
@@ -30,7 +30,7 @@ const items = Array.from({ length: entries }, (_, i) => {
 });
 await writeBatches(inject('engine'), audit, items);
 
-/** Blocks of 512 bytes, or of 1,024 in some shells. */
+/** The limit is in blocks of 512 bytes, or of 1,024 bytes in some shells. */
 const limit = 'trap "" XFSZ; ulimit -f 700;';
 
 const runIn = (folder: string, size: number) => {

@@ -1,4 +1,4 @@
-/** The example of lib/seal/README.md, tried as a reader of the document would. */
+/** Runs the example of lib/seal/README.md as a reader of the document would. */
 import { createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';

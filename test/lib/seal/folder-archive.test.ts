@@ -28,7 +28,7 @@ const makeFolder = () => {
   return folder;
 };
 
-/** Has a file of zeros of some size, which takes no room. */
+/** Makes a file of zeros of some size, which takes no space on the disk. */
 const makeSparse = (path: string, size: number) => {
   writeFileSync(path, '');
   truncateSync(path, size);
@@ -83,7 +83,7 @@ describe('In a folder', () => {
 
     const open = readdirSync('/proc/self/fd').map((name) => {
       const path = `/proc/self/fd/${name}`;
-      // The list itself was open too.
+      // The list of open files was open too, and is closed now.
       return lstatSync(path, { throwIfNoEntry: false }) ? readlinkSync(path) : '';
     });
     expect(open.filter((path) => path.startsWith(folder))).toEqual([]);

@@ -4,7 +4,7 @@ import { type Item, lineOf } from '../../../lib/seal/line.ts';
 import { type Replay, replay } from '../../../lib/seal/replay.ts';
 import { makeTrail, sealedTrail, type TestTrail } from '../../support/sealed-trail.ts';
 
-/** Puts back what a trail lacks since a time. @returns what was done and what was left */
+/** Puts back the entries since a time that a trail lacks. @returns what was done and what was left */
 const putBack = async (trail: TestTrail, restored: number, other: Partial<Replay> = {}) => {
   const { archive, signer, source } = trail;
   const done = { files: 0, written: 0, present: 0 };
@@ -27,7 +27,7 @@ const putBack = async (trail: TestTrail, restored: number, other: Partial<Replay
   return { ...done, left };
 };
 
-/** A trail of files with an entry each, whose table was restored to half a minute before one of the entries. */
+/** A trail of files with one entry each, whose table was restored to half a minute before one of the entries. */
 const restoredTrail = async (files: number, kept: number, settings = {}) => {
   const trail = makeTrail(settings);
   const ids: number[] = [];

@@ -8,7 +8,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const iso = (time: number) => new Date(time).toISOString();
 
-/** How many lines each file has. */
+/** The number of lines in each file. */
 const counts = (trail: TestTrail) => headersOf(trail).map(({ count }) => count);
 
 const expectSound = async (trail: TestTrail) => {
@@ -16,7 +16,7 @@ const expectSound = async (trail: TestTrail) => {
   expect([findings, waiting, entries]).toEqual([[], 0, trail.source.items.size]);
 };
 
-/** A trail of five files with an entry each. */
+/** A trail of five files with one entry each. */
 const makeFive = async () => {
   const trail = makeTrail();
   for (let file = 0; file < 5; file += 1) {
@@ -194,7 +194,7 @@ describe('A run whose clock is wrong', () => {
   });
 });
 
-// Sealers at once leave a sound chain: test/properties/audit-seal.test.ts.
+// test/properties/audit-seal.test.ts tests that sealers that run at the same time leave a sound chain.
 describe('Two sealers at once', () => {
   it('of which one always loses end with Contention', async () => {
     const trail = makeTrail();

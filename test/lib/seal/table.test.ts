@@ -21,7 +21,7 @@ beforeEach(() => {
   proxy.forget();
 });
 
-/** Entries of a second each, more than one response of DynamoDB holds, of one shard too: 1 MB. */
+/** Entries a second apart, more than a response of DynamoDB can hold (1 MB), even in a single shard. */
 beforeAll(async () => {
   await useOwnTables(proxy.url);
   const long = `"\u2028\\é${'x'.repeat(250_000)}`;
@@ -47,7 +47,7 @@ describe('The entries of the audit table', () => {
     const found = await all(auditEntries.between(from, until));
 
     expect(found.map(({ id }) => id)).toEqual(entries.slice(5, 30).map(({ id }) => id));
-    // One for each of the eight shards, and what is too long for one.
+    // One request for each of the eight shards, and more for the shard that does not fit into one response.
     expect(proxy.requests.length).toBeGreaterThan(8);
   });
 
@@ -90,7 +90,7 @@ describe('The entries of the audit table', () => {
       created_at: 7,
       details: new Set(['x']),
       extra: { deep: [1] },
-      // In the order of their base64, which is not theirs.
+      // In the order of their base64, which differs from the order of the bytes.
       bytes: new Set([Uint8Array.of(0), Uint8Array.of(0xf8)]),
     };
     const table = process.env.AUDIT_TABLE ?? '';

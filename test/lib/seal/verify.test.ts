@@ -185,7 +185,7 @@ describe('Verification that hands out lines', () => {
     const elsewhere = await read({ until: at(1) });
 
     expect(lines.map(([number]) => number)).toEqual([2, 3, 7, 7]);
-    // From the second to the seventh.
+    // The files from the second to the seventh.
     expect(files).toBe(6);
     expect(lines.map(([, id]) => id)).toContain(replayed);
     expect(findings.map(({ subject }) => subject)).toEqual([`file 5 (${fileName(5)})`]);
@@ -194,7 +194,7 @@ describe('Verification that hands out lines', () => {
 });
 
 describe('Verification of a part', () => {
-  /** A trail of 40 files; entries that the index shows late, and a replay, are sealed files later. */
+  /** A trail of 40 files; entries that the index shows late, and a replay, are sealed some files later. */
   const makeLong = async () => {
     const trail = makeTrail();
     for (let file = 0; file < 40; file += 1) {
@@ -251,7 +251,7 @@ describe('Verification of a part', () => {
       `missing file 16 (${fileName(16)})`,
       `deleted ${deleted}`,
       `changed ${changed}`,
-      // It may have been in the file that is missing.
+      // The inserted entry is not reported, because it may have been in the missing file.
     ]);
     expect(await trail.verify(part)).toMatchObject({ unproven: 3 });
     expect(await kinds(trail, { first: 1, last: 15 })).toContain(`inserted ${inserted}`);
@@ -295,7 +295,7 @@ describe('Verification of a part', () => {
 
 describe('A trail whose files leave by rule', () => {
   const day = 86_400_000;
-  /** Files of ten days, of which five may have left; then the rule changes. */
+  /** Files of ten days, of which five may have been deleted by the rule; then the rule changes. */
   const makeLeaving = async (archiveDays: number) => {
     const trail = makeTrail({ interval: 3600, archiveDays: 5 });
     for (let run = 0; run < 10; run += 1) {

@@ -25,7 +25,7 @@ const outcomeOf = (parse: () => unknown): unknown => {
 
 const astral = '😀';
 
-/** The pattern of a field of new users in the document. */
+/** The pattern in the document for a field of new users. */
 const patternOf = (field: 'name' | 'email'): string => {
   const { components } = documentFor(configFrom({}), '/');
   const { NewUser } = components.schemas as Readonly<Record<string, unknown>>;
@@ -95,7 +95,7 @@ describe('parseEmail', () => {
     ['ünï@ёxample', 'ünï@ёxample'],
     ['zoe\u0308@bu\u0308cher.example', 'zoe\u0308@bu\u0308cher.example'],
     ['"quoted"@[192.0.2.1]', '"quoted"@[192.0.2.1]'],
-    // Of its key's 2,000 bytes each of these signs takes twelve.
+    // Each of these characters takes twelve of the 2,000 bytes of a key.
     [`${'\u{1d160}'.repeat(166)}123456@b`, `${'\u{1d160}'.repeat(166)}123456@b`],
   ])('takes %j', (given, kept) => {
     expect(parseEmail(given)).toBe(kept);

@@ -7,7 +7,7 @@ import { proxiedTablesForThisFile, useOwnTables } from '../../support/own-tables
 import { storedUser } from '../../support/stored-user.ts';
 import { writeBatches } from '../../support/write-batches.ts';
 
-// In a process of its own, for its output.
+// The service runs in a process of its own, so that its output can be read.
 const { api, adminToken: token, output } = await serviceForThisFile({}, {});
 const { proxy } = await proxiedTablesForThisFile();
 
@@ -39,7 +39,7 @@ describe('listUsers', () => {
 
   it('returns without a limit what one read of the index returns, which fits into a response', async () => {
     const { users: ownTable } = await useOwnTables(proxy.url);
-    // What takes the most room in JSON beside the room that it takes in the table.
+    // Values that take the most bytes in JSON in proportion to their bytes in the table.
     const longest = (i: number) => ({
       name: '\u0001'.repeat(100),
       email: `${'"'.repeat(180)}@${i}`,
@@ -57,7 +57,7 @@ describe('listUsers', () => {
     expect(first.users.length).toBeGreaterThan(1000);
     expect([...first.users, ...second.users].map(({ id }) => id)).toEqual(ids);
     expect(second.next).toBeUndefined();
-    // Lambda sends the body of a response as text in JSON.
+    // Lambda sends the body of a response as a text in JSON.
     const response = JSON.stringify({ body: JSON.stringify(first.users) });
     expect(Buffer.byteLength(response)).toBeLessThan(6_000_000);
   });
@@ -70,7 +70,7 @@ describe('having', () => {
     ['Ada Lovelace', 'lovelace ada', false],
     ['Straße', 'STRASSE', true],
     ['STRASSE', 'ẞ', true],
-    // A small sigma has another form at the end of a word.
+    // A small sigma at the end of a word has another form.
     ['ΟΔΥΣΣΕΑΣ', 'οδυσ', true],
     ['Οδυσσέας', 'ΣΈΑΣ', true],
     ['Zo\u0065\u0308', 'ZOË', true],
@@ -92,7 +92,7 @@ describe('having', () => {
 describe('A search', () => {
   it('reads the list once a page, whatever its limit, and finds each user once', async () => {
     const { users: ownTable } = await useOwnTables(proxy.url);
-    // Three reads of the list; those who are found are in the first and in the last.
+    // The list takes three reads; the users who are found are in the first and in the last read.
     const wanted = [1, 2, 2599, 2600, 5000];
     const items = Array.from({ length: 5000 }, (_, i) => i + 1).map((id) =>
       userItem(

@@ -14,7 +14,7 @@ const plain = /^\$2b\$04\$[./\w]{53}$/;
 const reduced = /^\$bcrypt-sha256\$v=1\$2b\$04\$[./\w]{53}$/;
 const sha256 = (text: string) => createHash('sha256').update(text).digest('base64');
 
-/** What other implementations of bcrypt make of these passwords, and this one must read. */
+/** Hashes of these passwords that other implementations of bcrypt have made, and that this service must accept. */
 const vectors = [
   ['correct horse', '$2b$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e'],
   ['correct horse', '$2a$05$abcdefghijklmnopqrstuuHNbAKRhpaujgo33bRWs.NLUTJO3lOy2'],

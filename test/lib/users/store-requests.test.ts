@@ -7,7 +7,7 @@ import { writeBatches } from '../../support/write-batches.ts';
 
 const services = {
   'without sessions': await proxiedServiceForThisFile(),
-  // Users who have no second factor cost no further request.
+  // A second factor costs no further request for users who have none.
   'with sessions': await proxiedServiceForThisFile({
     SESSION_DAYS: '90',
     SECOND_FACTOR: 'optional',
@@ -15,7 +15,7 @@ const services = {
 } as const;
 type Service = (typeof services)[keyof typeof services];
 
-/** What the service has asked of DynamoDB: `entry` is the write of one, `trail` a query of them. */
+/** The requests of the service to DynamoDB: `entry` is the write of an audit entry, `trail` a query of the trail. */
 const asked = ({ proxy, service }: Service): readonly string[] => {
   const { USERS_TABLE, AUDIT_TABLE } = service.environment;
   return proxy.requests.map(({ operation, tables }) => {
@@ -25,7 +25,7 @@ const asked = ({ proxy, service }: Service): readonly string[] => {
   });
 };
 
-/** Whom a request is about: a user, a user whom that one made, and an admin's token. */
+/** The users whom a request is about: a user, a user whom the first one has created, and the token of an admin. */
 interface Subject {
   readonly user: Account;
   readonly made: Omit<Account, 'token'>;
@@ -54,7 +54,7 @@ const rows: readonly (readonly [
     'UpdateItem TransactWriteItems entry', 'BatchGetItem UpdateItem TransactWriteItems entry'],
   ['makes an admin', ({ admin }) => ['POST /api/users', admin, { ...newUser(), role: 'admin' }],
     'UpdateItem TransactWriteItems entry', 'BatchGetItem UpdateItem TransactWriteItems entry'],
-  // The counts of failures are read before and after the password is checked.
+  // The counts of failures are read before and after the check of the password.
   ['logs in', ({ user }) => ['POST /api/login', undefined, user],
     'BatchGetItem GetItem BatchGetItem entry',
     'BatchGetItem GetItem BatchGetItem GetItem UpdateItem entry'],

@@ -36,7 +36,7 @@ describe('allocateUserId', () => {
     proxy.forget();
     const ids = await Promise.all(Array.from({ length: 50 }, allocateUserId));
 
-    // An attempt that took too long may have counted too.
+    // An attempt that took too long may have increased the counter too.
     expect(new Set(ids).size).toBe(50);
     expect(Math.min(...ids)).toBeGreaterThan(first);
     expect(Math.max(...ids)).toBeLessThanOrEqual(first + proxy.requests.length);

@@ -12,7 +12,9 @@ const letters = characters.filter(
   (character) => character.toLowerCase() !== character.toUpperCase(),
 );
 
-/** Those, and every character that can be written as other ones, or that joins others. */
+/**
+ * These letters, and every character that has an equivalent spelling by other characters, or that combines with others.
+ */
 const changing = characters.filter(
   (character) =>
     character.isWellFormed() &&

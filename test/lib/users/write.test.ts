@@ -51,7 +51,7 @@ describe('A write whose response is lost', () => {
 });
 
 describe('A write of a user', () => {
-  /** Writes past the service: the version stays. */
+  /** Sets the version of a user directly in the table. */
   const setVersion = (id: number, version: string) =>
     client.send(
       new UpdateCommand({

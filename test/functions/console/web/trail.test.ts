@@ -75,7 +75,7 @@ describe('The query of the trail', () => {
 });
 
 it('The second of two equal times of a clock that was set back is kept until it is changed', () => {
-  // As clocks in Berlin; the tests run with any other.
+  // As on clocks in Berlin; the tests pass in any other time zone too.
   const [first, second] = ['2026-10-25T00:30:00.000Z', '2026-10-25T01:30:00.000Z'];
   const zone = process.env.TZ;
   try {
@@ -154,11 +154,11 @@ describe('The histogram', () => {
   });
 });
 
-/** Seconds by which a clock in Berlin, or in New York, is behind UTC around the change of 2026. */
+/** Seconds by which a clock in Berlin, or in New York, is behind UTC around the change of clocks in autumn 2026. */
 const berlin = (time: number) => (time < Date.UTC(2026, 9, 25, 1) ? -7200 : -3600);
 const newYork = (time: number) => (time < Date.UTC(2026, 10, 1, 6) ? 14_400 : 18_000);
 const spring = (time: number) => (time < Date.UTC(2026, 2, 29, 1) ? -3600 : -7200);
-/** In Chile clocks are set at midnight: forward, so that the day begins at one o'clock, and back. */
+/** In Chile clocks are changed at midnight: forward, so that the day begins at one o'clock, and back. */
 const chile = (time: number) =>
   time >= Date.UTC(2026, 3, 5, 3) && time < Date.UTC(2026, 8, 6, 4) ? 14_400 : 10_800;
 

@@ -116,7 +116,7 @@ describe('The attributes of a user', () => {
   it('take at most 4,096 bytes as they are stored', () => {
     const rest = (end: string) =>
       attributesSet(stored({ gone: 'é'.repeat(2037) + end }), { size: 1 });
-    // {"gone":"…","size":1} takes 20 bytes besides.
+    // The other characters, {"gone":"…","size":1}, take 20 bytes.
     expect(Buffer.byteLength(String(rest('xx').fields?.attributes))).toBe(4096);
     expect(() => rest('xxx')).toThrow('attributes must take at most 4,096 bytes in all');
   });
@@ -147,7 +147,7 @@ describe('The attributes of a user', () => {
     const plan = { from: 'free', to: 'pro' };
 
     expect(attributeDetails(user, given)).toEqual({
-      // Nobody has declared or stored `gone`.
+      // No attribute `gone` is declared or stored.
       fields: ['nick', 'size', 'terms', 'plan', 'born'].map((name) => `attributes.${name}`),
       values: { attributes: { plan } },
     });

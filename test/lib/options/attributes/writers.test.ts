@@ -1,4 +1,4 @@
-/** Who may set, change and remove which attribute: every type, by every writer and every caller. */
+/** Which caller may set, change and remove which attribute: every type, by every writer and every caller. */
 import * as v from 'valibot';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Asking, requireAllowed } from '../../../../lib/accounts/policy.ts';
@@ -39,7 +39,7 @@ const callers = {
 } as const satisfies Readonly<Record<string, Asking>>;
 type Caller = keyof typeof callers;
 
-/** What an attribute of a user is after a PUT that gives it, or the code of the refusal. */
+/** The value of a user's attribute after a PUT with a value for it, or the code of the refusal. */
 const outcomeOf = (by: Caller, name: string, given: unknown, before?: unknown): unknown => {
   const attributes = { [name]: given };
   const asking = callers[by];
@@ -83,7 +83,7 @@ describe.each(rows)('By %s', (caller, byWriter, [undeclaredSet, undeclaredRemove
     expect(outcomeOf(caller, name, other, one)).toBe(or(other));
     expect(outcomeOf(caller, name, null, one)).toBe(or(undefined));
     expect(outcomeOf(caller, name, null)).toBe(or(undefined));
-    // A wrong value is refused only where the caller may write a right one.
+    // A wrong value is reported only to callers who may write a right value.
     expect(outcomeOf(caller, name, [], one)).toBe(or('FIELD_INVALID'));
   });
 

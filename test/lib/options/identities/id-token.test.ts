@@ -22,7 +22,7 @@ const google = await startIssuer('https://accounts.google.com');
 const person = newPerson({ name: 'Ada' });
 const now = () => Math.floor(Date.now() / 1000);
 
-/** In a process that has cached nothing. */
+/** Loads the modules as in a new process, which has cached nothing. */
 const load = async () => {
   vi.resetModules();
   const { makeNonce } = await import('../../../../lib/keys/nonce.ts');
@@ -55,7 +55,7 @@ beforeEach(async () => {
 
 type Make = (nonce: string) => Promise<string>;
 
-/** What a service makes of a token for a nonce of its own. */
+/** The outcome of verifying a token that was made for a nonce of the service. */
 const verify = async (make: Make, given?: string) => {
   const nonce = await loaded.makeNonce(loaded.forIdToken);
   return loaded.verifyIdToken({ idToken: await make(nonce), nonce: given ?? nonce });
@@ -86,7 +86,7 @@ const unsigned: Make = async (nonce) =>
     .setExpirationTime('1h')
     .encode();
 
-/** A token whose header is another one, with the signature that it had. */
+/** A token with a changed header and the original signature. */
 const withHeader =
   (change: object): Make =>
   async (nonce) => {
@@ -191,7 +191,7 @@ describe('An ID token', () => {
 
     expect(await at(590)).toBeDefined();
     expect(await at(601)).toBeUndefined();
-    // The last character of 32 bytes in base64url has two bits that mean nothing.
+    // The last character of 32 bytes in base64url has two unused bits.
     const bytesOf = (text: string) => Buffer.from(text.split('.')[2] ?? '', 'base64url');
     const sameBytes = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_']
       .map((last) => nonce.slice(0, -1) + last)
@@ -217,7 +217,7 @@ describe('An ID token', () => {
     expect(await digest('base64url')).toBeUndefined();
   });
 
-  /** The claims that tokens of these issuers have, with values made up. */
+  /** The claims that tokens of these issuers have, with invented values. */
   const shapes: readonly (readonly [string, Claims, object])[] = [
     [
       'Google',
@@ -292,7 +292,7 @@ describe('An ID token', () => {
     'of Google that name their issuer %s are of https://accounts.google.com',
     async (name) => {
       const claims = { ...person, aud: 'app.apps.googleusercontent.com' };
-      // The host of Google leads to a server on this machine.
+      // Requests to the host of Google go to a server on this machine.
       const { handle } = NodeHttpHandler.prototype;
       const led = vi.spyOn(NodeHttpHandler.prototype, 'handle');
       led.mockImplementation(function (this: NodeHttpHandler, request, ...options) {

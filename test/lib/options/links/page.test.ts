@@ -16,7 +16,7 @@ describe('The service has a page of its own', () => {
     [{ MAIL_FROM, EMAIL_VERIFICATION, RESET_URL }, ['verify']],
     [{ MAIL_FROM, EMAIL_VERIFICATION, VERIFY_URL }, ['reset', 'invitation']],
     [{ MAIL_FROM, EMAIL_VERIFICATION, RESET_URL, VERIFY_URL }, []],
-    // Settings that name this very page, under whichever host it is reached.
+    // Settings that name the page of the service itself, on whatever host the service is reached.
     [{ MAIL_FROM, RESET_URL: 'https://a.example/account/reset' }, ['reset', 'invitation']],
     [{ MAIL_FROM, RESET_URL: 'https://a.example/account/invitation' }, ['reset', 'invitation']],
     [{ MAIL_FROM, RESET_URL: 'https://a.example/account/verify' }, []],
@@ -72,7 +72,7 @@ describe('The link of a mail', () => {
     ['verify', { RESET_URL }, `${base}/account/verify#token=1.a-_${account}`],
     ['verify', { VERIFY_URL }, `${VERIFY_URL}#token=1.a-_`],
     ['invitation', { RESET_URL }, `${RESET_URL}#token=1.a-_`],
-    // The app of another host may have a page of the same path.
+    // The app on another host may have a page with the same path.
     ['reset', { RESET_URL: 'https://a.example/account/reset' }, 'https://a.example/account/reset#token=1.a-_'],
     ['reset', { RESET_URL: `${base}/account/reset` }, `${base}/account/reset#token=1.a-_${account}`],
     ['invitation', { RESET_URL: `${base}/account/reset` }, `${base}/account/invitation#token=1.a-_${account}`],

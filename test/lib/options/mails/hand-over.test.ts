@@ -41,7 +41,7 @@ const message: MailMessage = {
   time: '2026-11-21T09:05:00.000Z',
 };
 
-/** In a process that has handed nothing over yet. */
+/** Loads the modules as in a new process, which has handed nothing over yet. */
 const handOver = async () => {
   const { requestMail, resetMessage } = await import('../../../../lib/options/mails/hand-over.ts');
   const { kind, time, email, ...source } = message;
@@ -62,7 +62,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** AWS Signature Version 4, from its specification. */
+/** The signature of AWS Signature Version 4, computed from its specification. */
 const signatureOf = ({ method, url, headers, body }: Received, signed: string): string => {
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
   const hmac = (key: string | Buffer, text: string) =>
@@ -187,7 +187,7 @@ describe('The mails that a source asks for', () => {
       '../../../../lib/options/mails/hand-over.ts'
     );
     const noon = Date.parse('2026-11-21T12:00:00Z');
-    /** How many of thirty are handed over, so many seconds after noon. */
+    /** How many of thirty messages are handed over, some seconds after noon. */
     const allowed = async (ip_address: string, second: number) => {
       vi.setSystemTime(noon + 1000 * second);
       received.length = 0;

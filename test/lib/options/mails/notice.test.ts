@@ -32,7 +32,7 @@ const user = {
 } as User;
 const source = { request_id: 'r', ip_address: '192.0.2.1', user_agent: 'test' };
 const now = new Date('2026-11-22T10:00:00.000Z');
-/** What is handed over of a change. */
+/** The messages about a change that are handed over. */
 const handedOver = async (changes: { email?: string; password?: string }) => {
   const before = mailbox.messages.length;
   await tryToNotify(user, changedParts(user, changes), source, { now });

@@ -132,7 +132,7 @@ const notices: readonly Changed[] = [
   ['account'],
 ];
 
-/** Every mail in a language, by what it is for. */
+/** Every mail in a language, with its purpose. */
 const mailsIn = (language: Language): readonly (readonly [string, Mail])[] => [
   ['a reset', resetMail({ ...reset, language }, 'reset', link)],
   ['a reset that an admin asks for', resetMail({ ...reset, language }, 'resetByAdmin', link)],

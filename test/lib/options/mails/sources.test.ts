@@ -31,7 +31,7 @@ const count = async (times: number, cause: MailCause, source: Source): Promise<n
   return waits;
 };
 
-/** The events of the log since this was last asked. */
+/** The events in the log since the last call. */
 const takeEvents = () => {
   const lines = logged.mock.calls.map(([line]) => JSON.parse(String(line)));
   logged.mockClear();

@@ -58,7 +58,7 @@ const { ES256, ES256onP384, EdDSA, RS256, RS256short } = Object.fromEntries(
 const fiveMinutes = 5 * 60_000;
 const earlier = (milliseconds: number) => new Date(Date.now() - milliseconds);
 
-/** What neither a registration nor a login may have. */
+/** Flaws for which both a registration and a login must be refused. */
 const flaws: Readonly<Record<string, Changes>> = {
   'another origin': { origin: 'https://app.example.org' },
   'an origin that only ends in it': { origin: 'https://app.example.com.evil.test' },
@@ -240,7 +240,7 @@ describe('A passkey that a browser has made', () => {
   );
 });
 
-/** The bytes of an integer of a signature, from a place. */
+/** The bytes of an integer in a signature, which begins at an offset. */
 const integerAt = (der: Buffer, at: number) => der.subarray(at, at + 2 + (der[at + 1] ?? 0));
 const sequence = (...parts: readonly Buffer[]) => {
   const content = Buffer.concat(parts);
@@ -349,7 +349,7 @@ describe('A passkey that a browser has used', () => {
   });
 });
 
-/** The test vectors of Web Authentication, Level 3, and what Windows Hello has signed: not of this service. */
+/** Credentials of other implementations: the test vectors of Web Authentication, Level 3, and one of Windows Hello. */
 describe('What other implementations have', () => {
   const settings = ({ rpId = 'example.org', origin = 'https://example.org' }) =>
     vi.stubEnv('PASSKEYS', JSON.stringify({ rpId, origins: [origin] }));

@@ -29,7 +29,7 @@ afterEach(() => {
 
 const outcomeOf = (work: Promise<void>): Promise<DomainError | undefined> =>
   work.then(() => undefined).catch((error) => error);
-/** Counters as read, none of which demands a wait. */
+/** Counters as they were read; none of them requires a wait. */
 const readUnderLimit = async (counters: readonly Counter[]) => {
   const read = await readCounts(counters);
   requireUnderLimit(read);
@@ -103,7 +103,7 @@ describe('Attempts one after the other', () => {
   const attempts = (limit = 2) => {
     vi.stubEnv('REGISTRATIONS_PER_ADDRESS', String(limit));
     const address = randomUUID();
-    /** At so many seconds after the first. */
+    /** An attempt, some seconds after the first one. */
     return (second: number) =>
       outcomeOf(countRegistration(address, new Date(start + 1000 * second)));
   };
@@ -364,7 +364,7 @@ describe('An account', () => {
   const limit = Number(settings.loginFailuresPerAccount.default);
   const day = 24 * 60 * 60;
 
-  /** Failures a day of somebody who fails as often as is allowed, and then lets the count expire. */
+  /** How many failures a day are possible for a caller who fails as often as allowed and then lets the count expire. */
   const failuresADay = (failures: number): number => {
     let count = countAfter(undefined, limit, 0);
     let now = 0;
@@ -377,7 +377,7 @@ describe('An account', () => {
 
   it('can fail at most as many logins a day as SECURITY.md says, and a code is guessed so late', () => {
     const most = Math.max(...Array.from({ length: 60 }, (_, i) => failuresADay(i + 1)));
-    // Of a million codes, an app shows three within the steps that are accepted.
+    // The steps that are accepted have three of a million codes.
     const evenChance = Math.log(1 / 2) / Math.log(1 - 3 / 1_000_000);
 
     const text = readFileSync('.github/SECURITY.md', 'utf8').replaceAll(/\s+/g, ' ');

@@ -23,7 +23,7 @@ import { setFields, storedUser } from '../../../support/stored-user.ts';
 await useOwnTables();
 process.env.SECOND_FACTOR_LOCAL_KEY = randomBytes(32).toString('base64');
 
-/** `12345678901234567890`, the secret of the RFCs' examples. */
+/** `12345678901234567890`, the secret in the examples of the RFCs. */
 const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
 
 const at = (seconds: number) => new Date(seconds * 1000);
@@ -110,7 +110,7 @@ describe('readCode, of all characters,', () => {
   it('reads every decimal digit as its value', () => {
     const digits = having(/^\p{Nd}$/u);
 
-    // Unicode has them in tens, each from zero to nine.
+    // Unicode has decimal digits in groups of ten, each from zero to nine.
     const read = digits.map((digit, i) => [readCode(digit.repeat(6)), String(i % 10).repeat(6)]);
 
     expect(digits.length).toBeGreaterThan(600);
@@ -130,7 +130,7 @@ describe('A code', () => {
   afterEach(() => void vi.useRealTimers());
 
   const recoveryCode = '7Q2M-9FHT-X0ZB-4KCW';
-  /** The code of the app at the step that is so many after the present one. */
+  /** The code of the app for a step, counted from the present step. */
   const appCode = (ahead: number) =>
     new TOTP({ secret: Secret.fromBase32(secret) }).generate({
       timestamp: Date.now() + ahead * 30_000,

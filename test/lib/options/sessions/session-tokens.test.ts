@@ -11,14 +11,14 @@ import { makeSessionId, type RefreshState } from '../../../../lib/options/sessio
 
 const sessionId = makeSessionId();
 const first = firstRefreshToken(7, sessionId);
-/** The token and the state that follow when a token is exchanged. */
+/** The token and the state that replace a token when it is used. */
 const exchanged = (refreshToken: string, refresh: RefreshState) =>
   nextRefreshToken(readRefreshToken(refreshToken), refresh);
 const next = exchanged(first.refreshToken, first.refresh);
 const replacing = exchanged(first.refreshToken, next.refresh);
 
 const minute = 60_000;
-/** How a token relates to a session that was refreshed so many milliseconds ago. */
+/** How a token relates to a session that was refreshed some milliseconds ago. */
 const check = (refreshToken: string, refresh: RefreshState, ago = 0): TokenCheck['is'] => {
   const used = Date.now();
   const source = { ip_address: '', user_agent: '' };
@@ -80,7 +80,7 @@ describe('A refresh token', () => {
   ])('cannot be made of what the table holds: the %s with the right tag', (_, secret) => {
     const made = `7.${sessionId}.${secret}${hmac(key, secret, 16)}`;
 
-    // Who reads the table could end a session by it, and not use one.
+    // A reader of the table could end a session by such a token, but could not use the session.
     expect(check(made, next.refresh)).toBe('reused');
   });
 

@@ -40,7 +40,7 @@ const enter = async (by = user, user_agent = 'test'): Promise<Partial<Belonging>
   return decodeProtectedHeader(token) as Partial<Belonging>;
 };
 const codeOf = ({ code }: DomainError) => code;
-/** `open`, or the code of the refusal of a token with that header. */
+/** `open`, or the code of the error that refuses a token with a header. */
 const stateOf = (header: Partial<Belonging>) =>
   findBearer(user.id, header).then(() => 'open', codeOf);
 const item = async () =>
