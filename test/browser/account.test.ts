@@ -21,7 +21,7 @@ const browser = await browserForThisFile();
 
 const profile = async (token: string) => (await api('GET', '/api/profile', { token })).status;
 
-/** The tokens that the tab keeps. */
+/** The tokens that the tab stores. */
 const tokensIn = async (page: Page) =>
   JSON.parse(String(await page.evaluate("sessionStorage.getItem('accounts-client.console')")));
 
@@ -117,7 +117,7 @@ describe('Sessions in the console', () => {
       const refreshed = page.waitForResponse('**/api/refresh');
       await page.clock.fastForward('04:30');
       expect((await refreshed).status()).toBe(200);
-      // The page reads the response, and only then knows when to refresh again.
+      // The page reads the response, and only afterwards knows when to refresh again.
       await expect.poll(refreshToken).not.toBe(former);
     }
     await page.reload();

@@ -6,9 +6,9 @@ import { afterAll } from 'vitest';
 
 /**
  * Serves an app for the tests of one file.
- * @param files scripts by their paths, asked for at each request; any other path is the page
- * @param script of the page
- * @returns its origin
+ * @param files returns the scripts by their paths, at each request; any other path is the page
+ * @param script the script of the page
+ * @returns the origin of the app
  */
 export const appForThisFile = async (
   files: () => Readonly<Record<string, string>>,

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, afterEach } from 'vitest';
 import { startBrowser } from './chromium.ts';
 
-/** A browser for the tests of a file. What a test opens in it is closed after the test. */
+/** A browser for the tests of a file. Everything that a test opens in it is closed after the test. */
 export const browserForThisFile = async (): Promise<Browser> => {
   const browser = await startBrowser();
   afterEach(async () => {

@@ -10,10 +10,10 @@ const service = await serviceForThisFile();
 const withSessions = await serviceForThisFile({ SESSION_DAYS: '90', TOKEN_MINUTES: '5' });
 const browser = await browserForThisFile();
 
-/** Milliseconds. */
+/** Milliseconds of an hour. */
 const hour = 3_600_000;
 
-/** Opens the console as the admin, at a place, in a browser whose clock is so many hours ahead. */
+/** Opens the console as the admin, at a place, in a browser whose clock is some hours ahead. */
 const open = async (hours: number, place: string, of = service) => {
   const { page } = await openConsole(browser, of, place, { clock: Date.now() + hours * hour });
   return page;
@@ -62,11 +62,11 @@ describe.each([-5, 5].map((hours) => [name(hours), hours] as const))(
       await page.route('**/api/users?*', (route) =>
         route.fulfill({ status: 429, headers: { 'Retry-After': '45' }, json: {} }),
       );
-      // The clock goes on meanwhile, and cannot be stopped in the past.
+      // The clock continues meanwhile, and cannot be stopped at a past time.
       await page.clock.pauseAt(((await page.evaluate('Date.now()')) as number) + hour);
       await page.getByRole('link', { name: 'Users' }).click();
       const wait = page.getByText('You can try again in');
-      // The page draws only when its clock moves, and the clock stands still.
+      // The page draws only when its clock moves, and its clock is stopped.
       await expect
         .poll(async () => {
           await page.clock.runFor(20);

@@ -1,4 +1,4 @@
-/** The console, opened by somebody who is signed in. */
+/** Opens the console as a user who is signed in. */
 import type { Browser, Page } from 'playwright-core';
 import { type OpenPage, openPage, type PageOptions } from './page.ts';
 
@@ -7,14 +7,14 @@ interface Credentials {
   readonly password: string;
 }
 
-/** Fills in the form to sign in, and sends it. */
+/** Fills in the form for signing in, and sends it. */
 export const signIn = async (page: Page, { email, password }: Credentials): Promise<void> => {
   await page.getByLabel('Email address').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
 };
 
-/** An entry of the trail, as a list of the API has it. */
+/** An entry of the trail, as a list of the API shows it. */
 export const listedEntry = (id: number, created_at: string) => ({
   id,
   user_id: 1,
@@ -49,8 +49,8 @@ export const openConsole = async (
   const opened = await openPage(browser, `${url}/console${place}`, options);
   await signIn(opened.page, admin);
   await opened.page.getByRole('navigation').waitFor();
-  // Data that a screen still loads move its buttons, and a button that moves between the press and the release of
-  // the mouse gets no click.
+  // While a screen loads data, its buttons move, and a button that moves between the press and the release of the mouse
+  // gets no click.
   await opened.page.locator('.busy').first().waitFor({ state: 'detached' });
   return opened;
 };

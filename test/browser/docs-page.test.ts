@@ -13,7 +13,7 @@ const open = async (path: string): Promise<OpenPage> => {
   return opened;
 };
 
-/** Sends the request of an operation that is unfolded. @returns what the page shows of the response */
+/** Sends the request of an expanded operation. @returns the response as the page shows it */
 const execute = async (page: Page, operation: string, body?: object): Promise<string> => {
   const section = page.locator(`#operations-${operation}`);
   await section.locator('.opblock-summary-control').click();
@@ -50,7 +50,7 @@ describe('The page of the document', () => {
 
     const violations = await violationsIn(page);
 
-    // Swagger UI itself has the colours of JSON and of parameters.
+    // The colours of JSON and of parameters are defined by Swagger UI itself.
     expect(violations.filter((each) => !each.includes('color-contrast'))).toEqual([]);
   });
 

@@ -6,7 +6,7 @@ import { openPage } from './page.ts';
 
 const browser = await browserForThisFile();
 
-/** A request to an engine, which accepts it from anybody who knows its address. */
+/** A request to an engine, which accepts requests from anybody who knows its address. */
 const request = (action: string, body: object) => ({
   method: 'POST',
   headers: {
@@ -32,7 +32,7 @@ const start = async (only: EngineName): Promise<string> => {
   return endpoint;
 };
 
-/** A page of an origin that is not the engine's. */
+/** A page whose origin differs from the engine's. */
 const openElsewhere = async () => {
   const { url, stop } = await startLoopback((_, __, response) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>'),
@@ -41,7 +41,7 @@ const openElsewhere = async () => {
   return (await openPage(browser, url)).page;
 };
 
-/** Only on Linux can dynoxide listen at a loopback address that a page does not know. */
+/** Only on Linux can dynoxide listen at a loopback address that pages do not know. */
 const engines = installedEngines().filter(
   (name) => name !== 'dynoxide' || process.platform === 'linux',
 );

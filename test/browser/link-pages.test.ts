@@ -1,4 +1,4 @@
-/** The pages to which mailed links lead where the app has none, as users and attackers meet them. */
+/** The service's own pages for mailed links, which apps without such pages use, as users and attackers see them. */
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -28,13 +28,13 @@ const browser = await browserForThisFile();
 
 const password = 'a new long password';
 
-/** The link in the newest of a number of mails to an address. */
+/** The link in the last of a number of mails to an address. */
 const mailedLink = async ({ mailbox }: MailingService, email: string, count = 1) => {
   const mail = (await mailbox.mailsTo(email, count)).at(-1);
   return /http\S+#token=\S+/.exec(mail?.text ?? '')?.[0] ?? '';
 };
 
-/** Somebody who has asked for a new password. */
+/** A user who has requested a new password. */
 const forgetful = async () => {
   const user = await register(bare.api);
   await bare.requestToken(user.email);
@@ -221,7 +221,7 @@ describe('With MAIL_FROM alone a mailed link', () => {
 
 describe('The page of an invitation that was accepted', () => {
   const hash = `$2b$04$${'.'.repeat(53)}`;
-  /** A user whom an import has made without a password, and an admin has invited. */
+  /** A user whom an import has created without a password, and whom an admin has invited. */
   const invited = async (service: MailingService, fields: object) => {
     const { api, adminToken: token, environment } = service;
     const json = { name: 'Ada', email: uniqueEmail(), password };
@@ -266,7 +266,7 @@ describe('The link that verifies an address', () => {
     expect((await full.api('POST', '/api/login', { json: { email, password: own } })).status).toBe(
       200,
     );
-    // The browser itself reports the response that was no success.
+    // The browser itself reports the response with the error.
     expect(complaints).toEqual([expect.stringContaining('403')]);
   });
 

@@ -1,4 +1,4 @@
-/** Opens pages of the service, and notes whatever the browser says of them. */
+/** Opens pages of the service, and collects everything that the browser reports about them. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
@@ -16,7 +16,7 @@ export interface PageOptions extends BrowserContextOptions {
   readonly clock?: number;
 }
 
-/** @param url the page's, whose origin is the only one that it may call */
+/** @param url the address of the page; the page may send requests only to its own origin */
 export const openPage = async (
   browser: Browser,
   url: string,
@@ -45,19 +45,19 @@ export const button = (page: Page | Locator, name: string) =>
 export const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
 const widths = [360, 1280] as const;
-/** Options of axe-core. In the dark a page differs in its colours alone. */
+/** Options of axe-core. In the dark, a page differs only in its colours. */
 const axeOptions = {
   light: {},
   dark: { runOnly: ['color-contrast', 'link-in-text-block'] },
 } as const;
-/** A deployed page has the files of the local one: there one look is enough. */
+/** A deployed page has the same files as the local page, so that a single look at it is enough. */
 const looks = (['dark', 'light'] as const)
   .flatMap((colorScheme) => widths.map((width) => ({ colorScheme, width })))
   .slice(process.env.SERVICE_URL ? -1 : 0);
 
 /**
- * Within the page: waits until tables have seen its size, and those that are too wide have become cards. A
- * machine that stands still takes more than the three frames of others; what never fits is looked at as it is.
+ * Runs in the page: waits until tables have noticed its size, and too wide tables have become cards. A machine that
+ * stalls takes more than the usual three frames; a table that never fits is checked as it is.
  */
 export const drawn = `(async () => {
   const fits = () => document.documentElement.scrollWidth <= innerWidth;
@@ -65,7 +65,7 @@ export const drawn = `(async () => {
     await new Promise(requestAnimationFrame);
 })()`;
 
-/** Within the page: what reaches out of a narrow window when the text has twice its size. */
+/** Runs in the page: the elements that overflow a narrow window when the text has twice its size. */
 const overflow = `(async () => {
   const root = document.documentElement;
   root.style.fontSize = '187.5%';
@@ -80,11 +80,11 @@ const overflow = `(async () => {
 })()`;
 
 /**
- * @returns what axe-core finds wrong with a page as it is, light and dark, narrow and wide, and what
- * overflows where the window is narrow and the text large
+ * @returns the violations that axe-core finds in the present state of a page, light and dark, narrow and wide, and the
+ *   elements that overflow if the window is narrow and the text large
  */
 export const violationsIn = async (page: Page): Promise<readonly string[]> => {
-  // The policy of the page forbids scripts of others; the debugger may run them.
+  // The policy of the page forbids scripts of others, but the debugger may run them.
   const debugging = await page.context().newCDPSession(page);
   const evaluate = async (expression: string) => {
     const options = { expression, awaitPromise: true, returnByValue: true };
@@ -112,7 +112,7 @@ export const violationsIn = async (page: Page): Promise<readonly string[]> => {
   return found;
 };
 
-/** @returns what counts the nodes of a page, after collections until they free nothing more */
+/** @returns a function that counts the nodes of a page, after collecting garbage until that frees nothing more */
 export const nodesIn = async (page: Page): Promise<() => Promise<number>> => {
   const debugging = await page.context().newCDPSession(page);
   await debugging.send('Performance.enable');
@@ -128,7 +128,7 @@ export const nodesIn = async (page: Page): Promise<() => Promise<number>> => {
   };
 };
 
-/** Gives a page an authenticator whose user is always there. */
+/** Gives a page an authenticator whose user is always present. */
 export const authenticatorOf = async (page: Page) => {
   const debugging = await page.context().newCDPSession(page);
   await debugging.send('WebAuthn.enable');

@@ -10,7 +10,7 @@ import { browserForThisFile } from './browser.ts';
 import { openConsole, signIn } from './console.ts';
 import { authenticatorOf, button, openPage, title, violationsIn } from './page.ts';
 
-/** A service of localhost, behind a server: the console's origin must be known before the service has a port. */
+/** A service on localhost, behind a server: the console's origin must be known before the service has a port. */
 const startForThisFile = async () => {
   let target = '';
   const front = await startLoopback(({ method, url, headers }, _, response, bytes) => {
@@ -24,7 +24,7 @@ const startForThisFile = async () => {
   const service = await serviceForThisFile({
     SESSION_DAYS: '90',
     PASSKEYS: JSON.stringify({ rpId: 'localhost', origins: [url] }),
-    // The authenticator chooses an unknown passkey again and again, which a user would not.
+    // The authenticator chooses an unknown passkey repeatedly, which a user would not do.
     LOGIN_FAILURES_PER_ADDRESS: '0',
   });
   target = service.url;
@@ -36,7 +36,7 @@ const elsewhere = await startForThisFile();
 const { admin, api } = service;
 const browser = await browserForThisFile();
 
-/** In a page: a password manager, whose credentials are objects of its own. */
+/** Runs in a page: a password manager, whose credentials are objects of its own. */
 const passwordManager = `for (const name of ['create', 'get']) {
   const own = navigator.credentials[name].bind(navigator.credentials);
   navigator.credentials[name] = async (options) => {
@@ -46,7 +46,7 @@ const passwordManager = `for (const name of ['create', 'get']) {
   };
 }`;
 
-/** In a page: notes in `signals` which methods tell the authenticator something. */
+/** Runs in a page: notes in `signals` which methods report something to the authenticator. */
 const notedSignals = `window.signals = [];
 for (const name of Object.getOwnPropertyNames(PublicKeyCredential).filter((each) => each.startsWith('signal'))) {
   const own = PublicKeyCredential[name].bind(PublicKeyCredential);
@@ -65,7 +65,7 @@ const newAdmin = async () => {
   return { ...user, id: body.id as number };
 };
 
-/** Adds a passkey in the console, at the screen of one's own account. */
+/** Adds a passkey in the console, on the screen of the user's own account. */
 const addIn = async (page: Page, password: string, name = 'Laptop') => {
   const dialog = page.getByRole('dialog');
   await button(page, 'Add a passkey').click();
@@ -103,7 +103,7 @@ it.each([
     expect(await violationsIn(page)).toEqual([]);
 
     await button(page, 'Sign out').click();
-    // The browser has one passkey, and a user who is there: the list of the address field chooses it.
+    // The browser has one passkey, and its user is present: the list of the address field chooses the passkey.
     await title(page, 'My account').waitFor();
 
     await button(page, 'Remove').click();
@@ -241,7 +241,7 @@ it('The form to sign in does not ask on and on for options that fail', async () 
 
   await page.goto(`${url}/console`);
   await until(() => asked > 0);
-  // Another request would be under way before these are answered.
+  // A further request would have been sent before these requests have their responses.
   await page.evaluate(`(async () => {
     for (let count = 0; count < 20; count += 1) await fetch('/openapi.json');
   })()`);

@@ -1,5 +1,5 @@
 /**
- * Every screen with the same data at the same time. With SCREENS pictures are taken, so that the pictures
+ * Every screen with the same data at the same time. With the variable SCREENS, pictures are taken, so that the pictures
  * of two runs can be compared (test/README.md, Screenshots).
  */
 import { join } from 'node:path';
@@ -36,14 +36,14 @@ const browser = await browserForThisFile();
 const press = (name: string) => async (page: Page) =>
   page.getByRole('button', { name, exact: true }).click();
 
-/** Lets the seal have findings. */
+/** Shows a seal with findings. */
 const withFindings = async (page: Page) => {
   await page.route('**/api/admin/audit-seal', (route) => route.fulfill({ json: sealWithFindings }));
   await page.reload();
   await page.getByRole('alert').waitFor();
 };
 
-/** Each screen: its place, and what is done there. */
+/** Each screen: its place, and the actions there. */
 const screens: Readonly<Record<string, readonly [string, ((page: Page) => Promise<unknown>)?]>> = {
   'sign-in': ['/console', press('Sign out')],
   users: ['/console#/users'],
@@ -112,25 +112,25 @@ const screens: Readonly<Record<string, readonly [string, ((page: Page) => Promis
   ],
 };
 
-/** Opens a place in a window so high that all names are seen, and so asked for. */
+/** Opens a place in a window that is so high that all names are in view and therefore requested. */
 const openScreen = async (place: string): Promise<Page> => {
   const viewport = { width: 1280, height: 2400 };
   const context = await browser.newContext({
     viewport,
     reducedMotion: 'reduce',
-    // Its times are the longest.
+    // Times are the longest in this language.
     locale: 'en-US',
     timezoneId: 'Europe/Berlin',
   });
   const page = await context.newPage();
-  // Swagger UI waits by the clock, and shows no time.
+  // Swagger UI waits by the clock, and shows no times.
   if (place !== '/docs') await page.clock.setFixedTime(now);
   await page.addInitScript(`sessionStorage.setItem('accounts-console-tab', 'a');
     sessionStorage.setItem('accounts-client.console', '{"token":"${token}"}');`);
   await page.route('**/api/**', (route) => route.fulfill(answerTo(new URL(route.request().url()))));
   await page.route('**/openapi.json', async (route) => {
     const response = await route.fetch();
-    // The port is another one in each run.
+    // The port differs in each run.
     const body = (await response.text()).replaceAll(service.url, 'http://localhost');
     return route.fulfill({ response, body });
   });
@@ -139,7 +139,7 @@ const openScreen = async (place: string): Promise<Page> => {
   return page;
 };
 
-/** In the last one, text has twice its size. */
+/** In the last look, text has twice its size. */
 const looks = [
   { width: 1280, colorScheme: 'light', fontSize: '' },
   { width: 1280, colorScheme: 'dark', fontSize: '' },
@@ -148,13 +148,13 @@ const looks = [
   { width: 360, colorScheme: 'light', fontSize: '187.5%' },
 ] as const;
 
-/** Pixels of the highest picture that Chromium takes. */
+/** The height of the highest picture that Chromium takes, in pixels. */
 const highest = 16_000;
 
 const takePicture = async (page: Page, name: string, width: number): Promise<void> => {
   const path = join('.reports/screens', process.env.SCREENS ?? '', `${name}.png`);
   const [, scheme] = /^audit-attack-1280-(\w+)$/.exec(name) ?? [];
-  // The pictures of README.md.
+  // These are the pictures of README.md.
   if (scheme) await page.screenshot({ path: `.github/images/console-${scheme}.png` });
   const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
   const clip = { x: 0, y: 0, width, height: Math.min(height, highest) };

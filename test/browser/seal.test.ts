@@ -23,7 +23,7 @@ const browser = await browserForThisFile();
 
 const path = '/api/admin/audit-seal';
 
-/** Replaces a part of what the service says of the seal. */
+/** Replaces a part of the service's response about the seal. */
 const replaceSeal = (page: Page, part: object) =>
   page.route(`**${path}`, async (route) => {
     const response = await route.fetch();
@@ -43,7 +43,7 @@ const openSeal = async (part: object = {}) => {
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
 const day = 24 * 60;
 
-/** So that the page says the same for an hour. */
+/** These times make the page show the same text for an hour. */
 const checked = {
   at: minutesAgo(12 * 60),
   until: minutesAgo(12 * 60 + 1),

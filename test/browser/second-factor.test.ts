@@ -15,7 +15,7 @@ const signOut = async (page: Page) => {
   await button(page, 'Sign out').click();
   await title(page, 'Sign in').waitFor();
 };
-/** Sends the form with a code, when it asks for one. */
+/** Enters a code, when the form asks for one, and sends the form. */
 const giveCode = async (page: Page, code: string) => {
   await page.getByRole('textbox', { name: 'Code' }).fill(code);
   await page.keyboard.press('Enter');
@@ -26,7 +26,7 @@ it('An admin sets up a second factor, signs in with its codes, sees who has one,
   const { page, complaints } = await openPage(browser, `${url}/console`);
 
   await signIn(page, admin);
-  // An admin without a factor is led to its form.
+  // The console leads an admin without a factor to the form that adds one.
   await title(page, 'My account').waitFor();
   const own = part(page, 'Second factor');
   await own.getByLabel('Current password').fill(admin.password);
@@ -45,7 +45,7 @@ it('An admin sets up a second factor, signs in with its codes, sees who has one,
   expect(await violationsIn(page)).toEqual([]);
   await button(page, 'I have kept them').click();
   await own.getByText('It is enabled. 10 recovery codes left.').waitFor();
-  // The session has the role now, without another login.
+  // The session now has the role, without another login.
   await page.getByRole('link', { name: 'Users' }).click();
   await button(page, 'Create a user').waitFor();
   await page.getByRole('link', { name: 'My account' }).click();

@@ -16,14 +16,14 @@ const plan = { name: 'plan', type: 'choice', choices: ['free', 'pro'], token: tr
 const seats = { name: 'seats', type: 'number', token: true };
 const note = { name: 'note', type: 'text', writer: 'user' };
 const first = [plan, seats, note];
-/** Another choice, another type, one that is gone, and a new one. */
+/** Another choice, another type, one attribute removed, and one added. */
 const second = [
   { ...plan, choices: ['gold'] },
   { ...seats, type: 'boolean' },
   { name: 'locale', type: 'text', writer: 'user' },
 ];
 
-/** Starts the service with declarations, on the same data each time. */
+/** Starts the service with declarations of attributes, on the same data each time. */
 const withAttributes = async (list: readonly object[]) => {
   const USER_ATTRIBUTES = list.length > 0 ? JSON.stringify(list) : '';
   const service = await startTestService({ ...place, USER_ATTRIBUTES });

@@ -17,7 +17,7 @@ const newUser = (fields = {}) => ({
   ...fields,
 });
 
-/** An admin of whom there are no queries yet. */
+/** An admin who has made no queries yet. */
 const newAdmin = async () => {
   const json = newUser({ role: 'admin' });
   const { body } = await api('POST', '/api/users', { token: adminToken, json });

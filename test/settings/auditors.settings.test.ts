@@ -142,7 +142,7 @@ describe('An auditor', async () => {
     const call = strict.api;
     await enrol(call, { ...strict.admin, token: strict.adminToken });
     const auditor = await register(call);
-    // Enrolling ends no session of one’s own.
+    // Enrolling does not end the session in which it is done.
     await appoint(call, strict.adminToken, auditor);
     const { id, token } = auditor;
     const required = refusal(403, 'Second factor required');

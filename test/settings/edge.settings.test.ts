@@ -6,7 +6,7 @@ import { scanAudit } from '../support/stored-items.ts';
 
 const value = 'v'.repeat(64);
 
-/** A service behind CloudFront, and what it answers to a registration by a viewer. */
+/** Starts a service behind CloudFront. */
 const startBehindCloudFront = async () => {
   const secrets = await startLoopback((_request, _body, response) =>
     response.end(JSON.stringify({ SecretString: value })),

@@ -4,7 +4,7 @@ import { everySetting } from '../support/every-setting.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
 
 describe('With each setting that adds endpoints', async () => {
-  // Without RESET_URL there are pages of the service too.
+  // Without RESET_URL the service also has pages of its own.
   const settings = { ...everySetting, RESET_URL: '' };
   await describeEveryEndpoint(await proxiedServiceForThisFile(settings));
 });

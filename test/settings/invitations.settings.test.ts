@@ -41,7 +41,7 @@ const linkTo = async (email: string, count = 1) => {
 };
 const subjectsTo = (email: string) =>
   mailbox.mails.filter(({ to }) => to.includes(email)).map(({ subject }) => subject);
-/** An address gets one mail in a minute; this lets it have another one. */
+/** An address gets at most one mail in a minute; this lets it get another one. */
 const anotherMinute = (email: string) =>
   engine.send(
     new DeleteCommand({
@@ -58,7 +58,7 @@ const invited = async (json: object = {}) => {
   const { body } = await create({ email, invite: true, ...json });
   return { id: Number(body.id), email, link: await linkTo(email) };
 };
-/** A user whom an import has made without a password. */
+/** A user whom an import has created without a password. */
 const imported = async (fields: object = {}) => {
   const email = uniqueEmail();
   const { id } = (await create({ email, password })).body;
@@ -105,7 +105,7 @@ describe('POST /api/users with an invitation', () => {
       ['CREATE', false, String(id), '{"invited":true}'],
       ['UPDATE', true, String(id), '{"fields":["password"],"by":"invitation"}'],
     ]);
-    // No notice of the password follows.
+    // No notice about the password is sent.
     expect(mailbox.mails.filter(({ to }) => to.includes(email))).toHaveLength(1);
   });
 
@@ -120,7 +120,7 @@ describe('POST /api/users with an invitation', () => {
 
     const [mail] = await mailbox.mailsTo(email);
     expect(mail?.subject).toBe(subject);
-    // Nothing that the admin or anybody else has typed, and not where the admin is.
+    // The mail contains nothing that the admin or anybody else has typed, and not the admin's address.
     expect(mail?.text).not.toMatch(/Ada|127\.0\.0\.1/);
   });
 
@@ -283,7 +283,7 @@ describe('A user who is invited', () => {
     expect(outcome(await use(link))).toEqual(invalid);
     expect((await use(newer)).status).toBe(204);
     expect(await show(id)).toMatchObject({ email_verified: true });
-    // It is recorded after the mail is sent.
+    // The entry is written after the mail is sent.
     await expect
       .poll(async () => (await entriesOf(service, agent)).map(({ details }) => details))
       .toEqual(['{"fields":[],"by":"reset","requested":true}']);
@@ -323,7 +323,7 @@ describe('A user who is invited', () => {
   });
 });
 
-/** Events that make a link void, beside the events in ways-in.settings.test.ts. */
+/** Events that make a link void, besides the events in ways-in.settings.test.ts. */
 const voiding: Readonly<Record<string, (user: { id: number; email: string }) => Promise<unknown>>> =
   {
     'another address': ({ id }) => change(id, { email: uniqueEmail() }),

@@ -5,9 +5,9 @@ import { gatewayEvent } from '../support/event.ts';
 import type { TestService } from '../support/service.ts';
 
 /**
- * Has functions in this process work on the tables of a service, under settings with which a
- * service refuses to start: a function in AWS finds out when it needs them.
- * @returns what the functions log, until the end of the file
+ * Makes functions in this process use the tables of a service, with settings with which a service refuses to start: a
+ * function in AWS detects such settings only when it needs them.
+ * @returns the log of the functions, until the end of the file
  */
 export const stubSettings = (
   { environment }: TestService,
@@ -27,7 +27,7 @@ interface Invocation extends Omit<NonNullable<Parameters<typeof gatewayEvent>[0]
   readonly json?: object | undefined;
 }
 
-/** Status and body of what a function answers. */
+/** Status and body of a function's response. */
 export const invoke = async (
   handler: Handler,
   { json, headers = {}, ...fields }: Invocation,

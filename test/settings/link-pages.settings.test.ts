@@ -69,7 +69,7 @@ describe('GET /account/reset, /account/verify and /account/invitation', () => {
 
     expect(await statusesOf(withoutMails)).toEqual([404, 404, 404]);
     expect(await statusesOf(others)).toEqual([404, 404, 404]);
-    // A setting that names the page itself takes it away from nobody.
+    // A setting that names the service's own page does not turn the page off.
     expect(await statusesOf(named)).toEqual([200, 404, 200]);
   });
 });
@@ -82,7 +82,7 @@ describe('GET /account/{page}, of a link whose # a mail gateway has encoded,', (
   const whole = '#token=1.a-_&email=ada%2Bx%40example.com';
 
   it.each([
-    // The # alone; all that follows it, once and, by a second gateway, what was encoded already.
+    // Only the # is encoded; or everything after it too, once, or twice where a second gateway encodes it again.
     ['/account/reset%23token=1.a-_&email=ada%2Bx%40example.com', `/account/reset${whole}`],
     [
       '/account/reset%23token%3D1.a-_%26email%3Dada%252Bx%2540example.com',

@@ -12,7 +12,7 @@ stubSettings(service, {});
 /** The function that bcryptjs calls twice in each of the 2^cost rounds of a hash. */
 const keySchedule = '_key';
 
-/** The rounds of bcrypt that this process computes meanwhile, counted by V8. */
+/** The rounds of bcrypt that this process computes during some work, counted by V8. */
 const countRounds = async (work: () => Promise<unknown>): Promise<number> => {
   const session = new Session();
   session.connect();

@@ -14,8 +14,8 @@ import {
 } from '../support/examples.ts';
 
 /**
- * UTF-16 units up to which texts of a body, a query or a path are normalized, folded or trimmed: four times their
- * limit. All others never are.
+ * The greatest lengths, in UTF-16 units, at which texts of a body, a query or a path are normalized, folded or trimmed:
+ * four times the limit of each text. All other texts are never treated so.
  */
 const bounds: Readonly<Record<string, number>> = {
   name: 400,
@@ -26,11 +26,11 @@ const bounds: Readonly<Record<string, number>> = {
   code: 64,
 };
 
-/** Longer than every bound, and costly to normalize: canonical order swaps each pair of its accents. */
+/** A text longer than every bound, and costly to normalize: canonical order swaps each pair of its accents. */
 const accents = '\u0301\u0316';
 const long = ` A${accents.repeat(600)}@b `;
 
-/** A text that another text of a request encodes. */
+/** The encoding of a text that a request contains within another text. */
 const encoded = (text: string): string => Buffer.from(text).toString('base64url');
 const clientData = JSON.stringify({ type: long, challenge: encoded(long), origin: long });
 const encodedTexts: readonly (readonly [string, 'body' | 'query', string, string])[] = [
@@ -43,7 +43,7 @@ const encodedTexts: readonly (readonly [string, 'body' | 'query', string, string
   ),
 ];
 
-/** A credential with all parts of one that was made and of one that was used. */
+/** A credential with all parts of a new credential and all parts of a used credential. */
 const credential = {
   ...{ id: 'AA', rawId: 'AA', type: 'public-key' },
   response: Object.fromEntries(
@@ -53,7 +53,7 @@ const credential = {
   ),
 };
 
-/** A long text of a header: of Latin-1, because headers are bytes, and the same in both letter cases. */
+/** A long text for a header: in Latin-1, because headers are bytes, and without letters that have two cases. */
 const longOf = (character: string): string => character.repeat(1200);
 
 /** For each header: the text before its long text, the long text, and whether the service folds or trims the whole. */
@@ -66,7 +66,7 @@ const headers: Readonly<Record<string, readonly [string, string, boolean]>> = {
   'user-agent': ['', longOf('«'), false],
 };
 
-/** The texts that the service has normalized, folded or trimmed, and those that it has normalized. */
+/** The texts that the service has normalized, folded or trimmed, and the texts that it has normalized. */
 const treated: string[] = [];
 const normalized: string[] = [];
 const methods = [
@@ -89,13 +89,13 @@ beforeAll(() => {
 });
 afterAll(() => void Object.assign(String.prototype, Object.fromEntries(originals)));
 
-/** The length of the longest of these texts that has a part. */
+/** The length of the longest treated text that contains a part. */
 const longestWith = (part: string): number =>
   Math.max(0, ...treated.filter((text) => text.includes(part)).map(({ length }) => length));
 
 const service = await serviceForThisFile({ ...everySetting, RESET_URL: '' });
 const { api, adminToken, environment } = service;
-// Schemas are made for the settings of the process.
+// Schemas are made with the settings of this process.
 for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
 afterAll(() => void vi.unstubAllEnvs());
 const examples = endpointsIn(exampleRequestsOf(environment));
@@ -106,14 +106,14 @@ const contracts = new Map<string, Contract>(
 
 type Place = 'body' | 'query' | 'path';
 
-/** The names of fields, and of the fields of those that are objects: `credential.id`. */
+/** The names of fields, and of the fields of objects among them: `credential.id`. */
 const namesIn = (fields: object = {}): readonly string[] =>
   Object.entries(fields).flatMap(([name, { entries }]: [string, { entries?: object }]) => [
     name,
     ...namesIn(entries).map((inner) => `${name}.${inner}`),
   ]);
 
-/** The texts of a request, by where they stand and their names. */
+/** The texts of a request, each with its place and its name. */
 const textsOf = ({ route, path }: ExampleRequest): readonly (readonly [Place, string])[] => {
   const { body, query } = contracts.get(route) as Contract;
   const names = (of: object | undefined) => Object.keys(of ?? {});
@@ -128,7 +128,7 @@ const textsOf = ({ route, path }: ExampleRequest): readonly (readonly [Place, st
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** An object with another text in one place, whose name may lead into it. */
+/** An object with another text at a name, which may be a path into the object. */
 const withText = (json: Json, name: string, text: string): Json => {
   const [first = '', ...inner] = name.split('.');
   const within = () => withText(json[first] as Json, inner.join('.'), text);

@@ -1,8 +1,8 @@
 /**
- * How each route that has something mailed is counted, and whether its caller is told of the limits; the limits
- * themselves have their tables in test/lib/options/mails. The ways are the calls of what
- * lib/options/mails/hand-over.ts exports, and of `requestMailOrTell`, and the routes belong to functions that may
- * invoke the function that mails. Whoever adds a call or such a route adds a row.
+ * How the mails of each route are counted, and whether its caller is told of the limits; the limits themselves have
+ * their tables in test/lib/options/mails. The ways to send mails are the calls of the functions that
+ * lib/options/mails/hand-over.ts exports, and of `requestMailOrTell`; the routes belong to functions that may invoke
+ * the mail function. Whoever adds such a call or such a route adds a row.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
@@ -63,7 +63,7 @@ const usual = {
 const verifyingNothing = { EMAIL_VERIFICATION: 'off' };
 const hiding = { EMAIL_VERIFICATION: 'required', ACCOUNTS: 'private' };
 
-/** `invokeBy` says how messages go; it hands none over. */
+/** `invokeBy` only determines how messages are handed over, and hands none over. */
 const { invokeBy: _, ...handingOver } = handOver;
 const ways = { ...handingOver, requestMailOrTell };
 
@@ -78,22 +78,22 @@ interface Sent {
 
 interface Row {
   readonly route: string;
-  /** The function that is called, and the one that makes what it is called with. */
+  /** The function that is called, and the function that makes its argument. */
   readonly way: keyof typeof ways | `${keyof typeof ways}(${keyof typeof ways})`;
-  /** The kind of mail that the address gets. */
+  /** The kind of the mail that is sent to the address. */
   readonly kind: 'reset' | 'verification' | 'notice';
-  /** The cause under which mails of its source are counted. */
+  /** The cause under which the mails of a source are counted. */
   readonly cause: MailCause;
-  /** Whether the caller is told that nothing is mailed. */
+  /** Whether the caller is told if no mail is sent. */
   readonly isTold: boolean;
   readonly settings: Readonly<Record<string, string>>;
-  /** The request that causes a mail to an address. It can be made again and again. */
+  /** Prepares the request that causes a mail to an address. It can be called repeatedly. */
   readonly prepare: (email: string) => Promise<Sent>;
 }
 
 /**
- * @param subject who has the address
- * @param request what is sent then
+ * @param subject makes the user who has the address
+ * @param request makes the request about this user
  */
 function row<Subject>(
   route: string,
@@ -107,7 +107,7 @@ function row<Subject>(
   return { route, way, kind, cause: 'other', isTold: false, settings: {}, ...options, prepare };
 }
 
-/** The row of a change that tells its user of it, and mails nothing else. */
+/** The row of a change about which only a notice is mailed to the user. */
 function notified<Subject>(
   route: string,
   cause: MailCause,
@@ -127,7 +127,7 @@ const byCode = ({ token, code }: { token: string; code: string }) => ({
 const registration = ({ email }: { email: string }) => ({ json: { name: 'Ada', email, password } });
 const linked = (email: string) => withIdentity(email, issuer);
 
-/** The link of a new address that waits for it. */
+/** The link to a new address that the user has requested. */
 const pendingLink = async ({ user }: Awaited<ReturnType<typeof somebody>>) => {
   const email = uniqueEmail();
   const { fields: waiting = {} } = addressAwaited(user, email);
@@ -135,7 +135,7 @@ const pendingLink = async ({ user }: Awaited<ReturnType<typeof somebody>>) => {
   const link = { kind: 'address', user, email, pendingId: waiting.pending_id } as const;
   return { json: { token: await makeLinkToken(link), password } };
 };
-/** A request of another user for the address. */
+/** A request by which another user changes to the address. */
 const moveTo = async (email: string, fields = {}) => {
   const { id, token } = await another(fields);
   return { token, id, json: { email, ...current } };
@@ -204,7 +204,7 @@ const newSource = () => {
 
 const mailing = functions.filter((each) => each.uses.has('mail'));
 
-/** Invokes the function of a route. @returns the status of its response, its error's code and how long to wait */
+/** Invokes the function of a route. @returns the status of its response, the code of the error, and the time to wait */
 const send = async (route: string, sourceIp: string, { token, json, ...parameters }: Sent) => {
   const definition = mailing.find(({ routes }) => routes.some(({ key }) => key === route));
   const { handler }: { handler: Handler } = await import(resolve(definition?.entry ?? route));
@@ -218,21 +218,23 @@ const send = async (route: string, sourceIp: string, { token, json, ...parameter
   return [statusCode, headers?.['Error-Code'], headers?.['Retry-After']];
 };
 
-/** Mails what was handed over. @returns how many messages it was, and the mails to the address so far */
+/**
+ * Mails the messages that were handed over. @returns their number, and how many mails the address has received so far
+ */
 const deliver = async (email: string) => {
   const messages = mailbox.messages.splice(0);
   for (const message of messages) await sendMail(message);
   return [messages.length, mailbox.mails.filter(({ to }) => to.includes(email)).length];
 };
 
-/** The kinds of the mails that the log says were withheld, since this was last asked. */
+/** The kinds of the mails that were withheld since the last call, according to the log. */
 const takeWithheld = (): readonly string[] => {
   const lines = logged.mock.calls.map(([line]) => JSON.parse(String(line)));
   logged.mockClear();
   return lines.flatMap(({ event, kind }) => (event === 'mail-withheld' ? [kind] : []));
 };
 
-/** The mails that a source is counted to have asked for, by their cause. */
+/** The mails that are counted for a source, by their cause. */
 const countsOf = async (source: string) => {
   const prefix = `attempts#mail#address#${source}#`;
   const items = await scan(inject('engine'), tables.users);
@@ -241,7 +243,7 @@ const countsOf = async (source: string) => {
   );
 };
 
-/** By cause, a source that has used up the mails that it may ask for by it. */
+/** For each cause, a source that has used up the mails that it may cause. */
 const usedUp = new Map<MailCause, string>();
 const usedUpSource = async (cause: MailCause): Promise<string> => {
   const ip_address = usedUp.get(cause) ?? newSource();
@@ -260,7 +262,7 @@ const calls = globSync('{functions,lib}/**/*.ts')
   .map((call) => `${call})`);
 
 it('There is a row for each way to have something mailed, and for each route that does so', () => {
-  // They are of a function that mails, and cause none.
+  // These routes belong to a function that mails, but cause no mails.
   const silent = [
     'POST /api/login/nonces',
     'GET /api/identities',
@@ -282,7 +284,7 @@ const limited = (retryAfter: number) => [429, 'MAILS_LIMITED', String(retryAfter
 const subjects = { reset: /^(Choose|Your account) /, verification: /^Confirm /, notice: /^Your / };
 
 beforeEach(() => {
-  // Codes of an app, and the minutes of limits, end at no moment of the tests.
+  // With a stopped clock, codes of an app and minutes of limits do not expire during a test.
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-11-21T09:05:00Z') });
   for (const [name, value] of Object.entries(usual)) vi.stubEnv(name, value);
   mailbox.messages.length = 0;

@@ -18,7 +18,7 @@ const { add, list, optionsFor, remove, signIn } = passkeyClient(api);
 
 const required = refusal(403, 'Second factor required');
 
-/** The first admin, with the role by a code. */
+/** A token of the first admin, with the admin's role because the login was confirmed by a code. */
 const first = await (async () => {
   const { email, password } = service.admin;
   const token = await logIn(api, { email, password });
@@ -26,21 +26,21 @@ const first = await (async () => {
   return logIn(api, { email, password, code: recoveryCodes[0] });
 })();
 
-/** A user whom the first admin has made an admin, or an auditor, who has no factor yet. */
+/** A user whom the first admin has made an admin or an auditor, and who has no factor yet. */
 const newChief = async (standing: object = { role: 'admin' }): Promise<Account> => {
   const user = await registerVerified(service);
   await api('PUT', `/api/users/${user.id}`, { token: first, json: standing });
   return { ...user, token: await logIn(api, user) };
 };
 
-/** One who has a passkey, and a session that began by it. */
+/** An admin or auditor who has a passkey, and a session that began by it. */
 const newHolder = async (standing?: object) => {
   const user = await newChief(standing);
   const { passkey, id: passkeyId } = await add(user);
   return { ...user, passkey, passkeyId, session: (await signIn(passkey)).body.token as string };
 };
 
-/** Whether a session may do what admins and auditors may. */
+/** The status of a request that only admins and auditors may send. */
 const readsTrail = async (token: string): Promise<number> =>
   (await api('GET', '/api/admin/audit-logs', { token })).status;
 

@@ -17,7 +17,7 @@ const changed = await startTestService({ ...service.environment, PASSKEYS: other
 afterAll(changed.stop);
 const { api: next } = changed;
 
-/** The first admin, with the role by a code. */
+/** A token of the first admin, with the admin's role because the login was confirmed by a code. */
 const first = await (async () => {
   const { email, password } = service.admin;
   const token = await logIn(old, { email, password });
@@ -25,7 +25,7 @@ const first = await (async () => {
   return logIn(old, { email, password, code: recoveryCodes[0] });
 })();
 
-/** An admin who has a passkey alone, which is of the domain old, with a session that began by it. */
+/** An admin whose only factor is a passkey of the previous domain, with a session that began by it. */
 const newAdmin = async () => {
   const user = await register(old);
   await old('PUT', `/api/users/${user.id}`, { token: first, json: { role: 'admin' } });
@@ -38,7 +38,7 @@ const newAdmin = async () => {
 const readsTrail = async (api: ApiClient, token: string): Promise<number> =>
   (await api('GET', '/api/admin/audit-logs', { token })).status;
 
-/** The attempts of an admin by the password alone, with their outcomes. */
+/** The statuses of an admin's attempts in a session that began by the password alone. */
 const begunBy = async (
   api: ApiClient,
   { email, password, passkeyId }: Account & { passkeyId: string },

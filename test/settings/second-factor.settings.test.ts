@@ -107,7 +107,7 @@ describe('A login of a user with a second factor', () => {
     const entries = await entriesOf(service, agent);
     const failure = { action: 'LOGIN', result: 'FAILURE', user_id: user.id };
     expect(entries).toMatchObject(Array(10).fill(failure));
-    // The clock stands still, and entries of one time have no order.
+    // The clock is stopped, and entries of the same time have no order.
     const [last, ...others] = entries.map(({ details }) => String(details)).sort();
     expect(others).toEqual(Array(9).fill('{"reason":"wrong_code"}'));
     expect(JSON.parse(String(last))).toEqual({

@@ -13,7 +13,7 @@ const settings = {
   SECOND_FACTOR_LOCAL_KEY: randomBytes(32).toString('base64'),
   ADMIN_PASSWORD: 'the password of the admin',
 };
-/** One service under two settings: SECOND_FACTOR is `admins`, or off. */
+/** One service with two values of the setting SECOND_FACTOR: `admins`, and off. */
 const strict = await mailingServiceForThisFile({ ...settings, SECOND_FACTOR: 'admins' });
 const { USERS_TABLE = '', AUDIT_TABLE = '' } = strict.environment;
 const lax = await serviceForThisFile({ ...settings, USERS_TABLE, AUDIT_TABLE });
@@ -52,7 +52,7 @@ describe('An admin who has no second factor yet, where admins need one,', () => 
     await enrol(strict.api, { ...admin, token });
 
     expect([roleIn(token), before]).toEqual(['user', required]);
-    // The service itself does not wait for the next token.
+    // The service allows this at once, without a new token.
     expect((await trail(token)).status).toBe(200);
     expect(roleIn((await refresh(strict.api, refreshToken)).token)).toBe('admin');
   });

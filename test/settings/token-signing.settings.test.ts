@@ -19,7 +19,7 @@ const issuer = url.replace('127.0.0.1', 'localhost');
 
 describe('With TOKEN_SIGNING=RS256,', () => {
   it('others find the keys, and verify the tokens of registration, login and refresh', async () => {
-    // No request has a say in the issuer.
+    // No request can influence the issuer.
     const headers = { 'x-forwarded-host': 'attacker.example', forwarded: 'host=attacker.example' };
     const found = await api('GET', '/.well-known/openid-configuration', { headers });
     const account = await register(api);

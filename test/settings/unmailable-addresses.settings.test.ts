@@ -26,7 +26,7 @@ const { USERS_TABLE = '', AUDIT_TABLE = '' } = service.environment;
 const before = await startTestService({ USERS_TABLE, AUDIT_TABLE });
 afterAll(before.stop);
 
-/** A user from before addresses were verified, with one that can never be mailed. */
+/** A user from the time before addresses were verified, whose address can never be mailed. */
 const olderUser = async () => {
   const user = await register(before.api, { email: unmailable() });
   await markVerified(service.environment, user.id);

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { handler } from '../../functions/v1-users/index.ts';
 import { gatewayEvent } from '../support/event.ts';
 
-// The function itself, without HTTP: ten thousand requests would take long, and the memory they
-// fill is the whole process's.
+// Calls the function itself, without HTTP: ten thousand requests would take long, and the memory that they fill belongs
+// to the whole process.
 const call = async (method: string, { id, json }: { id?: number; json?: object } = {}) => {
   const { statusCode, body } = await handler(
     gatewayEvent({

@@ -36,7 +36,7 @@ const passkeys = passkeyClient(api);
 
 const newPassword = 'another password';
 
-/** An admin who has every way in, each in the hands of somebody else too. */
+/** An admin who has every way to log in, each of which somebody else can use too. */
 const newSubject = async () => {
   const { token, ...user } = await registerVerified(service);
   const person = newPerson();
@@ -54,7 +54,7 @@ const newSubject = async () => {
     sessionId: sessionIn(session),
   });
   const reset = await plantLinkToken(environment, user.id);
-  // The password that is in force after the event.
+  // `current` is the password that is valid after the event.
   return {
     ...user,
     token,
@@ -70,7 +70,7 @@ const newSubject = async () => {
 };
 type Subject = Awaited<ReturnType<typeof newSubject>>;
 
-/** A user who is invited: nothing but the link opens the account. */
+/** An invited user, whose account only the link opens. */
 const newInvited = async (): Promise<Subject> => {
   const { token, ...user } = await register(api);
   const reset = await plantInvitation(environment, user.id);
@@ -90,8 +90,8 @@ const useLink = async (subject: Subject): Promise<boolean> => {
 };
 
 /**
- * Whether each way still opens the account or, of the second factor, whether it is asked for. They are tried
- * one after another in this order, in which none that is open closes a later one.
+ * Whether each way still opens the account; for the second factor, whether a login requires it. The ways are tried one
+ * after another in this order, in which no open way closes a later one.
  */
 const ways: Readonly<Record<string, (subject: Subject) => Promise<boolean>>> = {
   'another session': async ({ session: { token } }) =>
@@ -123,7 +123,7 @@ const asAdmin = (method: string, { id }: Subject, path = '', json?: object) =>
   api(method, `/api/users/${id}${path}`, { token: adminToken, ...(json ? { json } : {}) });
 const expectDone = ({ status }: ApiAnswer) => expect([200, 204]).toContain(status);
 
-/** Each event, with the password that is in force after it. */
+/** Each event returns the password that is valid after it. */
 const events: Readonly<Record<string, (subject: Subject) => Promise<string>>> = {
   'a reset': async ({ reset }) => {
     const json = { token: reset, password: newPassword };
@@ -162,7 +162,7 @@ const events: Readonly<Record<string, (subject: Subject) => Promise<string>>> = 
   },
 };
 
-/** The rows are the ways, the columns the events, both in their order above. */
+/** The rows are the ways, the columns are the events, both in the order above. */
 // biome-ignore format: a table
 const outcomes: readonly (readonly ('ends' | 'stays')[])[] = [
   // reset, admin’s, own, suspended, lifted, deleted, create-admin, demoted
@@ -175,7 +175,7 @@ const outcomes: readonly (readonly ('ends' | 'stays')[])[] = [
   ['ends', 'ends', 'ends', 'ends', 'ends', 'ends', 'ends', 'stays'],
   ['stays', 'stays', 'stays', 'ends', 'ends', 'ends', 'stays', 'stays'],
 ];
-/** The same for the link of an invitation, whose user cannot log in before. */
+/** The same for the link of an invitation; its user cannot log in before using the link. */
 // biome-ignore format: a table
 const ofInvitation = ['ends', 'ends', 'cannot', 'ends', 'ends', 'ends', 'ends', 'stays'];
 const names = Object.keys(ways);
@@ -225,7 +225,7 @@ describe('The link of an invitation', () => {
 describe('What was added before its option was turned off', async () => {
   const without = await operatedServiceForThisFile({ ...secret, ...mailSettings });
 
-  /** A user with an identity, as an import stores it, and a passkey. */
+  /** A user with an identity, as an import stores the user, and with a passkey. */
   const importUser = async ({ folder, operate, users }: OperatedService) => {
     const [email, file] = [uniqueEmail(), join(folder, `${randomUUID()}.ndjson`)];
     const identities = [{ issuer: issuer.url, subject: randomUUID() }];

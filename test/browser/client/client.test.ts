@@ -1,4 +1,4 @@
-/** The client of apps in Chromium: its tabs, its storage, and what pages do with it. */
+/** The client of apps in Chromium: its tabs, its storage, and the events that pages handle. */
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../../support/acceptance.ts';
@@ -21,7 +21,7 @@ const run = (page: Page, script: string) => page.evaluate<unknown>(script);
 
 const reasonsIn = (page: Page) => run(page, 'reasons');
 
-/** Waits until a page has been told so many reasons. @returns them */
+/** Waits until a page has received a number of reasons. @returns the reasons */
 const told = async (page: Page, count: number) => {
   await page.waitForFunction(`reasons.length >= ${count}`);
   return reasonsIn(page);
@@ -29,14 +29,14 @@ const told = async (page: Page, count: number) => {
 
 const account = () => JSON.stringify(newAccount());
 
-/** The tokens of a new user, of which the access token has expired. */
+/** The tokens of a new user; the access token has expired. */
 const expiredTokens = async () => {
   const { token, refreshToken, id } = await register(sessions.api);
   const sign = (claims: object, header: object) => signToken(claims, sessions.jwtSecret, header);
   return { id, tokens: { token: outlived(token, sign), refreshToken } };
 };
 
-/** Within a page, before its scripts run: the storage has these texts. */
+/** Runs in the page before its scripts: puts these texts into the storage. */
 const storing = (texts: Readonly<Record<string, unknown>>, storage = 'localStorage') =>
   Object.entries(texts)
     .map(

@@ -47,7 +47,7 @@ const openApp = async (script?: string) => {
 const kept = async (page: Page) =>
   JSON.parse(String(await page.evaluate(`localStorage.getItem('${key}')`)));
 
-/** Lets the token expire that a page has. */
+/** Replaces the access token of a page by an expired one. */
 const outliveToken = async (page: Page) => {
   const tokens = await kept(page);
   const sign = (claims: object, header: object) => signToken(claims, service.jwtSecret, header);
@@ -55,11 +55,11 @@ const outliveToken = async (page: Page) => {
   await page.evaluate(`localStorage.setItem('${key}', ${JSON.stringify(text)})`);
 };
 
-/** Waits until a tab sees the tokens that another one has written. */
+/** Waits until a tab sees the tokens that another tab has written. */
 const seen = (tab: Page, page: Page) =>
   expect.poll(async () => isDeepStrictEqual(await kept(tab), await kept(page))).toBe(true);
 
-/** Holds requests of pages to a path back until there is a number of them. */
+/** Holds back requests of pages to a path until a number of them are waiting. */
 const gather = async (page: Page, path: string, count: number) => {
   const { promise: gathered, resolve } = Promise.withResolvers<void>();
   let held = 0;
@@ -83,7 +83,7 @@ it('A page of another origin registers a user, who verifies the address by the m
     return [registered.data.user, login.error.code];`,
   );
   const link = `${verifyUrl}#token=${await mailedToken(service, account.email)}`;
-  // A program that scans mails opens the link too, and uses nothing up.
+  // A mail scanner opens the link too, which must not use the link up.
   await openClient(context, link);
   const linked = await openClient(context, link);
   const later = await run(
@@ -115,7 +115,7 @@ it('A page of another origin stays logged in past the life of a token, in two ta
   const { refreshToken: second } = await kept(tab);
   await page.context().unrouteAll();
   const alone: unknown[] = [];
-  // The other tab has not seen the refresh tokens of the two before.
+  // The other tab has not seen the refresh tokens that the first tab got meanwhile.
   for (const one of [page, page, tab]) {
     await seen(one, page);
     await outliveToken(one);

@@ -17,9 +17,9 @@ export const bundled = (script: string): string => {
 
 /**
  * Serves a page with a client as `accounts` and the reasons of changes as `reasons`, for the tests of one file.
- * @param url of the service, asked for at each request
- * @param more of the script
- * @returns its origin
+ * @param url returns the address of the service, at each request
+ * @param more further code for the script
+ * @returns the origin of the page
  */
 export const clientPageForThisFile = (url: () => string, more = ''): Promise<string> => {
   const script = bundled(`
@@ -41,7 +41,7 @@ Object.assign(window, { accounts, createClient, readLink, passkeys, reasons, sen
   return appForThisFile(files, "import './app.js';");
 };
 
-/** Opens the page, in a context of its own unless one is given. */
+/** Opens the page, by default in a context of its own. */
 export const openClient = async (
   browser: Browser | BrowserContext,
   address: string,

@@ -1,4 +1,4 @@
-/** `accounts-client/passkeys` with Chromium's virtual authenticator, and with browsers that lack or break parts. */
+/** `accounts-client/passkeys` with Chromium's virtual authenticator, and in browsers with missing or broken parts. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { serviceForThisFile } from '../../support/acceptance.ts';
@@ -17,7 +17,7 @@ const service = await serviceForThisFile({
   SESSION_DAYS: '90',
   SELF_DELETION: 'on',
   PASSKEYS: JSON.stringify({ rpId: 'localhost', origins: [app] }),
-  // The authenticator chooses a passkey again and again, which a user would not.
+  // The authenticator chooses a passkey repeatedly, which a user would not do.
   LOGIN_FAILURES_PER_ADDRESS: '0',
 });
 url = service.url;
@@ -26,7 +26,7 @@ const browser = await browserForThisFile();
 /** The result of a script in a page. */
 const run = (page: Page, script: string) => page.evaluate<unknown>(`(async () => { ${script} })()`);
 
-/** Parts of browsers that some lack, and that extensions break. */
+/** Parts of browsers that some browsers lack, and parts that extensions break. */
 const lacks = {
   nothing: '',
   'the JSON of passkeys': `

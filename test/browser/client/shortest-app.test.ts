@@ -1,4 +1,4 @@
-/** The whole page with which functions/client/README.md begins, beside the service's own pages for links. */
+/** The complete page at the beginning of functions/client/README.md, with the service's own pages for links. */
 import { expect, it } from 'vitest';
 import { mailingServiceForThisFile } from '../../support/mailbox.ts';
 import { snippets } from '../../support/snippets.ts';

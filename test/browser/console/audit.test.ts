@@ -15,7 +15,7 @@ const open = (place: string) => openConsole(browser, service, place);
 
 const rowsOf = (page: Page) => page.locator('main tbody tr');
 
-/** Logs in so many times. @returns the user */
+/** Logs in a number of times. @returns the user */
 const withLogins = async (count: number, name = 'Ada') => {
   const user = await register(api, { name });
   for (let made = 0; made < count; made += 1) await logIn(api, user);
@@ -24,7 +24,7 @@ const withLogins = async (count: number, name = 'Ada') => {
 
 const script = '<img src=x onerror=alert(1)>';
 
-/** Within the page: of a person in a row, what is not wholly seen, or not behind the name. */
+/** Runs in the page: the elements of a user in a row that are not completely visible, or not after the name. */
 const imitated = `(id) => {
   const person = document.querySelector('tbody [data-user="' + id + '"]');
   const cell = person.closest('td').getBoundingClientRect();
@@ -149,7 +149,7 @@ describe('The screen of the audit trail', () => {
       const { page } = await open(`#/audit?userId=${user.id}&action=LOGIN`);
       await page.setViewportSize({ width, height: 800 });
       await rowsOf(page).getByText('A name').first().waitFor();
-      // A row that becomes a card has another width.
+      // A row that has become a card has another width.
       await page.evaluate(drawn);
 
       for (const x of [0.05, 0.3, 0.5, 0.7, 0.95]) {

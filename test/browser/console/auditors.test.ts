@@ -13,7 +13,7 @@ const strict = await serviceForThisFile({ SESSION_DAYS: '90', SECOND_FACTOR: 'ad
 const { api, url, adminToken } = service;
 const browser = await browserForThisFile();
 
-/** The names of the buttons and boxes of the screen, but for those that only show something. */
+/** The names of the buttons and boxes of the screen, except those that only copy what is shown. */
 const controls = async (page: Page): Promise<readonly string[]> => {
   const names = await page
     .locator('main')

@@ -80,7 +80,7 @@ describe('The form for a new user, where mails are sent,', () => {
   it('says of a link that has expired that it was valid', async () => {
     const json = { name: 'Ada', email: uniqueEmail(), invite: true };
     const { id } = (await api('POST', '/api/users', { token, json })).body;
-    // The link, and its time, are made with the mail.
+    // The link and the time of its expiry are made when the mail is sent.
     await mailbox.mailsTo(json.email);
     await setFieldsOf(service.environment, id, { invited_until: '2026-01-31T09:05:00.000Z' });
 
@@ -96,7 +96,7 @@ describe('The form for a new user, where mails are sent,', () => {
     await mailbox.mailsTo(json.email);
     await setFieldsOf(service.environment, id, { invited_until: '2026-01-31T09:05:00.900Z' });
     const { page } = await openConsole(browser, service, '#/users');
-    // Responses tell the time in whole seconds.
+    // Responses contain the time in whole seconds.
     await page.route('**/api/**', async (route) => {
       const response = await route.fetch();
       const headers = { ...response.headers(), date: 'Sat, 31 Jan 2026 09:05:00 GMT' };
@@ -150,7 +150,7 @@ describe('The form for a new user, where mails are sent,', () => {
 describe('Where an address has had its mails, the console says when the next may be sent', () => {
   const { environment } = service;
   const said = 'Too many mails. The next may be sent at';
-  /** Opens a place, does what has a mail sent, and requires the notice that it is not. */
+  /** Opens a place, does something that would send a mail, and requires the notice that no mail is sent. */
   const expectRefusal = async (
     place: string,
     failed: string,
@@ -193,7 +193,7 @@ describe('Where an address has had its mails, the console says when the next may
     const { id } = (
       await api('POST', '/api/users', { token, json: { name: 'Ada', email, ...json } })
     ).body;
-    // The mail of an invitation is counted when it is sent, and not after the others.
+    // The mail of an invitation is counted when it is sent, which must happen before the other mails.
     if ('invite' in json) await mailbox.mailsTo(email);
     await useUpMails(environment, { kind: 'reset', email });
 

@@ -24,7 +24,7 @@ const typed = 'confirm: What you have typed is not saved. Leave it?';
 
 const hashOf = (page: Page) => new URL(page.url()).hash;
 
-/** Waits until the page has handled what happened to it so far. */
+/** Waits until the page has handled all earlier events. */
 const settle = (page: Page) =>
   page.evaluate('new Promise((resolve) => setTimeout(() => requestAnimationFrame(resolve)))');
 

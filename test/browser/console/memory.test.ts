@@ -8,7 +8,7 @@ import { nodesIn } from '../page.ts';
 const service = await serviceForThisFile();
 const browser = await browserForThisFile();
 
-/** Rows of a list that is long. */
+/** The number of rows of a long list. */
 const count = 1000;
 
 const at = '2026-11-22T12:00:00.000Z';
@@ -21,7 +21,7 @@ const users = Array.from({ length: count }, (_, index) => ({
 }));
 const entries = Array.from({ length: count }, (_, index) => listedEntry(index + 1, at));
 
-/** Answers a list in two pages. */
+/** Responds with a list in two pages. */
 const list = (
   page: Page,
   path: string,
@@ -68,7 +68,7 @@ it.each(['Users', 'Audit'])(
 
     const { before = 0, first = 0, third = 0 } = nodes;
     expect(nodes['first list']).toBeGreaterThan(20 * count);
-    // Far fewer than one for each row.
+    // Far fewer nodes than one for each row.
     expect(first - before).toBeLessThan(count / 10);
     expect(third - before).toBeLessThan(count / 10);
   },

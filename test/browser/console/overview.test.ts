@@ -25,7 +25,7 @@ describe('The overview', () => {
     await title(page, 'Overview').waitFor();
     await card('Registrations').getByText('2 in all').waitFor();
     await card('Failed logins').getByText('3 in all').waitFor();
-    // The admin logs in by the tests, and at the console.
+    // The admin logs in twice: in the tests, and in the console.
     await card('Logins').getByText('2 users in the last day').waitFor();
     await card('Most failed logins, by account').getByRole('button', { name: 'Ada' }).waitFor();
     const groups = card('Most failed logins, by account').locator('tbody tr');
@@ -43,7 +43,7 @@ describe('The overview', () => {
     expect(reads).toEqual([]);
     expect(await violationsIn(page)).toEqual([]);
     const bar = card('Failed logins').getByRole('toolbar').getByRole('button').last();
-    // All three, unless a quarter of a day began between them.
+    // All three entries, unless a new quarter of a day began between them.
     const [, count] = /: (\d) entr/.exec((await bar.getAttribute('aria-label')) ?? '') ?? [];
     await bar.click();
     await page.waitForURL(/action=LOGIN&result=FAILURE&since=.+&until=/);
@@ -69,7 +69,7 @@ describe('The overview', () => {
     const account = card('Most failed logins, by account').locator('tbody tr').first();
     const users = card('Logins').getByRole('link', { name: 'in the last day' });
     const titleOf = async (each: Locator) => (await each.getAttribute('title')) ?? '';
-    /** Opens a number. @returns what it said, and how many were found */
+    /** Opens a number. @returns the number that was shown, and how many entries were found */
     const open = async (
       number: Locator,
       said: () => Promise<string>,
@@ -136,7 +136,7 @@ describe('The chart of the trail', () => {
     const user = await register(api);
     for (let made = 0; made < 3; made += 1) await logIn(api, user);
     const { page } = await openConsole(browser, service, '#/account');
-    // Pages of one entry, of which the list shows few while nobody scrolls.
+    // Pages of one entry each; the list shows few of them as long as nobody scrolls.
     await page.route('**/audit-logs?*', (route) => {
       const asked = new URL(route.request().url());
       asked.searchParams.set('limit', '1');

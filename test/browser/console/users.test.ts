@@ -17,7 +17,7 @@ const userOf = async (id: number) => (await api('GET', `/api/users/${id}`, { tok
 const script = '<img src=x onerror=alert(1)>';
 const ada = { name: 'Ada', password: 'a long password' };
 
-/** Users as a list has them. @param first the id of the first */
+/** Users as a list shows them. @param first the id of the first user */
 const hundredUsers = (first: number) =>
   Array.from({ length: 100 }, (_, index) => ({
     id: first + index,
@@ -145,7 +145,7 @@ describe('The screen of all users', () => {
     const clip = { x: 0, y: 0, width: 1280, height: Math.floor(y) };
 
     const before = await page.screenshot({ clip });
-    // A shadow is drawn outside of its line as marks are, and in every font.
+    // A shadow is drawn outside of its line, as combining marks are, but it is in every font.
     await page.locator('tbody .person bdi').evaluate((name) => {
       name.style.textShadow = '0 -30px red';
     });
@@ -168,7 +168,7 @@ describe('The screen of all users', () => {
     await expect
       .poll(async () => {
         const found = await rows.filter({ hasText: target.email }).count();
-        // Seen, the button presses itself too, and is gone with the last page.
+        // When the button comes into view, it also presses itself, and with the last page it disappears.
         const more = button(page, 'Show more users');
         if (found === 0) await more.click({ timeout: 5000 }).catch(() => undefined);
         return found;
@@ -194,7 +194,7 @@ describe('The screen of all users', () => {
     for (const name of ['Jürgen Groß', 'Anna GROSSMANN']) await register(api, { name });
     const { page } = await open('#/users');
     const rows = page.locator('tbody tr');
-    // One user a page, and an empty page first.
+    // Pages of one user each, after an empty first page.
     await page.route('**/api/users?*search=*', (route) => {
       const url = new URL(route.request().url());
       if (url.searchParams.has('cursor')) return route.continue();
@@ -232,7 +232,7 @@ describe('The screen of all users', () => {
 
   it('loads the next page where the browser tells of two events at its end at once', async () => {
     const { page } = await open('#/users');
-    // A busy browser does: that the end is out of sight is told when it is in sight already.
+    // A busy browser does so: it reports that the end is out of view when the end is in view already.
     await page.addInitScript(`window.IntersectionObserver = class extends IntersectionObserver {
       constructor(tell) {
         const untold = [];
@@ -441,7 +441,7 @@ describe('A form with an address', () => {
   it('changes the name of a user whose address it would refuse, and refuses a new one at the field', async () => {
     const user = await register(api, { email: `jörg-${uniqueEmail()}` });
     const { page } = await open(`#/users/${user.id}`);
-    // As an address that was imported before there was a rule.
+    // This address is like an address that was imported before there was a rule for addresses.
     const email = 'ada@lovelace@example.org';
     await page.route(`**/api/users/${user.id}`, async (route) => {
       const response = await route.fetch();

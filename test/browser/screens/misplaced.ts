@@ -1,4 +1,4 @@
-/** Within the page: what is broken, runs into its neighbour or reaches out of the window. */
+/** Runs in the page: the elements that are broken, overlap others or are outside of the window. */
 export const misplaced = `(() => {
   const all = (selector) => [...document.querySelectorAll(selector)];
   const columns = innerWidth / parseFloat(getComputedStyle(document.documentElement).fontSize);

@@ -9,7 +9,7 @@ import type {
   UserDetails,
 } from '../../../functions/client/paths.ts';
 
-/** When all of it is. */
+/** The time of all these data. */
 export const now = Date.UTC(2026, 10, 22, 12);
 const hour = 3_600_000;
 export const timeBefore = (hours: number) => new Date(now - hours * hour).toISOString();
@@ -140,7 +140,7 @@ const attack: readonly AuditEntry[] = Array.from({ length: 90 }, (_, index) => {
   return entry(index, { ...(after[index] ?? (isQuiet ? quiet : failure)), created_at });
 });
 
-/** Entries of which one field holds what the service never writes, as the API shows it. */
+/** Entries with one field whose value the service never writes, as the API shows them. */
 export const junk: readonly object[] = Object.keys(entry(0)).flatMap((name, field) =>
   [null, 'not a time', '', 7].map((value, index) => ({
     ...entry(10 * field + index),
@@ -148,7 +148,7 @@ export const junk: readonly object[] = Object.keys(entry(0)).flatMap((name, fiel
   })),
 );
 
-/** A time that is as long as one can be, in the language and the zone of the tests. */
+/** A time whose text is the longest possible, in the language and the time zone of the tests. */
 const wideTime = (year: number) => `${year}-12-26T22:58:58.000Z`;
 
 const session = (id: string, more: Partial<SessionOfUser> = {}): SessionOfUser => ({
@@ -192,7 +192,7 @@ const list = (query: URLSearchParams): readonly object[] => {
   );
 };
 
-/** A seal whose check has found something. */
+/** A seal whose check has findings. */
 export const sealWithFindings: AuditSealSummary = {
   ...seal,
   check: seal.check && {
@@ -236,7 +236,7 @@ const bodies: Readonly<Record<string, (query: URLSearchParams) => unknown>> = {
   ),
 };
 
-/** The response to a path that has no body. */
+/** The response for a path without a body here. */
 const missing = { code: 'USER_NOT_FOUND', title: 'User not found', status: 404 };
 
 /** The response to a request for a path of the API. */
@@ -247,5 +247,5 @@ export const answerTo = ({ pathname, searchParams }: URL): { status: number; jso
 
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const iat = now / 1000;
-/** The token of an admin, as far as the console reads it. */
+/** The token of an admin, with the parts that the console reads. */
 export const token = `.${base64({ ...admin, iat, exp: iat + 86_400 })}.`;

@@ -47,7 +47,7 @@ describe('With SELF_DELETION=on', () => {
         result: 'SUCCESS',
         user_id: user.id,
         resource_id: String(user.id),
-        // Who it was is kept with full detail only.
+        // The user's data are recorded only with full detail.
         details: null,
       }),
     ]);

@@ -20,7 +20,7 @@ const pass = (milliseconds: number) => vi.setSystemTime(Date.now() + millisecond
 let user: Account;
 let first: string;
 beforeEach(async () => {
-  // The service runs in this process, and its clock stands still unless a test moves it.
+  // The service runs in this process; its clock is stopped, and only tests move it.
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
   user = await register(api);
   first = user.refreshToken ?? '';
@@ -34,7 +34,7 @@ afterEach(() => {
 const invalid = refusal(401, 'Invalid refresh token');
 const refresh = (refreshToken: unknown, headers = {}) =>
   api('POST', '/api/refresh', { json: { refreshToken }, headers });
-/** Refreshes, which must succeed. @returns the tokens */
+/** Refreshes a session, which must succeed. @returns the tokens */
 const refreshed = async (refreshToken: string) => {
   const { status, body } = await refresh(refreshToken);
   expect(status).toBe(200);
@@ -138,7 +138,7 @@ describe('A session that is refreshed', () => {
     let refreshToken = first;
     for (const days of [25, 0, 25, 0, 25, 0]) {
       pass(days * day);
-      // At last this session ends before the one that begins here.
+      // In the end, this session expires before the session that begins here.
       if (days === 0) await api('POST', '/api/login', { json: user });
       ({ refreshToken } = await refreshed(refreshToken));
 

@@ -21,7 +21,7 @@ const asked = (email: string, request_id: string = crypto.randomUUID()): MailMes
   request_id,
   ...source,
 });
-/** The fields of a user without a way in. */
+/** The fields of a user who has no way to log in. */
 const nobody = { password_hash: unmatchableHash(4) };
 const changed = (email: string, request_id: string = crypto.randomUUID()) =>
   ({
@@ -195,7 +195,7 @@ describe('The function that mails', () => {
 
   it('sends no second mail when it cannot be stored that the first was sent', async () => {
     const user = await insertedUser();
-    // The first update claims the request, the second one keeps in mind that it was mailed.
+    // The first update claims the request; the second update records that the mail was sent.
     let updates = 0;
     proxy.impose({
       operation: 'UpdateItem',

@@ -193,7 +193,7 @@ describe('A change of one’s own address', () => {
   it('frees the old address, and in another letter case keeps the same one', async () => {
     const user = await newUser();
     const upper = user.email.toUpperCase();
-    // No mail would be sent so soon after the mail of the registration.
+    // The service would send no mail so soon after the mail of the registration.
     const asked = { kind: 'address', email: upper } as const;
     const link = await plantLinkToken(service.environment, user.id, asked);
 

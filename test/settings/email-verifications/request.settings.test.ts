@@ -29,7 +29,7 @@ describe('POST /api/email-verifications', () => {
       [202, { message }],
       [202, { message }],
     ]);
-    // The link to the new address is still good: none was mailed to the old one instead.
+    // The link to the new address is still valid, because no link was mailed to the old address instead.
     expect((await verify(api, link, user.password)).status).toBe(204);
     expect(mailbox.mails.filter(({ to }) => to.includes(service.admin.email))).toEqual([]);
   });

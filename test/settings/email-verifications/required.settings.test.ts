@@ -74,7 +74,7 @@ describe('With EMAIL_VERIFICATION=required', () => {
 describe('With EMAIL_VERIFICATION=required and ACCOUNTS=private', () => {
   const { api, mailbox } = uniform;
 
-  /** All that a client sees of an answer, without what differs between any two. */
+  /** Everything that a client sees of a response, without the headers that differ between any two responses. */
   const seen = ({ status, text, headers }: ApiAnswer) => {
     const varying = ['date', 'x-request-id', 'apigw-requestid'];
     const kept = [...headers].filter(([name]) => !varying.includes(name));

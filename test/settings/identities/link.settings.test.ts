@@ -24,14 +24,14 @@ const linkTo = (user: Account, person = newPerson()) =>
   link(user.token, person, { currentPassword: user.password });
 const unlink = (token: string, id: string, json: object, headers = {}) =>
   api('POST', `/api/identities/${id}/removals`, { token, json, headers });
-/** How many mails with a subject an address has got. */
+/** How many mails with a subject were sent to an address. */
 const mailed = (address: string, wanted: string) =>
   mailbox.mails.filter(({ to, subject }) => to.includes(address) && subject === wanted).length;
 const statusOf = async (token: string) => (await api('GET', '/api/profile', { token })).status;
 const logInAs = ({ email, password }: Pick<Account, 'email' | 'password'>) =>
   api('POST', '/api/login', { json: { email, password } });
 
-/** Somebody who has an identity and no password. */
+/** A user who has an identity and no password. */
 const newcomer = async () => {
   const person = newPerson();
   const { token } = (await signIn(person)).body;
@@ -188,7 +188,7 @@ describe('An admin', () => {
     const unlinked = 'Your sign-in by another provider was removed by an admin';
     await expect.poll(() => mailed(user.email, unlinked)).toBe(1);
     expect(outcome(await unlinkOf(user.id, id))).toEqual(unknown);
-    // No identity is left that an admin who sets a password would unlink.
+    // The user has no identity left that would be unlinked when an admin sets a password.
     const password = 'a password of the admin';
     const set = { token: adminToken, json: { password }, headers: { 'user-agent': uniqueAgent() } };
     await api('PUT', `/api/users/${user.id}`, set);
@@ -339,7 +339,7 @@ describe('Neither gets into the account of the other', () => {
 
     expect(outcome(taken)).toEqual(refusal(409, 'Email already registered'));
     expect((await linkTo(attacker)).status).toBe(403);
-    // The attacker has got an identity in nevertheless, as when addresses were not verified.
+    // The attacker has nevertheless linked an identity, as was possible while addresses were not verified.
     await markVerified(service.environment, attacker.id);
     const own = newPerson();
     expect((await linkTo(attacker, own)).status).toBe(201);

@@ -1,4 +1,4 @@
-/** Users who have what a request needs, and of whom no mail was sent while they were made. */
+/** Creates users who have everything that a request needs, without sending mails. */
 import { vi } from 'vitest';
 import { beginEnrolment, confirmEnrolment } from '../../../lib/accounts/change-factor.ts';
 import { makeNonce } from '../../../lib/keys/nonce.ts';
@@ -25,21 +25,21 @@ const source = { request_id: 'r', ip_address: '192.0.2.1', user_agent: 'test' };
 const tokenOf = async (user: StoredUser, began?: FactorUsed) =>
   (await beginSession(user, source, began)).token;
 
-/** A user as authentication reads one, by a token. */
+/** The caller of a token, as authentication reads it. */
 export const callerOf = async (user: StoredUser, token: string) => {
   const caller = await findBearer(user.id, belongingOf(token));
   if (!caller) throw new Error('The user has no session');
   return caller;
 };
 
-/** Sees that nobody has an address. */
+/** Makes sure that no user has an address. */
 export const nobody = async (email: string) => {
   const holder = await findUserByEmail(email);
   if (holder) await removeUser(holder.id);
   return { email };
 };
 
-/** A user whose address is not verified, in place of whoever has the address. */
+/** Creates a user whose address is not verified, in place of any user who has the address. */
 export const somebody = async (email: string, fields: Partial<StoredUser> = {}) => {
   await nobody(email);
   const password_hash = await hashPassword(password);
@@ -48,7 +48,7 @@ export const somebody = async (email: string, fields: Partial<StoredUser> = {}) 
   return { email, id: user.id, user, token: await tokenOf(user) };
 };
 
-/** Somebody who has begun to enrol a second factor, with a code that confirms it. */
+/** A user who has begun to enrol a second factor, with a code that confirms it. */
 export const enrolling = async (email: string, fields: Partial<StoredUser> = {}) => {
   const subject = await somebody(email, fields);
   const caller = await callerOf(subject.user, subject.token);
@@ -56,7 +56,7 @@ export const enrolling = async (email: string, fields: Partial<StoredUser> = {})
   return { ...subject, secret, code: codeOf(secret) };
 };
 
-/** Somebody who has a second factor, with a code that is not used. */
+/** A user who has a second factor, with an unused code. */
 export const withFactor = async (email: string, fields: Partial<StoredUser> = {}) => {
   const subject = await enrolling(email, fields);
   const caller = await callerOf(await readUser(subject.id), subject.token);

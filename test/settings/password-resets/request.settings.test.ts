@@ -14,14 +14,14 @@ import { invoke } from '../invoke.ts';
 const path = '/api/password-resets';
 const message = 'If the address is registered, a mail is on its way';
 
-/** The function by itself: what it hands over is kept, and nobody mails it. */
+/** The function by itself: the messages that it hands over are kept, and no mails are sent. */
 const { proxy, mailbox, logged } = await mailingFunctionForThisFile(({ handOver }) => ({
   ...handOver,
   JWT_SECRET: 'x'.repeat(40),
 }));
 
 let lastAddress = 0;
-/** A source address that has asked for nothing yet. */
+/** A source address that has sent no requests yet. */
 const newAddress = () => {
   lastAddress += 1;
   return `198.51.100.${lastAddress}`;

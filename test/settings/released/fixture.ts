@@ -1,6 +1,6 @@
 /**
- * The data of a version as files, in a folder by its name: the data folder, the items of both tables as
- * DynamoDB has them, and what users know of them. The files of a released version are never changed.
+ * The data of a version as files, in a folder with its name: the data folder, the items of both tables in the form of
+ * DynamoDB, and what users know about them. The files of a released version are never changed.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ const tableOf = ({ tables }: Place, name: keyof Items): string =>
 
 const client = (endpoint = inject('engine')) => new DynamoDBClient({ endpoint });
 
-/** All that the tables hold. @param endpoint of the engine that has them; absent: of that of the tests */
+/** All items of the tables. @param endpoint the engine that has the tables; absent: the engine of the tests */
 export const readItems = async (place: Place, endpoint?: string): Promise<Items> => {
   const read = async (name: keyof Items) => {
     const { Items = [], LastEvaluatedKey } = await client(endpoint).send(
@@ -60,7 +60,7 @@ export const readItems = async (place: Place, endpoint?: string): Promise<Items>
   return { users: await read('users'), audit: await read('audit') };
 };
 
-/** Bytes, which DynamoDB names `B`, are base64 in a line. */
+/** Bytes, which DynamoDB marks with `B`, are written to a line in base64. */
 const lineOf = (value: unknown): string =>
   JSON.stringify(value, (name, member) =>
     name === 'B' ? Buffer.from(member).toString('base64') : member,
@@ -72,11 +72,11 @@ const sorted = (item: Item): Item =>
   Object.fromEntries(Object.entries(item).sort(([one], [other]) => (one < other ? -1 : 1)));
 
 /**
- * Seals the trail of a service that has stopped into a folder, as its data folder would have it, in several
- * files; the last run also checks them, and an operator does. @returns when that was
+ * Seals the trail of a stopped service into a folder, like its data folder, in several files. The last run also checks
+ * the files, and then an operator verifies them. @returns the time of the last run
  */
 export const sealInto = async (folder: string, place: Place): Promise<number> => {
-  // The service has sealed into its own folder, at times that nobody chose: this begins anew.
+  // The service has sealed into its own folder at arbitrary times, so that the chain begins again here.
   const Key = { pk: { S: 'audit-seal' } };
   await client().send(new DeleteItemCommand({ TableName: tableOf(place, 'users'), Key }));
   const archive = join(folder, 'audit-archive');
@@ -98,7 +98,9 @@ export const sealInto = async (folder: string, place: Place): Promise<number> =>
   return last;
 };
 
-/** Verifies a copy of the archive in a data folder, on the machine of an operator who remembers the last time. */
+/**
+ * Verifies a copy of the archive in a data folder, as an operator whose machine remembers the previous verification.
+ */
 export const verifyAsOperator = (folder: string) => {
   const state = join(folder, 'state');
   const trail = ['--archive', join(folder, 'audit-archive')];
@@ -106,7 +108,7 @@ export const verifyAsOperator = (folder: string) => {
   return operate(['verify-audit', ...trail, ...key], { environment: { XDG_STATE_HOME: state } });
 };
 
-/** @throws {Error} for a version that has a fixture */
+/** @throws {Error} if the version has a fixture already */
 export const writeFixture = (
   version: string,
   { items, known, data }: { items: Items; known: object; data: string },
@@ -137,7 +139,7 @@ export const readFixture = (version: string) => {
   return { items, known: Object.fromEntries(read('known')), data: join(folder, 'data') };
 };
 
-/** Puts a fixture where a service finds it. @param endpoint as for {@link readItems} */
+/** Copies a fixture to the place of a service. @param endpoint see {@link readItems} */
 export const load = async (
   { items, data }: Pick<ReturnType<typeof readFixture>, 'items' | 'data'>,
   place: Place,

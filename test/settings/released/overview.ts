@@ -1,4 +1,4 @@
-/** Lists and exports that show an admin all that is stored, before anybody changes it. */
+/** Lists and exports that show an admin all stored data, before anybody changes the data. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { readPages } from '../../support/acceptance.ts';
@@ -40,13 +40,13 @@ export const overview = row({
     }
     const json = await asAdmin(service, 'GET', path, { accept: 'application/x-ndjson' });
     expect(parse(json.text)).toMatchObject(parse(lines));
-    // A newer version may have more columns, behind these.
+    // A newer version may have more columns, after these columns.
     const table = (await asAdmin(service, 'GET', path, { accept: 'text/csv' })).text.split('\r\n');
     for (const [at, line] of csv.split('\r\n').entries()) expect(table[at]).toMatch(line);
   },
 });
 
-/** Each way of the audit query. @param id of somebody who has done something, and had something done */
+/** The different kinds of audit queries. @param id a user who has made changes, and whom others have changed */
 const queries = (id: number): readonly string[] => [
   '',
   '&order=asc',

@@ -1,4 +1,4 @@
-/** A passkey that 1.0.0 has stored, which did not store for which domain it was made. */
+/** A passkey that version 1.0.0 has stored, without the domain for which it was made. */
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { type ApiClient, logIn } from '../../support/client.ts';

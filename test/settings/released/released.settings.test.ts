@@ -72,7 +72,7 @@ describe.each(versions)('Of what %s has stored, this version', async (version) =
 
     const { stdout } = await operate(['import-users', file]);
 
-    // The admin is there already.
+    // The new service already has the admin.
     const count = known.overview.users.length - 1;
     expect(stdout).toBe(`Imported: ${count}. Imported before: 0. Lines rejected: 1.\n`);
     for (const name of ['a password, an address and a name', 'a password that bcrypt cannot read'])

@@ -1,4 +1,4 @@
-/** A service that keeps what it stores: it is stopped, and started again on the same data, at a time of its own. */
+/** A service that keeps its data: it is stopped, and started again on the same data, at a later time. */
 import { randomUUID } from 'node:crypto';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { afterAll, inject, vi } from 'vitest';
@@ -11,13 +11,13 @@ import { startMailbox } from '../../support/mailbox.ts';
 import { operate } from '../../support/operator.ts';
 import { startTestService } from '../../support/service.ts';
 
-/** When users begin to do what is stored. */
+/** The time at which users begin to store data. */
 export const begin = Date.UTC(2026, 11, 1, 12);
 
-/** Lets the clock of this process stand still at a time, until the file ends. */
+/** Stops the clock of this process at a time, until the file ends. */
 export const setClock = (time: number): void => void vi.setSystemTime(time);
 
-/** Each request comes a second after the one before, so that entries have an order. */
+/** Each request is sent a second after the previous one, so that entries have an order. */
 const ticking =
   (api: ApiClient): ApiClient =>
   (...request) => {
@@ -27,10 +27,10 @@ const ticking =
 
 const issuerName = 'https://issuer.example.com';
 
-/** The settings of whoever turns every option on. */
+/** The settings that turn every option on. */
 const allOn = {
   ...everySetting,
-  // By default it is the address, and the port is another one each time.
+  // The default is the service's address, whose port differs each time.
   TOKEN_ISSUER: 'https://accounts.example.com',
   IDENTITY_PROVIDERS: JSON.stringify([{ issuer: issuerName, audiences: [audience] }]),
   AUDIT_DETAIL: 'full',
@@ -38,7 +38,9 @@ const allOn = {
   REGISTRATIONS_PER_ADDRESS: '1000',
 } as const;
 
-/** The settings of an earlier version, where what is stored is for that (test/infra/release/going-back.test.ts). */
+/**
+ * The settings that an earlier version knows, if the data are for that version (test/infra/release/going-back.test.ts).
+ */
 const known = process.env.KNOWN_SETTINGS?.split(',');
 const isKnown = ([name]: readonly [string, string]) => known?.includes(name) ?? true;
 
@@ -48,7 +50,7 @@ export interface Place {
   readonly tables: Readonly<Record<'USERS_TABLE' | 'AUDIT_TABLE', string>>;
 }
 
-/** Makes tables. lib reads where they are when it is first used, which is after this. */
+/** Makes tables. It must be called before lib is first used, because lib then reads the names of the tables. */
 export const makePlace = async (folder: string): Promise<Place> => {
   const tables = { USERS_TABLE: `users-${randomUUID()}`, AUDIT_TABLE: `audit-${randomUUID()}` };
   const engine = { AWS_ENDPOINT_URL_DYNAMODB: inject('engine') };
@@ -61,7 +63,7 @@ const mailbox = await startMailbox();
 afterAll(mailbox.stop);
 const issuer = await startIssuer(issuerName);
 
-/** Has the host of the issuer's name lead to its server. */
+/** Requests to the host in the issuer's name are sent to the issuer's server. */
 const { handle } = NodeHttpHandler.prototype;
 vi.spyOn(NodeHttpHandler.prototype, 'handle').mockImplementation(function (
   this: NodeHttpHandler,
@@ -74,7 +76,7 @@ vi.spyOn(NodeHttpHandler.prototype, 'handle').mockImplementation(function (
   return handle.call(this, request, ...options);
 });
 
-/** Starts a service on a place, with every option on, or with the settings as they are by default. */
+/** Starts a service on a place, with every option on, or with the default settings. */
 export const startOn = async ({ folder, tables }: Place, options: 'on' | 'off' = 'on') => {
   const service = await startTestService({
     DATA_DIR: folder,

@@ -1,6 +1,6 @@
 /**
- * Data that are stored while every option is on are found again after all of them were off. `npm run fixture`
- * writes them into a folder by the version's name, where later versions find them (released.settings.test.ts).
+ * Data that are stored while every option is on are found again after all options were off. `npm run fixture` writes
+ * the data into a folder with the version's name, where later versions find them (released.settings.test.ts).
  */
 import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ setClock(begin);
 const folder = folderForThisFile();
 const place = await makePlace(join(folder, 'data'));
 
-/** Has everything stored that there is. @returns what its users know of it, and when that was */
+/** Stores data of every kind. @returns what users know about these data, and the time */
 const storeAll = async () => {
   const known: Record<string, unknown> = {};
   const byDefault = await startOn(place, 'off');
@@ -62,7 +62,7 @@ it.each(versions)('This version still stores all that %s stored, in the same for
 
 describe('Where every option was turned off and on again', async () => {
   const off = await startOn(place, 'off');
-  // Whoever changes users meanwhile leaves alone what is not known there.
+  // Changes of users do not affect data of options that are off.
   const { body: users } = await off.api('GET', '/api/users', { token: off.adminToken });
   for (const { id } of users) {
     const json = { name: 'Meanwhile' };

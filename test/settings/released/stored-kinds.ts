@@ -1,6 +1,6 @@
 /**
- * The kinds of data that the service stores, a row for each: how a user has it stored, and what that user expects
- * of it later, of the same version or of a newer one.
+ * The kinds of data that the service stores, with a row for each: how a user stores such data, and what the user later
+ * expects of them, from the same version or a newer one.
  */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { mailedToken, verify } from '../../support/verification.ts';
 import type { Kept } from './service.ts';
 
 interface Row<Known> {
-  /** Has something stored. @returns what its user knows of it, as JSON */
+  /** Stores something. @returns what the user knows about it, as JSON */
   store(service: Kept): Promise<Known>;
   /** Finds what was stored, uses it and changes it. */
   find(service: Kept, known: Known): Promise<void>;
@@ -33,7 +33,7 @@ const newPassword = 'the password after';
 
 const status = async (answer: ReturnType<Kept['api']>) => (await answer).status;
 
-/** A user whom the admin has made, whose address is verified therefore. */
+/** A user whom the admin has created, so that the address is verified. */
 const newUser = (service: Kept, fields: Partial<Account> = {}) =>
   makeUser(service.api, service.adminToken, { password, ...fields });
 
@@ -54,7 +54,7 @@ const newSession = async (service: Kept, fields: Partial<Account> = {}) => {
 const refresh = ({ api }: Kept, refreshToken: string) =>
   api('POST', '/api/refresh', { json: { refreshToken } });
 
-/** Whether a login with a password is as good as it was, and still is after the password is changed. */
+/** Requires that a user logs in with the stored password, changes it, and then logs in only with the new password. */
 const changesPassword = async (service: Kept, user: Login & { id: number }): Promise<void> => {
   const { token } = await begin(service, user);
   const json = { password: newPassword, currentPassword: user.password };
@@ -75,7 +75,7 @@ export const asAdmin = (
   headers: Readonly<Record<string, string>> = {},
 ) => api(method, path, { token: adminToken, headers });
 
-/** Whole files, which a command reads or writes in the data folder. */
+/** Paths of files that a command reads or writes in the data folder. */
 export const inFolder = ({ environment }: Kept) => {
   const folder = mkdtempSync(join(environment.DATA_DIR ?? '', 'files-'));
   return (name: string) => join(folder, name);
@@ -171,7 +171,7 @@ export const kept = {
       expect(await status(refresh(service, newest.refreshToken))).toBe(200);
       expect(await status(refresh(service, other.refreshToken))).toBe(200);
       expect(await status(refresh(service, ended.refreshToken))).toBe(401);
-      // Of a pair that others followed: somebody else has it.
+      // This refresh token was replaced twice already: its use shows that somebody else has it.
       expect(await status(refresh(service, before.refreshToken))).toBe(401);
       expect(await status(service.api('GET', path, { token: newest.token }))).toBe(401);
     },
@@ -244,7 +244,7 @@ export const kept = {
       expect([one.status, other.status]).toEqual([200, 200]);
       const path = `/api/users/${user.id}/identities/${list[0].id}`;
       expect(await status(asAdmin(service, 'DELETE', path))).toBe(204);
-      // Unlinked, the identity has the address of somebody who has an account.
+      // After it was unlinked, the identity has the address of a user who has an account.
       expect(await service.signIn({ ...linked, email: user.email })).toMatchObject({ status: 409 });
     },
   }),
@@ -297,7 +297,7 @@ export const kept = {
       return { ...json, id: Number(body.id) };
     },
     find: async (service, { id, email, attributes }) => {
-      // A release that is gone back to may not know the setting.
+      // An earlier release, to which a service has gone back, may not know the setting.
       const isDeclared = service.environment.USER_ATTRIBUTES !== undefined;
       expect((await shown(service, id)).attributes).toEqual(isDeclared ? attributes : undefined);
       const token = await logIn(service.api, { email, password });
@@ -385,7 +385,7 @@ export const kept = {
   'a user of another system': row({
     store: async (service) => {
       const file = inFolder(service)('import.ndjson');
-      // Of `the password before`.
+      // The hash of `the password before`.
       const password_hash = '$2b$04$Poepo6YV0DnFJLqZBVHtXeOf4OXUx2dostHKMkQKNSKZsiOfwaiyu';
       const line = { name: 'Of another', email: uniqueEmail(), password_hash, id: 'x-7' };
       const text = JSON.stringify({ ...line, email_verified: true });

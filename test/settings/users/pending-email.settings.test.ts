@@ -18,7 +18,7 @@ const move = ({ id, token }: Mover, email: string) =>
   api('PUT', `/api/users/${id}`, { token, json: { email } });
 const profileOf = async (token: string) => (await api('GET', '/api/profile', { token })).body.data;
 
-/** A user as each response shows it that shows users to a caller. */
+/** The pending address of a user, in each of the responses that show users to a caller. */
 const shownTo = async (token: string, { id, email }: Pick<Account, 'id' | 'email'>) => {
   const [one, found, list] = await Promise.all([
     api('GET', `/api/users/${id}`, { token }),
