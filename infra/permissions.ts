@@ -124,7 +124,7 @@ export const permissionsOf = {
     users('DeleteItem', 'user#*', 'email#*', 'identity#*', 'passkey#*'),
     ...where(hasSessions, users('DeleteItem', 'sessions#*')),
   ],
-  /** Deletes the caller: an admin only if there is another one. */
+  /** Deletes the caller: an admin only if there is another admin. */
   'users.delete-own': [
     ...transaction(
       ['DeleteItem', 'ConditionCheckItem'],
@@ -138,7 +138,7 @@ export const permissionsOf = {
   ],
   /** Checks that the caller is an admin. */
   'admins.check': [users('ConditionCheckItem', 'user#*')],
-  /** Suspends an admin only if there is another one. */
+  /** Suspends an admin only if there is another admin. */
   'admins.other': [users('ConditionCheckItem', 'user#*'), query('users', [usersIndexes.admins])],
   /** Uses a link up, and changes its user. */
   'links.reset': [

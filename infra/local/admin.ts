@@ -111,7 +111,7 @@ function parse({ email, password }: Omit<NewUser, 'name'>): NewUser {
   }
 }
 
-/** The email address of an admin whom the settings do not name: one that no user has yet. */
+/** The email address of an admin whom the settings do not name: an address that no user has yet. */
 async function freeEmail(): Promise<string> {
   const user = await findUserByEmail('admin@localhost');
   return user ? `admin-${randomBytes(4).toString('hex')}@localhost` : 'admin@localhost';

@@ -40,7 +40,7 @@ export interface RunningService {
 }
 
 /**
- * Reads what {@link announceRunning} has written, which is current as long as the folder is locked.
+ * Reads the facts from {@link announceRunning}, which are current as long as the folder is locked.
  * @returns undefined if nothing was written
  */
 export function readRunning(folder: string): RunningService | undefined {
@@ -110,7 +110,7 @@ export function lockFolder(folder: string): (() => void) | undefined {
   return () => database.close();
 }
 
-/** Removes what {@link announceRunning} has written. */
+/** Removes the file that {@link announceRunning} has written. */
 export function forgetRunning(folder: string): void {
   rmSync(runningFile(folder), { force: true });
 }
@@ -138,7 +138,7 @@ function runningFile(folder: string) {
   return join(folder, 'service.json');
 }
 
-/** Writes text to a new file beside another one, which it can then replace in one step. */
+/** Writes text to a new file beside an existing file, which the new file can then replace in one step. */
 function writeBeside(file: string, text: string): string {
   const unfinished = `${file}.${randomUUID()}`;
   writeFileSync(unfinished, text, { mode: 0o600, flag: 'wx' });

@@ -88,7 +88,7 @@ export function engineOf(
  * @param folder the folder in which it stores its data; undefined: in memory only
  * @param only the only engine that may be used
  * @param endpoint the address at which an earlier engine listened; absent: a new address, chosen at random
- * @throws {Error} that says how to install an engine, when there is none
+ * @throws {Error} that says how to install an engine, when no engine is installed
  */
 export async function startEngine({
   folder,

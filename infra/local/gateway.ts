@@ -21,7 +21,7 @@ export interface Integration {
 }
 
 export interface Gateway {
-  /** Listens on a port; 0: on a free one. @returns the port @throws {Error} EADDRINUSE */
+  /** Listens on a port; 0: on any free port. @returns the port @throws {Error} EADDRINUSE */
   listen(port: number): Promise<number>;
   /** Ends the server when all requests have their responses, or their time is up. */
   drain(): Promise<void>;

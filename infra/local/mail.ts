@@ -20,7 +20,7 @@ export type MailFunction = (message: MailMessage) => Promise<void>;
 export interface LocalMail {
   /** The folder of the mails. */
   readonly folder: string;
-  /** The URL to which mails are sent instead of the folder, if there is one. */
+  /** The URL to which mails are sent in place of the folder, if a setting names a URL. */
   readonly elsewhere?: string;
   /** Stops when each mail is sent or given up. */
   stop(): Promise<void>;

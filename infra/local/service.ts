@@ -30,7 +30,7 @@ export interface LocalService {
   readonly engine: Engine;
   /** The folder or the URL to which mails go; absent if mails are off. */
   readonly mail?: Pick<LocalMail, 'folder' | 'elsewhere'>;
-  /** Resolved when the data folder is deleted; absent without one. */
+  /** Resolved when the data folder is deleted; absent without a data folder. */
   readonly folderDeleted?: Promise<void>;
   stop(): Promise<void>;
 }
@@ -128,7 +128,7 @@ async function load<Call extends unknown[], Result>(definition: FunctionDefiniti
   return (...call: Call) => running.run(definition, handler, ...call);
 }
 
-/** Creates what handlers need: tables, signing secret, admin. */
+/** Creates the tables, the signing secret and the admin, without which handlers do not work. */
 async function prepare(settings: LocalSettings, engine: Engine) {
   const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = process.env;
   const isOwn = engine.process !== undefined;

@@ -23,7 +23,7 @@ export interface Operation extends Pick<AuditedAction, 'action' | 'resource_id'>
 }
 
 /**
- * Records what a command is about to do.
+ * Records which change a command is about to make.
  * @throws {Failure} when the entry could not be written: the command must not continue
  */
 export async function recordIntention(operation: Operation): Promise<void> {

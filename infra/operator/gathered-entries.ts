@@ -18,7 +18,7 @@ export function gatherEntries(filter: AuditFilter) {
     get count() {
       return count;
     },
-    /** Adds an entry if it matches the filter, unless one with its id was added before. */
+    /** Adds an entry if it matches the filter, unless an entry with its id was added before. */
     add: (entry: ExportedEntry): void => {
       if (!matches(entry)) return;
       const { id, created_at } = entry;
@@ -39,7 +39,7 @@ export function exported(item: Item, file: number | null): ExportedEntry {
   return { ...Object.fromEntries(fields), file };
 }
 
-/** A function that tells whether an entry matches a filter. */
+/** A function that returns whether an entry matches a filter. */
 function isWanted(filter: AuditFilter) {
   const { since = '', until = '~' } = filter;
   const matches = matching(filter);

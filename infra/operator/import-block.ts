@@ -21,7 +21,7 @@ export type Holder = Pick<StoredUser, 'id' | 'password_hash' | 'import_mark'>;
 /** A running import, which is told the outcome of each line. */
 export interface Import {
   readonly operator: Operator;
-  /** @param outcome whether this run stored the user, or an earlier one */
+  /** @param outcome whether this run or an earlier run stored the user */
   stored(candidate: Candidate, id: number, outcome: 'imported' | 'present'): void;
   /** @param reason never quotes the line */
   reject(line: number, reason: string): void;

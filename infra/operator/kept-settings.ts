@@ -35,7 +35,7 @@ function read(folder: string): KeptStart | undefined {
   }
 }
 
-/** The variables that this process has with another value than the start had. */
+/** The variables whose values in this process differ from their values at the start. */
 function differingFrom({ variables }: KeptStart): readonly string[] {
   return Object.entries(variables)
     .filter(([name, kept]) => {
@@ -49,14 +49,14 @@ const settingsByVariable: Readonly<Record<string, Setting>> = Object.fromEntries
   Object.entries(settings).map(([name, setting]) => [variableOf(name), setting]),
 );
 
-/** A text that two spellings of one value share. */
+/** A form of a value that is the same for all spellings of the value. */
 function canonical(variable: string, text: string): string {
   const setting = settingsByVariable[variable];
   if (variable === 'AWS_ENDPOINT_URL_DYNAMODB') return URL.parse(text)?.href ?? text;
   return String((setting && parseSetting(setting, text)) ?? text);
 }
 
-/** @throws {Failure} when a variable of the shell names another engine or table than the start had */
+/** @throws {Failure} when a variable of the shell names an engine or table that the start did not use */
 function requireSamePlace(differing: readonly string[], startedAt: string): void {
   for (const [variable, what] of Object.entries(placeVariables)) {
     if (!differing.includes(variable)) continue;

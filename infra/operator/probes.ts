@@ -20,7 +20,7 @@ export interface Probe {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The successful response that is right, if one is. */
+  /** The successful response that is right; absent: only errors are right. */
   readonly success?: Success;
   /** The codes of errors that are right. */
   readonly errors: readonly ErrorCode[];

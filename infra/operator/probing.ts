@@ -22,7 +22,7 @@ interface Probing {
 /** The number of requests that are under way at the same time. */
 const atOnce = 4;
 
-/** Sends all requests, until the service responds to none of those under way. */
+/** Sends all requests, but stops when the service responds to none of the requests under way. */
 export async function probeAll(
   probes: readonly Probe[],
   probing: Probing,

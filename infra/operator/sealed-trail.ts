@@ -97,7 +97,7 @@ async function openDeployed(trail: DeployedTrail): Promise<OpenedTrail> {
 
 /** @throws {Failure} when it is another kind of key, or not a key */
 function parsePublicKey(pem: Buffer, file: string): KeyObject {
-  // Node would accept a private key too, but a private key must not be kept where a public one is expected.
+  // Node would accept a private key too, but nobody must keep a private key in place of a public key.
   if (pem.includes('PRIVATE KEY')) {
     throw new Failure(
       `${file} is a private key: give the public key, and leave the private key with its service.`,

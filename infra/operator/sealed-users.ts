@@ -18,7 +18,7 @@ export function sealedUsers() {
       const allocated = action === 'CREATE' ? [...certain, about] : certain;
       last = Math.max(last, ...allocated.filter(isId));
     },
-    /** The greatest id; 0 when there is none. */
+    /** The greatest id; 0 when there are no users. */
     last: () => last,
     /**
      * Looks the users up. @returns the users who are missing in the table, and the users who should not be in it
@@ -44,7 +44,7 @@ function isId(id: unknown): id is number {
   return Number.isSafeInteger(id) && Number(id) > 0;
 }
 
-/** The number of users that one request asks for. */
+/** The number of users that one request reads. */
 const batchSize = 100;
 
 async function presentOf(ids: readonly number[]): Promise<readonly number[]> {

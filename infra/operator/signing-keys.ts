@@ -34,7 +34,7 @@ interface Place {
   /** @throws when there is a next key already: it is not replaced, because somebody else has made it */
   put(stage: Stage, id: string): Promise<unknown>;
   remove(stage: Stage): Promise<unknown>;
-  /** Destroys a key that is in no stage, unless it is the first one. */
+  /** Destroys a key that is in no stage, unless it is the first key. */
   destroy(id: string): Promise<unknown>;
 }
 

@@ -77,7 +77,7 @@ const actionsOf = {
 
 export type ServiceWithKey = keyof typeof actionsOf;
 
-/** Lets a function read and write what services encrypt by the key, through these services only. */
+/** Lets a function read and write data that services encrypt by the key, through these services only. */
 export function usingKey(key: IKey, services: readonly ServiceWithKey[]): PolicyStatement[] {
   const { region } = Stack.of(key);
   return services.map(
@@ -100,7 +100,7 @@ interface KeyOptions {
   readonly keep: boolean;
 }
 
-/** Creates a key. A stack that was given a key never makes another one in its place. */
+/** Creates a key. A stack that was given a key never creates its own key instead. */
 function keyOf(scope: Construct, id: string, { description, arn, keep }: KeyOptions): IKey {
   if (arn) {
     const key = Key.fromKeyArn(scope, id, arn);

@@ -159,7 +159,7 @@ function factorVariables({ definition, factorKey }: ServiceFunctionProps) {
 
 const factorActions = { 'factor.encrypt': 'kms:Encrypt', 'factor.decrypt': 'kms:Decrypt' } as const;
 
-/** The IAM actions for what a function does with the key of second factors. */
+/** The IAM actions by which a function uses the key of second factors. */
 function factorActionsOf({ uses }: FunctionDefinition) {
   return Object.entries(factorActions).flatMap(([use, action]) =>
     uses.has(use as Use) ? [action] : [],
@@ -176,7 +176,7 @@ function invocationUrl({ lambda }: ServiceFunction): string {
 function retrying(unsent: Queue) {
   return {
     retryAttempts: 2,
-    // After an hour the user has asked for another mail.
+    // After an hour, the user has already requested another mail.
     maxEventAge: Duration.hours(1),
     onFailure: destinationOf(unsent),
   };
@@ -216,7 +216,7 @@ function ofTables({ definition, tables }: ServiceFunctionProps): PolicyStatement
   });
 }
 
-/** Lets a function read the versions of a secret that it asks for, by their stages. */
+/** Lets a function read those versions of a secret that it requests, by their stages. */
 function readingSecret({ secretArn }: Secret, ...stages: readonly string[]) {
   return new PolicyStatement({
     actions: ['secretsmanager:GetSecretValue'],
@@ -257,7 +257,7 @@ function sendingMail(stack: Stack, mailFrom: string) {
   });
 }
 
-/** The services through which a function uses what the key of all data encrypts. */
+/** The services through which a function uses data that the key of all data encrypts. */
 function servicesWithKey(props: ServiceFunctionProps): readonly ServiceWithKey[] {
   return [
     ...(props.definition.permissions.length > 0 ? (['dynamodb'] as const) : []),

@@ -1,4 +1,4 @@
-/** The middle of a sample; of an even number of values the upper one. */
+/** The median of a sample; of an even number of values, the upper of the two in the middle. */
 export function median(sample: readonly number[]): number {
   const sorted = sample.toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;

@@ -110,7 +110,7 @@ const takeDown = async (place: Place, run: Run, folder: string): Promise<readonl
   return left;
 };
 
-/** The run to go on with, or a new one, once it is known that it may be. */
+/** The run to continue, or a new run, after checking that it may be done. */
 const prepare = async (options: Options): Promise<Run> => {
   const { account, region, folder } = options;
   const only = options.only?.split(',').map((name) => name.trim()) ?? [];

@@ -43,7 +43,7 @@ const useService = async (place: Place, folder: string): Promise<void> => {
   edge.stop();
 };
 
-/** Installs the package in an application of somebody else, and uses one of the two services of its stack. */
+/** Installs the package in another application, and uses one of the two services of its stack. */
 export const rehearseApplication = async ({ place }: Proof): Promise<string> => {
   const folder = join(temporaryFolder, 'application');
   mkdirSync(folder);

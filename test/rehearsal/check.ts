@@ -1,4 +1,4 @@
-/** Requires that check-deployment finds what is broken in deployments, and finds nothing in a good one. */
+/** Requires that check-deployment finds the faults of broken deployments, and no faults in a good deployment. */
 import type { Deployment } from './deployment.ts';
 import { operate } from './deployment.ts';
 import { type Assembly, deploy, variant } from './stack.ts';

@@ -15,7 +15,7 @@ import { step } from './step.ts';
 import { steps } from './steps.ts';
 import { emptyRunFolder, isLong, runFolder } from './workspace.ts';
 
-/** The most milliseconds of a rehearsal, several times what it takes. */
+/** The most milliseconds of a rehearsal, several times its usual duration. */
 const timeLimit = (isLong ? 4 : 1) * 60 * 60_000;
 
 const chosen = steps.filter(

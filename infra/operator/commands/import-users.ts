@@ -81,7 +81,7 @@ run or an earlier run imported; old_id is the field id of the line, text or a wh
   run,
 };
 
-/** Bytes: several times what a line with the longest fields takes. */
+/** Bytes: several times the size of a line with the longest fields. */
 const maxBytes = 16_384;
 
 /** The number of email addresses that one request looks up. */

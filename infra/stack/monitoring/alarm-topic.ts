@@ -13,7 +13,7 @@ export interface AlarmTopics {
   readonly over: readonly ITopic[];
 }
 
-/** The topics of the settings: one that mails, and one that exists already. */
+/** The topics that the settings name: a topic that sends mails, and a topic that exists already. */
 export function alarmTopicsOf(
   scope: Construct,
   settings: DeploymentSettings,

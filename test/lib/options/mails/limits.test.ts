@@ -15,7 +15,7 @@ const tables = await useOwnTables();
 const start = new Date('2026-11-21T09:05:00Z');
 const at = (seconds: number) => ({ now: new Date(start.getTime() + 1000 * seconds) });
 
-/** An address that has received no mails; `mail` claims a mail of a kind to it, and returns whether the mail is sent. */
+/** An address that has received no mails; `mail` claims a mail to it, and returns whether the mail is sent. */
 const newAddress = (fields: Partial<Claim> = {}) => {
   const email = uniqueEmail();
   const claimOf = (request_id: string, more: Partial<Claim> = {}): Claim => ({
