@@ -165,7 +165,7 @@ export function functionVariables(settings: DeploymentSettings): Readonly<Record
 }
 
 /**
- * The settings that the operator's commands get: of the declared attributes only their hash, as a file has the list.
+ * The settings that the operator's commands get, with only the hash of the declared attributes: a file has their list.
  */
 export function operatorVariables(settings: DeploymentSettings): Readonly<Record<string, string>> {
   const { userAttributes } = settings;

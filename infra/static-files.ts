@@ -1,7 +1,7 @@
 /**
- * Prepares the files that pages load: bundled where they are sources, compressed once, under names
- * that change with their content. The stack puts them beside the code of the function that serves
- * them; the local service reads them from a cache folder in node_modules.
+ * Prepares the files that pages load: bundles sources, compresses each file once, and gives it a name that changes with
+ * its content. The stack puts the files beside the code of the function that serves them; the local service reads them
+ * from a cache folder in node_modules.
  */
 import { createHash } from 'node:crypto';
 import {

@@ -92,7 +92,7 @@ const lookInterval = 100;
 
 /**
  * Adds to a table the indexes that it lacks, one after the other, as DynamoDB requires. Prints a line for each index,
- * and waits until the engine has put all items into it.
+ * and waits until the engine has put all items into the index.
  * @throws {Error} for a missing index in an engine that this process has not started; the message has the command that
  *   adds the index
  */

@@ -84,7 +84,7 @@ export function engineOf(
 
 /**
  * Starts the first installed engine in the order of preference (infra/README.md, Engines), or uses
- * the one at AWS_ENDPOINT_URL_DYNAMODB.
+ * the engine at AWS_ENDPOINT_URL_DYNAMODB.
  * @param folder the folder in which it stores its data; undefined: in memory only
  * @param only the only engine that may be used
  * @param endpoint the address at which an earlier engine listened; absent: a new address, chosen at random

@@ -46,7 +46,7 @@ class UnknownOutcome extends Failure {}
  * refusal, which changes nothing, is not recorded.
  * @param check tells the engineer how to find out whether the change was made, when that is unknown
  * @throws {Failure} when it is unknown whether the change was made, or when the entry of a change
- *   that was made could not be written; and whatever `change` throws
+ *   that was made could not be written; and the errors of `change`
  */
 export async function recordChange(
   operation: Operation,

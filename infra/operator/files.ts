@@ -45,7 +45,7 @@ const toStandardOutput: Write = (text) =>
  * Creates a file that only its owner may read, and deletes it when it cannot be written completely.
  * @param name the name of the file, or - for standard output
  * @throws {Failure} when the file exists or cannot be created, or standard output cannot be written
- *   to; and whatever `writeAll` throws
+ *   to; and the errors of `writeAll`
  */
 export async function exportTo<T>(
   name: string,

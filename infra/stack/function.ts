@@ -32,7 +32,7 @@ export interface SharedFunctionProps {
   readonly variables: Readonly<Record<string, string>>;
   /** Where all functions log. */
   readonly logs: LogGroup;
-  /** The key of all data, where it is not encrypted by keys of AWS. */
+  /** The key that encrypts the data that keys of AWS do not encrypt. */
   readonly dataKey: IKey | undefined;
 }
 

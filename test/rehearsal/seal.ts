@@ -116,7 +116,7 @@ const requireFound = async (deployment: Deployment, findings: readonly string[])
   requireThat(missing.length === 0, `Not found: ${missing.join('; ')} in:\n${printed}`);
 };
 
-/** Changes an entry about one user and deletes an entry about another: exactly both are found. Undoes both. */
+/** Changes an entry about one user and deletes an entry about another: only these two are found. Undoes both. */
 export const tamperWithEntries = async (
   deployment: Deployment,
   [changed, deleted]: readonly [number, number],

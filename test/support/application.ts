@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 export const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
 /**
- * Packages that an application has beside this one; they are copied from the repository, so that npm needs no network.
+ * Packages that an application has beside this package. They come from the repository, so that npm needs no network.
  */
 export const others = ['aws-cdk-lib', 'constructs', 'cdk-nag', '@types/node'];
 

@@ -40,7 +40,7 @@ export type Operation = 'read' | 'write' | 'transaction' | 'read audit';
 
 /** The user and the data on which an example acts. */
 export interface Subject {
-  /** The user whom `{id}` in a path names, and who calls the endpoints for any user. */
+  /** The user whom `{id}` in a path names, and who calls the endpoints that every user may call. */
   readonly account: Account;
   /** The token of an admin. */
   readonly admin: string;

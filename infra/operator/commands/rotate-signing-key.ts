@@ -113,7 +113,7 @@ async function publish({ next, current, previous, make, put }: Keys): Promise<Ro
   }
   const { id, kid } = await make();
   const work = async () => {
-    // It is set now, so that --sign is a single change: functions that read the new key always find this one too.
+    // It is set now, so that --sign is a single change: functions that read the new key always find this key too.
     await put('previous', current.id);
     await put('next', id);
   };
