@@ -202,7 +202,7 @@ function findIntegration(
   throw new GatewayError(404, 'Not Found');
 }
 
-/** How many bytes of a body that is too long are read, so that its sender receives the response. */
+/** The most bytes that are read of a body that is too long. Reading on lets its sender receive the response. */
 const drainLimit = 64 * 1024 * 1024;
 
 async function readBody(message: IncomingMessage): Promise<Buffer> {

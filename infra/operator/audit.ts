@@ -93,7 +93,7 @@ interface SdkError {
 }
 
 /**
- * Whether a change may have been made although it failed: perhaps only the response was lost. A change was
+ * Whether a change that failed may have been made all the same, because only its response was lost. A change was
  * certainly not made if its first attempt was refused.
  */
 export function mayHaveHappened(error: unknown): boolean {

@@ -22,7 +22,7 @@ interface Probing {
 /** The number of requests that are under way at the same time. */
 const atOnce = 4;
 
-/** Sends all requests, but stops when the service responds to none of the requests under way. */
+/** Sends all requests, but stops as soon as no request under way gets a response. */
 export async function probeAll(
   probes: readonly Probe[],
   probing: Probing,

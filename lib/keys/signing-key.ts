@@ -24,7 +24,7 @@ type TokenKeys = readonly [TokenKey, ...TokenKey[]];
 const keys = cached(readKeys, { lifetime: keysLifetime, event: 'signing-keys-not-read' });
 
 /**
- * The keys that sign and verify tokens. They are read again for a `kid` that none of them has.
+ * The keys that sign and verify tokens. They are read again when a token names a `kid` that is not among them.
  * @throws the errors of KMS or of the file system while they cannot be read and never were
  */
 export function tokenKeys(kid?: string): Promise<TokenKeys> {

@@ -95,7 +95,7 @@ interface Unsigned {
 
 export type ReadHeader = SignedHeader | Unsigned;
 
-/** Counts a line, by its item. */
+/** Adds a line to the tally; its item has the time. */
 export function tallyLine(tally: Tally, { created_at }: Item): void {
   tally.count += 1;
   if (!isTime(created_at)) return;
@@ -115,7 +115,7 @@ export function numberOf(name: string): number | undefined {
   return /^\d{10}\.ndjson\.gz$/.test(name) ? maxNumber - Number(name.slice(0, 10)) : undefined;
 }
 
-/** Milliseconds for which a run leaves the newest entries to the next run. */
+/** An age in milliseconds: a run leaves younger entries to the next run. */
 export function graceOf(interval: number): number {
   return Math.min(interval, 60) * 1000;
 }

@@ -159,10 +159,10 @@ async function readFiles(state: State): Promise<void> {
   }
 }
 
-/** The most bytes of a second part that is read ahead. */
+/** The bytes after the header are read ahead only if they are at most this many. */
 const maxAhead = 1_048_576;
 
-/** A file, and its second part if it is read ahead. */
+/** A file, and the bytes after its header if they were read ahead. */
 interface OpenFile extends ReadFile {
   readonly content?: Buffer;
 }
@@ -200,7 +200,7 @@ function itemsOf({ verification, chain, numbers }: State, source: EntrySource) {
   return from < end ? source.between(from, end) : [];
 }
 
-/** Looks in the archive's other files for entries of the part that are in none of its files. */
+/** Looks for entries of the part that its own files lack, in the other files of the archive. */
 async function lookElsewhere({ verification, numbers, read, look, chain, comparison }: State) {
   const others = numbers.filter((number) => !read.has(number));
   const isBehind = (number: number) => number > chain.reached;

@@ -223,7 +223,7 @@ export function code() {
 }
 
 /**
- * A user's name, trimmed: 1 to 100 characters, of which at least one is visible and none is a control character.
+ * A user's name, trimmed: 1 to 100 characters, at least one of them visible, without control characters.
  * @throws {DomainError} FIELD_INVALID naming the field and the rule
  */
 export function parseName(value: unknown): string {
@@ -276,7 +276,7 @@ function nobodysIfUnreadable<Schema extends v.GenericSchema<string>>(schema: Sch
   };
 }
 
-/** Parses one field by itself; the field is required. */
+/** Parses a field on its own, outside a body; the field is required. */
 function parseField<Field extends v.GenericSchema>(
   field: string,
   schema: Field,

@@ -35,7 +35,7 @@ const unused = [
 
 /**
  * Starts the first of these browsers that is installed.
- * @throws {Error} if none of them is on the PATH
+ * @throws {Error} if no browser is on the PATH
  */
 export const startBrowser = async (): Promise<Browser> => {
   const folders = process.env.PATH?.split(delimiter) ?? [];

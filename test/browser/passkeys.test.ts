@@ -241,7 +241,7 @@ it('The form to sign in does not ask on and on for options that fail', async () 
 
   await page.goto(`${url}/console`);
   await until(() => asked > 0);
-  // A further request would have been sent before these requests have their responses.
+  // If the page sent another request, it would do so before all these requests are answered.
   await page.evaluate(`(async () => {
     for (let count = 0; count < 20; count += 1) await fetch('/openapi.json');
   })()`);

@@ -65,7 +65,7 @@ export const labels = {
   ipAddress: 'Source',
 } as const;
 
-/** The label of a filter with which a message of the service begins; any other word is returned unchanged. */
+/** The label of the filter that a word names; any other word is returned unchanged. */
 const labelOf = (word: string): string =>
   Object.entries(labels).find(([name]) => name === word)?.[1] ?? word;
 

@@ -31,7 +31,7 @@ const run: Run = async ({ operator, operands: [email = ''] }) => {
 export const verifyEmail: Command = {
   summary: 'mark the address of a user as verified',
   operands: ['email'],
-  help: `For a user whose mails do not arrive, and who has shown you otherwise that the address is
-theirs. This needs a service that verifies addresses (emailVerification).`,
+  help: `For a user whose mails do not arrive, and who has shown you in another way that the address
+is theirs. This needs a service that verifies addresses (emailVerification).`,
   run,
 };

@@ -7,7 +7,7 @@ import { claimsWith, signToken } from '../../support/tokens.ts';
 import { type Environment, lambdaEnvironment } from './cold-start.ts';
 import { startSecretsManager } from './secrets-manager.ts';
 
-/** What a function needs when it starts: tables, the signing secret, and its environment. */
+/** The tables, the signing secret and the environment that a function needs when it starts. */
 export type Deployment = Awaited<ReturnType<typeof deploy>>;
 
 /**
