@@ -120,13 +120,13 @@ const findingsIn = (source: string): readonly string[] => {
   });
   return [
     ...arrows.map(({ name }) => `${name} is an arrow`),
-    ...late.map(({ name }) => `${name} stands below the helper ${first?.name}`),
-    ...early.map(({ name }) => `${name} stands above all that use it`),
-    ...swapped.map(({ name }) => `${name} stands above a helper that is used before it`),
+    ...late.map(({ name }) => `${name} is below the helper ${first?.name}`),
+    ...early.map(({ name }) => `${name} is above all code that uses it`),
+    ...swapped.map(({ name }) => `${name} is above a helper that is used before it`),
   ];
 };
 
-it('Every file of lib, infra and functions reads from its exports down, in function declarations', () => {
+it('Every file of lib, infra and functions has its exports first, and uses function declarations', () => {
   const found = files.flatMap((file) =>
     findingsIn(readFileSync(file, 'utf8')).map((finding) => `${file}: ${finding}`),
   );
@@ -139,24 +139,24 @@ it.each([
   ['const a = () => 1;', 'a is an arrow'],
   ['export const a = async <T>(one: T) => one;', 'a is an arrow'],
   ['const a = function () {};', 'a is an arrow'],
-  ['function a() {}\nexport function b() { a(); }', 'b stands below the helper a'],
-  ['function a() {}\nexport const b = a();', 'b stands below the helper a'],
-  ['function a() {}\nexport interface B {}', 'B stands below the helper a'],
-  ['function a() {}\na();', 'ExpressionStatement stands below the helper a'],
+  ['function a() {}\nexport function b() { a(); }', 'b is below the helper a'],
+  ['function a() {}\nexport const b = a();', 'b is below the helper a'],
+  ['function a() {}\nexport interface B {}', 'B is below the helper a'],
+  ['function a() {}\na();', 'ExpressionStatement is below the helper a'],
   [
     'export const c = 1;\nfunction a() {}\nfunction b() { a(); }\nb();',
-    'b stands above all that use it',
+    'b is above all code that uses it',
   ],
-  ['function a() {}\nconst b = { a };', 'a stands above all that use it'],
+  ['function a() {}\nconst b = { a };', 'a is above all code that uses it'],
   [
     'export function a() { return c(b); }\nfunction b() {}\nfunction c() {}',
-    'b stands above a helper that is used before it',
+    'b is above a helper that is used before it',
   ],
   [
     'export class A { b() { return d({ c: c }); } }\nfunction c() {}\nfunction d() {}',
-    'c stands above a helper that is used before it',
+    'c is above a helper that is used before it',
   ],
-])('In a file with %j it is found that %s', (source, finding) => {
+])('A file with %j is reported, because %s', (source, finding) => {
   expect(findingsIn(source)).toContain(finding);
 });
 
@@ -170,6 +170,6 @@ it.each([
   'export function a() { b(); d(); }\nfunction b() { c(); }\nfunction d() {}\nfunction c() {}',
   'export function a(c = 1) { b({ d: c }, this.c); }\nfunction b() {}\nfunction c() {}',
   "export * from './a.ts';\na();\nfunction a() {}",
-])('A file with %j is written as all are', (source) => {
+])('A file with %j is not reported', (source) => {
   expect(findingsIn(source)).toEqual([]);
 });

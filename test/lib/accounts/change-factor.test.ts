@@ -83,14 +83,14 @@ const [wrong, none] = ['CODE_WRONG', 'SECOND_FACTOR_NOT_FOUND'];
 describe('An enrolment', () => {
   it.each([
     ['without the current password', '', true, 'CURRENT_PASSWORD_REQUIRED'],
-    ['with a wrong one', 'wrong', true, 'CURRENT_PASSWORD_WRONG'],
+    ['with a wrong current password', 'wrong', true, 'CURRENT_PASSWORD_WRONG'],
     [
-      'of an address that is not verified, with a wrong one',
+      'with a wrong current password while the address is not verified',
       'wrong',
       false,
       'CURRENT_PASSWORD_WRONG',
     ],
-    ['of an address that is not verified', 'right', false, 'EMAIL_NOT_VERIFIED'],
+    ['while the address of the user is not verified', 'right', false, 'EMAIL_NOT_VERIFIED'],
   ])('is not begun %s', async (_, password, email_verified, code) => {
     await setFields(user.id, { email_verified });
 
@@ -106,14 +106,14 @@ describe('An enrolment', () => {
     expect(await outcomeOf(begin('right', async () => caller))).toBe('TOKEN_INVALID');
   });
 
-  it('is neither begun nor confirmed where there is a factor', async () => {
+  it('is neither begun nor confirmed for a user who has a second factor', async () => {
     const { secret } = await enrolled();
 
     expect(await outcomeOf(begin())).toBe('SECOND_FACTOR_ENABLED');
     expect(await outcomeOf(confirm(codeOf(secret)))).toBe('SECOND_FACTOR_ENABLED');
   });
 
-  it('is confirmed by a code of its secret alone, and void once a new one is begun', async () => {
+  it('is confirmed only by a code of its own secret, and is void once a new enrolment is begun', async () => {
     const first = await begin();
     const { secret, uri } = await begin();
 
@@ -123,7 +123,7 @@ describe('An enrolment', () => {
   });
 
   it.each([
-    ['is good just before', 599, false],
+    ['can be confirmed for', 599, false],
     ['is void after', 600, true],
   ])('%s ten minutes', async (_, seconds, isVoid) => {
     const now = Math.floor(Date.now() / 1000) * 1000;
@@ -153,7 +153,7 @@ describe('An enrolment', () => {
     expect(outcomes).toEqual([wrong, wrong, wrong, 'TOO_MANY_ATTEMPTS']);
   });
 
-  it('is noted in its session, and stores nothing where that was ended alone meanwhile', async () => {
+  it('is noted in its session, and stores nothing if that session alone has ended meanwhile', async () => {
     const { secret } = await begin();
     const caller = await asking();
     await endSession(user.id, caller.session.id);
@@ -165,7 +165,7 @@ describe('An enrolment', () => {
     expect((await other()).session.enrolled).toBe(true);
   });
 
-  it('ends the other sessions and the permission of the maker, and does not while it waits', async () => {
+  it('ends other sessions and the permission of the maker only once it is confirmed', async () => {
     const { secret } = await begin();
     const before = [(await stored())?.made_by, await isOpen(other)];
     await confirm(codeOf(secret));
@@ -178,10 +178,10 @@ describe('An enrolment', () => {
 
 describe('A second factor', () => {
   it.each<[string, (given: OwnConfirmation) => Promise<unknown>]>([
-    ['renewed', renewRecoveryCodes],
-    ['removed', removeOwnFactor],
+    ['gets new recovery codes', renewRecoveryCodes],
+    ['is removed', removeOwnFactor],
   ])(
-    'is %s by password and code, each of them right, which ends the other sessions',
+    '%s only by a right password and a right code, and the other sessions of the user end',
     async (_, change) => {
       expect(await outcomeOf(change(await byCode('x')))).toBe(none);
       const { codes } = await enrolled();
@@ -204,7 +204,7 @@ describe('A second factor', () => {
     },
   );
 
-  it('is removed by an admin who has one, which ends all sessions', async () => {
+  it('is removed only by an admin who has a second factor, and all sessions of the user end', async () => {
     const admin = await newUser({ role: 'admin' });
     const remove = async () => removeFactor(user.id, await admin.asking(), source);
     await enrolled();

@@ -45,25 +45,28 @@ const [maker, admin, stranger] = [
 const callers = { 'the maker': maker, 'an admin': admin, 'a stranger': stranger } as const;
 type Caller =
   | keyof typeof callers
-  | 'itself'
-  | 'itself, an admin'
-  | 'itself, an admin until just now'
+  | 'the user'
+  | 'the user, an admin'
+  | 'the user, an admin until just now'
   | 'an admin, of an admin';
 
 /** Claims of a caller's token that no longer agree with the store. */
 const claimed: Partial<Record<Caller, Pick<StoredUser, 'role'>>> = {
-  'itself, an admin until just now': { role: 'admin' },
+  'the user, an admin until just now': { role: 'admin' },
 };
 
 const fresh = ['another address', () => ({ email: uniqueEmail() })] as const;
 const capitals = ['capitals', ({ email }: StoredUser) => ({ email: email.toUpperCase() })] as const;
 const present = [
-  'its address and a name',
+  'the same address and a new name',
   ({ email }: StoredUser) => ({ email, name: 'New' }),
 ] as const;
 const another = ['another password', () => ({ password: 'new' })] as const;
 const same = ['the same password', () => ({ password: 'right' })] as const;
-const both = ['password and address', () => ({ password: 'new', email: uniqueEmail() })] as const;
+const both = [
+  'another password and address',
+  () => ({ password: 'new', email: uniqueEmail() }),
+] as const;
 const takenOne = ['a taken address', () => ({ password: 'new', email: taken.email })] as const;
 const name = ['a name', () => ({ name: 'New' })] as const;
 const toAdmin = ['the role admin', () => ({ role: 'admin' as const })] as const;
@@ -81,32 +84,32 @@ type Row = readonly [
   currentPassword: string | undefined,
   outcome: string,
   open: 'both' | 'its own' | 'no',
-  made: 'stays' | 'goes',
+  made: 'stays' | 'ends',
 ];
 const [required, wrong] = ['CURRENT_PASSWORD_REQUIRED', 'CURRENT_PASSWORD_WRONG'];
 
 describe('A change of a user', () => {
   // biome-ignore format: a table
   const rows: readonly Row[] = [
-    ['itself', ...another, undefined, required, 'both', 'stays'],
-    ['itself', ...another, 'wrong', wrong, 'both', 'stays'],
-    ['itself', ...another, 'right', 'done', 'its own', 'goes'],
-    ['itself', ...same, 'right', 'done', 'its own', 'goes'],
-    ['itself', ...fresh, undefined, required, 'both', 'stays'],
-    ['itself', ...fresh, 'wrong', wrong, 'both', 'stays'],
-    ['itself', ...fresh, 'right', 'done', 'its own', 'goes'],
-    ['itself', ...both, 'right', 'done', 'its own', 'goes'],
-    ['itself', ...capitals, undefined, required, 'both', 'stays'],
-    ['itself', ...capitals, 'wrong', wrong, 'both', 'stays'],
-    ['itself', ...capitals, 'right', 'done', 'its own', 'goes'],
-    ['itself', ...takenOne, 'wrong', wrong, 'both', 'stays'],
-    ['itself', ...takenOne, 'right', 'EMAIL_REGISTERED', 'both', 'stays'],
-    ['itself', ...name, undefined, 'done', 'both', 'stays'],
-    ['itself', ...present, undefined, 'done', 'both', 'stays'],
-    ['itself', ...toAdmin, 'right', 'FORBIDDEN', 'both', 'stays'],
-    ['itself, an admin until just now', ...toAdminAnew, undefined, 'FORBIDDEN', 'both', 'stays'],
-    ['itself, an admin', ...another, undefined, required, 'both', 'stays'],
-    ['itself, an admin', ...toUser, undefined, 'done', 'no', 'stays'],
+    ['the user', ...another, undefined, required, 'both', 'stays'],
+    ['the user', ...another, 'wrong', wrong, 'both', 'stays'],
+    ['the user', ...another, 'right', 'done', 'its own', 'ends'],
+    ['the user', ...same, 'right', 'done', 'its own', 'ends'],
+    ['the user', ...fresh, undefined, required, 'both', 'stays'],
+    ['the user', ...fresh, 'wrong', wrong, 'both', 'stays'],
+    ['the user', ...fresh, 'right', 'done', 'its own', 'ends'],
+    ['the user', ...both, 'right', 'done', 'its own', 'ends'],
+    ['the user', ...capitals, undefined, required, 'both', 'stays'],
+    ['the user', ...capitals, 'wrong', wrong, 'both', 'stays'],
+    ['the user', ...capitals, 'right', 'done', 'its own', 'ends'],
+    ['the user', ...takenOne, 'wrong', wrong, 'both', 'stays'],
+    ['the user', ...takenOne, 'right', 'EMAIL_REGISTERED', 'both', 'stays'],
+    ['the user', ...name, undefined, 'done', 'both', 'stays'],
+    ['the user', ...present, undefined, 'done', 'both', 'stays'],
+    ['the user', ...toAdmin, 'right', 'FORBIDDEN', 'both', 'stays'],
+    ['the user, an admin until just now', ...toAdminAnew, undefined, 'FORBIDDEN', 'both', 'stays'],
+    ['the user, an admin', ...another, undefined, required, 'both', 'stays'],
+    ['the user, an admin', ...toUser, undefined, 'done', 'no', 'stays'],
     ['the maker', ...name, undefined, 'done', 'both', 'stays'],
     ['the maker', ...fresh, undefined, 'done', 'both', 'stays'],
     ['the maker', ...another, undefined, 'done', 'no', 'stays'],
@@ -114,26 +117,27 @@ describe('A change of a user', () => {
     ['the maker', ...toAdmin, undefined, 'FORBIDDEN', 'both', 'stays'],
     ['a stranger', ...name, undefined, 'FORBIDDEN', 'both', 'stays'],
     ['an admin', ...name, undefined, 'done', 'both', 'stays'],
-    ['an admin', ...fresh, undefined, 'done', 'both', 'goes'],
-    ['an admin', ...same, undefined, 'done', 'no', 'goes'],
-    ['an admin', ...toAdmin, undefined, 'done', 'both', 'goes'],
-    ['an admin', ...toAuditor, undefined, 'done', 'both', 'goes'],
-    ['an admin', 'no such rights', () => ({ auditor: false }), undefined, 'done', 'both', 'stays'],
-    ['itself', ...toAuditor, 'right', 'FORBIDDEN', 'both', 'stays'],
+    ['an admin', ...fresh, undefined, 'done', 'both', 'ends'],
+    ['an admin', ...same, undefined, 'done', 'no', 'ends'],
+    ['an admin', ...toAdmin, undefined, 'done', 'both', 'ends'],
+    ['an admin', ...toAuditor, undefined, 'done', 'both', 'ends'],
+    ['an admin', 'no rights of an auditor', () => ({ auditor: false }), undefined, 'done', 'both', 'stays'],
+    ['the user', ...toAuditor, 'right', 'FORBIDDEN', 'both', 'stays'],
     ['an admin, of an admin', ...toUser, undefined, 'done', 'no', 'stays'],
   ];
   const titled = rows.map((row) => {
     const [caller, what, , password = 'none', outcome, open, made] = row;
-    const then = `${open} of two sessions open, the permission of the maker ${made}`;
+    const then = `sessions that stay open: ${open}; the permission of the maker ${made}`;
     return [
-      `by ${caller} to ${what}, with the password ${password}: ${outcome}; ${then}`,
+      `by ${caller} to ${what} (current password: ${password}) has the outcome ${outcome}; ${then}`,
       row,
     ] as const;
   });
 
   it.each(titled)('%s', async (_, row) => {
     const [caller, , changes, currentPassword, outcome, open, made] = row;
-    const role = caller.endsWith('of an admin') || caller === 'itself, an admin' ? 'admin' : 'user';
+    const role =
+      caller.endsWith('of an admin') || caller === 'the user, an admin' ? 'admin' : 'user';
     const user = await newUser({ role, made_by: maker.id });
     const [asking, other] = [await enter(user), await enter(user)];
     const by = callers[caller.replace(', of an admin', '') as keyof typeof callers] ?? user;
@@ -160,23 +164,26 @@ describe('A change of a user', () => {
   });
 });
 
-describe('Another address of a user whose address was verified', () => {
+describe('A change of a verified address', () => {
   // biome-ignore format: a table
   const rows: readonly (readonly [setting: string, caller: Caller, what: typeof fresh | typeof capitals | typeof present, mark: boolean | undefined])[] = [
-    ['off', 'itself', fresh, undefined],
-    ['off', 'itself', capitals, undefined],
+    ['off', 'the user', fresh, undefined],
+    ['off', 'the user', capitals, undefined],
     ['off', 'the maker', fresh, undefined],
     ['off', 'an admin', fresh, undefined],
-    ['off', 'itself', present, true],
+    ['off', 'the user', present, true],
     ['off', 'an admin', present, true],
-    ['on', 'itself', fresh, true],
+    ['on', 'the user', fresh, true],
     ['on', 'the maker', fresh, false],
     ['on', 'an admin', fresh, true],
   ];
   const titled = rows.map((row) => {
     const [setting, caller, [what], mark] = row;
-    const left = mark === undefined ? 'no mark' : `the mark ${mark}`;
-    return [`${what} by ${caller}, while verification is ${setting}, leaves ${left}`, row] as const;
+    const left = mark === undefined ? 'no email_verified' : `email_verified ${mark}`;
+    return [
+      `to ${what} by ${caller}, while EMAIL_VERIFICATION is ${setting}, leaves ${left}`,
+      row,
+    ] as const;
   });
 
   it.each(titled)('%s', async (_, [setting, caller, [, changes], mark]) => {

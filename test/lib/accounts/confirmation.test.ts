@@ -38,13 +38,13 @@ const confirmAll = async (...passwords: readonly (string | undefined)[]) => {
 };
 
 describe('A current password', () => {
-  it('is required, which counts for nothing', async () => {
+  it('is required, and its absence does not count as a failed login', async () => {
     const outcomes = await confirmAll(undefined, '', undefined, 'right');
 
     expect(outcomes).toEqual([required, required, required, 'confirmed']);
   });
 
-  it('that is wrong counts as a failed login, so that further ones and logins wait', async () => {
+  it('that is wrong counts as a failed login, so that further confirmations and logins have to wait', async () => {
     const outcomes = await confirmAll('wrong', 'wrong', 'right');
 
     expect(outcomes).toEqual([wrong, wrong, tooMany]);
@@ -52,7 +52,7 @@ describe('A current password', () => {
     await expect(login).rejects.toMatchObject({ code: tooMany, retryAfter: expect.any(Number) });
   });
 
-  it('that is right does not forget failures, which a login does', async () => {
+  it('that is right does not make the service forget failures, whereas a login does', async () => {
     expect(await confirmAll('wrong', 'right')).toEqual([wrong, 'confirmed']);
 
     await logIn({ email: user.email, password: 'right' }, source);
@@ -60,7 +60,7 @@ describe('A current password', () => {
     expect(await confirmAll('wrong', 'right')).toEqual([wrong, 'confirmed']);
   });
 
-  it('has to wait when others reach the limit while it is checked', async () => {
+  it('has to wait when other attempts reach the limit while it is checked', async () => {
     // This holds back the second read of the counts.
     const [outcome, others] = await overtake(
       proxy,
@@ -73,7 +73,7 @@ describe('A current password', () => {
     expect([outcome, ...others]).toEqual([tooMany, wrong, wrong]);
   });
 
-  it('is checked once for one stored hash, however often the change is tried', async () => {
+  it('is checked once against each stored hash, however often the change is tried', async () => {
     const checked = await requireConfirmed(user, { currentPassword: 'right', source });
     proxy.forget();
 

@@ -64,7 +64,7 @@ const inSeconds = (seconds: number) =>
 const writes = () => proxy.requests.filter((request) => request.writes > 0);
 
 describe('The failed login that begins a wait', () => {
-  it('says so in its entry, and the logins that the wait refuses write nothing', async () => {
+  it('names the wait in its entry, and the logins that the wait refuses write nothing', async () => {
     const [{ id: user_id, email }, source] = [await newUser(), newSource()];
     const failure = { user_id, reason: 'wrong_password' };
 
@@ -77,7 +77,7 @@ describe('The failed login that begins a wait', () => {
     expect(writes()).toEqual([]);
   });
 
-  it('says so too where nobody has the address', async () => {
+  it('names the wait in its entry even if nobody has the address', async () => {
     const [email, source] = [uniqueEmail(), newSource()];
 
     await attempts(2, email, source);
@@ -86,7 +86,7 @@ describe('The failed login that begins a wait', () => {
     expect(await entriesOf(source)).toEqual([failure, { ...failure, waits_until: inSeconds(30) }]);
   });
 
-  it('names the longer wait of the account and the source address', async () => {
+  it('names the longer of the two waits for the account and for the source address', async () => {
     vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '1');
     const [{ email }, source] = [await newUser(), newSource()];
     await attempts(1, email, source);
@@ -97,7 +97,7 @@ describe('The failed login that begins a wait', () => {
     expect(await entriesOf(source)).toMatchObject([{}, { waits_until: inSeconds(60) }]);
   });
 
-  it('says so again after each wait', async () => {
+  it('names the next, longer wait once the first wait has passed', async () => {
     const [{ email }, source] = [await newUser(), newSource()];
     await attempts(3, email, source);
     const first = inSeconds(30);
@@ -109,7 +109,7 @@ describe('The failed login that begins a wait', () => {
     expect(waits).toEqual([undefined, first, inSeconds(60)]);
   });
 
-  it('leaves its entry also when it cannot be counted', async () => {
+  it('leaves its entry even if the failure cannot be counted', async () => {
     const [{ email }, source] = [await newUser(), newSource()];
     proxy.impose({ fault: faults.missingTable, operation: 'UpdateItem' });
 
@@ -132,7 +132,7 @@ describe('A login with the right password', () => {
     expect(outcomes).toEqual(Array(2).fill(['INVALID_CREDENTIALS', 'object']));
   });
 
-  it('has to wait, which its entry says, when others reach the limit while it is checked', async () => {
+  it('has to wait when other attempts reach the limit while it is checked, and its entry says so', async () => {
     const [{ id, email }, source] = [await newUser(), newSource()];
 
     // This holds back the read of the user, which follows the read of the counts.
@@ -147,7 +147,7 @@ describe('A login with the right password', () => {
     expect(await entriesOf(source)).toEqual([{ user_id: id, reason: 'too_many_attempts' }]);
   });
 
-  it('never waits for others that are right, fifty at the same time and ten in a row', async () => {
+  it('never waits because of other right logins, fifty at the same time and ten in a row', async () => {
     const [{ email }, source] = [await newUser(), newSource()];
     const right = () => attempt(email, source, 'right');
 
@@ -160,7 +160,7 @@ describe('A login with the right password', () => {
     );
   });
 
-  it('hashes it again at the present cost, and the maker of the user keeps the permission', async () => {
+  it('hashes the password again at the present cost, and the maker of the user keeps the permission', async () => {
     const { id, email } = await newUser({ made_by: 1 });
     const stored = () => findStoredUser(id);
     const costOf = (user?: StoredUser) => user?.password_hash.split('$').at(-2);
@@ -177,8 +177,8 @@ describe('A login with the right password', () => {
   });
 });
 
-describe('Where nobody may know who has an account', () => {
-  it('a right password of an unverified address asks the store for the same as a wrong one', async () => {
+describe('Where nobody may learn who has an account,', () => {
+  it('a right password for an unverified address causes the same requests to the store as a wrong one', async () => {
     vi.stubEnv('EMAIL_VERIFICATION', 'required');
     vi.stubEnv('ACCOUNTS', 'private');
     vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '9');

@@ -13,10 +13,10 @@ const auditor = { ...user, isAuditor: true } as const;
 const admin = { ...user, role: 'admin' } as const;
 /** The kinds of callers, which are the columns. */
 const callers = {
-  'nobody known': nobody,
+  'an unknown caller': nobody,
   'another user': user,
   'the user': { ...user, isSelf: true },
-  'who made the user': { ...user, mayBeMaker: true },
+  'the maker of the user': { ...user, mayBeMaker: true },
   'an auditor': auditor,
   'the auditor': { ...auditor, isSelf: true },
   'an admin': admin,
@@ -37,12 +37,12 @@ const who = (operation: Operation, given?: object) =>
 
 const admins = 'an admin, the admin';
 const readers = `an auditor, the auditor, ${admins}`;
-const everyUser = `another user, the user, who made the user, ${readers}`;
-const everybody = `nobody known, ${everyUser}`;
+const everyUser = `another user, the user, the maker of the user, ${readers}`;
+const everybody = `an unknown caller, ${everyUser}`;
 const selves = `the user, the auditor, ${admins}`;
-const changers = `the user, who made the user, the auditor, ${admins}`;
+const changers = `the user, the maker of the user, the auditor, ${admins}`;
 
-describe('Who may', () => {
+describe('The policy', () => {
   it.each<[Operation, object, string, string]>([
     ['public', {}, everybody, everybody],
     ['own', {}, everyUser, everyUser],
@@ -65,7 +65,7 @@ describe('Who may', () => {
     ['audit', {}, readers, readers],
     ['administer', {}, admins, admins],
     ['administerOthers', {}, 'an admin', 'an admin'],
-  ])('%s, asking for %o: while accounts are open %s; while they are private %s', (...row) => {
+  ])('allows %s with %o to: %s; while accounts are private, to: %s', (...row) => {
     const [operation, given, open, closed] = row;
 
     const found = who(operation, given);
@@ -74,14 +74,14 @@ describe('Who may', () => {
     expect([found, who(operation, given)]).toEqual([open, closed]);
   });
 
-  it('ask for `auditor` where there are no sessions: everybody who may change the user', () => {
+  it('lets everybody who may change a user send `auditor` where there are no sessions', () => {
     vi.stubEnv('SESSION_DAYS', '0');
 
     expect(who('changeUser', { auditor: 7 })).toBe(changers);
   });
 });
 
-it('Only what needs no token is for nobody known', () => {
+it('Only the operations that need no token are allowed to an unknown caller', () => {
   const operations = [
     ...([
       'public',
@@ -95,12 +95,12 @@ it('Only what needs no token is for nobody known', () => {
     ...(['sessionsOf', 'audit', 'administer', 'administerOthers'] as const),
   ];
 
-  expect(operations.filter((each) => who(each).includes('nobody known'))).toEqual(
+  expect(operations.filter((each) => who(each).includes('an unknown caller'))).toEqual(
     operations.filter(isPublic),
   );
 });
 
-describe('Who may name attributes', () => {
+describe('The policy on attributes', () => {
   const [own, ofAdmins] = [{ attributes: { locale: 'de' } }, { attributes: { plan: 'pro' } }];
   const both = { attributes: { ...own.attributes, ...ofAdmins.attributes } };
   const undeclared = { attributes: { other: 1 } };
@@ -122,38 +122,38 @@ describe('Who may name attributes', () => {
     ['changeUser', { attributes: ['plan'] }, changers],
     ['listUsers', { attributes: 'true' }, readers],
     ['listUsers', { attributes: 'yes' }, readers],
-  ])('%s, asking for %o: %s; and where none are declared, whoever may do it at all', (...row) => {
-    const [operation, given, allowed] = row;
-    const all = who(operation);
+  ])(
+    'allows %s with %o to [%s]; where no attributes are declared, to all who may call it',
+    (...row) => {
+      const [operation, given, allowed] = row;
+      const all = who(operation);
 
-    vi.stubEnv(
-      'USER_ATTRIBUTES',
-      '[{"name":"locale","type":"text","writer":"user"},{"name":"plan","type":"text"}]',
-    );
+      vi.stubEnv(
+        'USER_ATTRIBUTES',
+        '[{"name":"locale","type":"text","writer":"user"},{"name":"plan","type":"text"}]',
+      );
 
-    expect(who(operation, given)).toBe(allowed);
-    vi.stubEnv('USER_ATTRIBUTES', '');
-    expect(who(operation, given)).toBe(all);
-  });
+      expect(who(operation, given)).toBe(allowed);
+      vi.stubEnv('USER_ATTRIBUTES', '');
+      expect(who(operation, given)).toBe(all);
+    },
+  );
 });
 
-describe('Who may create a user by an invitation', () => {
+describe('The policy on invitations', () => {
   it.each<[unknown, string, string]>([
     [true, admins, everyUser],
     ['yes', admins, everyUser],
     [null, admins, everyUser],
     [false, everyUser, everyUser],
-  ])(
-    'by invite: %o is, where mails are sent, %s; elsewhere, where it means nothing, %s',
-    (...row) => {
-      const [invite, withMails, without] = row;
+  ])('allows createUser with invite: %o to: %s; where no mails are sent, to: %s', (...row) => {
+    const [invite, withMails, without] = row;
 
-      const found = who('createUser', { invite });
-      vi.stubEnv('MAIL_FROM', 'accounts@example.com');
+    const found = who('createUser', { invite });
+    vi.stubEnv('MAIL_FROM', 'accounts@example.com');
 
-      expect([who('createUser', { invite }), found]).toEqual([withMails, without]);
-    },
-  );
+    expect([who('createUser', { invite }), found]).toEqual([withMails, without]);
+  });
 });
 
 describe('Where a second factor is lacking,', () => {
@@ -164,21 +164,81 @@ describe('Where a second factor is lacking,', () => {
   const ownReader = { ...reader, isSelf: true };
 
   it.each<[string, Operation, Asking, object, string]>([
-    ['an admin does what a user does', 'readUser', lacking, {}, 'yes'],
-    ['an admin changes its own name', 'changeUser', self, { name: 'n' }, 'yes'],
-    ['an admin names no role', 'changeUser', self, { role: 'admin' }, 'SECOND_FACTOR_REQUIRED'],
-    ['an admin names no other', 'changeUser', self, { role: 'user' }, 'SECOND_FACTOR_REQUIRED'],
-    ['an admin keeps being no auditor', 'changeUser', self, { auditor: false }, 'yes'],
-    ['an admin is no auditor', 'changeUser', self, { auditor: true }, 'SECOND_FACTOR_REQUIRED'],
-    ['an admin is told why it is none', 'administer', lacking, {}, 'SECOND_FACTOR_REQUIRED'],
-    ['an admin changes nobody else', 'changeUser', lacking, {}, 'SECOND_FACTOR_REQUIRED'],
-    ['an auditor is told why it is none', 'audit', reader, {}, 'SECOND_FACTOR_REQUIRED'],
-    ['an auditor searches nobody', 'listUsers', reader, { search: 'a' }, 'SECOND_FACTOR_REQUIRED'],
-    ['an auditor keeps it', 'changeUser', ownReader, { role: 'user', auditor: true }, 'yes'],
-    ['an auditor changes nobody else', 'changeUser', reader, {}, 'FORBIDDEN'],
-    ['an auditor does not end it', 'changeUser', ownReader, { auditor: false }, 'FORBIDDEN'],
-    ['an auditor is no admin with one either', 'administer', reader, {}, 'FORBIDDEN'],
-    ['a user is told nothing of it', 'administer', { ...user, withFactor: user }, {}, 'FORBIDDEN'],
+    ['an admin may do what a user may do', 'readUser', lacking, {}, 'yes'],
+    ['an admin may change their own name', 'changeUser', self, { name: 'n' }, 'yes'],
+    [
+      'an admin may not send the role admin',
+      'changeUser',
+      self,
+      { role: 'admin' },
+      'SECOND_FACTOR_REQUIRED',
+    ],
+    [
+      'an admin may not send the role user',
+      'changeUser',
+      self,
+      { role: 'user' },
+      'SECOND_FACTOR_REQUIRED',
+    ],
+    ['an admin may send back auditor: false', 'changeUser', self, { auditor: false }, 'yes'],
+    [
+      'an admin may not become an auditor',
+      'changeUser',
+      self,
+      { auditor: true },
+      'SECOND_FACTOR_REQUIRED',
+    ],
+    [
+      'an admin is told why the rights of an admin are missing',
+      'administer',
+      lacking,
+      {},
+      'SECOND_FACTOR_REQUIRED',
+    ],
+    ['an admin may not change another user', 'changeUser', lacking, {}, 'SECOND_FACTOR_REQUIRED'],
+    [
+      'an auditor is told why the rights of an auditor are missing',
+      'audit',
+      reader,
+      {},
+      'SECOND_FACTOR_REQUIRED',
+    ],
+    [
+      'an auditor may not search users',
+      'listUsers',
+      reader,
+      { search: 'a' },
+      'SECOND_FACTOR_REQUIRED',
+    ],
+    [
+      'an auditor may send back role and auditor',
+      'changeUser',
+      ownReader,
+      { role: 'user', auditor: true },
+      'yes',
+    ],
+    ['an auditor may not change another user', 'changeUser', reader, {}, 'FORBIDDEN'],
+    [
+      'an auditor may not send auditor: false',
+      'changeUser',
+      ownReader,
+      { auditor: false },
+      'FORBIDDEN',
+    ],
+    [
+      'an auditor is refused what a second factor would not allow either',
+      'administer',
+      reader,
+      {},
+      'FORBIDDEN',
+    ],
+    [
+      'a user is told nothing about a second factor',
+      'administer',
+      { ...user, withFactor: user },
+      {},
+      'FORBIDDEN',
+    ],
   ])('%s', (_, operation, asking, given, expected) => {
     expect(outcomeOf(operation, asking, given)).toBe(expected);
   });

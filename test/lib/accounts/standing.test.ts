@@ -132,7 +132,7 @@ const roleUnder = (setting: string, { person }: Case, stands: boolean) =>
 
 describe('The standing of a session', () => {
   it.each(cases)(
-    'of $person that began while SECOND_FACTOR was $then, once it is $now, follows from how it began and what the account has',
+    'of $person (SECOND_FACTOR was $then, is $now) follows from how it began and from the account’s factors',
     async (each) => {
       stopClock();
       const { then, now } = each;

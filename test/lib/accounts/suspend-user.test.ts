@@ -20,7 +20,7 @@ afterAll(() => void vi.unstubAllEnvs());
 
 const source = { ip_address: '192.0.2.1', user_agent: 'test', request_id: 'r' };
 
-it('A user is suspended once, and also where there is no admin', async () => {
+it('A user is suspended only once, even where no admin exists', async () => {
   const { id } = await insertedUser();
 
   await suspendUser(id, id, source);
@@ -58,7 +58,7 @@ const isValid = (kind: Link['kind'], token: string): Promise<boolean> =>
   );
 
 it.each(links)(
-  'A mailed link that %s is void once its user is suspended, also after the lift',
+  'A mailed link that %s is void once its user is suspended, and stays void after the suspension is lifted',
   async (...row) => {
     const [, prepare, linkOf] = row;
     const admin = await insertedUser({ role: 'admin' });

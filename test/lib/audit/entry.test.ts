@@ -36,7 +36,7 @@ describe('makeEntry', () => {
     });
   });
 
-  it('stores empty text as null where it says nothing', () => {
+  it('stores empty text as null in the fields where it has no meaning', () => {
     const { resource_id, ip_address, user_agent } = entryOf({
       resource_id: '',
       ip_address: '',
@@ -56,7 +56,7 @@ describe('makeEntry', () => {
     ['resource_id', 100],
     ['ip_address', 45],
     ['user_agent', 1024],
-  ] as const)('cuts %s after %i characters, and never inside one', (field, limit) => {
+  ] as const)('cuts %s after %i characters, and never inside a character', (field, limit) => {
     const cases = [
       ['x'.repeat(limit), 'x'.repeat(limit)],
       ['x'.repeat(limit + 1), 'x'.repeat(limit)],
@@ -86,7 +86,7 @@ describe('makeEntry', () => {
     expect(entryOf({ details }).details).toBe(stored);
   });
 
-  it('draws a new id each time and takes the present by default', () => {
+  it('draws a new id each time and takes the present time by default', () => {
     const before = Date.now();
 
     const entry = makeEntry(login);
@@ -105,14 +105,14 @@ describe('makeAuditId', () => {
   const lowest = () => 0;
   const highest = (below: number) => below - 1;
 
-  it('makes ids of one millisecond smaller than all of the next', () => {
+  it('makes all ids of one millisecond smaller than those made in the next millisecond', () => {
     const next = new Date(now.getTime() + 1);
 
     expect(makeAuditId(now, highest)).toBeLessThan(makeAuditId(next, lowest));
     expect(makeAuditId(next, lowest) - makeAuditId(now, highest)).toBe(1);
   });
 
-  it('has 4,096 ids a millisecond', () => {
+  it('makes up to 4,096 different ids per millisecond', () => {
     const asked: number[] = [];
 
     makeAuditId(now, (below) => asked.push(below));
@@ -157,11 +157,11 @@ describe('redact', () => {
     expect(redact({ secret: value })).toEqual({ secret: '[REDACTED]' });
   });
 
-  it.each([undefined, null, ''])('leaves a sensitive key alone whose value is %j', (value) => {
+  it.each([undefined, null, ''])('leaves a sensitive key alone if its value is %j', (value) => {
     expect(redact({ token: value })).toEqual({ token: value });
   });
 
-  it('hides the values of all sensitive keys of an object, and of no other', () => {
+  it('hides the values of all sensitive keys of an object, and no other values', () => {
     expect(
       redact({ password: 'a', token: 'b', secret: 'c', creditCard: 'd', apiKey: 'e', other: 'f' }),
     ).toEqual({
@@ -174,7 +174,7 @@ describe('redact', () => {
     });
   });
 
-  it('compares keys exactly, and only those at the top level', () => {
+  it('compares keys exactly, and only keys at the top level', () => {
     const details = { Password: 'a', api_key: 'b', nested: { password: 'c' }, passwords: ['d'] };
 
     expect(redact(details)).toEqual(details);
@@ -196,7 +196,7 @@ describe('redact', () => {
   });
 
   it.each([undefined, null, '', 'password', 0, 7, true, [{ password: 'value' }]])(
-    'returns %j unchanged, which is not an object',
+    'returns %j unchanged, because it is not an object',
     (details) => {
       expect(redact(details)).toBe(details);
     },

@@ -21,7 +21,7 @@ const csvOf = (fields: Partial<AuditedAction>) => {
 };
 
 describe('writePage', () => {
-  it('writes null as nothing, and a header row even without entries', () => {
+  it('writes null as an empty value, and a header row even without entries', () => {
     const { id } = entryWith({});
 
     expect(csvOf({})).toBe(`${id},,UPDATE,users,,,,SUCCESS,,2026-11-20T00:00:00.000Z\r\n`);
@@ -82,7 +82,7 @@ describe('writePage', () => {
     ['json', '"'],
     ['json', '\u0000'],
   ] as const)(
-    'writes less than 4 MB of JSON as %s of entries full of %j, and leads on',
+    'ends a page of %s before it has 4 MB as JSON, with entries full of %j, and returns the next position',
     (format, text) => {
       const long = text.repeat(1024);
       const fields = { user_agent: long, resource_id: text.repeat(100), details: long.repeat(5) };
@@ -100,7 +100,7 @@ describe('writePage', () => {
     },
   );
 
-  it('writes the JSON of a response, with at least one entry however long it is', () => {
+  it('writes the JSON of a response, with at least one entry, however long that entry is', () => {
     const entries = [entryWith({}, 0), entryWith({}, 1)];
     const [long] = [entryWith({ details: '"'.repeat(1_500_000) })];
 
@@ -112,7 +112,7 @@ describe('writePage', () => {
   it.each([
     [1, 'a'],
     [1000, 'a'.repeat(1000)],
-  ])('leads on like the list after a page with all its %i entries', (count, details) => {
+  ])('returns the next position of the list if the page has all %i entries', (count, details) => {
     const entries = Array.from({ length: count }, (_, i) => entryWith({ details }, i));
     for (const format of ['json', 'ndjson', 'csv'] as const) {
       const written = writePage(format, pageOf(entries));
@@ -122,7 +122,7 @@ describe('writePage', () => {
   });
 });
 
-it('An exported entry has the id of its request, and says how it was sealed', () => {
+it('An exported entry has the id of its request and the number of the file in which it is sealed', () => {
   const entry = { ...entryWith({}), request_id: 'a-request', file: 7 };
   const { csv, ndjson } = exportFormats;
 

@@ -80,7 +80,7 @@ const readAll = async (accept: Form, query: string) => {
 
 const idsOf = (entries: readonly Item[]) => entries.map(({ id }) => String(id?.N));
 
-describe('A query of the trail fails at no entry that somebody wrote past the service,', () => {
+describe('A query of the trail, if somebody else than the service has written entries,', () => {
   // The order of the keys is tested in test/lib/dynamodb/page.test.ts.
   it.each<[string, Form]>([
     ['userId=5', 'application/json'],
@@ -90,7 +90,7 @@ describe('A query of the trail fails at no entry that somebody wrote past the se
     ['userId=5&result=FAILURE', 'application/json'],
     ['userId=5', 'application/x-ndjson'],
     ['userId=5', 'text/csv'],
-  ])('and returns each of them once, for %s as %s', async (query, accept) => {
+  ])('returns each of these entries once, for %s as %s', async (query, accept) => {
     for (const page of ['', '&limit=5&order=asc']) {
       const ids = await readAll(accept, query + page);
 
@@ -100,7 +100,7 @@ describe('A query of the trail fails at no entry that somebody wrote past the se
     }
   });
 
-  it('and shows them as documented', async () => {
+  it('shows these entries as documented', async () => {
     const path = '/api/admin/audit-logs?userId=5&order=asc&limit=3';
 
     const { body } = await api('GET', path, { token });
@@ -117,7 +117,7 @@ describe('A query of the trail fails at no entry that somebody wrote past the se
   });
 });
 
-it('A response that is full leads on to the other entries', async () => {
+it('A response that has no room for all entries leads to the next page', async () => {
   const details = { M: { a: { S: '"\\\u0001'.repeat(100_000) } } };
   const long = Array.from({ length: 6 }, (_, i) =>
     oddItem(30 + i, { user_id: { N: '6' }, user_key: { S: '6' }, details }),

@@ -39,7 +39,7 @@ const read = async (filter: AuditFilter, order: 'asc' | 'desc' = 'desc', after?:
   return { ...page, read: proxy.consumed.entries };
 };
 
-describe('A page of the audit query', () => {
+describe('A page of an audit query', () => {
   const early = { since: timeOf(4), until: timeOf(2001) };
 
   it.each<AuditFilter>([
@@ -49,7 +49,7 @@ describe('A page of the audit query', () => {
     { about: 7 },
     { result: 'FAILURE' },
     { userId: 2, action: 'DELETE' },
-  ])('of %j reads the entries that it returns and no others', async (filter) => {
+  ])('for %j reads only the entries that it returns', async (filter) => {
     const whole = await read(filter);
     const part = await read({ ...filter, ...early }, 'asc');
 
@@ -66,14 +66,14 @@ describe('A page of the audit query', () => {
     { userId: 1, action: 'LOGIN' },
     { since: timeOf(1000), until: timeOf(2200) },
     { result: 'SUCCESS' },
-  ])('of %j reads few more than it returns, however many there are', async (filter) => {
+  ])('for %j reads few more entries than it returns, however many there are', async (filter) => {
     const { entries, read: entriesRead } = await read(filter);
 
     expect(entries).toHaveLength(100);
     expect(entriesRead).toBeLessThan(160);
   });
 
-  it('reads what a user did to itself twice, however much there is', async () => {
+  it('reads each entry of a user about the same user at most twice, however many there are', async () => {
     const { entries, read: entriesRead } = await read({ about: 1 });
 
     expect(entries).toHaveLength(100);
@@ -89,18 +89,21 @@ describe('A page of the audit query', () => {
     { userId: 1, action: 'LOGIN', result: 'FAILURE' },
     { ipAddress: '192.0.2.1' },
     { about: 1, ipAddress: '192.0.2.1' },
-  ])('of %j, which nothing matches, reads 2,000 at most and leads on', async (filter) => {
-    const reads: number[] = [];
-    let after: string | undefined;
-    do {
-      const page = await read(filter, 'desc', after);
-      expect(page.entries).toEqual([]);
-      reads.push(page.read);
-      after = page.next;
-    } while (after !== undefined && reads.length < 10);
+  ])(
+    'for %j, which matches no entry, reads at most 2,000 entries and leads to the next page',
+    async (filter) => {
+      const reads: number[] = [];
+      let after: string | undefined;
+      do {
+        const page = await read(filter, 'desc', after);
+        expect(page.entries).toEqual([]);
+        reads.push(page.read);
+        after = page.next;
+      } while (after !== undefined && reads.length < 10);
 
-    expect(after).toBeUndefined();
-    expect(Math.max(...reads)).toBeLessThanOrEqual(2000);
-    expect(reads.length).toBeLessThanOrEqual(5);
-  });
+      expect(after).toBeUndefined();
+      expect(Math.max(...reads)).toBeLessThanOrEqual(2000);
+      expect(reads.length).toBeLessThanOrEqual(5);
+    },
+  );
 });

@@ -31,7 +31,7 @@ const newReader = () => {
 };
 
 describe('A query of the audit trail', () => {
-  it('leaves another entry when the last one is an hour old', async () => {
+  it('leaves another entry once the last entry is an hour old', async () => {
     const { read, entries } = newReader();
 
     await read('10:59:30');
@@ -43,7 +43,7 @@ describe('A query of the audit trail', () => {
     expect(await entries()).toBe(2);
   });
 
-  it('leaves an entry for each filter, whatever its times', async () => {
+  it('leaves one entry for each filter, whatever range of times is asked for', async () => {
     const { read, entries } = newReader();
 
     const filters = [
@@ -61,7 +61,7 @@ describe('A query of the audit trail', () => {
     expect(await entries()).toBe(7);
   });
 
-  it('leaves its entry even if the response to the write of its mark was lost', async () => {
+  it('leaves its entry even if the response to the write of the mark of the query was lost', async () => {
     const { read, entries } = newReader();
     proxy.impose({ fault: faults.lose, table: config.usersTable, times: 1 });
 
@@ -72,7 +72,7 @@ describe('A query of the audit trail', () => {
     expect(await entries()).toBe(1);
   });
 
-  it('leaves an entry when it is unknown whether there is one', async () => {
+  it('leaves an entry if the mark of the query cannot be written', async () => {
     const logged = vi.spyOn(console, 'error').mockReturnValue();
     const { read, entries } = newReader();
     vi.stubEnv('USERS_TABLE', 'missing');

@@ -37,7 +37,7 @@ const entry = entryOf('2026-11-22T12:00:00.000Z');
 const expires = Date.parse('2026-12-22T12:00:00.000Z') / 1000;
 
 describe('record', () => {
-  it('writes the operation with the id of the request, by default on users', async () => {
+  it('writes the operation with the id of the request, and by default with the resource users', async () => {
     await record({ action: 'DELETE', user_id: 1, result: 'SUCCESS', request_id: 'a-request' });
     await record({ action: 'EXPORT', resource: 'audit-logs', result: 'FAILURE' });
 
@@ -52,7 +52,7 @@ describe('record', () => {
     expect(errors).not.toHaveBeenCalled();
   });
 
-  it('logs a whole entry that cannot be written, with all that a replay needs', async () => {
+  it('logs an entry that cannot be written as a whole, with all that a replay needs', async () => {
     process.env.AUDIT_RETENTION_DAYS = '30';
     proxy.impose({ fault: faults.missingTable });
 
@@ -81,7 +81,7 @@ describe('writeEntry', () => {
   const idsAsked = () =>
     proxy.requests.map(({ content }) => /"id":{"N":"(\d+)"}/.exec(content)?.[1]);
 
-  it('tries five ids of the entry’s millisecond, the same ones for the same write', async () => {
+  it('tries five ids of the entry’s millisecond, and the same five ids again for the same write', async () => {
     proxy.impose({ fault: faults.conditionFails });
     const write = () => writeEntry(entry, { writeId: 'a-write' });
 
@@ -121,7 +121,7 @@ describe('writeEntry', () => {
 });
 
 describe('newWrite', () => {
-  it('has an id of its own, and a time to live where one is set', () => {
+  it('has an id of its own, and a time to live if the setting has one', () => {
     expect(newWrite(entry)).toEqual({ writeId: uuid });
     expect(newWrite(entry).writeId).not.toBe(newWrite(entry).writeId);
 
@@ -139,7 +139,7 @@ describe('recordingFaults', () => {
     (await stored()).map(({ resource_id, result, details }) => [resource_id, result, details]);
   const cause = Object.assign(new Error('injected'), { name: 'ThrottlingException' });
 
-  it('returns what a change returns, and leaves its entry to the caller', async () => {
+  it('returns what a change returns, and lets the caller write the entry of the change', async () => {
     expect(await recordingFaults(deed, async () => 'done')).toBe('done');
 
     expect(await entries()).toEqual([]);
@@ -156,7 +156,7 @@ describe('recordingFaults', () => {
       new DomainError('USER_NOT_FOUND', { mayHaveHappened: true }),
       '{"error":"USER_NOT_FOUND","outcome":"unknown","fields":["name"]}',
     ],
-  ])('records %s as a failure, with what is known', async (_, error, details) => {
+  ])('records %s as a failure, with the details that are known', async (_, error, details) => {
     const change = recordingFaults(deed, () => Promise.reject(error));
 
     await expect(change).rejects.toBe(error);
@@ -164,7 +164,7 @@ describe('recordingFaults', () => {
   });
 
   it.each([new DomainError('USER_NOT_FOUND'), new Error('a bug')])(
-    'records nothing when the change is refused, or fails otherwise: %s',
+    'records nothing when the change is refused, or fails for another reason: %s',
     async (error) => {
       const change = recordingFaults(deed, () => Promise.reject(error));
       await expect(change).rejects.toBe(error);

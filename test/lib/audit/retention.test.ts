@@ -21,17 +21,17 @@ describe('The time to live of an entry', () => {
 describe('An entry', () => {
   const { expiresAt: expires_at = 0 } = timeToLive({ created_at }, 30);
 
-  it('has expired from the second on that its item names', () => {
+  it('has expired from the second that its time to live names', () => {
     expect(hasExpired({ created_at, expires_at }, expires_at * 1000)).toBe(true);
     expect(hasExpired({ created_at, expires_at }, expires_at * 1000 - 1)).toBe(false);
   });
 
   it.each([
-    ['that is text', String(expires_at)],
-    ['that is none', undefined],
-    ['that is shorter than any that can be set', expires_at - 86_400],
-    ['that is a second shorter', expires_at - 1],
-    ['before it was recorded', expires_at - 60 * 86_400],
+    ['to live that is text', String(expires_at)],
+    ['to live that is missing', undefined],
+    ['to live that is shorter than any setting allows', expires_at - 86_400],
+    ['to live that is a second shorter than any setting allows', expires_at - 1],
+    ['to live before the entry was recorded', expires_at - 60 * 86_400],
   ])('has never expired by a time %s', (_, other) => {
     expect(hasExpired({ created_at, expires_at: other }, created + 365 * day)).toBe(false);
   });

@@ -48,7 +48,7 @@ describe('insertEntry', () => {
     expect(stored.filter(({ id }) => id === written.id)).toHaveLength(1);
   });
 
-  it('writes a time to live where there is one, and otherwise no further attribute', () => {
+  it('writes a time to live if there is one, and otherwise no further attribute', () => {
     const [written, writeId] = [entry(), randomUUID()];
     const item = toItem(written, { writeId });
 
@@ -60,7 +60,7 @@ describe('insertEntry', () => {
     });
   });
 
-  it('does not overwrite another entry with the same id, and returns false', async () => {
+  it('returns false for the id of another entry, and does not overwrite that entry', async () => {
     const first = entry();
     await insertEntry(first, { writeId: randomUUID() });
     const second = { ...first, action: 'CREATE' as const };
@@ -72,7 +72,7 @@ describe('insertEntry', () => {
 });
 
 describe('The index keys of an entry', () => {
-  it('spread entries evenly over all shards, even if these differ only in their ids', () => {
+  it('spread entries evenly over all shards, even if the entries differ only in their ids', () => {
     const login = entryOf('LOGIN');
     const items: readonly Readonly<Record<string, unknown>>[] = Array.from(
       { length: 800 },

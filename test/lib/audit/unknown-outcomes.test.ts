@@ -52,15 +52,15 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
   // biome-ignore format: a table
   it.each([
     ['a registration', 'CREATE', 'TransactWriteItems', registration],
-    ['a user that is created', 'CREATE', 'TransactWriteItems', creation],
-    ['an admin that is created', 'CREATE', 'TransactWriteItems', creationOfAdmin, { role: 'admin' }],
+    ['the creation of a user', 'CREATE', 'TransactWriteItems', creation],
+    ['the creation of an admin', 'CREATE', 'TransactWriteItems', creationOfAdmin, { role: 'admin' }],
     ['a change of name', 'UPDATE', 'UpdateItem', rename],
     ['a change of address', 'UPDATE', 'TransactWriteItems', move],
     ['a change of role', 'UPDATE', 'TransactWriteItems', promote],
     // After the deletion there is no account.
     ['a deletion', 'DELETE', 'TransactWriteItems', deletion],
   ] as const)(
-    'says of %s whose acknowledgement is lost that the outcome is unknown, and names the user',
+    'says that the outcome is unknown, and names the user, for %s',
     async (_, action, operation, request, besides: object = {}) => {
       const before = await users();
 
@@ -81,7 +81,7 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
     },
   );
 
-  describe('after a first attempt that was made and not acknowledged', () => {
+  describe('after a first attempt that took effect but was not acknowledged', () => {
     /** The engine performs the request, something else happens, and then the response is lost. */
     const loseThen =
       (next: () => unknown): Fault =>
@@ -111,19 +111,22 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
     it.each([
       ['changed', 'PUT', { email: uniqueEmail() }],
       ['deleted', 'DELETE', undefined],
-    ])('has an unknown outcome when others have %s the user since', async (_, method, json) => {
-      const { id } = await register(service.api);
-      const options = { token: admin, ...(json ? { json } : {}) };
-      const overtake = () => service.api(method, `/api/users/${id}`, options);
+    ])(
+      'says that the outcome is unknown if others have meanwhile %s the user',
+      async (_, method, json) => {
+        const { id } = await register(service.api);
+        const options = { token: admin, ...(json ? { json } : {}) };
+        const overtake = () => service.api(method, `/api/users/${id}`, options);
 
-      const request = ['PUT', `/api/users/${id}`, { name: 'New' }] as const;
-      const outcome = await outcomeOf('UpdateItem', overtake, request);
+        const request = ['PUT', `/api/users/${id}`, { name: 'New' }] as const;
+        const outcome = await outcomeOf('UpdateItem', overtake, request);
 
-      const details = { error: 'ConditionalCheckFailedException', outcome: 'unknown' };
-      expect(outcome).toEqual({ status: 500, result: 'FAILURE', details });
-    });
+        const details = { error: 'ConditionalCheckFailedException', outcome: 'unknown' };
+        expect(outcome).toEqual({ status: 500, result: 'FAILURE', details });
+      },
+    );
 
-    it('is a SUCCESS of a deletion even if the second attempt conflicts with another transaction', async () => {
+    it('has the result SUCCESS for a deletion even if the second attempt conflicts with a transaction', async () => {
       const { id } = await register(service.api);
       const conflict = () =>
         proxy.impose({ fault: faults.conflict, operation: 'TransactWriteItems', times: 1 });

@@ -14,7 +14,7 @@ import { verificationSettings } from '../../support/verification.ts';
 const settings = configFrom({});
 const document = documentFor(settings, '/');
 
-describe('The document of a service without what settings can leave out, with private accounts', () => {
+describe('The document of a service with private accounts and all optional endpoints off', () => {
   const left = { V1_USERS: 'off', DOCS: 'off', CONSOLE: 'off' };
   const text = JSON.stringify(documentFor(configFrom({ ...left, ACCOUNTS: 'private' }), '/'));
 
@@ -22,7 +22,7 @@ describe('The document of a service without what settings can leave out, with pr
   it.each([
     '/api/v1/users', 'MemoryUser', 'USER_NOT_REGISTERED', 'MEMORY_FULL', 'EMAIL_EXISTS',
     '"/openapi.json"', '"/docs"', '"/console"', 'Documentation', 'ETag',
-  ])('says nothing of %s', (word) => {
+  ])('does not mention %s', (word) => {
     expect(text).not.toContain(word);
     expect(JSON.stringify(document)).toContain(word);
   });
@@ -77,7 +77,7 @@ const errors = Object.entries(httpErrors).map(([code, { status, message = '…',
 );
 
 describe('The document of a service with settings of its own', () => {
-  it('describes what they change in the operations that they change, and only there', async () => {
+  it('describes the effects of the settings in the operations that they change, and only there', async () => {
     const { on } = verificationSettings;
     const texts = [
       changesBy({ ACCOUNTS: 'private' }, on),
@@ -143,7 +143,7 @@ describe.each([
     }
   });
 
-  it('has no two components of a name, of which generators would make types of one name', () => {
+  it('has no two components whose names differ only in letter case, for which types would clash', () => {
     const { schemas: _, parameters, responses } = parts.components;
     const all = [schemas, parameters, responses].flatMap((kind) => Object.keys(kind));
     expect(new Set(all.map((name) => name.toLowerCase())).size).toBe(all.length);
@@ -157,17 +157,17 @@ describe.each([
     }
   });
 
-  it('gives each body the name that it has by default', () => {
+  it('gives each body the same name as with the default settings', () => {
     const byDefault = bodySchemas(document);
     const named = Object.entries(bodySchemas(parts)).filter(([body]) => body in byDefault);
     expect(Object.fromEntries(named)).toEqual(byDefault);
   });
 
-  it('has no schema called Error, as classes of many languages are', () => {
+  it('has no schema called Error, because many languages have a class of this name', () => {
     expect(Object.keys(schemas)).not.toContain('Error');
   });
 
-  it('has ids of 64 bits', () => {
+  it('describes ids as integers of 64 bits', () => {
     const isId = /^(id|.*_id|.*Id)$/;
     const properties = partsOf(parts).filter(([key]) => isId.test(key));
     const parameters = partsOf(parts).filter(([, { in: place, name }]) => place && isId.test(name));
@@ -178,7 +178,7 @@ describe.each([
     expect(integers.length).toBeGreaterThan(4);
   });
 
-  it('has a time in a query as plain text that is not empty, with a description', () => {
+  it('describes a time in a query as plain text that is not empty', () => {
     const { parameters } = parts.paths['/api/admin/audit-logs'].get;
     const times = parameters.filter(({ name }: Parts) => /^(since|until)$/.test(name));
     const text = { in: 'query', schema: { type: 'string', minLength: 1 } };
@@ -191,7 +191,7 @@ describe.each([
   it.each([
     ['429', 'Throttled', 'Too Many Requests'],
     ['503', 'Unavailable', 'Service Unavailable'],
-  ])('has the %s of API Gateway for every operation', (status, name, message) => {
+  ])('has the response %s of API Gateway for every operation', (status, name, message) => {
     const shared = { $ref: `#/components/responses/${name}` };
     for (const { operationId, responses } of operationsOf(parts)) {
       const response: Parts = responses[status];
@@ -208,7 +208,7 @@ describe.each([
     });
   });
 
-  it('has the code of an error as a header of every error that a function answers', () => {
+  it('has the header Error-Code in every error response of a function', () => {
     const shared = ['Gateway', 'Throttled', 'Unavailable'].map(
       (name) => parts.components.responses[name],
     );
@@ -227,7 +227,7 @@ describe('The document of a service with every setting on', () => {
   const whole = documentFor(configFrom(every), '/');
 
   it.each(operationsOf(whole))(
-    'says of $method $path what it is and who may call it, under a tag that is described',
+    'says what $method $path does and who may call it, under one tag that is described',
     (one) => {
       expect(whole.tags.map(({ name }) => name)).toEqual(expect.arrayContaining([...one.tags]));
       expect(one.tags).toHaveLength(1);
@@ -238,7 +238,7 @@ describe('The document of a service with every setting on', () => {
     },
   );
 
-  it('names each operation once, in camel case, as generators name functions', () => {
+  it('gives each operation a name of its own, in camel case, for the functions that generators make', () => {
     const ids = operationsOf(whole).map(({ operationId }) => operationId);
     expect(ids.filter((id) => !/^[a-z]+([A-Z][a-z]+)*$/.test(id))).toEqual([]);
     expect(new Set(ids).size).toBe(ids.length);
@@ -249,7 +249,7 @@ describe('The document of a service with every setting on', () => {
       const body = contract.body?.(configFrom(every), 'admin');
       return { route: contract.route, body, ...describing(configFrom(every)) };
     }),
-  )('has examples for $route that keep their schemas', ({ body, bodyExample, success }) => {
+  )('has examples for $route that match their schemas', ({ body, bodyExample, success }) => {
     if (body) expect(v.safeParse(body, bodyExample).issues).toBeUndefined();
     const { schema, example } = success;
     if (schema && example) expect(v.safeParse(schema, example).issues).toBeUndefined();
@@ -279,7 +279,7 @@ describe('The document of a service with every setting on', () => {
   );
 
   it.each(ofFields)(
-    'shows by $code of $id a field that the operation takes',
+    'names in the example $code of $id a field that the operation takes',
     ({ code, one, plain, problem: { title, errors } }) => {
       const { properties } = resolve(one.requestBody.content['application/json'].schema);
       const [field] = errors[0].detail.split(' ');
@@ -298,7 +298,7 @@ describe('The document of a service with every setting on', () => {
   );
 
   it.each(errorExamples.filter(({ code, one }) => code === 'PARAMETER_INVALID' && one.parameters))(
-    'shows by $code of $id a parameter that the operation takes',
+    'names in the example $code of $id a parameter that the operation takes',
     ({ one, plain, problem: { title, errors } }) => {
       const names = one.parameters.map((parameter: Parts) => resolve(parameter).name);
 
@@ -310,8 +310,8 @@ describe('The document of a service with every setting on', () => {
   );
 });
 
-describe('A rule that JSON Schema cannot say', () => {
-  it('makes the document fail instead of being left out', () => {
+describe('A rule that JSON Schema cannot express', () => {
+  it('makes the generation of the document fail instead of being left out', () => {
     const even = v.pipe(
       v.number(),
       v.check((value) => value % 2 === 0),
@@ -323,14 +323,14 @@ describe('A rule that JSON Schema cannot say', () => {
   });
 });
 
-describe('What `npm run contract` writes', () => {
-  it('is functions/openapi.json, the document of the default settings', async () => {
+describe('The output of `npm run contract`', () => {
+  it('has the document of the default settings in functions/openapi.json', async () => {
     const text = `${JSON.stringify(document, null, 2)}\n`;
 
     await expect(text).toMatchFileSnapshot('../../../functions/openapi.json');
   });
 
-  it('is functions/client/paths.ts, the types of what apps and the console call', async () => {
+  it('has the types of the operations that apps and the console call in functions/client/paths.ts', async () => {
     const left = { V1_USERS: 'off', DOCS: 'off', CONSOLE: 'off' };
     const under = (settings: Environment) => documentFor(configFrom({ ...settings, ...left }), '/');
     const types = clientTypes(under(every), under({}), under({ ...every, ACCOUNTS: 'private' }));

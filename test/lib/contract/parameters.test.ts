@@ -22,7 +22,7 @@ describe('A point in time', () => {
     ['.0420001', '.043'],
     ['.0429', '.043'],
   ])(
-    'with the fraction %s of a second is the millisecond %s, which is not before it',
+    'with the fraction %s of a second is rounded up to the millisecond %s',
     (fraction, milliseconds) => {
       expect(v.parse(instant, `2026-11-20T09:00:00${fraction}Z`)).toBe(
         `2026-11-20T09:00:00${milliseconds}Z`,
@@ -30,7 +30,7 @@ describe('A point in time', () => {
     },
   );
 
-  it('is rounded up, even to the next day', () => {
+  it('is rounded up even into the next day', () => {
     expect(v.parse(instant, '2026-11-20T23:59:59.9991Z')).toBe('2026-11-21T00:00:00.000Z');
   });
 
@@ -42,7 +42,7 @@ describe('A point in time', () => {
     '2026-11-20T09:00:00+24:00', '2026-11-20T09:00:00+01:60', '2026-11-20T09:00:00+0100',
     '2026-11-20 09:00:00Z', '2026-11-20T09:00:00.Z', ' 2026-11-20', '1763629200',
     '9999-12-31T23:59:59-01:00', '0000-01-01T00:00:00+01:00', '+012026-11-20', '-002026-11-20',
-  ])('is not written as %s', (text) => {
+  ])('must not be written as %s', (text) => {
     const { issues } = v.safeParse(instant, text);
 
     expect(issues?.map(({ message }) => message)).toEqual([

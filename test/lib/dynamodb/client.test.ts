@@ -57,7 +57,7 @@ const storageFault = (name: string) =>
 const outcomeOf = (work: Promise<unknown>) => work.catch((error) => error);
 
 describe('send', () => {
-  it('tries again while a transaction is under way on the item', async () => {
+  it('tries again while another transaction uses the item', async () => {
     const item = newItem();
     proxy.impose({ fault: faults.conflict, operation: 'PutItem', times: 5 });
 
@@ -102,12 +102,12 @@ describe('send', () => {
 
   it.each([
     ['that is not acknowledged in time', faults.silence, { timeout: 500 }, true],
-    ['that the engine fails at', faults.internalError, {}, true],
-    ['whose earlier attempt is under way', faults.inProgress, {}, true],
+    ['at which the engine fails', faults.internalError, {}, true],
+    ['whose earlier attempt has not ended', faults.inProgress, {}, true],
     ['that the engine refuses', faults.missingTable, {}, false],
     ['that the engine throttles', faults.throttle, {}, false],
   ])(
-    'says of a write %s whether it may have been made',
+    'reports for a write %s whether it may have been made',
     async (_, fault, limits, mayHaveHappened) => {
       proxy.impose({ fault });
 
@@ -117,7 +117,7 @@ describe('send', () => {
     },
   );
 
-  it('reports of a write that no engine received that it was not made', async () => {
+  it('reports a write that no engine received as not made', async () => {
     await proxy.refuse();
     // With this read the client notices that its connections are broken: a write on a broken connection might be made.
     await outcomeOf(read(newItem()));
@@ -158,9 +158,9 @@ describe('send', () => {
   });
 
   it.each([
-    ['that does not answer', faults.stall],
-    ['that stops in the middle of its answer', faults.stallMidway],
-  ])('does not wait for an engine %s longer than it may', async (_, fault) => {
+    ['that does not respond', faults.stall],
+    ['that stops in the middle of its response', faults.stallMidway],
+  ])('waits no longer than its limit for an engine %s', async (_, fault) => {
     const item = newItem();
     await send(write(item));
     proxy.forget();
@@ -178,9 +178,9 @@ describe('send', () => {
 
 describe('transact', () => {
   it.each([
-    ['meets another one', faults.conflict],
-    ['finds too little capacity', faults.throttleTransaction],
-    ['finds less than was provisioned', cancelFor('None', 'ProvisionedThroughputExceeded')],
+    ['conflicts with another transaction', faults.conflict],
+    ['is throttled', faults.throttleTransaction],
+    ['exceeds the provisioned throughput', cancelFor('None', 'ProvisionedThroughputExceeded')],
   ])('tries again when it %s', async (_, fault) => {
     const [one, other] = [newItem(), newItem()];
     proxy.impose({ fault, times: 2 });
@@ -193,7 +193,11 @@ describe('transact', () => {
 
   it.each([
     ['fails with the error of a condition that does not hold', 'FORBIDDEN', 'FORBIDDEN'],
-    ['says that others have written, if the condition has no error', undefined, undefined],
+    [
+      'throws Overtaken if a condition without an error of its own does not hold',
+      undefined,
+      undefined,
+    ],
   ] as const)('%s, and writes nothing', async (_, error, expected) => {
     const [there, other] = [newItem(), newItem()];
     await send(write(there));
@@ -212,7 +216,7 @@ describe('transact', () => {
     expect([await read(there), await read(other)]).toEqual([there, undefined]);
   });
 
-  it('recognises by its version what an earlier call has written', async () => {
+  it('recognises the write of an earlier call by its version', async () => {
     const there = { ...newItem(), version: 'ours' };
     await send(write(there));
     const again = (version: string) =>
@@ -222,7 +226,7 @@ describe('transact', () => {
     expect(await outcomeOf(again('other'))).toMatchObject({ code: 'FORBIDDEN' });
   });
 
-  it('does not try again when a condition failed as well', async () => {
+  it('does not try again when a condition has failed besides a conflict', async () => {
     proxy.impose({ fault: cancelFor('TransactionConflict', 'ConditionalCheckFailed') });
 
     const outcome = await outcomeOf(transact([[put(newItem())], [put(newItem(), absent)]]));
@@ -240,7 +244,7 @@ describe('transact', () => {
     expect(proxy.requests).toHaveLength(1);
   });
 
-  it('fails with the fault of the engine when that was no condition', async () => {
+  it('fails with the fault of the engine when no condition has failed', async () => {
     proxy.impose({ fault: faults.missingTable });
 
     const error = await outcomeOf(transact([[put(newItem())]]));
@@ -267,7 +271,7 @@ describe('untilWritten', () => {
     return [await outcomeOf(untilWritten(async () => undefined, write)), attempts];
   };
 
-  it('writes again as long as there is time, and three times at least', async () => {
+  it('writes again as long as there is time, and at least three times', async () => {
     const hour = 3_600_000;
     expect(await attemptsAt(9, 0)).toEqual(['written', 10]);
     expect(await attemptsAt(2, hour)).toEqual(['written', 3]);

@@ -68,7 +68,7 @@ describe('readPage', () => {
     throw new Error('The list has no end');
   };
 
-  describe.each(distributions)('over entries $name', (where) => {
+  describe.each(distributions)('over the list “$name”', (where) => {
     const list = distributions.indexOf(where);
     const oldestFirst = Array.from({ length: where.count }, (_, i) => list * 1_000_000 + i);
     const newestFirst = oldestFirst.toReversed();
@@ -83,7 +83,7 @@ describe('readPage', () => {
       expect(sizes.length).toBe(Math.max(1, Math.ceil(where.count / limit)));
     });
 
-    it('yields the entries oldest first too', async () => {
+    it('also yields the entries oldest first', async () => {
       const { ids } = await walk({ partitions, order: 'asc', limit: 16 });
 
       expect(ids).toEqual(oldestFirst);
@@ -108,31 +108,34 @@ describe('readPage', () => {
   const idOf = (where: Distribution, i: number) => distributions.indexOf(where) * 1_000_000 + i;
   const spread = [named('here and there'), named('half of them in one shard')].filter((x) => !!x);
 
-  describe.each(spread)('with a bound on what it reads, over entries $name', (where) => {
-    const partitions = partitionsOf(where);
-    const wanted = [3, 57, 58, 110].map((i) => idOf(where, i));
-    const matches = ({ id }: Readonly<Record<string, unknown>>) => wanted.includes(Number(id));
+  describe.each(spread)(
+    'with a bound on the entries that it reads, over the list “$name”',
+    (where) => {
+      const partitions = partitionsOf(where);
+      const wanted = [3, 57, 58, 110].map((i) => idOf(where, i));
+      const matches = ({ id }: Readonly<Record<string, unknown>>) => wanted.includes(Number(id));
 
-    it.each([8, 1000])(
-      'yields each entry that matches once, in order, with the bound %i',
-      async (mostRead) => {
-        for (const order of ['desc', 'asc'] as const) {
-          const { ids } = await walk({ partitions, order, limit: 2, matches, mostRead });
+      it.each([8, 1000])(
+        'yields each matching entry once, in order, with the bound %i',
+        async (mostRead) => {
+          for (const order of ['desc', 'asc'] as const) {
+            const { ids } = await walk({ partitions, order, limit: 2, matches, mostRead });
 
-          expect(ids).toEqual(order === 'asc' ? wanted : wanted.toReversed());
-        }
-      },
-    );
+            expect(ids).toEqual(order === 'asc' ? wanted : wanted.toReversed());
+          }
+        },
+      );
 
-    it('leads on from a page without entries', async () => {
-      const request = { partitions, order: 'desc', limit: 5, mostRead: 16 } as const;
+      it('returns the next position also for a page without entries', async () => {
+        const request = { partitions, order: 'desc', limit: 5, mostRead: 16 } as const;
 
-      const { ids, sizes } = await walk({ ...request, matches: () => false });
+        const { ids, sizes } = await walk({ ...request, matches: () => false });
 
-      expect(ids).toEqual([]);
-      expect(sizes.length).toBeGreaterThan(5);
-    });
-  });
+        expect(ids).toEqual([]);
+        expect(sizes.length).toBeGreaterThan(5);
+      });
+    },
+  );
 
   /** Sort keys that the service does not write, some of them repeatedly, and some that it writes. */
   const oddKeys = [
@@ -174,7 +177,7 @@ describe('readPage', () => {
     };
 
     it.each([4, 5, 16, 100])(
-      'yields each entry once, in order, in pages of %i, which no key spans',
+      'yields each entry once, in order, in pages of %i that are longer than any run of equal keys',
       async (limit) => {
         const sorted = oddKeys.toSorted(inBytes);
 
@@ -183,7 +186,7 @@ describe('readPage', () => {
     );
 
     it.each([{ limit: 1 }, { limit: 2 }, { limit: 100, mostRead: 3 }])(
-      'ends with %j, where a page has fewer entries than a key, and passes no key',
+      'ends and skips no key with %j, although a page holds fewer entries than share one key',
       async (pages) => {
         const keys = [...new Set(oddKeys)].toSorted(inBytes);
 
@@ -199,7 +202,7 @@ describe('readPage', () => {
     });
   });
 
-  it('reads twice as many entries each time it has found too few', async () => {
+  it('reads twice as many entries each time it has found too few of them', async () => {
     const list = distributions.findIndex(({ name }) => name === 'all in one shard');
     const deep = list * 1_000_000 + size - 14;
 
@@ -218,7 +221,7 @@ describe('readPage', () => {
     expect(page.entries).toEqual([{ id: deep }]);
   });
 
-  it('reads no more than before of what is behind once a page is complete', async () => {
+  it('completes a page that has enough entries with reads of the same size as before', async () => {
     const where = 'in two shards, one far behind';
     const matches = vi.fn(() => true);
 
@@ -237,7 +240,7 @@ describe('readPage', () => {
     expect(matches).toHaveBeenCalledTimes(31);
   });
 
-  it('returns where to go on after each of the entries', async () => {
+  it('returns the position after each of its entries', async () => {
     const [where] = spread;
     const partitions = where ? partitionsOf(where) : [];
     const request = { table, index: auditIndexes.byCreatedAt, attributes: ['id'], partitions };
