@@ -43,16 +43,16 @@ describe('A list of attributes', () => {
     ],
     // 12 + 10 bytes for the claim and its punctuation, and 490 bytes for its value.
     ['claims of 512 bytes', [{ ...text, ...claim, name: 'a'.repeat(13), maxLength: 122 }]],
-  ])('may have %s', (_, list) => {
+  ])('is accepted with %s', (_, list) => {
     expect(allows(list)).toBe(true);
   });
 
   it.each<[string, unknown]>([
     ['is empty', []],
     ['has 21 attributes', many(21)],
-    ['is no list', { ...text }],
-    ['has null', [null]],
-    ['has a name twice', [text, { ...text, type: 'number' }]],
+    ['is not an array', { ...text }],
+    ['contains null', [null]],
+    ['has the same name twice', [text, { ...text, type: 'number' }]],
     ['has no name', [{ type: 'text' }]],
     ...[
       'A',
@@ -76,12 +76,12 @@ describe('A list of attributes', () => {
     ].map((name) => [`has the name ${name}`, [{ ...text, name }]] as [string, unknown]),
     ['has an unknown type', [{ name: 'a', type: 'list' }]],
     ['has no type', [{ name: 'a' }]],
-    ['has a text of no character', [{ ...text, maxLength: 0 }]],
-    ['has a text of 256 characters', [{ ...text, maxLength: 256 }]],
-    ['has a length of a number', [{ name: 'a', type: 'number', maxLength: 5 }]],
-    ['has choices of a text', [{ ...text, choices: ['a'] }]],
-    ['has a choice without values', [{ name: 'a', type: 'choice' }]],
-    ['has a choice of none', [{ name: 'a', type: 'choice', choices: [] }]],
+    ['has a text with maxLength 0', [{ ...text, maxLength: 0 }]],
+    ['has a text with maxLength 256', [{ ...text, maxLength: 256 }]],
+    ['has a number with maxLength', [{ name: 'a', type: 'number', maxLength: 5 }]],
+    ['has a text with choices', [{ ...text, choices: ['a'] }]],
+    ['has a choice without a list of choices', [{ name: 'a', type: 'choice' }]],
+    ['has a choice with an empty list of choices', [{ name: 'a', type: 'choice', choices: [] }]],
     [
       'has 21 choices',
       [{ name: 'a', type: 'choice', choices: Array.from({ length: 21 }, (_, i) => `${i}`) }],
@@ -89,11 +89,11 @@ describe('A list of attributes', () => {
     ['has one choice twice', [{ name: 'a', type: 'choice', choices: ['x', 'x'] }]],
     ['has an empty choice', [{ name: 'a', type: 'choice', choices: [''] }]],
     ['has a choice of 51 characters', [{ name: 'a', type: 'choice', choices: ['x'.repeat(51)] }]],
-    ['has another writer', [{ ...text, writer: 'auditor' }]],
+    ['has an unknown writer', [{ ...text, writer: 'auditor' }]],
     ['has a claim that users write', [{ ...text, ...claim, writer: 'user', maxLength: 5 }]],
     ['has claims of 513 bytes', [{ ...text, ...claim, name: 'a'.repeat(14), maxLength: 122 }]],
-    ['has something else', [{ ...text, default: 'x' }]],
-  ])('is refused that %s', (_, list) => {
+    ['has an unknown member', [{ ...text, default: 'x' }]],
+  ])('is refused if it %s', (_, list) => {
     expect(allows(list)).toBe(false);
   });
 
@@ -132,7 +132,7 @@ describe('A list of attributes', () => {
         { ...text, ...claim, name: 'b' },
       ],
     ],
-  ])('has a fault that is told: %s', (fault, list) => {
+  ])('is refused with the message: %s', (fault, list) => {
     expect(faultInAttributes(list)).toBe(fault);
   });
 });

@@ -9,7 +9,7 @@ import {
 } from '../../../lib/ground/errors.ts';
 
 describe('DomainError', () => {
-  it('is identified by its code, and has the message of the table', () => {
+  it('is identified by its code, and has the message that the table has for the code', () => {
     const error = new DomainError('USER_NOT_FOUND');
 
     expect(error).toBeInstanceOf(Error);
@@ -23,7 +23,7 @@ describe('DomainError', () => {
     expect(error.retryAfter).toBeUndefined();
   });
 
-  it('has its code as the message where the table has none', () => {
+  it('has its code as the message if the table has no message for it', () => {
     expect(new DomainError('STORAGE_FAULT').message).toBe('STORAGE_FAULT');
   });
 
@@ -34,7 +34,7 @@ describe('DomainError', () => {
     expect(new DomainError('TOO_MANY_ATTEMPTS', { retryAfter: 30 }).retryAfter).toBe(30);
   });
 
-  it('names the field or the parameter, and the broken rule', () => {
+  it('names the field or the parameter, and the rule that was broken', () => {
     expect(invalidField('name', 'must be a string')).toMatchObject({
       code: 'FIELD_INVALID',
       message: 'name must be a string',
@@ -81,9 +81,9 @@ describe('faultName', () => {
     ['text in place of a name', named('user ada@example.org not found')],
     ['text in place of a code', named('Oops', { code: 'password hunter2' })],
     ['a long name', named('x'.repeat(65))],
-    ['lines', named('a\nb')],
-    ['a name that is no text', named('Oops', { code: { toString: () => 'hunter2' } })],
-  ])('is never %s', (_, error) => {
+    ['several lines', named('a\nb')],
+    ['a name that is not a string', named('Oops', { code: { toString: () => 'hunter2' } })],
+  ])('never contains %s', (_, error) => {
     expect(faultName(error)).toMatch(/^(Oops|UnknownError)$/);
   });
 

@@ -39,7 +39,7 @@ describe('describeFault', () => {
     });
   });
 
-  it('does not quote the SDK’s message about a response that it could not parse', () => {
+  it('does not quote the message of the SDK about a response that the SDK could not parse', () => {
     const cause = Object.assign(new SyntaxError('Unexpected token in "hunter2"'), {
       $metadata: { requestId: 'aws-1' },
     });
@@ -57,14 +57,14 @@ describe('describeFault', () => {
     });
   });
 
-  it('does not quote any other error, whose message may repeat a request', () => {
+  it('does not quote any other error, because its message may repeat a request', () => {
     const described = describeFault(new SyntaxError('Unexpected token in {"password":"hunter2"'));
 
     expect(described).toEqual({ fault: 'SyntaxError', stack: frames });
     expect(JSON.stringify(described)).not.toContain('hunter2');
   });
 
-  it('does not quote a message of several lines through the stack either', () => {
+  it('does not quote a message of several lines as a part of the stack either', () => {
     const described = describeFault(new Error('first line\nhunter2 on the second'));
 
     expect(JSON.stringify(described)).not.toMatch(/first line|hunter2/);

@@ -9,7 +9,7 @@ const refusal = (setting: keyof Config, env: Record<string, string>): string => 
   }
 };
 
-describe('A setting of mails', () => {
+describe('A setting for mails', () => {
   const sound = { MAIL_FROM: 'accounts@example.com', RESET_URL: 'https://app.example.com/reset' };
 
   it.each([
@@ -22,7 +22,7 @@ describe('A setting of mails', () => {
     ['My App <no-reply@example.com>', 'https://b'],
     ["Müller & Co.'s <a@b>", 'https://b'],
     [`${'x'.repeat(45)} <a@b>`, 'https://b'],
-  ])('is taken as it is: %s, %s', (from, url) => {
+  ])('is accepted unchanged: %s, %s', (from, url) => {
     const { mailFrom, resetUrl } = configFrom({ MAIL_FROM: from, RESET_URL: url });
 
     expect([mailFrom, resetUrl]).toEqual([from, url]);
@@ -53,12 +53,15 @@ describe('A setting of mails', () => {
     );
   });
 
-  it.each(['My App', 'Müller & Co.', "Ada's", 'x'.repeat(60)])('is a name: %j', (name) => {
-    expect(configFrom({ PRODUCT_NAME: name }).productName).toBe(name);
-  });
+  it.each(['My App', 'Müller & Co.', "Ada's", 'x'.repeat(60)])(
+    'is accepted as a name: %j',
+    (name) => {
+      expect(configFrom({ PRODUCT_NAME: name }).productName).toBe(name);
+    },
+  );
 
   it.each([' ', 'a ', 'a:b', 'a\nb', 'a\u202eb', '<b>', 'a@b', 'x'.repeat(61)])(
-    'is no name: %j',
+    'is refused as a name: %j',
     (name) => {
       expect(refusal('productName', { PRODUCT_NAME: name })).toMatch(/must be a name/);
     },
@@ -68,7 +71,7 @@ describe('A setting of mails', () => {
     ...['https://app.example.com', 'https://app.example.com/a?b=c#/log-in', 'https://b/#'],
     ...['http://localhost:5173/', 'http://127.0.0.1/#a', 'http://[::1]:8080/'],
     ...['my-app://', 'com.example.app://login?a=b#c', 'MyApp://x', 'blobs://x', 'datax://x'],
-  ])('is taken as RETURN_URL: %j', (url) => {
+  ])('is accepted as RETURN_URL: %j', (url) => {
     expect(configFrom({ RETURN_URL: url }).returnUrl).toBe(url);
   });
 
@@ -102,13 +105,13 @@ describe('The setting of identity providers', () => {
     [[{ ...google, issuer: `https://a.example/${'a'.repeat(237)}` }]],
     [[{ ...google, issuer: 'https://a.example/common/v2.0/b' }]],
     [[{ ...google, issuer: 'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0' }]],
-  ])('is a list of issuers with their audiences: %j', (list) => {
+  ])('may be a list of issuers with their audiences: %j', (list) => {
     const IDENTITY_PROVIDERS = JSON.stringify(list);
 
     expect(configFrom({ IDENTITY_PROVIDERS }).identityProviders).toBe(IDENTITY_PROVIDERS);
   });
 
-  it('says that http works on this machine, that each issuer stands once, and that a tenant of Entra ID has an issuer of its own', () => {
+  it('is refused with rules for http, for repeated issuers and for tenants of Entra ID', () => {
     expect(refusal('identityProviders', { IDENTITY_PROVIDERS: '[]' })).toMatch(
       /an https URL, or an http one of localhost, .+, each issuer once; of Entra ID a tenant's own issuer, not common, organizations or consumers$/,
     );
@@ -136,7 +139,7 @@ describe('The setting of identity providers', () => {
       { ...google, issuer: `https://login.microsoftonline.com/${tenant}/v2.0` },
     ]),
     [{ ...google, issuer: 'https://login.microsoftonline.us/common/v2.0/' }],
-  ])('is not %j', (list) => {
+  ])('must not be %j', (list) => {
     expect(refusal('identityProviders', { IDENTITY_PROVIDERS: JSON.stringify(list) })).toMatch(
       /IDENTITY_PROVIDERS must be a JSON list of/,
     );
@@ -190,7 +193,7 @@ describe('PASSKEYS', () => {
     { rpId, origins: [`android:apk-key-hash:${hash}a`] },
     { rpId, origins: ['android:com.example.app', 'ios:'] },
     { rpId, origins: Array.from({ length: 50 }, () => origin) },
-  ])('is not %j', (value) => {
+  ])('must not be %j', (value) => {
     expect(refusal('passkeys', { PASSKEYS: JSON.stringify(value) })).toMatch(
       /^Environment variable PASSKEYS must be JSON of at most 1,024 characters \{"rpId": [^.]+$/,
     );

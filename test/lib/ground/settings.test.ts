@@ -72,16 +72,19 @@ describe('A number among the settings', () => {
     );
   });
 
-  it.each(['00', '-0', '29', 'never'])('may be 0, for ever, and is not %j', (value) => {
-    expect(configFrom({ AUDIT_RETENTION_DAYS: '0' }).auditRetentionDays).toBe(0);
-    expect(refusal('auditRetentionDays', { AUDIT_RETENTION_DAYS: value })).toBe(
-      'Environment variable AUDIT_RETENTION_DAYS must be 0, or a whole number from 30 to 36500',
-    );
-  });
+  it.each(['00', '-0', '29', 'never'])(
+    'may be 0, which means for ever, but must not be %j',
+    (value) => {
+      expect(configFrom({ AUDIT_RETENTION_DAYS: '0' }).auditRetentionDays).toBe(0);
+      expect(refusal('auditRetentionDays', { AUDIT_RETENTION_DAYS: value })).toBe(
+        'Environment variable AUDIT_RETENTION_DAYS must be 0, or a whole number from 30 to 36500',
+      );
+    },
+  );
 });
 
 describe('A choice among the settings', () => {
-  it.each(choices)('%s is read from %s, and has a default', (name, variable, values, standard) => {
+  it.each(choices)('%s is read from %s or has its default', (name, variable, values, standard) => {
     for (const value of values) expect(configFrom({ [variable]: String(value) })[name]).toBe(value);
     expect(values).toContain(standard);
     expect(configFrom({})[name]).toBe(standard);
@@ -95,7 +98,7 @@ describe('A choice among the settings', () => {
 });
 
 describe('A text among the settings', () => {
-  it.each(texts)('%s is none unless %s is set, or must be set', (name, variable, _, standard) => {
+  it.each(texts)('%s is empty or required if %s is not set', (name, variable, _, standard) => {
     for (const env of [{}, { [variable]: '' }]) {
       expect(refusal(name, env)).toBe(
         standard === undefined ? `Environment variable ${variable} is not set` : 'accepted ',
@@ -103,7 +106,7 @@ describe('A text among the settings', () => {
     }
   });
 
-  it('must be set where a function cannot do without', () => {
+  it('must be set if no function can work without it', () => {
     const required = all.filter(([, setting]) => !('default' in setting)).map(([name]) => name);
 
     expect(required).toEqual(['usersTable', 'auditTable', 'staticFiles']);
@@ -115,7 +118,7 @@ describe('The settings that only functions read', () => {
   const others = all.filter(([name]) => !Object.hasOwn(serviceSettings, name));
   const isText = ([, setting]: (typeof all)[number]) => ruleOf(setting) === 'must be text';
 
-  it('have these variables, or these rules and defaults', () => {
+  it('have the expected variables, rules and defaults', () => {
     expect(others.filter(isText).map(([name]) => variableOf(name))).toEqual([
       ...['USERS_TABLE', 'AUDIT_TABLE', 'AUDIT_ARCHIVE_BUCKET', 'AUDIT_ARCHIVE_FOLDER'],
       ...['AUDIT_SEAL_KEY', 'MAIL_FUNCTION_URL', 'SECOND_FACTOR_KEY', 'KMS_URL'],
@@ -136,7 +139,7 @@ describe('The settings that only functions read', () => {
   });
 });
 
-it('Mails are on by the sender alone', () => {
+it('Mails are sent if, and only if, a sender is set', () => {
   expect([sendsMail({ mailFrom: 'a@example.com' }), sendsMail({ mailFrom: '' })]).toEqual([
     true,
     false,
@@ -144,7 +147,7 @@ it('Mails are on by the sender alone', () => {
 });
 
 describe('configFrom', () => {
-  it('never repeats a refused value, which may be a secret in the wrong place', () => {
+  it('never repeats a refused value, because it may be a secret in the wrong place', () => {
     for (const [name, variable] of [...numbers, ...choices]) {
       expect(refusal(name, { [variable]: 'hunter2' })).not.toContain('hunter2');
     }
@@ -166,7 +169,7 @@ describe('configFrom', () => {
     expect(isAllowed).toHaveBeenCalledOnce();
   });
 
-  it('uses the text that the environment has now', () => {
+  it('uses the present value of the environment variable', () => {
     const env = { BCRYPT_COST: '5' };
     const config = configFrom(env);
 

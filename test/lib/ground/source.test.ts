@@ -21,7 +21,7 @@ describe('The network of an address', () => {
   });
 });
 
-describe('The one spelling of an address', () => {
+describe('The canonical spelling of an address', () => {
   it.each([
     ['2001:DB8:0:0:0::0001', '2001:db8::1'],
     ['2001:db8::1', '2001:db8::1'],

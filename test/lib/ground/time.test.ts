@@ -6,7 +6,7 @@ describe('A time limit', () => {
     vi.unstubAllGlobals();
   });
 
-  it('is that on AWS unless the process is more patient', () => {
+  it('is the limit of AWS, multiplied by the patience of the process', () => {
     const limits = [undefined, 1, 10].map((patience) => {
       vi.stubGlobal('patience', patience);
       return patiently(5);

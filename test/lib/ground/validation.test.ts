@@ -29,7 +29,7 @@ describe('A rule for text', () => {
     ['TOO_SHORT', atLeast(() => 1), '', { minLength: 1 }, 'must be at least 1 character'],
     ['TOO_SHORT', atLeast(() => 2), '1', { minLength: 2 }, 'must be at least 2 characters'],
   ])(
-    'is broken by %s, and appears in the response and in the document',
+    'with the code %s appears in the response and in the document',
     (code, made, broken, keywords, message) => {
       expect(validate(v.object({ field: v.pipe(text, made) }), { field: broken })).toEqual({
         faults: [{ field: 'field', code, rule: message }],
@@ -54,11 +54,14 @@ describe('A rule for text', () => {
     [4, '😀😀', true],
     [5, 'abcde', false],
     [6, '😀😀😀', false],
-  ])('lets %i UTF-16 units of one character be looked at, such as %j: %s', (_, given, expected) => {
-    expect(isReadable(given, 1)).toBe(expected);
-  });
+  ])(
+    'lets a text of %i UTF-16 units, such as %j, be read for a bound of one character: %s',
+    (_, given, expected) => {
+      expect(isReadable(given, 1)).toBe(expected);
+    },
+  );
 
-  it('is the only one that is broken by text that is too long to be looked at', () => {
+  it('on length is the only rule that is broken by text too long to be read', () => {
     const trimmed = v.pipe(
       text,
       readable(1),
@@ -103,7 +106,7 @@ describe('The faults of a body', () => {
     return errorOf(() => parseBody(body, fields))?.faults ?? [];
   };
 
-  it('name each field with a code and a rule, in the order of the schema', () => {
+  it('name each field with a code and a rule, in the order of the fields in the schema', () => {
     expect(faultsOf({ note: '\ud800', password: 7, role: 'root', name: 'long' })).toEqual([
       { field: 'name', code: 'TOO_LONG', rule: 'must be at most 3 characters' },
       { field: 'role', code: 'UNKNOWN_VALUE', rule: 'must be one of user, admin' },
@@ -129,7 +132,7 @@ describe('The faults of a body', () => {
     ]);
   });
 
-  it('treat white space that is too long to be looked at as text', () => {
+  it('treat white space that is too long to be read as text', () => {
     const bounded = v.object({ name: v.pipe(text, readable(1), v.trim(), atMost(1)) });
 
     expect(errorOf(() => parseBody(bounded, { name: '     ' }))?.faults).toEqual([
@@ -152,7 +155,7 @@ describe('The faults of a body', () => {
 
   const word = oneOf(['user', 'admin']);
   it.each([v.optional(word), v.exactOptional(word), v.nullish(word)])(
-    'never say that a field is required which is $type',
+    'never report a field that is $type as required',
     (role) => {
       expect(errorOf(() => parseBody(v.object({ role }), { role: '' }))?.faults).toEqual([
         { field: 'role', code: 'UNKNOWN_VALUE', rule: 'must be one of user, admin' },
@@ -160,7 +163,7 @@ describe('The faults of a body', () => {
     },
   );
 
-  it('include those of an optional field', () => {
+  it('include the faults of an optional field', () => {
     expect(faultsOf({ name: 'Ada', password: 'p', role: null })).toEqual([]);
     expect(faultsOf({ name: 'Ada', password: 'p', role: '', note: null })).toEqual([
       { field: 'role', code: 'UNKNOWN_VALUE', rule: 'must be one of user, admin' },
@@ -185,7 +188,7 @@ describe('parseBody', () => {
     });
   });
 
-  it('names the field in the message where only other fields have an error of their own', () => {
+  it('names the field in its message if only other fields have an error code of their own', () => {
     const whenInvalid = { password: 'CREDENTIALS_REQUIRED' } as const;
 
     expect(errorOf(() => parseBody(body, { name: 'long' }, { whenInvalid }))).toMatchObject({
@@ -194,7 +197,7 @@ describe('parseBody', () => {
     });
   });
 
-  it('names no field in the message where the body has an error of its own', () => {
+  it('names no field in its message if the body has an error code of its own', () => {
     const whenInvalid = 'CREDENTIALS_REQUIRED';
     const { message } = new DomainError(whenInvalid);
 
@@ -204,14 +207,14 @@ describe('parseBody', () => {
     });
   });
 
-  it('reports a missing field as one that breaks a rule, unless the body has a code for it', () => {
+  it('reports a missing field like a broken rule, unless the body has an error code for missing fields', () => {
     expect(errorOf(() => parseBody(body, { name: 7 }))).toMatchObject({
       code: 'FIELD_INVALID',
       faults: [{ field: 'name', code: 'WRONG_TYPE' }, required('password')],
     });
   });
 
-  it('reports a missing field first, by the code of the body', () => {
+  it('reports a missing field before other faults, by the error code of the body', () => {
     const error = errorOf(() =>
       parseBody(body, { name: 'long' }, { whenMissing: 'FIELDS_REQUIRED' }),
     );

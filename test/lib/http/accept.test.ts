@@ -75,7 +75,7 @@ describe('preferredLanguage', () => {
     ['de;q=x', undefined],
     ['', undefined],
     [undefined, undefined],
-  ])('of %j is %s', (header, language) => {
+  ])('for the header %j is %s', (header, language) => {
     expect(preferredLanguage(header, ['en', 'de'])).toBe(language);
   });
 });

@@ -74,13 +74,13 @@ describe('A cursor', () => {
     'audit-logs?userId=7&action=LOGIN',
     'audit-logs?userId=&action=7',
     `${scope} `,
-  ])('is refused in the scope %j, which is another one', async (other) => {
+  ])('is refused in another scope: %j', async (other) => {
     const cursor = await encodeCursor(scope, position);
 
     await expect(decodeCursor(other, cursor)).rejects.toEqual(refused);
   });
 
-  it('separates scope and position', async () => {
+  it('keeps scope and position apart, so that no text can move from one to the other', async () => {
     const cursor = await encodeCursor('ab', 'c');
     const signature = cursor.split('.')[1];
     const moved = `${Buffer.from('bc').toString('base64url')}.${signature}`;
@@ -96,7 +96,7 @@ describe('A cursor', () => {
     }
   });
 
-  it('is refused with any bit of any of its characters flipped', async () => {
+  it('is refused when any bit of any of its characters is flipped', async () => {
     const cursor = await encodeCursor(scope, position);
 
     for (let at = 0; at < cursor.length; at += 1) {
@@ -108,7 +108,7 @@ describe('A cursor', () => {
     }
   });
 
-  it('is refused when another secret signed it, or the secret signed something else', async () => {
+  it('is refused when it was signed with another secret, or its signature belongs to something else', async () => {
     const encoded = Buffer.from(position).toString('base64url');
     const forged = createHmac('sha256', 'another secret').update(position).digest('base64url');
     const bare = createHmac('sha256', secret).update(position).digest('base64url');

@@ -57,7 +57,7 @@ describe('A request to a service behind CloudFront', () => {
     ['an IPv6 address', '2001:db8:0:0:0:0:0:1:443', '2001:db8:0:0:0:0:0:1'],
     ['a short IPv6 address', '2001:DB8::1:65535', '2001:DB8::1'],
     ['an IPv6 address in brackets', '[2001:db8::1]:443', '2001:db8::1'],
-  ])('comes from the viewer whom CloudFront names by %s', async (_, address, source) => {
+  ])('comes from the viewer that CloudFront names by %s', async (_, address, source) => {
     expect(await through(value, address)).toEqual([200, source]);
   });
 
@@ -70,7 +70,7 @@ describe('A request to a service behind CloudFront', () => {
     ['with the value twice, as the gateway joins headers', `${value},${value}`],
     ['with the value and a forged one', `forged,${value}`],
     ['with a space for a value', ' '],
-  ])('is refused %s, whatever it says of its viewer', async (_, header) => {
+  ])('is refused %s, whatever viewer it names', async (_, header) => {
     const origin = header === undefined ? {} : { 'x-origin-verify': header };
 
     expect(await get({ ...origin, 'cloudfront-viewer-address': '198.51.100.1:1' })).toEqual(
@@ -90,7 +90,7 @@ describe('A request to a service behind CloudFront', () => {
 });
 
 describe('The value of the header', () => {
-  it('is read once, and again after five minutes; one value takes the place of another', async () => {
+  it('is read once, and again after five minutes, so that a new value replaces the old one', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     await through();
     await through('wrong');
@@ -105,7 +105,7 @@ describe('The value of the header', () => {
     expect(reads).toBe(3);
   });
 
-  it('is a fault where it cannot be read, until it can', async () => {
+  it('causes a response of 500 until it can be read', async () => {
     stored = undefined;
     const fault = { message: 'Internal server error', err: 'Http400' };
     expect(await through()).toEqual([500, fault]);
@@ -114,7 +114,7 @@ describe('The value of the header', () => {
     expect(await through()).toEqual([200, '203.0.113.7']);
   });
 
-  it('stays in use where it cannot be read again', async () => {
+  it('stays in use while it cannot be read again', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     await through();
     stored = undefined;
@@ -124,14 +124,14 @@ describe('The value of the header', () => {
     expect(reads).toBe(2);
   });
 
-  it('lets nobody through where the secret is empty', async () => {
+  it('lets nobody through while the secret is empty', async () => {
     stored = ' ';
 
     expect([await through(''), await through(' ')]).toEqual([forbidden, forbidden]);
   });
 });
 
-it('A service that is not behind CloudFront believes nobody who names a viewer', async () => {
+it('A service that is not behind CloudFront ignores the viewer that a request names', async () => {
   vi.stubEnv('EDGE_SECRET_ID', '');
 
   expect([await through(), await through('')]).toEqual([

@@ -129,7 +129,7 @@ describe('endpoint', () => {
   });
 
   it.each([undefined, '01', '1 ', '2', ''])(
-    'does not treat the id %j as that of user 1',
+    'does not treat the id %j as the id of user 1',
     async (id) => {
       const headers = { authorization: `Bearer ${user}` };
       const event = { headers, ...(id === undefined ? {} : { pathParameters: { id } }) };
@@ -138,7 +138,7 @@ describe('endpoint', () => {
     },
   );
 
-  it('renders status, headers and body, with the headers of every response', async () => {
+  it('renders status, headers and body, and adds the headers that every response has', async () => {
     const answer = await call({}, {}, async () => ({
       statusCode: 201,
       headers: { Link: '<x>' },
@@ -168,7 +168,7 @@ describe('endpoint', () => {
   });
 
   it.each([
-    ['works', () => ({ statusCode: 200 }), 200],
+    ['succeeds', () => ({ statusCode: 200 }), 200],
     [
       'fails',
       () => {
@@ -176,16 +176,19 @@ describe('endpoint', () => {
       },
       500,
     ],
-  ])('also responds to an event that no gateway made, when it %s', async (_, handle, expected) => {
-    const { statusCode, headers } = await testEndpoint({}, handle)(
-      {} as APIGatewayProxyEventV2,
-      {},
-    );
+  ])(
+    'also responds to an event that no gateway has made, when its work %s',
+    async (_, handle, expected) => {
+      const { statusCode, headers } = await testEndpoint({}, handle)(
+        {} as APIGatewayProxyEventV2,
+        {},
+      );
 
-    expect([statusCode, headers?.['X-Request-Id']]).toEqual([expected, '']);
-  });
+      expect([statusCode, headers?.['X-Request-Id']]).toEqual([expected, '']);
+    },
+  );
 
-  it('keeps one request apart from the next', async () => {
+  it('uses nothing of one request for the next request', async () => {
     const handler = testEndpoint({ may: 'own' }, ({ claims }) => ({
       statusCode: 200,
       body: claims.id,
@@ -211,7 +214,7 @@ describe('endpoint, when its work refuses', () => {
     ['USER_NOT_FOUND', 404, 'User not found'],
     ['EMAIL_REGISTERED', 409, 'Email already registered'],
     ['MEMORY_FULL', 503, 'Too many users in memory'],
-  ])('answers to %s %i and the message, and logs nothing', async (code, status, message) => {
+  ])('answers %s with %i and the message, and logs nothing', async (code, status, message) => {
     const { statusCode, headers, body } = await failWith(new DomainError(code));
 
     expect([statusCode, body]).toEqual([status, { message }]);
@@ -280,7 +283,7 @@ describe('endpoint, when its work fails', () => {
   });
 
   it.each(passedOn)(
-    'answers 500 and does not call its work if a value that is known only when deployed is not allowed: %s',
+    'answers 500 and does not call its work if a value from the deployment is not allowed: %s',
     async (name) => {
       const variable = variableOf(name);
       vi.stubEnv(variable, 'not allowed:"');
@@ -317,7 +320,7 @@ describe('endpoint, when its work fails', () => {
       { message: 'Error hashing password', hashErr: 'ThrottlingException' },
     ],
     ['TOKEN_FAULT', {}, { message: 'No token provided, please try again', err: 'ThrottlingException' }],
-  ] as const)('answers 500 to %s under %j with %j', async (code, options, expected) => {
+  ] as const)('answers 500 to %s, with the options %j, with the body %j', async (code, options, expected) => {
     const { statusCode, headers, body } = await failWith(
       new DomainError(code, { cause: throttled }),
       options,
@@ -334,7 +337,7 @@ describe('endpoint, when its work fails', () => {
       Object.assign(new Error('hunter2'), { statusCode: 418, expose: true }),
       'Error',
     ],
-  ])('answers 500 to %s that was not expected, without its text', async (_, error, name) => {
+  ])('answers 500 to an unexpected fault without its text: %s', async (_, error, name) => {
     const { statusCode, headers, body } = await failWith(error);
 
     expect([statusCode, body]).toEqual([500, { message: 'Internal server error', err: name }]);

@@ -46,7 +46,7 @@ describe('A body that the gateway hands on in base64', () => {
     expect(await send(base64(bytes))).toEqual(refused('Request body is not valid UTF-8'));
   });
 
-  it('is refused by its type before its bytes are looked at', async () => {
+  it('is refused because of its type before its bytes are read', async () => {
     const answer = await send(base64([0xff, 0xd8]), { type: 'image/jpeg' });
 
     expect(answer).toEqual(refused('Content-Type must be application/json'));
@@ -77,7 +77,7 @@ describe('A request without a body', () => {
     expect([statusCode, body]).toEqual([200, '{}']);
   });
 
-  it('does not have a byte order mark as its body', async () => {
+  it('differs from a request whose body is only a byte order mark', async () => {
     const answers = [
       await send(base64('\ufeff')),
       await send('\ufeff', { isBase64Encoded: false }),
@@ -107,7 +107,7 @@ describe('The size of a body', () => {
   it.each([
     ['as text', false, (body: string) => body],
     ['in base64', true, base64],
-  ])('may be at most 64 KiB, passed on %s', async (_, isBase64Encoded, encode) => {
+  ])('may be at most 64 KiB when the body is passed on %s', async (_, isBase64Encoded, encode) => {
     const [largest] = await send(encode(objectOf(limit)), { isBase64Encoded });
     const larger = await send(encode(objectOf(limit + 1)), { isBase64Encoded });
 
@@ -199,7 +199,7 @@ describe('A body that the gateway hands on as text', () => {
     String.raw`{"\u005f_proto__":{"role":"admin"}}`,
     '{"x":{"y":[{"__proto__":{"role":"admin"}}]}}',
     '{"constructor":{"prototype":{"role":"admin"}}}',
-  ])('is refused when it holds a key for the prototype: %s', async (body) => {
+  ])('is refused when it has a key that could change a prototype: %s', async (body) => {
     expect(await sendText(body)).toEqual(refused('Request body holds a forbidden key'));
   });
 
@@ -209,7 +209,7 @@ describe('A body that the gateway hands on as text', () => {
     ['an array', `${openArrays}${']'.repeat(10_000)}`],
     ['an array as a field', `{"a":${openArrays}${']'.repeat(10_000)}}`],
     ['an object', `${openObjects}1${'}'.repeat(10_000)}`],
-  ])('is refused when it is %s of 10,000 levels', async (_, body) => {
+  ])('is refused when it is %s with 10,000 levels of nesting', async (_, body) => {
     expect(await sendText(body)).toEqual(refused('Request body is nested too deeply'));
   });
 

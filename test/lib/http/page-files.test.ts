@@ -23,7 +23,7 @@ describe('A text that a client may keep', () => {
     ['HEAD', undefined, 200, ''],
     ['HEAD', tag, 304, ''],
   ])(
-    'is answered to %s with If-None-Match %s by %i and the body "%s"',
+    'is answered for %s with If-None-Match %s by status %i and the body "%s"',
     (method, known, statusCode, body) => {
       const headers = known === undefined ? {} : { 'if-none-match': known };
       const request = gatewayEvent({ method, headers }) as unknown as ApiRequest;
@@ -43,7 +43,7 @@ describe('A text that a client may keep', () => {
     ['gzip;q=0', tag, 304, undefined],
     ['br', undefined, 200, undefined],
   ])(
-    'is compressed for a client that accepts %s, and has another tag then: with %s %i',
+    'is answered to a client that accepts %s and has the tag %s by status %i in the coding %s',
     (coding, known, statusCode, encoding) => {
       const headers = { 'accept-encoding': coding, ...(known && { 'if-none-match': known }) };
       const request = gatewayEvent({ headers }) as unknown as ApiRequest;

@@ -12,16 +12,16 @@ describe('routes', () => {
   );
   const call = (route: string) => handler(gatewayEvent({ method: 'GET', path: '/a/b', route }), {});
 
-  it('gives a request to the endpoint of its route, whatever its path is', async () => {
+  it('passes a request to the endpoint of its route, whatever the path of the request is', async () => {
     expect((await call('/a/{name}')).statusCode).toBe(204);
     expect((await call('/a')).statusCode).toBe(202);
   });
 
-  it('knows the route of a file by the greedy parameter that the gateway has for it', async () => {
+  it('recognises the route of a file that has a greedy parameter at the gateway', async () => {
     expect((await call('/a/{name+}')).statusCode).toBe(204);
   });
 
-  it('throws for a route of no endpoint', async () => {
+  it('throws for a route that no endpoint has', async () => {
     await expect(call('/b')).rejects.toThrow('No handler for route GET /b');
   });
 });

@@ -27,9 +27,9 @@ describe('A cache', () => {
   });
 
   it.each([
-    ['passed', 1],
-    ['was set back by the same time', -1],
-  ])('reads again when the lifetime %s', async (_, direction) => {
+    ['the lifetime has passed', 1],
+    ['the clock was set back by the lifetime', -1],
+  ])('reads again when %s', async (_, direction) => {
     const get = start();
     await get();
 
@@ -40,7 +40,7 @@ describe('A cache', () => {
     expect([before, await get()]).toEqual([1, 2]);
   });
 
-  it('reads again for who lacks something, but once a minute at most', async () => {
+  it('reads again for callers who miss something in it, but at most once a minute', async () => {
     const get = start();
     await get();
 
@@ -52,7 +52,7 @@ describe('A cache', () => {
     expect([early, later]).toEqual([1, [2, 2]]);
   });
 
-  it('gives what it read last while nothing can be read, logs that, and recovers', async () => {
+  it('returns the last value and logs the fault while nothing can be read, and recovers', async () => {
     const errors = vi.spyOn(console, 'error').mockReturnValue();
     const get = start();
     await get();
@@ -69,7 +69,7 @@ describe('A cache', () => {
     expect(errors.mock.calls.flat().join()).not.toContain('secret text');
   });
 
-  it('rejects while nothing was ever read, and recovers at once', async () => {
+  it('rejects as long as nothing has ever been read, and recovers at once', async () => {
     isBroken = true;
     const get = start();
     await expect(get()).rejects.toThrow('secret text');

@@ -47,7 +47,7 @@ const startKms = async ({ failures = 0 } = {}): Promise<Call[]> => {
 };
 
 describe('The key in KMS', () => {
-  it('encrypts and decrypts by signed requests, for one user', async () => {
+  it('encrypts and decrypts the secret of one user by signed requests', async () => {
     const calls = await startKms();
 
     const stored = await encryptSecret(17, 'A SECRET');
@@ -78,7 +78,7 @@ describe('The key in KMS', () => {
   it.each([
     [1, 'none'],
     [2, 'ECONNRESET'],
-  ])('is asked twice: after %i lost responses the fault is %s', async (failures, fault) => {
+  ])('is asked at most twice: after %i lost responses the fault is %s', async (failures, fault) => {
     await startKms({ failures });
 
     expect(await faultOf(encryptSecret(17, 'A SECRET'))).toBe(fault);
@@ -86,7 +86,7 @@ describe('The key in KMS', () => {
 });
 
 describe('The key on one machine', () => {
-  it('makes another ciphertext each time, and decrypts for the same user alone', async () => {
+  it('makes another ciphertext each time, and decrypts only for the same user', async () => {
     vi.stubEnv('SECOND_FACTOR_LOCAL_KEY', randomBytes(32).toString('base64'));
 
     const [stored, other] = [

@@ -53,30 +53,30 @@ describe('The signing keys of a secret in Secrets Manager', () => {
     expect(stages()).toEqual(['AWSCURRENT', 'AWSPREVIOUS']);
   });
 
-  it('are both versions, of which the older signs, right after a rotation', async () => {
+  it('are both versions right after a rotation, and the older version signs', async () => {
     const keys = await readKeys({ value: newer, age: 0 }, { value: older, age: 1000 });
 
     expect(keys).toEqual([older, newer]);
   });
 
-  it('are the new version alone after a day, for one request', async () => {
+  it('are only the new version after a day, which takes one request', async () => {
     const keys = await readKeys({ value: newer, age: 25 }, { value: older, age: 1000 });
 
     expect(keys).toEqual([newer]);
     expect(stages()).toEqual(['AWSCURRENT']);
   });
 
-  it('are the only version of a new secret', async () => {
+  it('are only one version while the secret is new', async () => {
     expect(await readKeys({ value: newer, age: 0 })).toEqual([newer]);
   });
 
-  it('are refused under 32 bytes, without repeating them', async () => {
+  it('are refused under 32 bytes, and the error does not repeat them', async () => {
     await expect(readKeys({ value: 'too-short', age: 0 })).rejects.toThrow(
       'Environment variable JWT_SECRET_ID must give a secret of at least 32 bytes',
     );
   });
 
-  it('are those already known while the newest version is the same, for one request', async () => {
+  it('are the known keys while the newest version is the same, which takes one request', async () => {
     await startProcess({ value: newer, age: 1 }, { value: older, age: 24 });
     const { readSecret } = await import('../../../lib/keys/secret-source.ts');
     const known = await readSecret();
@@ -91,9 +91,9 @@ describe('The signing keys of a secret in Secrets Manager', () => {
   });
 
   it.each([
-    ['does not answer', ''],
-    ['stops in the middle of its answer', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{'],
-  ])('are not waited for when Secrets Manager %s', async (_, answer) => {
+    ['does not respond', ''],
+    ['stops in the middle of its response', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{'],
+  ])('are not waited for without end when Secrets Manager %s', async (_, answer) => {
     const server = createServer((socket) => socket.once('data', () => socket.write(answer)));
     await once(server.listen(0, '127.0.0.1'), 'listening');
     await startProcess({ value: newer, age: 0 });

@@ -3,8 +3,8 @@ import { getDocument } from '../../../lib/keys/signed-request.ts';
 import { startLoopback } from '../../support/loopback.ts';
 
 it.each([
-  ['a million bytes is read', 1_000_000, 'read'],
-  ['one byte more is not', 1_000_001, 'ResponseTooLong'],
+  ['1,000,000 bytes is read', 1_000_000, 'read'],
+  ['1,000,001 bytes is refused', 1_000_001, 'ResponseTooLong'],
 ])('A document of %s', async (_, bytes, expected) => {
   const { url, stop } = await startLoopback((_, __, response) =>
     response.end(JSON.stringify('x'.repeat(bytes - 2))),

@@ -41,14 +41,14 @@ const reads = () =>
   kms.requests.splice(0).filter((request) => request === `GetPublicKey ${names}current`).length;
 
 describe('The keys in KMS', () => {
-  it('are asked for by each request while they were never read', async () => {
+  it('are asked for by each request as long as they have never been read', async () => {
     kms.fault = () => 'AccessDeniedException';
     await expect(tokenKeys()).rejects.toThrow();
     await expect(tokenKeys()).rejects.toThrow();
     expect(reads()).toBe(2);
   });
 
-  it('are the stack’s own key until there are aliases, and those of the aliases from then on', async () => {
+  it('are the stack’s own key until there are aliases, and then the keys of the aliases', async () => {
     const own = await kidsThen();
     for (const stage of ['next', 'current', 'previous']) kms.place(names + stage);
     const three = await kidsThen();
@@ -59,7 +59,7 @@ describe('The keys in KMS', () => {
     expect(await kidsThen()).toEqual([three[1], three[2]]);
   });
 
-  it('sign by the key that the token names, while the alias is moved already', async () => {
+  it('sign with the key that the token names, although the alias has already moved', async () => {
     kms.place(`${names}current`);
     const [kid] = await kidsThen();
     kms.place(`${names}current`);
@@ -75,7 +75,7 @@ describe('The keys in KMS', () => {
     // The earlier keys are kept, because without the previous key its tokens could not be verified.
     ['previous', 1, 'signing-keys-not-read'],
   ])(
-    'are told apart, where the %s one may not be read, from one that is not there',
+    'do not count the %s key as missing if IAM forbids to read it',
     async (stage, length, message) => {
       await kidsThen();
       for (const each of ['current', 'next', 'previous']) kms.place(names + each);
@@ -90,11 +90,11 @@ describe('The keys in KMS', () => {
 describe('Keys that a function has read', () => {
   it.each([
     ['for five minutes', 4.9, false, 0],
-    ['and read again after five minutes', 5, false, 1],
-    ['and read again when the clock was set back', -600, false, 1],
-    ['for a minute, though a kid is unknown', 0.9, true, 0],
-    ['and read again after a minute for an unknown kid', 1, true, 1],
-  ])('are kept %s, however many ask', async (_, minutes, isUnknown, expected) => {
+    ['for five minutes, and then read again', 5, false, 1],
+    ['and read again if the clock was set back', -600, false, 1],
+    ['for a minute, even for an unknown kid', 0.9, true, 0],
+    ['for a minute, and then read again for an unknown kid', 1, true, 1],
+  ])('are kept %s, however many callers ask', async (_, minutes, isUnknown, expected) => {
     kms.place(`${names}current`);
     const [kid = ''] = await kidsThen();
     kms.place(`${names}current`);
@@ -109,7 +109,7 @@ describe('Keys that a function has read', () => {
     expect([reads(), key.published.kid === kid]).toEqual([expected, expected === 0]);
   });
 
-  it('stay while they cannot be read, which is tried once a minute, for an unknown kid too', async () => {
+  it('stay in use while new reads fail, and are read at most once a minute, even for an unknown kid', async () => {
     const kids = await kidsThen();
     kms.fault = () => 'AccessDeniedException';
     reads();

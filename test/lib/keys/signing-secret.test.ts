@@ -24,7 +24,7 @@ describe('keysInForce', () => {
     previous: version('old', 0),
   };
 
-  it('lets a single version sign at once', () => {
+  it('lets the only version of a secret sign at once', () => {
     expect(names(keysInForce({ current: version('only', 5 * hour) }, 0))).toEqual(['only']);
   });
 
@@ -35,7 +35,7 @@ describe('keysInForce', () => {
     expect(second.cryptoKey).toBe(first.cryptoKey);
   });
 
-  it('imports no key that can be exported again', () => {
+  it('imports keys in a form that cannot be exported', () => {
     expect(keysInForce(rotated, 0).map(({ cryptoKey }) => cryptoKey.extractable)).toEqual([
       false,
       false,
@@ -44,13 +44,16 @@ describe('keysInForce', () => {
 
   it.each([
     ['right after the rotation', 0, ['old', 'new']],
-    ['until everyone has read the new version', 119 * second, ['old', 'new']],
+    ['until every instance has read the new version', 119 * second, ['old', 'new']],
     ['from then on', 120 * second, ['new', 'old']],
-    ['while a token of the old one may live', 24 * hour + 179 * second, ['new', 'old']],
-    ['once the last of them is dead', 24 * hour + 180 * second, ['new']],
-  ])('signs with the first and verifies with all of them: %s', (_, age, expected) => {
-    expect(names(keysInForce(rotated, age))).toEqual(expected);
-  });
+    ['while a token of the old version may be valid', 24 * hour + 179 * second, ['new', 'old']],
+    ['once the last token of the old version has expired', 24 * hour + 180 * second, ['new']],
+  ])(
+    'returns the signing key first, and then the other keys that verify: %s',
+    (_, age, expected) => {
+      expect(names(keysInForce(rotated, age))).toEqual(expected);
+    },
+  );
 });
 
 describe('The keys of a secret', () => {
@@ -72,7 +75,7 @@ describe('The keys of a secret', () => {
     expect([first, kept, await keys()].map(names)).toEqual([['v1'], ['v1'], ['v2']]);
   });
 
-  it('are read again after a rotation that may have been visible only in part', async () => {
+  it('are read again if only a part of a rotation may have been visible', async () => {
     let now = 0;
     const rotated = { current: version('new', -second), previous: version('old', -hour) };
     const read = vi.fn(async (known?: SecretVersions) => known ?? rotated);
@@ -86,8 +89,8 @@ describe('The keys of a secret', () => {
   });
 
   it.each([
-    ['119 seconds after a rotation, by a reading that knows nothing', 119, undefined],
-    ['120 seconds after one, by a reading that knows them', 120, { current: version('v1', hour) }],
+    ['119 seconds after a rotation without the known versions', 119, undefined],
+    ['120 seconds after a rotation with the known versions', 120, { current: version('v1', hour) }],
   ])('are read again %s', async (_, age, known) => {
     let now = hour + age * second;
     const read = vi.fn(async (_known?: SecretVersions) => ({ current: version('v1', hour) }));
@@ -100,7 +103,7 @@ describe('The keys of a secret', () => {
     expect(read.mock.calls).toEqual([[undefined], [known]]);
   });
 
-  it('let two instances accept each other’s tokens at every moment of a rotation', async () => {
+  it('let two instances of the service accept each other’s tokens at every moment of a rotation', async () => {
     let now = 0;
     let secret: SecretVersions = { current: version('old', -hour) };
     const instance = () =>
@@ -171,7 +174,7 @@ describe('readSecret', () => {
   });
 
   it.each([[[]], [{}], [null], [''], ['[{"id":']])(
-    'refuses a file of %j, and names it',
+    'refuses a file with the content %j, and names the file',
     async (it) => {
       await expect(readFileOf(it)).rejects.toThrow(
         `Environment variable JWT_SECRET_FILE names a file without a secret, ${folder}`,
@@ -185,7 +188,7 @@ describe('readSecret', () => {
     );
   });
 
-  it('accepts 32 bytes, and treats them as older than any token', async () => {
+  it('accepts a secret of 32 bytes, and treats it as older than any token', async () => {
     const value = '0123456789abcdef0123456789abcdef';
     vi.stubEnv('JWT_SECRET', value);
 

@@ -48,7 +48,7 @@ const withClaims = (fields: object, key = current) =>
   signTokenWithKey({ ...claims, ...fields }, key, header);
 
 describe('A token that a key signs', () => {
-  it('has its claims and its header, and verifies for others by the public key', async () => {
+  it('has the expected claims and header, and others can verify it with the public key', async () => {
     const iat = now();
     const token = await issueToken(user, { now: new Date(iat * 1000), session: 's', pair: 0 });
 
@@ -72,7 +72,7 @@ describe('A token that a key signs', () => {
     expect(await codeOf(token)).toBe('TOKEN_INVALID');
   });
 
-  it('is valid for as many minutes as TOKEN_MINUTES says, as one that a secret signs', async () => {
+  it('is valid for TOKEN_MINUTES minutes, like a token that a secret signs', async () => {
     vi.stubEnv('TOKEN_MINUTES', '5');
     const byKey = await issueToken(user, { now: new Date(0) });
     const ends = async (token: string) =>
@@ -86,11 +86,14 @@ describe('A token that a key signs', () => {
     vi.stubEnv('TOKEN_SIGNING', 'RS256');
   });
 
-  it.each([current, next, previous])('is accepted of each key that is published', async (key) => {
-    expect(await codeOf(withHeader({ kid: await kidOf(key) }, key))).toBe('accepted');
-  });
+  it.each([current, next, previous])(
+    'is accepted if any of the published keys has signed it',
+    async (key) => {
+      expect(await codeOf(withHeader({ kid: await kidOf(key) }, key))).toBe('accepted');
+    },
+  );
 
-  it('has expired only if nothing else is wrong with it', async () => {
+  it('is reported as expired only if nothing else is wrong with it', async () => {
     const old = { iat: 0, exp: 1 };
 
     expect(await codeOf(withClaims(old))).toBe('TOKEN_EXPIRED');
@@ -113,21 +116,21 @@ const each = <T>(values: readonly T[], name: string, token: (value: T) => string
 // biome-ignore format: a table
 const hostile: readonly (readonly [string, string])[] = [
   ['HS256 by the public key in PEM', hmac(pem)],
-  ['HS256 by that without its last newline', hmac(pem.trim())],
-  ['HS256 by it in PKCS #1', hmac(String(published.export({ type: 'pkcs1', format: 'pem' })))],
+  ['HS256 by the public key in PEM without its last newline', hmac(pem.trim())],
+  ['HS256 by the public key in PKCS #1', hmac(String(published.export({ type: 'pkcs1', format: 'pem' })))],
   ['HS256 by the public key in DER', hmac(published.export({ type: 'spki', format: 'der' }))],
   ['HS256 by the public key as a JWK', hmac(JSON.stringify(published.export({ format: 'jwk' })))],
-  ['HS256 by its modulus', hmac(String(published.export({ format: 'jwk' }).n))],
-  ['a token of a service that signs by HS256', signToken(claims, secret)],
-  ['RS256, claimed of an HMAC', hmac(pem, { alg: 'RS256' })],
+  ['HS256 by the modulus of the public key', hmac(String(published.export({ format: 'jwk' }).n))],
+  ['HS256 by a secret, as another service signs', signToken(claims, secret)],
+  ['an HMAC whose header claims RS256', hmac(pem, { alg: 'RS256' })],
   ...each(['none', 'None', 'NONE', ''], 'without a signature, alg', (alg) => [encode({ ...header, alg }), payload, ''].join('.')),
   ...each(['none', 'RS512', 'PS256', '', undefined], 'the alg', (alg) => withHeader({ alg })),
   ['ES256 by another key', withHeader({ alg: 'ES256' }, elliptic)],
-  ['the key of nobody under the kid of a key', byAttacker({})],
+  ['an unknown key under the kid of a published key', byAttacker({})],
   ['another key than its kid names', withHeader({}, next)],
   ['the kid of another key', withHeader({ kid: await kidOf(next) })],
   ['the kid of a retired key', withHeader({ kid: await kidOf(retired) }, retired)],
-  ['the kid of nobody', byAttacker({ kid: await kidOf(attacker.privateKey) })],
+  ['an unknown kid', byAttacker({ kid: await kidOf(attacker.privateKey) })],
   ['a kid of 10 KB', byAttacker({ kid: 'k'.repeat(10_240) })],
   ...each(['../../../dev/null', 'alias/x', '__proto__', '', [kid], undefined], 'the kid', (id) => byAttacker({ kid: id })),
   ['an embedded jwk', byAttacker({ jwk })],
@@ -151,12 +154,12 @@ const hostile: readonly (readonly [string, string])[] = [
   // The last character has two bits of the signature, and decoders ignore its other four bits.
   ['another spelling of its signature', withHeader({}).replace(/.$/, (c) => ({ A: 'B', Q: 'R', g: 'h', w: 'x' })[c] ?? '')],
   ['a header that is no JSON', `${encode('{"alg":"RS256"')}.${payload}.${signature}`],
-  ['a link token', crypto.randomBytes(32).toString('base64url')],
-  ['a refresh token', firstRefreshToken(7, 'A'.repeat(22)).refreshToken],
+  ['a link token in its place', crypto.randomBytes(32).toString('base64url')],
+  ['a refresh token in its place', firstRefreshToken(7, 'A'.repeat(22)).refreshToken],
 ];
 
 describe('verifyToken, where a key signs,', () => {
-  it('accepts the token of which all those below are made', async () => {
+  it('accepts the token from which all tokens below are made', async () => {
     expect(await codeOf(withHeader({}))).toBe('accepted');
   });
 

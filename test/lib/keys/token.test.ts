@@ -41,7 +41,7 @@ const codeOf = (promise: Promise<unknown>) =>
   );
 
 describe('issueToken', () => {
-  it('says who the holder is, from the second of issue for a day', async () => {
+  it('says who the holder is, and is valid for a day from the second of issue', async () => {
     const token = await issueToken(user, { now: issuedAt });
 
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'HS256', typ: 'JWT' });
@@ -49,7 +49,7 @@ describe('issueToken', () => {
     expect(tokenLifetime).toBe(86_400);
   });
 
-  it('puts only id, email and role of the user into the token', async () => {
+  it('puts only the id, email and role of the user into the token', async () => {
     const stored = { ...user, name: 'Ada', password_hash: 'hash', created_at: 'x' };
 
     const claims = decodeJwt(await issueToken(stored));
@@ -57,7 +57,7 @@ describe('issueToken', () => {
     expect(Object.keys(claims).sort()).toEqual(['email', 'exp', 'iat', 'id', 'role']);
   });
 
-  it('signs with the secret, as any other implementation would', async () => {
+  it('signs with the secret in the same way as other implementations', async () => {
     const token = await issueToken(user, { now: issuedAt });
 
     expect(token).toBe(signToken({ ...user, iat, exp: iat + 86_400 }, secret));
@@ -75,15 +75,15 @@ describe('verifyToken', () => {
   });
 
   it.each([
-    ['is issued', issuedAt, 'accepted'],
+    ['when it is issued', issuedAt, 'accepted'],
     ['a second before its end', later(86_399), 'accepted'],
     ['a millisecond before its end', new Date(later(86_400).getTime() - 1), 'accepted'],
     ['at its end', later(86_400), 'TOKEN_EXPIRED'],
     ['a minute after its end', later(86_460), 'TOKEN_EXPIRED'],
     ['years after its end', later(86_400 * 3650), 'TOKEN_EXPIRED'],
-    ['by a clock that runs a minute late', later(-60), 'accepted'],
-    ['by a clock that runs later still', later(-61), 'TOKEN_INVALID'],
-  ])('checks a token %s by the given clock', async (_, now, expected) => {
+    ['with a clock that is a minute slow', later(-60), 'accepted'],
+    ['with a clock that is 61 seconds slow', later(-61), 'TOKEN_INVALID'],
+  ])('checks a token %s, by the given time', async (_, now, expected) => {
     const token = await issueToken(user, { now: issuedAt });
 
     expect(await codeOf(verifyToken(token, { now }))).toBe(expected);
@@ -93,7 +93,7 @@ describe('verifyToken', () => {
     [0, 'accepted'],
     [60, 'accepted'],
     [61, 'TOKEN_INVALID'],
-  ])('reads a not-before of %i s from now as %s', async (ahead, expected) => {
+  ])('judges a not-before of %i s from now as %s', async (ahead, expected) => {
     const token = signToken({ ...user, iat, exp: iat + 3600, nbf: iat + ahead }, secret);
 
     expect(await codeOf(verifyToken(token, { now: later(0) }))).toBe(expected);
@@ -107,7 +107,7 @@ describe('verifyToken', () => {
     expect(await codeOf(verifyToken(signToken({ ...old, id: '7' }, secret)))).toBe('TOKEN_INVALID');
   });
 
-  it('accepts one spelling of a signature, of the four that decode to the same bytes', async () => {
+  it('accepts only one of the four spellings of a signature that decode to the same bytes', async () => {
     const token = await issueToken(user, { now: issuedAt });
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     const first = alphabet.indexOf(token.slice(-1));
@@ -179,7 +179,7 @@ const signatures = [
   ['an altered header', `${encode({ ...soundHeader, kid: 'x' })}.${payload}.${signature}`],
   ['another secret', signToken(admin, randomUUID() + randomUUID())],
   ['an empty secret', signToken(admin, '')],
-  ['a secret that people choose', signToken(admin, 'secret')],
+  ['an easily guessed secret', signToken(admin, 'secret')],
   ['the secret with a newline', signToken(admin, `${secret}\n`)],
 ] as const;
 
@@ -189,25 +189,25 @@ const algorithms = [
     const unsigned = `${encode({ ...soundHeader, alg })}.${payload}.`;
     return [
       [`alg ${alg || '""'} without a signature`, unsigned],
-      [`alg ${alg || '""'} with one`, withHeader({ alg })],
+      [`alg ${alg || '""'} with a signature`, withHeader({ alg })],
     ] as const;
   }),
   ['no alg', signToken(admin, secret, { typ: 'JWT' })],
   ['alg null', withHeader({ alg: null })],
   ['alg as an array', withHeader({ alg: ['HS256'] })],
   ['alg in lower case', withHeader({ alg: 'hs256' })],
-  ['HS384, under the right secret', withHeader({ alg: 'HS384' })],
-  ['HS512, under the right secret', withHeader({ alg: 'HS512' })],
+  ['HS384 with the right secret', withHeader({ alg: 'HS384' })],
+  ['HS512 with the right secret', withHeader({ alg: 'HS512' })],
   ['RS256', signTokenWithKey(admin, privateKey, { alg: 'RS256', typ: 'JWT' })],
-  ['RS256, claimed of an HMAC', withHeader({ alg: 'RS256' })],
-  ['HS256, claimed of an RSA signature', signTokenWithKey(admin, privateKey, soundHeader)],
-  ['an HMAC under the public key', signToken(admin, String(publicKey.export({ format: 'pem', type: 'spki' })))],
+  ['an HMAC whose header claims RS256', withHeader({ alg: 'RS256' })],
+  ['an RSA signature whose header claims HS256', signTokenWithKey(admin, privateKey, soundHeader)],
+  ['an HMAC by the public key', signToken(admin, String(publicKey.export({ format: 'pem', type: 'spki' })))],
   ['an embedded jwk', signTokenWithKey(admin, privateKey, { alg: 'RS256', typ: 'JWT', jwk })],
   ['an embedded symmetric jwk', signToken(admin, 'k'.repeat(32), { ...soundHeader, jwk: { kty: 'oct', k: encode('k'.repeat(32)) } })],
   ['a jku', signTokenWithKey(admin, privateKey, { alg: 'RS256', jku: 'https://example.org/jwks.json' })],
   ['a kid that is a path', signToken(admin, '', { ...soundHeader, kid: '../../../../dev/null' })],
   ['an unknown crit', withHeader({ crit: ['exp'], exp: now() })],
-  ['a crit of an absent parameter', withHeader({ crit: ['absent'] })],
+  ['a crit that names an absent parameter', withHeader({ crit: ['absent'] })],
   ['an empty crit', withHeader({ crit: [] })],
   ['an unencoded payload', withHeader({ crit: ['b64'], b64: false })],
 ] as const;
@@ -229,10 +229,10 @@ const claims = [
       (value) => [`${claim} ${JSON.stringify(value)}`, withClaims({ [claim]: value })] as const,
     ),
   ),
-  ['an exp without end', signToken(JSON.stringify(admin).replace(/"exp":\d+/, '"exp":1e999'), secret)],
+  ['an infinite exp', signToken(JSON.stringify(admin).replace(/"exp":\d+/, '"exp":1e999'), secret)],
   ['an empty payload', signToken({}, secret)],
-  ['claims of another letter case', signToken({ ...without('role'), Role: 'admin' }, secret)],
-  ['a role by way of the prototype', signToken(JSON.stringify(without('role')).replace('{', '{"__proto__":{"role":"admin"},'), secret)],
+  ['claims in another letter case', signToken({ ...without('role'), Role: 'admin' }, secret)],
+  ['a role in the prototype', signToken(JSON.stringify(without('role')).replace('{', '{"__proto__":{"role":"admin"},'), secret)],
   ['an iat in the future', withClaims({ iat: now() + 3000, exp: now() + 7200 })],
   ['an nbf in the future', withClaims({ nbf: now() + 3000 })],
   ['an exp in the past, and another secret', signToken({ ...admin, exp: now() - 60 }, randomUUID())],
@@ -250,14 +250,14 @@ const expired = [
 ] as const;
 
 const accepted = [
-  ['an iat that runs ahead by half a minute', withClaims({ iat: now() + 30 })],
-  ['an nbf that runs ahead by half a minute', withClaims({ nbf: now() + 30 })],
+  ['an iat that is half a minute ahead', withClaims({ iat: now() + 30 })],
+  ['an nbf that is half a minute ahead', withClaims({ nbf: now() + 30 })],
   ['an nbf in the past', withClaims({ nbf: now() - 60 })],
   ['claims that are unknown', withClaims({ iss: 'x', aud: 'y', password: 'z' })],
   ['no typ', withHeader({ typ: undefined })],
 ] as const;
 
-describe('verifyToken of an admin’s token', () => {
+describe('verifyToken, given an admin’s token,', () => {
   it.each(accepted)('accepts it with %s', async (_, token) => {
     expect(await codeOf(verifyToken(token))).toBe('accepted');
   });
@@ -273,7 +273,7 @@ describe('verifyToken of an admin’s token', () => {
     },
   );
 
-  it('refuses it with any one of its characters altered', async () => {
+  it('refuses it when any one of its characters is altered', async () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     for (const [at, character] of [...sound].entries()) {
       if (character === '.') continue;
@@ -287,7 +287,7 @@ describe('verifyToken of an admin’s token', () => {
 });
 
 describe('verifyToken after a rotation of the secret', () => {
-  it('accepts tokens of either version until they expire', async () => {
+  it('accepts the tokens of both versions until they expire', async () => {
     const sound = { ...user, iat: Math.floor(Date.now() / 1000), exp: 9_999_999_999 };
 
     const results = await Promise.all(
