@@ -77,7 +77,7 @@ describe('A value', () => {
     }
   });
 
-  it('has a pointer in which ~ and / of its name are escaped (RFC 6901, section 3)', () => {
+  it('is named by a pointer in which ~ and / are escaped (RFC 6901, section 3)', () => {
     expect(faultsOf({ 'a/b~c~1': 'x' })).toEqual([
       {
         pointer: '#/attributes/a~1b~0c~01',
@@ -87,12 +87,12 @@ describe('A value', () => {
     ]);
   });
 
-  it('that nobody has declared is removed by admins alone', () => {
+  it('that is not declared can be removed only by admins', () => {
     expect(faultsOf({ other: null }, 'admin')).toEqual({ other: null });
     expect(faultsOf({ other: null }, 'user')).toMatchObject([{ pointer: '#/attributes/other' }]);
   });
 
-  it.each([null, 'plan', 7, true, [], [{}]])('stands in an object, and not in %j', (given) => {
+  it.each([null, 'plan', 7, true, [], [{}]])('must be in an object, and not in %j', (given) => {
     const detail = 'attributes must be an object';
     expect(faultsOf(given)).toEqual([{ pointer: '#/attributes', code: 'WRONG_TYPE', detail }]);
   });
@@ -101,7 +101,7 @@ describe('A value', () => {
 describe('The attributes of a user', () => {
   const stored = (values: object) => ({ attributes: JSON.stringify(values) });
 
-  it('that are given are set, those that are null are removed, and all others stay', () => {
+  it('are set if they are given, removed if they are null, and otherwise kept', () => {
     const user = stored({ nick: 'a', size: 1, gone: 'kept' });
 
     const { fields } = attributesSet(user, { nick: null, plan: 'pro' });
@@ -121,7 +121,7 @@ describe('The attributes of a user', () => {
     expect(() => rest('xxx')).toThrow('attributes must take at most 4,096 bytes in all');
   });
 
-  it('are shown and are claims only while a declaration fits them', () => {
+  it('are shown and become claims only while their declaration fits them', () => {
     const user = stored({ nick: 'a', terms: true, plan: 'gold', born: '2026-13-45', gone: 'x' });
 
     expect(attributesOf(user)).toEqual({ nick: 'a', terms: true });
@@ -141,7 +141,7 @@ describe('The attributes of a user', () => {
     expect(attributesOf({})).toEqual({});
   });
 
-  it('are named in entries, with the values of choices, and with AUDIT_DETAIL=full of booleans and dates', () => {
+  it('are named in entries, with values of choices, or with AUDIT_DETAIL=full also of booleans and dates', () => {
     const user = stored({ nick: 'a', terms: true, plan: 'free' });
     const given = { nick: 'b', size: 7, terms: null, plan: 'pro', born: '2000-01-01', gone: null };
     const plan = { from: 'free', to: 'pro' };

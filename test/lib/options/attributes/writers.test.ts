@@ -31,7 +31,7 @@ const user = { role: 'user', isAuditor: false, isSelf: false, mayBeMaker: false 
 const callers = {
   'another user': user,
   'the user': { ...user, isSelf: true },
-  'who made the user': { ...user, mayBeMaker: true },
+  'the maker': { ...user, mayBeMaker: true },
   'an auditor': { ...user, isAuditor: true },
   'the auditor': { ...user, isAuditor: true, isSelf: true },
   'an admin': { ...user, role: 'admin' },
@@ -60,38 +60,44 @@ const outcomeOf = (by: Caller, name: string, given: unknown, before?: unknown): 
 const rows: readonly (readonly [Caller, { user: 'yes' | 'FORBIDDEN'; admin: 'yes' | 'FORBIDDEN' }, undeclared: readonly [set: string, removed: string | undefined]])[] = [
   ['another user',      { user: 'FORBIDDEN', admin: 'FORBIDDEN' }, ['FORBIDDEN', 'FORBIDDEN']],
   ['the user',          { user: 'yes',       admin: 'FORBIDDEN' }, ['FIELD_INVALID', 'FIELD_INVALID']],
-  ['who made the user', { user: 'FORBIDDEN', admin: 'FORBIDDEN' }, ['FIELD_INVALID', 'FIELD_INVALID']],
+  ['the maker', { user: 'FORBIDDEN', admin: 'FORBIDDEN' }, ['FIELD_INVALID', 'FIELD_INVALID']],
   ['an auditor',        { user: 'FORBIDDEN', admin: 'FORBIDDEN' }, ['FORBIDDEN', 'FORBIDDEN']],
   ['the auditor',       { user: 'yes',       admin: 'FORBIDDEN' }, ['FIELD_INVALID', 'FIELD_INVALID']],
   ['an admin',          { user: 'yes',       admin: 'yes'       }, ['FIELD_INVALID', undefined]],
   ['the admin',         { user: 'yes',       admin: 'yes'       }, ['FIELD_INVALID', undefined]],
 ];
 
-describe.each(rows)('By %s', (caller, byWriter, [undeclaredSet, undeclaredRemoved]) => {
-  const cases = Object.entries(types).flatMap(([type, values]) =>
-    (['user', 'admin'] as const).map((writer) => [type, writer, values] as const),
-  );
+describe.each(rows)(
+  'When the caller is %s,',
+  (caller, byWriter, [undeclaredSet, undeclaredRemoved]) => {
+    const cases = Object.entries(types).flatMap(([type, values]) =>
+      (['user', 'admin'] as const).map((writer) => [type, writer, values] as const),
+    );
 
-  it.each(cases)('a %s that its %s writes is set, changed and removed, or refused', (...row) => {
-    const [type, writer, [one, other]] = row;
-    const { name } = named(type, writer);
-    const code = byWriter[writer];
-    const or = (value: unknown) => (code === 'yes' ? value : code);
+    it.each(cases)(
+      'an attribute of type %s with the writer %s is set, changed and removed, or refused',
+      (...row) => {
+        const [type, writer, [one, other]] = row;
+        const { name } = named(type, writer);
+        const code = byWriter[writer];
+        const or = (value: unknown) => (code === 'yes' ? value : code);
 
-    expect(outcomeOf(caller, name, one)).toBe(or(one));
-    expect(outcomeOf(caller, name, one, one)).toBe(or(one));
-    expect(outcomeOf(caller, name, other, one)).toBe(or(other));
-    expect(outcomeOf(caller, name, null, one)).toBe(or(undefined));
-    expect(outcomeOf(caller, name, null)).toBe(or(undefined));
-    // A wrong value is reported only to callers who may write a right value.
-    expect(outcomeOf(caller, name, [], one)).toBe(or('FIELD_INVALID'));
-  });
+        expect(outcomeOf(caller, name, one)).toBe(or(one));
+        expect(outcomeOf(caller, name, one, one)).toBe(or(one));
+        expect(outcomeOf(caller, name, other, one)).toBe(or(other));
+        expect(outcomeOf(caller, name, null, one)).toBe(or(undefined));
+        expect(outcomeOf(caller, name, null)).toBe(or(undefined));
+        // A wrong value is reported only to callers who may write a right value.
+        expect(outcomeOf(caller, name, [], one)).toBe(or('FIELD_INVALID'));
+      },
+    );
 
-  it('one that nobody has declared is refused, but for its removal by admins', () => {
-    for (const value of ['x', 7, true]) {
-      expect(outcomeOf(caller, 'gone', value, 'x')).toBe(undeclaredSet);
-    }
-    expect(outcomeOf(caller, 'gone', null, 'x')).toBe(undeclaredRemoved);
-    expect(outcomeOf(caller, 'gone', null)).toBe(undeclaredRemoved);
-  });
-});
+    it('an attribute that is not declared is refused, unless an admin removes it', () => {
+      for (const value of ['x', 7, true]) {
+        expect(outcomeOf(caller, 'gone', value, 'x')).toBe(undeclaredSet);
+      }
+      expect(outcomeOf(caller, 'gone', null, 'x')).toBe(undeclaredRemoved);
+      expect(outcomeOf(caller, 'gone', null)).toBe(undeclaredRemoved);
+    });
+  },
+);

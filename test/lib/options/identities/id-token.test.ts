@@ -101,7 +101,7 @@ const ownKid = issuer.keys[0]?.kid ?? '';
 const ofForeigner = { key: foreign.keys[0] };
 
 describe('An ID token', () => {
-  it('vouches for its subject, and for the address and the name that it says', async () => {
+  it('vouches for its subject and for the address and name in it', async () => {
     const { sub: subject, email } = person;
 
     expect(await verify(issue())).toEqual({ issuer: issuer.url, subject, email, name: 'Ada' });
@@ -133,9 +133,12 @@ describe('An ID token', () => {
       { email: 'a@example.org', name: 'x'.repeat(101) },
       { subject: person.sub, email: 'a@example.org' },
     ],
-  ])('with %j has neither address nor name that no user may have', async (claims, vouched) => {
-    expect(await verify(issue(claims))).toEqual({ issuer: issuer.url, ...vouched });
-  });
+  ])(
+    'with %j vouches for no address and no name that a user must not have',
+    async (claims, vouched) => {
+      expect(await verify(issue(claims))).toEqual({ issuer: issuer.url, ...vouched });
+    },
+  );
 
   it('may be signed by ES256', async () => {
     await issuer.rotate('ES256');
@@ -145,17 +148,20 @@ describe('An ID token', () => {
   });
 
   const forgeries: readonly (readonly [string, Make])[] = [
-    ['of an issuer that nobody trusts', issue({}, { issuer: 'https://issuer.example' })],
-    ['of another issuer by its name', issue({}, { issuer: foreign.url })],
+    ['of an issuer that is not trusted', issue({}, { issuer: 'https://issuer.example' })],
+    ['of another issuer under its own name', issue({}, { issuer: foreign.url })],
     ['signed by the key of another issuer', issue({}, ofForeigner)],
     [
-      'of an unknown key that has the name of a known one',
+      'signed by an unknown key that has the kid of a known key',
       issue({}, { key: { ...foreignKey, kid: ownKid } }),
     ],
     ['for another audience', issue({ aud: 'nobody' })],
     ['for no audience', issue({ aud: undefined })],
     ['for several audiences, issued to another app', issue({ aud: [audience, 'x'], azp: 'x' })],
-    ['for several audiences, issued to nobody', issue({ aud: [audience, 'x'] })],
+    [
+      'for several audiences, without the app to which it was issued',
+      issue({ aud: [audience, 'x'] }),
+    ],
     ['that is not signed', unsigned],
     ['signed by a public key as a secret', hmac],
     ['that names another algorithm', withHeader({ alg: 'RS384' })],
@@ -166,14 +172,14 @@ describe('An ID token', () => {
     ['without an expiry', issue({ exp: undefined })],
     ['that is more than ten minutes old', issue({ iat: now() - 661 })],
     ['without a time of issue', issue({ iat: undefined })],
-    ['of the future', issue({ iat: now() + 120 })],
-    ['that is not good yet', issue({ nbf: now() + 120 })],
+    ['from the future', issue({ iat: now() + 120 })],
+    ['that is not valid yet', issue({ nbf: now() + 120 })],
     ['for another nonce', issue({ nonce: 'x' })],
     ['for no nonce', issue({ nonce: undefined })],
     ['without a subject', issue({ sub: undefined })],
     ['with an empty subject', issue({ sub: '' })],
     ['with a subject of 256 characters', issue({ sub: 'x'.repeat(256) })],
-    ['that is no token', async () => 'x'],
+    ['that is not a token', async () => 'x'],
     ['that is empty', async () => '..'],
   ];
 
@@ -181,7 +187,7 @@ describe('An ID token', () => {
     expect(await verify(make)).toBeUndefined();
   });
 
-  it('is good only for a nonce that this service has made, and for ten minutes', async () => {
+  it('is valid only with a nonce that this service has made, and for ten minutes', async () => {
     const nonce = await loaded.makeNonce(loaded.forIdToken);
     const idToken = await issuer.issue({ ...person, nonce });
     const at = (seconds: number) =>
@@ -209,7 +215,7 @@ describe('An ID token', () => {
     }
   });
 
-  it('is for a nonce or its SHA-256 in hex, and for no other digest', async () => {
+  it('may have the nonce or its SHA-256 in hex, but no other digest of the nonce', async () => {
     const digest = (form: 'hex' | 'base64url') =>
       verify((nonce) => issue({ nonce: createHash('sha256').update(nonce).digest(form) })(nonce));
 
@@ -251,7 +257,7 @@ describe('An ID token', () => {
       },
     ],
     [
-      'Microsoft, which do not say that it has verified the address',
+      'Microsoft, without a statement that the address is verified',
       {
         ver: '2.0',
         sub: 'AAAAAAAAAAAAAAAAAAAAAIkzqFVrSaSaFHy782bbtaQ',
@@ -267,13 +273,13 @@ describe('An ID token', () => {
     ],
   ];
 
-  it.each(shapes)('may have the shape of those of %s', async (_, claims, vouched) => {
+  it.each(shapes)('may have the shape of the tokens of %s', async (_, claims, vouched) => {
     const make: Make = (nonce) => issuer.issue({ nonce, ...claims });
 
     expect(await verify(make)).toEqual({ issuer: issuer.url, ...vouched });
   });
 
-  it('is verified by the list in a file too, where the setting names it', async () => {
+  it('is verified also by a list of providers in a file that the setting names', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'providers-'));
     writeFileSync(join(folder, providersFile), providers);
     const before = process.cwd();
@@ -289,7 +295,7 @@ describe('An ID token', () => {
   });
 
   it.each(['https://accounts.google.com', 'accounts.google.com'])(
-    'of Google that name their issuer %s are of https://accounts.google.com',
+    'of Google that names its issuer %s counts as issued by https://accounts.google.com',
     async (name) => {
       const claims = { ...person, aud: 'app.apps.googleusercontent.com' };
       // Requests to the host of Google go to a server on this machine.
@@ -309,7 +315,7 @@ describe('An ID token', () => {
     },
   );
 
-  it('of Google may leave https:// out of the name of its issuer', async () => {
+  it('may leave https:// out of the name of its issuer only if Google has issued it', async () => {
     const { namesOf, providerOf } = await import('../../../../lib/options/identities/id-token.ts');
     const [google] = ['https://accounts.google.com'];
 
@@ -324,10 +330,10 @@ describe('An ID token', () => {
 describe('An issuer', () => {
   // biome-ignore format: a table
   const faulty: readonly (readonly [string, Parameters<typeof startLoopback>[0]])[] = [
-    ['leads elsewhere', (_, __, response) => response.writeHead(302, { location: issuer.url }).end()],
-    ['says nothing', () => undefined],
+    ['redirects to another server', (_, __, response) => response.writeHead(302, { location: issuer.url }).end()],
+    ['does not respond', () => undefined],
     [
-      'never ends',
+      'never ends its response',
       (_, __, response) => {
         const drip = setInterval(() => response.write(' '), 20);
         response.on('close', () => clearInterval(drip));
@@ -343,10 +349,14 @@ describe('An issuer', () => {
       },
     ],
     ['sends no JSON', (_, __, response) => response.end('<html>')],
-    ['is another one', (_, __, response) => response.end(JSON.stringify({ issuer: foreign.url, jwks_uri: `${foreign.url}/keys` }))],
+    [
+      'names another issuer',
+      (_, __, response) =>
+        response.end(JSON.stringify({ issuer: foreign.url, jwks_uri: `${foreign.url}/keys` })),
+    ],
   ];
 
-  it.each(faulty)('that %s cannot be reached', async (_, answer) => {
+  it.each(faulty)('that %s counts as unreachable', async (_, answer) => {
     const { url, stop } = await startLoopback(answer);
     vi.stubGlobal('patience', 0.2);
     vi.stubEnv('IDENTITY_PROVIDERS', JSON.stringify([{ issuer: url, audiences: [audience] }]));
@@ -361,7 +371,7 @@ describe('An issuer', () => {
     await expect(verified).rejects.toMatchObject({ code: 'IDENTITY_PROVIDER_FAULT' });
   });
 
-  it('that is for many tenants cannot be reached, and the log says what it needs', async () => {
+  it('that is for many tenants counts as unreachable, and the log says why', async () => {
     const { url, stop } = await startLoopback((_, __, response) => {
       const many = `http://${response.req.headers.host}/{tenantid}/v2.0`;
       response.end(JSON.stringify({ issuer: many, jwks_uri: `${many}/keys` }));
@@ -384,9 +394,9 @@ describe('An issuer', () => {
   it.each([
     ['a secret', { kty: 'oct', k: 'c2VjcmV0', alg: 'HS256' }],
     ['a secret under the name of RS256', { kty: 'oct', k: 'c2VjcmV0', alg: 'RS256' }],
-    ['an unreadable one', { kty: 'RSA', n: '!', e: 'AQAB', alg: 'RS256' }],
-    ['one without a modulus', { kty: 'RSA', alg: 'RS256' }],
-  ])('whose only key is %s vouches for nobody', async (_, jwk) => {
+    ['an unreadable key', { kty: 'RSA', n: '!', e: 'AQAB', alg: 'RS256' }],
+    ['a key without a modulus', { kty: 'RSA', alg: 'RS256' }],
+  ])('whose only key is %s is not believed', async (_, jwk) => {
     const kid = 'one';
     const server: { url: string; stop(): Promise<void> } = await startLoopback(
       (request, _, response) =>
@@ -423,7 +433,7 @@ describe('The keys of an issuer', () => {
     expect(await asked(many)).toEqual([]);
   });
 
-  it('are asked for anew for an unknown one, once in a minute, and each hour', async () => {
+  it('are asked for anew each hour, and for an unknown key at most once a minute', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
     const pass = (seconds: number) => vi.setSystemTime(Date.now() + seconds * 1000);
     await verify(issue());
@@ -441,7 +451,7 @@ describe('The keys of an issuer', () => {
     expect(await asked(() => verify(issue()))).toEqual(both);
   });
 
-  it('stay in use while the issuer is down; without any it cannot be reached', async () => {
+  it('stay in use while the issuer is down, which counts as unreachable if no keys are known', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
     await verify(issue());
     issuer.isDown = true;

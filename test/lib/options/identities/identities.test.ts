@@ -11,7 +11,7 @@ import { storedUser } from '../../../support/stored-user.ts';
 
 await useOwnTables();
 
-it('An identity is that of a user whose item names it too, and not after it was unlinked', async () => {
+it('An identity belongs to a user only as long as the item of the user names the identity too', async () => {
   const issuer = 'https://issuer.example';
   const linked = makeIdentity({ issuer, subject: '1' });
   const unlinked = makeIdentity({ issuer, subject: '2' });

@@ -27,7 +27,7 @@ const isValid = (token: string, now: Date) =>
   );
 
 describe('The token of an invitation', () => {
-  it('is valid for exactly seven days, as the user says, and its item is kept for longer', async () => {
+  it('is valid for exactly seven days, which the user shows, and its item is kept longer', async () => {
     const user = await invitable();
 
     const token = await makeInvitationToken(user, at(0));
@@ -42,7 +42,7 @@ describe('The token of an invitation', () => {
     );
   });
 
-  it('is void when the time of the invitation changes, and when a link for a reset is made', async () => {
+  it('is void once the time of the invitation changes, or once a link for a reset is made', async () => {
     const first = await invitable();
     const token = await makeInvitationToken(first, at(0));
     const { user } = await readResetLink(token, at(1));
@@ -70,7 +70,7 @@ describe('A user', () => {
     ['has an identity', { ...nobody, identities: [identity] }, 'WAY_IN_EXISTS'],
     ['is an admin', { ...nobody, role: 'admin' } as const, 'ADMIN_INVITED'],
     ['is suspended', { ...nobody, suspended_at: invited_until }, 'INVITED_SUSPENDED'],
-  ])('who %s is invited, or not because of the code in the table', (...row) => {
+  ])('who %s can be invited, or is refused with the expected code', (...row) => {
     const [, user, code] = row;
     vi.stubEnv('IDENTITY_PROVIDERS', issuers);
 
@@ -80,16 +80,16 @@ describe('A user', () => {
     expect(found).toBe(code);
   });
 
-  it('whose identities count for nothing, because the option is off, can be invited', () => {
+  it('who has an identity can be invited while the option of identities is off', () => {
     expect(whyNotInvitable({ ...nobody, identities: [identity] })).toBeUndefined();
   });
 
   it.each([
-    ['while mails are sent', nobody, true],
-    ['while suspended', { ...nobody, suspended_at: invited_until }, true],
-    ['not with a password', storedUser({ id: 1 }), false],
-    ['not as an admin', { ...nobody, role: 'admin' } as const, false],
-  ])('counts as invited %s', (...row) => {
+    ['counts as invited while mails are sent', nobody, true],
+    ['counts as invited even while suspended', { ...nobody, suspended_at: invited_until }, true],
+    ['does not count as invited with a password', storedUser({ id: 1 }), false],
+    ['does not count as invited as an admin', { ...nobody, role: 'admin' } as const, false],
+  ])('with an invitation %s', (...row) => {
     const [, user, expected] = row;
     const withoutMails = isInvited({ ...user, invited_until });
     expect(hasUnusedInvitation({ ...user, invited_until })).toBe(expected);

@@ -20,7 +20,7 @@ const userOf = (token: string, now?: Date) =>
   );
 
 describe('A reset token', () => {
-  it('is the id of its user and 32 random bytes', async () => {
+  it('consists of the id of its user and 32 random bytes', async () => {
     const user = await newUser();
 
     const token = await makeLinkToken(resetLink(user));
@@ -38,7 +38,7 @@ describe('A reset token', () => {
     expect(await userOf(token, at(30 * 60))).toBe(invalid);
   });
 
-  it('is stored only as its digest, for an hour', async () => {
+  it('is stored only as a digest, and only for an hour', async () => {
     const user = await newUser();
     const token = await makeLinkToken(resetLink(user), at(0));
 
@@ -52,7 +52,7 @@ describe('A reset token', () => {
     expect(JSON.stringify(item)).not.toContain(user.password_hash);
   });
 
-  it('is valid only while it is the newest one of its user', async () => {
+  it('is valid only as long as it is the newest token of its user', async () => {
     const user = await newUser();
     const [older, newer] = [
       await makeLinkToken(resetLink(user)),
@@ -131,7 +131,7 @@ describe('A reset token', () => {
     expect(await userOf(token)).toBe(user.id);
   });
 
-  it('can be used once, and while it is valid', async () => {
+  it('can be used only once, and only while it is valid', async () => {
     const { id, ...rest } = await newUser();
     const token = await makeLinkToken(resetLink({ id, ...rest }), at(0));
     const set = async (password_hash: string, now?: Date) => {
@@ -151,7 +151,7 @@ describe('A reset item that is void', () => {
   beforeAll(() => vi.stubEnv('MAIL_FUNCTION_URL', 'http://localhost'));
   afterAll(() => vi.unstubAllEnvs());
 
-  it('leaves only an item that DynamoDB deletes', async () => {
+  it('is replaced by an item that DynamoDB deletes', async () => {
     const user = await newUser();
     await setFields(user.id, { email: 'moved@example.org' });
 
@@ -159,20 +159,27 @@ describe('A reset item that is void', () => {
   });
 
   it.each([
-    ['another', 'straße@example.org', 'away@example.org'],
-    ['one that counts as the same by ß', 'straße@example.org', 'strasse@example.org'],
-    ['one that counts as the same by ı', 'bır@example.org', 'bir@example.org'],
-    ['one in other letter case', 'ada@example.org', 'Ada@example.org'],
-  ])('does not become valid again with the address after %s', async (_, email, other) => {
-    const user = await newUser({ email });
-    const token = await makeLinkToken(resetLink(user));
+    ['another address', 'straße@example.org', 'away@example.org'],
+    [
+      'an address that counts as the same because of ß',
+      'straße@example.org',
+      'strasse@example.org',
+    ],
+    ['an address that counts as the same because of ı', 'bır@example.org', 'bir@example.org'],
+    ['the address in another letter case', 'ada@example.org', 'Ada@example.org'],
+  ])(
+    'does not become valid again when the user gets the address back after %s',
+    async (_, email, other) => {
+      const user = await newUser({ email });
+      const token = await makeLinkToken(resetLink(user));
 
-    for (const role of ['user', 'admin'] as const) {
-      await setFields(user.id, { email: other, role });
-      await setFields(user.id, { email });
-    }
+      for (const role of ['user', 'admin'] as const) {
+        await setFields(user.id, { email: other, role });
+        await setFields(user.id, { email });
+      }
 
-    expect(await userOf(token)).toBe(invalid);
-    await removeUser(user.id);
-  });
+      expect(await userOf(token)).toBe(invalid);
+      await removeUser(user.id);
+    },
+  );
 });

@@ -26,26 +26,29 @@ describe('The service has a page of its own', () => {
       ['verify'],
     ],
     [{ MAIL_FROM, VERIFY_URL: 'https://a.example/account/verify' }, ['reset', 'invitation']],
-  ])('only where mails lead to it: with %o %j', (env, own) => {
+  ])('only if mails link to it: the settings %o have the pages %j', (env, own) => {
     expect(pages.filter((page) => hasPage(page, configFrom(env)))).toEqual(own);
   });
 });
 
-describe('A link leads', () => {
+describe('A link', () => {
   afterEach(() => void vi.unstubAllEnvs());
 
   it.each([
     ['', '', 'https://api.example.com/account/'],
     [RESET_URL, VERIFY_URL, 'https://app.example.com/'],
-  ])('with RESET_URL=%s and VERIFY_URL=%s to pages of %s', (resetUrl, verifyUrl, base) => {
-    vi.stubEnv('API_URL', 'https://api.example.com');
-    vi.stubEnv('RESET_URL', resetUrl);
-    vi.stubEnv('VERIFY_URL', verifyUrl);
+  ])(
+    'with RESET_URL=%s and VERIFY_URL=%s leads to the pages of %s',
+    (resetUrl, verifyUrl, base) => {
+      vi.stubEnv('API_URL', 'https://api.example.com');
+      vi.stubEnv('RESET_URL', resetUrl);
+      vi.stubEnv('VERIFY_URL', verifyUrl);
 
-    expect([urlOf('reset'), urlOf('verify')]).toEqual([`${base}reset`, `${base}verify`]);
-  });
+      expect([urlOf('reset'), urlOf('verify')]).toEqual([`${base}reset`, `${base}verify`]);
+    },
+  );
 
-  it('for an invitation to the page of RESET_URL, which sets a password too', () => {
+  it('for an invitation leads to the page of RESET_URL, because that page sets a password too', () => {
     vi.stubEnv('API_URL', 'https://api.example.com');
     const own = urlOf('invitation');
     vi.stubEnv('RESET_URL', RESET_URL);
@@ -77,7 +80,7 @@ describe('The link of a mail', () => {
     ['reset', { RESET_URL: `${base}/account/reset` }, `${base}/account/reset#token=1.a-_${account}`],
     ['invitation', { RESET_URL: `${base}/account/reset` }, `${base}/account/invitation#token=1.a-_${account}`],
   ] as const)(
-    'has the address after the token, if it leads to a page of the service: %s, %o',
+    'has the address after the token if it leads to a page of the service: %s, %o',
     (page, environment, expected) => {
       vi.stubEnv('API_URL', base);
       for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
@@ -90,10 +93,13 @@ describe('The link of a mail', () => {
     ['invitation', {}, true],
     ['invitation', { RESET_URL }, false],
     ['reset', {}, false],
-  ] as const)('leads an auditor on to the console: %s, %o: %j', (page, environment, expected) => {
-    vi.stubEnv('API_URL', base);
-    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  ] as const)(
+    'leads an auditor to the console afterwards: %s, %o: %j',
+    (page, environment, expected) => {
+      vi.stubEnv('API_URL', base);
+      for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
 
-    expect(linkTo(page, { ...link, isAuditor: true }).endsWith('&to=console')).toBe(expected);
-  });
+      expect(linkTo(page, { ...link, isAuditor: true }).endsWith('&to=console')).toBe(expected);
+    },
+  );
 });

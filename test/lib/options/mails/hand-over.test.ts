@@ -94,7 +94,7 @@ describe('Handing a message over', () => {
     expect(JSON.parse(received[0]?.body ?? '')).toEqual(message);
   });
 
-  it.each(['', 'some session'])('signs all of it, with the session %j', async (session) => {
+  it.each(['', 'some session'])('signs the whole request, with the session %j', async (session) => {
     vi.stubEnv('AWS_SESSION_TOKEN', session);
 
     await handOver();
@@ -108,7 +108,7 @@ describe('Handing a message over', () => {
   });
 
   it.each([400, 403, 404, 429, 500, 503, 200])(
-    'fails after a second attempt when both are answered %i',
+    'fails after a second attempt if both attempts are answered %i',
     async (status) => {
       outcomes = [status, status];
 
@@ -132,7 +132,7 @@ describe('Handing a message over', () => {
   });
 
   it.each([5, 10])(
-    'ends each of two attempts after %i s, with the given patience',
+    'ends each of two attempts after a second times the patience of the process: %i s',
     async (patience) => {
       vi.stubGlobal('patience', patience);
       outcomes = ['silence', 'silence'];
@@ -179,8 +179,8 @@ describe('A reminder to verify an address', () => {
   });
 });
 
-describe('The mails that a source asks for', () => {
-  it('are twenty in each quarter of an hour, however many come at the same time', async () => {
+describe('The mails for which a source asks', () => {
+  it('are limited to twenty in each quarter of an hour, however many are requested at the same time', async () => {
     const { users } = await useOwnTables();
     vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '1');
     const { requestMail, resetMessage } = await import(

@@ -37,17 +37,17 @@ const newAddress = (fields: Partial<Claim> = {}) => {
 const itemOf = async (claim: Claim) =>
   (await scan(inject('engine'), tables.users)).find(({ pk }) => pk === mailsKey(claim).pk);
 
-describe('The mails of a kind to an address', () => {
+describe('Mails of one kind to one address', () => {
   it.each([
     ['one a minute', {}, [0, 1, 59, 60, 61, 120], '+..+.+'],
     ['five an hour', {}, [0, 600, 1200, 1800, 2400, 3599, 3600, 3601], '+++++.+.'],
     [
-      'ten an hour, where only its account causes them',
+      'ten an hour if the address is verified, so that only its account causes them',
       { isVerified: true },
       [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 3599, 3600],
       '++++++++++..+',
     ],
-  ])('are at most %s', async (_, fields, seconds, expected) => {
+  ])('are limited to %s', async (_, fields, seconds, expected) => {
     const { mail } = newAddress({ kind: 'notice', ...fields });
     let sent = '';
 
@@ -71,14 +71,17 @@ describe('The mails of a kind to an address', () => {
     ['four were sent within an hour', [0, 600, 1200, 1800, 3000], 3600, 0],
     ['one was sent by a clock that is 50 seconds ahead', [50], 0, 110],
     ['one was sent by a clock that is a day ahead', [86_400], 0, 0],
-  ])('are possible after so many seconds when %s', async (_, sent, second, expected) => {
-    const { claimOf, mail } = newAddress();
-    for (const each of sent) await mail(each);
+  ])(
+    'are possible again after the right number of seconds if %s',
+    async (_, sent, second, expected) => {
+      const { claimOf, mail } = newAddress();
+      for (const each of sent) await mail(each);
 
-    expect(await waitForAddress(claimOf('next'), at(second).now)).toBe(expected);
-  });
+      expect(await waitForAddress(claimOf('next'), at(second).now)).toBe(expected);
+    },
+  );
 
-  it('are logged by their kind when a limit withholds them, and not when they were sent before', async () => {
+  it('are logged with their kind if a limit withholds them, but not if they have been sent before', async () => {
     const logged = vi.spyOn(console, 'error').mockReturnValue();
     onTestFinished(() => logged.mockRestore());
     const { mail, email } = newAddress({ kind: 'verification' });
@@ -98,7 +101,7 @@ describe('The mails of a kind to an address', () => {
     expect(String(line)).not.toContain(email);
   });
 
-  it('are counted apart for another kind and another address, and together in any letter case', async () => {
+  it('are counted apart from another kind or another address, but not from another letter case', async () => {
     const { email, mail } = newAddress();
     await mail(0);
 
@@ -108,7 +111,7 @@ describe('The mails of a kind to an address', () => {
     expect(await mail(1, 'c', { email: email.toUpperCase() })).toBe(false);
   });
 
-  it('are not sent again for a request that was mailed, or mailed before another one', async () => {
+  it('are not sent again for a request that has had its mail, even if another request followed', async () => {
     const { mail } = newAddress();
     await mail(0, 'one');
 
@@ -118,7 +121,7 @@ describe('The mails of a kind to an address', () => {
     expect(await mail(3500, 'two')).toBe(false);
   });
 
-  it('are not sent for a request that is being mailed, so that Lambda tries it again', async () => {
+  it('are put off while a mail for the same request is being sent, so that Lambda tries again', async () => {
     const { claimOf } = newAddress();
     await claimMail(claimOf('one'), at(0));
 
@@ -127,7 +130,7 @@ describe('The mails of a kind to an address', () => {
     expect(await claimMail(claimOf('one'), at(50))).toBe(true);
   });
 
-  it('are sent once when a request is delivered several times at once', async () => {
+  it('are sent once if a request is delivered several times at once', async () => {
     const { claimOf } = newAddress();
 
     const outcomes = await Promise.allSettled(
@@ -139,7 +142,7 @@ describe('The mails of a kind to an address', () => {
     ]);
   });
 
-  it('are sent again for a request whose mail was not sent, and counted once', async () => {
+  it('are sent again for a request whose mail could not be sent, and are counted once', async () => {
     const { claimOf } = newAddress();
     await claimMail(claimOf('one'), at(0));
     await releaseMail(claimOf('one'));
@@ -150,7 +153,7 @@ describe('The mails of a kind to an address', () => {
     ]);
   });
 
-  it('are sent for one of several simultaneous requests', async () => {
+  it('are sent for only one of several simultaneous requests', async () => {
     const { mail, claimOf } = newAddress();
     await mail(-120, 'before');
 
@@ -162,14 +165,14 @@ describe('The mails of a kind to an address', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('are not delayed by times in the future, which a clock has left that was set back', async () => {
+  it('are not delayed by times in the future, left by a clock that has been set back', async () => {
     const { mail } = newAddress();
     await mail(86_400, 'ahead');
 
     expect(await mail(0, 'now')).toBe(true);
   });
 
-  it('are remembered for an hour after the newest one, under no address that can be read', async () => {
+  it('are remembered for an hour after the newest mail, without the address in readable form', async () => {
     const { mail, claimOf, email } = newAddress();
     await mail(0, 'one');
 

@@ -47,7 +47,7 @@ describe('The notice of a change', () => {
     [{ email: 'ada@example.net', password: 'new' }, ['password', 'email']],
     [{ email: user.email, password: '' }, ['password']],
   ])(
-    'to %j is handed over for the former address, and names what was changed',
+    'to %j is handed over for the former address, and names the changed fields',
     async (changes, changed) => {
       expect(await handedOver(changes)).toEqual([
         {
@@ -71,7 +71,7 @@ describe('The notice of a change', () => {
     ['on', false, false],
     ['off', true, false],
   ])(
-    'where EMAIL_VERIFICATION is %s, for an address verified: %s, says so: %s',
+    'with EMAIL_VERIFICATION=%s, for email_verified %s, is marked as verified: %s',
     async (setting, email_verified, isVerified) => {
       vi.stubEnv('EMAIL_VERIFICATION', setting);
 
@@ -82,7 +82,7 @@ describe('The notice of a change', () => {
     },
   );
 
-  it('is not handed over where the service sends no mails', async () => {
+  it('is not handed over if the service sends no mails', async () => {
     vi.stubEnv('MAIL_FUNCTION_URL', '');
 
     expect(await handedOver({ password: 'new' })).toEqual([]);

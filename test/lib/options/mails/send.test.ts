@@ -40,7 +40,7 @@ describe('send', () => {
 
   const mail = { subject: 'Grüße', text: 'schöne', html: '<p>schöne</p>' };
 
-  it('asks SES once to send both forms to one address, in UTF-8', async () => {
+  it('asks SES once to send the text and the HTML to one address, in UTF-8', async () => {
     await send('ada@example.org', mail);
 
     const utf8 = (Data: string) => ({ Data, Charset: 'UTF-8' });
@@ -64,7 +64,7 @@ describe('send', () => {
   it.each([
     ['My App <a@example.com>', '"My App" <a@example.com>'],
     ['Müller <a@example.com>', '=?UTF-8?B?TcO8bGxlcg==?= <a@example.com>'],
-  ])('has the sender %s as %s', async (from, header) => {
+  ])('writes the sender %s as %s', async (from, header) => {
     vi.stubEnv('MAIL_FROM', from);
     await send('ada@example.org', mail);
     vi.stubEnv('MAIL_FROM', 'accounts@example.com');
@@ -72,7 +72,7 @@ describe('send', () => {
     expect(requests.at(-1)).toMatchObject({ body: { FromEmailAddress: header } });
   });
 
-  it('fails where SES does not respond in time', async () => {
+  it('fails if SES does not respond in time', async () => {
     isSilent = true;
     vi.stubGlobal('patience', 0.01);
     onTestFinished(() => {
@@ -95,7 +95,7 @@ describe('send', () => {
     ['MessageRejected', 'Email address is Not Verified', false],
     ['AccountSuspendedException', 'broken', false],
     ['NotFoundException', 'broken', false],
-  ])('fails with the name of %s (%s), final: %s', async (type, text, final) => {
+  ])('fails with the name of the error %s (%s), which is final: %s', async (type, text, final) => {
     refusal = { type, message: `${text}: to ada@example.org` };
 
     const error = await send('ada@example.org', mail).catch((reason) => reason);
@@ -105,7 +105,7 @@ describe('send', () => {
     expect(`${error.message} ${error.cause}`).not.toContain('ada@');
   });
 
-  it('throws the only errors that are final', () => {
+  it('is the only source of errors that are final', () => {
     expect(isFinal(Object.assign(new Error(), { name: 'BadRequestException' }))).toBe(false);
     expect(isFinal(undefined)).toBe(false);
   });
@@ -155,17 +155,17 @@ const mailsIn = (language: Language): readonly (readonly [string, Mail])[] => [
   }),
 ];
 
-describe.each(languages)('The mails in the language %s', (language) => {
+describe.each(languages)('Mails in the language %s', (language) => {
   const mails = mailsIn(language);
 
-  it('say what was done, when, from where, and what to do if it was not you', async () => {
+  it('say what was done, when and from where, and what to do if somebody else did it', async () => {
     const text = mails.map(([title, mail]) => `# ${title}: ${mail.subject}\n\n${mail.text}`);
 
     await expect(text.join('\n')).toMatchFileSnapshot(`mails.${language}.txt`);
   });
 
   it.each(mails)(
-    'say the same of %s in HTML, a whole page with the subject as its title',
+    'say the same about %s in HTML, in a whole page with the subject as its title',
     (...row) => {
       const [, { subject, text, html }] = row;
       const [head, ...lines] = html.split('\n');
@@ -186,7 +186,7 @@ describe.each(languages)('The mails in the language %s', (language) => {
 });
 
 describe('A mail', () => {
-  it('has its link as one, and what was entered escaped', () => {
+  it('has a clickable link in its HTML, in which all given texts are escaped', () => {
     const email = `<img src=x onerror="alert('1')">&@example.org`;
 
     const { html } = resetMail(reset, 'reset', { ...link, email });
@@ -203,7 +203,7 @@ describe('A mail', () => {
     }
   });
 
-  it('is in the language of the request, or else in that of MAIL_LANGUAGE', () => {
+  it('is in the language of the request, or else in the language of MAIL_LANGUAGE', () => {
     vi.stubEnv('MAIL_LANGUAGE', 'de');
     const subjects = [reset, { ...reset, language: 'en' } as const].map(
       (message) => resetMail(message, 'reset', link).subject,
@@ -213,7 +213,7 @@ describe('A mail', () => {
     expect(subjects).toEqual(['Neues Passwort wählen', 'Choose a new password']);
   });
 
-  it('has the name of the product in place of the host', () => {
+  it('names the product, if the product has a name, instead of the host', () => {
     vi.stubEnv('PRODUCT_NAME', 'My App');
     const { text } = resetMail(reset, 'reset', link);
     vi.unstubAllEnvs();

@@ -45,18 +45,18 @@ beforeEach(() => {
   return () => void vi.useRealTimers();
 });
 
-describe('The mails that a source may ask for in a quarter of an hour', () => {
+describe('The mails for which a source may ask in a quarter of an hour', () => {
   it.each([
     ['registration', 100],
     ['admin', 100],
     ['other', 20],
-  ] as const)('are, by the cause %s, %i', async (cause, most) => {
+  ] as const)('for the cause %s are limited to %i', async (cause, most) => {
     const waits = await count(most + 1, cause, newSource());
 
     expect(waits).toEqual([...Array(most).fill(0), 600]);
   });
 
-  it('are counted apart by cause and by address, and anew in the next quarter', async () => {
+  it('are counted for each cause and each address, and anew in the next quarter of an hour', async () => {
     const source = newSource();
     await count(20, 'other', source);
 
@@ -73,7 +73,7 @@ describe('The mails that a source may ask for in a quarter of an hour', () => {
     expect(await countForSource('other', newSource('2001:db8:1:3::1'), now)).toBe(0);
   });
 
-  it('are neither counted nor limited where failed logins of an address are not', async () => {
+  it('are neither counted nor limited if failed logins of an address are not limited', async () => {
     vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '0');
     onTestFinished(() => void vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '1000'));
     proxy.forget();
@@ -83,7 +83,7 @@ describe('The mails that a source may ask for in a quarter of an hour', () => {
     expect(proxy.requests).toEqual([]);
   });
 
-  it('are handed over while they cannot be counted, which is logged', async () => {
+  it('are handed over while they cannot be counted, and the fault is logged', async () => {
     proxy.impose({ fault: faults.missingTable });
     onTestFinished(() => proxy.impose());
 
@@ -102,14 +102,14 @@ describe('A source that has asked for too many mails', () => {
   };
   const [admin, email] = [{ id: 1, role: 'admin' } as const, uniqueEmail()];
 
-  it('has no mail handed over, which is logged and not told', async () => {
+  it('has no mail handed over, and this is logged but not reported to the caller', async () => {
     await requestMail(resetMessage(email, await usedUp()));
 
     expect(mailbox.messages).toEqual([]);
     expect(takeEvents()).toEqual(['mail-withheld reset']);
   });
 
-  it('is refused for the rest of the quarter where the limits are told, and is logged once', async () => {
+  it('is refused for the rest of the quarter if the caller may learn of limits, and is logged once', async () => {
     const source = await usedUp();
 
     const refused = requestMailOrTell(resetMessage(email, source, admin), 'other');
@@ -123,7 +123,7 @@ describe('A source that has asked for too many mails', () => {
     [true, 1],
     [false, 0],
   ])(
-    'has notices handed over to an address if it is verified: %s',
+    'still causes notices to an address only if the address is verified: %s',
     async (email_verified, most) => {
       const user = { id: 1, email: uniqueEmail(), email_verified };
 
@@ -134,8 +134,8 @@ describe('A source that has asked for too many mails', () => {
   );
 });
 
-describe('Whoever is told of limits', () => {
-  it('is refused, and not counted, for an address that has had its mails', async () => {
+describe('A caller who may learn of limits', () => {
+  it('is refused, and not counted, for an address that has had all its mails', async () => {
     const [source, email] = [newSource(), uniqueEmail()];
     await useUpMails({ USERS_TABLE: tables.users }, { kind: 'reset', email });
 

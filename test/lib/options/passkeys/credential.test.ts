@@ -61,7 +61,7 @@ const earlier = (milliseconds: number) => new Date(Date.now() - milliseconds);
 /** Flaws for which both a registration and a login must be refused. */
 const flaws: Readonly<Record<string, Changes>> = {
   'another origin': { origin: 'https://app.example.org' },
-  'an origin that only ends in it': { origin: 'https://app.example.com.evil.test' },
+  'an origin that only begins like the right one': { origin: 'https://app.example.com.evil.test' },
   'an origin of another subdomain': { origin: 'https://other.app.example.com' },
   'an origin of another port': { origin: 'https://app.example.com:8443' },
   'an origin by http': { origin: 'http://app.example.com' },
@@ -71,10 +71,10 @@ const flaws: Readonly<Record<string, Changes>> = {
   'no user presence': { isPresent: false },
   'no user verification': { isVerified: false },
   'a page in a frame of another origin': { client: { crossOrigin: true } },
-  'a page in a frame, and the origin around it': {
+  'a page in a frame that names the origin around it': {
     client: { crossOrigin: true, topOrigin: 'https://app.example.com' },
   },
-  'an origin around it without a frame': { client: { topOrigin: 'https://evil.test' } },
+  'an origin around the page without a frame': { client: { topOrigin: 'https://evil.test' } },
   'another type': { type: 'payment.get' },
 };
 
@@ -94,7 +94,7 @@ describe('A passkey that a browser has made', () => {
     });
   });
 
-  it('is accepted from each origin of the setting, and says whether it is kept elsewhere', async () => {
+  it('is accepted from each origin of the setting, and says whether it is backed up', async () => {
     const changes = { origin: 'https://example.com:8443', counter: 3 };
 
     const { credential } =
@@ -104,24 +104,27 @@ describe('A passkey that a browser has made', () => {
   });
 
   it.each<[string, Changes]>([
-    ['that is the own one of a stick', { statement: 'own' }],
+    ['that a security key has made itself', { statement: 'own' }],
     ['by a certificate', { fmt: 'packed', statement: new Map([['x5c', Buffer.alloc(9000)]]) }],
     ['by Windows, in Firefox', { fmt: 'tpm', statement: new Map([['ver', '2.0']]) }],
-    ['of a form that nobody knows', { fmt: 'apple-appattest', statement: new Map([['', '']]) }],
-    ['without a form', { fmt: 0 }],
+    ['in an unknown format', { fmt: 'apple-appattest', statement: new Map([['', '']]) }],
+    ['without a format', { fmt: 0 }],
     ['that another key has signed', { statement: 'own', key: ES256.privateKey }],
-  ])('is accepted with an attestation %s, which nobody judges', async (_, changes) => {
-    const passkey = newPasskey();
+  ])(
+    'is accepted, because attestations are ignored, with an attestation %s',
+    async (_, changes) => {
+      const passkey = newPasskey();
 
-    const found = await made(changes, passkey);
+      const found = await made(changes, passkey);
 
-    expect(found?.credential).toEqual({
-      credential_id: passkey.id,
-      public_key: new Uint8Array(passkey.publicKey),
-      counter: 0,
-      backed_up: false,
-    });
-  });
+      expect(found?.credential).toEqual({
+        credential_id: passkey.id,
+        public_key: new Uint8Array(passkey.publicKey),
+        counter: 0,
+        backed_up: false,
+      });
+    },
+  );
 
   it.each([
     [16 * 1024, true],
@@ -145,9 +148,9 @@ describe('A passkey that a browser has made', () => {
     ['nothing', Buffer.alloc(0)],
     ['lists in lists', Buffer.alloc(16_000, 0x81)],
     ['a number', cbor(1)],
-    ['no authenticator data', cbor(new Map([['fmt', 'none']]))],
-    ['authenticator data that are text', cbor(new Map([['authData', 'x'.repeat(200)]]))],
-  ])('is refused for an attestation object that has %s', async (_, object) => {
+    ['a map without authenticator data', cbor(new Map([['fmt', 'none']]))],
+    ['a map whose authenticator data are text', cbor(new Map([['authData', 'x'.repeat(200)]]))],
+  ])('is refused for an attestation object that consists of %s', async (_, object) => {
     const credential = newPasskey().make({ challenge: await challengeFor() });
     const response = { ...credential.response, attestationObject: object.toString('base64url') };
 
@@ -157,7 +160,7 @@ describe('A passkey that a browser has made', () => {
   it.each([
     [1024, true],
     [1025, false],
-  ])('is accepted with a key of %i bytes and a member that nobody reads: %s', async (...given) => {
+  ])('is accepted with a key of %i bytes that has an unknown member: %s', async (...given) => {
     const [size, isAccepted] = given;
     const padded = (length: number) => (key: ReadonlyMap<number, Cbor>) =>
       new Map<number, Cbor>([...key, [-7000, Buffer.alloc(length)]]);
@@ -213,7 +216,7 @@ describe('A passkey that a browser has made', () => {
 
   it.each([
     ['an RSA key of 1,024 bits', RS256short],
-    ['a key on another curve than its algorithm has', ES256onP384],
+    ['a key on another curve than the curve of its algorithm', ES256onP384],
   ])('is refused for %s', async (_, passkey) => {
     expect(await made({}, passkey)).toBeUndefined();
   });
@@ -222,7 +225,10 @@ describe('A passkey that a browser has made', () => {
     ['a login', () => challengeFor(forLogin)],
     ['another user', () => challengeFor(forAdding(callerOf(8, caller.session.id)))],
     ['another session', () => challengeFor(forAdding(callerOf(7, 'B'.repeat(22))))],
-    ['five minutes ago', () => challengeFor(forAdding(caller), earlier(fiveMinutes))],
+    [
+      'a registration five minutes ago',
+      () => challengeFor(forAdding(caller), earlier(fiveMinutes)),
+    ],
   ])('is refused for a challenge of %s', async (_, challenge) => {
     const credential = newPasskey().make({ challenge: await challenge() });
 
@@ -291,7 +297,7 @@ describe('A passkey that a browser has used', () => {
     ['the other number in more bytes', { signature: (der) => sequence(numbersOf(der)[0], longer(numbersOf(der)[1])) }],
     ['a length in two bytes', { signature: (der) => Buffer.concat([Buffer.of(0x30, 0x81), der.subarray(1)]) }],
     ['a length without the last byte', { signature: (der) => Buffer.from(der).fill(der.length - 3, 1, 2) }],
-    ['a tag that is no sequence', { signature: (der) => Buffer.from(der).fill(0xb0, 0, 1) }],
+    ['a tag that is not the tag of a sequence', { signature: (der) => Buffer.from(der).fill(0xb0, 0, 1) }],
     ['bytes after the signature', { signature: (der) => Buffer.concat([der, Buffer.of(0)]) }],
     ['a third number', { signature: (der) => sequence(...numbersOf(der), Buffer.of(2, 1, 1)) }],
     ['numbers that are zero', { signature: () => sequence(Buffer.of(2, 1, 0), Buffer.of(2, 1, 0)) }],
@@ -300,7 +306,7 @@ describe('A passkey that a browser has used', () => {
   });
 
   it.each(['higher', 'lower'] as const)(
-    'is accepted with the %s of the two numbers that are right',
+    'is accepted with the %s of the two valid numbers of its signature',
     async (which) => {
       const halves = (der: Buffer) => {
         const [r, s] = numbersOf(der);
@@ -315,7 +321,7 @@ describe('A passkey that a browser has used', () => {
 
   it.each([
     ['a registration', () => challengeFor()],
-    ['five minutes ago', () => challengeFor(forLogin, earlier(fiveMinutes))],
+    ['a login five minutes ago', () => challengeFor(forLogin, earlier(fiveMinutes))],
   ])('is refused for a challenge of %s', async (_, challenge) => {
     const passkey = newPasskey();
     const options = { challenge: await challenge() };
@@ -331,7 +337,7 @@ describe('A passkey that a browser has used', () => {
     expect(await used(changes)).toBeDefined();
   });
 
-  it('is accepted without a user handle, as sticks of an older standard are', async () => {
+  it('is accepted without a user handle, which security keys of an older standard do not have', async () => {
     const passkey = newPasskey();
     const { response, ...credential } = passkey.use(await loginOptions());
     const { userHandle: _, ...others } = response;
@@ -341,7 +347,7 @@ describe('A passkey that a browser has used', () => {
     expect(found).toBeDefined();
   });
 
-  it('is refused with a user handle for a user who has none', async () => {
+  it('is refused if it has a user handle but the user has none', async () => {
     const passkey = newPasskey();
     const credential = passkey.use(await loginOptions(), { userHandle: handle });
 
@@ -350,7 +356,7 @@ describe('A passkey that a browser has used', () => {
 });
 
 /** Credentials of other implementations: the test vectors of Web Authentication, Level 3, and one of Windows Hello. */
-describe('What other implementations have', () => {
+describe('A passkey of another implementation', () => {
   const settings = ({ rpId = 'example.org', origin = 'https://example.org' }) =>
     vi.stubEnv('PASSKEYS', JSON.stringify({ rpId, origins: [origin] }));
   beforeEach(() => void vi.mocked(isNonce).mockResolvedValue(true));
@@ -359,16 +365,19 @@ describe('What other implementations have', () => {
     vi.stubEnv('PASSKEYS', passkeySettings.PASSKEYS);
   });
 
-  it.each(vectors.made)('made is accepted ($isAccepted) with $title', async ({ id, ...vector }) => {
-    settings({});
-    const credential = { id, rawId: id, type: 'public-key', response: vector };
+  it.each(vectors.made)(
+    'at its registration is accepted ($isAccepted) with $title',
+    async ({ id, ...vector }) => {
+      settings({});
+      const credential = { id, rawId: id, type: 'public-key', response: vector };
 
-    const found = await verifyMade(credential, forAdding(caller));
+      const found = await verifyMade(credential, forAdding(caller));
 
-    expect(found?.credential.credential_id).toBe(vector.isAccepted ? id : undefined);
-  });
+      expect(found?.credential.credential_id).toBe(vector.isAccepted ? id : undefined);
+    },
+  );
 
-  it.each(vectors.used)('used is accepted ($isAccepted) with $title', async (vector) => {
+  it.each(vectors.used)('at a login is accepted ($isAccepted) with $title', async (vector) => {
     settings(vector);
     const response = { ...vector, userHandle: handle };
     const credential = { id: 'A', rawId: 'A', type: 'public-key', response };
@@ -379,7 +388,7 @@ describe('What other implementations have', () => {
   });
 });
 
-it('The options of a login name no passkey, and differ in their challenge alone', async () => {
+it('The options of a login name no passkey, and differ only in their challenge', async () => {
   const [one, other] = [await loginOptions(), await loginOptions()];
 
   expect(one).toEqual({
@@ -391,7 +400,7 @@ it('The options of a login name no passkey, and differ in their challenge alone'
   expect({ ...one, challenge: other.challenge }).toEqual(other);
 });
 
-describe('What Chromium has made and used, at a page of localhost,', () => {
+describe('A passkey that Chromium has made and used at a page of localhost', () => {
   beforeEach(() => {
     vi.stubEnv('PASSKEYS', '{"rpId":"localhost","origins":["http://localhost:4711"]}');
     vi.useFakeTimers({ now: new Date('2026-11-26T12:01:00Z'), toFake: ['Date'] });
@@ -408,7 +417,7 @@ describe('What Chromium has made and used, at a page of localhost,', () => {
     return [registration, await verifyUsed(recorded.used, holder, public_key)];
   };
 
-  it('is accepted in time', async () => {
+  it('is accepted within its five minutes', async () => {
     const { id: credential_id } = recorded.made;
 
     expect(await verify()).toMatchObject([

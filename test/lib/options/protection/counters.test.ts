@@ -49,24 +49,24 @@ describe('The counters of a login', () => {
   const user = { pk: 'attempts#login#user#7', limit: 10, ofAccount: true };
 
   it.each([
-    ['both', {}, [account, address]],
-    ['that of the address', { LOGIN_FAILURES_PER_ACCOUNT: '0' }, [address]],
-    ['that of the account', { LOGIN_FAILURES_PER_ADDRESS: '0' }, [account]],
+    ['the counters of account and address', {}, [account, address]],
+    ['only the counter of the address', { LOGIN_FAILURES_PER_ACCOUNT: '0' }, [address]],
+    ['only the counter of the account', { LOGIN_FAILURES_PER_ADDRESS: '0' }, [account]],
     ['none', { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_ADDRESS: '0' }, []],
-  ])('are %s, depending on the limits', async (_, environment, expected) => {
+  ])('are %s, depending on the limits that are set', async (_, environment, expected) => {
     vi.stubEnv('JWT_SECRET', secret);
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
 
     expect(await loginCounters('ada@example.org', '192.0.2.1')).toEqual(expected);
   });
 
-  it('are only the counter of the source where the address is too long to be looked at', async () => {
+  it('are only the counter of the source if the email address is too long to be read', async () => {
     vi.stubEnv('JWT_SECRET', secret);
 
     expect(await loginCounters(nobodysEmail, '192.0.2.1')).toEqual([address]);
   });
 
-  it('differ between accounts, but not between letter cases', async () => {
+  it('differ between accounts, but not between letter cases of the address', async () => {
     vi.stubEnv('JWT_SECRET', secret);
     const pkOf = async (email: string) => (await loginCounters(email, ''))[0]?.pk;
 
@@ -78,27 +78,32 @@ describe('The counters of a login', () => {
   });
 
   it.each([
-    ['is none of a user without a second factor', {}, undefined, []],
-    ['is one of a user with a second factor', {}, 'secret', [user]],
-    ['is none while nobody is asked for codes', { SECOND_FACTOR: 'off' }, 'secret', []],
-    ['is none without a limit', { LOGIN_FAILURES_PER_ACCOUNT: '0' }, 'secret', []],
-  ])(
-    'include one of the user’s id, which no change of address changes: there %s',
-    async (_, environment, factor_secret, expected) => {
-      const settings = { JWT_SECRET: secret, SECOND_FACTOR: 'optional', ...environment };
-      for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
-      const found = storedUser({ id: 7, factor_secret });
+    ['include no counter of the user’s id without a second factor', {}, undefined, []],
+    ['include a counter of the user’s id with a second factor', {}, 'secret', [user]],
+    [
+      'include no counter of the user’s id while nobody is asked for codes',
+      { SECOND_FACTOR: 'off' },
+      'secret',
+      [],
+    ],
+    [
+      'include no counter of the user’s id without a limit',
+      { LOGIN_FAILURES_PER_ACCOUNT: '0' },
+      'secret',
+      [],
+    ],
+  ])('%s, whatever the address of the user is', async (_, environment, factor_secret, expected) => {
+    const settings = { JWT_SECRET: secret, SECOND_FACTOR: 'optional', ...environment };
+    for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
+    const found = storedUser({ id: 7, factor_secret });
 
-      const counters = await loginCounters(found.email, '192.0.2.1', found);
+    const counters = await loginCounters(found.email, '192.0.2.1', found);
 
-      expect(counters.slice(counters.findIndex(({ pk }) => pk === address.pk) + 1)).toEqual(
-        expected,
-      );
-    },
-  );
+    expect(counters.slice(counters.findIndex(({ pk }) => pk === address.pk) + 1)).toEqual(expected);
+  });
 });
 
-describe('Attempts one after the other', () => {
+describe('Attempts in a row', () => {
   const start = Date.parse('2026-11-21T12:00:00Z');
   const attempts = (limit = 2) => {
     vi.stubEnv('REGISTRATIONS_PER_ADDRESS', String(limit));
@@ -108,7 +113,7 @@ describe('Attempts one after the other', () => {
       outcomeOf(countRegistration(address, new Date(start + 1000 * second)));
   };
 
-  it('wait for half a minute, and twice as long each further time, up to 15 minutes', async () => {
+  it('have to wait for half a minute, and then each time twice as long, up to 15 minutes', async () => {
     const attempt = attempts();
     await attempt(0);
     const waits: number[] = [];
@@ -125,21 +130,24 @@ describe('Attempts one after the other', () => {
   it.each([
     [929, 60],
     [930, undefined],
-  ])('are remembered for 15 minutes after a wait: %i s after it began', async (second, wait) => {
-    const attempt = attempts();
-    await attempt(0);
-    await attempt(0);
+  ])(
+    'are remembered for 15 minutes after the end of a wait: %i s after its beginning',
+    async (second, wait) => {
+      const attempt = attempts();
+      await attempt(0);
+      await attempt(0);
 
-    expect(await attempt(second)).toBeUndefined();
-    const next = await attempt(second);
+      expect(await attempt(second)).toBeUndefined();
+      const next = await attempt(second);
 
-    expect(next?.retryAfter).toBe(wait);
-  });
+      expect(next?.retryAfter).toBe(wait);
+    },
+  );
 
   it.each([
     [899, 30],
     [900, undefined],
-  ])('add up for 15 minutes from the first: until %i s after it', async (second, wait) => {
+  ])('add up for 15 minutes from the first attempt: %i s after it', async (second, wait) => {
     const attempt = attempts(3);
     await attempt(0);
     await attempt(0);
@@ -150,7 +158,7 @@ describe('Attempts one after the other', () => {
     expect(next?.retryAfter).toBe(wait);
   });
 
-  it.each([1, 2, 3, 5])('are let through %i times where that is the limit', async (limit) => {
+  it.each([1, 2, 3, 5])('are let through %i times if the limit has this number', async (limit) => {
     const attempt = attempts(limit);
     const outcomes: (number | undefined)[] = [];
     for (let i = 0; i <= limit; i += 1) outcomes.push((await attempt(i))?.retryAfter);
@@ -158,7 +166,7 @@ describe('Attempts one after the other', () => {
     expect(outcomes).toEqual([...Array(limit).fill(undefined), 29]);
   });
 
-  it('leave an item that DynamoDB sweeps once it has expired', async () => {
+  it('leave an item that DynamoDB deletes once the item has expired', async () => {
     const attempt = attempts();
     await attempt(0);
     await attempt(7);
@@ -174,7 +182,7 @@ describe('Attempts one after the other', () => {
     });
   });
 
-  it('need one request to the store while they wait', async () => {
+  it('cause one request to the store while they have to wait', async () => {
     const attempt = attempts(1);
     await attempt(0);
     proxy.forget();
@@ -184,7 +192,7 @@ describe('Attempts one after the other', () => {
     expect(proxy.requests).toHaveLength(1);
   });
 
-  it('wait for a second when other attempts always count first', async () => {
+  it('have to wait for a second if other attempts are always counted first', async () => {
     const attempt = attempts();
     proxy.forget();
     proxy.impose({ fault: faults.conditionFails, operation: 'UpdateItem' });
@@ -194,7 +202,7 @@ describe('Attempts one after the other', () => {
     expect(proxy.requests).toHaveLength(8);
   });
 
-  it('hold up a response for a second at most when they are read, and when they are counted', async () => {
+  it('delay a response by at most a second when they are read, and by a second when they are counted', async () => {
     const limits = vi.spyOn(AbortSignal, 'timeout');
     const counter = { pk: `attempts#test#${randomUUID()}`, limit: 2 };
 
@@ -204,7 +212,7 @@ describe('Attempts one after the other', () => {
     limits.mockRestore();
   });
 
-  it('are let through while they cannot be counted, which is logged', async () => {
+  it('are let through while they cannot be counted, and the fault is logged', async () => {
     const logged = vi.spyOn(console, 'error').mockReturnValue();
     const attempt = attempts(1);
     proxy.impose({ fault: faults.missingTable });
@@ -234,7 +242,7 @@ describe('Attempts that are counted at the same time', () => {
     expect(outcomes.filter((outcome) => outcome === undefined)).toHaveLength(2);
   });
 
-  it('are all let through below the limit, although each has read the same count', async () => {
+  it('are all let through below the limit, although each attempt has read the same count', async () => {
     const counter = { pk: `attempts#test#${randomUUID()}`, limit: 60 };
     await countAttempt([counter]);
     const seen = await readCounts([counter]);
@@ -256,7 +264,7 @@ describe('Failed logins', () => {
   const attemptsOf = async ({ pk }: Counter) =>
     (await scan(inject('engine'), table)).find((item) => item.pk === pk)?.attempts;
 
-  it('are forgotten by a success, of the account and of its user', async () => {
+  it('of the account and of its user are forgotten after a successful login', async () => {
     const counters = [newCounter(), newCounter()];
     await Promise.all(counters.map(fail));
 
@@ -274,7 +282,7 @@ describe('Failed logins', () => {
     [899, 2],
     [900, 1],
   ])(
-    'are counted from the count that was read while that is valid: %i s after it',
+    'are added to the count that was read as long as it is valid: %i s after its first failure',
     async (later, counted) => {
       const counter = newCounter({ limit: 5 });
       const start = Date.parse('2026-11-21T12:00:00Z');
@@ -287,7 +295,7 @@ describe('Failed logins', () => {
     },
   );
 
-  it('reach the limit even if each was counted from what was read before the others', async () => {
+  it('reach the limit even if each failure is added to a count that was read before the other failures', async () => {
     const counter = newCounter({ limit: 3 });
     await fail(counter);
     const seen = await readUnderLimit([counter]);
@@ -298,7 +306,7 @@ describe('Failed logins', () => {
     await expect(readUnderLimit([counter])).rejects.toMatchObject({ code: 'TOO_MANY_ATTEMPTS' });
   });
 
-  it('of a source address are not forgotten by a success', async () => {
+  it('of a source address are not forgotten after a successful login', async () => {
     const { pk, limit } = newCounter();
     await fail({ pk, limit });
 
@@ -307,7 +315,7 @@ describe('Failed logins', () => {
     expect(await attemptsOf({ pk, limit })).toBe(1);
   });
 
-  it('are not forgotten when others have reached the limit since they were read', async () => {
+  it('are not forgotten if further failures have reached the limit since the count was read', async () => {
     const counter = newCounter();
     await fail(counter);
     const seen = await readUnderLimit([counter]);
@@ -320,7 +328,7 @@ describe('Failed logins', () => {
     expect(await attemptsOf(counter)).toBeUndefined();
   });
 
-  it('are read only where there is a limit', async () => {
+  it('are read only if there is a limit', async () => {
     proxy.forget();
 
     expect(await readUnderLimit([])).toEqual([]);
@@ -329,7 +337,7 @@ describe('Failed logins', () => {
     expect(proxy.requests).toEqual([]);
   });
 
-  it('that cannot be forgotten fail no login, and are logged', async () => {
+  it('that cannot be forgotten are logged, and the login succeeds', async () => {
     const logged = vi.spyOn(console, 'error').mockReturnValue();
     const counter = newCounter();
     await fail(counter);
@@ -346,7 +354,7 @@ describe('Failed logins', () => {
     expect(await attemptsOf(counter)).toBe(1);
   });
 
-  it('delay no login while they cannot be read', async () => {
+  it('let logins through while the counts cannot be read', async () => {
     const logged = vi.spyOn(console, 'error').mockReturnValue();
     const counter = newCounter();
     await fail(counter);
@@ -375,7 +383,7 @@ describe('An account', () => {
     return (failures * day) / count.expires_at;
   };
 
-  it('can fail at most as many logins a day as SECURITY.md says, and a code is guessed so late', () => {
+  it('allows at most the guesses a day, and the days until a code is guessed, of SECURITY.md', () => {
     const most = Math.max(...Array.from({ length: 60 }, (_, i) => failuresADay(i + 1)));
     // The steps that are accepted have three of a million codes.
     const evenChance = Math.log(1 / 2) / Math.log(1 - 3 / 1_000_000);

@@ -63,7 +63,7 @@ describe('stepOf', () => {
     ['at the beginning of the step before', 30 * 4, 5],
     ['at the end of the step after', 30 * 7 - 0.001, 5],
     ['at the beginning of the second step after', 30 * 7, undefined],
-  ])('looks for the code of step 5 %s: %s s, step %s', (_, time, step) => {
+  ])('compares the code of step 5 %s, at %s s, and finds the step %s', (_, time, step) => {
     expect(stepOf(secret, '254676', at(time))).toBe(step);
   });
 });
@@ -76,22 +76,22 @@ describe('readCode', () => {
     ['six digits', '123456', { kind: 'app', digits: '123456' }],
     ['digits with a space, as apps show them', '123 456', { kind: 'app', digits: '123456' }],
     ['a recovery code', '7Q2M-9FHT-X0ZB-4KCW', { kind: 'recovery', letters }],
-    ['one as it is typed', ' 7q2m 9fht xozb 4kcw ', { kind: 'recovery', letters }],
-    ['one with letters for digits', '1Q2M9FHTX0ZB4KCW', { kind: 'recovery', letters: letters.replace('7', '1') }],
-    ['the same with an I', 'iQ2M9FHTX0ZB4KCW', { kind: 'recovery', letters: letters.replace('7', '1') }],
+    ['a recovery code as people type it', ' 7q2m 9fht xozb 4kcw ', { kind: 'recovery', letters }],
+    ['a recovery code with letters for digits', '1Q2M9FHTX0ZB4KCW', { kind: 'recovery', letters: letters.replace('7', '1') }],
+    ['a recovery code with an I for a one', 'iQ2M9FHTX0ZB4KCW', { kind: 'recovery', letters: letters.replace('7', '1') }],
     ['full-width digits', '１２３４５６', { kind: 'app', digits: '123456' }],
-    ['the digits of Arabic', '٤٥٦ ٧٨٩', { kind: 'app', digits: '456789' }],
-    ['the digits of Devanagari', '०१२३४५', { kind: 'app', digits: '012345' }],
-    ['digits of five alphabets of mathematics', '𝟎𝟙𝟤𝟯𝟺𝟻', { kind: 'app', digits: '012345' }],
+    ['Arabic digits', '٤٥٦ ٧٨٩', { kind: 'app', digits: '456789' }],
+    ['Devanagari digits', '०१२३४५', { kind: 'app', digits: '012345' }],
+    ['digits of five mathematical alphabets', '𝟎𝟙𝟤𝟯𝟺𝟻', { kind: 'app', digits: '012345' }],
     ['a tab and a line end', '123\t456\r\n', { kind: 'app', digits: '123456' }],
     ['spaces that do not break, or are as wide as a letter', '12\u00a034\u300056\ufeff', { kind: 'app', digits: '123456' }],
     ['every dash', '1-2\u20103\u20114\u20135\u20146\u2212', { kind: 'app', digits: '123456' }],
-    ['a recovery code with dashes of a word processor', '7Q2M–9FHT—X0ZB‑4KCW', { kind: 'recovery', letters }],
+    ['a recovery code with the dashes of a word processor', '7Q2M–9FHT—X0ZB‑4KCW', { kind: 'recovery', letters }],
     ['a recovery code with full-width digits', '７Q２M-９FHT-X０ZB-４KCW', { kind: 'recovery', letters }],
     ['five digits', '12345', { kind: 'neither' }],
     ['seven digits', '1234567', { kind: 'neither' }],
-    ['a number that is no decimal digit', '12345²', { kind: 'neither' }],
-    ['a character that shows nothing', '123\u200b456', { kind: 'neither' }],
+    ['a number that is not a decimal digit', '12345²', { kind: 'neither' }],
+    ['an invisible character', '123\u200b456', { kind: 'neither' }],
     ['a sign', '+12345', { kind: 'neither' }],
     ['a letter that is not in the alphabet', '7Q2M-9FHT-X0ZB-4KCU', { kind: 'neither' }],
     ['spaces alone', '   ', { kind: 'neither' }],
@@ -101,7 +101,7 @@ describe('readCode', () => {
   });
 });
 
-describe('readCode, of all characters,', () => {
+describe('readCode, given any character of Unicode,', () => {
   const having = (property: RegExp) =>
     Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code)).filter((character) =>
       property.test(character),
@@ -157,13 +157,13 @@ describe('A code', () => {
   // biome-ignore format: a table
   it.each<[string, used: () => string, given: () => string, isGood: boolean]>([
     ['of the app counts once', () => appCode(0), () => appCode(0), false],
-    ['of the app does not count after one of a later step', () => appCode(0), () => appCode(-1), false],
-    ['of the app counts after one of an earlier step', () => appCode(0), () => appCode(1), true],
+    ['of the app does not count after a code of a later step', () => appCode(0), () => appCode(-1), false],
+    ['of the app counts after a code of an earlier step', () => appCode(0), () => appCode(1), true],
     ['of the next step counts once', () => appCode(1), () => appCode(1), false],
     ['for recovery counts once', () => recoveryCode, () => recoveryCode, false],
     ['for recovery counts once in any letter case', () => recoveryCode, () => recoveryCode.toLowerCase(), false],
-    ['for recovery counts after another one', () => recoveryCode, () => '0000-0000-0000-0000', true],
-    ['of the app counts after one for recovery', () => recoveryCode, () => appCode(0), true],
+    ['for recovery counts after another recovery code', () => recoveryCode, () => '0000-0000-0000-0000', true],
+    ['of the app counts after a recovery code', () => recoveryCode, () => appCode(0), true],
   ])('%s', async (_, used, given, isGood) => {
     const { id } = await makeUser();
 
@@ -173,7 +173,7 @@ describe('A code', () => {
   it.each([
     ['of the app', () => appCode(0)],
     ['for recovery', () => recoveryCode],
-  ])('%s counts for one of two requests that both found it good', async (_, code) => {
+  ])('%s counts for only one of two requests that have both found it right', async (_, code) => {
     const user = await makeUser();
     const proofs = [await checkCode(user, code()), await checkCode(user, code())];
 
@@ -183,7 +183,7 @@ describe('A code', () => {
     expect(used).toEqual([true, false]);
   });
 
-  it('that was found good does not count once the user has another secret', async () => {
+  it('that was found right does not count once the user has another secret', async () => {
     const user = await makeUser();
     const proof = await checkCode(user, appCode(0));
     await setFields(user.id, { factor_secret: await encryptSecret(user.id, makeSecret()) });
@@ -203,7 +203,7 @@ describe('makeRecoveryCodes', () => {
     }
   });
 
-  it('makes codes that are known by their hash, for their user alone', () => {
+  it('makes codes that are recognised by their hash, only for their user', () => {
     const [code = ''] = makeRecoveryCodes();
     const read = readCode(code.toLowerCase());
     const hash = read.kind === 'recovery' ? recoveryHash(17, read.letters) : '';
@@ -231,7 +231,7 @@ describe('enrolmentUri', () => {
     });
   });
 
-  it('takes secrets of 160 bits, of which no two are alike', () => {
+  it('takes secrets of 160 bits that all differ', () => {
     const secrets = [makeSecret(), makeSecret()];
 
     expect(secrets[0]).toMatch(/^[A-Z2-7]{32}$/);

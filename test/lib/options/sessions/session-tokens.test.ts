@@ -34,39 +34,60 @@ describe('A refresh token', () => {
   const used = { ...refresh, isUsed: true } as const;
   const third = exchanged(next.refreshToken, refresh);
   it.each([
-    ['the first one', first.refreshToken, first.refresh, 90 * 24 * 60 * minute, 'good'],
-    ['the newest one', next.refreshToken, refresh, minute + 1, 'good'],
-    ['the newest one, whose access token was used', next.refreshToken, used, 0, 'good'],
-    ['the one before, within a minute', first.refreshToken, refresh, minute, 'repeated'],
-    ['the one before, within a minute of use', first.refreshToken, used, minute, 'repeated'],
-    ['the one before, where clocks differ', first.refreshToken, refresh, -minute, 'repeated'],
-    ['the one before, later', first.refreshToken, refresh, minute + 1, 'good'],
-    ['the one before, later, after use', first.refreshToken, used, minute + 1, 'reused'],
-    ['an older one', first.refreshToken, third.refresh, 0, 'reused'],
-    ['a replaced one', next.refreshToken, replacing.refresh, 0, 'reused'],
-    ['the replacing one', replacing.refreshToken, replacing.refresh, minute + 1, 'good'],
-    ['the one before that', first.refreshToken, replacing.refresh, minute, 'repeated'],
-    ['the one before that, later', first.refreshToken, replacing.refresh, minute + 1, 'good'],
-  ] as const)('that is %s', (_, refreshToken, state, ago, expected) => {
+    ['the first token', first.refreshToken, first.refresh, 90 * 24 * 60 * minute, 'good'],
+    ['the newest token', next.refreshToken, refresh, minute + 1, 'good'],
+    ['the newest token after the use of its access token', next.refreshToken, used, 0, 'good'],
+    ['the previous token within a minute', first.refreshToken, refresh, minute, 'repeated'],
+    ['the previous token within a minute, after use', first.refreshToken, used, minute, 'repeated'],
+    ['the previous token while clocks differ', first.refreshToken, refresh, -minute, 'repeated'],
+    ['the previous token after a minute', first.refreshToken, refresh, minute + 1, 'good'],
+    [
+      'the previous token after a minute and after use',
+      first.refreshToken,
+      used,
+      minute + 1,
+      'reused',
+    ],
+    ['an older token', first.refreshToken, third.refresh, 0, 'reused'],
+    ['a replaced token', next.refreshToken, replacing.refresh, 0, 'reused'],
+    ['the replacing token', replacing.refreshToken, replacing.refresh, minute + 1, 'good'],
+    [
+      'the token before the replacing token',
+      first.refreshToken,
+      replacing.refresh,
+      minute,
+      'repeated',
+    ],
+    [
+      'the token before the replacing token, after a minute',
+      first.refreshToken,
+      replacing.refresh,
+      minute + 1,
+      'good',
+    ],
+  ] as const)('that is %s has the expected state', (_, refreshToken, state, ago, expected) => {
     expect(check(refreshToken, state, ago)).toBe(expected);
   });
 
   it.each([
     ['first', first.refresh, 0, 0],
     ['exchanged for the first', next.refresh, 1, 0],
-    ['exchanged for that', third.refresh, 2, 0],
-    ['replacing one', replacing.refresh, 2, 2],
+    ['exchanged for the second', third.refresh, 2, 0],
+    ['the replacement of another', replacing.refresh, 2, 2],
     [
-      'exchanged for one that replaced another',
+      'exchanged for a replacement',
       exchanged(replacing.refreshToken, replacing.refresh).refresh,
       3,
       2,
     ],
-  ])('of the pair that is %s says which access tokens are valid', (_, state, pair, oldest) => {
-    expect([state.pair, state.oldest, state.isUsed]).toEqual([pair, oldest, undefined]);
-  });
+  ])(
+    'in the pair that is %s determines which access tokens are valid',
+    (_, state, pair, oldest) => {
+      expect([state.pair, state.oldest, state.isUsed]).toEqual([pair, oldest, undefined]);
+    },
+  );
 
-  it('does not follow from the one before it alone', () => {
+  it('cannot be derived from the previous token alone', () => {
     const other = exchanged(first.refreshToken, first.refresh);
 
     expect(other.refreshToken).not.toBe(next.refreshToken);
@@ -74,10 +95,10 @@ describe('A refresh token', () => {
 
   const { key, newest, salt = '' } = next.refresh;
   it.each([
-    ['hash of the newest one', newest],
+    ['hash of the newest token', newest],
     ['salt', salt],
-    ['token that follows from both', hmac(newest, salt)],
-  ])('cannot be made of what the table holds: the %s with the right tag', (_, secret) => {
+    ['token derived from both', hmac(newest, salt)],
+  ])('cannot be made from the stored item, such as from the %s with the right tag', (_, secret) => {
     const made = `7.${sessionId}.${secret}${hmac(key, secret, 16)}`;
 
     // A reader of the table could end a session by such a token, but could not use the session.

@@ -49,18 +49,18 @@ const invalid = 'TOKEN_INVALID';
 
 describe('A session', () => {
   it.each([
-    ['another attribute of the item', 'expires_at'],
-    ['nobody’s', 'A'.repeat(22)],
-    ['a number', 0],
-    ['null', null],
-    ['absent', undefined],
-  ])('of a token that is %s opens nothing', async (_, session) => {
+    ['is the name of another attribute', 'expires_at'],
+    ['belongs to nobody', 'A'.repeat(22)],
+    ['is a number', 0],
+    ['is null', null],
+    ['is absent', undefined],
+  ])('allows nothing if its id in the token %s', async (_, session) => {
     await enter();
 
     expect(await stateOf({ session, pair: 0 } as Partial<Belonging>)).toBe(invalid);
   });
 
-  it('of another user, or of a user who was never stored, opens nothing', async () => {
+  it('of another user, or of a user who was never stored, allows nothing', async () => {
     const other = await enter(await insertedUser());
 
     expect(await stateOf(other)).toBe(invalid);
@@ -70,9 +70,9 @@ describe('A session', () => {
   });
 
   it.each([
-    ['before 30 days without use', 30 * 86_400 - 1, 'open'],
-    ['after them', 30 * 86_400, invalid],
-  ])('opens what its user may, or else nothing: %s', async (_, age, expected) => {
+    ['before 30 days without use have passed', 30 * 86_400 - 1, 'open'],
+    ['after 30 days without use', 30 * 86_400, invalid],
+  ])('allows what its user may do, or has ended: %s', async (_, age, expected) => {
     const now = Math.floor(Date.now() / 1000) * 1000;
     vi.useFakeTimers({ toFake: ['Date'], now });
     const session = await enter();
@@ -81,7 +81,7 @@ describe('A session', () => {
     expect(await stateOf(session)).toBe(expected);
   });
 
-  it('leaves nothing in the table once it is ended, which happens once, and ends no other one', async () => {
+  it('can be ended only once, is then removed from the table, and leaves other sessions open', async () => {
     const [one, other] = [await enter(), await enter()];
     const end = () => endOpenSession(one.session, ending(user)).then(() => 'ended', codeOf);
 
@@ -94,7 +94,7 @@ describe('A session', () => {
     expect(await endSession(user.id, String(one.session))).toBe(false);
   });
 
-  it('is not written once others have ended it since it was read', async () => {
+  it('is not written if another request has ended it since it was read', async () => {
     const { session: id } = await enter();
     const read = (await findSessions(user.id)) ?? expect.unreachable();
     const session = findOpenSession(read, id, new Date()) ?? expect.unreachable();
@@ -103,7 +103,7 @@ describe('A session', () => {
     await expect(writeSession(read, session)).rejects.toThrow(Overtaken);
   });
 
-  it('is not written as it was read before its user enabled TOTP in it, so that the note of that stays', async () => {
+  it('is not written if TOTP was enabled in it since it was read, so that this note stays', async () => {
     const header = await enter();
     const read = (await findSessions(user.id)) ?? expect.unreachable();
     const session = findOpenSession(read, header.session, new Date()) ?? expect.unreachable();
@@ -116,10 +116,10 @@ describe('A session', () => {
 
   it.each([
     ['of another user', async () => (await enter(await insertedUser())).session],
-    ['that is another attribute of the item', async () => 'expires_at'],
-    ['that nobody has', async () => 'A'.repeat(22)],
-    ['without a name', async () => undefined],
-  ])('%s is not found, and no other one is ended', async (_, name) => {
+    ['with the name of another attribute', async () => 'expires_at'],
+    ['that does not exist', async () => 'A'.repeat(22)],
+    ['without an id', async () => undefined],
+  ])('%s is not found, and no other session is ended', async (_, name) => {
     const own = await enter();
 
     const ended = endOpenSession(await name(), ending(user));
@@ -136,12 +136,12 @@ it.each([
   ['A'.repeat(23), false],
   [`${'A'.repeat(21)}+`, false],
   [undefined, false],
-])('Whether %s is the id of a session: %s', (text, expected) => {
+])('The text %s can be the id of a session: %s', (text, expected) => {
   expect(isSessionId(text)).toBe(expected);
 });
 
 describe('The sessions of a user', () => {
-  it('are about 50, and those unused for longest end for a new one', async () => {
+  it('are about 50, and a new session ends the sessions that have been unused for longest', async () => {
     const sessions = [];
     for (let i = 0; i < 110; i += 1) sessions.push(await enter(user, 'é'.repeat(200)));
 
@@ -156,7 +156,7 @@ describe('The sessions of a user', () => {
     expect(Number(expires_at)).toBeGreaterThan(Date.now() / 1000);
   });
 
-  it('that were all ended leave the item when the next one begins, and that one with its user', async () => {
+  it('leave the item once all were ended and another begins, and the item is deleted with its user', async () => {
     const before = [await enter(), await enter()];
     await raiseSessionEpoch(user.id);
     const fresh = await enter({ ...user, session_epoch: 1 });
@@ -187,7 +187,7 @@ describe('The sessions of a user', () => {
     expect(listed.map(({ id }) => id)).toEqual(newestFirst);
   });
 
-  it('that begin with what was read before all were ended open nothing', async () => {
+  it('allow nothing if they begin with a user who was read before all sessions were ended', async () => {
     await raiseSessionEpoch(user.id);
 
     expect(await stateOf(await enter())).toBe(invalid);

@@ -11,7 +11,7 @@ import { newUser } from '../../../support/reset-items.ts';
 vi.stubEnv('EMAIL_VERIFICATION', 'on');
 afterAll(() => void vi.unstubAllEnvs());
 
-it('A link is void once another address is asked for, also when that is withdrawn', async () => {
+it('A link is void once another address is asked for, and stays void when that request is withdrawn', async () => {
   const user = await newUser();
   const token = await makeLinkToken({ kind: 'address', user, email: user.email });
   expect((await readAddressLink(token)).email).toBe(user.email);
