@@ -41,7 +41,7 @@ const sealedTrail = async (files: number) => {
 };
 
 describe('A trail in a bucket, signed by a key of KMS', () => {
-  it('is intact when nobody touched it, over any number of pages of a list', async () => {
+  it('is intact if nobody has changed it, however many pages its list of files has', async () => {
     const { verify } = await sealedTrail(9);
 
     const { findings, files } = await verify();
@@ -50,7 +50,7 @@ describe('A trail in a bucket, signed by a key of KMS', () => {
     expect(signer.publicKey.equals(aws.publicKey)).toBe(true);
   });
 
-  it('is written once: each put says so, and the second of a name is refused', async () => {
+  it('has each file written only once: a second put under the same name is refused', async () => {
     await sealedTrail(2);
 
     const isNew = await archive.create(fileName(2), Buffer.from('x'));
@@ -61,7 +61,7 @@ describe('A trail in a bucket, signed by a key of KMS', () => {
     expect([...aws.objects.values()].map(({ length }) => length)).toEqual([1, 1]);
   });
 
-  it('goes on behind marks of deletion on its newest files and junk under the next names', async () => {
+  it('continues behind delete markers on its newest files and junk under the next names', async () => {
     const { run, verify } = await sealedTrail(12);
     for (let number = 3; number <= 12; number += 1) aws.overwrite(keyOf(number));
     for (let number = 13; number <= 32; number += 1) aws.overwrite(keyOf(number), Buffer.from('x'));
@@ -79,7 +79,7 @@ describe('A trail in a bucket, signed by a key of KMS', () => {
     expect(entries).toBe(14);
   });
 
-  it('is sealed with a file of several MB although the first attempt of each request fails', async () => {
+  it('takes a file of several MB although the first attempt of each request fails', async () => {
     const { verify } = await sealedTrail(1);
     const content = randomBytes(3 * 2 ** 20);
     aws.impose('reset', 'firstAttempt');
@@ -89,7 +89,7 @@ describe('A trail in a bucket, signed by a key of KMS', () => {
     expect((await verify()).findings).toHaveLength(1);
   });
 
-  it('seals on where an object is encrypted by a key that only its writer has', async () => {
+  it('continues behind an object that is encrypted with a key of its writer', async () => {
     const { run } = await sealedTrail(1);
     aws.overwrite(keyOf(2), Buffer.from('x'));
     aws.encrypt(keyOf(2));
@@ -97,7 +97,7 @@ describe('A trail in a bucket, signed by a key of KMS', () => {
     expect(await run()).toMatchObject({ number: 3 });
   });
 
-  it('is sealed and verified although each response is slow', async () => {
+  it('can be sealed and verified although each response is slow', async () => {
     const { run, verify } = await sealedTrail(2);
     aws.impose('slow');
 
@@ -105,7 +105,7 @@ describe('A trail in a bucket, signed by a key of KMS', () => {
     expect(await verify()).toMatchObject({ findings: [], entries: 3 });
   });
 
-  it('has no file where there is none, or nothing but a mark of deletion', async () => {
+  it('has no file under a name that has no object or only a delete marker', async () => {
     await sealedTrail(1);
     aws.overwrite(keyOf(2));
 
@@ -118,7 +118,7 @@ describe('A trail in a bucket, signed by a key of KMS', () => {
     expect(await archive.read(fileName(1), 10_000, 10_001)).toBeUndefined();
   });
 
-  it('has no file any more whose first version has left since it was listed', async () => {
+  it('no longer has a file whose first version has been deleted since it was listed', async () => {
     await sealedTrail(2);
     expect(await Readable.from(archive.list()).toArray()).toHaveLength(2);
     aws.objects.clear();
@@ -128,7 +128,7 @@ describe('A trail in a bucket, signed by a key of KMS', () => {
     expect(await archive.read(fileName(2), 0, 9)).toBeUndefined();
   });
 
-  it('is read by ranges, as far as a file goes', async () => {
+  it('is read by ranges, up to the end of a file', async () => {
     await archive.create(fileName(1), Buffer.from('0123456789'));
     const read = async (start: number, end: number) =>
       String(await archive.read(fileName(1), start, end));
@@ -137,14 +137,14 @@ describe('A trail in a bucket, signed by a key of KMS', () => {
     expect(await read(8, 99)).toBe('89');
   });
 
-  it('misses no file that S3 fails to read', async () => {
+  it('does not treat a file that S3 fails to read as missing', async () => {
     await sealedTrail(1);
     aws.impose('internal error');
 
     await expect(archive.read(fileName(1), 0, 9)).rejects.toThrow();
   });
 
-  it('is read by first versions when its entries are exported', async () => {
+  it('is exported from the first versions of its files', async () => {
     await sealedTrail(4);
     for (const key of aws.objects.keys()) aws.overwrite(key, Buffer.from('{}'));
     const found: unknown[] = [];

@@ -7,7 +7,7 @@ import { useOwnTables } from '../../support/own-tables.ts';
 
 await useOwnTables();
 
-it('One mark asks for a check until it is removed, by whoever has read it', async () => {
+it('A mark asks for a check until a run that has read this mark removes it', async () => {
   expect(await asked.read()).toBeUndefined();
 
   expect([await asked.leave(), await asked.leave()]).toEqual([true, false]);
@@ -22,7 +22,7 @@ it('One mark asks for a check until it is removed, by whoever has read it', asyn
 });
 
 it.each([5, null, { a: 'b' }, undefined])(
-  'A mark of %j, which this service did not write, asks for one check too',
+  'A mark of %j, written by somebody else than the service, asks for one check too',
   async (mark) => {
     const Item = { pk: 'audit-seal-check', ...(mark === undefined ? {} : { mark }) };
     await send(new PutCommand({ TableName: config.usersTable, Item }));

@@ -75,8 +75,8 @@ const numbersIn = (check: SignedHeader['check'] | undefined): readonly number[] 
   return Array.from({ length: last - first + 1 }, (_, i) => first + i);
 };
 
-describe('The sealer’s own check', () => {
-  it('comes in the second run and then each hour, and its outcome stands in each header after it', async () => {
+describe('The check by the sealer', () => {
+  it('is made in the second run and then each hour, and all later headers have its outcome', async () => {
     const trail = makeTrail();
 
     const checks: (string | undefined)[] = [];
@@ -89,7 +89,7 @@ describe('The sealer’s own check', () => {
     expect(logged).toEqual([]);
   });
 
-  it('names within an hour what was done to an entry, and the name stands in the headers that follow', async () => {
+  it('names a changed entry within an hour, and the headers that follow name it too', async () => {
     const trail = await makeDays(2);
     await runAfter(trail, 1);
     const id = changeEntry(trail, -2);
@@ -101,7 +101,7 @@ describe('The sealer’s own check', () => {
     expect((await runAfter(trail, 0.1))?.check?.named).toEqual(newest?.check?.named);
   });
 
-  it('counts each finding once where all files are of the last two days', async () => {
+  it('counts each finding once if all files are from the last two days', async () => {
     const trail = makeTrail();
     await runAfter(trail, 12);
     changeEntry(trail, 0);
@@ -112,7 +112,7 @@ describe('The sealer’s own check', () => {
     expect(logged).toMatchObject([{ faults: 1 }]);
   });
 
-  it('takes the whole archive in thirty days, part by part', async () => {
+  it('covers the whole archive within thirty days, part by part', async () => {
     const trail = await makeDays(20);
     const seen = new Set<number>();
 
@@ -128,7 +128,7 @@ describe('The sealer’s own check', () => {
     expect((await trail.verify()).findings).toEqual([]);
   });
 
-  it('tells within a day what was done to an entry of yesterday, and the header keeps when', async () => {
+  it('reports a changed entry of yesterday within a day, and the header keeps the time of the report', async () => {
     const trail = await makeDays(5);
     const id = changeEntry(trail, -2);
 
@@ -143,7 +143,7 @@ describe('The sealer’s own check', () => {
     expect(later?.check?.found).not.toBeNull();
   });
 
-  it('tells within thirty days what was done to an old entry', async () => {
+  it('reports a changed old entry within thirty days', async () => {
     const trail = await makeDays(20);
     const id = changeEntry(trail, 3);
 
@@ -157,7 +157,7 @@ describe('The sealer’s own check', () => {
     });
   });
 
-  it('lets a finding stand while what it is about is checked again, and for no longer', async () => {
+  it('keeps a finding until the changed entry is checked again and found right', async () => {
     const trail = await makeDays(5);
     const id = Number(changeEntry(trail, 3));
     const isNamed = async () => ((await runAfter(trail, 24))?.check?.named ?? []).length === 1;
@@ -171,7 +171,7 @@ describe('The sealer’s own check', () => {
     expect(check).toMatchObject({ findings: 0, named: [], found: expect.any(String) });
   });
 
-  it('drops entries found as inserted after a clock was set back, once they are sealed, as a verification does', async () => {
+  it('drops entries that were found inserted only because a clock was set back, once they are sealed', async () => {
     const trail = makeTrail();
     for (let run = 0; run < 3; run += 1) await runAfter(trail, 0.5);
     trail.now += 2 * hour;
@@ -206,7 +206,7 @@ describe('The sealer’s own check', () => {
     ['a missing file', 'missing', ({ archive }) => swap(archive.files, 1)],
     ['an inserted entry', 'inserted', insert],
   ] as const satisfies readonly [string, string, (trail: TestTrail) => () => unknown][])(
-    'drops in the next check what it has found and somebody has put right: %s',
+    'drops a finding in the next check once its cause is repaired: %s',
     async (_, kind, doHarm) => {
       const trail = await makeDays(1);
       await runAfter(trail, 1);
@@ -224,7 +224,7 @@ describe('The sealer’s own check', () => {
     },
   );
 
-  it('names ten findings at most, counts all, and says them once while they stay the same', async () => {
+  it('names at most ten findings, counts all of them, and logs the same findings only once', async () => {
     const trail = await makeDays(2);
     const ids = [...trail.source.items.keys()];
     trail.source.items.delete(ids[3] ?? 0);
@@ -242,7 +242,7 @@ describe('The sealer’s own check', () => {
     expect(logged.at(-1)).toMatchObject({ faults: 21 });
   });
 
-  it('tells another finding while one stands that was told', async () => {
+  it('reports a new finding while an earlier reported finding still holds', async () => {
     const trail = await makeDays(2);
     const one = changeEntry(trail, -2);
     await runAfter(trail, 1);
@@ -254,7 +254,7 @@ describe('The sealer’s own check', () => {
     expect(logged.map(({ faults }) => faults)).toEqual([1, 2]);
   });
 
-  it('names whatever an id is, so that nothing in an item stops the sealer', async () => {
+  it('names any id whatever it contains, so that no item can stop the sealer', async () => {
     const trail = await makeDays(2);
     const id = { S: '\ud800"\n'.repeat(1000) };
     trail.source.items.set(-1, { ...trail.source.items.get(Number(changeEntry(trail, 1))), id });
@@ -266,7 +266,7 @@ describe('The sealer’s own check', () => {
     );
   });
 
-  it('says what it covered, and how many entries were sealed since', async () => {
+  it('records what it covered, and how many entries have been sealed since', async () => {
     const trail = await makeDays(10);
 
     const checked = await runAfter(trail, 1);
@@ -285,7 +285,7 @@ describe('The sealer’s own check', () => {
     expect(later?.check).toEqual({ ...checked?.check, later: 2 });
   });
 
-  it('comes each day where two days have more than 20,000 entries', async () => {
+  it('is made once a day if two days have more than 20,000 entries', async () => {
     const trail = makeTrail();
     for (let entry = 0; entry < 20_000; entry += 1) trail.add({}, trail.now - entry);
     await runAfter(trail, 1);
@@ -300,7 +300,7 @@ describe('The sealer’s own check', () => {
     expect(next).toEqual([...Array(23).fill(false), true]);
   });
 
-  it('comes again although a clock was ahead when it came last', async () => {
+  it('is made again although a clock was ahead at the last check', async () => {
     const trail = await makeDays(2);
     trail.now += 400 * day;
     await runAfter(trail, 1);
@@ -310,7 +310,7 @@ describe('The sealer’s own check', () => {
     expect((await runAfter(trail, 1))?.check?.named).toMatchObject([{ subject: id }]);
   });
 
-  it('comes after sealing, and again in the next run when it failed', async () => {
+  it('is made after sealing, and again in the next run if it failed', async () => {
     const trail = await makeDays(3);
     const { byIds } = trail.source;
     const fail = async () => {
@@ -327,7 +327,7 @@ describe('The sealer’s own check', () => {
     expect((await runAfter(trail, 0.1))?.check).toMatchObject({ findings: 1 });
   });
 
-  it('ends in time, and goes on from there the next day', async () => {
+  it('ends in time, and continues from its end the next day', async () => {
     const trail = await makeDays(40);
     await runAfter(trail, 12);
     let left = 200_000;
@@ -350,7 +350,7 @@ describe('The sealer’s own check', () => {
 });
 
 describe('A run of the sealer', () => {
-  it('tells at once of files behind the newest one that are none', async () => {
+  it('reports at once junk under the names behind the newest file', async () => {
     const trail = await makeDays(1);
     const next = headersOf(trail).length + 1;
     trail.archive.files.set(fileName(next), Buffer.from('junk'));
@@ -365,7 +365,7 @@ describe('A run of the sealer', () => {
     ]);
   });
 
-  it('tells at once that the newest file that was shown is gone, and goes on', async () => {
+  it('reports at once that the newest file which it has shown is missing, and continues', async () => {
     let line = '';
     const shown = {
       write: async (written: string) => {
@@ -395,7 +395,7 @@ describe('A run of the sealer', () => {
     );
   });
 
-  it('checks where somebody asks for it, and removes the mark once the outcome is in a header', async () => {
+  it('checks if somebody asks for it, and removes the mark once the outcome is in a header', async () => {
     let mark: string | undefined = 'a';
     const remove = vi.fn(async (_: string) => {
       mark = undefined;
@@ -423,7 +423,7 @@ describe('A run of the sealer', () => {
     expect(remove.mock.calls).toEqual([['a'], ['b']]);
   });
 
-  it('shows the newest header, and does not fail where it cannot be shown or read', async () => {
+  it('shows the newest header, and does not fail if a header cannot be shown or read', async () => {
     const lines: string[] = [];
     const trail = makeTrail();
     const read = async () => undefined;
@@ -441,7 +441,7 @@ describe('A run of the sealer', () => {
     expect(new Set(failures)).toEqual(new Set(['audit-seal-not-shown', 'audit-check-not-read']));
   });
 
-  it('that failed because of the archive raises the alarm of the trail, otherwise that of the sealer', async () => {
+  it('that fails raises the alarm of the trail if the archive is the cause, or else the alarm of the sealer', async () => {
     const trail = await makeDays(1);
     for (let number = 5; number < 1010; number += 1) {
       trail.archive.files.set(fileName(number), Buffer.from('junk'));

@@ -44,7 +44,7 @@ const runIn = (folder: string, size: number) => {
   };
 };
 
-it('A disk without room for a file of the archive ends sealing, and nothing is lost', () => {
+it('A run on a disk without room for a file of the archive fails, and no entry is lost', () => {
   const folder = mkdtempSync(join(tmpdir(), 'disk-full-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const run = runIn(folder, entries);

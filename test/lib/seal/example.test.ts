@@ -10,7 +10,7 @@ const page = readFileSync('lib/seal/README.md', 'utf8');
 const [, example = ''] = page.split('\n## Example\n');
 const blocks = [...example.matchAll(/^```\n(.*?)\n```$/gms)].map(([, block = '']) => block);
 
-it('The example of the document is a trail that verifies, to the byte', async () => {
+it('The example in the document is, byte by byte, a trail that can be verified', async () => {
   const archive = memoryArchive();
   for (const block of blocks.slice(0, 2)) {
     const [name = '', header = '', base64 = '', ...lines] = block.split('\n');

@@ -34,13 +34,13 @@ const makeSparse = (path: string, size: number) => {
   truncateSync(path, size);
 };
 
-describe('In a folder', () => {
+describe('An archive in a folder', () => {
   it.each([
     ['a named pipe', (path: string) => execFileSync('mkfifo', [path])],
     ['a folder', (path: string) => mkdirSync(path)],
     ['a link to itself', (path: string) => symlinkSync(path, path)],
     ['a file of 3 GB', (path: string) => makeSparse(path, 3e9)],
-  ])('%s in place of the next file is none, and sealing goes past it', async (_, make) => {
+  ])('ignores %s in place of the next file, and sealing continues behind it', async (_, make) => {
     const folder = makeFolder();
     const trail = { ...makeTrail(), archive: folderArchive(folder) };
     await seal(trail, new Date(trail.now));
@@ -54,7 +54,7 @@ describe('In a folder', () => {
     expect(end.newest?.previous).not.toBeNull();
   });
 
-  it('a link to a file is none, although it leads to the same bytes', async () => {
+  it('does not read a link to a file, although it leads to the same bytes', async () => {
     const folder = makeFolder();
     writeFileSync(join(folder, 'a-file'), 'content');
     symlinkSync(join(folder, 'a-file'), join(folder, 'a-link'));
@@ -64,7 +64,7 @@ describe('In a folder', () => {
     });
   });
 
-  it('files lie that only the account of the service can read, under their names alone', async () => {
+  it('has only finished files, readable only by the account of the service', async () => {
     const folder = join(makeFolder(), 'archive', 'of-audit');
 
     await folderArchive(folder).create('a-file', Buffer.from('content'));
@@ -76,7 +76,7 @@ describe('In a folder', () => {
   });
 
   // Only Linux lists the files that a process has open.
-  it.runIf(process.platform === 'linux')('nothing stays open once a file is written', async () => {
+  it.runIf(process.platform === 'linux')('leaves no file open once it is written', async () => {
     const folder = makeFolder();
 
     await folderArchive(folder).create('a-file', Buffer.from('content'));
@@ -89,7 +89,7 @@ describe('In a folder', () => {
     expect(open.filter((path) => path.startsWith(folder))).toEqual([]);
   });
 
-  it('a file stays as it is when it is written again', async () => {
+  it('keeps a file as it is when the same name is written again', async () => {
     const folder = makeFolder();
     const archive = folderArchive(folder);
     await archive.create('a-file', Buffer.from('content'));
@@ -100,7 +100,7 @@ describe('In a folder', () => {
     expect(readFileSync(join(folder, 'a-file'), 'utf8')).toBe('content');
   });
 
-  it('nothing is left of a file that cannot lie under its name', async () => {
+  it('keeps nothing of a file that cannot get its name', async () => {
     const folder = makeFolder();
 
     const created = folderArchive(folder).create('no-folder/a-file', Buffer.from('content'));
@@ -109,7 +109,7 @@ describe('In a folder', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('names are listed in their order', async () => {
+  it('lists names in their order', async () => {
     const folder = makeFolder();
     for (const name of ['c', 'a', 'b']) writeFileSync(join(folder, name), '');
 
@@ -118,7 +118,7 @@ describe('In a folder', () => {
     expect(listed.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
   });
 
-  it('a range of a file is read, as far as the file goes', async () => {
+  it('returns a range of a file, up to the end of the file', async () => {
     const folder = makeFolder();
     writeFileSync(join(folder, 'a-file'), '0123456789');
 
@@ -130,7 +130,7 @@ describe('In a folder', () => {
     expect(await read(10, 99)).toBe('');
   });
 
-  it('is nothing as long as there is no folder, and a fault where that is something else', async () => {
+  it('is empty as long as its folder does not exist, and fails if something else has its path', async () => {
     const path = join(makeFolder(), 'archive');
     const list = () => Readable.from(folderArchive(path).list()).toArray();
 
@@ -145,7 +145,7 @@ describe('In a folder', () => {
     });
   });
 
-  it('nothing is taken away but what was not finished', async () => {
+  it('removes only unfinished files', async () => {
     const folder = makeFolder();
     for (const name of ['a-file', 'left.unfinished']) writeFileSync(join(folder, name), '');
     mkdirSync(join(folder, 'folder.unfinished', 'within'), { recursive: true });

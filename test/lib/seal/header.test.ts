@@ -48,13 +48,13 @@ const signed = await signHeader(header, signer);
 const [, signature = ''] = /"signature":"(.*)"/.exec(signed.line) ?? [];
 
 describe('The header of a file', () => {
-  it('is one line and, as its last member, the signature of the SHA-256 of the rest', () => {
+  it('is one line whose last member is the signature of the SHA-256 of all other members', () => {
     expect(signed.line).toBe(`${JSON.stringify({ ...header, signature })}\n`);
     const digest = createHash('sha256').update(JSON.stringify(header)).digest();
     expect(verify(null, digest, publicKey, Buffer.from(signature, 'hex'))).toBe(true);
   });
 
-  it('is read with its line and the hash of that', () => {
+  it('is returned with its line and the hash of this line', () => {
     const hash = createHash('sha256').update(signed.line).digest('hex');
 
     expect(readHeader(Buffer.from(signed.line), publicKey)).toEqual({
@@ -64,7 +64,7 @@ describe('The header of a file', () => {
     });
   });
 
-  it('is of another key where that signed it, and says which', () => {
+  it('counts as unsigned if another key has signed it, and the other key is named', () => {
     const other = localSigner(makeKey()).publicKey;
 
     expect(readHeader(Buffer.from(signed.line), other)).toEqual({
@@ -75,25 +75,25 @@ describe('The header of a file', () => {
 
   it.each([
     ['an interval of 10⁹', { interval: 1e9 }],
-    ['a format of before', { format: 2 }],
+    ['an earlier format', { format: 2 }],
     ['a time of another form', { at: '2026-11-22T12:00:00Z' }],
     ['a time of a longer form', { at: '+010000-01-01T00:00:00.000Z' }],
-    ['a number of no file', { number: 0 }],
-    ['a member more', { more: 1 }],
+    ['a number that no file has', { number: 0 }],
+    ['an additional member', { more: 1 }],
     ['more than 16,384 bytes', { from: 'x'.repeat(16_384) }],
-  ])('is not made with %s, as it could not be read', async (_, changes) => {
+  ])('is not made with %s, because it could not be read again', async (_, changes) => {
     await expect(signHeader({ ...header, ...changes } as Header, signer)).rejects.toThrow(
       'could not be read again: it is foreign',
     );
   });
 
-  it('is not made where the signature is not by the key', async () => {
+  it('is not made if the signature is not by the key', async () => {
     const other = localSigner(makeKey());
 
     await expect(signHeader(header, { ...other, publicKey })).rejects.toThrow('it is unsigned');
   });
 
-  it('may name any key of an index, with what JSON has of line ends', async () => {
+  it('may name any key of an index, even one with line ends', async () => {
     const key = '2026-11-22T12:00:00.000Z\u2028\u2029\r\n';
 
     const made = await signHeader({ ...header, from: key, until: key }, signer);
@@ -101,7 +101,7 @@ describe('The header of a file', () => {
     expect(made).toMatchObject({ from: key, until: key });
   });
 
-  it('has room for the longest keys of an index and ten findings, whatever they hold', async () => {
+  it('has room for the longest keys of an index and ten findings, whatever they contain', async () => {
     const key = '\ud800'.repeat(1024);
     const at = '2026-11-22T11:00:00.000Z';
     const named = Array(maxNamed).fill({ kind: 'inserted', subject: '"'.repeat(64), at });
@@ -123,7 +123,7 @@ it.each([
 });
 
 it.each(['public-key.pem', '1.ndjson.gz', 'x9999999998.ndjson.gz', '9999999998.ndjson.gz.bak'])(
-  '%s is the name of no file',
+  'No file of the archive has the name %s',
   (name) => {
     expect(numberOf(name)).toBeUndefined();
   },
@@ -136,7 +136,7 @@ it.each([
   ['no time', 60, ''],
   ['', 60, ''],
 ])(
-  'A run that goes on at %j, with an interval of %i seconds, looks from %j',
+  'A run that continues from %j, with an interval of %i seconds, looks for entries from %j',
   (from, interval, look) => {
     expect(lookFrom(from, interval)).toBe(look);
   },
@@ -147,7 +147,7 @@ it.each([
   [60, 60_000],
   [3600, 60_000],
 ])(
-  'A run leaves what is new to the next one, with an interval of %i seconds for %i ms',
+  'A run with an interval of %i seconds leaves the entries of the last %i ms to the next run',
   (interval, ms) => {
     expect(graceOf(interval)).toBe(ms);
   },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Item, idText, lineOf, readLine, replayedBy } from '../../../lib/seal/line.ts';
 
 describe('The line of an entry', () => {
-  it('has every attribute of the item in the order of its name, those of indexes too', () => {
+  it('has all attributes of the item in the order of their names, even the attributes of indexes', () => {
     const item: Item = {
       write_id: 'w',
       shard: '1',
@@ -43,11 +43,11 @@ describe('The line of an entry', () => {
   it.each([
     '{"id":7,"a":1}', '{"id":7.5}', '{"id":7,"id":7}', '{"id": 7}', 'null', '7', '', '{"id":-0}',
     '{"a":1}',
-  ])('is not read when it is written otherwise: %s', (line) => {
+  ])('is not read if it is written in another way: %s', (line) => {
     expect(() => readLine(line)).toThrow(SyntaxError);
   });
 
-  it('has objects and lists within each other, a hundred with itself', () => {
+  it('may have a hundred levels of objects and lists, with its own object', () => {
     const nested = (depth: number) => `{"id":7,"x":${'['.repeat(depth)}${']'.repeat(depth)}}`;
 
     expect(lineOf(readLine(nested(99)))).toBe(nested(99));
@@ -59,7 +59,7 @@ it.each([
   [7, '7'],
   ['7', '"7"'],
   [{ N: '1.5' }, '{"N":"1.5"}'],
-])('The id %j of an entry is told as %s', (id, text) => {
+])('The id %j of an entry is reported as %s', (id, text) => {
   expect(idText(id)).toBe(text);
 });
 
@@ -70,7 +70,7 @@ describe('The entries that an entry lists as replayed', () => {
     details: JSON.stringify({ written: 1, entries }),
   });
 
-  it('are those of a replay, a thousand at most', () => {
+  it('are the entries of a replay, at most a thousand', () => {
     const many = Array.from({ length: 1001 }, (_, id) => id);
 
     expect(replayedBy(listing([1, 22, 3]))).toEqual(['1', '22', '3']);
@@ -80,11 +80,11 @@ describe('The entries that an entry lists as replayed', () => {
   it.each([
     ['another action', { ...listing([1]), action: 'UPDATE' }],
     ['another resource', { ...listing([1]), resource: 'users' }],
-    ['details that are no text', { ...replay, details: { entries: [1] } }],
+    ['details that are not a text', { ...replay, details: { entries: [1] } }],
     ['a list within a text', listing('"entries":[1]')],
-    ['a list of other things', listing([1.5, -1, '2', 1e20])],
+    ['a list of values that are not ids', listing([1.5, -1, '2', 1e20])],
     ['an empty list', listing([])],
-  ])('are none of an entry with %s', (_, item) => {
+  ])('do not exist for an entry with %s', (_, item) => {
     expect(replayedBy(item)).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ const { users } = await useOwnTables();
 const trail = makeTrail();
 const { publicKey } = trail.signer;
 
-it('The newest header is shown as it was signed, and nothing that the key has not signed', async () => {
+it('The newest header is shown as it was signed, and a header that the key has not signed is not shown', async () => {
   expect(await shownHeader.read(publicKey)).toBeUndefined();
 
   await shownHeader.write((await trail.seal()).line);

@@ -45,7 +45,7 @@ const found = async (trail: TestTrail) =>
   (await trail.verify()).findings.map(({ kind, subject }) => `${kind} ${subject}`);
 
 describe('A replay of the archive', () => {
-  it('writes the entries that the table has lost, byte for byte, and the trail is intact', async () => {
+  it('writes the entries that the table has lost byte by byte, so that the trail is intact', async () => {
     const { trail, lost, restored } = await restoredTrail(6, 3);
     expect(await found(trail)).toHaveLength(3);
 
@@ -60,7 +60,7 @@ describe('A replay of the archive', () => {
     expect(await found(trail)).toEqual([]);
   });
 
-  it('can be interrupted, and done again', async () => {
+  it('can be interrupted and repeated', async () => {
     const { trail, restored } = await restoredTrail(6, 2);
     trail.archive.crash({ at: 8, done: false });
 
@@ -72,7 +72,7 @@ describe('A replay of the archive', () => {
     expect(await found(trail)).toEqual([]);
   });
 
-  it('leaves what was missing before the restore, and what differs, as findings', async () => {
+  it('leaves entries that were missing or changed before the restore as findings', async () => {
     const { trail, ids, lost, restored } = await restoredTrail(6, 3);
     const [deleted = 0, , , changed = 0] = ids;
     trail.source.items.delete(deleted);
@@ -106,7 +106,7 @@ describe('A replay of the archive', () => {
     expect(findings, 'of a part of the archive').toEqual([]);
   });
 
-  it('names a file that it cannot read, and an entry that the table cannot hold, and goes on', async () => {
+  it('names files that it cannot read and entries that the table cannot store, and continues', async () => {
     const { trail, ids, restored } = await restoredTrail(6, 2);
     const [junk, altered] = [fileName(4), fileName(5)];
     trail.archive.files.set(junk, Buffer.from('x'));

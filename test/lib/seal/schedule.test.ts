@@ -21,19 +21,19 @@ const checkOf = (minutes: number, [entries, later]: readonly [number, number]): 
 const few = [19_000, 1000] as const;
 const many = [19_000, 1001] as const;
 
-describe('A check is due and is recent', () => {
+describe('A check', () => {
   // biome-ignore format: a table
   it.each([
-    ['an hour after the last one, less two runs', 300, few, 50, true, true],
-    ['and not before', 300, few, 49, false, true],
-    ['and is not recent after an hour', 300, few, 60, true, false],
-    ['a day after the last one where there are more than 20,000 entries', 300, many, 1430, true, true],
-    ['and not before that', 300, many, 1429, false, true],
-    ['and is not recent after a day', 300, many, 1440, true, false],
-    ['in each run where these are rare', 3600, few, 0, true, true],
-    ['in each run, and is recent while sealing keeps up', 3600, few, 180, true, true],
-    ['in each run, and is not recent where sealing does not keep up', 3600, few, 181, true, false],
-    ['whenever its time is ahead', 300, few, -50, true, true],
+    ['is due an hour after the last check, less two runs, and the last check is recent', 300, few, 50, true, true],
+    ['is not due before an hour, less two runs, has passed', 300, few, 49, false, true],
+    ['is due and not recent after an hour', 300, few, 60, true, false],
+    ['is due a day after the last check, less two runs, for more than 20,000 entries', 300, many, 1430, true, true],
+    ['is not due before a day, less two runs, for more than 20,000 entries', 300, many, 1429, false, true],
+    ['is due and not recent after a day for more than 20,000 entries', 300, many, 1440, true, false],
+    ['is due in each run if runs are rare', 3600, few, 0, true, true],
+    ['is due in each run, and recent while sealing keeps up', 3600, few, 180, true, true],
+    ['is due in each run, and not recent if sealing does not keep up', 3600, few, 181, true, false],
+    ['is due if the time of the last check is ahead', 300, few, -50, true, true],
   ] as const)('%s', (_, interval, counts, minutes, isDue, recent) => {
     const last = checkOf(minutes, counts);
 
@@ -42,12 +42,12 @@ describe('A check is due and is recent', () => {
     if (minutes >= 0) expect(nextCheck(last, interval) <= now.getTime()).toBe(isDue);
   });
 
-  it('where there was none', () => {
+  it('is due if there has been no check', () => {
     expect(isCheckDue(null, 300, now)).toBe(true);
     expect(isPartDue(null, 300, now)).toBe(true);
   });
 
-  it('of the next part of the archive, once a day', () => {
+  it('of the next part of the archive is due once a day', () => {
     const part = (minutes: number) => ({ at: minutesAgo(minutes), first: 1, last: 8 });
 
     const due = [1429, 1430, -1430].map((minutes) => isPartDue(part(minutes), 300, now));

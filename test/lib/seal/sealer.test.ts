@@ -31,7 +31,7 @@ const junk = ({ archive }: TestTrail, ...numbers: readonly number[]) => {
 };
 
 describe('A run of the sealer', () => {
-  it('writes a file although nothing is there to seal, from which the next one goes on', async () => {
+  it('writes a file even without entries to seal, and the next run continues from this file', async () => {
     const trail = makeTrail();
 
     await trail.seal();
@@ -50,7 +50,7 @@ describe('A run of the sealer', () => {
     expect(two?.previous).toBe(one?.hash);
   });
 
-  it('leaves the newest entries to the next one', async () => {
+  it('leaves the newest entries to the next run', async () => {
     const trail = makeTrail();
     trail.add();
 
@@ -60,7 +60,7 @@ describe('A run of the sealer', () => {
     expect(counts(trail)).toEqual([0, 1]);
   });
 
-  it('seals all of a table that has entries, of any age, in files of a size', async () => {
+  it('seals all entries of a table at first, whatever their age, in files of limited size', async () => {
     const trail = Object.assign(makeTrail(), { size: 4 });
     for (let age = 0; age < 10; age += 1) trail.add({}, trail.now - age * 400 * 24 * hour - minute);
 
@@ -82,7 +82,7 @@ describe('A run of the sealer', () => {
     expect(counts(trail)).toEqual([80, 10]);
   });
 
-  it('seals what the index shows late, once', async () => {
+  it('seals entries that the index shows late, and seals them once', async () => {
     const trail = makeTrail();
     trail.source.lagging.set(trail.add(), trail.now + 9 * minute);
 
@@ -92,7 +92,7 @@ describe('A run of the sealer', () => {
     await expectSound(trail);
   });
 
-  it('ends no file before it begins, also where late entries fill several', async () => {
+  it('lets no file end before it begins, even if late entries fill several files', async () => {
     const trail = Object.assign(makeTrail(), { size: 1 });
     for (let late = 0; late < 3; late += 1) {
       trail.source.lagging.set(trail.add(), trail.now + 7 * minute);
@@ -105,7 +105,7 @@ describe('A run of the sealer', () => {
     await expectSound(trail);
   });
 
-  it('seals after 26 hours without a run what came meanwhile, once', async () => {
+  it('seals all entries of 26 hours without a run, and seals them once', async () => {
     const trail = await makeFive();
     for (let entry = 0; entry < 26; entry += 1) trail.add({}, trail.now + entry * hour);
 
@@ -115,7 +115,7 @@ describe('A run of the sealer', () => {
     await expectSound(trail);
   });
 
-  it('seals what a replay lists, however old it is, once', async () => {
+  it('seals the entries that a replay lists, however old they are, and seals them once', async () => {
     const trail = await makeFive();
     trail.replay([trail.now - 90 * 24 * hour, trail.now - hour]);
 
@@ -125,7 +125,7 @@ describe('A run of the sealer', () => {
     await expectSound(trail);
   });
 
-  it('goes past what a replay lists and is not there', async () => {
+  it('ignores entries that a replay lists but that do not exist', async () => {
     const trail = makeTrail();
     trail.add({ action: 'CREATE', resource: 'audit-logs', details: { entries: [1, 2, 3] } });
 
@@ -134,7 +134,7 @@ describe('A run of the sealer', () => {
     expect(counts(trail)).toEqual([1]);
   });
 
-  it('may end after each file, and the next one goes on', async () => {
+  it('may end after any file, and the next run continues', async () => {
     const trail = Object.assign(makeTrail(), { size: 2 });
     for (let entry = 0; entry < 5; entry += 1) trail.add();
     const isOver = () => true;
@@ -149,7 +149,7 @@ describe('A run of the sealer', () => {
     expect(counts(trail)).toEqual([2, 2, 1]);
   });
 
-  it('does not stop at entries of one key, however many they are', async () => {
+  it('does not stop at entries with the same key, however many they are', async () => {
     const trail = Object.assign(makeTrail(), { size: 3 });
     for (let entry = 0; entry < 20; entry += 1) {
       const id = trail.add();
@@ -170,7 +170,7 @@ describe('A run whose clock is wrong', () => {
     ['11 minutes ahead', 11 * minute],
     ['an hour behind', -hour],
     ['at the beginning of time', -60 * 365 * 24 * hour],
-  ])('keeps no later one from sealing each entry: %s', async (_, offset) => {
+  ])('does not keep later runs from sealing all entries: %s', async (_, offset) => {
     const trail = await makeFive();
 
     trail.add();
@@ -184,7 +184,7 @@ describe('A run whose clock is wrong', () => {
     await expectSound(trail);
   });
 
-  it('is stepped over as often as it happened', async () => {
+  it('is ignored by the next run, however often it has happened', async () => {
     const trail = await makeFive();
     for (let run = 1; run < 6; run += 1) await seal(trail, new Date(trail.now + run * hour));
 
@@ -195,8 +195,8 @@ describe('A run whose clock is wrong', () => {
 });
 
 // test/properties/audit-seal.test.ts tests that sealers that run at the same time leave a sound chain.
-describe('Two sealers at once', () => {
-  it('of which one always loses end with Contention', async () => {
+describe('A sealer', () => {
+  it('that always loses against another sealer ends with Contention', async () => {
     const trail = makeTrail();
     const create = vi.fn(async () => false);
 
@@ -207,13 +207,13 @@ describe('Two sealers at once', () => {
   });
 });
 
-describe('A file whose name is taken', () => {
+describe('A file name that is taken', () => {
   it.each([
     ['junk under the next name', [6], 7],
     ['junk under the next hundred names', Array.from({ length: 100 }, (_, i) => 6 + i), 106],
-    ['junk under a name of the future', [9_999_999_999], 6],
-    ['junk further on', [8, 9], 6],
-  ])('is followed by the next number that nobody has: %s', async (_, numbers, next) => {
+    ['junk under a later name', [9_999_999_999], 6],
+    ['junk behind the next name', [8, 9], 6],
+  ])('makes the run use the next free number: %s', async (_, numbers, next) => {
     const trail = await makeFive();
     junk(trail, ...numbers);
     trail.add();
@@ -227,7 +227,7 @@ describe('A file whose name is taken', () => {
     expect(entries).toBe(6);
   });
 
-  it('is taken too by a mark of deletion alone, and a file under such a mark is still the newest', async () => {
+  it('may have only a delete marker, and a file with such a marker can still be the newest', async () => {
     const trail = await makeFive();
     for (const number of [3, 4, 5, 6]) trail.archive.altered.add(fileName(number));
 
@@ -237,7 +237,7 @@ describe('A file whose name is taken', () => {
     expect(previous).toBe(headersOf(trail)[4]?.hash);
   });
 
-  it('is taken while the run writes, by junk: then the run begins again behind it', async () => {
+  it('by junk while the run writes makes the run begin again behind the junk', async () => {
     const trail = await makeFive();
     trail.add();
     let taken = false;
@@ -256,7 +256,7 @@ describe('A file whose name is taken', () => {
     expect(newest).toMatchObject({ number: 7, count: 1 });
   });
 
-  it('raises an alarm when a thousand files one after another are no files', async () => {
+  it('by junk a thousand times in a row raises an alarm', async () => {
     const trail = await makeFive();
     junk(trail, ...Array.from({ length: 1001 }, (_, i) => 6 + i));
 
@@ -264,7 +264,7 @@ describe('A file whose name is taken', () => {
     expect((await trail.verify()).findings).toMatchObject([{ kind: 'foreign', count: 1001 }]);
   });
 
-  it('is its own where the response to the write was lost', async () => {
+  it('by the run itself, because the response to its write was lost, counts as written', async () => {
     const trail = await makeFive();
     trail.add();
     const create: typeof trail.archive.create = async (name, content) => {
@@ -282,7 +282,7 @@ describe('A file whose name is taken', () => {
   });
 });
 
-it('What a file has that cannot be read is sealed again', async () => {
+it('The entries of a file that cannot be read are sealed again', async () => {
   const trail = await makeFive();
   const [, , , four] = headersOf(trail);
   trail.archive.files.set(fileName(4), memberOf(four?.line ?? ''));

@@ -41,7 +41,7 @@ const all = async (items: AsyncIterable<Item>): Promise<readonly Item[]> => {
 };
 
 describe('The entries of the audit table', () => {
-  it('of a time come oldest first, from it on and until another one', async () => {
+  it('between two times come oldest first, with the first time and without the second', async () => {
     const [from, until] = [timeOf(5).toISOString(), timeOf(30).toISOString()];
 
     const found = await all(auditEntries.between(from, until));
@@ -51,13 +51,13 @@ describe('The entries of the audit table', () => {
     expect(proxy.requests.length).toBeGreaterThan(8);
   });
 
-  it('come from the beginning where no time is given', async () => {
+  it('come from the beginning if no first time is given', async () => {
     const found = await all(auditEntries.between('', timeOf(3).toISOString()));
 
     expect(found).toHaveLength(3);
   });
 
-  it('all come, each once', async () => {
+  it('all come, and each of them once', async () => {
     const found = await all(auditEntries.all());
 
     expect(found.map(({ id }) => id).sort()).toEqual(entries.map(({ id }) => id).sort());
@@ -66,7 +66,7 @@ describe('The entries of the audit table', () => {
     for (const { content } of scans) expect(content).toContain('"ConsistentRead":true');
   });
 
-  it('have the line of what was written, however they are read', async () => {
+  it('have the line of the item that was written, however they are read', async () => {
     const [entry] = entries;
     const line = lineOf(toItem(entry ?? expect.unreachable(), { writeId: 'write-0' }));
     const first = ({ id }: Item) => id === entry?.id;
@@ -82,7 +82,7 @@ describe('The entries of the audit table', () => {
     }
   });
 
-  it('are read whatever stands in their place', async () => {
+  it('are read even if their attributes have other types', async () => {
     const id = 2 ** 52;
     const strange = {
       id,
@@ -104,7 +104,7 @@ describe('The entries of the audit table', () => {
     );
   });
 
-  it('are read with each digit of a number', async () => {
+  it('are read with all digits of a number', async () => {
     const id = 2 ** 52 + 2;
     const N = '1.0000000000000000000000000001';
     const Item = { id: { N: String(id) }, user_id: { N } };
@@ -116,7 +116,7 @@ describe('The entries of the audit table', () => {
     expect(found).toEqual({ id, user_id: { N } });
   });
 
-  it('are read with an attribute of whatever name, and their line tells that it is there', async () => {
+  it('are read with an attribute of any name, and their line has this attribute', async () => {
     const id = 2 ** 52 + 1;
     const odd = '"__proto__":{"S":"x"}';
     const Item = JSON.parse(`{"id":{"N":"${id}"},${odd},"deep":{"M":{${odd}}}}`);
@@ -130,7 +130,7 @@ describe('The entries of the audit table', () => {
     );
   });
 
-  it('come by their ids, each once, a hundred by a request; those that nobody has are left out', async () => {
+  it('come by their ids, each once and a hundred per request, and unknown ids are left out', async () => {
     const known = entries.map(({ id }) => id);
     const others = Array.from({ length: 110 }, (_, i) => 2 ** 40 + i);
 
@@ -144,7 +144,7 @@ describe('The entries of the audit table', () => {
     expect(await auditEntries.byIds([])).toEqual([]);
   });
 
-  it('are put back as they were sealed, unless one with the id is there', async () => {
+  it('are put back as they were sealed, unless an entry with the same id exists', async () => {
     const TableName = process.env.AUDIT_TABLE ?? '';
     const engine = engineClient(inject('engine'));
     const [id, key] = [2 ** 52 + 3, { id: 2 ** 52 + 3 }];
@@ -162,8 +162,8 @@ describe('The entries of the audit table', () => {
   });
 
   it.each([
-    ['a value that no attribute has', { id: 2 ** 52 + 4, note: true }],
-    ['more than DynamoDB takes', { id: 2 ** 52 + 4, note: 'x'.repeat(420_000) }],
+    ['a value that no attribute can have', { id: 2 ** 52 + 4, note: true }],
+    ['more than an item can store', { id: 2 ** 52 + 4, note: 'x'.repeat(420_000) }],
   ])('are not put back from a line with %s', async (_, item) => {
     await expect(putBack(item)).rejects.toThrow(SyntaxError);
   });

@@ -49,14 +49,11 @@ describe('A bucket of an earlier stack', () => {
       0,
       0,
     ],
-  ])(
-    'is used where its settings are the same: %s',
-    async (_, rules, lock, archiveDays, lockDays) => {
-      configure(rules, lock);
+  ])('is used if its settings are the same: %s', async (_, rules, lock, archiveDays, lockDays) => {
+    configure(rules, lock);
 
-      await expect(requireKeeping('trail', { archiveDays, lockDays })).resolves.toBeUndefined();
-    },
-  );
+    await expect(requireKeeping('trail', { archiveDays, lockDays })).resolves.toBeUndefined();
+  });
 
   it.each([
     [
@@ -68,7 +65,7 @@ describe('A bucket of an earlier stack', () => {
       'AUDIT_ARCHIVE_DAYS is 0, and the bucket of the archive has 400',
     ],
     [
-      'deletes them by a rule of all objects',
+      'deletes objects that are kept for ever by a rule for all objects',
       [rule(expiry(1), { prefix: '' })],
       undefined,
       0,
@@ -76,7 +73,7 @@ describe('A bucket of an earlier stack', () => {
       'AUDIT_ARCHIVE_DAYS is 0, and the bucket of the archive has 1',
     ],
     [
-      'deletes a part of them',
+      'deletes a part of the objects that are kept for ever',
       [rule(expiry(1), { prefix: 'audit-archive/00' })],
       undefined,
       0,
@@ -100,7 +97,7 @@ describe('A bucket of an earlier stack', () => {
       'AUDIT_ARCHIVE_DAYS is 400, and the bucket of the archive has 400 and 30',
     ],
     [
-      'keeps them for ever',
+      'keeps objects for ever that should be deleted',
       undefined,
       undefined,
       400,
@@ -108,7 +105,7 @@ describe('A bucket of an earlier stack', () => {
       'AUDIT_ARCHIVE_DAYS is 400, and the bucket of the archive has 0',
     ],
     [
-      'locks nothing',
+      'does not lock objects',
       undefined,
       undefined,
       0,
@@ -116,7 +113,7 @@ describe('A bucket of an earlier stack', () => {
       'AUDIT_LOCK_DAYS is 365, and the bucket of the archive has 0',
     ],
     [
-      'locks for longer',
+      'locks objects for longer',
       undefined,
       compliance('<Days>365</Days>'),
       0,
@@ -124,20 +121,20 @@ describe('A bucket of an earlier stack', () => {
       'AUDIT_LOCK_DAYS is 0, and the bucket of the archive has 365',
     ],
     [
-      'lets some undo the lock',
+      'lets some callers undo the lock',
       undefined,
       retention('<Mode>GOVERNANCE</Mode><Days>365</Days>'),
       0,
       365,
       'AUDIT_LOCK_DAYS is 365, and the bucket of the archive has governance',
     ],
-  ])('is refused where it %s', async (_, rules, lock, archiveDays, lockDays, message) => {
+  ])('is refused if it %s', async (_, rules, lock, archiveDays, lockDays, message) => {
     configure(rules, lock);
 
     await expect(requireKeeping('trail', { archiveDays, lockDays })).rejects.toThrow(message);
   });
 
-  it('gets no file while its settings are others, and the log says which', async () => {
+  it('gets no file while its settings differ, and the log says which settings', async () => {
     configure(undefined, undefined);
     const logged = vi.spyOn(console, 'error').mockReturnValue();
     const bucket = { AUDIT_ARCHIVE_BUCKET: 'trail', AUDIT_SEAL_KEY: 'key' };

@@ -21,7 +21,7 @@ const kinds = async (trail: TestTrail, part: Parameters<TestTrail['verify']>[0] 
 const runOf = (trail: TestTrail, number: number) => headersOf(trail)[number - 1]?.at ?? '';
 
 describe('Verification', () => {
-  it('counts files, entries once, and lines that came late', async () => {
+  it('counts the files, each entry once, and the lines that were sealed late', async () => {
     const { trail } = await sealedTrail(6);
     const late = trail.replay([trail.now - 60 * minute]);
     await trail.seal(2 * minute);
@@ -39,7 +39,7 @@ describe('Verification', () => {
     });
   });
 
-  it('says since when entries wait, by the replay that lists them where one does', async () => {
+  it('reports since when entries wait, for replayed entries since their replay', async () => {
     const { trail } = await sealedTrail(3);
     trail.now += 20 * minute;
     const since = iso(trail.now);
@@ -59,7 +59,7 @@ describe('Verification', () => {
     expect(await trail.verify()).toMatchObject({ files: 0, newest: undefined, waiting: 1 });
   });
 
-  it('of the archive alone says nothing of entries but that they were sealed with two contents', async () => {
+  it('of the archive alone judges entries only if they are sealed with two contents', async () => {
     const { trail, ids } = await sealedTrail(4);
     const { archive, signer, now } = trail;
     trail.source.items.clear();
@@ -80,7 +80,7 @@ describe('Verification', () => {
     });
   });
 
-  it('tells of an altered file once, and counts its entries', async () => {
+  it('reports altered files in a row as one finding, and counts their entries as unproven', async () => {
     const { trail } = await sealedTrail(8);
     await trail.seal(20 * minute);
     for (const number of [3, 4, 5]) {
@@ -93,7 +93,7 @@ describe('Verification', () => {
     expect(await trail.verify()).toMatchObject({ unproven: 3, entries: 5, files: 9, findings });
   });
 
-  it('tells of junk under several names one after another once, by a hash of all of it', async () => {
+  it('reports junk under several names in a row as one finding with one hash', async () => {
     const hashesOf = async (...junk: readonly string[]) => {
       const { trail } = await sealedTrail(2);
       for (const [i, text] of junk.entries()) {
@@ -108,7 +108,7 @@ describe('Verification', () => {
     expect(other).not.toEqual(one);
   });
 
-  it('counts what may have been in a file that is not there, and tells what cannot have been', async () => {
+  it('counts entries that may have been in a missing file, and reports only the others as inserted', async () => {
     const { trail } = await sealedTrail(8);
     await trail.seal(20 * minute);
     trail.archive.files.delete(fileName(3));
@@ -120,7 +120,7 @@ describe('Verification', () => {
     expect(await trail.verify()).toMatchObject({ unproven: 3 });
   });
 
-  it('shows an entry as it was sealed and as it is, with a hash of what is there', async () => {
+  it('shows an entry as it was sealed and as it is, with a hash of the present item', async () => {
     const { trail, ids } = await sealedTrail(3);
     const [changed = 0, deleted = 0] = ids;
     trail.source.items.set(changed, { ...trail.source.items.get(changed), result: 'x' });
@@ -140,7 +140,7 @@ describe('Verification', () => {
     ]);
   });
 
-  it('tells of a deleted entry though its file is gone when the line is read again', async () => {
+  it('reports a deleted entry although its file is missing when its line is read again', async () => {
     const { trail, ids } = await sealedTrail(2);
     trail.source.items.delete(Number(ids[0]));
     const seen = () => trail.archive.files.delete(fileName(1));
@@ -151,7 +151,7 @@ describe('Verification', () => {
   });
 });
 
-describe('Verification that hands out lines', () => {
+describe('Verification that passes on lines', () => {
   const makeReplayed = async () => {
     const { trail, ids } = await sealedTrail(6);
     const [replayed] = trail.replay([trail.now - 9 * minute]);
@@ -166,7 +166,7 @@ describe('Verification that hands out lines', () => {
   };
   const at = (minutes: number) => iso(Date.UTC(2026, 10, 22, 12, minutes));
 
-  it('gives each with the number of its file', async () => {
+  it('passes on each line with the number of its file', async () => {
     const { ids, read } = await makeReplayed();
 
     const { lines } = await read({});
@@ -175,7 +175,7 @@ describe('Verification that hands out lines', () => {
     expect(lines.slice(6).map(([number]) => number)).toEqual([7, 7]);
   });
 
-  it('reads of a time the files that may have entries of it, late ones too, and checks those between', async () => {
+  it('reads, for a range of times, all files that may have its entries, and checks the files between', async () => {
     const { trail, replayed, read } = await makeReplayed();
     const part = { since: at(2), until: at(4) };
 
@@ -207,7 +207,7 @@ describe('Verification of a part', () => {
     return trail;
   };
 
-  it('finds nothing in a trail that nobody touched, whatever the part, and reads not all of the table', async () => {
+  it('finds nothing in a trail that nobody has changed, and does not read the whole table', async () => {
     const trail = await makeLong();
     const all = vi.spyOn(trail.source, 'all');
 
@@ -222,7 +222,7 @@ describe('Verification of a part', () => {
     expect(all).not.toHaveBeenCalled();
   });
 
-  it('finds what was done in the part, and not what was done elsewhere', async () => {
+  it('finds changes in the part, and no changes elsewhere', async () => {
     const trail = await makeLong();
     const ids = [...trail.source.items.keys()];
     const at = (number: number) =>
@@ -257,7 +257,7 @@ describe('Verification of a part', () => {
     expect(await kinds(trail, { first: 1, last: 15 })).toContain(`inserted ${inserted}`);
   });
 
-  it('finds an entry that was moved into its time from elsewhere', async () => {
+  it('finds an entry that was moved into the part from elsewhere', async () => {
     const trail = await makeLong();
     const [id = 0] = trail.source.items.keys();
     const item = trail.source.items.get(id);
@@ -266,7 +266,7 @@ describe('Verification of a part', () => {
     expect(await kinds(trail, { first: 18, last: 24 })).toEqual([`changed ${id}`]);
   });
 
-  it('finds the entries of files that clocks had written out of order', async () => {
+  it('finds the entries of files that wrong clocks have put out of order', async () => {
     const trail = await makeLong();
     trail.add();
     await seal(trail, new Date(trail.now + 45 * minute));
@@ -282,7 +282,7 @@ describe('Verification of a part', () => {
     }
   });
 
-  it('ends when it is over, with the number of the last file', async () => {
+  it('ends when its time is over, and returns the number of the last file', async () => {
     const trail = await makeLong();
 
     expect(await trail.verify({ first: 3, isOver: () => true })).toMatchObject({
@@ -293,7 +293,7 @@ describe('Verification of a part', () => {
   });
 });
 
-describe('A trail whose files leave by rule', () => {
+describe('A trail whose files are deleted by a rule', () => {
   const day = 86_400_000;
   /** Files of ten days, of which five may have been deleted by the rule; then the rule changes. */
   const makeLeaving = async (archiveDays: number) => {
@@ -313,7 +313,7 @@ describe('A trail whose files leave by rule', () => {
     ['was lengthened', 50, 4],
     ['was switched off', 0, 4],
   ])(
-    'is intact without the files that may have left, where the rule %s',
+    'is intact without the files that the rule may have deleted, if the rule %s',
     async (_, days, files) => {
       const trail = await makeLeaving(days);
       for (let number = 1; number <= files; number += 1)
@@ -325,7 +325,7 @@ describe('A trail whose files leave by rule', () => {
     },
   );
 
-  it('may have marks of what has left, and other versions of it', async () => {
+  it('may have delete markers and later versions of the files that the rule may have deleted', async () => {
     const trail = await makeLeaving(5);
     for (const number of [1, 2, 3]) trail.archive.altered.add(fileName(number));
     trail.archive.files.delete(fileName(1));

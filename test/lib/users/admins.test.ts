@@ -25,7 +25,7 @@ describe('listAdmins', () => {
     expect(listed).toEqual(ids.filter((id) => id % 5));
   });
 
-  it('lists a user whom an update makes an admin, and no longer one whom an update makes a user', async () => {
+  it('lists a user once an update gives the role admin, and no longer once an update takes the role', async () => {
     await Promise.all([insert(901), insert(905)]);
     const isListed = async (id: number) => (await listAdmins()).some((admin) => admin.id === id);
     expect([await isListed(901), await isListed(905)]).toEqual([true, false]);
@@ -36,7 +36,7 @@ describe('listAdmins', () => {
     expect([await isListed(901), await isListed(905)]).toEqual([false, true]);
   });
 
-  it('leaves out who is suspended, until that is lifted', async () => {
+  it('leaves out an admin who is suspended, until the suspension is lifted', async () => {
     await insert(911);
     const isListed = async () => (await listAdmins()).some(({ id }) => id === 911);
 

@@ -75,7 +75,7 @@ describe('parseName', () => {
     ['line\nbreak', 'INVALID_FORMAT'],
     ['\ud83d', 'NOT_WELL_FORMED'],
     [7, 'WRONG_TYPE'],
-  ])('refuses %j by the code %s', (given, code) => {
+  ])('refuses %j with the code %s', (given, code) => {
     const fault = expect.objectContaining({ field: 'name', code });
 
     expect(() => parseName(given)).toThrow(expect.objectContaining({ faults: [fault] }));
@@ -102,7 +102,7 @@ describe('parseEmail', () => {
   });
 
   it.each([of(192), of(192, astral), 'x'.repeat(192), `${' '.repeat(762)}a@b`])(
-    'refuses %j, which is too long',
+    'refuses %j because it is too long',
     (given) => {
       expect(outcomeOf(() => parseEmail(given))).toBe('email must be at most 191 characters');
     },
@@ -120,14 +120,14 @@ describe('parseEmail', () => {
       code.toString(16),
       String.fromCodePoint(code),
     ]),
-  )('refuses U+%s inside', (_, character) => {
+  )('refuses an address with U+%s inside', (_, character) => {
     for (const email of [`a${character}a@b`, `a@b${character}b`]) {
       expect(outcomeOf(() => parseEmail(email))).toBe('email must be a valid email address');
     }
   });
 
   it.each([...'/\\?#%:[]^|<>'])(
-    'refuses %j in a domain beyond ASCII, and takes it in others',
+    'refuses %j in a domain with characters beyond ASCII, and accepts it in other domains',
     (one) => {
       expect(outcomeOf(() => parseEmail(`a@ü${one}b`))).toBe('email must be a valid email address');
       expect(parseEmail(`a@u${one}b`)).toBe(`a@u${one}b`);
@@ -135,7 +135,7 @@ describe('parseEmail', () => {
   );
 
   it.each(['a@xn--ü', 'a@\u0301b', 'a@ü\uff0fb', `${'\u{1d160}'.repeat(166)}1234567@b`])(
-    'refuses %j, for which no key can be stored',
+    'refuses %j because no key can be stored for it',
     (given) => {
       expect(outcomeOf(() => parseEmail(given))).toBe('email must be a valid email address');
     },
@@ -163,7 +163,7 @@ describe('The pattern of a field in the document', () => {
     outcomeOf(() => parse(text)) === text.trim();
 
   it.each(['', 'u', 'v'])(
-    'of a name is its rule, up to U+FFFF, as a regular expression with %j',
+    'for a name agrees with the rule up to U+FFFF, as a regular expression with the flags %j',
     (flags) => {
       const pattern = new RegExp(patternOf('name'), flags);
       const texts = units.flatMap((unit) => [unit, `${unit}a`, `a${unit}a`]);
@@ -173,7 +173,7 @@ describe('The pattern of a field in the document', () => {
   );
 
   it.each(['', 'u', 'v'])(
-    'of an address is its rule, up to U+FFFF, but for letters that no domain has, with %j',
+    'for an address agrees with the rule up to U+FFFF, except some domains, with the flags %j',
     (flags) => {
       const pattern = new RegExp(patternOf('email'), flags);
       const locals = units.map((unit) => `a${unit}a@b`);
@@ -257,7 +257,7 @@ describe('parseUserId', () => {
   });
 });
 
-it('Credentials without an address, and with a password that is no text, have a fault of each', () => {
+it('Credentials without an address and with a number as the password have a fault for each field', () => {
   const validated = validateObject(v.object(credentials()), { email: ' ', password: 7 });
 
   expect(validated).toEqual({
@@ -268,7 +268,7 @@ it('Credentials without an address, and with a password that is no text, have a 
   });
 });
 
-it('An address that is looked up stands for nobody’s from 765 UTF-16 units on', () => {
+it('An address from 765 UTF-16 units on counts as an address that nobody has when it is looked up', () => {
   const [short, long] = [761, 762].map((spaces) => `${' '.repeat(spaces)}a@b`);
   const known = (email: unknown) =>
     validateObject(v.object(credentials()), { email, password: 'p' });
@@ -288,7 +288,7 @@ describe('textIfAny', () => {
     [['p'], undefined],
     [null, undefined],
     [undefined, undefined],
-  ])('makes of %j %j', (given, kept) => {
+  ])('turns %j into %j', (given, kept) => {
     expect(v.parse(textIfAny(), given)).toBe(kept);
   });
 });

@@ -24,7 +24,7 @@ describe('listUsers', () => {
     throw new Error('The list has no end');
   };
 
-  it('yields every user once, oldest first, and those of one millisecond by id; or the reverse', async () => {
+  it('yields every user once by time and then by id, in either order', async () => {
     const { users: ownTable } = await useOwnTables(proxy.url);
     const time = (id: number) => new Date(id > 5 ? 0 : id).toISOString();
     const ids = [6, 7, 8, 9, 10, 1, 2, 3, 4, 5];
@@ -37,7 +37,7 @@ describe('listUsers', () => {
     }
   });
 
-  it('returns without a limit what one read of the index returns, which fits into a response', async () => {
+  it('returns, without a limit, the users of one read of the index, which fit into a response', async () => {
     const { users: ownTable } = await useOwnTables(proxy.url);
     // Values that take the most bytes in JSON in proportion to their bytes in the table.
     const longest = (i: number) => ({
@@ -80,7 +80,7 @@ describe('having', () => {
     ['5000 off', '50%', false],
     ['a.b', 'a*', false],
     ['axb', 'a.b', false],
-  ])('of the name %j, the part %j: %j', (name, part, expected) => {
+  ])('finds in the name %j the part %j: %j', (name, part, expected) => {
     const users = [
       { name, email: 'x@x' },
       { name: 'x', email: `${name}@x` },
@@ -90,7 +90,7 @@ describe('having', () => {
 });
 
 describe('A search', () => {
-  it('reads the list once a page, whatever its limit, and finds each user once', async () => {
+  it('reads the list once per page, whatever the limit is, and finds each user once', async () => {
     const { users: ownTable } = await useOwnTables(proxy.url);
     // The list takes three reads; the users who are found are in the first and in the last read.
     const wanted = [1, 2, 2599, 2600, 5000];
@@ -128,7 +128,7 @@ describe('A search', () => {
 });
 
 describe('The log', () => {
-  it('has a line for each user whom the API makes an admin, and for no other change', async () => {
+  it('has a line for each user who becomes an admin through the API, and for no other change', async () => {
     const put = (id: number, json: object) => api('PUT', `/api/users/${id}`, { token, json });
     const post = (role: string) => {
       const json = { name: 'n', email: uniqueEmail(), password: 'p', role };

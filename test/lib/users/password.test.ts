@@ -47,7 +47,7 @@ describe('hashPassword', () => {
     expect(await hashPassword('p')).not.toBe(await hashPassword('p'));
   });
 
-  it('prefers the cost of its caller to the setting', async () => {
+  it('uses the cost that its caller gives instead of the setting', async () => {
     expect(await hashPassword('p', { cost: 5 })).toMatch(/^\$2b\$05\$/);
   });
 
@@ -70,7 +70,7 @@ describe('hashPassword with a cost out of range', () => {
     vi.unstubAllEnvs();
   });
 
-  it('fails with HASHING_FAULT, which says nothing of the password', async () => {
+  it('fails with HASHING_FAULT, and the error does not contain the password', async () => {
     vi.stubEnv('BCRYPT_COST', '99');
 
     const error = await hashPassword('my password').catch((reason) => reason);
@@ -88,7 +88,7 @@ describe('matchesHash', () => {
 
   it.each([
     ['past byte 72', 'x'.repeat(72), `${'x'.repeat(72)}a`],
-    ['past byte 72, both', `${'x'.repeat(72)}a`, `${'x'.repeat(72)}b`],
+    ['past byte 72 although both are longer', `${'x'.repeat(72)}a`, `${'x'.repeat(72)}b`],
     ['in a character that byte 72 cuts', `${'x'.repeat(71)}é`, `${'x'.repeat(71)}è`],
     ['past a NUL', 'same\0a', 'same\0b'],
     ['by a NUL at the end', 'same', 'same\0'],
@@ -101,7 +101,7 @@ describe('matchesHash', () => {
     expect(await matchesHash(one, await hashPassword(other))).toBe(false);
   });
 
-  it('recognizes no text of more than 1,020 UTF-16 units, of whatever password the hash is', async () => {
+  it('recognizes no text of more than 1,020 UTF-16 units, whatever password the hash has', async () => {
     const [longest, longer] = [1020, 1021].map((units) => 'x'.repeat(units)) as [string, string];
 
     expect(await matchesHash(longest, await hashPassword(longest))).toBe(true);
@@ -114,7 +114,7 @@ describe('matchesHash', () => {
     ['short', 'pässwörd'],
     ['longer than 72 bytes in both forms', 'ö'.repeat(40)],
     ['longer than 72 bytes in one form', 'ö'.repeat(30)],
-    ['of text that is longer in the composed form', '\u{1d160}'.repeat(10)],
+    ['longer in the composed form', '\u{1d160}'.repeat(10)],
   ])('does not distinguish the normal forms of a password that is %s', async (_, password) => {
     const forms = ['NFC', 'NFD'].map((form) => password.normalize(form));
 
@@ -127,7 +127,7 @@ describe('matchesHash', () => {
     }
   });
 
-  it('recognizes a hash of another system by what was typed, whatever its normal form', async () => {
+  it('recognizes a hash of another system by the password as it was typed, in any normal form', async () => {
     const decomposed = 'zoe\u0308';
 
     expect(await matchesHash(decomposed, await hash(decomposed, 4))).toBe(true);
@@ -142,7 +142,7 @@ describe('matchesHash', () => {
     expect(await matchesHash(sha256(long), await hashPassword(long))).toBe(false);
   });
 
-  it('does not accept a long password for a plain hash, which covers only 72 bytes', async () => {
+  it('does not accept a long password for a plain hash, because the hash covers only 72 bytes', async () => {
     const stored = await hash('x'.repeat(72), 4);
 
     expect(await matchesHash('x'.repeat(73), stored)).toBe(false);
@@ -155,7 +155,7 @@ describe('matchesHash', () => {
   });
 
   it.each(['', 'nonsense', marker, '$2b$04$short', `${marker}nonsense`])(
-    'refuses every password when the stored text is %j, which is not a hash',
+    'refuses every password if the stored text is not a hash: %j',
     async (stored) => {
       expect(await matchesHash('p', stored)).toBe(false);
       expect(await matchesHash('', stored)).toBe(false);
@@ -171,7 +171,7 @@ describe('matchesHash', () => {
 });
 
 describe('unmatchableHash', () => {
-  it('costs what a new hash costs, and matches no password', async () => {
+  it('has the cost of a new hash, and matches no password', async () => {
     const stored = unmatchableHash();
 
     expect(stored).toMatch(plain);
@@ -186,8 +186,8 @@ describe('isUnmatchable', () => {
     ['that no password has', unmatchableHash(), true],
     ['that no password has, at another cost', unmatchableHash(12), true],
     ['of a password', vectors[0][1], false],
-    ['that ends like one that no password has', `$2b$04$a${'.'.repeat(52)}`, false],
-    ['that is too long for one', `$2b$04$.${'.'.repeat(53)}`, false],
+    ['that only ends like a hash that no password has', `$2b$04$a${'.'.repeat(52)}`, false],
+    ['that is too long for a hash that no password has', `$2b$04$.${'.'.repeat(53)}`, false],
   ])('returns for a hash %s, %s: %s', (_, stored, expected) => {
     expect(isUnmatchable(stored)).toBe(expected);
   });

@@ -65,13 +65,13 @@ const rows: readonly (readonly [
     ({ user, admin }) => [`DELETE /api/users/${user.id}/sessions`, admin],
     '', 'BatchGetItem UpdateItem entry'],
   ['reads the profile', ({ user }) => ['GET /api/profile', user.token], 'GetItem', 'BatchGetItem'],
-  ['reads oneself', ({ user }) => [`GET /api/users/${user.id}`, user.token],
+  ['reads the own user', ({ user }) => [`GET /api/users/${user.id}`, user.token],
     'GetItem', 'BatchGetItem'],
   ['reads another user', ({ user }) => ['GET /api/users/1', user.token],
     'GetItem', 'BatchGetItem GetItem'],
   ['lists more than a hundred users', ({ user }) => ['GET /api/users', user.token],
     'Query', 'BatchGetItem Query'],
-  ['lists them in pages of a thousand', ({ user }) => ['GET /api/users?limit=1000', user.token],
+  ['lists users in pages of a thousand', ({ user }) => ['GET /api/users?limit=1000', user.token],
     'Query', 'BatchGetItem Query'],
   ['finds a user', ({ user }) => [`GET /api/users?email=${user.email}`, user.token],
     'GetItem GetItem', 'BatchGetItem GetItem GetItem'],
@@ -119,10 +119,10 @@ const rows: readonly (readonly [
   ['logs in without a password',
     ({ user: { email } }) => ['POST /api/login', undefined, { email }], '', ''],
   ['may not delete', ({ user }) => [`DELETE /api/users/${user.id}`, user.token], '', 'BatchGetItem'],
-  ['deletes an id that is none', ({ admin }) => ['DELETE /api/users/0', admin], '', 'BatchGetItem'],
-  ['reads the trail with an action that is none',
+  ['deletes an invalid id', ({ admin }) => ['DELETE /api/users/0', admin], '', 'BatchGetItem'],
+  ['reads the trail with an unknown action',
     ({ admin }) => ['GET /api/admin/audit-logs?action=NONE', admin], '', 'BatchGetItem'],
-  ['lists users with a limit of none',
+  ['lists users with the limit 0',
     ({ admin }) => ['GET /api/users?limit=0', admin], '', 'BatchGetItem'],
 ];
 
@@ -144,7 +144,7 @@ describe.each(['without sessions', 'with sessions'] as const)('A request %s', (n
     proxy.forget();
   });
 
-  it.each(rows)('that %s asks DynamoDB for no more than it needs', async (...row) => {
+  it.each(rows)('that %s sends DynamoDB only the requests that it needs', async (...row) => {
     const [, sent, without, withSessions] = row;
 
     await send(sent(subject));
@@ -156,16 +156,19 @@ describe.each(['without sessions', 'with sessions'] as const)('A request %s', (n
   it.each([
     ['a wrong password', ({ user }: Subject) => ({ email: user.email, password: 'wrong' })],
     ['an unknown address', newUser],
-  ])('that logs in with %s reads as a login does, and counts twice', async (_, credentials) => {
-    await send(['POST /api/login', undefined, credentials(subject)]);
+  ])(
+    'that logs in with %s reads like a successful login, and counts two failures',
+    async (_, credentials) => {
+      await send(['POST /api/login', undefined, credentials(subject)]);
 
-    const [counts, user, ...writes] = asked(services[name]);
-    expect([counts, user]).toEqual(['BatchGetItem', 'GetItem']);
-    expect(writes.toSorted()).toEqual(['UpdateItem', 'UpdateItem', 'entry']);
-  });
+      const [counts, user, ...writes] = asked(services[name]);
+      expect([counts, user]).toEqual(['BatchGetItem', 'GetItem']);
+      expect(writes.toSorted()).toEqual(['UpdateItem', 'UpdateItem', 'entry']);
+    },
+  );
 });
 
-it('A page of users is read with one more, and no further', async () => {
+it('The read of a page of users asks for only one more user than the page has', async () => {
   const { proxy, service } = services['without sessions'];
   const { token } = await register(service.api);
   proxy.forget();
@@ -177,7 +180,7 @@ it('A page of users is read with one more, and no further', async () => {
 });
 
 describe('A session', () => {
-  it('is read by one request for two items, as last written', async () => {
+  it('is read consistently by one request for two items', async () => {
     const { proxy, service } = services['with sessions'];
     const { id, token } = await register(service.api);
     proxy.forget();

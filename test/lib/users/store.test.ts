@@ -42,7 +42,7 @@ describe('allocateUserId', () => {
     expect(Math.max(...ids)).toBeLessThanOrEqual(first + proxy.requests.length);
   });
 
-  it('returns no number twice when the response to an attempt was lost', async () => {
+  it('returns no number twice if the response to an attempt was lost', async () => {
     const before = await allocateUserId();
     proxy.forget();
     proxy.impose({ fault: faults.lose, operation: 'UpdateItem', times: 1 });
@@ -55,7 +55,7 @@ describe('allocateUserId', () => {
 });
 
 describe('insertUnseen', () => {
-  it('fails where nothing can be stored, and does not say that somebody has the address', async () => {
+  it('fails if nothing can be stored, and does not report that somebody has the address', async () => {
     const user = await newUser();
     proxy.impose({ fault: faults.missingTable, operation: 'TransactWriteItems' });
 
@@ -76,7 +76,7 @@ describe('insertUnseen', () => {
 });
 
 describe('insertUser', () => {
-  it('succeeds again for the same user, whose first insertion may not have been acknowledged', async () => {
+  it('succeeds again for the same user, because the first insertion may not have been acknowledged', async () => {
     const user = await insertedUser();
 
     await insertUser(user);
@@ -94,7 +94,7 @@ describe('insertUser', () => {
     expect(await findUserByEmail(intruder.email)).toBeUndefined();
   });
 
-  it('does not confuse another user with the same id and address with the first', async () => {
+  it('does not confuse a new user of the same id and address with the first user', async () => {
     const present = await insertedUser();
     const intruder = await newUser({ id: present.id, email: present.email });
 
@@ -128,7 +128,7 @@ describe('An insertion whose response is lost', () => {
 describe('A user', () => {
   it.each([
     ['its id', ({ id }: StoredUser) => findUser(id)],
-    ['its id, with what nothing shows', ({ id }: StoredUser) => findStoredUser(id)],
+    ['its id, with the fields that are never shown', ({ id }: StoredUser) => findStoredUser(id)],
     ['its address', ({ email }: StoredUser) => findUserByEmail(email)],
   ])('is read consistently by %s', async (_, find) => {
     const user = await insertedUser();

@@ -21,7 +21,7 @@ const units = async (read: () => Promise<unknown>): Promise<number> => {
   return proxy.consumed.units;
 };
 
-it('A user costs a read unit, or two above 4 KB, alone and in a list with attributes', async () => {
+it('A user costs one read unit, or two above 4 KB, both alone and in a list with attributes', async () => {
   const [small, large] = [await withText(2000), await withText(4085)];
 
   expect(await units(() => findStoredUser(small.id))).toBe(1);
@@ -29,7 +29,7 @@ it('A user costs a read unit, or two above 4 KB, alone and in a list with attrib
   expect(await units(() => storedUsersOf([small, large]))).toBe(3);
 });
 
-it('A user who is deleted while a list is read is left out of it', async () => {
+it('A user who is deleted while a list is read is left out of the list', async () => {
   const [one, gone, other] = [await withText(1), await withText(1), await withText(1)];
   await removeUser(gone.id);
 

@@ -72,7 +72,7 @@ describe('A write of a user', () => {
     expect(new Set([user.version, first.version, second.version]).size).toBe(3);
   });
 
-  it('is refused when others have written since the user was read', async () => {
+  it('is refused if another write has changed the user since the user was read', async () => {
     const user = await insertedUser();
     await setFields(user.id, { name: 'Early' });
 
@@ -85,7 +85,7 @@ describe('A write of a user', () => {
     expect(await findUser(user.id)).toMatchObject({ name: 'Early', email: user.email });
   });
 
-  it('fails if its response is lost and others write before it is tried again', async () => {
+  it('fails if its response is lost and another write follows before it is tried again', async () => {
     const user = await insertedUser();
     const overwrite: Fault = async ({ forward, socket }) => {
       await forward();
@@ -100,8 +100,8 @@ describe('A write of a user', () => {
   });
 });
 
-describe('A write to a user whom others change all the time', () => {
-  it('ends in time with the fault Contention', async () => {
+describe('A write to a user whom other requests change all the time', () => {
+  it('fails in time with the fault Contention', async () => {
     const { id } = await insertedUser();
     vi.stubGlobal('patience', 2);
     proxy.impose(
