@@ -12,8 +12,8 @@ const sound = signToken(claimsWith(decodeJwt(adminToken)), jwtSecret);
 // test/support/every-endpoint.ts tries a forged and an expired token at each route.
 describe('GET /api/profile', () => {
   it.each([
-    ['No token provided', 'the scheme and a space, which the header loses', 'Bearer '],
-    ['Invalid token', 'a sound token and non-ASCII text', `Bearer ${sound}é`],
+    ['No token provided', 'the scheme and a space that is removed from the header', 'Bearer '],
+    ['Invalid token', 'a valid token followed by non-ASCII text', `Bearer ${sound}é`],
   ])('answers 401 %s to %s', async (message, _, authorization) => {
     const answer = await api('GET', '/api/profile', { headers: { authorization } });
 
@@ -29,7 +29,7 @@ describe('GET /api/profile', () => {
 });
 
 describe('A token', () => {
-  it('is what tells the caller, whatever the stored role is', async () => {
+  it('determines the role of the caller, whatever the stored role is', async () => {
     const user = await register(api);
     const asAdmin = signToken(claimsWith({ ...decodeJwt(user.token), role: 'admin' }), jwtSecret);
 

@@ -78,7 +78,7 @@ const toNoFields: Readonly<Record<string, readonly [status: number, body: unknow
 
 // The rules for bodies are tested in test/lib/http/json-body.test.ts; these tests check that each endpoint obeys them.
 describe.each(takingBodies)('$title', ({ title, send }) => {
-  it('answers no body like an empty object', async () => {
+  it('treats a request without a body like an empty object', async () => {
     const answers = [await send({}), await send({ json: {} })];
 
     expect(answers.map(outcome)).toEqual(Array(2).fill(toNoFields[title]));

@@ -32,7 +32,7 @@ const user = { name: 'Ada', email: 'ada@example.org', password: 'p' };
 const token = { token: '1.x', password: 'p' };
 const unknownRole = 'role must be one of user, admin';
 
-describe('A body comes out in the form of its contract', () => {
+describe('A body is converted to the form of its contract', () => {
   it.each<[Contract, Body, Body]>([
     [
       auth.register,
@@ -83,7 +83,7 @@ describe('A body comes out in the form of its contract', () => {
     ['admin', null, null],
     ...['user', 'root', 1, ['admin'], null].map((role) => ['user', role, undefined] as const),
   ] as const)(
-    'of POST /api/users by a caller of role %s: role %j is %j',
+    'of POST /api/users by a caller with the role %s: the role %j becomes %j',
     (caller, role, expected) => {
       expect(check(users.create, { ...user, role }, caller)).toEqual({ ...user, role: expected });
     },
@@ -153,7 +153,7 @@ describe('A body is refused', () => {
   });
 
   it.each(['', 'root', 'Admin', 1, true, ['admin'], { role: 'admin' }])(
-    'of an admin with the role %j, also before a missing field',
+    'of an admin with the role %j, even before a missing field is reported',
     (role) => {
       expect(refusalOf(users.create, { ...user, role }, 'admin')).toBe(unknownRole);
       expect(refusalOf(users.create, { role }, 'admin')).toBe(unknownRole);
@@ -161,7 +161,7 @@ describe('A body is refused', () => {
     },
   );
 
-  it.each(roles)('of POST /api/users without a name, by a caller of role %s', (role) => {
+  it.each(roles)('of POST /api/users without a name, by a caller with the role %s', (role) => {
     expect(refusalOf(users.create, { ...user, name: ' ' }, role)).toBe('FIELDS_REQUIRED');
   });
 
@@ -176,7 +176,7 @@ describe('A body is refused', () => {
     [v1.create, { name: ' ' }, 'email REQUIRED'],
     [v1.change, { name: 1, email: 'x'.repeat(192) }, 'name WRONG_TYPE, email TOO_LONG'],
   ])(
-    'of $route for an admin with every fault, in the order of fields: %j',
+    'of $route for an admin with all its faults, in the order of the fields: %j',
     (contract, body, told) => {
       const { faults } = errorOf(contract, body, 'admin');
 

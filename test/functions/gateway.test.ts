@@ -24,14 +24,14 @@ describe('An unknown route', () => {
     ['GET', '/api/admin'],
     ['GET', '/api/v2/users'],
     ['GET', '/profile'],
-  ])('answers 404 Not Found to %s %s, token or not', async (method, path) => {
+  ])('answers 404 Not Found to %s %s, with and without a token', async (method, path) => {
     const answers = [await api(method, path), await api(method, path, { token: adminToken })];
 
     expect(answers.map(outcome)).toEqual(Array(2).fill(refusal(404, 'Not Found')));
   });
 });
 
-describe('Every answer', () => {
+describe('Every response', () => {
   it('has a request id of its own, whatever the client sends', async () => {
     const headers = { 'x-request-id': 'chosen-by-the-client' };
     const answers = await Promise.all(

@@ -27,7 +27,7 @@ describe('A client that asks for problem details', () => {
     });
   });
 
-  it('gets a success in the usual form', async () => {
+  it('gets successful responses in the usual form', async () => {
     const { token } = await register(api);
 
     const { status, headers, body } = await ask('GET', '/api/profile', { token });
@@ -36,7 +36,7 @@ describe('A client that asks for problem details', () => {
     expect(Object.keys(body)).toEqual(['data']);
   });
 
-  it('gets what the gateway answers by itself in the gateway’s form', async () => {
+  it('gets responses of the gateway itself in the form of the gateway', async () => {
     const { status, text } = await ask('GET', '/nowhere');
 
     expect([status, text]).toEqual([404, '{"message":"Not Found"}']);

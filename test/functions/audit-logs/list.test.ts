@@ -45,7 +45,7 @@ const userWithEntries = async (updates: number): Promise<Account> => {
 const [busy, other] = [await userWithEntries(103), await userWithEntries(2)];
 
 describe('GET /api/admin/audit-logs', () => {
-  describe('of what happened to one user', async () => {
+  describe('for the entries of one user', async () => {
     const { id, token, email, password } = await register(api);
     await api('POST', '/api/login', { json: { email, password: 'wrong' } });
     await logIn(api, { email, password });
@@ -88,7 +88,7 @@ describe('GET /api/admin/audit-logs', () => {
     });
   });
 
-  it('leads through all pages of a query, newest first, without a gap or a repetition', async () => {
+  it('leads through all pages of a query, newest first, without gaps or repetitions', async () => {
     const entries = await readAll(`?userId=${busy.id}&limit=27`);
 
     expect(entries).toEqual(await readAll(`?userId=${busy.id}`));
@@ -134,7 +134,7 @@ describe('GET /api/admin/audit-logs', () => {
     return { ...answer, type: answer.headers.get('content-type'), agent };
   };
 
-  it('answers the same entries one a line as NDJSON, up to 1,000 of them', async () => {
+  it('answers the same entries as NDJSON, one on each line, up to 1,000 of them', async () => {
     const query = `?userId=${busy.id}`;
 
     const { status, type, text } = await getAs('application/x-ndjson', query);
@@ -173,7 +173,7 @@ describe('GET /api/admin/audit-logs', () => {
     );
   });
 
-  it('leaves an entry of an export that says its filter and how many entries it had', async () => {
+  it('records an export with its filter and the number of its entries', async () => {
     const query = `?userId=${other.id}&since=2026-01-01T01:00:00%2B01:00&limit=3`;
 
     const { agent } = await getAs('text/csv', query);
@@ -195,14 +195,14 @@ describe('GET /api/admin/audit-logs', () => {
     });
   });
 
-  it('leaves no entry of an export that is refused', async () => {
+  it('records no export that is refused', async () => {
     const { status, agent } = await getAs('text/csv', '?since=yesterday');
 
     expect(status).toBe(400);
     expect(await entriesOf(service, agent)).toEqual([]);
   });
 
-  it('keeps the client’s claims about where it is out of ip_address', async () => {
+  it('does not take ip_address from the headers in which the client claims an address', async () => {
     const account = await register(api);
     const headers = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9' };
     const json = { name: 'n' };

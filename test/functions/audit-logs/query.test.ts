@@ -28,7 +28,7 @@ describe('The audit query', () => {
     [`resourceId=${'%F0%9F%98%80'.repeat(100)}`, { resourceId: '😀'.repeat(100) }],
     ['&', {}],
     ['&&action=READ&', { action: 'READ' }],
-  ])('"%s" is for the filter %o', (query, filter) => {
+  ])('with "%s" has the filter %o', (query, filter) => {
     expect(outcomeOf(query)).toEqual(filter);
   });
 });
@@ -83,7 +83,7 @@ describe('The audit query is refused', () => {
     expect(outcomeOf(`limit=${limit}`)).toBe('limit must be a whole number from 1 to 100');
   });
 
-  it('for text with limit=1001', () => {
+  it('with limit=1001 for a text format', () => {
     expect(outcomeOf('limit=1000', 'text/csv')).toEqual({ limit: 1000 });
     expect(outcomeOf('limit=1001', 'text/csv')).toBe('limit must be a whole number from 1 to 1000');
   });
@@ -107,7 +107,7 @@ describe('The audit query is refused', () => {
     ['%zz=1', '%zz'],
     ['x=1&y=2', 'x'],
     ['&=&', 'A parameter without a name'],
-  ])('with %s, which holds an unknown parameter', (query, name) => {
+  ])('with the unknown parameter in %s', (query, name) => {
     expect(outcomeOf(query)).toBe(
       `${name} is unknown; the parameters are userId, action, result, resourceId, about, ipAddress, since, until, order, limit, cursor`,
     );
@@ -118,7 +118,7 @@ describe('The audit query is refused', () => {
     ['action=READ&userId=1&action=READ', 'action'],
     ['limit=1&%6Cimit=2', 'limit'],
     ['cursor=x&cursor', 'cursor'],
-  ])('with %s, which repeats a parameter', (query, name) => {
+  ])('with the repeated parameter in %s', (query, name) => {
     expect(outcomeOf(query)).toBe(`${name} must be given only once`);
   });
 });

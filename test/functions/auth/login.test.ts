@@ -14,7 +14,7 @@ const { api } = service;
 const post = (json: unknown, headers = {}) => api('POST', '/api/login', { json, headers });
 
 describe('POST /api/login', () => {
-  it('answers 200 with a token whose claims are the stored user’s', async () => {
+  it('answers 200 with a token that has the claims of the stored user', async () => {
     const { id, email, password } = await register(api);
 
     const { status, body } = await post({ email, password });
@@ -32,7 +32,7 @@ describe('POST /api/login', () => {
     });
   });
 
-  it('finds the address, and takes the password, in another spelling of letters and domain', async () => {
+  it('accepts address and password in another normal form, and the domain in another spelling', async () => {
     const [email, password] = [
       `zoë.${uniqueEmail()}`.replace('example.org', 'bücher.example'),
       'ä',
@@ -59,7 +59,7 @@ describe('POST /api/login', () => {
     expect(outcome(answer)).toEqual(refusal(404, 'User is not registered'));
   });
 
-  it('records an unknown address without the address, which may be a mistyped password', async () => {
+  it('records a login with an unknown address, but not the address: it may be a mistyped password', async () => {
     const agent = uniqueAgent();
 
     await post({ email: 'my-password-in-the-wrong-box', password: 'p' }, { 'user-agent': agent });

@@ -8,7 +8,7 @@ const { api, adminToken } = service;
 const post = (json: unknown) => api('POST', '/api/auth/register', { json });
 
 describe('POST /api/auth/register', () => {
-  it('stores a user of role user, whatever the body asks for, and answers 201 with a token of five claims', async () => {
+  it('stores a user with the role user, whatever the body asks for, and answers 201 with a token', async () => {
     const email = uniqueEmail();
     const asked = { role: 'admin', id: 1, created_at: 'long ago' };
 
@@ -34,7 +34,7 @@ describe('POST /api/auth/register', () => {
     expect(stored.body).toMatchObject({ email, role: 'user', created_at: isoTimestamp });
   });
 
-  it('leaves the white space around name and email out, and keeps that of the password', async () => {
+  it('removes the white space around name and email, and keeps the white space of the password', async () => {
     const email = uniqueEmail();
 
     const { token } = await register(api, {
@@ -50,7 +50,7 @@ describe('POST /api/auth/register', () => {
     expect(await logIn(api, { email, password: ' p ' })).toBeTypeOf('string');
   });
 
-  it('answers 409 to an address that is taken in another spelling of its letters and its domain', async () => {
+  it('answers 409 to another spelling of a taken address', async () => {
     const email = `zoë.${uniqueEmail()}`.replace('example.org', 'bücher.example');
     const { token } = await register(api, { email });
 
@@ -63,7 +63,7 @@ describe('POST /api/auth/register', () => {
     expect((await api('GET', '/api/profile', { token })).body.data.email).toBe(email);
   });
 
-  it('lets one of fifty simultaneous registrations of an address through', async () => {
+  it('lets only one of fifty simultaneous registrations of an address succeed', async () => {
     const email = uniqueEmail();
 
     const answers = await Promise.all(

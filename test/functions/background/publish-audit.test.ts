@@ -86,7 +86,7 @@ describe('A new entry', () => {
     expect(bus.events.map((event) => event.type)).toEqual([type]);
   });
 
-  it('that somebody wrote past the service is shown as the API shows it', async () => {
+  it('that somebody else than the service has written is put on the bus as the API shows it', async () => {
     const odd = { details: new Uint8Array([1, 2, 3]), ip_address: new Set([1, 2]), user_id: '7' };
     const { id } = await write(odd as never);
     const { entries } = await listEntries({ resourceId: '8' }, { limit: 100, order: 'desc' });
@@ -107,7 +107,7 @@ describe('A new entry', () => {
     expect(bus.queue).toEqual([]);
   });
 
-  it('is put by a request that is signed as the role', async () => {
+  it('is put on the bus by a request that is signed with the credentials of the role', async () => {
     vi.stubEnv('AWS_SESSION_TOKEN', 'a-session');
     await write();
 
@@ -136,7 +136,7 @@ const insert = async (fields: Partial<AuditEntry>) => {
 };
 const minutesAgo = (count: number) => new Date(Date.now() - count * 60_000);
 
-describe('What nobody may do to an entry', () => {
+describe('Tampering with an entry', () => {
   const told = (...deeds: readonly object[]) => {
     const tampered = bus.events.filter(({ type }) => type === 'audit-logs.TAMPERED');
     expect(
@@ -145,9 +145,9 @@ describe('What nobody may do to an entry', () => {
   };
 
   it.each([
-    ['an attribute changed', () => alter({ ip_address: '192.0.2.66' })],
-    ['only a key of an index changed', () => alter({ user_key: '6' })],
-    ['only its time to live changed', () => alter({ expires_at: 1 })],
+    ['changed in an attribute', () => alter({ ip_address: '192.0.2.66' })],
+    ['changed only in a key of an index', () => alter({ user_key: '6' })],
+    ['changed only in its time to live', () => alter({ expires_at: 1 })],
     [
       'deleted',
       async () => {
@@ -156,10 +156,13 @@ describe('What nobody may do to an entry', () => {
         return { kind: 'deleted', id: before.id, before, after: null };
       },
     ],
-    ['inserted, eleven minutes old', () => insert({ created_at: minutesAgo(11).toISOString() })],
-    ['inserted, with a time to come', () => insert({ created_at: minutesAgo(-12).toISOString() })],
-    ['inserted, without a time', () => insert({ created_at: 'yesterday' })],
-  ])('is told at once with both images, and logged: %s', async (_, tamper) => {
+    [
+      'inserted eleven minutes after its time',
+      () => insert({ created_at: minutesAgo(11).toISOString() }),
+    ],
+    ['inserted before its time', () => insert({ created_at: minutesAgo(-12).toISOString() })],
+    ['inserted without a time', () => insert({ created_at: 'yesterday' })],
+  ])('is reported at once with both images, and logged: the entry was %s', async (_, tamper) => {
     const deed = await tamper();
 
     expect(await publish()).toEqual(done);
@@ -168,7 +171,7 @@ describe('What nobody may do to an entry', () => {
     expect(findings()).toEqual([{ kind: deed.kind, subject: deed.id }]);
   });
 
-  it('is not that the service writes the same entry again', async () => {
+  it('is not reported if the service writes the same entry again', async () => {
     const item = await write();
     await put(item);
 
@@ -183,9 +186,9 @@ describe('What nobody may do to an entry', () => {
     ['DynamoDB deletes it when it is due', 31, now - day, byDynamoDB, []],
     ['somebody deletes it when it is due', 31, now - day, undefined, ['deleted']],
     ['DynamoDB deletes it before it is due', 31, now + day, byDynamoDB, ['deleted']],
-    ['it was shorter than any setting', 1, now - 3600, byDynamoDB, ['deleted']],
+    ['the time to live was shorter than any setting', 1, now - 3600, byDynamoDB, ['deleted']],
   ] as const)(
-    'is told of an entry with a time to live, or not, where %s',
+    'with a time to live is reported only if DynamoDB does not delete the entry when it is due: %s',
     async (_, days, due, by, kinds) => {
       const created = new Date((now - days * day) * 1000);
       const item = { ...(await write({}, created)), expires_at: due };
@@ -204,7 +207,7 @@ describe('What nobody may do to an entry', () => {
     write({ action: 'CREATE', resource: 'audit-logs', resource_id: 'replay', details }, now);
   const listing = (entries: unknown) => JSON.stringify({ entries });
 
-  it('is not that a replay lists an old entry, and then inserts it', async () => {
+  it('is not reported if a replay lists an old entry and then inserts it', async () => {
     const replayed = makeEntry(
       { action: 'LOGIN', resource: 'users', result: 'SUCCESS' },
       { now: minutesAgo(600) },
@@ -218,7 +221,7 @@ describe('What nobody may do to an entry', () => {
     expect(findings()).toEqual([]);
   });
 
-  it('is not that two replays, an hour apart, list old entries that arrive together', async () => {
+  it('is not reported if two replays, an hour apart, list old entries that arrive together', async () => {
     const hourAgo = minutesAgo(60);
     const items = [600, 500].map((age) =>
       toItem(
@@ -244,7 +247,7 @@ describe('What nobody may do to an entry', () => {
     expect(findings()).toEqual([]);
   });
 
-  it('is told of an old entry that a replay of another time lists, or none that can be read', async () => {
+  it('is reported for an old entry that only a replay of another time or an unreadable replay lists', async () => {
     const old = await write({}, minutesAgo(90));
     await nextRecords();
     await remove(old);
@@ -260,7 +263,7 @@ describe('What nobody may do to an entry', () => {
     told({ kind: 'inserted', id: old.id, before: null, after: old });
   });
 
-  it('is told in short where the images are longer than the bus takes', async () => {
+  it('is reported without the images if they are too long for the bus', async () => {
     const names = Array.from({ length: 9000 }, (_, number) => [`an-attribute-${number}`, number]);
     const item = { ...(await write()), ...Object.fromEntries(names) };
     await put(item);
@@ -276,19 +279,22 @@ describe('An event that the bus refuses', () => {
   it.each([
     [{ error: 'MalformedDetail' }, 'MalformedDetail'],
     [{ status: 400, error: 'com.amazon#ValidationException' }, 'ValidationException'],
-  ])('goes into the queue with the error, and holds up no other: %j', async (failure, error) => {
-    const { id } = await write();
-    const records = await nextRecords();
-    bus.fail('events', failure);
+  ])(
+    'goes into the queue with the error, and delays no other event: %j',
+    async (failure, error) => {
+      const { id } = await write();
+      const records = await nextRecords();
+      bus.fail('events', failure);
 
-    expect(await handler({ Records: [...records] })).toEqual(done);
+      expect(await handler({ Records: [...records] })).toEqual(done);
 
-    const [message] = bus.queue;
-    expect(message).toMatchObject({ error, Source: 'accounts', DetailType: 'users.DELETE' });
-    expect(JSON.parse(message.Detail).id).toBe(id);
-  });
+      const [message] = bus.queue;
+      expect(message).toMatchObject({ error, Source: 'accounts', DetailType: 'users.DELETE' });
+      expect(JSON.parse(message.Detail).id).toBe(id);
+    },
+  );
 
-  it('is tried again where the queue does not take it', async () => {
+  it('is tried again if the queue does not accept it', async () => {
     await write();
     bus.fail('events', { error: 'MalformedDetail' });
     bus.fail('sqs', { status: 400, error: 'AccessDeniedException' });
@@ -306,7 +312,7 @@ describe('A fault of the bus', () => {
     { status: 400, error: 'ThrottlingException' },
     { status: 400, error: 'AccessDeniedException' },
     { error: 'InternalFailure' },
-  ])('has Lambda try again, and loses nothing: %j', async (failure) => {
+  ])('makes Lambda try again, and loses no event: %j', async (failure) => {
     const items = [];
     for (let count = 0; count < 12; count += 1) items.push(await write());
     const Records = [...(await nextRecords())];
@@ -324,7 +330,7 @@ describe('A fault of the bus', () => {
     expect(ids(bus.events.map(({ detail }) => detail))).toEqual(ids(items));
   });
 
-  it('leaves the alarm, which the log raises, as quick as ever', async () => {
+  it('does not delay the alarm, because the log raises it', async () => {
     const item = await write();
     await remove(item);
     bus.fail('events', { status: 500 });

@@ -11,7 +11,7 @@ const render = (env: Readonly<Record<string, string>>, page: LinkPage = 'reset')
   renderLinkPage(page, 'en', configFrom(env), files);
 
 describe('The page of a mailed link', () => {
-  it('holds names and URLs as text, whatever is in them', () => {
+  it('escapes names and URLs, whatever they contain', () => {
     const hostile = `my-app://x"'><script>alert(1)</script>&amp;`;
     const page = render({ PRODUCT_NAME: "Ada's & Söhne", RETURN_URL: hostile });
     const [, link = ''] = /<a href="([^"]*)">/.exec(page) ?? [];
@@ -22,7 +22,7 @@ describe('The page of a mailed link', () => {
     expect(link.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(code))).toBe(hostile);
   });
 
-  it.each(pages)('has one form with inputs that are no part of any URL: %s', (page) => {
+  it.each(pages)('has one form whose inputs cannot become a part of a URL: %s', (page) => {
     const html = render({}, page);
 
     expect(html.match(/<form>/g)).toHaveLength(1);
@@ -36,13 +36,13 @@ describe('The page of a mailed link', () => {
     ['verify', ['Password of your account']],
     // An invited user has no password yet.
     ['invitation', ['Password', 'Password, once more']],
-  ] as const)('names the passwords that it asks for: %s', (page, labels) => {
+  ] as const)('names the passwords for which it asks: %s', (page, labels) => {
     const found = [...render({}, page).matchAll(/<label [^>]*>([^<]*)/g)].map(([, label]) => label);
 
     expect(found).toEqual(labels);
   });
 
-  it('has neither a link nor a name where the settings have none', () => {
+  it('has neither a link nor a name if the settings have none', () => {
     expect(render({})).not.toMatch(/<a |id="return"|class="brand"|undefined/);
   });
 
@@ -54,11 +54,11 @@ describe('The page of a mailed link', () => {
     ['invitation', { SESSION_DAYS: '30', RETURN_URL: 'my-app://x' }, false],
     ['reset', { SESSION_DAYS: '30' }, false],
     ['verify', { SESSION_DAYS: '30' }, false],
-  ] as const)('may lead on to the console: %s with %o: %j', (page, environment, expected) => {
+  ] as const)('has a link to the console or not: %s with %o: %j', (page, environment, expected) => {
     expect(render(environment, page).includes('<a href="/console">')).toBe(expected);
   });
 
-  it('has each text in each language', () => {
+  it('has all texts in all languages', () => {
     const shape = (value: unknown): unknown =>
       typeof value === 'object' && value
         ? Object.entries(value).map(([name, inner]) => [name, shape(inner)])

@@ -30,7 +30,7 @@ describe('GET /.well-known/change-password', () => {
 });
 
 describe('GET /console', () => {
-  it('is a page whose script and styles are files of its own, and nothing else', async () => {
+  it('is a page that loads only its own files for its script and its styles', async () => {
     const { text } = await api('GET', '/console');
     const links = [...text.matchAll(/ (?:href|src)="([^"]*)"/g)].map(([, link = '']) => link);
 
@@ -45,7 +45,7 @@ describe('GET /console', () => {
     for (const file of links.slice(1)) expect((await api('GET', file)).status).toBe(200);
   });
 
-  it('sends at most 40 KB before it is shown, in files that it names itself', async () => {
+  it('needs at most 40 KB before the page is shown, in files that the page itself names', async () => {
     const headers = { 'accept-encoding': 'gzip, br' };
     const page = await api('GET', '/console', { headers });
     const files = [...page.text.matchAll(first)].map(([, file = '']) => file);
@@ -61,7 +61,7 @@ describe('GET /console', () => {
     );
   });
 
-  it('loads the code of options later, from files that clients may keep for good', async () => {
+  it('loads the code of options later, from files that clients may cache for ever', async () => {
     const page = await api('GET', '/console');
     const texts = await Promise.all(
       [...page.text.matchAll(first)].map(async ([, file = '']) => (await api('GET', file)).text),
@@ -83,7 +83,7 @@ describe('GET /console', () => {
     }
   });
 
-  it('has the notices of third parties beside it, as its bundle has no comments', async () => {
+  it('links to the notices of third parties, because its bundle has no comments', async () => {
     const [, path = ''] =
       /<link rel="license" href="([^"]*)">/.exec((await api('GET', '/console')).text) ?? [];
     const { headers, text: notices } = await api('GET', path);
@@ -95,7 +95,7 @@ describe('GET /console', () => {
     expect(notices).toContain('Permission is hereby granted');
   });
 
-  it('forbids by its policy what comes from elsewhere, and scripts that write HTML', async () => {
+  it('forbids by its policy content from elsewhere and scripts that write HTML', async () => {
     const { headers } = await api('GET', '/console');
 
     expect(headers.get('content-security-policy')).toBe(
@@ -111,7 +111,7 @@ describe('GET /console', () => {
     expect(renderPage(configFrom({}), {})).toContain('<title>Accounts console</title>');
   });
 
-  it('carries the settings in force', () => {
+  it('contains the settings in force', () => {
     const settings = { SESSION_DAYS: '90', PASSWORD_MIN_LENGTH: '15', DOCS: 'off' };
 
     expect(dataIn(renderPage(configFrom({}), { 'meanings.json': 'meanings.0.json' }))).toEqual({

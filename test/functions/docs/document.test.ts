@@ -11,7 +11,7 @@ const server = process.env.SERVICE_URL
   : /^http:\/\/(127\.0\.0\.1|localhost):\d+$/;
 
 describe('GET /openapi.json', () => {
-  it('answers with the document of the settings, for the server that was asked', async () => {
+  it('answers with the document for the settings in force and for the requested server', async () => {
     const { status, headers, body } = await api('GET', path);
 
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);

@@ -31,7 +31,7 @@ const rawGet = async (path: string, acceptEncoding?: string) => {
 };
 
 describe('GET /docs', () => {
-  it('is a page whose scripts and styles are files of its own', async () => {
+  it('is a page that loads only its own files for its scripts and its styles', async () => {
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
     const links = all(/ (?:href|src)="([^"]*)"/g);
     const files = links.filter((link) => link.startsWith('/docs/'));
@@ -48,13 +48,13 @@ describe('GET /docs', () => {
     expect(page).not.toMatch(/<script(?! defer src=)|<style| style=| on\w+=/);
   });
 
-  it('forbids by its policy what comes from elsewhere', () => {
+  it('forbids by its policy content from elsewhere', () => {
     expect(headers.get('content-security-policy')).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     );
   });
 
-  it('has a row for every error code, where the type of problem details leads', async () => {
+  it('has a row for every error code, to which the type of problem details links', async () => {
     const accept = { headers: { accept: 'application/problem+json' } };
     const { type } = (await api('GET', '/api/profile', accept)).body;
 
@@ -69,7 +69,7 @@ describe('The document', () => {
   it.each([
     ['gzip, deflate, br', 'gzip'],
     [undefined, undefined],
-  ])('goes to a client that accepts %s in the coding %s', async (accepts, coding) => {
+  ])('is sent to a client that accepts %s in the coding %s', async (accepts, coding) => {
     const { headers, bytes } = await rawGet('/openapi.json', accepts);
 
     expect(headers['content-encoding']).toBe(coding);

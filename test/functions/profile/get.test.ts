@@ -16,7 +16,7 @@ describe('GET /api/profile', () => {
     expect(body).toEqual({ data: { id, name, email, role: 'user' } });
   });
 
-  it('answers what is stored now, not what the token was issued with', async () => {
+  it('answers the values that are stored now, not the values for which the token was issued', async () => {
     const { id, token } = await register(api);
     await api('PUT', `/api/users/${id}`, {
       token: adminToken,

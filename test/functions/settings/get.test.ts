@@ -4,7 +4,7 @@ import { serviceForThisFile } from '../../support/acceptance.ts';
 
 const { api, adminToken: token } = await serviceForThisFile();
 
-it('GET /api/admin/settings names every setting of the service with its value and its default, and nothing else', async () => {
+it('GET /api/admin/settings returns only the settings of the service, with value and default', async () => {
   const { status, body } = await api('GET', '/api/admin/settings', { token });
 
   const names = body.data.map(({ name }: { name: string }) => name);

@@ -39,16 +39,19 @@ describe('POST /api/users', () => {
   it.each([
     ['user', null],
     ['admin', '{"role":"admin"}'],
-  ])('lets an admin create a user of role %s, whose entry says %s', async (role, details) => {
-    const fields = newUser({ role });
-    const agent = uniqueAgent();
+  ])(
+    'lets an admin create a user with the role %s, with the details %s in its entry',
+    async (role, details) => {
+      const fields = newUser({ role });
+      const agent = uniqueAgent();
 
-    const { status, body } = await post(adminToken, fields, { 'user-agent': agent });
+      const { status, body } = await post(adminToken, fields, { 'user-agent': agent });
 
-    expect([status, body.role]).toEqual([201, role]);
-    expect(decodeJwt(await logIn(api, fields)).role).toBe(role);
-    expect(await entriesOf(service, agent)).toEqual([
-      expect.objectContaining({ action: 'CREATE', resource_id: String(body.id), details }),
-    ]);
-  });
+      expect([status, body.role]).toEqual([201, role]);
+      expect(decodeJwt(await logIn(api, fields)).role).toBe(role);
+      expect(await entriesOf(service, agent)).toEqual([
+        expect.objectContaining({ action: 'CREATE', resource_id: String(body.id), details }),
+      ]);
+    },
+  );
 });

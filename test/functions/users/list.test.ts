@@ -32,7 +32,7 @@ describe('GET /api/users', () => {
     expect(users.map(({ email }) => email)).toContain(service.admin.email);
   });
 
-  it('shows each user as GET by id does', async () => {
+  it('shows each user in the same form as GET /api/users/{id}', async () => {
     const users = await listUsers(api, first.token);
 
     const { body } = await api('GET', `/api/users/${second.id}`, { token: first.token });
@@ -76,7 +76,7 @@ describe('GET /api/users', () => {
     ['users', '?limit=1&search=%40', '?limit=1&search=a'],
     ['users', '?limit=1&role=admin', '?limit=1'],
     ['admin/audit-logs', '?limit=1', '?limit=1'],
-  ])('answers 400 to a cursor of %s%s in %s', async (list, query, other) => {
+  ])('answers 400 to a cursor of %s%s that is used with %s', async (list, query, other) => {
     await api('POST', '/api/users', {
       token: adminToken,
       json: { name: 'Second', email: uniqueEmail(), password: 'password', role: 'admin' },
@@ -89,7 +89,7 @@ describe('GET /api/users', () => {
     );
   });
 
-  it('answers the one user who holds an address, in any letter case', async () => {
+  it('answers the only user who has the given address, in any letter case', async () => {
     const answer = await get(`?email=${encodeURIComponent(second.email.toUpperCase())}`);
 
     const { body } = await api('GET', `/api/users/${second.id}`, { token: first.token });
@@ -142,13 +142,13 @@ describe('GET /api/users', () => {
   });
 
   it.each(['search=a', 'search=', 'search=a&limit=0'])(
-    'answers 403 to ?%s of callers who are not admins',
+    'answers 403 to ?%s from callers who are not admins',
     async (query) => {
       expect(outcome(await get(`?${query}`))).toEqual(refusal(403, 'Forbidden'));
     },
   );
 
-  it('lists only the admins with role=admin, as it shows them to all', async () => {
+  it('lists only the admins with role=admin, to every caller', async () => {
     const all = await listUsers(api, first.token);
 
     const pages = await readPages(api, '/api/users?role=admin&limit=1', { token: first.token });

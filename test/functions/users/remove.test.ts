@@ -16,7 +16,7 @@ const remove = (id: number, headers = {}) =>
 const notFound = refusal(404, 'User not found');
 
 describe('DELETE /api/users/{id}', () => {
-  it('leaves nothing of the user behind, frees the address, and never the id', async () => {
+  it('leaves nothing of the user behind, and makes the address but never the id available again', async () => {
     const { id, email, password } = await register(api);
 
     await remove(id);
@@ -29,7 +29,7 @@ describe('DELETE /api/users/{id}', () => {
     expect((await register(api, { email })).id).toBeGreaterThan(id);
   });
 
-  it('lets one of twenty simultaneous deletes through', async () => {
+  it('lets only one of twenty simultaneous deletions succeed', async () => {
     const agent = uniqueAgent();
     const { id } = await register(api);
 

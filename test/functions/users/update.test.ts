@@ -70,7 +70,7 @@ describe('PUT /api/users/{id}', () => {
     expect(outcome(taken)).toEqual(refusal(404, 'User not found'));
   });
 
-  it('records the names of the changed fields, by the caller, without their values', async () => {
+  it('records the caller and the names of the changed fields, without their values', async () => {
     const agent = uniqueAgent();
     const { id, token } = await register(api);
     const json = { name: 'Secret Name', email: uniqueEmail(), password: 'secret' };
@@ -99,14 +99,14 @@ describe('PUT /api/users/{id}', () => {
   });
 });
 
-describe('PUT /api/users/{id} by whoever made the user by POST /api/users', () => {
+describe('PUT /api/users/{id} by the maker of the user', () => {
   /** The token of a user who has made another user, and the other user. */
   const makerAndMade = async () => {
     const { token } = await register(api);
     return { token, made: await makeUser(api, token) };
   };
 
-  it('answers 403 if the user has ever been an admin, also to a former admin who made the user one', async () => {
+  it('answers 403 if the user has ever been an admin, even to a former admin who created this admin', async () => {
     const { token, made } = await makerAndMade();
     await put(made.id, adminToken, { role: 'admin' });
     await put(made.id, adminToken, { role: 'user' });
@@ -123,7 +123,7 @@ describe('PUT /api/users/{id} by whoever made the user by POST /api/users', () =
     expect(answers.map(outcome)).toEqual(Array(2).fill(refusal(403, 'Forbidden')));
   });
 
-  it('checks the body before it looks who made the user', async () => {
+  it('checks the body before it checks who made the user', async () => {
     const { token, made } = await makerAndMade();
     const stranger = (await register(api)).token;
 

@@ -10,7 +10,7 @@ const notFound = refusal(404, 'User not found');
 
 // test/properties/in-memory-users.test.ts compares all six operations with a model; these tests check exact responses.
 describe('POST /api/v1/users', () => {
-  it('answers 201 with the new user, whose name and email are kept as they were given', async () => {
+  it('answers 201 with the new user, and keeps name and email as they were given', async () => {
     const fields = { name: ' Ada ', email: ` no address ${randomUUID()} ` };
 
     const { status, body } = await post({ ...fields, id: 99 });
@@ -28,7 +28,7 @@ describe('POST /api/v1/users', () => {
     expect(status).toBe(201);
   });
 
-  it('answers 409 to an address that is taken, in whatever letter case and normal form, but not with white space', async () => {
+  it('answers 409 to a taken address in any letter case and normal form, but not with white space', async () => {
     const email = `zoë.${uniqueEmail()}`;
     await post({ name: 'n', email });
 
@@ -70,7 +70,7 @@ describe('PUT /api/v1/users/{id}', async () => {
     ['the body is not JSON', { body: '{', headers: { 'content-type': 'application/json' } }],
     ['the body is of another type', { body: 'x', headers: { 'content-type': 'text/plain' } }],
     ['another user has the address', { json: { name: 'n', email: other.email } }],
-  ])('answers 404 to an unknown id also when %s', async (_, request) => {
+  ])('answers 404 to an unknown id even if %s', async (_, request) => {
     const answer = await api('PUT', `/api/v1/users/${unknownId}`, request);
 
     expect(outcome(answer)).toEqual(notFound);
@@ -78,7 +78,7 @@ describe('PUT /api/v1/users/{id}', async () => {
 });
 
 describe('PATCH /api/v1/users/{id}', () => {
-  it.each([{}, { name: 1 }])('answers 404 to an unknown id also with %j', async (fields) => {
+  it.each([{}, { name: 1 }])('answers 404 to an unknown id even with %j', async (fields) => {
     const answer = await api('PATCH', `/api/v1/users/${unknownId}`, { json: fields });
 
     expect(outcome(answer)).toEqual(notFound);

@@ -441,7 +441,7 @@ describe('A run of the sealer', () => {
     expect(new Set(failures)).toEqual(new Set(['audit-seal-not-shown', 'audit-check-not-read']));
   });
 
-  it('that fails raises the alarm of the trail if the archive is the cause, or else the alarm of the sealer', async () => {
+  it('that fails raises the alarm of the trail if the archive is the cause, or else of the sealer', async () => {
     const trail = await makeDays(1);
     for (let number = 5; number < 1010; number += 1) {
       trail.archive.files.set(fileName(number), Buffer.from('junk'));

@@ -36,7 +36,7 @@ describe('The query of the trail', () => {
     [{ about: '7', reason: 'wrong_code' }, { about: 7 }],
     [{ userId: 'none', ipAddress: 'none', action: 'LOGIN' }, { action: 'LOGIN' }],
     [{}, {}],
-  ])('asks for what the address bar says: %j', (query, parameters) => {
+  ])('has the parameters of the address bar that the service knows: %j', (query, parameters) => {
     expect(parametersOf(readState(query))).toEqual(parameters);
   });
 
@@ -58,13 +58,13 @@ describe('The query of the trail', () => {
     [{ action: 'CREATE', only: 'registrations' }, { action: 'LOGIN' }, { only: '' }],
     [{ action: 'CREATE', only: 'anything' }, {}, { only: '' }],
   ] as const)(
-    'is what came last where two do not go together: %j, then %j',
+    'drops a filter that does not go together with a later one: %j, then %j',
     (query, changes, after) => {
       expect(withChanges(readState(query), changes)).toMatchObject(after);
     },
   );
 
-  it('keeps times to the millisecond between the address bar and the clock of this machine', () => {
+  it('converts times between the address bar and local time without losing milliseconds', () => {
     for (const time of ['2026-11-22T12:00:00.000Z', '2026-06-01T00:00:00.007Z']) {
       expect(fromLocal(toLocal(time))).toBe(time);
     }
@@ -74,7 +74,7 @@ describe('The query of the trail', () => {
   });
 });
 
-it('The second of two equal times of a clock that was set back is kept until it is changed', () => {
+it('The later of two times that are equal in local time is kept until the user changes it', () => {
   // As on clocks in Berlin; the tests pass in any other time zone too.
   const [first, second] = ['2026-10-25T00:30:00.000Z', '2026-10-25T01:30:00.000Z'];
   const zone = process.env.TZ;
@@ -94,7 +94,7 @@ it('The second of two equal times of a clock that was set back is kept until it 
 });
 
 describe('Following', () => {
-  it('puts each entry that is new where it belongs, once', () => {
+  it('puts each new entry at its place, once', () => {
     const found = [entry(5, 3), entry(3, 3), entry(2, 2)];
 
     const { data, next } = merge({ data: [entry(3, 3), entry(1, 1)], next: '/next' }, found);
@@ -102,7 +102,7 @@ describe('Following', () => {
     expect([data.map(({ id }) => id), next]).toEqual([[5, 3, 2, 1], '/next']);
   });
 
-  it('keeps the newest entries, and no more of them than it may', () => {
+  it('keeps only the newest entries, up to the allowed number', () => {
     const many = Array.from({ length: maxRows }, (_, id) => entry(id, id));
 
     const { data, next } = merge({ data: many, next: '/next' }, [entry(maxRows, maxRows)]);
@@ -111,7 +111,7 @@ describe('Following', () => {
     expect(next).toBeUndefined();
   });
 
-  it('reads again from a minute before the newest entry, within the query', () => {
+  it('reads again from a minute before the newest entry, but not from before the start of the query', () => {
     const [minuteBefore, later] = ['2026-11-22T11:59:00.000Z', '2026-11-22T11:59:30.000Z'];
 
     expect(rereadFrom([entry(2), entry(1, -9)], '')).toBe(minuteBefore);
@@ -138,14 +138,14 @@ describe('The histogram', () => {
     expect(bars.reduce((sum, { success }) => sum + success, 0)).toBe(entries.length);
   });
 
-  it('has bars between bounds also where there is no entry', () => {
+  it('has bars between the bounds of the query even without entries', () => {
     const bars = barsOf([], () => 0, { from: noon - 7 * 86_400_000, until: noon });
 
     expect(bars).toHaveLength(29);
     expect(bars.every(({ success, failure }) => success + failure === 0)).toBe(true);
   });
 
-  it('counts by result, and begins days at midnight of this machine', () => {
+  it('counts entries by result, and begins days at midnight in local time', () => {
     const entries = [entry(1), entry(2, 40 * 86_400, 'FAILURE'), entry(3, 1)];
     const bars = barsOf(entries, () => -5.5 * 3600);
 
@@ -170,7 +170,7 @@ describe('Bars of days across a change of clocks', () => {
     ['spring in Chile', chile, '2026-08-20T12:00:00.000Z', '2026-09-06T03:59:59.999Z', [4, 3]],
     ['autumn in Chile', chile, '2026-03-20T12:00:00.000Z', '2026-04-05T03:59:59.999Z', [3, 4]],
   ] as const)(
-    'begin at midnight, and count entries in their day: %s',
+    'begin at midnight, and count each entry in its day: %s',
     (_, behindAt, first, lastOfDay, hours) => {
       const dayAfter = new Date(Date.parse(lastOfDay) + 1).toISOString();
       const end = new Date(Date.parse(dayAfter) + 10 * 86_400_000).toISOString();
@@ -192,7 +192,7 @@ describe('Bars of days across a change of clocks', () => {
 });
 
 describe('A bar that is opened', () => {
-  it('finds the entries that it counts, and none of before or after', () => {
+  it('finds exactly the entries that it counts', () => {
     const entries = [entry(2, 100), entry(1, 10)];
     const [first, ...rest] = barsOf(entries);
     const last = rest.at(-1);
@@ -225,7 +225,7 @@ describe('An export', () => {
     ['ndjson', lines.join(''), lines[1]],
     ['csv', head + record(other) + record(kept), head + record(kept)],
   ] as const)(
-    'keeps as %s the entries alone that pass the filters which the service does not know',
+    'keeps, as %s, only the entries that pass the filters of the console',
     (form, all, some) => {
       expect(keepPassing(all, form, state)).toBe(some);
       expect(keepPassing(all, form, readState({ userId: 'none', reason: 'wrong_code' }))).toBe(
@@ -236,7 +236,7 @@ describe('An export', () => {
   );
 });
 
-describe('What a user was', () => {
+describe('The history of a user', () => {
   const about = (id: number, action: string, details?: object) =>
     ({
       ...entry(id, id),
@@ -256,7 +256,7 @@ describe('What a user was', () => {
       by,
     ]);
 
-  it('is read off the entries about the user, newest first', () => {
+  it('is derived from the entries about the user, newest first', () => {
     const entries = [
       about(5, 'UPDATE', { fields: ['email'], email: change('a', 'b') }),
       about(4, 'LOGIN'),
@@ -273,7 +273,7 @@ describe('What a user was', () => {
     expect(said([about(9, 'DELETE'), ...entries])[0]).toEqual(['admin', 'b', '05', '09', 5]);
   });
 
-  it('is before the first entry what that has changed, and else what it is now', () => {
+  it('begins with the values before the first change, or with the present values if nothing has changed', () => {
     const promoted = about(3, 'UPDATE', { role: change('user', 'admin') });
 
     expect(said([promoted], { role: 'admin', email: 'c' })).toEqual([
@@ -301,7 +301,7 @@ describe('The overview', () => {
 it.each([
   [{ action: 'CREATE', only: 'registrations' }, [1]],
   [{ action: 'CREATE' }, [1, 2, 3]],
-])('Of users who were created, the filter %j keeps these: %j', (query, kept) => {
+])('The filter %j keeps these creations of users: %j', (query, kept) => {
   const created = (id: number, by: number | null, result: AuditEntry['result'] = 'SUCCESS') =>
     ({
       ...entry(id, 0, result),
@@ -349,20 +349,20 @@ it.each([
   expect(ago(milliseconds)).toBe(shown);
 });
 
-describe('A time that an entry says', () => {
+describe('A time in an entry', () => {
   it.each([
     ['2026-11-22T09:05:00.000Z', '2026-11-22 09:05:00 UTC'],
     ['not a time', 'not a time'],
     ['entry 1', 'entry 1'],
     ['2026-99-99', '2026-99-99'],
     ['', 'no time'],
-  ])('is shown as it is where it is none: %j', (value, shown) => {
+  ])('is shown as %j, or as it is if it is not a time', (value, shown) => {
     expect(utcTime(value)).toBe(shown);
     const isTime = shown.endsWith('UTC');
     if (!isTime) expect([localTime(value), localDay(value)]).toEqual([shown, shown]);
   });
 
-  it('is left out of the bars, and of where following begins, where it is none', () => {
+  it('that is not a time is left out of the bars and of the time from which following reads again', () => {
     const odd = { ...entry(9), created_at: 'not a time' };
 
     expect(barsOf([odd, entry(1)])).toEqual(barsOf([entry(1)]));
@@ -371,7 +371,7 @@ describe('A time that an entry says', () => {
   });
 });
 
-describe('The trail as it is shown', () => {
+describe('The trail on the screen', () => {
   it.each([
     [
       'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
@@ -393,12 +393,12 @@ describe('The trail as it is shown', () => {
     ['<img src=x onerror=alert(1)>', '<img src=x onerror=alert(1)>'],
     ['a', 'a'],
     [7, '7'],
-  ])('has agents by the name that people use: %s', (agent, readable) => {
+  ])('names agents as people name them: %s', (agent, readable) => {
     expect(readableAgent(agent)).toBe(readable);
   });
 });
 
-describe('An entry says in a few words what happened', () => {
+describe('A short description of what happened', () => {
   const long = 'N'.repeat(100);
 
   // biome-ignore format: a table
@@ -431,7 +431,7 @@ describe('An entry says in a few words what happened', () => {
     ['no JSON', ''],
     ['7', ''],
     ['null', ''],
-  ])('%s', (details, words) => {
+  ])('for the details %s is “%s”', (details, words) => {
     expect(happened({ details })).toBe(words);
   });
 });
