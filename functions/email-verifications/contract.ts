@@ -38,7 +38,7 @@ export const descriptions: Descriptions = {
   request: () => ({
     id: 'requestEmailVerification',
     summary: 'Ask for the link that verifies one’s address again',
-    text: 'Mails a link to the address of the caller, unless it is verified; beyond the limits of mails the response is 429. None is mailed while a link to a new address of the caller is valid.',
+    text: 'Mails a link to the address of the caller, unless it is verified; beyond the limits of mails the response is 429. No mail is sent while a link to a new address of the caller is valid.',
     success: {
       status: 202,
       description: 'Unless the address is verified, a mail will be sent to it.',
@@ -52,8 +52,10 @@ export const descriptions: Descriptions = {
     id: 'verifyEmail',
     summary: 'Verify an address by a mailed link',
     text: [
-      'Needs the password of the account too: a wrong one counts as a failed login, and does not use the token up.',
-      'A token is valid for 30 minutes, until a newer one is mailed or another address asked for; a request that is repeated has the same response, and changes nothing.',
+      'Needs the password of the account too.',
+      'A wrong password counts as a failed login, and the token can still be used.',
+      'A token is valid for 30 minutes, unless a newer token is mailed or another address is asked for before.',
+      'A repeated request has the same response, and changes nothing.',
       'If the link was mailed to a new address, the user has it from then on.',
       hasSessions(settings) &&
         'A new address ends all sessions of the user but the one that asked for it.',

@@ -58,7 +58,7 @@ describe('Sessions in the console', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('end when their user is suspended, who can sign in when the suspension is lifted', async () => {
+  it('end when their user is suspended, who can sign in again once the suspension is lifted', async () => {
     const user = await register(api);
     const { page, complaints } = await openConsole(browser, service, `#/users/${user.id}`);
 
@@ -78,7 +78,7 @@ describe('Sessions in the console', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('end when a selection is suspended, which leaves those selected for whom it failed', async () => {
+  it('end when a selection is suspended; users whose suspension failed stay selected', async () => {
     const name = `Idle ${Date.now()}`;
     const users = [await register(api, { name }), await register(api, { name })] as const;
     const place = `#/users?q=${encodeURIComponent(name)}`;
@@ -105,7 +105,7 @@ describe('Sessions in the console', () => {
     expect(await profile(users[1].token)).toBe(401);
   });
 
-  it('go on by refresh tokens, though a token is valid for five minutes', async () => {
+  it('continue by refresh tokens, although an access token is valid for only five minutes', async () => {
     const user = await registerAdmin();
     const { page } = await openPage(browser, `${url}/console`);
     await page.clock.install();
@@ -145,7 +145,7 @@ describe('Sessions in the console', () => {
   });
 });
 
-it('One’s own account says which address is not verified, and that a new one counts with its link', async () => {
+it('One’s own account says that its address is not verified, and which new address waits for its link', async () => {
   const user = await registerAdmin();
   const { page } = await openConsole(browser, { url, admin: user }, '#/account');
   await page.getByText('Not verified').waitFor();

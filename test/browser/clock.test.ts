@@ -57,7 +57,7 @@ describe.each([-5, 5].map((hours) => [name(hours), hours] as const))(
       expect(await time.innerText()).toBe(await page.evaluate(shown));
     });
 
-    it('says how long to wait, and tries again after it, though the clock is set right meanwhile', async () => {
+    it('says how long to wait, and tries again after that time, even if the clock is corrected meanwhile', async () => {
       const page = await open(hours, '#/account');
       await page.route('**/api/users?*', (route) =>
         route.fulfill({ status: 429, headers: { 'Retry-After': '45' }, json: {} }),
@@ -105,7 +105,7 @@ describe.each([-5, 5].map((hours) => [name(hours), hours] as const))(
   },
 );
 
-it('A session of a day stands in a browser whose clock is 30 hours ahead, also after it was loaded again', async () => {
+it('A session of a day lasts in a browser whose clock is 30 hours ahead, also after it was loaded again', async () => {
   const page = await open(30, '#/users');
   await page.reload();
 

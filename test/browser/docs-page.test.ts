@@ -39,7 +39,7 @@ describe('The page of the document', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('has no violations of accessibility but the colours of Swagger UI', async () => {
+  it('has no violations of accessibility except for the colours of Swagger UI', async () => {
     const { page } = await open('/docs');
     await page.locator('#operations-Users-listUsers .opblock-summary-control').click();
     await page.locator('.responses-table').waitFor();
@@ -54,7 +54,7 @@ describe('The page of the document', () => {
     expect(violations.filter((each) => !each.includes('color-contrast'))).toEqual([]);
   });
 
-  it('shows the error code to which problem details lead', async () => {
+  it('scrolls to the error code that the type of problem details names', async () => {
     const { page } = await open('/docs#EMAIL_REGISTERED');
 
     await page.waitForFunction(`(() => {

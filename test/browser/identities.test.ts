@@ -35,7 +35,7 @@ it('The console shows the identities of a user, and unlinks one', async () => {
   expect(complaints).toEqual([]);
 });
 
-it('The console unlinks an identity of whoever is signed in, by password and code', async () => {
+it('The console unlinks an identity of the signed-in user by password and code', async () => {
   const { admin, adminToken } = service;
   const { password: currentPassword } = admin;
   await link(adminToken, newPerson(), { currentPassword });

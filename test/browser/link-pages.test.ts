@@ -106,7 +106,7 @@ describe('With MAIL_FROM alone a mailed link', () => {
     expect(await page.locator('form input').first().getAttribute('autocomplete')).toBe('username');
   });
 
-  it('is understood when a mail gateway has encoded its #, and logged without its token', async () => {
+  it('works when a mail gateway has encoded its #, and is logged without its token', async () => {
     const { email, link, token } = await forgetful();
 
     const { page } = await open(link.replace('#', '%23'));
@@ -122,7 +122,7 @@ describe('With MAIL_FROM alone a mailed link', () => {
     expect(bare.output()).not.toContain(token);
   });
 
-  it('says what is wrong with what was typed, where the focus then is, and goes on', async () => {
+  it('leads to a page that says what is wrong with an input, focuses its field, and accepts a correction', async () => {
     const { link } = await forgetful();
     const { page } = await open(link);
     const focused = () => page.evaluate('document.activeElement.id');
@@ -140,7 +140,7 @@ describe('With MAIL_FROM alone a mailed link', () => {
     expect(await focused()).toBe('said');
   });
 
-  it('says so when it was used, and gives way to a good one that is opened in the same tab', async () => {
+  it('says when it has been used, and is replaced by a good link that is opened in the same tab', async () => {
     const { link } = await forgetful();
     const used = await open(link);
     await choose(used.page, password);
@@ -160,7 +160,7 @@ describe('With MAIL_FROM alone a mailed link', () => {
     expect(await logIn(bare.api, { email, password: 'another password' })).toMatch(/^ey/);
   });
 
-  it('sends one request, however often the button is pressed, and another after no response', async () => {
+  it('sends one request, however often the button is pressed, and another one after no response came', async () => {
     const { link } = await forgetful();
     const { page } = await open(link);
     let requests = 0;
@@ -193,16 +193,19 @@ describe('With MAIL_FROM alone a mailed link', () => {
     [{ status: 500, json: { code: 'STORAGE_FAULT' } }, 'but may have done it. Try again.'],
     [{ status: 200, contentType: 'text/html', body: '<p>A proxy' }, 'but may have done it.'],
     [{ status: 502, contentType: 'text/html', body: '<p>A proxy' }, 'but may have done it.'],
-  ])('says what the service, or what stands before it, responded: %j', async (response, text) => {
-    const { page } = await open(`${bare.url}/account/reset#token=1.a`);
-    await page.route('**/api/password-resets', (route) => route.fulfill(response));
+  ])(
+    'reports the response of the service, or of a proxy before the service: %j',
+    async (response, text) => {
+      const { page } = await open(`${bare.url}/account/reset#token=1.a`);
+      await page.route('**/api/password-resets', (route) => route.fulfill(response));
 
-    await choose(page, password);
+      await choose(page, password);
 
-    await said(page).getByText(text).waitFor();
-  });
+      await said(page).getByText(text).waitFor();
+    },
+  );
 
-  it('leads to nothing that another page can frame', async () => {
+  it('leads to no page that another page can frame', async () => {
     const { link } = await forgetful();
     const app = await startLoopback((_, __, response) =>
       response.setHeader('content-type', 'text/html').end(`<iframe src="${link}"></iframe>`),
@@ -233,8 +236,8 @@ describe('The page of an invitation that was accepted', () => {
 
   it.each([
     ['an auditor to the console', bare, { auditor: true }, '/console'],
-    ['nobody else anywhere', bare, {}, null],
-    ['everybody to RETURN_URL, if it is set', full, { auditor: true }, returnUrl],
+    ['any other user nowhere', bare, {}, null],
+    ['every user to RETURN_URL, if that is set', full, { auditor: true }, returnUrl],
   ] as const)('leads %s', async (_, service, fields, expected) => {
     const { page } = await open(await invited(service, fields));
     const early = await page.getByRole('link').count();
@@ -248,7 +251,7 @@ describe('The page of an invitation that was accepted', () => {
 });
 
 describe('The link that verifies an address', () => {
-  it('leads to a page that asks for the password, and on to RETURN_URL, but only by a link', async () => {
+  it('leads to a page that asks for the password, and then links to RETURN_URL without redirecting there', async () => {
     const { email, password: own } = await register(full.api);
     const link = await mailedLink(full, email);
     const { page, complaints } = await open(link);
@@ -270,7 +273,7 @@ describe('The link that verifies an address', () => {
     expect(complaints).toEqual([expect.stringContaining('403')]);
   });
 
-  it('takes a password that keeps no rule of new ones', async () => {
+  it('accepts a current password that breaks the rules of new passwords', async () => {
     const { email } = await register(full.api);
     const { page } = await open(await mailedLink(full, email));
 

@@ -78,9 +78,9 @@ const addIn = async (page: Page, password: string, name = 'Laptop') => {
 
 it.each([
   ['the browser itself', ''],
-  ['a password manager whose credentials have no toJSON that works', passwordManager],
+  ['a password manager whose credentials have no working toJSON', passwordManager],
 ])(
-  'An admin adds, renames and removes a passkey in the console, and signs in by it without typing: by %s',
+  'An admin adds, renames and removes a passkey, and signs in with it without typing, by %s',
   async (_, script) => {
     const { page, complaints } = await openConsole(browser, { url, admin }, '#/account');
     await page.evaluate(script);
@@ -114,7 +114,7 @@ it.each([
   },
 );
 
-it('The form to sign in has a button for passkeys where its origin has them, and says what fails', async () => {
+it('The form to sign in has a button for passkeys if its origin may use passkeys, and reports failures', async () => {
   const { page } = await openPage(browser, `${url}/console`);
   const other = await openPage(browser, `${front.url}/console`);
 
@@ -129,7 +129,7 @@ it('The form to sign in has a button for passkeys where its origin has them, and
   await page.getByText(`The browser has made or used no passkey: ${said}`).waitFor();
 });
 
-it('The form to sign in says nothing of an offer in the list that fails, and names the cause of a request that does', async () => {
+it('The form to sign in ignores a failed offer in the list, and names the cause of a failed request', async () => {
   const page = await (await browser.newContext()).newPage();
   await page.addInitScript(`navigator.credentials.get = async ({ mediation }) => {
     window.offered ??= mediation === 'conditional';
@@ -163,7 +163,7 @@ it('The console of another service of the domain leaves alone a passkey that it 
   expect(await credentials()).toMatchObject([{ credentialId: before[0]?.credentialId }]);
 });
 
-it('A login to the console has the authenticator forget a passkey that was removed elsewhere', async () => {
+it('A login to the console makes the authenticator forget a passkey that was removed elsewhere', async () => {
   const user = await newAdmin();
   const { page } = await openConsole(browser, { url, admin: user }, '#/account');
   const { credentials } = await authenticatorOf(page);
@@ -180,7 +180,7 @@ it('A login to the console has the authenticator forget a passkey that was remov
   await until(async () => (await credentials()).length === 0, 'The passkey was not forgotten');
 });
 
-it('The console tells the authenticator a new address and name, and at the deletion of the account that no passkey is left', async () => {
+it('The console tells the authenticator a new address and name, and that a deleted account has no passkey', async () => {
   const user = await newAdmin();
   const { page } = await openConsole(browser, { url, admin: user }, '#/account');
   const { credentials } = await authenticatorOf(page);
@@ -207,7 +207,7 @@ it('The console tells the authenticator a new address and name, and at the delet
   expect(renamed?.userDisplayName).toBe('Grace Hopper');
 });
 
-it('The console tells the browser of the passkeys of the domain in force, also where the page is from before a change of it', async () => {
+it('The console tells the browser the passkeys of the new domain, also on a page from before the change', async () => {
   const page = await (await browser.newContext()).newPage();
   await page.addInitScript(`PublicKeyCredential.signalAllAcceptedCredentials = async (options) => {
     window.told = options;
@@ -231,7 +231,7 @@ it('The console tells the browser of the passkeys of the domain in force, also w
   });
 });
 
-it('The form to sign in does not ask on and on for options that fail', async () => {
+it('The form to sign in does not keep asking for options when that fails', async () => {
   const page = await (await browser.newContext()).newPage();
   let asked = 0;
   await page.route('**/api/login/passkey-options', (route) => {
@@ -250,7 +250,7 @@ it('The form to sign in does not ask on and on for options that fail', async () 
   expect(await page.getByText('You are not signed in').count()).toBe(0);
 });
 
-it('The console says that a passkey is added also where it cannot list all of them after that', async () => {
+it('The console says that a passkey is added even if it cannot list all passkeys after that', async () => {
   const { page } = await openConsole(browser, { url, admin }, '#/account');
   await authenticatorOf(page);
   const dialog = page.getByRole('dialog');

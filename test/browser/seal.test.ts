@@ -73,11 +73,11 @@ describe('The screen of the seal', () => {
   });
 
   it.each([
-    ['good by a check that is recent', checked, true],
-    ['neutral by a check that is old', { ...checked, recent: false }, false],
+    ['good after a recent check', checked, true],
+    ['neutral after an old check', { ...checked, recent: false }, false],
     ['neutral before the first check', null, false],
     ['good 40 days after findings', { ...checked, found: minutesAgo(40 * day) }, true],
-  ])('is %s', async (_, check, isGood) => {
+  ])('has a badge that is %s', async (_, check, isGood) => {
     const { page } = await openSeal({ check });
 
     const badge = page.locator('.badge', { hasText: 'Sealed' });
@@ -88,7 +88,7 @@ describe('The screen of the seal', () => {
     expect(await violationsIn(page)).toEqual([]);
   });
 
-  it('says what was covered, when, and when the next check comes', async () => {
+  it('says what the last check covered, when it ran, and when the next check comes', async () => {
     const { page } = await openSeal({ check: checked });
 
     await page.getByText('4,980 of 5,130 entries, 12 hours ago; next').waitFor();
@@ -109,7 +109,7 @@ describe('The screen of the seal', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('names findings in place of calling the trail sealed, as links, on every screen', async () => {
+  it('names findings as links on every screen, and does not call the trail sealed then', async () => {
     const response = await api('GET', '/api/admin/audit-logs', { token });
     const [{ id, created_at }] = response.body.data;
     const at = minutesAgo(3);
@@ -142,7 +142,7 @@ describe('The screen of the seal', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('tells of findings whoever opens another screen first', async () => {
+  it('reports findings also if another screen is opened first', async () => {
     const { page } = await openConsole(browser, service, '#/users');
     await replaceSeal(page, { check: { ...checked, findings: 1 } });
 
@@ -151,7 +151,7 @@ describe('The screen of the seal', () => {
     await page.getByRole('alert').getByRole('link', { name: '1 finding' }).waitFor();
   });
 
-  it('says by how much sealing is behind, and what happens when entries are not kept longer', async () => {
+  it('says by how much sealing is behind, and what happens after each of the times', async () => {
     const { page } = await openSeal({ behind: 600, days: { table: 90, lock: 400, archive: 500 } });
 
     await page.getByText('Behind by 10:00 min').waitFor();

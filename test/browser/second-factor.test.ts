@@ -45,7 +45,7 @@ it('An admin sets up a second factor, signs in with its codes, sees who has one,
   expect(await violationsIn(page)).toEqual([]);
   await button(page, 'I have kept them').click();
   await own.getByText('It is enabled. 10 recovery codes left.').waitFor();
-  // The session now has the role, without another login.
+  // The session in which the factor was enabled has the role of an admin, without another login.
   await page.getByRole('link', { name: 'Users' }).click();
   await button(page, 'Create a user').waitFor();
   await page.getByRole('link', { name: 'My account' }).click();

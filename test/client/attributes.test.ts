@@ -19,7 +19,7 @@ const { url, admin } = await serviceForThisFile({
   ]),
 });
 
-it('An attribute that an admin sets is a claim, in the next token, for the app and for other services', async () => {
+it('An attribute that an admin sets is a claim of the next token, for the app and for other services', async () => {
   const [app, desk] = [createClient<Declared>({ url }), createClient({ url })];
   await desk.logIn(admin);
   const account = newAccount();

@@ -25,7 +25,7 @@ globalThis.URL = new Proxy(URL, {
 });
 `;
 
-it('The client registers, refreshes and logs out where there is no document, no TextDecoder, no lock and no URL to depend on', () => {
+it('The client registers, refreshes and logs out without a document, TextDecoder, locks or URL', () => {
   const folder = folderForThisTest();
   const outfile = `${folder}/client.mjs`;
   const script = `

@@ -120,7 +120,7 @@ it('A login asks for the code of a second factor, and says for how long a user m
   expect(late.error?.retryAfter).toBeGreaterThan(0);
 });
 
-it('An address that is taken is an error of a registration and of a change', async () => {
+it('A taken address is an error of a registration and of a change', async () => {
   const { accounts, account } = await registered(plain.url);
   const { email } = newAccount();
   await createClient(plain).register({ ...account, email });
@@ -132,7 +132,7 @@ it('An address that is taken is an error of a registration and of a change', asy
   expect(codes).toEqual(Array(2).fill('EMAIL_REGISTERED'));
 });
 
-it('A call that the settings of the service do not turn on is HTTP_404', async () => {
+it('A call of an option that the service has turned off fails with HTTP_404', async () => {
   const accounts = createClient(plain);
 
   const link = await accounts.requestPasswordReset({ email: uniqueEmail() });
@@ -155,7 +155,7 @@ it('A user who forgot the password sets another one by a mailed link', async () 
   expect((await accounts.logIn({ email, password: 'another password' })).error).toBeNull();
 });
 
-it('A new address of the user is in the token of the next moment, and in what listeners are told', async () => {
+it('A new address of the user is in the next token, and listeners are told it', async () => {
   const { accounts, account } = await registered(sessions.url);
   const told = toldBy(accounts);
   const email = uniqueEmail();
@@ -183,7 +183,7 @@ it('A new address that waits for its link is in the token once the link is used'
   expect(told.slice(1)).toEqual([[email, 'changed']]);
 });
 
-it('An admin who enables the second factor that admins need is an admin at once', async () => {
+it('An admin who enables the second factor that admins need has the role at once', async () => {
   const strict = await startTestService({ SESSION_DAYS: '90', SECOND_FACTOR: 'admins' });
   onTestFinished(() => strict.stop());
   const accounts = createClient(strict);
@@ -199,7 +199,7 @@ it('An admin who enables the second factor that admins need is an admin at once'
   expect(told.map((each) => (each as string[])[1])).toEqual(['read', 'changed']);
 });
 
-it('A user lists the sessions, and ends one and all others', async () => {
+it('A user lists the sessions, ends one of them, and ends all others', async () => {
   const { accounts, account } = await registered(sessions.url);
   const others = [createClient(sessions), createClient(sessions), createClient(sessions)];
   for (const other of others) await other.logIn(account);
@@ -238,7 +238,7 @@ it('A login by an identity sends the same proof again with a code', async () => 
   expect(asked).toHaveLength(2);
 });
 
-it('An issuer that fails is an error, whose message is the one of the issuer', async () => {
+it('A failure at the issuer is an error with the message of the issuer', async () => {
   const askIssuer = () => Promise.reject(new Error('The window was closed'));
 
   const { error } = await createClient(full).logInByIdentity({ askIssuer });
@@ -257,7 +257,7 @@ it('A user who deletes the account is signed out', async () => {
   expect(told.at(-1)).toEqual([null, 'loggedOut']);
 });
 
-it('All other operations are called by their paths, with parameters, and answer with the response', async () => {
+it('All other operations are called by their paths, with parameters, and return the response', async () => {
   const admin = createClient(full);
   await admin.logIn(full.admin);
   const { id, name } = await makeUser(full.api, full.adminToken);
@@ -320,7 +320,7 @@ it.each([
 );
 
 it.each(['text/csv', 'application/x-ndjson'])(
-  'A body of the type %s is data as text, as exports of the audit trail have it',
+  'A body of the type %s is returned as text, as for exports of the audit trail',
   async (type) => {
     const admin = createClient(plain);
     await admin.logIn(plain.admin);
@@ -333,7 +333,7 @@ it.each(['text/csv', 'application/x-ndjson'])(
   },
 );
 
-it('A page that some other server responds with is no success of a call', async () => {
+it('A call does not succeed with a page that some other server responds with', async () => {
   const page = { 'Content-Type': 'text/html; charset=utf-8' };
   const accounts = await respondingWith(200, page, '<!doctype html>');
   const error = { code: 'HTTP_200', status: 200, message: expect.stringContaining('is a page') };
@@ -345,14 +345,14 @@ it('A page that some other server responds with is no success of a call', async 
   expect(accounts.user).toBeNull();
 });
 
-it('A response of success that is cut off is no response', async () => {
+it('A successful response that is cut off counts as no response', async () => {
   const json = { 'content-type': 'application/json' };
   const accounts = await respondingWith(200, json, '{"token":');
 
   expect((await accounts.getProfile()).error?.code).toBe('NO_RESPONSE');
 });
 
-it('A call that its caller aborts says so, and is not temporary', async () => {
+it('The error of a call that its caller aborts says so, and is not temporary', async () => {
   const { url, stop } = await startLoopback(() => undefined);
   onTestFinished(stop);
   const control = new AbortController();

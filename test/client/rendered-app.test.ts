@@ -58,7 +58,7 @@ describe.each([
   ['the profile', byProfile],
   ['verifyToken', byVerify],
 ])('An app whose server knows its users by %s', (_, app) => {
-  it('logs a user in by a form, and shows no script a token', async () => {
+  it('logs a user in by a form, and no script can read a token', async () => {
     const { page, account } = await logInAt(app);
     const seen = await page.evaluate(`(async () => {
       const login = await fetch('/auth/login', {
@@ -90,7 +90,7 @@ describe.each([
     expect(String(seen)).not.toContain('eyJ');
   });
 
-  it('keeps its cookies for 400 days, from scripts and from other sites', async () => {
+  it('keeps its cookies for 400 days, and hides them from scripts and from other sites', async () => {
     const { page } = await logInAt(app);
     const [cookie, ...others] = await cookiesOf(page);
 
@@ -123,7 +123,7 @@ describe.each([
     expect(await cookiesOf(page)).toEqual([]);
   });
 
-  it('knows its user after the end of a token, of which two requests at once learn', async () => {
+  it('knows its user after a token has expired, although two simultaneous requests notice that', async () => {
     const { page, account } = await logInAt(app);
     const before = await tokensIn(page);
     forward(6 * minute);
@@ -201,7 +201,7 @@ describe.each([
     expect((await cookiesOf(page)).map((each) => each.value)).not.toContain(value);
   });
 
-  it('refuses the form of a page of another origin, also where it logs in', async () => {
+  it('refuses a form that a page of another origin submits, also a login form', async () => {
     const { page, account } = await logInAt(app);
     const { email, password } = await register(service.api);
     const send = async (path: string) => {
@@ -225,7 +225,7 @@ describe.each([
   });
 });
 
-it('An app with https has cookies that no neighbour can set', async () => {
+it('The cookies of an app with https have the prefix __Host-, so that no neighbouring host can set them', async () => {
   const { email, password } = await register(service.api);
   const origin = 'https://shop.example.com';
   const sessions = sessionCookies({ url, origin, name: 'shop' });
@@ -267,14 +267,17 @@ it('An app with https has cookies that no neighbour can set', async () => {
 it.each([
   [4096, 1],
   [4097, 0],
-])('The browser keeps a cookie of %i bytes with its name: %i', async (bytes, kept) => {
-  const page = await openPage(byProfile);
-  const cookie = `x=${'y'.repeat(bytes - 1)}`;
-  await page.route('**/cookie', (route) => route.fulfill({ headers: { 'set-cookie': cookie } }));
-  await page.evaluate(`fetch('/cookie')`);
+])(
+  'The browser keeps cookies of at most 4,096 bytes with their name: of %i bytes it keeps %i',
+  async (bytes, kept) => {
+    const page = await openPage(byProfile);
+    const cookie = `x=${'y'.repeat(bytes - 1)}`;
+    await page.route('**/cookie', (route) => route.fulfill({ headers: { 'set-cookie': cookie } }));
+    await page.evaluate(`fetch('/cookie')`);
 
-  expect(await cookiesOf(page)).toHaveLength(kept);
-});
+    expect(await cookiesOf(page)).toHaveLength(kept);
+  },
+);
 
 describe('After a user has logged out elsewhere, an app', () => {
   const endSessions = async ({ id, token }: Account) => {

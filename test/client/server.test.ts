@@ -77,10 +77,14 @@ describe('A request that changes something', () => {
   const own = { origin };
   it.each([
     ['from the origin of the app', own, true],
-    ['from there, whatever else it says', { ...own, 'sec-fetch-site': 'cross-site' }, true],
-    ['without an origin, from the same one', { 'sec-fetch-site': 'same-origin' }, true],
     [
-      'with a hidden origin, from the same one',
+      'from the origin of the app, whatever else it says',
+      { ...own, 'sec-fetch-site': 'cross-site' },
+      true,
+    ],
+    ['without an origin, from the same origin', { 'sec-fetch-site': 'same-origin' }, true],
+    [
+      'with a hidden origin, from the same origin',
       { origin: 'null', 'sec-fetch-site': 'same-origin' },
       true,
     ],
@@ -95,21 +99,24 @@ describe('A request that changes something', () => {
     ],
     ['from another origin', { origin: 'https://x.example' }, false],
     [
-      'from another one that says the same',
+      'from another origin that claims to be the same',
       { origin: 'https://x.example', 'sec-fetch-site': 'same-origin' },
       false,
     ],
-    ['from a neighbour', { origin: 'https://evil.shop.example.com' }, false],
+    ['from a neighbouring host', { origin: 'https://evil.shop.example.com' }, false],
     ['from a longer origin', { origin: `${origin}.x.example` }, false],
     ['by plain HTTP', { origin: 'http://shop.example.com' }, false],
-    ['from where the proxy sends it', { origin: 'http://10.0.0.1' }, false],
-  ])('%s', async (_, headers: Record<string, string>, isLetOn) => {
-    const request = (path: string) =>
-      new Request(`http://10.0.0.1${path}`, { method: 'POST', headers });
+    ['from the origin to which the proxy sends it', { origin: 'http://10.0.0.1' }, false],
+  ])(
+    '%s, with the headers %j, is allowed: %s',
+    async (_, headers: Record<string, string>, isLetOn) => {
+      const request = (path: string) =>
+        new Request(`http://10.0.0.1${path}`, { method: 'POST', headers });
 
-    expect((await closed(request('/orders')))?.status).toBe(isLetOn ? undefined : 403);
-    expect((await sessions.handle(request('/auth/login'))).status).toBe(isLetOn ? 400 : 403);
-  });
+      expect((await closed(request('/orders')))?.status).toBe(isLetOn ? undefined : 403);
+      expect((await sessions.handle(request('/auth/login'))).status).toBe(isLetOn ? 400 : 403);
+    },
+  );
 
   it.each(['PUT', 'PATCH', 'DELETE', 'PROPFIND'])('may be a %s', async (method) => {
     expect((await closed(new Request('http://10.0.0.1/', { method })))?.status).toBe(403);
@@ -176,7 +183,7 @@ describe('handle', () => {
     expect((await opened(jar, of)).user).toMatchObject({ id: account.id });
   });
 
-  it('says of a refused login what the service says, with no cookie', async () => {
+  it('passes on what the service says of a refused login, and sets no cookie', async () => {
     const { email } = await register(service.api);
     const response = await post('/login', json({ email, password: 'wrong' }));
 
@@ -192,7 +199,7 @@ describe('handle', () => {
     ['POST', '/auth/constructor', 404],
     ['POST', '/auth/login/', 404],
     ['GET', '/auth/login', 405],
-  ])('of %s %s is %i', async (method, path, status) => {
+  ])('responds to %s %s with %i', async (method, path, status) => {
     expect((await sessions.handle(new Jar().request(path, method))).status).toBe(status);
   });
 
@@ -263,7 +270,7 @@ describe('handle', () => {
   });
 
   it.each(['x', '', '99999999999999999'])(
-    'by a login ends a mark that no logout has set: %j',
+    'at a login deletes the cookie of a logout that has a value no logout has set: %j',
     async (mark) => {
       const { jar, account } = await loggedIn();
       jar.cookies.set('__Host-shop-out', mark);
@@ -300,7 +307,7 @@ describe.each([
     expect([user, error, [...sent.headers]]).toEqual([null, null, []]);
   });
 
-  it('sets nothing before the last minute of a token', async () => {
+  it('sets no cookie before the last minute of a token', async () => {
     const { jar, account } = await loggedIn();
     forward(238);
     const { user, sent } = await opened(jar, of);
@@ -309,7 +316,7 @@ describe.each([
     expect([...sent.headers]).toEqual([]);
   });
 
-  it('refreshes in the last minute, and goes on with the old token until it is refused', async () => {
+  it('refreshes in the last minute of a token, and uses the old token until it is refused', async () => {
     const { jar, account } = await loggedIn();
     forward(250);
     const { headers, fetch, sent } = await opened(jar, of);
@@ -330,7 +337,7 @@ describe.each([
     expect((await fetch(`${service.url}/api/profile`)).status).toBe(200);
   });
 
-  it('sends any method again, once, with the new cookies, after the end of a token', async () => {
+  it('has a request of any method sent again, once, with the new cookies, after its token has expired', async () => {
     const { jar, account } = await loggedIn();
     forward(301);
     const first = await closed(jar.request('//x.example/orders?a=b', 'DELETE'), of);
@@ -400,7 +407,7 @@ describe.each([
     expect((await opened(jar, of)).user).toBeNull();
   });
 
-  it('ignores cookies without the prefix, which a page of a neighbour may set', async () => {
+  it('ignores cookies without the prefix, because a page of a neighbouring host may set them', async () => {
     const { jar } = await loggedIn();
     const bare = new Jar();
     for (const [name, value] of jar.cookies) bare.cookies.set(name.replace('__Host-', ''), value);
@@ -411,7 +418,7 @@ describe.each([
 describe('Without sessions', () => {
   const of = sessionsOf({ url: plain.url });
 
-  it('a user is known until the end of the token, whose cookie is then deleted', async () => {
+  it('a user is known until the token expires, and then its cookie is deleted', async () => {
     const { jar, account } = await loggedIn(of, plain);
     forward(24 * 60 * 60 - 10);
     const before = await opened(jar, of);
@@ -422,7 +429,7 @@ describe('Without sessions', () => {
     expect([after.user, jar.cookies.size]).toEqual([null, 0]);
   });
 
-  it('a user who was deleted is nobody', async () => {
+  it('a deleted user is unknown', async () => {
     const { jar, account } = await loggedIn(of, plain);
     const path = `/api/users/${account.id}`;
     expect((await plain.api('DELETE', path, { token: plain.adminToken })).status).toBe(204);
@@ -439,7 +446,7 @@ describe('The fetch of a session', () => {
       response.end(JSON.stringify({ authorization: headers.authorization, body }));
     });
 
-  it('sends the token to the service and to the named origins, and to no other', async () => {
+  it('sends the token to the service and the named origins, and to no other origin', async () => {
     const [named, other] = [await startEcho(), await startEcho()];
     const { jar } = await loggedIn();
     const { fetch } = await opened(jar, sessionsOf({ sendTo: [named.url] }));
@@ -492,7 +499,7 @@ describe('The fetch of a session', () => {
     expect([status, [...response.headers]]).toEqual([401, []]);
   });
 
-  it('sends a refused request again with the next token, but for a body that is a stream', async () => {
+  it('sends a refused request again with the next token, unless its body is a stream', async () => {
     const { jar } = await loggedIn();
     const { fetch } = await opened(jar);
     forward(301);
@@ -513,7 +520,7 @@ describe('The fetch of a session', () => {
   });
 });
 
-it('An admin without the second factor that admins need is a user', async () => {
+it('An admin without the second factor that admins need has the role of a user', async () => {
   const { email, password } = careful.admin;
   const of = sessionsOf({ url: careful.url });
   const jar = new Jar();
@@ -540,7 +547,7 @@ describe('sessionCookies', () => {
   });
 });
 
-describe('Tokens that no browser would keep', () => {
+describe('A login whose token makes a cookie too long for browsers', () => {
   const tokenOf = (length: number) => {
     const claims = Buffer.from(JSON.stringify({ id: 1, iat: 1_700_000_000, exp: 4_000_000_000 }));
     const start = `e30.${claims.toString('base64url')}.`;
@@ -550,16 +557,19 @@ describe('Tokens that no browser would keep', () => {
   it.each([
     [4096, true],
     [4097, false],
-  ])('have more than 4,096 bytes with their name, not %i', async (length, isKept) => {
-    const { url, stop } = await startLoopback((_, __, response) => {
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ token: tokenOf(length) }));
-    });
-    const body = new URLSearchParams({ email: 'a', password: 'b' });
-    const login = sessionsOf({ url }).handle(new Jar().request('/login', 'POST', { body }));
+  ])(
+    'is refused from 4,097 bytes on, the name of the cookie included: %i bytes',
+    async (length, isKept) => {
+      const { url, stop } = await startLoopback((_, __, response) => {
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify({ token: tokenOf(length) }));
+      });
+      const body = new URLSearchParams({ email: 'a', password: 'b' });
+      const login = sessionsOf({ url }).handle(new Jar().request('/login', 'POST', { body }));
 
-    if (isKept) expect((await login).status).toBe(200);
-    else await expect(login).rejects.toThrow('have 4097 bytes, and browsers keep at most 4096');
-    await stop();
-  });
+      if (isKept) expect((await login).status).toBe(200);
+      else await expect(login).rejects.toThrow('have 4097 bytes, and browsers keep at most 4096');
+      await stop();
+    },
+  );
 });

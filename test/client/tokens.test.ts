@@ -104,7 +104,7 @@ describe('A token is replaced', () => {
     expect(told).toEqual(['read']);
   });
 
-  it('once by all calls of a moment, also where no response comes', async () => {
+  it('once for all simultaneous calls, also where no response comes', async () => {
     const { accounts, sent } = await withSession(expired, {
       fetch: () => Promise.reject(new TypeError('Failed to fetch')),
     });
@@ -116,7 +116,7 @@ describe('A token is replaced', () => {
     expect(sent).toEqual(['/api/refresh']);
   });
 
-  it('once by all clients of a storage, which wait for each other', async () => {
+  it('once for all clients of a storage, because they wait for each other', async () => {
     const { accounts, storage, kept } = await withSession(expired);
     const second = createClient({ url: sessions.url, storage });
 
@@ -126,7 +126,7 @@ describe('A token is replaced', () => {
     expect(JSON.parse(kept.get(key) ?? '').token).toBe(tokens[0]);
   });
 
-  it('for no operation that is for anyone', async () => {
+  it('only for operations that need a token', async () => {
     const { accounts, sent } = await withSession(expired);
 
     await accounts.logIn({ email: 'e', password: 'p' });
@@ -145,7 +145,7 @@ describe('A token is replaced', () => {
     expect(decodeJwt(fresh ?? '').exp).toBeGreaterThan(now());
   });
 
-  it('with the storage awaited before the new one is used', async () => {
+  it('and stored, also asynchronously, before the new token is used', async () => {
     const order: string[] = [];
     const { storage } = storageWith();
     const slow: TokenStorage = {
@@ -300,7 +300,7 @@ describe('A session', () => {
     expect([accounts.user, told]).toEqual([null, ['read', 'ended']]);
   });
 
-  it('is forgotten at a logout without a network, and over at the service otherwise', async () => {
+  it('is forgotten at a logout without a network, and is otherwise ended at the service', async () => {
     const online = await withSession(expired);
     const offline = await withSession((token) => token, {
       fetch: () => Promise.reject(new TypeError('Failed to fetch')),
@@ -331,7 +331,7 @@ describe('A session', () => {
     expect([accounts.user?.role, told]).toEqual(['user', ['loggedIn']]);
   });
 
-  it('is over at the service after a logout with a token that had ended unnoticed', async () => {
+  it('is ended at the service by a logout whose token had expired unnoticed', async () => {
     const { accounts, refreshToken } = await withSession(expired, {}, behind);
 
     await accounts.logOut();
@@ -340,7 +340,7 @@ describe('A session', () => {
     expect((await sessions.api('POST', '/api/refresh', { json })).status).toBe(401);
   });
 
-  it('is taken from elsewhere when its token is about to end', async () => {
+  it('can be set from tokens of which one is about to expire, and is refreshed then', async () => {
     const { token, refreshToken } = await register(sessions.api);
     const { accounts, sent } = observed({});
 
@@ -350,7 +350,7 @@ describe('A session', () => {
     expect(sent).toEqual(['/api/refresh']);
   });
 
-  it('is taken from elsewhere by its tokens', async () => {
+  it('can be set from tokens that were issued elsewhere', async () => {
     const { token, refreshToken, email } = await register(sessions.api);
     const { accounts, told } = observed({});
 
@@ -375,7 +375,7 @@ describe('A listener', () => {
     expect(await heard.promise).toMatchObject({ error: null });
   });
 
-  it('that throws keeps no other from hearing, and its error is reported', async () => {
+  it('that throws does not prevent calls of other listeners, and its error is reported', async () => {
     const { token } = await register(plain.api);
     const { accounts } = observed({ storage: storageWith().storage });
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -407,10 +407,14 @@ describe('A request of the app', () => {
   };
 
   it.each([
-    ['of an origin that is named', (url: string) => url, true],
-    ['of an origin that is named with a path', (url: string) => `${url}/`, true],
-    ['of another origin', () => 'https://api.example.com', false],
-  ])('has the token for an API %s', async (_, sendTo, isSent) => {
+    ['with the token to an API of a named origin', (url: string) => url, true],
+    [
+      'with the token to an API whose origin is named with a path',
+      (url: string) => `${url}/`,
+      true,
+    ],
+    ['without the token to an API of another origin', () => 'https://api.example.com', false],
+  ])('is sent %s', async (_, sendTo, isSent) => {
     const { url, given } = await otherApi(200);
     const { accounts, token } = await withSession((same) => same, { sendTo: [sendTo(url)] });
 
@@ -421,7 +425,7 @@ describe('A request of the app', () => {
     expect(given).toEqual(Array(3).fill(isSent ? `Bearer ${token}` : 'none'));
   });
 
-  it('keeps the authorization that it has', async () => {
+  it('keeps its own authorization header', async () => {
     const { url, given } = await otherApi(200);
     const { accounts } = await withSession((same) => same, { sendTo: [url] });
 
@@ -434,7 +438,7 @@ describe('A request of the app', () => {
     [3600, 'older than a minute', 2],
     [30, 'younger', 1],
   ])(
-    'that another API refuses with a token of %i s, %s, is sent %i times',
+    'that another API refuses, with a token that is %i s old (%s), is sent %i times',
     async (age, _, times) => {
       // Its age must not grow while the machine stands still.
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
@@ -484,7 +488,7 @@ describe('The end of a token', () => {
     [-day, 50, ['/api/refresh']],
     [day, 50, ['/api/refresh']],
   ])(
-    'is measured by its issue where the clocks differ by %i s: of one that lives %i s',
+    'is measured from the time of issue, for clocks that differ by %i s and a token that lives %i s',
     async (difference, life, refreshes) => {
       const { token, refreshToken } = await register(sessions.api);
       const times = { issued: difference, ends: difference + life };
@@ -513,7 +517,7 @@ describe('A lock', () => {
     onTestFinished(() => void vi.useRealTimers());
   };
 
-  it('that is held for ever keeps others waiting for 15 s', async () => {
+  it('that is never released keeps others waiting for 15 s', async () => {
     const { promise: released, resolve } = Promise.withResolvers<void>();
     void navigator.locks.request('held', () => released);
     onTestFinished(() => resolve());
@@ -528,7 +532,7 @@ describe('A lock', () => {
     expect([early, await outcome]).toEqual([0, 'done']);
   });
 
-  it('that cannot be had keeps nobody from working, whose error is thrown', async () => {
+  it('that cannot be acquired prevents no work, and an error of the work is thrown', async () => {
     const request = () => Promise.reject(new DOMException('denied', 'SecurityError'));
     vi.stubGlobal('navigator', { locks: { request } });
     onTestFinished(() => void vi.unstubAllGlobals());
@@ -566,7 +570,7 @@ describe('A storage', () => {
     expect([profile.error, out.error, accounts.user]).toEqual([null, null, null]);
   });
 
-  it('that is full keeps no refresh token that was used', async () => {
+  it('that is full does not keep a refresh token that was used', async () => {
     let isFull = false;
     const { kept, storage } = storageWith();
     const small: TokenStorage = {
@@ -587,7 +591,7 @@ describe('A storage', () => {
     expect([kept.size, told]).toEqual([0, ['read']]);
   });
 
-  it('has the tokens of each client under its name', async () => {
+  it('has the tokens of each client under the name of the client', async () => {
     const { kept, storage } = storageWith();
     const [first, second] = ['one', 'two'].map((name) => observed({ storage, name }));
     const { email, password } = await register(sessions.api);

@@ -66,13 +66,13 @@ it('A token that has expired is TOKEN_EXPIRED', async () => {
   expect(error?.code).toBe('TOKEN_EXPIRED');
 });
 
-it('The audience is the issuer where none is given, and the issuer is the address', async () => {
+it('The audience defaults to the issuer, and the issuer to the address of the service', async () => {
   const same = signTokenWithKey({ ...claims, aud: url }, key, header);
   expect((await verifyToken(same, { url })).data).toMatchObject({ id });
   expect((await verifyToken(token, { url })).error?.code).toBe('TOKEN_INVALID');
 });
 
-it('Nothing is said of a token where the keys cannot be read', async () => {
+it('A token is not judged if the keys cannot be read', async () => {
   const { url: silent, stop } = await startLoopback(({ socket }) => socket.destroy());
   const answers = [
     await verifyToken(token, { url: silent, issuer: url, audience }),

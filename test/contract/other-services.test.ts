@@ -109,7 +109,7 @@ describe.each(Object.entries(services))('A service that verifies tokens %s', asy
     expect(await callerOf(account.token)).toEqual(caller);
   });
 
-  it('obeys no admin who has logged in by the password alone where admins need more', async () => {
+  it('regards an admin who logged in by the password alone as a user where admins need a second factor', async () => {
     expect(await callerOf(service.adminToken)).toEqual({ id: 1, role: 'user' });
   });
 
@@ -117,7 +117,7 @@ describe.each(Object.entries(services))('A service that verifies tokens %s', asy
     await expect(callerOf(token)).rejects.toThrow();
   });
 
-  it('refuses every token under the default settings, whose keys nobody else knows', async () => {
+  it('refuses every token under the default settings, because nobody else knows their keys', async () => {
     const { token } = await register(plain.api);
     const callerOfPlain = await open(plain.url);
 
@@ -182,7 +182,7 @@ describe.each(['RS256', 'HS256'] as const)(
     });
 
     it.runIf(algorithm === 'RS256')(
-      'get to a function behind an authorizer of the construct, as text',
+      'reach a function behind an authorizer of the construct as text',
       async () => {
         const app = new App({ context: withoutBundling, builtinCloudFormationValidation: false });
         const stack = new Stack(app);

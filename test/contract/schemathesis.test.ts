@@ -84,7 +84,7 @@ const startService = async (caller: string) => {
   return { ...service, tokens: { admin, user } };
 };
 
-describe('What schemathesis makes of the document, with all its checks,', () => {
+describe('Requests that schemathesis makes from the document, with all its checks,', () => {
   it.concurrent.each([
     ['an admin', 'admin', 'application/json', ['schemathesis.toml']],
     [
@@ -94,7 +94,7 @@ describe('What schemathesis makes of the document, with all its checks,', () => 
       ['schemathesis.toml', 'user.toml'],
     ],
   ] as const)(
-    'is answered to %s as the document says',
+    'get the responses that the document describes, as %s',
     async (_, caller, accept, parts) => {
       const { url, tokens, stop } = await startService(caller);
       const configuration = writeConfiguration(caller, parts);

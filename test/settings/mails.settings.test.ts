@@ -1,8 +1,8 @@
 /**
- * How the mails of each route are counted, and whether its caller is told of the limits; the limits themselves have
- * their tables in test/lib/options/mails. The ways to send mails are the calls of the functions that
- * lib/options/mails/hand-over.ts exports, and of `requestMailOrTell`; the routes belong to functions that may invoke
- * the mail function. Whoever adds such a call or such a route adds a row.
+ * Tests how the mails of each route are counted, and whether its caller is told of the limits. The limits themselves
+ * have their tables in test/lib/options/mails. A way to send mails is a call of a function that
+ * lib/options/mails/hand-over.ts exports, or of `requestMailOrTell`. A route belongs to a function that may invoke the
+ * mail function. Whoever adds such a call or such a route adds a row.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
@@ -284,7 +284,7 @@ const limited = (retryAfter: number) => [429, 'MAILS_LIMITED', String(retryAfter
 const subjects = { reset: /^(Choose|Your account) /, verification: /^Confirm /, notice: /^Your / };
 
 beforeEach(() => {
-  // With a stopped clock, codes of an app and minutes of limits do not expire during a test.
+  // The clock is stopped, so that no code of an app expires and no limit ends during a test.
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-11-21T09:05:00Z') });
   for (const [name, value] of Object.entries(usual)) vi.stubEnv(name, value);
   mailbox.messages.length = 0;

@@ -83,7 +83,7 @@ it.each([
 );
 
 describe('A tab', () => {
-  it('learns at once who has logged in and out in another tab', async () => {
+  it('learns at once of logins and logouts in another tab', async () => {
     const context = await browser.newContext();
     const [one, two] = [await openClient(context, app), await openClient(context, app)];
 
@@ -104,7 +104,7 @@ describe('A tab', () => {
     expect(await run(page, `createClient({ url: '${sessions.url}' }).user.role`)).toBe('user');
   });
 
-  it('learns that the session has ended, as do the others', async () => {
+  it('learns that the session has ended, and so do the other tabs', async () => {
     const { id, tokens } = await expiredTokens();
     const context = await contextWith({ [key]: tokens });
     const [one, two] = [await openClient(context, app), await openClient(context, app)];
@@ -117,7 +117,7 @@ describe('A tab', () => {
     expect(await run(one, `localStorage.getItem('${key}')`)).toBeNull();
   });
 
-  it('that comes back into sight learns that its session has ended', async () => {
+  it('learns that its session has ended when it becomes visible again', async () => {
     const { id, tokens } = await expiredTokens();
     const page = await openClient(await contextWith({ [key]: tokens }), app);
     await sessions.api('DELETE', `/api/users/${id}/sessions`, { token: sessions.adminToken });
@@ -141,7 +141,7 @@ describe('A tab', () => {
   });
 });
 
-it('The tokens that the code of CLIENTS.md has stored are taken over, once', async () => {
+it('Tokens that an app has stored by the code of CLIENTS.md are taken over once', async () => {
   const { token, refreshToken, email } = await register(sessions.api);
   const context = await contextWith({
     tokens: { message: 'Login successful', token, refreshToken },
@@ -153,7 +153,7 @@ it('The tokens that the code of CLIENTS.md has stored are taken over, once', asy
   expect(await run(pages[0] as Page, 'Object.keys(localStorage)')).toEqual([key]);
 });
 
-it('Tokens of other makers in the storage are left alone', async () => {
+it('Tokens that another library has stored are left alone', async () => {
   const context = await contextWith({ tokens: { token: 'of another library' } });
 
   const page = await openClient(context, app);
@@ -161,7 +161,7 @@ it('Tokens of other makers in the storage are left alone', async () => {
   expect(await run(page, '[accounts.user, Object.keys(localStorage)]')).toEqual([null, ['tokens']]);
 });
 
-it('Two apps of one origin have users of their own, by their names', async () => {
+it('Two apps of one origin that have different names have separate users', async () => {
   const context = await browser.newContext();
   const one = await openClient(context, `${app}/?name=one`);
   const two = await openClient(context, `${app}/?name=two`);
@@ -225,7 +225,7 @@ it('The token of a mailed link is taken out of the address bar', async () => {
   expect(await run(page, 'readLink()')).toBeNull();
 });
 
-it('A request has the token for the origin of the page and of the service, and for no other', async () => {
+it('A request carries the token only if it goes to the origin of the page or of the service', async () => {
   const page = await openClient(browser, app);
   await run(page, `accounts.register(${account()})`);
   const given: (string | undefined)[] = [];

@@ -100,7 +100,7 @@ it('A page of another origin registers a user, who verifies the address by the m
   expect(linked.url()).toBe(verifyUrl);
 });
 
-it('A page of another origin stays logged in past the life of a token, in two tabs without locks that refresh at once', async () => {
+it('Two tabs without locks stay logged in past the life of a token when both refresh at once', async () => {
   const withoutLocks = `Object.defineProperty(Navigator.prototype, 'locks', { value: undefined });`;
   const { page, account } = await openApp(withoutLocks);
   const tab = await openClient(page.context(), app, withoutLocks);
@@ -128,7 +128,7 @@ it('A page of another origin stays logged in past the life of a token, in two ta
   expect((await kept(page)).refreshToken).not.toBe(second);
 });
 
-it('A page of another origin ends another session, changes the password and goes on, and deletes the account', async () => {
+it('A page of another origin ends a session, keeps its own after a new password, and deletes the account', async () => {
   const { page, account } = await openApp();
   const { api } = service;
   const statusOf = async (token: string) => (await api('GET', '/api/profile', { token })).status;

@@ -86,7 +86,7 @@ it.each(Object.entries(lacks))(
   },
 );
 
-it('An offer in the list of a field logs in whoever chooses it, and needs no answer', async () => {
+it('A passkey that the list of a field offers logs in the user who chooses it', async () => {
   const page = await openClient(browser, app);
   await authenticatorOf(page);
   const { password, ...account } = newAccount();
@@ -109,7 +109,7 @@ it.each([
   ['another request', 'own.logInByPasskey()'],
   ['a login by the password', `accounts.register(${JSON.stringify(newAccount())})`],
   ['another offer', 'void own.logInByPasskey({ autofill: true })'],
-])('An offer ends without a word at %s', async (_, next) => {
+])('An offer of passkeys ends without an error at %s', async (_, next) => {
   const page = await openClient(
     browser,
     app,
@@ -135,7 +135,7 @@ it.each([
   expect(error).toEqual({ code: 'ABORTED', isTemporary: false });
 });
 
-it('A request that the user declines, and a browser that fails, are told apart', async () => {
+it('A request that the user declines is distinguished from a browser that fails', async () => {
   const page = await openClient(
     browser,
     app,
@@ -172,7 +172,7 @@ it('The browser is told that a passkey is removed', async () => {
   await until(async () => (await credentials()).length === 0, 'The passkey was not forgotten');
 });
 
-it('The browser keeps a passkey that is added while an earlier list is on its way', async () => {
+it('The browser keeps a passkey that is added while an earlier list is under way', async () => {
   const page = await openClient(browser, app);
   const { credentials } = await authenticatorOf(page);
   const { password, ...account } = newAccount();
@@ -208,7 +208,7 @@ it('The browser keeps a passkey that is added while an earlier list is on its wa
   expect(await credentials()).toHaveLength(1);
 });
 
-it('The browser is told a new address, and at the deletion of the account that no passkey is left', async () => {
+it('The browser is told a new address, and after the deletion of the account that no passkey is left', async () => {
   const page = await openClient(browser, app);
   const { credentials } = await authenticatorOf(page);
   const { password, ...account } = newAccount();

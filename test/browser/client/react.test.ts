@@ -25,7 +25,7 @@ const app = await clientPageForThisFile(
 );
 const browser = await browserForThisFile();
 
-it('A component shows who is signed in, and begins as the server has rendered it', async () => {
+it('A component shows who is signed in, after a first rendering that equals the rendering of the server', async () => {
   const { name, email, password } = newAccount();
   const page = await openClient(browser, app);
   await page.getByText('Log in').waitFor();

@@ -20,7 +20,7 @@ const service = await serviceForThisFile({
 const { api, adminToken: token } = service;
 const browser = await browserForThisFile();
 
-it('An admin writes all attributes of a user, and the trail says what they were', async () => {
+it('An admin changes all attributes of a user, and the trail shows the values before and after', async () => {
   const { id } = await register(api);
   const shown = async () => (await api('GET', `/api/users/${id}`, { token })).body.attributes;
   const { page } = await openConsole(browser, service, `#/users/${id}`);
@@ -50,7 +50,7 @@ it('An admin writes all attributes of a user, and the trail says what they were'
   expect(await shown()).toEqual(rest);
 });
 
-it('An auditor sees all attributes, and writes those of their own that users write', async () => {
+it('An auditor sees all attributes of their own account, and sets an attribute that users may set', async () => {
   const user = await appoint(api, token, await register(api));
   const json = { attributes: { plan: 'free' } };
   await api('PUT', `/api/users/${user.id}`, { token, json });

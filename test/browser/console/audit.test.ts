@@ -38,7 +38,7 @@ const imitated = `(id) => {
 }`;
 
 describe('The screen of the audit trail', () => {
-  it('keeps its filters in the address, which shows a colleague the same', async () => {
+  it('keeps its filters in the address, so that a colleague who opens the address sees the same', async () => {
     const user = await withLogins(2);
     await api('POST', '/api/login', { json: { email: user.email, password: 'wrong' } });
     const { page, complaints } = await open('#/audit');
@@ -66,7 +66,7 @@ describe('The screen of the audit trail', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('names a filter that the service refuses as its field does', async () => {
+  it('names a filter that the service refuses by the label of its field', async () => {
     const { page } = await open('#/audit?ipAddress=home');
 
     const refusal = await page.getByRole('alert').locator('p').innerText();
@@ -74,7 +74,7 @@ describe('The screen of the audit trail', () => {
     expect(refusal).toBe('The entries could not be loaded. Source must be an IP address.');
   });
 
-  it('asks for the name of each user that is seen once, six at a time, and shows text as text', async () => {
+  it('requests the name of each visible user once, six at a time, and shows text as text', async () => {
     const users: { id: number }[] = [];
     for (let made = 0; made < 8; made += 1) users.push(await withLogins(2, `${script} ${made}`));
     const gone = await withLogins(0);
@@ -100,7 +100,7 @@ describe('The screen of the audit trail', () => {
     expect(most).toBeLessThanOrEqual(6);
   });
 
-  it('shows each person by name, id and badges, which no name can imitate or hide', async () => {
+  it('shows each person by name, id and badges; no name can imitate or hide the id and the badges', async () => {
     const forged = 'Administrator #1 Admin';
     const hostile = [
       forged,
@@ -163,7 +163,7 @@ describe('The screen of the audit trail', () => {
     },
   );
 
-  it('shows every field of an entry, and leads to all of its user, by the keyboard', async () => {
+  it('shows every field of an entry, and leads to all entries of its user, by keyboard alone', async () => {
     const user = await withLogins(1);
     const { page, complaints } = await open(`#/audit?userId=${user.id}&action=LOGIN`);
 
@@ -182,7 +182,7 @@ describe('The screen of the audit trail', () => {
     expect([violations, complaints, focused]).toEqual([[], [], true]);
   });
 
-  it('narrows the time to that of a bar', async () => {
+  it('narrows its time to the time of a bar that is clicked', async () => {
     const user = await withLogins(2);
     const { page } = await open(`#/audit?userId=${user.id}`);
 
@@ -199,7 +199,7 @@ describe('The screen of the audit trail', () => {
     await expect.poll(() => rowsOf(page).count()).toBe(Number(count));
   });
 
-  it('shows new entries while it follows, but not under the pointer', async () => {
+  it('adds new entries while it follows the trail, but not while the pointer is on an entry', async () => {
     const user = await withLogins(1);
     const { page } = await open(`#/audit?userId=${user.id}`);
     await page.getByRole('button', { name: 'Follow' }).click();
@@ -248,7 +248,7 @@ describe('The screen of the audit trail', () => {
     ]);
   });
 
-  it('shows on a user’s page what the user did, what was done to it, and what changed', async () => {
+  it('shows on a user’s page what the user did, what was done to the user, and what changed', async () => {
     const user = await withLogins(1);
     await api('PUT', `/api/users/${user.id}`, { token, json: { role: 'admin' } });
     const { page } = await open(`#/users/${user.id}`);
@@ -264,7 +264,7 @@ describe('The screen of the audit trail', () => {
     await page.waitForURL('**/console#/audit?userId=1');
   });
 
-  it('counts entries by what they share, and narrows the query to a group', async () => {
+  it('counts entries by a value that they share, and narrows the query to a group', async () => {
     const user = await withLogins(3);
     for (let made = 0; made < 2; made += 1) {
       await api('POST', '/api/login', { json: { email: user.email, password: 'wrong' } });
@@ -293,7 +293,7 @@ describe('The screen of the audit trail', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('counts namesakes apart, by their ids, and narrows the query also to entries of nobody', async () => {
+  it('counts namesakes apart by their ids, and narrows the query also to entries without a user', async () => {
     const since = new Date(Date.now() - 1000).toISOString();
     const namesakes = [await withLogins(1, 'Namesake'), await withLogins(2, 'Namesake')];
     const nobody = { email: 'nobody@example.org', password: 'wrong' };

@@ -25,7 +25,7 @@ const controls = async (page: Page): Promise<readonly string[]> => {
 };
 
 describe('An admin', () => {
-  it('makes a user an auditor, and ends that', async () => {
+  it('makes a user an auditor, and revokes that', async () => {
     const user = await register(api);
     const { page, complaints } = await openConsole(browser, service, `#/users/${user.id}`);
 
@@ -45,7 +45,7 @@ describe('An admin', () => {
 });
 
 describe('An auditor', () => {
-  it('finds users, sees each, reads the trail, and may press nothing else', async () => {
+  it('finds users, sees each user, reads the trail, and can do nothing else', async () => {
     const auditor = await appoint(api, adminToken, await register(api));
     const user = await promote(api, adminToken, await register(api));
     const open = { url, admin: auditor };
@@ -75,7 +75,7 @@ describe('An auditor', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('who lacks a second factor where admins need one is led to its form, and told so', async () => {
+  it('without the second factor that admins need is told so, and led to the form that sets it up', async () => {
     await enrol(strict.api, { ...strict.admin, token: strict.adminToken });
     const auditor = await register(strict.api);
     await appoint(strict.api, strict.adminToken, auditor);
@@ -89,7 +89,7 @@ describe('An auditor', () => {
       .waitFor();
   });
 
-  it('is let in, and nobody who is neither that nor an admin', async () => {
+  it('is let in, but a user who is neither an admin nor an auditor is not', async () => {
     const user = await register(api);
     const { page } = await openPage(browser, `${url}/console`);
 

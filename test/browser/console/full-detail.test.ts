@@ -19,7 +19,7 @@ const ask = async (page: Page, text: string) => {
 };
 
 describe('The filters of the trail', () => {
-  it('take a part of a name, ask which of several is meant, and know those who are deleted', async () => {
+  it('take a part of a name, ask which of several users is meant, and know deleted users', async () => {
     const one = await register(api, { name: 'Grace Hopper' });
     const gone = await register(api, { name: 'Admiral Grace' });
     const only = await register(api, { name: 'Only Gone' });
@@ -39,7 +39,7 @@ describe('The filters of the trail', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('say that names of the deleted are not kept where they are not, and nothing of integers', async () => {
+  it('say that names of deleted users are not kept if that is so, and do not speak of integers', async () => {
     const { page } = await openConsole(browser, standard, '#/audit');
     await ask(page, 'no such name');
     expect(await page.getByRole('alert').innerText()).toBe(
@@ -54,7 +54,7 @@ describe('The filters of the trail', () => {
 });
 
 describe('The page of a user', () => {
-  it('shows the role and the address at every instant, beside what is known now', async () => {
+  it('shows the role and the address of the user at each time, beside the current values', async () => {
     const user = await register(api, { name: 'Ada' });
     const email = uniqueEmail();
     for (const json of [{ role: 'admin' }, { email }, { role: 'user', auditor: true }]) {
@@ -92,7 +92,7 @@ describe('The page of a user', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('has a deleted user’s name in its title, however one comes', async () => {
+  it('has the name of a deleted user in its title, whichever way it is opened', async () => {
     const user = await register(api, { name: 'Alan Turing' });
     await api('DELETE', `/api/users/${user.id}`, { token });
     const { page } = await open(`#/users/${user.id}`);
@@ -106,7 +106,7 @@ describe('The page of a user', () => {
   });
 });
 
-it('The screen of the settings has each value beside its default, and what it means', async () => {
+it('The screen of the settings shows each value with its default and its meaning', async () => {
   const { page, complaints } = await open('#/settings');
 
   const row = page.getByRole('row', { name: /^sessionDays/ });

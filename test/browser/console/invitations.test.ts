@@ -77,7 +77,7 @@ describe('The form for a new user, where mails are sent,', () => {
     expect(await button(page, 'Mail a link').count()).toBe(0);
   });
 
-  it('says of a link that has expired that it was valid', async () => {
+  it('says until when an expired link was valid', async () => {
     const json = { name: 'Ada', email: uniqueEmail(), invite: true };
     const { id } = (await api('POST', '/api/users', { token, json })).body;
     // The link and the time of its expiry are made when the mail is sent.
@@ -90,7 +90,7 @@ describe('The form for a new user, where mails are sent,', () => {
     expect(sentence).toContain('Invited, with a link that was valid until');
   });
 
-  it('says so within the second in which a link has become void, too', async () => {
+  it('says until when an expired link was valid also within the second in which the link has expired', async () => {
     const json = { name: 'Ada', email: uniqueEmail(), invite: true };
     const { id } = (await api('POST', '/api/users', { token, json })).body;
     await mailbox.mailsTo(json.email);
@@ -147,7 +147,7 @@ describe('The form for a new user, where mails are sent,', () => {
   });
 });
 
-describe('Where an address has had its mails, the console says when the next may be sent', () => {
+describe('Once an address has had its mails, the console says when the next mail may be sent', () => {
   const { environment } = service;
   const said = 'Too many mails. The next may be sent at';
   /** Opens a place, does something that would send a mail, and requires the notice that no mail is sent. */
@@ -203,7 +203,7 @@ describe('Where an address has had its mails, the console says when the next may
     });
   });
 
-  it('to oneself, and mails the link that verifies the address after that', async () => {
+  it('to oneself, and then mails the link that verifies the address', async () => {
     const { email } = service.admin;
     const mails = { kind: 'verification', email } as const;
     await markVerified(environment, 1, { email_verified: false });

@@ -29,7 +29,7 @@ const settle = (page: Page) =>
   page.evaluate('new Promise((resolve) => setTimeout(() => requestAnimationFrame(resolve)))');
 
 describe('A form that was changed', () => {
-  it('asks before a link or Back leaves it, stays where that is declined, and keeps the history', async () => {
+  it('asks before a link or Back leaves it, stays open if the user declines, and keeps the history', async () => {
     const { id } = await register(api);
     const { page } = await openConsole(browser, service, '#/users');
     let isYes = false;
@@ -81,7 +81,7 @@ describe('A form that was changed', () => {
     expect(asked.slice(3)).toEqual([typed]);
   });
 
-  it('asks nothing once it is saved, as it was, or has only the current password, which browsers fill in', async () => {
+  it('asks nothing once it is saved or unchanged again, or if only the current password is filled in', async () => {
     const { id, name } = await register(api);
     const { page } = await openConsole(browser, service, `#/users/${id}`);
     const asked = answer(page, () => true);
@@ -108,7 +108,7 @@ describe('A form that was changed', () => {
 });
 
 describe('A bulk deletion', () => {
-  it('that is left by Back, by Esc or with the tab asks first, and says then what was done', async () => {
+  it('asks before Back, Esc or the closing of the tab leaves it, and then says what was done', async () => {
     const name = `Left ${Date.now()}`;
     for (let made = 0; made < 3; made += 1) await register(api, { name });
     const { page } = await openConsole(browser, service, '#/audit');
@@ -148,7 +148,7 @@ describe('A bulk deletion', () => {
 });
 
 describe('A notice of success', () => {
-  it('goes when something else is done, so that it does not stand beside a failure', async () => {
+  it('disappears when something else is done, so that it never appears beside a failure', async () => {
     const { id } = await register(api);
     const { page } = await openConsole(browser, service, `#/users/${id}`);
     await page.getByLabel('Name', { exact: true }).fill('Ada King');

@@ -50,7 +50,7 @@ const goTo = async (page: Page, screen: string, rows: number) => {
 };
 
 it.each(['Users', 'Audit'])(
-  'The console keeps no node of the long list of the screen %s that was left',
+  'The console keeps no node of the long list of the screen %s after the screen is left',
   async (screen) => {
     const { page } = await openConsole(browser, service, '#/account');
     await list(page, '/api/users', (data) => data, users);

@@ -7,7 +7,7 @@ import { button, title } from '../page.ts';
 const service = await serviceForThisFile();
 const browser = await browserForThisFile();
 
-it('The console loads the code of a screen of options when it is shown first, and again with the page where that fails', async () => {
+it('The console loads the code of an optional screen at its first use, and reloads the page to try again', async () => {
   const { page } = await openConsole(browser, service, '#/users');
   const code = '**/console/optional.*.js';
   const asked: string[] = [];

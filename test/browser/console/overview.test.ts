@@ -52,7 +52,7 @@ describe('The overview', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('opens by each number exactly what that counts, although more has happened since', async () => {
+  it('opens by each number exactly the entries that it counts, although newer entries exist', async () => {
     const json = { name: 'Made', email: uniqueEmail(), password: 'a long password', role: 'user' };
     await api('POST', '/api/users', { token, json });
     const eve = await register(api);
@@ -100,7 +100,7 @@ describe('The overview', () => {
     expect(opened.every(([count]) => Number(count) > 0)).toBe(true);
   });
 
-  it('draws what is read page by page, up to 10,000 entries, and says from when on that is', async () => {
+  it('draws entries as each page is read, up to 10,000 entries, and says from what time on it has them', async () => {
     const { page } = await openConsole(browser, service, '#/account');
     const asked: string[] = [];
     const { promise: held, resolve: goOn } = Promise.withResolvers<void>();

@@ -37,7 +37,7 @@ describe('The console', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('tells a user who is not an admin, and lets nobody else in', async () => {
+  it('tells users who are not admins so, and lets nobody in by a wrong password', async () => {
     const user = await register(api);
     const { page } = await open();
 
@@ -49,7 +49,7 @@ describe('The console', () => {
     expect(await page.getByRole('navigation').count()).toBe(0);
   });
 
-  it('says where there is no screen, and has no violation there either', async () => {
+  it('says that an address has no screen, and has no violation there either', async () => {
     const { page, complaints } = await openSignedIn('#/nowhere');
     await title(page, 'Nothing here').waitFor();
 
@@ -58,7 +58,7 @@ describe('The console', () => {
   });
 });
 
-it('A duplicated tab of the console asks to sign in again, because one refresh token is of one tab', async () => {
+it('A duplicated tab of the console asks to sign in again, because a refresh token belongs to one tab', async () => {
   const { page } = await openConsole(browser, sessions, '#/users');
   const opened = page.waitForEvent('popup');
   await page.evaluate('void window.open(location.href)');

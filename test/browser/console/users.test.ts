@@ -46,7 +46,7 @@ describe('The form to sign in', () => {
     expect(await violationsIn(page)).toEqual([]);
   });
 
-  it('comes back when the session is over, and goes on where one was, with what was typed', async () => {
+  it('returns when the session is over, and then continues where the user was, with what was typed', async () => {
     const { page } = await open('#/users');
     await button(page, 'Create a user').click();
     await page.getByLabel('Name', { exact: true }).fill('Half a name');
@@ -75,7 +75,7 @@ describe('The form to sign in', () => {
 });
 
 describe('The screen of all users', () => {
-  it('creates an admin with the keyboard alone, finds it, and returns the focus', async () => {
+  it('creates an admin by keyboard alone, finds the admin, and returns the focus', async () => {
     const email = uniqueEmail();
     const { page, complaints } = await open('#/users');
     await button(page, 'Create a user').focus();
@@ -106,7 +106,7 @@ describe('The screen of all users', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('shows the newest first or only the admins when it is asked to, and one user by the id', async () => {
+  it('shows the newest users first or only admins on request, and one user by the id', async () => {
     const { id } = await register(api, { name: 'The newest' });
     const { page } = await open('#/users?order=desc');
 
@@ -121,7 +121,7 @@ describe('The screen of all users', () => {
     expect(new URL(page.url()).hash).toBe(`#/users?role=admin&q=${id}`);
   });
 
-  it('shows in its filters what it lists after a link to all users', async () => {
+  it('empties its filters when its link to all users is used', async () => {
     const { page } = await open('#/users');
     for (const role of ['Admins', 'All users', 'Admins']) {
       await page.getByLabel('Show').selectOption(role);
@@ -153,7 +153,7 @@ describe('The screen of all users', () => {
     expect(before.equals(await page.screenshot({ clip }))).toBe(true);
   });
 
-  it('is where it was, after a user of it is deleted', async () => {
+  it('is scrolled to the same place after one of its users is deleted', async () => {
     const users: Account[] = [];
     for (let made = 0; made < 30; made += 1) users.push(await register(api));
     const { page } = await open('#/users?order=desc');
@@ -230,7 +230,7 @@ describe('The screen of all users', () => {
     expect(await button(page, 'Show more users').count()).toBe(0);
   });
 
-  it('loads the next page where the browser tells of two events at its end at once', async () => {
+  it('loads the next page also when the browser reports two events of its end at once', async () => {
     const { page } = await open('#/users');
     // A busy browser does so: it reports that the end is out of view when the end is in view already.
     await page.addInitScript(`window.IntersectionObserver = class extends IntersectionObserver {
@@ -287,7 +287,7 @@ describe('The screen of all users', () => {
     expect((await api('GET', `/api/users?search=${name}`, { token })).body).toHaveLength(2);
   });
 
-  it('stops when it is asked to, after the user whose turn it is', async () => {
+  it('stops a bulk deletion on request, after the user who is being deleted', async () => {
     const name = `Stopped ${Date.now()}`;
     for (let made = 0; made < 3; made += 1) await register(api, { name });
     const { page } = await open(`#/users?q=${encodeURIComponent(name)}`);
@@ -314,7 +314,7 @@ describe('The screen of all users', () => {
     expect(await page.locator('tbody tr').count()).toBe(0);
   });
 
-  it('says at the field what is wrong with it, and keeps the rest', async () => {
+  it('says at a field what is wrong with its value, and keeps the other values', async () => {
     const taken = await register(api);
     const { page } = await open('#/users');
 
@@ -335,7 +335,7 @@ it.each([
   ['Email address', 'no address', 'email'],
   ['Password', 'x'.repeat(256), 'password'],
 ])(
-  'A fault of the field %s gets the focus, however the field is made',
+  'The field %s gets the focus when its value is refused, whatever kind of field it is',
   async (label, value, name) => {
     const { page } = await open('#/users');
     await fillNewUser(page, { ...ada, email: uniqueEmail() });
@@ -375,7 +375,7 @@ describe('The screen of a user', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('deletes a user whose address was typed, and tells where a deleted user stays', async () => {
+  it('deletes a user once the address is typed, and then shows the entries that remain of the user', async () => {
     const user = await register(api);
     const { page } = await open(`#/users/${user.id}`);
 
@@ -396,7 +396,7 @@ describe('The screen of a user', () => {
 });
 
 describe('A user who is not there', () => {
-  it('is unknown where nobody ever had the id, on the user’s screen and as a filter', async () => {
+  it('is called unknown if nobody ever had the id, on the user’s screen and as a filter', async () => {
     const never = 8_000_000;
     const { page } = await open(`#/users/${never}`);
 
@@ -409,7 +409,7 @@ describe('A user who is not there', () => {
     expect(await violationsIn(page)).toEqual([]);
   });
 
-  it('is deleted where the trail knows of the user, although nothing that is shown does', async () => {
+  it('is called deleted if the trail knows the user, even if no listed entry does', async () => {
     const { id } = await register(api);
     await api('DELETE', `/api/users/${id}`, { token });
     const { page } = await open(`#/audit?resourceId=${id}&result=FAILURE`);
@@ -420,7 +420,7 @@ describe('A user who is not there', () => {
 });
 
 describe('A form with an address', () => {
-  it('sends each address that the service allows as it was typed: to sign in, and of a new user', async () => {
+  it('sends each address that the service allows as it was typed, to sign in and for a new user', async () => {
     const admin = await promote(
       api,
       token,
@@ -438,7 +438,7 @@ describe('A form with an address', () => {
     ]);
   });
 
-  it('changes the name of a user whose address it would refuse, and refuses a new one at the field', async () => {
+  it('renames a user whose address it would refuse, and refuses such a new address at the field', async () => {
     const user = await register(api, { email: `jörg-${uniqueEmail()}` });
     const { page } = await open(`#/users/${user.id}`);
     // This address is like an address that was imported before there was a rule for addresses.

@@ -129,7 +129,7 @@ describe('The client that openapi-generator makes for Kotlin, with the code of f
   const expiredFull = (token: string) =>
     outlived(token, (claims, header) => signTokenWithKey(claims, tokenKey(), header));
 
-  it('logs in past an address that is not verified and a code, and stays logged in', async () => {
+  it('handles an unverified address and a required code at logins, and stays logged in', async () => {
     const stranger = newAccount({ password: 'p' });
     await sendRegistration(api, stranger);
     const user = await makeUser(api, adminToken);

@@ -48,7 +48,8 @@ describe('createTables', () => {
 describe('createTables where a table lacks an index', async () => {
   const complete = { users: 'complete-users', audit: 'complete-audit' };
   const index = 'admins';
-  // DynamoDB Local never completes an index once eight tables or so have a time to live, as that of the tests has.
+  // DynamoDB Local never completes an index once about eight of its tables have a time to live. The engine that all
+  // tests share has more such tables.
   const { endpoint, stop } = await startEngine({ only: inject('engineName') });
   const client = engineClient(endpoint);
   beforeAll(async () => {
@@ -65,7 +66,7 @@ describe('createTables where a table lacks an index', async () => {
     await createWithout(client, index, { like: complete.users, TableName: users });
     return { ...complete, users };
   };
-  /** An index without what counts its items. */
+  /** The definition and the status of the index, without the number and the size of its items. */
   const indexOf = async (TableName: string) => {
     const { Table } = await client.send(new DescribeTableCommand({ TableName }));
     const found = Table?.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === index);

@@ -159,7 +159,7 @@ describe('A line that breaks a rule', () => {
   const isId = 'must be text, or a whole number up to 9007199254740991: put others in quotes';
   const isMailable = 'must be an address that mails can be sent to';
 
-  /** Rules of fields, and values that break them; where addresses are verified, where that matters. */
+  /** A field, its rule, values that break the rule, and the settings under which the values are tried. */
   const rules: [string, string, readonly unknown[], typeof verifies?][] = [
     ['name', 'is required', [undefined, null, '']],
     ['name', 'must be at most 100 characters', ['x'.repeat(101)]],

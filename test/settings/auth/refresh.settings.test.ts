@@ -138,7 +138,7 @@ describe('A session that is refreshed', () => {
     let refreshToken = first;
     for (const days of [25, 0, 25, 0, 25, 0]) {
       pass(days * day);
-      // In the end, this session expires before the session that begins here.
+      // The last session that begins here outlasts the session that is refreshed.
       if (days === 0) await api('POST', '/api/login', { json: user });
       ({ refreshToken } = await refreshed(refreshToken));
 

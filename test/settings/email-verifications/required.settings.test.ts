@@ -132,7 +132,7 @@ describe('With EMAIL_VERIFICATION=required and ACCOUNTS=private', () => {
     const token = await mailedToken(uniform, holder.email, 2);
     const json = { token, password: 'another password' };
 
-    expect(mail?.text).toContain('which has one');
+    expect(mail?.text).toContain('This address has an account already');
     expect((await api('PUT', '/api/password-resets', { json })).status).toBe(204);
   });
 

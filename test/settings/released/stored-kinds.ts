@@ -244,7 +244,7 @@ export const kept = {
       expect([one.status, other.status]).toEqual([200, 200]);
       const path = `/api/users/${user.id}/identities/${list[0].id}`;
       expect(await status(asAdmin(service, 'DELETE', path))).toBe(204);
-      // After it was unlinked, the identity has the address of a user who has an account.
+      // The unlinked identity now claims the address of another account, so that it logs nobody in.
       expect(await service.signIn({ ...linked, email: user.email })).toMatchObject({ status: 409 });
     },
   }),

@@ -77,7 +77,7 @@ export const en: Texts = {
   taken: (facts, link) => ({
     subject: choosePassword,
     paragraphs: [
-      `Somebody asked for an account with the address ${facts.email} at ${facts.site}, which has one, ${origin(facts)}.`,
+      `Somebody asked for an account with the address ${facts.email} at ${facts.site} ${origin(facts)}. This address has an account already.`,
       `If it was you, log in as usual, or open this link within 30 minutes and choose a new password. That also finishes a registration whose address is not confirmed yet. ${once}`,
       link,
       noReset,
