@@ -42,7 +42,7 @@ describe('Where ACCOUNTS is private,', () => {
     expect(await found(other.email, adminToken)).toEqual([other.id]);
   });
 
-  it('a user who was deleted is shown nobody', async () => {
+  it('a deleted user sees no users', async () => {
     const gone = await register(api);
     await api('DELETE', `/api/users/${gone.id}`, { token: adminToken });
 

@@ -30,7 +30,7 @@ const withAttributes = async (list: readonly object[]) => {
   return { ...service, adminToken: await logIn(service.api, service.admin) };
 };
 
-it('Attributes under other declarations are hidden, kept, and shown again under the first ones', async () => {
+it('Attributes that do not fit new declarations are hidden and kept until the first ones return', async () => {
   let service = await withAttributes(first);
   onTestFinished(() => service.stop());
   const user = await register(service.api);

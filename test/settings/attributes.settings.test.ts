@@ -62,7 +62,7 @@ describe('The attributes of a user', () => {
     expect(await get(user.id, other.token)).not.toHaveProperty('attributes');
   });
 
-  it('are in a list on request, for admins and auditors', async () => {
+  it('are in a list on request, but only for admins and auditors', async () => {
     const user = await register(api);
     await put(user.id, adminToken, { attributes: { plan: 'pro' } });
     const list = (query: string, token = adminToken) =>
@@ -85,7 +85,7 @@ describe('The attributes of a user', () => {
     expect((await list('attributes=true&limit=100')).status).toBe(200);
   });
 
-  it('are in every page of such a list, which has 100 users by default', async () => {
+  it('are in every page of a list that includes attributes, with 100 users a page by default', async () => {
     const users = Array.from({ length: 101 }, (_, i) =>
       userItem(storedUser({ id: 1_000_000 + i })),
     );
@@ -101,7 +101,7 @@ describe('The attributes of a user', () => {
     for (const user of listed) expect(user).toHaveProperty('attributes');
   });
 
-  it('are set with a user: users write theirs, and admins all', async () => {
+  it('are set when a user is created: users set theirs, and admins all', async () => {
     const own = newUser({ locale: 'de' });
     const { token } = (await post('/api/auth/register', own)).body;
     expect((await profile(token)).attributes).toEqual({ locale: 'de' });
@@ -173,7 +173,7 @@ describe('The attributes of a user', () => {
     expect((await profile(user.token)).attributes).toEqual({});
   });
 
-  it('take exactly 4,096 bytes at most, as they are stored', async () => {
+  it('take at most 4,096 bytes in all, in the form in which they are stored', async () => {
     const { id, token } = await register(api);
     const text = '😀'.repeat(255);
     const all = (four: string) => ({ one: text, two: text, three: text, four });
@@ -196,7 +196,7 @@ describe('The attributes of a user', () => {
     ['__proto__', 'Request body holds a forbidden key'],
     ['constructor', 'attributes.constructor is not declared'],
     ['toString', 'attributes.toString is not declared'],
-  ])('have no name that objects have: %s', async (name, message) => {
+  ])('cannot have a name that JavaScript objects have: %s', async (name, message) => {
     const { id, token } = await register(api);
     const body = `{"name":"n","attributes":{"${name}":"x"}}`;
     const headers = { 'content-type': 'application/json' };
@@ -207,7 +207,7 @@ describe('The attributes of a user', () => {
     }
   });
 
-  it('that admins write are claims, and a token keeps what was true when it was issued', async () => {
+  it('that admins write are claims, and a token keeps the values of its time of issue', async () => {
     const user = await register(api);
     expect(decodeJwt(user.token)).not.toHaveProperty('attr:plan');
 
@@ -224,7 +224,7 @@ describe('The attributes of a user', () => {
 });
 
 describe('A password reset', () => {
-  it('removes what users write where it proves an address that nobody had verified', async () => {
+  it('removes the attributes that users write if the reset proves an address that nobody had verified', async () => {
     const written = { locale: 'de', nick: 'x' };
     const { api: call, adminToken: token } = mailing;
     const resetAt = uniqueAgent();

@@ -34,7 +34,7 @@ const found = async (query: string) => {
 };
 
 describe('Where AUDIT_DETAIL is full,', () => {
-  it('the trail alone says who a deleted user was, which address one had before, and who read the log', async () => {
+  it('the trail alone tells who a deleted user was, which address a user had before, and who read it', async () => {
     const [deleted, moved, auditor] = [await register(api), await register(api), await newAdmin()];
     const email = uniqueEmail();
     const since = new Date().toISOString();
@@ -60,7 +60,7 @@ describe('Where AUDIT_DETAIL is full,', () => {
     ['a registration', '/api/auth/register', {}, 'user'],
     ['a user that an admin makes', '/api/users', {}, 'user'],
     ['an admin that an admin makes', '/api/users', { role: 'admin' }, 'admin'],
-  ])('%s leaves its name, address and role', async (_, to, fields, role) => {
+  ])('%s leaves an entry with the name, the address and the role', async (_, to, fields, role) => {
     const [agent, json] = [uniqueAgent(), newUser(fields)];
 
     await api('POST', to, { token: adminToken, json, headers: { 'user-agent': agent } });
@@ -73,7 +73,7 @@ describe('Where AUDIT_DETAIL is full,', () => {
     });
   });
 
-  it('a change leaves the values of what it changes, and of a password none', async () => {
+  it('a change leaves an entry with the old and new values, but never with a password', async () => {
     const { id, name, token } = await register(api);
     const [agent, password] = [uniqueAgent(), 'quite another one'];
     const put = (json: object) =>
@@ -93,7 +93,7 @@ describe('Where AUDIT_DETAIL is full,', () => {
     expect(kept).not.toMatch(/quite another one|\$2b\$/);
   });
 
-  it('a deletion leaves what the user was at its end, though it was changed meanwhile', async () => {
+  it('a deletion leaves the last state of the user, although the user was changed meanwhile', async () => {
     const { id, email } = await register(api);
     const user = `/api/users/${id}`;
     const json = { name: 'Renamed', role: 'admin' };
@@ -133,7 +133,7 @@ describe('Where AUDIT_DETAIL is full, a query of the audit trail', () => {
     ]);
   });
 
-  it('records no READ for a further page, a refused query or an export, which has its own entry', async () => {
+  it('records no READ for a further page, a refused query or an export, because exports have an entry', async () => {
     const { id, token } = await newAdmin();
     const first = await query(adminToken, 'limit=1');
 

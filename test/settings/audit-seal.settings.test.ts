@@ -25,7 +25,7 @@ describe('Where the trail is sealed, GET /api/admin/audit-seal', async () => {
       new PutCommand({ TableName: USERS_TABLE, Item: { pk: 'audit-seal', header } }),
     );
 
-  it('answers the newest file once the first run has written it', async () => {
+  it('responds with the newest file once the first run has written it', async () => {
     await expect.poll(async () => (await get()).newest).not.toBeNull();
 
     expect(await get()).toEqual({
@@ -38,7 +38,7 @@ describe('Where the trail is sealed, GET /api/admin/audit-seal', async () => {
     });
   });
 
-  it('answers by how many seconds it is behind, and what the last check found', async () => {
+  it('responds by how many seconds sealing is behind, and what the last check found', async () => {
     const at = '2026-01-01T00:01:00.000Z';
     const finding = { kind: 'changed', subject: '7', at };
     const header: Header = {
@@ -114,7 +114,7 @@ describe('Where the trail is sealed, POST /api/admin/audit-seal/checks', async (
     return body.data.filter((entry: { resource: string }) => entry.resource === 'audit-seal');
   };
 
-  it('has the next run check, and leaves an entry', async () => {
+  it('makes the next run check, and leaves an entry', async () => {
     await expect.poll(checkedAt).not.toBe('');
     const before = await checkedAt();
 

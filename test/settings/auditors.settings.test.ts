@@ -24,7 +24,7 @@ const newUser = () => ({ name: 'n', email: uniqueEmail(), password: 'pass-word-1
 const newAuditor = async (): Promise<Account> => appoint(api, adminToken, await register(api));
 
 describe('An admin who sends `auditor`', () => {
-  it('makes an auditor and ends that, in open sessions at once, and leaves an entry each', async () => {
+  it('appoints an auditor and revokes that, in open sessions at once, and leaves an entry each time', async () => {
     const user = await register(api);
     const agent = uniqueAgent();
     const set = (auditor: boolean) =>
@@ -46,21 +46,24 @@ describe('An admin who sends `auditor`', () => {
     ]);
   });
 
-  it.each([7, 'true', null, {}])('as %o is told that it is no boolean', async (auditor) => {
-    const { id } = await register(api);
+  it.each([7, 'true', null, {}])(
+    'with the value %o is told that it is no boolean',
+    async (auditor) => {
+      const { id } = await register(api);
 
-    expect(outcome(await put(id, adminToken, { auditor }))).toEqual(
-      refusal(400, 'auditor must be true or false'),
-    );
-    const accept = 'application/problem+json';
-    expect((await put(id, adminToken, { auditor }, { accept })).body).toMatchObject({
-      errors: [
-        { pointer: '#/auditor', code: 'WRONG_TYPE', detail: 'auditor must be true or false' },
-      ],
-    });
-  });
+      expect(outcome(await put(id, adminToken, { auditor }))).toEqual(
+        refusal(400, 'auditor must be true or false'),
+      );
+      const accept = 'application/problem+json';
+      expect((await put(id, adminToken, { auditor }, { accept })).body).toMatchObject({
+        errors: [
+          { pointer: '#/auditor', code: 'WRONG_TYPE', detail: 'auditor must be true or false' },
+        ],
+      });
+    },
+  );
 
-  it('makes an admin an auditor too, who stays one without the role', async () => {
+  it('makes an admin an auditor too, and the user stays an auditor without the role of an admin', async () => {
     const admin = await promote(api, adminToken, await register(api));
 
     await put(admin.id, admin.token, { auditor: true });
@@ -72,7 +75,7 @@ describe('An admin who sends `auditor`', () => {
   });
 });
 
-describe('Who is an auditor', () => {
+describe('Whether a user is an auditor', () => {
   it('is told to admins, to auditors and to oneself, by every response with a user', async () => {
     const [auditor, user] = [await newAuditor(), await register(api)];
 
@@ -92,7 +95,7 @@ describe('Who is an auditor', () => {
     expect(profile.body.data).toMatchObject({ auditor: true });
   });
 
-  it('is nobody who registers or is created as one', async () => {
+  it('cannot be chosen in a registration or at the creation of a user', async () => {
     const json = () => ({ ...newUser(), auditor: true });
     const created = await api('POST', '/api/users', { token: adminToken, json: json() });
     const { token } = (await api('POST', '/api/auth/register', { json: json() })).body;
@@ -103,7 +106,7 @@ describe('Who is an auditor', () => {
 });
 
 describe('An auditor', async () => {
-  it('sees of a user what an admin sees, but no sessions', async () => {
+  it('sees of a user everything that an admin sees except the sessions', async () => {
     const [auditor, user] = [await newAuditor(), await register(api)];
     await enrol(api, user);
     await api('PUT', `/api/users/${user.id}/suspension`, { token: adminToken });
@@ -138,7 +141,7 @@ describe('An auditor', async () => {
   });
 
   const strict = await serviceForThisFile({ SESSION_DAYS: '90', SECOND_FACTOR: 'admins' });
-  it('needs a second factor where admins do', async () => {
+  it('needs a second factor where admins need one', async () => {
     const call = strict.api;
     await enrol(call, { ...strict.admin, token: strict.adminToken });
     const auditor = await register(call);
@@ -159,7 +162,7 @@ describe('An auditor', async () => {
 
   const { USERS_TABLE = '', AUDIT_TABLE = '' } = service.environment;
   const without = await serviceForThisFile({ USERS_TABLE, AUDIT_TABLE });
-  it('is a user where there are no sessions, and `auditor` an unknown field', async () => {
+  it('is an ordinary user where there are no sessions, and `auditor` is an unknown field', async () => {
     const auditor = await newAuditor();
     const token = await logIn(without.api, auditor);
     const send = (json: object) =>

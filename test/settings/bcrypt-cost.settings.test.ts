@@ -29,7 +29,7 @@ describe('Where BCRYPT_COST is out of range,', () => {
       { pathParameters: { id: String(account.id) } },
     ],
   ])(
-    '%s answers 500 with hashErr, stores nothing and leaves no entry',
+    '%s responds with 500 and hashErr, stores nothing and leaves no entry',
     async (_, handler, json, target) => {
       const before = [await listUsers(api, adminToken), await entries()];
 
@@ -40,7 +40,7 @@ describe('Where BCRYPT_COST is out of range,', () => {
     },
   );
 
-  it('users still log in, which needs no new hash', async () => {
+  it('users still log in, because that needs no new hash', async () => {
     expect(await invoke(login, { json: account })).toEqual([
       200,
       { message: 'Login successful', token: expect.any(String) },

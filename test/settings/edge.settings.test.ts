@@ -23,7 +23,7 @@ const startBehindCloudFront = async () => {
 };
 
 describe('Behind CloudFront', () => {
-  it('limits and trail have the address of the viewer', async () => {
+  it('limits and the audit trail use the address of the viewer', async () => {
     const { api, environment } = await startBehindCloudFront();
     const by = (address: string) => ({
       'X-Origin-Verify': value,
@@ -45,7 +45,7 @@ describe('Behind CloudFront', () => {
     ).toEqual(['2001:db8::2', '203.0.113.1']);
   });
 
-  it('what has not come through it is refused, whichever function it is for', async () => {
+  it('every function refuses a request that has not come through CloudFront', async () => {
     const { url } = await startBehindCloudFront();
     const address = ['cloudfront-viewer-address', '203.0.113.1:443'] as const;
     const secret = ['x-origin-verify', value] as const;

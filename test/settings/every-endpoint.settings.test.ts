@@ -9,7 +9,7 @@ describe('With each setting that adds endpoints', async () => {
   await describeEveryEndpoint(await proxiedServiceForThisFile(settings));
 });
 
-describe('Where accounts are private, entries full, and there are sessions,', async () => {
+describe('With private accounts, full entries and sessions,', async () => {
   const settings = { ACCOUNTS: 'private', AUDIT_DETAIL: 'full', SESSION_DAYS: '90' };
   await describeEveryEndpoint(await proxiedServiceForThisFile(settings), { onlyOwners: true });
 });

@@ -68,7 +68,7 @@ const imported = async (fields: object = {}) => {
 };
 
 describe('POST /api/users with an invitation', () => {
-  it('makes a user without a way in, whose mailed link sets a password once and proves the address', async () => {
+  it('creates a user without a way in; the mailed link sets a password once and verifies the address', async () => {
     const [email, agent] = [uniqueEmail(), uniqueAgent()];
     const headers = { 'user-agent': agent };
     const [before, until] = [Date.now(), 7 * 86_400_000];
@@ -113,16 +113,19 @@ describe('POST /api/users with an invitation', () => {
     [{}, { 'accept-language': 'de' }, 'Your account at app.example.com'],
     [{ language: 'en' }, { 'accept-language': 'de' }, 'Your account at app.example.com'],
     [{ language: 'de' }, {}, 'Ihr Konto bei app.example.com'],
-  ])('mails with %o, asked for with %o, %j', async (json, headers, subject) => {
-    const email = uniqueEmail();
+  ])(
+    'mails in the language of the body %o and the headers %o, with the subject %j',
+    async (json, headers, subject) => {
+      const email = uniqueEmail();
 
-    await create({ email, invite: true, ...json }, token, headers);
+      await create({ email, invite: true, ...json }, token, headers);
 
-    const [mail] = await mailbox.mailsTo(email);
-    expect(mail?.subject).toBe(subject);
-    // The mail contains nothing that the admin or anybody else has typed, and not the admin's address.
-    expect(mail?.text).not.toMatch(/Ada|127\.0\.0\.1/);
-  });
+      const [mail] = await mailbox.mailsTo(email);
+      expect(mail?.subject).toBe(subject);
+      // The mail contains nothing that the admin or anybody else has typed, and not the admin's address.
+      expect(mail?.text).not.toMatch(/Ada|127\.0\.0\.1/);
+    },
+  );
 
   it.each([
     [{ password }, 'Send either a password or an invitation'],
@@ -144,7 +147,7 @@ describe('POST /api/users with an invitation', () => {
     expect(answer.body.message).toBe(message);
   });
 
-  it('takes an empty password for none, and `invite: false` for nothing', async () => {
+  it('treats an empty password as no password, and `invite: false` as no invitation', async () => {
     const json = [
       { invite: true, password: '' },
       { invite: true, password: null },
@@ -167,7 +170,7 @@ describe('POST /api/users with an invitation', () => {
     expect(outcome(answer)).toEqual(refusal(409, 'Email already registered'));
   });
 
-  it('answers 429 before anything is written to an address that has had its mails', async () => {
+  it('answers 429, before it writes anything, to an address that has had its mails', async () => {
     const [{ id }, email, agent] = [await invited(), uniqueEmail(), uniqueAgent()];
     await useUp(email);
     const headers = { 'user-agent': agent, accept: 'application/problem+json' };
@@ -191,7 +194,7 @@ describe('POST /api/users with an invitation', () => {
 });
 
 describe('A user who is invited', () => {
-  it('is made neither an admin nor an auditor before the link is used', async () => {
+  it('becomes neither an admin nor an auditor before the link is used', async () => {
     const { id, link } = await invited();
     const refused = refusal(409, 'Invitation not accepted');
 
@@ -205,7 +208,7 @@ describe('A user who is invited', () => {
   });
 
   it.each([{}, { email: uniqueEmail() }])(
-    'has a verified address once an admin has set a password, with %o too, and the answer says so',
+    'has a verified address once an admin has set a password, with %o too, and the response says so',
     async (others) => {
       const { id, link } = await invited();
 
@@ -219,7 +222,7 @@ describe('A user who is invited', () => {
     },
   );
 
-  it('has no verified address by a password that a maker sets who is no admin any more', async () => {
+  it('has no verified address if the password is set by a creator who is no longer an admin', async () => {
     const maker = await promote(api, token, await register(api));
     const email = uniqueEmail();
     const { id } = (await create({ email, invite: true }, maker.token)).body;
@@ -232,7 +235,7 @@ describe('A user who is invited', () => {
     expect(body.email_verified).toBe(false);
   });
 
-  it('is told what any user is told, and nobody learns of the invitation', async () => {
+  it('is shown no more than any other user, and other users do not learn of the invitation', async () => {
     const { id, email } = await invited();
     const other = await register(api);
     const asked = [
@@ -266,7 +269,7 @@ describe('A user who is invited', () => {
     }
   });
 
-  it('gets the invitation again by asking for a reset, and only the newest link works', async () => {
+  it('gets a new invitation by asking for a reset, and only the newest link works', async () => {
     const { id, email, link } = await invited();
     await anotherMinute(email);
     const agent = uniqueAgent();
@@ -289,7 +292,7 @@ describe('A user who is invited', () => {
       .toEqual(['{"fields":[],"by":"reset","requested":true}']);
   });
 
-  it('is mailed at most five links an hour, of which admins are told, and keeps the one before', async () => {
+  it('is mailed at most five links an hour; then the admin is told, and the last link stays valid', async () => {
     const { id, email, link } = await invited();
     await useUp(email);
 
@@ -301,7 +304,7 @@ describe('A user who is invited', () => {
     expect((await use(link)).status).toBe(204);
   });
 
-  it('gets no notice of what an admin does before there is a password', async () => {
+  it('gets no notice of changes by an admin before a password is set', async () => {
     const [moved, given] = [await invited(), await invited()];
 
     await change(moved.id, { email: uniqueEmail() });
@@ -314,7 +317,7 @@ describe('A user who is invited', () => {
     ]);
   });
 
-  it('keeps the link when a password is refused', async () => {
+  it('keeps the link when the chosen password is refused', async () => {
     const { link } = await invited();
 
     expect((await use(link, { password: 'short' })).status).toBe(400);
@@ -354,7 +357,7 @@ describe('The link of an invitation', () => {
   });
 
   it.each(['another address', 'a suspension that is lifted'])(
-    'after %s has a time that is over, and can be sent again',
+    'is shown as expired after %s, and can be sent again',
     async (name) => {
       const { id } = await invited();
       await voiding[name]?.({ id, email: (await show(id)).email });
@@ -382,7 +385,7 @@ describe('The link of an invitation', () => {
 });
 
 describe('POST /api/users/{id}/invitations', () => {
-  it('invites a user who was imported without a password, in the language that is asked for', async () => {
+  it('invites a user who was imported without a password, in the language that the request names', async () => {
     const { id, email } = await imported();
     const agent = uniqueAgent();
     expect(await show(id)).not.toHaveProperty('invited_until');
@@ -414,7 +417,7 @@ describe('POST /api/users/{id}/invitations', () => {
   it.each<[string, () => Promise<number>, number, string]>([
     ['has a password', async () => (await register(api)).id, 409, 'Already has a way in'],
     ['does not exist', async () => 9_007_199_254_740_991, 404, 'User not found'],
-  ])('answers a user who %s with a refusal, and mails nothing', async (...row) => {
+  ])('refuses to invite a user who %s, and mails nothing', async (...row) => {
     const [, make, status, message] = row;
     const id = await make();
 
@@ -431,7 +434,7 @@ describe('Where addresses are not verified', async () => {
       json: { name: 'Ada', email, invite: true },
     });
 
-  it('an invitation works too, and does not say what nobody verifies', async () => {
+  it('an invitation works too, and the user has no field email_verified', async () => {
     const email = uniqueEmail();
 
     const { status, body } = await invite(email);
@@ -444,7 +447,7 @@ describe('Where addresses are not verified', async () => {
     expect(await logIn(unverified.api, { email, password })).toBeTypeOf('string');
   });
 
-  it('a deletion before there is a password is no news to the address', async () => {
+  it('the deletion of a user without a password is not mailed to the address', async () => {
     const [email, next] = [uniqueEmail(), uniqueEmail()];
     const { body } = await invite(email);
     const { api: call, adminToken: by } = unverified;
@@ -457,7 +460,7 @@ describe('Where addresses are not verified', async () => {
     expect(subjectsTo(email)).toEqual(['Your account at app.example.com']);
   });
 
-  it('nobody is invited whom no mail can reach', async () => {
+  it('nobody is invited to an address that no mail can reach', async () => {
     const message = 'email must be an address that mails can be sent to';
 
     expect(outcome(await invite('"a,b"@example.org'))).toEqual(refusal(400, message));
@@ -467,7 +470,7 @@ describe('Where addresses are not verified', async () => {
 describe('Where no mails are sent, an invitation', async () => {
   const without = await serviceForThisFile();
 
-  it('from before keeps its user from being made an admin, unless a password was set before', async () => {
+  it('that was stored earlier keeps its user from becoming an admin until a password is set', async () => {
     const { id } = await register(without.api);
     await plantInvitation(without.environment, id);
     const put = async (json: object) =>
@@ -480,7 +483,7 @@ describe('Where no mails are sent, an invitation', async () => {
     expect((await put({ role: 'admin' }))[0]).toBe(200);
   });
 
-  it('is an unknown field, which is ignored', async () => {
+  it('is an unknown field, and is ignored', async () => {
     const { token: own } = await register(without.api);
     const json = { name: 'Ada', email: uniqueEmail(), password, invite: true, language: 'fr' };
 
@@ -497,7 +500,7 @@ describe('Where no mails are sent, an invitation', async () => {
     expect(await logIn(without.api, { ...user, password })).toBeTypeOf('string');
   });
 
-  it('is 404', async () => {
+  it('is an unknown route with the response 404', async () => {
     const path = `/api/users/1/invitations`;
     const answer = await without.api('POST', path, { token: without.adminToken, json: {} });
 

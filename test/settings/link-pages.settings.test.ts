@@ -19,7 +19,7 @@ const named = await mailingServiceForThisFile({
 
 describe('GET /account/reset, /account/verify and /account/invitation', () => {
   it.each(pages)(
-    'is a page with the policy of the console, also where that is off: %s',
+    'is a page with the policy of the console, also where the console is off: %s',
     async (page) => {
       const { status, headers, text } = await own.api('GET', `/account/${page}`);
       const console = await withoutMails.api('GET', '/console');
@@ -50,7 +50,7 @@ describe('GET /account/reset, /account/verify and /account/invitation', () => {
     ['fr', 'de'],
     ['', 'de'],
   ])(
-    'is in the language that the browser prefers, or that of mails: %j',
+    'is in the language that the browser prefers, or in the language of mails: %j',
     async (wanted, language) => {
       const headers = { 'accept-language': wanted };
       const { text, headers: answered } = await own.api('GET', '/account/reset', { headers });
@@ -74,7 +74,7 @@ describe('GET /account/reset, /account/verify and /account/invitation', () => {
   });
 });
 
-describe('GET /account/{page}, of a link whose # a mail gateway has encoded,', () => {
+describe('GET /account/{page}, for a link whose # a mail gateway has encoded,', () => {
   const follow = async (path: string, { api } = own) => {
     const { status, headers } = await api('GET', path);
     return [status, headers.get('location')];
@@ -94,9 +94,12 @@ describe('GET /account/{page}, of a link whose # a mail gateway has encoded,', (
     ['/account/reset%23', '/account/reset#'],
     ['/account/reset%23token=%0D%0ASet-Cookie:x', '/account/reset#token=%0D%0ASet-Cookie%3Ax'],
     ['/account/reset%23%2F%2Fevil.example', '/account/reset#%2F%2Fevil.example='],
-  ])('leads to the page with what follows as its fragment: %s', async (path, location) => {
-    expect(await follow(path)).toEqual([302, location]);
-  });
+  ])(
+    'redirects to the page, with the text after the # as the fragment: %s',
+    async (path, location) => {
+      expect(await follow(path)).toEqual([302, location]);
+    },
+  );
 
   it.each([
     '/account/resets%23token=1.a',

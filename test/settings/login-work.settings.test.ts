@@ -65,7 +65,7 @@ describe('The work of a login where BCRYPT_COST is 5 and ACCOUNTS private', () =
   const everyone = ['no account', 'cost 4', 'cost 5', 'cost 4, of a long password'];
 
   it.each(everyone)(
-    'is that of one hash of cost 5 when it is refused, such as for %s',
+    'equals one hash of cost 5 when the login is refused, such as for %s',
     async (of) => {
       const logIn = loginUnder('private');
 
@@ -75,7 +75,7 @@ describe('The work of a login where BCRYPT_COST is 5 and ACCOUNTS private', () =
   );
 
   it.each(everyone)(
-    'is the same where the password is too long to be looked at, such as for %s',
+    'is the same when the password is too long to be examined, such as for %s',
     async (of) => {
       const logIn = loginUnder('private');
 
@@ -83,7 +83,7 @@ describe('The work of a login where BCRYPT_COST is 5 and ACCOUNTS private', () =
     },
   );
 
-  it('is the same where the address is too long to be looked at', async () => {
+  it('is the same when the address is too long to be examined', async () => {
     const logIn = loginUnder('private');
     accounts.set('a long address', { email: ` ${'x'.repeat(800)}@b` } as Account);
 
@@ -91,7 +91,7 @@ describe('The work of a login where BCRYPT_COST is 5 and ACCOUNTS private', () =
   });
 
   it.each(everyone)(
-    'is twice that where what was typed has another normal form, such as for %s',
+    'equals two hashes when the password as typed has another normal form, such as for %s',
     async (of) => {
       const logIn = loginUnder('private');
 
@@ -105,15 +105,18 @@ describe('The work of a login where BCRYPT_COST is 5 and ACCOUNTS private', () =
     ['zoe\u0308', 'zoe\u0308', 2],
     ['zoë', 'zoe\u0308', 2],
     ['zoe\u0308', 'zoë', 1],
-  ])('does not tell whether the password %j, typed as %j, is right', async (set, typed, times) => {
-    const logIn = loginUnder('private');
-    accounts.set(set, await registerAtCost(5, set));
+  ])(
+    'does not reveal whether the password %j, typed as %j, is right',
+    async (set, typed, times) => {
+      const logIn = loginUnder('private');
+      accounts.set(set, await registerAtCost(5, set));
 
-    expect(await logIn(set, typed)).toEqual([200, times * 2 ** 5]);
-    expect(await logIn(set, `${typed}!`)).toEqual([401, times * 2 ** 5]);
-  });
+      expect(await logIn(set, typed)).toEqual([200, times * 2 ** 5]);
+      expect(await logIn(set, `${typed}!`)).toEqual([401, times * 2 ** 5]);
+    },
+  );
 
-  it('is the same when it succeeds, plus that of one new hash', async () => {
+  it('is the same when the login succeeds, plus one new hash if the cost has changed', async () => {
     const logIn = loginUnder('private');
     accounts.set('cost 4 at first', await registerAtCost(4, 'p'));
 
@@ -121,7 +124,7 @@ describe('The work of a login where BCRYPT_COST is 5 and ACCOUNTS private', () =
     expect(await logIn('cost 4 at first', 'p')).toEqual([200, 2 ** 5]);
   });
 
-  it('is that of one hash of the cost in force, however much less the stored one has', async () => {
+  it('equals one hash of the present cost, however low the cost of the stored hash is', async () => {
     const logIn = loginUnder('private', 6);
 
     expect(await logIn('cost 4', 'wrong')).toEqual([401, 2 ** 6]);
@@ -133,7 +136,7 @@ describe('The work of a login where BCRYPT_COST is 5 and ACCOUNTS open', () => {
     ['no account', 404, 0],
     ['cost 4', 401, 2 ** 4],
     ['cost 5', 401, 2 ** 5],
-  ])('is no more than the comparison, such as for %s', async (of, status, rounds) => {
+  ])('is only the work of the comparison, such as for %s', async (of, status, rounds) => {
     const logIn = loginUnder('open');
 
     expect(await logIn(of, 'wrong')).toEqual([status, rounds]);

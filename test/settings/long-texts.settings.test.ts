@@ -183,7 +183,7 @@ describe('A text that is longer than four times its limit', () => {
   );
 });
 
-describe('A header, which the gateway bounds,', () => {
+describe('A header, whose length the gateway limits,', () => {
   const sendHeaders = async (example: ExampleRequest, given: Readonly<Record<string, string>>) => {
     const subject = await prepareSubject(service, adminToken, example);
     treated.length = 0;
@@ -192,7 +192,7 @@ describe('A header, which the gateway bounds,', () => {
   };
 
   it.each(examples.map((example) => [example.name, example] as const))(
-    'is never normalized, and only some are folded or trimmed: %s',
+    'is never normalized, and only certain headers are folded or trimmed: %s',
     async (_, example) => {
       const given = Object.entries(headers).map(([name, [before, text]]) => [name, before + text]);
 
@@ -234,13 +234,13 @@ describe('A new text that is longer than four times its limit', () => {
     ['POST /api/v1/users', 'name', 'name must be at most 100 characters'],
     ['POST /api/v1/users', 'email', 'email must be at most 191 characters'],
     ['PUT /api/password-resets', 'password', 'password must be at most 255 characters'],
-  ])('is refused by its limit: %s, %s', async (route, name, message) => {
+  ])('is refused with the message of its limit: %s, %s', async (route, name, message) => {
     const example = examples.find((one) => one.route === route) as ExampleRequest;
 
     expect(outcome(await sendLong(example, 'body', name))).toEqual(refusal(400, message));
   });
 
-  it('is refused so where it is nothing but white space', async () => {
+  it('is refused with that message also if it consists of white space', async () => {
     const json = { name: ' '.repeat(401), email: uniqueEmail(), password: 'a long password' };
 
     const answer = await api('POST', '/api/auth/register', { json });
@@ -249,11 +249,11 @@ describe('A new text that is longer than four times its limit', () => {
   });
 });
 
-describe('Where an existing text is asked for, one that is longer than four times its limit', () => {
+describe('When an existing text is looked up, a text that is longer than four times its limit', () => {
   const spaces = ' '.repeat(765);
   const logIn = (json: object) => api('POST', '/api/login', { json });
 
-  it.each([long, spaces])('is an unknown address at a login (%#)', async (email) => {
+  it.each([long, spaces])('counts as an unknown address at a login (%#)', async (email) => {
     const password = 'a long password';
 
     const unknown = outcome(await logIn({ email: uniqueEmail(), password }));
@@ -261,7 +261,7 @@ describe('Where an existing text is asked for, one that is longer than four time
     expect(outcome(await logIn({ email, password }))).toEqual(unknown);
   });
 
-  it('is a wrong password at a login, and as a current one', async () => {
+  it('counts as a wrong password at a login, and as a wrong current password', async () => {
     const user = await register(api);
     const { id, token, password } = user;
     const change = (currentPassword: string) =>
@@ -273,7 +273,7 @@ describe('Where an existing text is asked for, one that is longer than four time
     expect(outcome(current)).toEqual(refusal(403, 'Current password is wrong'));
   });
 
-  it('is an unknown address of a reset and of a lookup', async () => {
+  it('counts as an unknown address at a reset and at a lookup', async () => {
     const reset = (email: string) => api('POST', '/api/password-resets', { json: { email } });
     const lookUp = (email: string) =>
       api('GET', `/api/users?email=${encodeURIComponent(email)}`, { token: adminToken });

@@ -261,7 +261,7 @@ const calls = globSync('{functions,lib}/**/*.ts')
   )
   .map((call) => `${call})`);
 
-it('There is a row for each way to have something mailed, and for each route that does so', () => {
+it('Every way to send a mail, and every route that sends mails, has a row', () => {
   // These routes belong to a function that mails, but cause no mails.
   const silent = [
     'POST /api/login/nonces',
@@ -292,13 +292,13 @@ beforeEach(() => {
   return () => void vi.useRealTimers();
 });
 
-describe.each(rows)('$route, by $way: a $kind', (row) => {
+describe.each(rows)('A mail of the kind $kind that $route sends by $way', (row) => {
   const { route, kind, cause, isTold, settings, prepare } = row;
   beforeEach(() => {
     for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
   });
 
-  it(`is mailed, and counted once for its source, as ${cause}`, async () => {
+  it(`is sent, and counted once for its source as ${cause}`, async () => {
     const [email, source] = [uniqueEmail(), newSource()];
 
     const [status] = await send(route, source, await prepare(email));
@@ -310,7 +310,7 @@ describe.each(rows)('$route, by $way: a $kind', (row) => {
     expect(takeWithheld()).toEqual([]);
   });
 
-  it(`is mailed to one address once a minute, whoever asks, which its caller is ${isTold ? '' : 'not '}told`, async () => {
+  it(`is sent to an address at most once a minute, and its caller is ${isTold ? '' : 'not '}told`, async () => {
     const email = uniqueEmail();
     const first = await send(route, newSource(), await prepare(email));
     await deliver(email);
@@ -322,7 +322,7 @@ describe.each(rows)('$route, by $way: a $kind', (row) => {
     expect(takeWithheld()).toEqual([kind]);
   });
 
-  it(`is not mailed when its source has asked for too many, which its caller is ${isTold ? '' : 'not '}told`, async () => {
+  it(`is not sent once its source has used up its mails, and its caller is ${isTold ? '' : 'not '}told`, async () => {
     const email = uniqueEmail();
     const source = await usedUpSource(cause);
 
@@ -336,7 +336,7 @@ describe.each(rows)('$route, by $way: a $kind', (row) => {
   });
 });
 
-it('Of two mails to an address that are let through at the same time one is mailed, and the other one is logged', async () => {
+it('If two mails to one address pass the limit at once, one is mailed and the other is logged', async () => {
   const email = uniqueEmail();
   const { route, prepare } = rows.find(({ isTold }) => isTold) as Row;
   const sent = await prepare(email);

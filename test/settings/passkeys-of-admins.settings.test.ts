@@ -68,7 +68,7 @@ describe.each([
     expect(passkeyId).toBeDefined();
   });
 
-  it('has no role by the password alone, and in such a session neither changes a factor nor is deleted', async () => {
+  it('has no role by the password alone, and such a session neither changes factors nor deletes the user', async () => {
     const { email, password, passkeyId } = await newHolder(standing);
     const token = await logIn(api, { email, password });
     const confirmation = { currentPassword: password };
@@ -99,7 +99,7 @@ describe.each([
     expect(await readsTrail(token)).toBe(200);
   });
 
-  it('enrols in any session while there is no passkey', async () => {
+  it('enrols in any session as long as there is no passkey', async () => {
     const { email, password, token } = await newChief(standing);
 
     const { secret } = await enrol(api, { password, token });
@@ -109,7 +109,7 @@ describe.each([
     expect(await readsTrail(await logIn(api, login))).toBe(200);
   });
 
-  it('is not whoever has the mailbox alone', async () => {
+  it('is not impersonated by a person who has only the mailbox', async () => {
     const { id, email, passkey } = await newHolder(standing);
     const password = 'a password of the thief';
 
@@ -138,7 +138,7 @@ describe('The removal of the factors of another user', () => {
   const removeFactors = (token: string, id: number, headers = {}) =>
     api('DELETE', `/api/users/${id}/second-factor`, { token, headers });
 
-  it('takes passkeys and codes together, and ends all sessions', async () => {
+  it('removes passkeys and codes together, and ends all sessions', async () => {
     const agent = uniqueAgent();
     const { id, email, password, passkey, session } = await newHolder();
     await enrol(api, { password, token: session });
@@ -163,7 +163,7 @@ describe('The removal of the factors of another user', () => {
     ]);
   });
 
-  it('takes passkeys alone, for an admin whose session began by one', async () => {
+  it('removes passkeys alone, for an admin whose session began by a passkey', async () => {
     const agent = uniqueAgent();
     const remover = await newHolder();
     const { id, passkey } = await newHolder();

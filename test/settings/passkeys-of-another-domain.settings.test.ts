@@ -58,7 +58,7 @@ const begunBy = async (
 };
 
 describe('A passkey of another domain', () => {
-  it('locks out no admin who has no other: by the password they enrol, add, remove it and leave', async () => {
+  it('locks no admin out: by the password an admin enrols, adds and removes passkeys, and leaves', async () => {
     const admin = await newAdmin();
 
     const was = await begunBy(old, admin);
@@ -68,7 +68,7 @@ describe('A passkey of another domain', () => {
     expect(is).toEqual({ enrol: 201, add: 200, remove: 204, delete: 204 });
   });
 
-  it('is no second factor of the sessions that it began, and is one again once the domain is back', async () => {
+  it('is no second factor of sessions that it began, until its domain is used again', async () => {
     const { session } = await newAdmin();
 
     const read = [await readsTrail(old, session), await readsTrail(next, session)];
@@ -77,7 +77,7 @@ describe('A passkey of another domain', () => {
     expect(await readsTrail(old, session)).toBe(200);
   });
 
-  it('is not removed with the factors of a user who has no other one', async () => {
+  it('is not removed with the factors of a user who has no other factor', async () => {
     const { id, email, password, session } = await newAdmin();
     const path = `/api/users/${id}/second-factor`;
 
@@ -92,7 +92,7 @@ describe('A passkey of another domain', () => {
     expect(shown.body.passkeys).toHaveLength(1);
   });
 
-  it('is shown with its domain, logs nobody in, and leaves room for ten of the new one', async () => {
+  it('is shown with its domain, logs nobody in, and leaves room for ten passkeys of the new domain', async () => {
     const user = await register(old);
     const { password } = user;
     const passkeys = [];

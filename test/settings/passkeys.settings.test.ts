@@ -81,7 +81,7 @@ describe('A passkey', () => {
     expect(outcome(await signIn(passkey))).toEqual(refusal(401, 'Invalid passkey'));
   });
 
-  it('is made by options that name the user and exclude what there is', async () => {
+  it('is created by options that name the user and exclude the existing passkeys', async () => {
     const user = await newUser();
     const { body: nothing } = await list(user.token);
 
@@ -112,7 +112,7 @@ describe('A passkey', () => {
     expect(second.body.excludeCredentials).toEqual([{ type: 'public-key', id: passkey.id }]);
   });
 
-  it('gets another name, and is gone once it is removed', async () => {
+  it('gets another name, and no longer exists once it is removed', async () => {
     const user = await newUser();
     const { passkey, id, answer } = await add(user, newPasskey(), { name: ' Laptop ' });
     const { token, password } = user;
@@ -172,7 +172,7 @@ describe('A passkey', () => {
     expect(outcome(longer.answer)).toEqual(refusal(400, 'Invalid passkey'));
   });
 
-  it('has one user, who adds it once', async () => {
+  it('belongs to one user, who adds it once', async () => {
     const { passkey, ...holder } = await newHolder();
     const other = await newUser();
 
@@ -186,7 +186,7 @@ describe('A passkey', () => {
     expect((await list(other.token)).body.data).toEqual([]);
   });
 
-  it('ends the other sessions, and the permission of whoever made the user, when it is added', async () => {
+  it('ends the other sessions, and the permission of the creator of the user, when it is added', async () => {
     const maker = await newUser();
     const made = { email: `made-by-${maker.email}`, password: 'a password', name: 'n' };
     const { body } = await api('POST', '/api/users', { token: maker.token, json: made });
@@ -218,7 +218,7 @@ describe('A passkey', () => {
     ]);
   });
 
-  it('of a user without a password is confirmed by an ID token, and is no last way in', async () => {
+  it('of a user without a password is confirmed by an ID token, and does not count as the last way in', async () => {
     const [person, passkey] = [newPerson(), newPasskey()];
     const { token } = (await service.signIn(person)).body;
     const { body: options } = await optionsFor(token, await service.proofOf(person));
@@ -247,7 +247,7 @@ describe('A passkey', () => {
     expect(without.body.passkeys).toEqual([]);
   });
 
-  it('leaves entries without its key and the id of its credential', async () => {
+  it('leaves entries that contain neither its key nor the id of its credential', async () => {
     const agent = uniqueAgent();
     const headers = { 'user-agent': agent };
     const { id: userId, token, password, added } = await newHolder();
@@ -294,7 +294,7 @@ describe('A challenge', () => {
     expect(outcome(later)).toEqual(refusal(400, 'Invalid passkey'));
   });
 
-  it('logs in once, also in parallel', async () => {
+  it('logs in once, also when it is used in parallel', async () => {
     const { passkey } = await newHolder();
     const credential = passkey.use(await loginOptions());
 
@@ -308,7 +308,7 @@ describe('A challenge', () => {
 });
 
 describe('A login by a passkey', () => {
-  it('leaves an entry by what it was tried with', async () => {
+  it('leaves an entry with the passkey or with the reason of the refusal', async () => {
     const agent = uniqueAgent();
     const headers = { 'user-agent': agent };
     const { id: userId, passkey, added } = await newHolder();
@@ -335,7 +335,7 @@ describe('A login by a passkey', () => {
     ]);
   });
 
-  it('takes a counter of 0 for that of an authenticator without one, and then one above the last', async () => {
+  it('accepts a counter of 0, as some authenticators send, and otherwise only a counter above the last', async () => {
     const { passkey } = await newHolder();
     const counters = [5, 0, 0, 5, 4, 6, 0, 6, 7];
 
@@ -359,7 +359,7 @@ describe('A login by a passkey', () => {
     expect(login.status).toBe(200);
   });
 
-  it('does not wait for wrong passwords of others, and what fails does not count for the account', async () => {
+  it('does not wait after wrong passwords of others, and its failures do not count for the account', async () => {
     stopClock();
     const { email, password, passkey } = await newHolder();
     const tried = async (given: string) =>
@@ -377,7 +377,7 @@ describe('A login by a passkey', () => {
     expect(login.status).toBe(200);
   });
 
-  it('waits for failed ones from its source address, where those are limited', async () => {
+  it('waits after failed logins from its source address, if those are limited', async () => {
     stopClock();
     const { passkey } = await newHolder();
     const LOGIN_FAILURES_PER_ADDRESS = '3';
@@ -392,7 +392,7 @@ describe('A login by a passkey', () => {
     expect(statuses).toEqual([401, 401, 401, 429]);
   });
 
-  it('forgets the wrong passwords of its account, unless they have begun a wait', async () => {
+  it('forgets the wrong passwords of its account, unless a wait has begun', async () => {
     stopClock();
     const { email, passkey } = await newHolder();
     const tried = async () =>
@@ -407,7 +407,7 @@ describe('A login by a passkey', () => {
     expect(await tried()).toBe(429);
   });
 
-  it('is refused to a user who is suspended, with whom the passkey stays', async () => {
+  it('is refused to a suspended user, but the passkey is kept', async () => {
     const { id, passkey } = await newHolder();
     const path = `/api/users/${id}/suspension`;
     await api('PUT', path, { token: adminToken });
@@ -427,7 +427,7 @@ describe('A login by a passkey', () => {
       'an id that no credential has',
       { credential: { ...newPasskey().use({ challenge: 'A' }, { id: 'a b' }) } },
     ],
-  ])('is refused for a body with %s', async (_, json) => {
+  ])('is refused if the body has %s', async (_, json) => {
     const answer = await api('POST', '/api/login/passkey', { json });
 
     expect(outcome(answer)).toEqual(refusal(400, 'Invalid passkey'));

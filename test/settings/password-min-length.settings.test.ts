@@ -12,15 +12,18 @@ describe('Where PASSWORD_MIN_LENGTH is 12,', () => {
   it.each([
     ['POST', '/api/auth/register'],
     ['POST', '/api/users'],
-  ])('%s %s refuses a password of 11 characters and takes one of 12', async (method, path) => {
-    const send = (password: string) =>
-      api(method, path, { token: adminToken, json: newUser(password) });
+  ])(
+    '%s %s refuses a password of 11 characters and accepts a password of 12',
+    async (method, path) => {
+      const send = (password: string) =>
+        api(method, path, { token: adminToken, json: newUser(password) });
 
-    expect(outcome(await send('x'.repeat(11)))).toEqual(tooShort);
-    expect(outcome(await send('😀'.repeat(11)))).toEqual(tooShort);
-    expect((await send('x'.repeat(12))).status).toBe(201);
-    expect((await send('😀'.repeat(12))).status).toBe(201);
-  });
+      expect(outcome(await send('x'.repeat(11)))).toEqual(tooShort);
+      expect(outcome(await send('😀'.repeat(11)))).toEqual(tooShort);
+      expect((await send('x'.repeat(12))).status).toBe(201);
+      expect((await send('😀'.repeat(12))).status).toBe(201);
+    },
+  );
 
   it('PUT /api/users/{id} refuses a new password that is too short, and keeps the old one', async () => {
     const account = await register(api);

@@ -26,7 +26,7 @@ const codeRequired = refusal(401, 'Code required');
 const invalidCode = refusal(401, 'Invalid code');
 
 describe('An enrolment', () => {
-  it('is confirmed by a code of its secret, which shows ten recovery codes and leaves entries', async () => {
+  it('is confirmed by a code of its secret; the response has ten recovery codes, and entries are left', async () => {
     const user = await register(api);
     const agent = uniqueAgent();
     const json = { currentPassword: user.password };
@@ -54,7 +54,7 @@ describe('An enrolment', () => {
 });
 
 describe('A login of a user with a second factor', () => {
-  it('takes each recovery code once, as people type it', async () => {
+  it('accepts each recovery code once, as people type it', async () => {
     const { token: _, ...user } = await registerWithFactor(api);
     const [code = '', other = ''] = user.recoveryCodes;
 
@@ -70,18 +70,23 @@ describe('A login of a user with a second factor', () => {
     ['an empty code', { code: '' }],
     ['a number', { code: 123_456 }],
     ['an array', { code: ['123456'] }],
-  ])('asks for the code of %s, which leaves no entry and counts for nothing', async (_, fields) => {
-    const user = await registerWithFactor(api);
-    const agent = uniqueAgent();
+  ])(
+    'asks for the code after %s, and that leaves no entry and is not counted',
+    async (_, fields) => {
+      const user = await registerWithFactor(api);
+      const agent = uniqueAgent();
 
-    for (let attempt = 0; attempt < 12; attempt += 1) {
-      expect(outcome(await tryLogin(user, fields, { 'user-agent': agent }))).toEqual(codeRequired);
-    }
-    expect(await entriesOf(service, agent)).toEqual([]);
-    expect((await tryLogin(user, { code: user.recoveryCodes[0] })).status).toBe(200);
-  });
+      for (let attempt = 0; attempt < 12; attempt += 1) {
+        expect(outcome(await tryLogin(user, fields, { 'user-agent': agent }))).toEqual(
+          codeRequired,
+        );
+      }
+      expect(await entriesOf(service, agent)).toEqual([]);
+      expect((await tryLogin(user, { code: user.recoveryCodes[0] })).status).toBe(200);
+    },
+  );
 
-  it('says nothing of the code to a wrong password', async () => {
+  it('does not mention the code after a wrong password', async () => {
     const user = await registerWithFactor(api);
     const [code] = user.recoveryCodes;
 
@@ -116,7 +121,7 @@ describe('A login of a user with a second factor', () => {
     });
   });
 
-  it('does not forget failures for a right password alone', async () => {
+  it('does not forget failures after a right password alone', async () => {
     stopClock();
     const user = await registerWithFactor(api);
     for (let attempt = 0; attempt < 9; attempt += 1) await tryLogin(user, { code: 'wrong' });
@@ -133,7 +138,7 @@ describe('A login of a user with a second factor', () => {
   });
 });
 
-it('The deletion of an account with a second factor wants a code', async () => {
+it('The deletion of an account with a second factor requires a code', async () => {
   const user = await registerWithFactor(api);
   const leave = (fields: object) =>
     api('POST', '/api/account-deletions', {
@@ -154,7 +159,7 @@ describe.each([
 ])('Wrong %s', (name, refused, wrong) => {
   const path = name.replace(/.* /, '');
 
-  it('count still when the user has got another address in between, until a login with a code', async () => {
+  it('still count after the address of the user has changed, until a login with a code', async () => {
     stopClock();
     let user = await registerWithFactor(api);
     const guess = async () => {
@@ -185,7 +190,7 @@ describe.each([
 });
 
 const withOneAdmin = await serviceForThisFile(factorSettings);
-it('A code that the last admin gave for a deletion, which is refused, is used up', async () => {
+it('The code of a deletion that is refused because the user is the last admin is used up', async () => {
   const { api: call, admin, adminToken: token } = withOneAdmin;
   const { recoveryCodes } = await enrol(call, { ...admin, token });
   const [code] = recoveryCodes;
@@ -207,7 +212,7 @@ describe('An admin', () => {
     return { ...admin, recoveryCodes, token: await logIn(api, { ...admin, code }) };
   };
 
-  it('with a factor removes a user’s, and ends the sessions', async () => {
+  it('with a second factor removes the factor of another user, and ends the sessions of that user', async () => {
     const [admin, user] = [await makeAdmin(), await registerWithFactor(api)];
     const agent = uniqueAgent();
 

@@ -15,7 +15,7 @@ import { claimsWith, signToken } from '../support/tokens.ts';
 const { api, jwtSecret } = await serviceForThisFile({ SESSION_DAYS: '90' });
 
 describe('With SESSION_DAYS=90', () => {
-  it('a token has the session in its protected header, and the five claims', async () => {
+  it('a token names the session in its protected header, and has the five claims', async () => {
     const user = await register(api);
     const [one, other] = await Promise.all([logIn(api, user), logIn(api, user)]);
 
@@ -43,7 +43,7 @@ describe('With SESSION_DAYS=90', () => {
     expect(readableAgent(own.user_agent)).toBe('Safari 17 on iOS');
   });
 
-  it('the stored role decides, not that of the token', async () => {
+  it('the stored role decides, not the role in the token', async () => {
     const user = await register(api);
     const header = decodeProtectedHeader(user.token);
     const token = signToken(claimsWith({ id: user.id, role: 'admin' }), jwtSecret, header);
@@ -53,7 +53,7 @@ describe('With SESSION_DAYS=90', () => {
     expect(outcome(answer)).toEqual(refusal(403, 'Forbidden'));
   });
 
-  it('the list has the sessions of the user, newest first, with that of the request', async () => {
+  it('the list has all sessions of the user, newest first, with the session of the request', async () => {
     const user = await register(api);
     const agent = uniqueAgent();
     const headers = { 'user-agent': agent };

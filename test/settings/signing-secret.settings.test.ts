@@ -14,7 +14,7 @@ const logged = stubSettings(service, { JWT_SECRET: '' });
 const noToken = [500, { message: 'No token provided, please try again', err: 'ConfigError' }];
 
 describe('Without a signing secret,', () => {
-  it('a login with the right password is answered 500', async () => {
+  it('a login with the right password gets the response 500', async () => {
     expect(await invoke(login, { json: account })).toEqual(noToken);
   });
 
@@ -49,7 +49,7 @@ describe('Without a signing secret,', () => {
     expect(statuses).toEqual([401, 401, 401, 429]);
   });
 
-  it('a registration is answered 500, and no user is stored', async () => {
+  it('a registration gets the response 500, and no user is stored', async () => {
     const newUser = { name: 'n', email: uniqueEmail(), password: 'p' };
 
     const answer = await invoke(registration, { json: newUser });
@@ -58,7 +58,7 @@ describe('Without a signing secret,', () => {
     expect((await register(service.api, newUser)).email).toBe(newUser.email);
   });
 
-  it('a protected route answers 500 to a token, and 401 to none', async () => {
+  it('a protected route responds with 500 to a token, and with 401 to a request without a token', async () => {
     const headers = { authorization: `Bearer ${account.token}` };
 
     expect(await invoke(profile, { headers })).toEqual([

@@ -44,7 +44,7 @@ const refresh = async (api: ApiClient, refreshToken: string): Promise<Tokens> =>
   (await api('POST', '/api/refresh', { json: { refreshToken } })).body;
 
 describe('An admin who has no second factor yet, where admins need one,', () => {
-  it('gets tokens that say `user`, and the role by a refresh in the session that enrols', async () => {
+  it('gets tokens with the role `user`, and the role `admin` by a refresh in the session that enrols', async () => {
     const admin = await newAdmin();
     const { token, refreshToken } = await begin(strict.api, admin);
 
@@ -90,7 +90,7 @@ describe('A session that an admin began by a password alone, before SECOND_FACTO
   });
 });
 
-describe('A thief who sets the password of an admin by a mailed link, but has no code of the TOTP,', () => {
+describe('A thief who sets the password of an admin by a mailed link, but has no TOTP code,', () => {
   it('cannot become an admin by a session that began while SECOND_FACTOR was off', async () => {
     const { id, email, secret: _, ...admin } = await newHolder();
     const other = await newHolder();

@@ -40,7 +40,7 @@ const profile = (token: string) => api('GET', '/api/profile', { token });
 const shownTo = (token: string, id: number) => api('GET', `/api/users/${id}`, { token });
 
 describe('A suspension', () => {
-  it('ends all sessions, until it is lifted refuses logins, and leaves one entry each', async () => {
+  it('ends all sessions, refuses logins until it is lifted, and leaves an entry each time', async () => {
     const user = await register(api);
     const tokens = [user.token, await logIn(api, user)];
     const agent = uniqueAgent();
@@ -75,7 +75,7 @@ describe('A suspension', () => {
     ]);
   });
 
-  it('is told to admins alone, and to nobody once it is lifted', async () => {
+  it('is shown to admins alone, and to nobody once it is lifted', async () => {
     const user = await register(api);
     const other = await register(api);
     const before = (await shownTo(adminToken, user.id)).body;
@@ -99,7 +99,7 @@ describe('A suspension', () => {
     expect(outcome(await send(method, 1))).toEqual(refusal(403, 'Forbidden'));
   });
 
-  it('tells who has a wrong password nothing, and counts the attempts as ever', async () => {
+  it('is not revealed after a wrong password, and such attempts are counted as usual', async () => {
     stopClock();
     const user = await suspendedUser();
     const statuses: number[] = [];
@@ -111,7 +111,7 @@ describe('A suspension', () => {
     expect((await tryLogin(user)).status).toBe(429);
   });
 
-  it('is told only after the right code, where there is a second factor', async () => {
+  it('is revealed only after the right code, where there is a second factor', async () => {
     const user = await registerVerified(service);
     const { secret } = await enrol(api, user);
     await suspend(user.id);
@@ -132,7 +132,7 @@ describe('With ACCOUNTS=private and EMAIL_VERIFICATION=required', async () => {
     SESSION_DAYS: '30',
     ACCOUNTS: 'private',
   });
-  it('a suspension is told only where the address is verified: nobody else learns of an account', async () => {
+  it('a suspension is revealed only if the address is verified: nobody else learns of an account', async () => {
     const { api, adminToken: token } = uniform;
     const account = newAccount();
     await sendRegistration(api, account);
@@ -151,7 +151,7 @@ describe('With ACCOUNTS=private and EMAIL_VERIFICATION=required', async () => {
 describe('A suspension that is stored, with SESSION_DAYS=0,', async () => {
   const { USERS_TABLE = '', AUDIT_TABLE = '' } = service.environment;
   const without = await serviceForThisFile({ USERS_TABLE, AUDIT_TABLE });
-  it('refuses logins, is lifted by an admin who is not suspended, and cannot be made', async () => {
+  it('refuses logins and can be lifted by an admin who is not suspended, but no user can be suspended', async () => {
     const { api } = without;
     const [user, admin] = [
       await register(api),

@@ -18,7 +18,7 @@ const { api, url, admin: root } = await serviceForThisFile({ TOKEN_SIGNING: 'RS2
 const issuer = url.replace('127.0.0.1', 'localhost');
 
 describe('With TOKEN_SIGNING=RS256,', () => {
-  it('others find the keys, and verify the tokens of registration, login and refresh', async () => {
+  it('other services find the keys, and verify the tokens of registration, login and refresh', async () => {
     // No request can influence the issuer.
     const headers = { 'x-forwarded-host': 'attacker.example', forwarded: 'host=attacker.example' };
     const found = await api('GET', '/.well-known/openid-configuration', { headers });
@@ -38,7 +38,7 @@ describe('With TOKEN_SIGNING=RS256,', () => {
     }
   });
 
-  it('the keys are public, cacheable for five minutes, and nothing else than public', async () => {
+  it('the keys are public, may be cached for five minutes, and contain no private part', async () => {
     const { body: session } = await api('POST', '/api/login', { json: root });
     const { status, headers, body } = await api('GET', '/.well-known/jwks.json');
 
@@ -48,7 +48,7 @@ describe('With TOKEN_SIGNING=RS256,', () => {
     expect(body).toEqual({ keys: [members] });
   });
 
-  it('a token of the other algorithm is refused, there and here, and no keys are there', async () => {
+  it('a token of the other algorithm is refused by both services, and with HS256 no keys are published', async () => {
     const { token } = await register(api);
     const answers = await Promise.all([
       api('GET', '/api/profile', { token: admin }),
@@ -85,7 +85,7 @@ describe('With a key in KMS,', async () => {
     return [proxy.requests.map(({ operation }) => operation).sort(), kms.requests.slice()];
   };
 
-  it('a login costs one request to it more and none to the store, and a profile none', async () => {
+  it('a login sends one request to KMS and no further request to the store, and a profile sends neither', async () => {
     const json = account;
     const [stored] = await requests(() => bySecret.api('POST', '/api/login', { json }));
     const { token } = await logIn();
@@ -94,7 +94,7 @@ describe('With a key in KMS,', async () => {
     expect((await requests(() => read(token)))[1]).toEqual([]);
   });
 
-  it('an app that refreshes goes on, when the algorithm changes and when it changes back', async () => {
+  it('an app that refreshes stays logged in when the algorithm changes and when it changes back', async () => {
     const ours = async (token: string) => (await read(token))[0];
     const secrets = async (token: string) =>
       (await bySecret.api('GET', '/api/profile', { token })).status;
@@ -109,7 +109,7 @@ describe('With a key in KMS,', async () => {
     expect([await secrets(token), await secrets(after.token)]).toEqual([401, 200]);
   });
 
-  it('all who get tokens are their 500 while it cannot be reached, and requests go on', async () => {
+  it('all routes that issue tokens respond with 500 while KMS fails, and other requests still work', async () => {
     const { token, refreshToken } = await logIn();
     kms.fault = () => 'reset';
     const agent = 'while KMS is away';

@@ -34,7 +34,7 @@ const olderUser = async () => {
 };
 
 describe('Where addresses are verified, an address that can never be mailed', () => {
-  it('is refused at registration, in problem details too, whether or not somebody has it', async () => {
+  it('is refused at registration, in problem details too, whether or not another user has it', async () => {
     const { email } = await olderUser();
 
     const answers = [
@@ -53,7 +53,7 @@ describe('Where addresses are verified, an address that can never be mailed', ()
     ]);
   });
 
-  it('is refused for a user whom an admin makes, or gives another address', async () => {
+  it('is refused for a user whom an admin creates, or whose address an admin changes', async () => {
     const user = await olderUser();
     const json = newAccount({ email: unmailable() });
 
@@ -64,7 +64,7 @@ describe('Where addresses are verified, an address that can never be mailed', ()
     expect([made, moved].map(outcome)).toEqual([refused, refused]);
   });
 
-  it('is refused as one’s own new address, whether or not somebody has it, and nothing waits for it', async () => {
+  it('is refused as one’s own new address, whether or not another user has it, and is not kept', async () => {
     const [user, other] = [await olderUser(), await olderUser()];
     const put = (email: string) =>
       api('PUT', `/api/users/${user.id}`, { token: user.token, json: { name: 'New', email } });
@@ -84,7 +84,7 @@ describe('Where addresses are verified, an address that can never be mailed', ()
     ]);
   });
 
-  it('is not refused where it is the present one, which is sent back', async () => {
+  it('is not refused if it is the present address of the user', async () => {
     const user = await olderUser();
 
     for (const token of [user.token, adminToken]) {
@@ -99,7 +99,7 @@ describe('Where addresses are verified, an address that can never be mailed', ()
     }
   });
 
-  it('tells whoever may not change a user nothing of the address', async () => {
+  it('reveals nothing to a caller who may not change the user', async () => {
     const [user, other] = [await olderUser(), await olderUser()];
     const put = (email: string) =>
       api('PUT', `/api/users/${other.id}`, { token: user.token, json: { email } });

@@ -21,7 +21,7 @@ const create = (i: number) => call('POST', { json: { name: 'n', email: `${i}@exa
 const full = [503, { message: 'Too many users in memory' }];
 
 describe('The memory of /api/v1/users', () => {
-  it('holds at most 10,000 users, and takes another one when one was deleted', async () => {
+  it('holds at most 10,000 users, and has room for another user after a deletion', async () => {
     let last: unknown[] = [];
     for (let i = 1; i <= 10_000; i += 1) last = await create(i);
     expect(last).toEqual([201, expect.objectContaining({ id: 10_000 })]);
@@ -38,13 +38,13 @@ describe('The memory of /api/v1/users', () => {
 });
 
 describe('The function of /api/v1/users', () => {
-  it('begins its ids with 1', async () => {
+  it('counts its ids from 1', async () => {
     const [, { id, email }] = await call('GET', { id: 1 });
 
     expect([id, email]).toEqual([1, '1@example.org']);
   });
 
-  it('rejects a route that is not its own', async () => {
+  it('rejects a route that belongs to another function', async () => {
     await expect(call('OPTIONS')).rejects.toThrow('No handler for route OPTIONS /api/v1/users');
   });
 });

@@ -190,17 +190,22 @@ const tryWays = async (subject: Subject) => {
 };
 
 describe('Each way into an account', () => {
-  it.each(Object.entries(events))('ends with %s, or stays', async (event, happen) => {
-    const subject = await newSubject();
-    expect(Object.values(subject)).not.toContain(undefined);
+  it.each(Object.entries(events))(
+    'ends or stays as the table says after %s',
+    async (event, happen) => {
+      const subject = await newSubject();
+      expect(Object.values(subject)).not.toContain(undefined);
 
-    subject.current = await happen(subject);
+      subject.current = await happen(subject);
 
-    const column = Object.keys(events).indexOf(event);
-    expect(await tryWays(subject)).toEqual(names.map((way, row) => [way, outcomes[row]?.[column]]));
-  });
+      const column = Object.keys(events).indexOf(event);
+      expect(await tryWays(subject)).toEqual(
+        names.map((way, row) => [way, outcomes[row]?.[column]]),
+      );
+    },
+  );
 
-  it('is open before any of them', async () => {
+  it('stays before any of the events', async () => {
     expect(await tryWays(await newSubject())).toEqual(names.map((way) => [way, 'stays']));
   });
 });
@@ -209,7 +214,7 @@ describe('The link of an invitation', () => {
   const possible = Object.entries(events)
     .map(([event, happen], column) => ({ event, happen, expected: ofInvitation[column] }))
     .filter(({ expected }) => expected !== 'cannot');
-  it.each(possible)('$expected with $event', async ({ happen, expected }) => {
+  it.each(possible)('$expected after $event', async ({ happen, expected }) => {
     const subject = await newInvited();
 
     await happen(subject);
@@ -217,12 +222,12 @@ describe('The link of an invitation', () => {
     expect((await useLink(subject)) ? 'stays' : 'ends').toBe(expected);
   });
 
-  it('is open before any of them', async () => {
+  it('stays valid before any of the events', async () => {
     expect(await useLink(await newInvited())).toBe(true);
   });
 });
 
-describe('What was added before its option was turned off', async () => {
+describe('An identity or a passkey that was added before its option was turned off', async () => {
   const without = await operatedServiceForThisFile({ ...secret, ...mailSettings });
 
   /** A user with an identity, as an import stores the user, and with a passkey. */

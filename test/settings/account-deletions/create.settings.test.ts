@@ -26,7 +26,7 @@ const makeAdmin = async (): Promise<Account> => {
 };
 
 describe('With SELF_DELETION=on', () => {
-  it('users delete themselves, which frees the address, and their tokens open nothing', async () => {
+  it('users delete themselves, which frees their address and makes their tokens useless', async () => {
     const user = await register(api);
     const agent = uniqueAgent();
 
@@ -99,7 +99,7 @@ describe('Where the service sends mails, the deletion of an account', async () =
       ({ id }) => api('DELETE', `/api/users/${id}`, { token: adminToken }),
       (email) => `An admin of app.example.com deleted your account ${email} on`,
     ],
-  ])('%s is noticed by mail', async (_, remove, told) => {
+  ])('%s is announced by mail', async (_, remove, told) => {
     const user = await register(api);
 
     await remove(user);

@@ -7,7 +7,7 @@ const invalid = refusal(401, 'Invalid token');
 const profile = (token: string) => api('GET', '/api/profile', { token });
 
 describe('POST /api/logout', () => {
-  it('ends the session of its token and no other one, and takes no parameter', async () => {
+  it('ends only the session of its token, and takes no parameter', async () => {
     const user = await register(api);
     const other = await logIn(api, user);
     const logOut = (query = '') => api('POST', `/api/logout${query}`, { token: user.token });

@@ -75,7 +75,7 @@ describe('POST /api/refresh', () => {
     ]);
   });
 
-  it('is the last use of the session that its user sees', async () => {
+  it('is the last use of the session that its user sees in the list of sessions', async () => {
     pass(3 * day);
     const { token } = await refreshed(first);
 
@@ -116,7 +116,7 @@ describe('POST /api/refresh', () => {
     expect((await refresh(first)).status).toBe(200);
   });
 
-  it('gives a token of the role that the user has by now', async () => {
+  it('gives a token with the present role of the user', async () => {
     await change({ role: 'admin' }, admin);
 
     const { token } = await refreshed(first);
@@ -148,7 +148,7 @@ describe('A session that is refreshed', () => {
     }
   });
 
-  it('goes on although it was unused for longest, of as many as a user can have', async () => {
+  it('continues although it is the longest unused session of a user with as many as possible', async () => {
     const headers = { 'user-agent': 'x'.repeat(120) };
     const logins = new Map<string, { token: string; refreshToken: string }>();
     for (let login = 0; login < 80; login += 1) {
@@ -166,7 +166,7 @@ describe('A session that is refreshed', () => {
     expect((await profile(next.token)).status).toBe(200);
   });
 
-  it('ends after SESSION_DAYS, however often it is refreshed, and its last token with it', async () => {
+  it('ends after SESSION_DAYS, however often it is refreshed, and its last token ends too', async () => {
     let tokens = { token: user.token, refreshToken: first };
     for (const days of [25, 25, 25, 14.9]) {
       pass(days * day);
@@ -221,7 +221,7 @@ describe('A refresh token that was used', () => {
     expect((await refresh(refreshToken)).status).toBe(200);
   });
 
-  it('leaves an entry also where it is not known whether the session has ended', async () => {
+  it('leaves an entry even if it is unknown whether the session has ended', async () => {
     const { refreshToken } = await refreshed(first);
     await refreshed(refreshToken);
     const agent = uniqueAgent();
@@ -240,7 +240,7 @@ describe('A refresh token that was used', () => {
 describe('The first request with an access token of a refresh', () => {
   const asked = () => proxy.requests.map(({ operation }) => operation);
 
-  it('notes by one write that it was used; later ones, and those of a login, write nothing', async () => {
+  it('notes the use of the token by one write, and neither later requests nor other tokens write', async () => {
     await profile(user.token);
     expect(asked()).toEqual(['BatchGetItem']);
 
@@ -253,7 +253,7 @@ describe('The first request with an access token of a refresh', () => {
   });
 
   it.each(['reset', 'internalError', 'missingTable', 'throttle'] as const)(
-    'goes on when that write fails: %s',
+    'succeeds although its write fails: %s',
     async (fault) => {
       const { token } = await refreshed(first);
       proxy.impose({ fault: faults[fault], operation: 'UpdateItem' });

@@ -15,7 +15,7 @@ const { proxy, tables } = await mailingFunctionForThisFile(({ handOver }) => ({
 }));
 
 describe('A registration where nobody may know who has an account', () => {
-  it('asks the store for the same, and writes as many items, whether the address is free or taken', async () => {
+  it('sends the store the same requests and writes as many items for a free and a taken address', async () => {
     const email = uniqueEmail();
     const register = async () => {
       const before = (await scan(inject('engine'), tables.users)).length;

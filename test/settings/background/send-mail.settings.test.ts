@@ -44,7 +44,7 @@ describe('The function that mails', () => {
     logged.mockClear();
   });
 
-  it('mails nothing where a URL that only a deployment knew is wrong, and logs which', async () => {
+  it('mails nothing where a URL that only a deployment knew is wrong, and logs its name', async () => {
     const user = await insertedUser();
     vi.stubEnv('RETURN_URL', 'nowhere');
     onTestFinished(() => void vi.stubEnv('RETURN_URL', undefined));
@@ -87,11 +87,11 @@ describe('The function that mails', () => {
 
   const waiting = { pending_email: 'newer@example.org', pending_until: 9_999_999_999 };
   it.each([
-    ['it has, 1', {}, undefined, 1],
-    ['it has verified, 0', { email_verified: true }, undefined, 0],
-    ['it is about to give up, 0', waiting, undefined, 0],
-    ['it had, 0', {}, 'older@example.org', 0],
-  ])('mails an account so many links for an address that %s', async (_, fields, older, count) => {
+    ['the link that verifies its present address', {}, undefined, 1],
+    ['no link for an address that is already verified', { email_verified: true }, undefined, 0],
+    ['no link for an address that it is about to give up', waiting, undefined, 0],
+    ['no link for an address that it had before', {}, 'older@example.org', 0],
+  ])('mails an account %s', async (_, fields, older, count) => {
     vi.stubEnv('EMAIL_VERIFICATION', 'on');
     vi.stubEnv('VERIFY_URL', 'https://app.example.com/verify');
     onTestFinished(() => void vi.stubEnv('EMAIL_VERIFICATION', 'off'));
@@ -104,12 +104,27 @@ describe('The function that mails', () => {
   });
 
   it.each<[string, Partial<StoredUser>, number, boolean]>([
-    ['who has no way in', nobody, 0, true],
-    ['who has a password by now', {}, 0, false],
-    ['who is an admin by now', { ...nobody, role: 'admin' }, 0, false],
-    ['who is suspended by now', { ...nobody, suspended_at: source.time }, 0, false],
-    ['who has the address in place of the invited one', nobody, 1, false],
-  ])('mails an invitation to a user %s, or nothing, and records nothing', async (...row) => {
+    ['mails an invitation to a user who has no way in', nobody, 0, true],
+    ['mails no invitation to a user who has a password by now', {}, 0, false],
+    [
+      'mails no invitation to a user who is an admin by now',
+      { ...nobody, role: 'admin' },
+      0,
+      false,
+    ],
+    [
+      'mails no invitation to a user who is suspended by now',
+      { ...nobody, suspended_at: source.time },
+      0,
+      false,
+    ],
+    [
+      'mails no invitation to a user who has the address in place of the invited user',
+      nobody,
+      1,
+      false,
+    ],
+  ])('%s, and records nothing', async (...row) => {
     const [, fields, later, isMailed] = row;
     const user = await insertedUser(fields);
     const message = { ...asked(user.email), invites: user.id + later };
@@ -193,7 +208,7 @@ describe('The function that mails', () => {
     expect(String(logged.mock.calls)).not.toContain(user.email);
   });
 
-  it('sends no second mail when it cannot be stored that the first was sent', async () => {
+  it('sends no second mail if it cannot be stored that the first mail was sent', async () => {
     const user = await insertedUser();
     // The first update claims the request; the second update records that the mail was sent.
     let updates = 0;
@@ -221,7 +236,7 @@ describe('The function that mails', () => {
     expect(String(logged.mock.calls)).toContain('audit-entry-not-written');
   });
 
-  it('sends nothing to what may be read as another address, and does not try again', async () => {
+  it('sends nothing to an address that may be read as another address, and does not try again', async () => {
     const email = 'a,victim@example.org';
     await insertedUser({ email });
 
@@ -232,7 +247,7 @@ describe('The function that mails', () => {
     expect(String(logged.mock.calls)).toContain('AddressNotMailable');
   });
 
-  it('puts nothing but the address into a mail that a client may choose', async () => {
+  it('puts no text that a client may choose into a mail, except for the address', async () => {
     const name = '<script>alert(1)</script> Call +1 555 0100';
     const user = await insertedUser({ name, email: "o'hara&co@example.org" });
 
@@ -244,7 +259,7 @@ describe('The function that mails', () => {
     expect(mail?.text).toContain("o'hara&co@example.org");
   });
 
-  it('tells Lambda to try again when SES refused a notice, which is sent once', async () => {
+  it('tells Lambda to try again when SES refused a notice, and sends the notice once', async () => {
     const message = changed('late@example.org');
     mailbox.fail(400);
 

@@ -26,7 +26,7 @@ const move = ({ id, token, password }: Account, email: string, fields = {}) =>
   api('PUT', `/api/users/${id}`, { token, json: { email, currentPassword: password, ...fields } });
 
 describe('PUT /api/email-verifications', () => {
-  it('verifies the address of a registration by the mailed link and the password, which a repetition does not change', async () => {
+  it('verifies a registered address by the mailed link and the password, and a repetition changes nothing', async () => {
     const user = await newUser();
     const agent = uniqueAgent();
     const before = await profileOf(user.token);
@@ -52,7 +52,7 @@ describe('PUT /api/email-verifications', () => {
     ]);
   });
 
-  it('repeats its response for the half hour in which the link is valid, if the password is right', async () => {
+  it('repeats its response for the half hour of the link, but only with the right password', async () => {
     const now = Date.now();
     vi.useFakeTimers({ toFake: ['Date'], now });
     onTestFinished(() => void vi.useRealTimers());
@@ -79,7 +79,7 @@ describe('PUT /api/email-verifications', () => {
     expect(outcome(await verify(api, user.link, user.password))).toEqual(invalid);
   });
 
-  it('repeats its response to a link that has given the user another address, with the password of then', async () => {
+  it('repeats its response to the link of a new address, if the password is the present one', async () => {
     const user = await newUser();
     const [email, password] = [uniqueEmail(), 'another password'];
     await move(user, email);
@@ -93,7 +93,7 @@ describe('PUT /api/email-verifications', () => {
     expect((await verify(api, link, password)).status).toBe(204);
   });
 
-  it('a wrong password confirms nothing, counts as a failed login, and leaves the link good', async () => {
+  it('refuses a wrong password, counts it as a failed login, and leaves the link usable', async () => {
     stopClock();
     const user = await newUser();
 
@@ -109,7 +109,7 @@ describe('PUT /api/email-verifications', () => {
     expect((await api('POST', '/api/login', { json: other })).status).toBe(429);
   });
 
-  it('refuses the token of a password reset, which does not take that of a verification', async () => {
+  it('refuses the token of a password reset, and a reset refuses the token of a verification', async () => {
     const user = await newUser();
     const reset = await service.requestToken(user.email);
 
@@ -129,7 +129,7 @@ describe('PUT /api/email-verifications', () => {
     },
   );
 
-  it('a used reset link verifies the address too', async () => {
+  it('A used reset link verifies the address too', async () => {
     const user = await newUser();
     const token = await service.requestToken(user.email);
 
@@ -141,8 +141,8 @@ describe('PUT /api/email-verifications', () => {
   });
 });
 
-describe('A change of one’s own address', () => {
-  it('counts when the link that was mailed to it is used', async () => {
+describe('The change of an address', () => {
+  it('takes effect when the link that was mailed to the new address is used', async () => {
     const user = await newUser();
     await verify(api, user.link, user.password);
     const email = uniqueEmail();
@@ -190,7 +190,7 @@ describe('A change of one’s own address', () => {
     expect((await profileOf(asking)).email).toBe(second);
   });
 
-  it('frees the old address, and in another letter case keeps the same one', async () => {
+  it('frees the old address, and keeps the same address in another letter case', async () => {
     const user = await newUser();
     const upper = user.email.toUpperCase();
     // The service would send no mail so soon after the mail of the registration.
@@ -208,7 +208,7 @@ describe('A change of one’s own address', () => {
     expect((await register(api, { email: user.email })).id).toBeGreaterThan(user.id);
   });
 
-  it('to an address that somebody has is refused, also when it is taken meanwhile', async () => {
+  it('is refused if another user has the new address, also if the address is taken meanwhile', async () => {
     const [user, other] = [await newUser(), await newUser()];
     const email = uniqueEmail();
 
@@ -224,7 +224,7 @@ describe('A change of one’s own address', () => {
     expect((await profileOf(user.token)).email).toBe(user.email);
   });
 
-  it('by an admin counts at once and is verified, and by an admin who sends it back changes nothing', async () => {
+  it('takes effect at once and is verified when made by an admin; the present address changes nothing', async () => {
     const user = await newUser();
     const email = uniqueEmail();
 
@@ -237,8 +237,8 @@ describe('A change of one’s own address', () => {
   });
 });
 
-describe('Who has verified an address', () => {
-  it('are users whom an admin creates, and admins of a start, and no others', async () => {
+describe('Without a link, the address is verified', () => {
+  it('of users whom an admin creates and of the admin of a start, and of no other users', async () => {
     const { token } = await newUser();
     const create = async (by: string) => {
       const json = { name: 'Grace', email: uniqueEmail(), password: 'a long password' };

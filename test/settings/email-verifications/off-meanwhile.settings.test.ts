@@ -4,7 +4,7 @@ import { logIn, makeUser, uniqueEmail } from '../../support/client.ts';
 import { startTestService } from '../../support/service.ts';
 import { verificationSettings } from '../../support/verification.ts';
 
-it('Whoever takes an address while EMAIL_VERIFICATION is off has not verified it when it is on again', async () => {
+it('An address that a user takes while EMAIL_VERIFICATION is off is unverified once it is on again', async () => {
   const tables = { USERS_TABLE: `users-${randomUUID()}`, AUDIT_TABLE: `audit-${randomUUID()}` };
   const start = (settings = {}) => startTestService({ ...tables, ...settings });
   const before = await start(verificationSettings.on);

@@ -12,7 +12,7 @@ const message = 'Unless the address is verified, a mail is on its way';
 const ask = (token: string) => api('POST', '/api/email-verifications', { token });
 
 describe('POST /api/email-verifications', () => {
-  it('mails an unverified address within the limits, of which its user is told', async () => {
+  it('mails a link to an unverified address within the limits of mails, and tells the user of a limit', async () => {
     const user = await register(api);
     await mailedToken(service, user.email);
     await useUpMails(service.environment, { kind: 'verification', email: user.email });
@@ -34,7 +34,7 @@ describe('POST /api/email-verifications', () => {
     expect(mailbox.mails.filter(({ to }) => to.includes(service.admin.email))).toEqual([]);
   });
 
-  it('asks for a token, and for a user who exists', async () => {
+  it('requires a token of a user who exists', async () => {
     const user = await register(api);
     await api('DELETE', `/api/users/${user.id}`, { token: adminToken });
 

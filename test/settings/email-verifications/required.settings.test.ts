@@ -29,7 +29,7 @@ const verified = async ({ api, mailbox }: typeof service) => {
 describe('With EMAIL_VERIFICATION=required', () => {
   const { api, adminToken } = service;
 
-  it('a registration has no token, and who has not verified the address cannot log in', async () => {
+  it('a registration gets no token, and a user whose address is not verified cannot log in', async () => {
     const account = newAccount();
     const agent = uniqueAgent();
 
@@ -52,7 +52,7 @@ describe('With EMAIL_VERIFICATION=required', () => {
     ]);
   });
 
-  it('a wrong password is refused as before, and tells nothing of the address', async () => {
+  it('a wrong password is refused as before, and the refusal does not tell the state of the address', async () => {
     const account = newAccount();
     await sendRegistration(api, account);
 
@@ -61,7 +61,7 @@ describe('With EMAIL_VERIFICATION=required', () => {
     expect(outcome(answer)).toEqual(refusal(401, 'Invalid credentials'));
   });
 
-  it('a taken address is refused, and users may create users, while answers are distinct', async () => {
+  it('without ACCOUNTS=private, a taken address is refused, and users may create users', async () => {
     const user = await verified(service);
 
     expect(outcome(await sendRegistration(api, newAccount({ email: user.email })))).toEqual(taken);
@@ -81,7 +81,7 @@ describe('With EMAIL_VERIFICATION=required and ACCOUNTS=private', () => {
     return { status, text, headers: Object.fromEntries(kept) };
   };
 
-  it('a registration with a taken address is answered as one with a free one, and changes nothing', async () => {
+  it('a registration with a taken address gets the response of a free one, and changes nothing', async () => {
     const holder = await verified(uniform);
     const agent = uniqueAgent();
     const other = newAccount({ email: holder.email, password: 'another password' });
@@ -108,7 +108,7 @@ describe('With EMAIL_VERIFICATION=required and ACCOUNTS=private', () => {
     );
   });
 
-  it('a right password counts as a failed login, and mails nothing, until the address is verified', async () => {
+  it('a right password counts as a failed login and mails nothing until the address is verified', async () => {
     stopClock();
     const account = newAccount();
     await sendRegistration(api, account);
@@ -136,7 +136,7 @@ describe('With EMAIL_VERIFICATION=required and ACCOUNTS=private', () => {
     expect((await api('PUT', '/api/password-resets', { json })).status).toBe(204);
   });
 
-  it('asking for the same address again leaves its link good', async () => {
+  it('a second request for the same address leaves the first link usable', async () => {
     const user = await verified(uniform);
     const { id } = (await api('GET', '/api/profile', { token: user.token })).body.data;
     const email = uniqueEmail();

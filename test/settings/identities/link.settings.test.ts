@@ -39,7 +39,7 @@ const newcomer = async () => {
 };
 
 describe('POST /api/identities', () => {
-  it('links an identity by the password, which then logs the user in', async () => {
+  it('links an identity after the password is given, and the identity then logs the user in', async () => {
     const [user, person] = [await newUser(), newPerson({ email: 'other@example.org' })];
     const second = await logIn(api, user);
     const agent = uniqueAgent();
@@ -75,7 +75,7 @@ describe('POST /api/identities', () => {
     expect(await identitiesOf(user.token)).toEqual([]);
   });
 
-  it('ends the permission of whoever made the user', async () => {
+  it('ends the permission of the user who created this user', async () => {
     const maker = await newUser();
     const made = await makeUser(api, maker.token);
     await markVerified(service.environment, made.id);
@@ -90,13 +90,13 @@ describe('POST /api/identities', () => {
     expect(outcome(await change())).toEqual(refusal(403, 'Forbidden'));
   });
 
-  it('links none to an address that is not verified, which may be that of somebody else', async () => {
+  it('links no identity to an unverified address, because the address may belong to somebody else', async () => {
     const user = await register(api);
 
     expect(outcome(await linkTo(user))).toEqual(refusal(403, 'Email is not verified'));
   });
 
-  it('links no identity that somebody has, and no eleventh', async () => {
+  it('links neither an identity of another user nor an eleventh identity', async () => {
     const [user, other, person] = [await newUser(), await newUser(), newPerson()];
 
     expect((await linkTo(user, person)).status).toBe(201);
@@ -105,7 +105,7 @@ describe('POST /api/identities', () => {
     expect(outcome(await linkTo(user))).toEqual(refusal(400, 'Too many identities'));
   });
 
-  it('uses the nonce up, but not where it is refused', async () => {
+  it('uses the nonce up, unless the request is refused', async () => {
     const user = await newUser();
     const proof = await proofOf(newPerson());
     const send = (fields: object) =>
@@ -118,7 +118,7 @@ describe('POST /api/identities', () => {
 });
 
 describe('POST /api/identities/{identity}/removals', () => {
-  it('unlinks an identity by the password, which then is free, and ends the other sessions', async () => {
+  it('unlinks an identity by the password, frees the identity, and ends the other sessions', async () => {
     const [user, person, agent] = [await newUser(), newPerson(), uniqueAgent()];
     const { id } = (await linkTo(user, person)).body;
     const { token } = (await signIn(person)).body;
@@ -145,7 +145,7 @@ describe('POST /api/identities/{identity}/removals', () => {
     expect((await unlink(user.token, id, { ...own, code })).status).toBe(204);
   });
 
-  it('unlinks one of a user whose address is not verified', async () => {
+  it('unlinks an identity of a user whose address is not verified', async () => {
     const user = await newUser();
     const { id } = (await linkTo(user)).body;
     await markVerified(service.environment, user.id, { email_verified: false });
@@ -153,7 +153,7 @@ describe('POST /api/identities/{identity}/removals', () => {
     expect((await unlink(user.token, id, { currentPassword: user.password })).status).toBe(204);
   });
 
-  it('looks for the identity first, and for the last way in at last', async () => {
+  it('checks first whether the identity exists, and last whether it is the last way in', async () => {
     const { token, person } = await newcomer();
     const [{ id }] = await identitiesOf(token);
 
@@ -196,7 +196,7 @@ describe('An admin', () => {
     expect(changed?.details).toBe(JSON.stringify({ fields: ['password'] }));
   });
 
-  it('unlinks neither an identity of somebody else, nor the last way in, nor one of the admin', async () => {
+  it('unlinks neither an identity of another user, nor the last way in, nor an identity of the admin', async () => {
     const [user, other] = [await newUser(), await newcomer()];
     const { id } = (await linkTo(user)).body;
     const [{ id: last }] = await identitiesOf(other.token);
@@ -210,7 +210,7 @@ describe('An admin', () => {
     expect([await statusOf(user.token), await statusOf(other.token)]).toEqual([200, 200]);
   });
 
-  it('who sets a password unlinks every identity, which is recorded and mailed', async () => {
+  it('unlinks every identity of a user by setting a password, and that is recorded and mailed', async () => {
     const [user, person, agent] = [await newUser(), newPerson(), uniqueAgent()];
     await linkTo(user, person);
     await linkTo(user);
@@ -232,7 +232,7 @@ describe('An admin', () => {
 });
 
 describe('GET /api/users/{id}', () => {
-  it('shows admins the identities and the second factor of a user, and nobody else', async () => {
+  it('shows the identities and the second factor of a user only to admins', async () => {
     const user = await newUser();
     const { body: linked } = await linkTo(user);
     const shown = (token: string) => api('GET', `/api/users/${user.id}`, { token });
@@ -253,7 +253,7 @@ describe('GET /api/users/{id}', () => {
 });
 
 describe('A user without a password', () => {
-  it('confirms by a fresh ID token of a linked identity, and by no other', async () => {
+  it('confirms by a fresh ID token of a linked identity, and by no other token', async () => {
     const { token, person, id } = await newcomer();
     const changes = { password: 'a password of her own' };
     const put = (json: object) => api('PUT', `/api/users/${id}`, { token, json });
@@ -268,7 +268,7 @@ describe('A user without a password', () => {
     expect(outcome(again)).toEqual(refusal(400, 'Current password is required'));
   });
 
-  it('links another identity by one that is linked, whose token confirms once', async () => {
+  it('links another identity by the ID token of a linked one, and the token confirms only once', async () => {
     const { token, person } = await newcomer();
     const { idToken: currentIdToken, nonce: currentNonce } = await proofOf(person);
 
@@ -280,7 +280,7 @@ describe('A user without a password', () => {
     expect(outcome(again)).toEqual(invalid);
   });
 
-  it('changes the address by its link and an ID token', async () => {
+  it('changes the address by the mailed link and an ID token', async () => {
     const { token, person, id } = await newcomer();
     const email = uniqueEmail();
     const json = { email, ...(await proofOf(person)) };
@@ -296,7 +296,7 @@ describe('A user without a password', () => {
     expect((await api('GET', '/api/profile', { token })).body.data.email).toBe(email);
   });
 
-  it('has a second factor, whose code the login asks for and leaves the nonce good', async () => {
+  it('has a second factor; when a login asks for its code, the nonce can still be used', async () => {
     const { token, person } = await newcomer();
     const begun = await api('POST', '/api/second-factor', { token, json: await proofOf(person) });
     const { secret } = begun.body;
@@ -311,7 +311,7 @@ describe('A user without a password', () => {
     expect(outcome(await service.send({ ...proof, code }))).not.toContain(200);
   });
 
-  it('deletes the account, and the identity is that of a stranger', async () => {
+  it('deletes the account, and the identity then belongs to nobody', async () => {
     const { token, person, id } = await newcomer();
     const leave = (json: object) => api('POST', '/api/account-deletions', { token, json });
 
@@ -322,7 +322,7 @@ describe('A user without a password', () => {
     expect(decodeJwt(body.token).id).toBeGreaterThan(id);
   });
 
-  it('is refused while suspended, as with a password', async () => {
+  it('is refused while suspended, like a user with a password', async () => {
     const { person, id } = await newcomer();
     await api('PUT', `/api/users/${id}/suspension`, { token: adminToken });
 
@@ -330,8 +330,8 @@ describe('A user without a password', () => {
   });
 });
 
-describe('Neither gets into the account of the other', () => {
-  it('an attacker who registers the address first, and the victim who comes with an identity', async () => {
+describe('No access to the account of the other user is given to', () => {
+  it('an attacker who registers the address first, and a victim who comes with an identity', async () => {
     const person = newPerson();
     const attacker = await register(api, { email: person.email });
 
@@ -369,7 +369,7 @@ describe('Neither gets into the account of the other', () => {
   );
 });
 
-it('A user with a password and a factor links by both, and not by an ID token', async () => {
+it('A user with a password and a second factor links an identity by both, and not by an ID token', async () => {
   const user = await newUser();
   const { secret } = await enrol(api, user);
   const currentPassword = user.password;

@@ -13,7 +13,7 @@ const readUser = async (id: number) =>
   (await api('GET', `/api/users/${id}`, { token: adminToken })).body;
 
 describe('POST /api/login/identity', async () => {
-  it('registers the user of an unknown identity, and logs in that of a known one', async () => {
+  it('registers the user of an unknown identity, and logs in the user of a known identity', async () => {
     const [person, agent] = [newPerson({ name: 'Ada' }), uniqueAgent()];
     const headers = { 'user-agent': agent };
 
@@ -38,20 +38,23 @@ describe('POST /api/login/identity', async () => {
     [{}, { name: ' Of the token ' }, 'Of the token'],
     [{}, { name: ' ' }, undefined],
     [{}, { email: `${'x'.repeat(99)}😀y@example.org` }, `${'x'.repeat(99)}😀`],
-  ])('names a new user by %j, then %j, then the address', async (fields, claims, name) => {
-    const person = newPerson(claims);
+  ])(
+    'names a new user by the name in %j, then by the name in %j, then by the address',
+    async (fields, claims, name) => {
+      const person = newPerson(claims);
 
-    const { body } = await signIn(person, fields);
+      const { body } = await signIn(person, fields);
 
-    expect((await readUser(idOf(body.token))).name).toBe(name ?? person.sub);
-  });
+      expect((await readUser(idOf(body.token))).name).toBe(name ?? person.sub);
+    },
+  );
 
   it('refuses a name that no user may have', async () => {
     const refused = refusal(400, 'name must be a string');
     expect(outcome(await signIn(newPerson(), { name: 7 }))).toEqual(refused);
   });
 
-  it('counts and records a nonce that is used again, also when its user is deleted, and one of another token', async () => {
+  it('counts and records a used nonce, also if its user is deleted, and the nonce of another token', async () => {
     const [person, agent] = [newPerson(), uniqueAgent()];
     const proof = await proofOf(person);
     const id = idOf((await send(proof)).body.token);
@@ -69,7 +72,7 @@ describe('POST /api/login/identity', async () => {
 
   const { VERIFY_URL, EMAIL_VERIFICATION } = verificationSettings.on;
   const verifying = await identityServiceForThisFile(issuer, { VERIFY_URL, EMAIL_VERIFICATION });
-  it('registers nobody with an address that can never be mailed where addresses are verified', async () => {
+  it('registers no address that can never be mailed where addresses are verified', async () => {
     const email = `jörg.${uniqueEmail()}`;
 
     const refused = await verifying.signIn(newPerson({ email }));
@@ -79,7 +82,7 @@ describe('POST /api/login/identity', async () => {
     expect((await signIn(newPerson({ email }))).status).toBe(201);
   });
 
-  it('has a user without a password, whom no password logs in', async () => {
+  it('registers a user without a password, whom no password logs in', async () => {
     const person = newPerson();
     await signIn(person);
 

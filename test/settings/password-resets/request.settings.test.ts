@@ -38,7 +38,7 @@ describe('POST /api/password-resets', () => {
     logged.mockClear();
   });
 
-  it('counts the source address and looks up no user, whether the address is registered or not', async () => {
+  it('counts the source address and looks up no user, whether or not the address is registered', async () => {
     const email = 'nobody@example.org';
     const [one, other] = [newAddress(), newAddress()];
     const shapeOf = async (asked: string, sourceIp: string) => {
@@ -82,7 +82,7 @@ describe('POST /api/password-resets', () => {
     expect(mailbox.messages.at(-1)).toMatchObject({ language: 'de' });
   });
 
-  it('answers its 500, which names the fault, when nothing can be handed over', async () => {
+  it('responds with 500 and the name of the fault when nothing can be handed over', async () => {
     mailbox.fail(500, 500);
 
     expect(await ask({ email: known.email })).toEqual([
@@ -105,7 +105,7 @@ describe('PUT /api/password-resets', () => {
     body: JSON.stringify(json),
   });
 
-  it('sends the store the same requests for every token that is not good', async () => {
+  it('sends the store the same requests for every invalid token', async () => {
     const user = storedUser({ id: 2 });
     await insertUser(user);
     await makeLinkToken(resetLink(user));
@@ -137,7 +137,7 @@ describe('A mail with a link', async () => {
   const service = await mailingServiceForThisFile();
   const { api, mailbox: received } = service;
 
-  it('is from the address of the setting, to the address as the user registered it', async () => {
+  it('is sent from the address of the setting, to the address as the user registered it', async () => {
     const user = await register(api, { email: `Ada.${uniqueEmail()}` });
 
     await api('POST', path, { json: { email: user.email.toUpperCase() } });
@@ -147,7 +147,7 @@ describe('A mail with a link', async () => {
     expect(mail?.text).toMatch(/on \d{4}-\d\d-\d\d at \d\d:\d\d UTC, from the IP address 127/);
   });
 
-  it('is recorded as asked for by the caller of a valid token, and otherwise by nobody', async () => {
+  it('is recorded with the caller of a valid token as the user who asked, and otherwise without a user', async () => {
     const asked = async (token = '') => {
       const [user, agent] = [await register(api), uniqueAgent()];
       const headers = { 'user-agent': agent };

@@ -28,7 +28,7 @@ describe('PUT /api/password-resets', async () => {
   const engine = engineClient(inject('engine'));
   const TableName = service.environment.USERS_TABLE;
 
-  it('sets the password of the user of the link, records it, and the old password no longer logs in', async () => {
+  it('sets the password of the user of the link, records that, and the old password is no longer valid', async () => {
     const user = await register(api);
     const token = await requestToken(user.email);
     const agent = uniqueAgent();
@@ -42,7 +42,7 @@ describe('PUT /api/password-resets', async () => {
     expect(await entriesOf(service, agent)).toMatchObject([{ action: 'UPDATE', details }]);
   });
 
-  it('ends the permission of the user who made this user', async () => {
+  it('ends the permission of the creator of this user', async () => {
     const { token } = await register(api);
     const made = await makeUser(api, token);
     const rename = () => api('PUT', `/api/users/${made.id}`, { token, json: { name: 'New' } });
@@ -67,7 +67,7 @@ describe('PUT /api/password-resets', async () => {
   });
 
   const factor = await mailingServiceForThisFile(factorSettings);
-  it('forgets no failures of a user who has a second factor, however many links are used', async () => {
+  it('does not forget failures of a user with a second factor, however many links are used', async () => {
     stopClock();
     const { tryLogin } = factorClient(factor.api);
     const user = await registerWithFactor(factor.api);
@@ -83,7 +83,7 @@ describe('PUT /api/password-resets', async () => {
     expect(outcome(login)).toEqual(refusal(429, 'Too many attempts, please try again later'));
   });
 
-  it('sets the password of a user who was imported without one', async () => {
+  it('sets the password of a user who was imported without a password', async () => {
     const user = await register(api);
     await engine.send(
       new UpdateCommand({
@@ -100,7 +100,7 @@ describe('PUT /api/password-resets', async () => {
     expect(await opens(user, 'a new password')).toBe(200);
   });
 
-  it('still works after the items of the link and of the mails were deleted', async () => {
+  it('works even after the items of the link and of the mails were deleted', async () => {
     const user = await register(api);
     const token = await requestToken(user.email);
     const mails = mailsKey({ kind: 'reset', email: user.email });

@@ -33,7 +33,7 @@ const domainsBy = async (api: ApiClient) =>
 const signIn = async (api: ApiClient, counter: number) =>
   (await passkeyClient(api).signIn(passkey, { counter })).status;
 
-it('A passkey that 1.0.0 has stored is of the domain in force until a login proves its own, and notes that once', async () => {
+it('A passkey from 1.0.0 belongs to the present domain until a login proves and stores its domain once', async () => {
   const unknown = [await domainsBy(same), await domainsBy(other)];
   const refused = await signIn(other, 6);
   const before = await storedUser();

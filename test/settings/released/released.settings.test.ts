@@ -13,14 +13,14 @@ import { overview } from './overview.ts';
 import { type Kept, makePlace, setClock, startOn } from './service.ts';
 import { kept } from './stored-kinds.ts';
 
-describe.each(versions)('Of what %s has stored, this version', async (version) => {
+describe.each(versions)('This version, with the data that %s has stored,', async (version) => {
   const fixture = readFixture(version);
   const { known } = fixture;
   const folder = folderForThisFile();
   const place = await makePlace(join(folder, 'data'));
   await load(fixture, place);
 
-  it('verifies the sealed trail, and seals on', async () => {
+  it('verifies the sealed trail, and continues to seal', async () => {
     const copy = join(folder, 'sealed');
     cpSync(fixture.data, copy, { recursive: true });
     const archive = folderArchive(join(copy, 'audit-archive'));
@@ -41,7 +41,7 @@ describe.each(versions)('Of what %s has stored, this version', async (version) =
     expect(newest).toMatchObject({ number: before.last + 1, previous: before.newest?.hash });
   });
 
-  it('knows what an operator verified: the newest sealed file must not disappear', async () => {
+  it('knows what an operator verified, and reports that the newest sealed file is missing', async () => {
     const copy = join(folder, 'verified');
     cpSync(fixture.data, copy, { recursive: true });
     const archive = join(copy, 'audit-archive');
@@ -96,7 +96,7 @@ describe.each(versions)('Of what %s has stored, this version', async (version) =
       expect(body.newest?.number).toBeGreaterThanOrEqual(1);
     });
 
-    it('shows attributes where it has stored some, and else that there are none', async () => {
+    it('shows the stored attributes of users, and otherwise an empty object', async () => {
       const { adminToken: token } = service;
       for (const { id, attributes = {} } of known.overview.details) {
         const { body } = await service.api('GET', `/api/users/${id}`, { token });

@@ -40,7 +40,7 @@ const items = await readItems(place);
 const { FIXTURE } = process.env;
 
 it.runIf(FIXTURE)(
-  'npm run fixture writes what this version stores, or writes it to a folder',
+  'npm run fixture writes the data of this version as its fixture, or into a named folder',
   () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
     for (const name of ['jwt-secret.json', 'second-factor.key', 'token-key-first']) {
@@ -54,11 +54,14 @@ it.runIf(FIXTURE)(
   },
 );
 
-it.each(versions)('This version still stores all that %s stored, in the same form', (older) => {
-  const form = formOf(items);
+it.each(versions)(
+  'This version still stores all data that %s stored, in the same form',
+  (older) => {
+    const form = formOf(items);
 
-  expect(formOf(readFixture(older).items).filter((each) => !form.includes(each))).toEqual([]);
-});
+    expect(formOf(readFixture(older).items).filter((each) => !form.includes(each))).toEqual([]);
+  },
+);
 
 describe('Where every option was turned off and on again', async () => {
   const off = await startOn(place, 'off');

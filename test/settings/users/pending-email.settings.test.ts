@@ -44,7 +44,7 @@ describe('An address that waits for its link', async () => {
     expect(await shownTo(other.token, user)).toEqual([undefined, undefined, undefined]);
   });
 
-  it('is not shown to whoever made the user', async () => {
+  it('is not shown to the creator of the user', async () => {
     const maker = await register(api);
     const made = await makeUser(api, maker.token);
     const { token } = (await api('POST', '/api/login', { json: made })).body;
@@ -57,7 +57,7 @@ describe('An address that waits for its link', async () => {
     expect((await profileOf(token)).pending_email).toBeDefined();
   });
 
-  it('is no longer shown when its link was used, and another one is shown in its place', async () => {
+  it('is no longer shown once its link was used, and another pending address is shown in its place', async () => {
     const user = await register(api);
     // A link that is mailed late would replace the link of a new address.
     await mailedToken(service, user.email);
@@ -77,7 +77,7 @@ describe('An address that waits for its link', async () => {
       .toEqual([undefined, undefined, undefined]);
   });
 
-  it('is void as soon as another one is asked for, also past the number of mails of an hour', async () => {
+  it('is void as soon as another address is asked for, even if the limit of mails is reached', async () => {
     const user = await register(api);
     const emails = Array.from({ length: 6 }, uniqueEmail);
     for (const email of emails.slice(0, 4)) {
@@ -91,7 +91,7 @@ describe('An address that waits for its link', async () => {
     expect((await profileOf(user.token)).pending_email).toBe(emails[4]);
   });
 
-  it('goes, and its link is void, when its user sends the present one back', async () => {
+  it('is removed, and its link is void, when the user sends the present address', async () => {
     const user = await register(api);
     const email = uniqueEmail();
     await move(user, email);
@@ -105,7 +105,7 @@ describe('An address that waits for its link', async () => {
     expect((await verify(api, link, user.password)).status).toBe(400);
   });
 
-  it('stays when an admin sends the present one back', async () => {
+  it('remains when an admin sends the present address of the user', async () => {
     const user = await register(api);
     const email = uniqueEmail();
     await move(user, email);
@@ -128,7 +128,7 @@ describe('An address that waits for its link', async () => {
     ...verificationSettings.required,
     ACCOUNTS: 'private',
   });
-  it('is shown alike whether somebody has it, where nobody may know', async () => {
+  it('is shown in the same way whether or not another user has it, where nobody may know that', async () => {
     const [account, holder] = [newAccount(), newAccount()];
     for (const each of [account, holder]) {
       await sendRegistration(uniform.api, each);
