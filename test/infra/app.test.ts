@@ -39,7 +39,7 @@ describe('the CDK application', () => {
     expect(manifest.artifacts).toHaveProperty('accounts-production');
   });
 
-  it('fails where a finding is not accepted, and accepts those only of which the package’s readme says why', () => {
+  it('fails where a finding is not accepted; the package’s readme explains each accepted finding', () => {
     const { status } = synth({ name: 'production', ...chosen }, [
       '--import',
       './test/infra/stack/without-acknowledgements.ts',
@@ -65,7 +65,7 @@ describe('the CDK application', () => {
     );
   });
 
-  it('makes a stack for the account and the region of its file, in any folder, and with no other credentials, and says what is for this run only', () => {
+  it('makes a stack for the account and region of its file, and names the settings of this run only', () => {
     // Its name has a space and an umlaut.
     const { folder, remove } = installWithout();
     onTestFinished(remove);

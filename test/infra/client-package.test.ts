@@ -65,7 +65,7 @@ describe('The package of the client', () => {
     }
   });
 
-  it('has each entry as a file at the root, for those who know no exports', () => {
+  it('has a file at the root for each entry, for tools that do not read the exports', () => {
     for (const name of entries) {
       const path = name === 'index' ? '.' : `./${name}`;
       expect(manifest().exports[path]).toEqual({
@@ -77,7 +77,7 @@ describe('The package of the client', () => {
     }
   });
 
-  it('imports its own files, and jose and react in one file each', () => {
+  it('imports only its own files, except in one file that imports jose and one that imports react', () => {
     const imports = globSync('*.{js,ts}', { cwd: installed }).flatMap((name) =>
       [...read(name).matchAll(/(?:from|import) ?\(?['"]([^'"]+)['"]/g)].map(([, path = '']) => ({
         name,
@@ -96,12 +96,12 @@ describe('The package of the client', () => {
     }
   });
 
-  it('has a readme that links to no file that it lacks', () => {
+  it('has a readme that links only to its own files', () => {
     const prose = read('README.md').replaceAll(/^```.*?^```/gms, '');
     expect(prose.match(/\]\((?!https:|#)[^)]*\)/g)).toBeNull();
   });
 
-  it('has a readme whose code is as it was written', () => {
+  it('has a readme whose code equals the code in functions/client/README.md', () => {
     const codeIn = (text: string) => text.match(/^```.*?^```/gms);
 
     expect(codeIn(read('README.md'))).toEqual(
@@ -114,7 +114,7 @@ describe.each(nodes)('With Node %i an app that installs the client', (version) =
   it.each([
     ['the default settings', plain, 'TOKEN_INVALID'],
     ['every setting on', full, undefined],
-  ])('has its users logged in at a service with %s', async (_, service, notVerified) => {
+  ])('logs its users in at a service with %s', async (_, service, notVerified) => {
     // As the service names itself in tokens.
     const url = service.url.replace('127.0.0.1', 'localhost');
     const email = uniqueEmail();
@@ -133,11 +133,17 @@ describe.each(nodes)('With Node %i an app that installs the client', (version) =
   });
 });
 
-it.each(Object.entries(resolutions))('Its types hold where modules are found by %s', (_, way) => {
-  expect(compileClientApplication(app, join(from, 'typescript'), way)).toBe('');
-});
+it.each(Object.entries(resolutions))(
+  'The types of the client compile where modules are found by %s',
+  (_, way) => {
+    expect(compileClientApplication(app, join(from, 'typescript'), way)).toBe('');
+  },
+);
 
-it.runIf(isOldest)('Its types hold where modules are found without exports', () => {
-  const way = { moduleResolution: 'node10', module: 'esnext' };
-  expect(compileClientApplication(app, join(from, 'typescript'), way)).toBe('');
-});
+it.runIf(isOldest)(
+  'The types of the client compile where modules are found without exports',
+  () => {
+    const way = { moduleResolution: 'node10', module: 'esnext' };
+    expect(compileClientApplication(app, join(from, 'typescript'), way)).toBe('');
+  },
+);

@@ -74,7 +74,7 @@ const row = (begin: string): readonly number[] => {
 
 describe('A deployment', () => {
   it.each(deployments)(
-    'of %s has no more resources than it may, and costs no more',
+    'of %s has no more resources and costs no more than it may',
     (_, settings, most) => {
       const resources = Object.keys(synthesise(settings).toJSON().Resources).length;
 
@@ -96,14 +96,11 @@ describe('The readme of the package', () => {
 });
 
 describe('infra/cost.md', () => {
-  it.each(rows)(
-    'says what is paid for the resources of the template: %s',
-    (begin, price, count) => {
-      expect(row(begin)).toEqual(deployments.map(([, settings]) => cents(price * count(settings))));
-    },
-  );
+  it.each(rows)('has the prices of the resources in the template: %s', (begin, price, count) => {
+    expect(row(begin)).toEqual(deployments.map(([, settings]) => cents(price * count(settings))));
+  });
 
-  it('adds up', () => {
+  it('has totals that equal the sums of their rows', () => {
     const requests =
       cost.slice(0, cost.indexOf('Other costs')).match(/^\| (?!Per|Requests|---).*/gm) ?? [];
     const sums = [1, 2, 3].map((column) =>
@@ -117,7 +114,7 @@ describe('infra/cost.md', () => {
     expect(row('Total for any number')).toEqual(deployments.map(([, each]) => totalOf(each)));
   });
 
-  it('says from where on a development and a production deployment cost, as README.md does', () => {
+  it('names the same lowest prices of a development and a production deployment as README.md', () => {
     const first = (begin: string) => row(begin)[0] ?? 0;
     const requests = first('Total for the requests');
     const [development = 0, inProduction = 0] = row('Total for any number');
@@ -133,7 +130,7 @@ describe('infra/cost.md', () => {
     }
   });
 
-  it('has the prices that README.md says for nobody, and for 10 million', () => {
+  it('has the prices of README.md for no requests and for 10 million', () => {
     const readme = readFileSync('README.md', 'utf8');
     const [development = 0, inProduction = 0] = row('Total for any number');
     const [seal = 0] = row('Seal');
@@ -146,7 +143,7 @@ describe('infra/cost.md', () => {
     expect(Number(ofMost.replace(',', ''))).toBe(Math.round(most / 100) * 100);
   });
 
-  it('has beside the prices of Cognito what its tables say, as README.md does', () => {
+  it('compares the prices of its tables with Cognito, as README.md does', () => {
     const [, inProduction = 0] = row('Total for any number');
     const [least = 0, most = 0] = row('Total for the requests');
     const [traces = 0, tracesOfMost = 0] = row('Traces');
@@ -177,7 +174,7 @@ describe('infra/cost.md', () => {
     ]);
   });
 
-  it('has in its table what it says of sessions and refreshes', () => {
+  it('has the same prices of sessions and refreshes in its table and its text', () => {
     const [ofSessions = [], ofRefreshes = []] = [
       /at most\s+(\$.*?) a month/,
       /user adds (\$.*?) a month/s,

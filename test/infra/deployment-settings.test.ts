@@ -11,7 +11,7 @@ import { serviceSettings } from '../../lib/ground/settings.ts';
 const certificateArn = 'arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d';
 
 describe('readDeploymentSettings', () => {
-  it('has a default for every setting, of which the tables of the settings have more', () => {
+  it('has a default for every setting that the tables describe', () => {
     const settings = readDeploymentSettings({});
 
     expect(Object.keys(settings).sort()).toEqual(Object.keys(deploymentSettings).sort());
@@ -27,7 +27,7 @@ describe('readDeploymentSettings', () => {
   });
 
   it.each(['production', ' production '])(
-    'has the settings of a public service in stage %j without being told',
+    'has the settings of a public service in stage %j without further settings',
     (stage) => {
       expect(readDeploymentSettings({ stage })).toMatchObject({
         stage: 'production',
@@ -47,7 +47,7 @@ describe('readDeploymentSettings', () => {
     },
   );
 
-  it('has what is given before the settings of its stage', () => {
+  it('prefers given settings to the settings of its stage', () => {
     const given = { stage: 'production', passwordMinLength: '8' };
 
     expect(readDeploymentSettings(given)).toMatchObject({ passwordMinLength: 8, docs: 'off' });
@@ -103,7 +103,7 @@ describe('readDeploymentSettings', () => {
     ['tags', '{"team": identity}', 'must be an object of at most 40 tags as AWS allows them; it is not JSON: line 1, column 10'],
     ['userAttributes', [{ name: 'plan', type: 'enum' }], 'must be a JSON list of attributes as in functions/README.md; attribute 1 (plan): type must be one of text, number, boolean, choice, date'],
     ['userAttributes', '[{"name": plan}]', 'must be a JSON list of attributes as in functions/README.md; it is not JSON: line 1, column 11'],
-  ])('refuses %s %o and says the rule', (name, given, rule) => {
+  ])('refuses %s %o and names the rule', (name, given, rule) => {
     expect(() => readDeploymentSettings({ [name]: given })).toThrow(new SettingError(name, rule));
     expect(new SettingError(name, rule).message).toBe(`Setting ${name} ${rule}`);
   });
@@ -137,7 +137,7 @@ describe('readDeploymentSettings', () => {
   const streamOf = (table: string) =>
     `arn:aws:dynamodb:eu-west-1:123456789012:table/${table}/stream/2026-11-23T20:00:00.000`;
 
-  it('reads the stream of a table that is brought along', () => {
+  it('reads the stream of an existing table', () => {
     const auditStreamArn = streamOf('audit-kept');
 
     expect(readDeploymentSettings({ ...kept, events: 'on', auditStreamArn })).toMatchObject({
@@ -152,7 +152,7 @@ describe('readDeploymentSettings', () => {
     [{ ...kept, auditStreamArn: streamOf('audit-kept') }, 'auditStreamArn', 'requires that events is not off'],
     [{ ...kept, events: 'on', auditStreamArn: streamOf('other') }, 'auditStreamArn', 'must be of the table auditTableName'],
     [{ events: 'on', auditStreamArn: streamOf('audit-kept') }, 'auditStreamArn', 'must be of the table auditTableName'],
-  ])('refuses %j, because the stream must be that of the table', (given, name, rule) => {
+  ])('refuses %j, because the stream must belong to the table', (given, name, rule) => {
     expect(() => readDeploymentSettings(given)).toThrow(new SettingError(name, rule));
   });
 
@@ -161,7 +161,7 @@ describe('readDeploymentSettings', () => {
     auditSealKeyArn: 'arn:aws:kms:eu-west-1:123456789012:key/0a1b2c3d',
   };
 
-  it('reads the bucket and the key of the chain of a table that is brought along', () => {
+  it('reads the bucket and the key of the chain of an existing table', () => {
     expect(readDeploymentSettings({ ...kept, ...chain, auditSeal: 'on' })).toMatchObject(chain);
   });
 
@@ -172,7 +172,7 @@ describe('readDeploymentSettings', () => {
       { ...kept, auditSeal: 'on', auditArchiveBucketName: 'accounts-archive' },
       'requires auditSealKeyArn',
     ],
-  ])('refuses %j, because a chain goes on with its table and its key alone', (given, rule) => {
+  ])('refuses %j, because a chain continues only with its own table and key', (given, rule) => {
     expect(() => readDeploymentSettings(given)).toThrow(
       new SettingError('auditArchiveBucketName', rule),
     );
@@ -194,7 +194,7 @@ describe('readDeploymentSettings', () => {
     },
   );
 
-  it('leaves alone what the CDK keeps in the same context', () => {
+  it('ignores what the CDK keeps in the same context', () => {
     const context = {
       'aws:cdk:bundling-stacks': ['**'],
       '@aws-cdk/core:checkSecretUsage': true,
@@ -209,7 +209,7 @@ describe('readDeploymentSettings', () => {
   it.each([
     [{ domainName: 'accounts.example.com', certificateArn }],
     [{ usersTableName: 'users-restored', auditTableName: 'audit-restored' }],
-  ])('takes %o together only', (pair) => {
+  ])('requires the settings of %o together', (pair) => {
     expect(readDeploymentSettings(pair)).toMatchObject(pair);
     for (const [given, value] of Object.entries(pair)) {
       const missing = Object.keys(pair).find((name) => name !== given);
@@ -228,10 +228,13 @@ describe('The time for which entries are kept', () => {
     [365, 365],
     [2555, 2555],
     [36_500, 2555],
-  ])('is where the archive keeps them for %d days %d days under lock', (days, locked) => {
-    const given = { ...sealed, auditRetentionDays: 30, auditArchiveDays: days };
-    expect(readDeploymentSettings(given).auditLockDays).toBe(locked);
-  });
+  ])(
+    'has a default where the archive keeps entries for %d days: they are locked for %d days',
+    (days, locked) => {
+      const given = { ...sealed, auditRetentionDays: 30, auditArchiveDays: days };
+      expect(readDeploymentSettings(given).auditLockDays).toBe(locked);
+    },
+  );
 
   it.each([
     [{ ...sealed, auditRetentionDays: 30 }],
@@ -261,7 +264,7 @@ describe('functionVariables', () => {
     ['the defaults', {}],
     ['those of production', { stage: 'production' }],
     ['others', { mailFrom: 'a@example.com', resetUrl: 'https://a.example', bcryptCost: 14 }],
-  ])('gives functions the settings that they read: %s', (_, context) => {
+  ])('gives functions the settings that they read, such as %s', (_, context) => {
     const settings = readDeploymentSettings(context);
 
     expect(settings).toMatchObject({ ...valuesIn(functionVariables(settings), serviceSettings) });

@@ -12,7 +12,7 @@ describe('A deployment', () => {
     });
   });
 
-  it('has the settings of the file that -c name= chooses, and single ones of -c before them', () => {
+  it('has the settings of the file that -c name= chooses, but prefers single settings of -c', () => {
     const context = {
       name: 'production',
       passwordMinLength: '20',
@@ -41,7 +41,7 @@ describe('A deployment', () => {
 describe('The file of a deployment', () => {
   const place = { account: '123456789012', region: 'eu-west-1' };
 
-  it('says to which account and region its stack belongs, whatever the credentials of none say', () => {
+  it('names the account and the region of its stack, with or without credentials', () => {
     expect(placeIn({ stage: 'production', ...place }, undefined)).toEqual(place);
     expect(placeIn({ stage: 'production', ...place }, place.account)).toEqual(place);
     expect(placeIn({ stage: 'production', region: 'us-gov-west-1' }, '1')).toEqual({
@@ -53,7 +53,7 @@ describe('The file of a deployment', () => {
     [{ account: '12345' }, 'account', 'must be the 12 digits of an AWS account, as text'],
     [{ region: 'Ireland' }, 'region', 'must be a region of AWS such as eu-west-1'],
     [place, 'account', 'is 123456789012, but the credentials are of 210987654321'],
-  ])('is refused where it has %j', (file, name, rule) => {
+  ])('is refused with %j', (file, name, rule) => {
     expect(() => placeIn(file, '210987654321')).toThrow(new SettingError(name, rule));
   });
 });

@@ -107,7 +107,7 @@ describe('The version', () => {
 });
 
 describe('A route', () => {
-  it('has a handler that has a test of its own, or one with all that a setting adds', () => {
+  it('has a handler with a test of its own, or with a test of the setting that adds it', () => {
     const handlers = globSync('functions/**/*.ts').filter((file) =>
       /export const handler = \w+Endpoint\(/.test(read(file)),
     );

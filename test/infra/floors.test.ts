@@ -141,12 +141,12 @@ describe('Imports lead only down', () => {
     "export * from '../../infra/uses.ts';",
     "const { a } = await import('../../infra/uses.ts');",
     "const a: import('../../infra/uses.ts').A = 1;",
-  ])('also where a file has %j', (statement) => {
+  ])('also in a file with %j', (statement) => {
     expect(forbidden('functions/users/get.ts', `${statement}\n`)).toEqual(['infra/uses.ts']);
   });
 });
 
-it('One file alone issues tokens, so that each says the role of its session', () => {
+it('Only one file issues tokens, so that each token says the role of its session', () => {
   const files = globSync('{functions,infra,lib}/**/*.{ts,tsx}');
   const issues = ({ names }: Import) => /\bissueToken\b/.test(names);
 
@@ -159,7 +159,7 @@ it('One file alone issues tokens, so that each says the role of its session', ()
 const codeOf = (file: string): string =>
   readFileSync(file, 'utf8').replaceAll(/\/\*.*?\*\/|\/\/[^\n]*/gs, '');
 
-describe('What an option touches outside its rooms', () => {
+describe('The list of the code that an option touches outside its rooms', () => {
   const files = globSync('{functions,infra,lib}/**/*.ts', {
     exclude: ['functions/client/**', 'functions/console/web/**'],
   });
@@ -167,7 +167,7 @@ describe('What an option touches outside its rooms', () => {
   const hasRoom = (name: string) => !options[name]?.isInPolicy;
   const isOfOption = (file: string) => file.startsWith('lib/options/');
 
-  it('is known of every option that has a room', () => {
+  it('has every option that has a room', () => {
     const folders = new Set(files.filter(isOfOption).map((file) => file.split('/')[2]));
     expect([...folders].sort()).toEqual(Object.keys(options).filter(hasRoom).sort());
   });
@@ -189,7 +189,7 @@ describe('What an option touches outside its rooms', () => {
     ];
   };
 
-  it('is listed in reviewed-options.txt, so that a review sees each addition: `--update` writes the list', async () => {
+  it('equals reviewed-options.txt, so that a review sees each addition: `--update` writes the list', async () => {
     const lines = Object.entries(options).flatMap(touchedBy);
 
     await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('reviewed-options.txt');

@@ -17,7 +17,7 @@ describe('A text that is not JSON', () => {
     ['{}\n{}', 'line 2, column 1'],
     ['// none\n{}', 'line 1, column 1'],
     ['\uFEFF{}', 'line 1, column 1'],
-  ])('%j is faulty at a line and a column', (text, place) => {
+  ])('%j has its fault at %s', (text, place) => {
     expect(faultInJson(text)).toBe(place);
   });
 

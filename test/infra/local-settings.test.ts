@@ -51,13 +51,13 @@ describe('The settings of a whole service', () => {
       { MAIL_FROM, EMAIL_VERIFICATION: 'true', DOCS: 'no' },
       ['EMAIL_VERIFICATION must be one of off, on, required', 'DOCS must be one of on, off'],
     ],
-  ])('are refused with everything that is wrong with them: %o', (env, faults) => {
+  ])('are refused with all their faults: %o', (env, faults) => {
     expect(faultsIn(env, serviceSettings)).toEqual(
       faults.map((fault) => `Environment variable ${fault}`),
     );
   });
 
-  it('are refused with the attribute that breaks a rule, and with the rule', () => {
+  it('are refused with the name of the attribute that breaks a rule, and with the rule', () => {
     const USER_ATTRIBUTES = '[{"name":"plan","type":"text"},{"name":"locale","type":"enum"}]';
 
     expect(faultsIn({ USER_ATTRIBUTES }, serviceSettings)).toEqual([

@@ -17,7 +17,7 @@ const rows = Object.entries(options).map(([name, { title, settings, isInPolicy, 
   return `| ${[[title], variables.map(code), places.map(code)].map((cell) => cell.join(', ')).join(' | ')} |`;
 });
 
-it('The table of lib/options/README.md says what the data of options say: `--update` writes it', async () => {
+it('The table of lib/options/README.md equals the data of the options: `--update` writes it', async () => {
   const [top = ''] =
     /^.*?\n\| --- .*?\n/s.exec(readFileSync('lib/options/README.md', 'utf8')) ?? [];
 

@@ -63,7 +63,7 @@ describe('The package', () => {
     expect(statSync(packed).size).toBeLessThanOrEqual(8_000_000);
   });
 
-  it('has the notices of the packages whose code it has', () => {
+  it('has the notices of the packages whose code it contains', () => {
     const notices = read('NOTICES.txt');
 
     for (const name of ['@aws-sdk/client-ssm', '@middy/core', 'bcryptjs', 'preact', 'valibot']) {
@@ -73,7 +73,7 @@ describe('The package', () => {
     expect(notices).toContain('swagger-ui');
   });
 
-  it('has documents whose links lead to its files', () => {
+  it('has documents whose links lead to its own files', () => {
     const documents = globSync('{*,docs/**/*,docs/.*/*}.md', { cwd: installed });
     const links = documents.flatMap((document) =>
       [...read(document).matchAll(/\]\((?!https:)([^)#\s]+)/g)].map(([, path = '']) => ({
@@ -115,7 +115,7 @@ describe('A Node that is too old', () => {
   const run = (...args: string[]) =>
     spawnSync(node, [...old, ...args], { encoding: 'utf8', cwd: commonJs });
 
-  it('is told by the construct which one is required', () => {
+  it('is told by the construct which version is required', () => {
     const { status, stderr } = run(applications.commonJs.file);
 
     expect(status).toBe(1);
@@ -123,7 +123,7 @@ describe('A Node that is too old', () => {
     expect(stderr).toContain('/node_modules/accounts-service/index.js:');
   });
 
-  it("is told by the operator's commands which one is required, and nothing else", () => {
+  it("is told by the operator's commands which version is required, and they do nothing else", () => {
     expect(run(join(installed, 'operator.mjs'), 'create-admin', '--help')).toMatchObject({
       status: 1,
       stdout: '',
@@ -133,7 +133,7 @@ describe('A Node that is too old', () => {
 });
 
 describe('An application that installs the package', () => {
-  it('in CommonJS has two services in one stack, with all flags of the CDK, in which cdk-nag finds nothing', () => {
+  it('in CommonJS has two services in one stack, and cdk-nag finds nothing with all flags of the CDK', () => {
     const file = join(modules, 'aws-cdk-lib/recommended-feature-flags.json');
     const made = synthesise(commonJs, 'app.js', JSON.parse(readFileSync(file, 'utf8')));
 
@@ -153,7 +153,7 @@ describe('An application that installs the package', () => {
     ]);
   });
 
-  it('as an ES module in TypeScript has two services in one stack, for an account, in which cdk-nag finds nothing', () => {
+  it('as an ES module in TypeScript has two services in one stack of an account; cdk-nag finds nothing', () => {
     const made = synthesise(esm, 'app.ts');
 
     expect(made.tables).toBe(4);
@@ -161,7 +161,7 @@ describe('An application that installs the package', () => {
     expect(made.pluginReports).toEqual([]);
   });
 
-  it('has the types of settings and members', () => {
+  it('has the types of the settings and of the members of the construct', () => {
     const compilerOptions = {
       ...{ target: 'es2022', module: 'nodenext', strict: true, noEmit: true, skipLibCheck: true },
       types: ['node'],

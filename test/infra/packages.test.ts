@@ -21,17 +21,17 @@ const packages = Object.entries(lockfile.packages).filter(([path]) => path !== '
 const pathsOf = (concerned: (entry: LockedPackage) => unknown): readonly string[] =>
   packages.filter(([, entry]) => concerned(entry)).map(([path]) => path);
 
-describe('What npm ci brings', () => {
-  it('has its hash in the lockfile, or is part of a package that has', () => {
+describe('A package that npm ci installs', () => {
+  it('has its hash in the lockfile, or is bundled in a package that has its hash there', () => {
     expect(pathsOf((entry) => !entry.integrity && !entry.inBundle)).toEqual([]);
     expect(packages.length).toBeGreaterThan(100);
   });
 
-  it('comes from the registry that npm is set to', () => {
+  it('comes from the registry in the configuration of npm', () => {
     expect(pathsOf(({ resolved }) => resolved)).toEqual([]);
   });
 
-  it('is run by no install script, which could bring more', () => {
+  it('runs no install script, because a script could download more', () => {
     expect(readFileSync('.npmrc', 'utf8')).toContain('ignore-scripts=true\n');
     expect(pathsOf(({ hasInstallScript }) => hasInstallScript)).toEqual([
       // Counts installations for the maker of swagger-ui-dist.
@@ -41,7 +41,7 @@ describe('What npm ci brings', () => {
     ]);
   });
 
-  it('has the same version of Node for every platform', () => {
+  it('of Node has the same version on every platform', () => {
     const versions = packages.filter(([path]) => /^node_modules\/node-(linux|darwin)/.test(path));
     expect(new Set(versions.map(([, { version }]) => version)).size).toBe(1);
   });
@@ -72,7 +72,7 @@ const commandIn = (
   script = 'infra/installation.js',
 ) => spawnSync(process.execPath, [...nodeOptions, join(folder, script)], { encoding: 'utf8' });
 
-describe('A command run by a Node that is too old', () => {
+describe('A command run by a Node version that is too old', () => {
   const run = (version: string, script?: string) => {
     const pretend = `Object.defineProperty(process.versions, 'node', { value: '${version}' });
       Object.defineProperty(process, 'version', { value: 'v${version}' });`;
@@ -81,7 +81,7 @@ describe('A command run by a Node that is too old', () => {
   };
 
   it.each(['infra/installation.js', 'infra/local/start.js'])(
-    'ends with one sentence that says which is needed: %s',
+    'ends with one sentence that names the required version: %s',
     (script) => {
       const { status, stderr } = run('20.20.2', script);
       expect(status).toBe(1);
@@ -91,7 +91,7 @@ describe('A command run by a Node that is too old', () => {
     },
   );
 
-  it.each(['24.0.0', '26.1.0'])('does not end when Node is %s', (version) => {
+  it.each(['24.0.0', '26.1.0'])('does not end if the version of Node is %s', (version) => {
     expect(run(version)).toMatchObject({ status: 0, stderr: '' });
   });
 
@@ -145,24 +145,24 @@ describe('A command without all packages', () => {
 
   // biome-ignore format: a table
   it.each([
-    ['none was installed', { noted: null, inPlace: [], commands: false }, 'The packages are not installed: run npm ci.\n'],
+    ['no package was installed', { noted: null, inPlace: [], commands: false }, 'The packages are not installed: run npm ci.\n'],
     ['npm ci was interrupted', { noted: null }, 'The packages are not all installed: run npm ci.\n'],
     ['the commands are gone', { commands: false }, 'The packages are not all installed: run npm ci.\n'],
-    ['one is gone', { inPlace: Object.keys(withoutOne).slice(0, 1).concat('node_modules/tool', 'node_modules/of-linux') }, notIn('one')],
-    ['one is new in package-lock.json', { noted: withoutOne }, notIn('one')],
-    ['one has another version there', { noted: older }, notIn('tool')],
-    ['one of another package is gone', { inPlace: Object.keys(locked).filter((path) => !path.endsWith('two')) }, notIn('two')],
-  ])('ends with one sentence where %s', (_, packages, stderr) => {
+    ['a package is gone', { inPlace: Object.keys(withoutOne).slice(0, 1).concat('node_modules/tool', 'node_modules/of-linux') }, notIn('one')],
+    ['a package is new in package-lock.json', { noted: withoutOne }, notIn('one')],
+    ['a package has another version there', { noted: older }, notIn('tool')],
+    ['a package inside another package is gone', { inPlace: Object.keys(locked).filter((path) => !path.endsWith('two')) }, notIn('two')],
+  ])('ends with one sentence when %s', (_, packages, stderr) => {
     expect(commandIn(project(packages))).toMatchObject({ status: 1, stderr, stdout: '' });
   });
 
   it.each([
-    ['all are there', {}],
+    ['all packages are there', {}],
     [
-      'npm left out what only development or another platform needs',
+      'npm left out packages that only development or another platform needs',
       { noted: needed, inPlace: Object.keys(needed) },
     ],
-  ])('does not end where %s', (_, packages) => {
+  ])('does not end when %s', (_, packages) => {
     expect(commandIn(project(packages))).toMatchObject({ status: 0, stderr: '' });
   });
 });

@@ -18,14 +18,14 @@ it.each(['README.md', '.github/SECURITY.md'])(
   },
 );
 
-it('The notes of a release say it too', () => {
+it('The notes of a release say that the version is not proved in AWS', () => {
   const workflow = readFileSync('.github/workflows/release.yml', 'utf8');
 
   expect(workflow).toContain(words);
   expect(workflow).toMatch(/if \[ ! -f "infra\/proofs\/\$\{TAG#v\}\.md" \]; then/);
 });
 
-it('infra/proving.md begins with who has never run it, in at most 500 words', () => {
+it('infra/proving.md begins by saying that its authors have never run it, and has at most 500 words', () => {
   const text = readFileSync('infra/proving.md', 'utf8');
   const [, first = ''] = /^# [^\n]*\n\n(.*?[.:])(?:\s|$)/s.exec(text) ?? [];
 
@@ -33,7 +33,7 @@ it('infra/proving.md begins with who has never run it, in at most 500 words', ()
   expect(text.split(/\s+/).length).toBeLessThanOrEqual(500);
 });
 
-it('Each report in infra/proofs is of AWS and of its version, every step of it was proved, and it names no account', () => {
+it('Each report in infra/proofs proves every step in AWS for its version, and names no account', () => {
   for (const file of globSync('infra/proofs/*.md')) {
     const text = readFileSync(file, 'utf8');
     const [, ofVersion = '', proved, all] =
@@ -68,7 +68,7 @@ const outcomesAt = async (name: Place['name'], ids: readonly string[]) => {
   return outcomes;
 };
 
-it('What the emulator lacks is not proved there, also where it works', async () => {
+it('Steps for which the emulator lacks a feature are not proved there, even if they succeed', async () => {
   const outcomes = await outcomesAt('the emulator', ['1']);
 
   const others = outcomes.filter(({ outcome }) => outcome !== 'proved');
@@ -79,7 +79,7 @@ it('What the emulator lacks is not proved there, also where it works', async () 
   for (const { why } of others) expect(why).toMatch(/^the emulator lacks it: /);
 });
 
-it('A step that saw no id of a request has proved nothing in AWS', async () => {
+it('A step that saw no request id has proved nothing in AWS', async () => {
   const outcomes = await outcomesAt('AWS', []);
 
   expect(outcomes.map(({ outcome }) => outcome)).not.toContain('proved');

@@ -56,7 +56,7 @@ const withRows = (document: string, head: string, rows: readonly string[]): stri
   return document.replace(table, (_, top) => `${top}${rows.join('\n')}\n`);
 };
 
-it('The tables of infra/settings.md say what the data and the meanings of settings say: `--update` writes them', async () => {
+it('The tables of infra/settings.md equal the data and meanings of settings: `--update` writes them', async () => {
   const file = '../../infra/settings.md';
   const written = [
     ['Variable', localRows()],

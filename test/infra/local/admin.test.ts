@@ -43,14 +43,17 @@ describe('The admin of a start', () => {
   it.each([
     ['the one of the settings', {}],
     ['one with a random password', unset],
-  ])('leaves an entry that names its role when it is made: %s', async (_, environment) => {
-    const { start, entries } = onOwnTables();
+  ])(
+    'leaves an entry that names the role when the admin is created: %s',
+    async (_, environment) => {
+      const { start, entries } = onOwnTables();
 
-    const service = await start(environment);
-    await service.stop();
+      const service = await start(environment);
+      await service.stop();
 
-    expect(await entries()).toEqual([startEntry('CREATE', 1, { role: 'admin' })]);
-  });
+      expect(await entries()).toEqual([startEntry('CREATE', 1, { role: 'admin' })]);
+    },
+  );
 
   it('leaves no entry when a later start has nothing to change', async () => {
     const { start, entries } = onOwnTables();
@@ -62,7 +65,7 @@ describe('The admin of a start', () => {
     expect(await entries()).toHaveLength(1);
   });
 
-  it('is not made beside an admin that there is, when the settings name none', async () => {
+  it('is not created if there is an admin and the settings name none', async () => {
     const { start, addresses } = onOwnTables();
     await (await start({ ADMIN_EMAIL: 'first@example.org' })).stop();
 
@@ -73,7 +76,7 @@ describe('The admin of a start', () => {
     expect(service.output()).toMatch(/^Admin: +first@example\.org {2}password: not shown again/m);
   });
 
-  it('gets another address where a user who is not an admin has the usual one', async () => {
+  it('gets another address if a user who is not an admin has the usual address', async () => {
     const { start, addresses } = onOwnTables();
     const first = await start(unset);
     const [, password = ''] = /"password":"([^"]+)"/.exec(first.output()) ?? [];
@@ -88,7 +91,7 @@ describe('The admin of a start', () => {
     expect(await addresses('admin')).toEqual([expect.stringMatching(/^admin-\w{8}@localhost$/)]);
   });
 
-  it('leaves an entry that names what was changed to make a user the admin', async () => {
+  it('leaves an entry that names the changes by which an existing user becomes the admin', async () => {
     const { start, entries } = onOwnTables();
     const service = await start({ SESSION_DAYS: '30' });
     const user = await register(service.api);

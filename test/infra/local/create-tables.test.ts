@@ -27,7 +27,7 @@ describe('createTables', () => {
     expect(await timeToLive(audit)).toEqual(['ENABLED', 'expires_at']);
   });
 
-  it('turns a missing time to live on, and leaves one that is on as it is', async () => {
+  it('turns a missing time to live on, and leaves an existing time to live as it is', async () => {
     const names = { users: `users-${randomUUID()}`, audit: `audit-${randomUUID()}` };
     await useOwnTables();
     await createTables(inject('engine'), names);
@@ -74,7 +74,7 @@ describe('createTables where a table lacks an index', async () => {
     return { KeySchema, IndexStatus, include: new Set(Projection?.NonKeyAttributes) };
   };
 
-  it('adds it once, at an engine of its own, and says so in a line', async () => {
+  it('adds the index once at its own engine, and says so in one line', async () => {
     const names = await incomplete();
     const said = vi.spyOn(console, 'log').mockReturnValue();
 
@@ -88,7 +88,7 @@ describe('createTables where a table lacks an index', async () => {
     expect(await indexOf(names.users)).toEqual(await indexOf(complete.users));
   });
 
-  it('refuses it at another engine, and names the command that adds it', async () => {
+  it('refuses the table at another engine, and prints the command that adds the index', async () => {
     const names = await incomplete();
 
     const refused = createTables(endpoint, names);

@@ -56,7 +56,7 @@ describe('A data folder', () => {
     ]);
   });
 
-  it('is created with the folders around it, which only their owner can read', async () => {
+  it('is created with its parent folders, and only its owner can read them', async () => {
     const around = join(data, 'around');
 
     lockFolder(join(around, 'new'))?.();
@@ -91,7 +91,7 @@ describe('A data folder', () => {
     expect(await own.isVacated()).toBe(true);
   });
 
-  it('is refused to a second service in one sentence that says where the first one is', async () => {
+  it('is refused to a second service in one sentence that names the address of the first service', async () => {
     const first = await own.start();
 
     const { code, output } = await own.startInVain();
@@ -155,7 +155,7 @@ describe('A data folder', () => {
     expect([code, output]).toEqual([1, `${sentence}\n`]);
   });
 
-  it('is refused to a command in the same sentence when its database is none', async () => {
+  it('is refused to a command in the same sentence when its database file is not a database', async () => {
     const DATA_DIR = join(data, randomUUID());
     mkdirSync(DATA_DIR);
     const file = join(DATA_DIR, databases[inject('engineName')]);
@@ -169,7 +169,7 @@ describe('A data folder', () => {
     ]);
   });
 
-  it('is opened by a command after its service was killed, even if another engine responds at the old address', async () => {
+  it('is opened by a command after its service was killed, even if another engine has the old address', async () => {
     const killed = await own.start();
     await endGroup(killed.process, 'SIGKILL');
     const file = join(data, 'service.json');

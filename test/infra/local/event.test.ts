@@ -50,7 +50,10 @@ describe('The source of a request without PUBLIC_URL', () => {
     ['127.0.0.1', '127.0.0.1'],
     ['::ffff:127.0.0.1', '127.0.0.1'],
     ['172.17.0.2', '172.17.0.2'],
-  ])('is that end of the connection, whatever a header says: %s', (remote, source) => {
-    expect(sourceAddress(remote)).toBe(source);
-  });
+  ])(
+    'is the address of the other end of the connection, whatever a header says: %s',
+    (remote, source) => {
+      expect(sourceAddress(remote)).toBe(source);
+    },
+  );
 });

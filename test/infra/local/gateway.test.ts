@@ -42,7 +42,7 @@ describe('The local gateway with a request that is too large', () => {
     expect(larger.status).toBe(413);
   });
 
-  it('answers 413 to 11 MB, and then the next request on the same connection', async () => {
+  it('answers 413 to a body of 11 MB, and then answers the next request on the same connection', async () => {
     const large = await api('POST', '/api/login', { headers: json, body: megabytes(11) });
 
     expect(outcome(large)).toEqual(refusal(413, 'Request Entity Too Large'));
@@ -101,7 +101,7 @@ describe('The local gateway with a malformed request', () => {
     expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toEqual({ message: status.slice(4) });
   });
 
-  it('goes on after a client that hangs up in the middle of a body', async () => {
+  it('continues after a client that hangs up in the middle of a body', async () => {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
     socket.write('POST /api/login HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{');
@@ -199,7 +199,7 @@ describe('The local gateway', () => {
 });
 
 describe('The local gateway with a slash behind the path of a page', () => {
-  it.each(['/console', '/docs'])('leads to the page: %s', async (page) => {
+  it.each(['/console', '/docs'])('redirects to the page: %s', async (page) => {
     const { status, headers } = await fetch(`${url}${page}/`, { redirect: 'manual' });
 
     expect([status, headers.get('location')]).toEqual([302, page]);
@@ -220,7 +220,7 @@ describe('The local gateway with pages of other origins', () => {
     expect(Number(headers.get('access-control-max-age'))).toBe(cors.maxAge);
   });
 
-  it('answers 404 to OPTIONS that is no preflight request', async () => {
+  it('answers 404 to an OPTIONS request that is not a preflight request', async () => {
     expect((await api('OPTIONS', '/api/users/1')).status).toBe(404);
   });
 
@@ -228,7 +228,7 @@ describe('The local gateway with pages of other origins', () => {
     ['an answer', '/api/v1/users', 200],
     ['a refusal', '/api/profile', 401],
     ['its own answers', '/nothing', 404],
-  ])('lets them read %s', async (_, path, expected) => {
+  ])('lets these pages read %s', async (_, path, expected) => {
     const { status, headers } = await api('GET', path, { headers: { origin } });
 
     expect(status).toBe(expected);

@@ -48,7 +48,7 @@ describe('npm start with MAIL_FROM and RESET_URL', () => {
     expect((await service.api('PUT', '/api/password-resets', { json })).status).toBe(204);
   });
 
-  it('keeps mails in a temporary folder until it ends when DATA_DIR is memory', async () => {
+  it('keeps mails in a temporary folder until its end if DATA_DIR is memory', async () => {
     const service = await start({});
     await askForLink(service);
     const file = await printed(service, /^Mail to .+: (.+\.eml) /m);
@@ -59,7 +59,7 @@ describe('npm start with MAIL_FROM and RESET_URL', () => {
     expect(existsSync(dirname(file))).toBe(false);
   });
 
-  it('sends the mail that it has begun before it ends', async () => {
+  it('finishes sending a mail before it ends', async () => {
     const folder = folderForThisTest();
     const service = await start({ DATA_DIR: folder });
 
@@ -69,7 +69,7 @@ describe('npm start with MAIL_FROM and RESET_URL', () => {
     expect(readdirSync(join(folder, 'mail'))).toHaveLength(1);
   });
 
-  it('sends by the SES at AWS_ENDPOINT_URL_SESV2 where that is set, and tries again when that fails', async () => {
+  it('sends by the SES at AWS_ENDPOINT_URL_SESV2 if that is set, and tries again when that fails', async () => {
     const mailbox = await startMailbox();
     onTestFinished(mailbox.stop);
     const service = await start(mailbox.environment);
@@ -85,7 +85,7 @@ describe('npm start with MAIL_FROM and RESET_URL', () => {
     expect(service.output()).toContain('mail-not-sent');
   });
 
-  it('logs each mail that it no longer tries to send', async () => {
+  it('logs each mail that it gives up', async () => {
     const mailbox = await startMailbox();
     onTestFinished(mailbox.stop);
     const service = await start(mailbox.environment);
@@ -99,7 +99,7 @@ describe('npm start with MAIL_FROM and RESET_URL', () => {
 });
 
 describe('npm start without the settings of mails', () => {
-  it('has no route for password resets, and makes no folder for mails', async () => {
+  it('has no route for password resets, and creates no folder for mails', async () => {
     const folder = folderForThisTest();
     const service = await start({ DATA_DIR: folder, MAIL_FROM: '', RESET_URL: '' });
 

@@ -37,7 +37,7 @@ describe('A start whose tables lack an index', () => {
   });
   afterAll(() => void vi.unstubAllEnvs());
 
-  it('adds it with all that the table holds, says so in a line, and loses nothing', async () => {
+  it('adds the index with all items of the table, says so in a line, and loses no data', async () => {
     // The admin of the fixture, whom the start finds as it wants it.
     const service = await own.start({ ADMIN_PASSWORD: 'the password of the admin' });
     const token = await logIn(service.api, service.admin);

@@ -16,7 +16,7 @@ const service = await mailingServiceForThisFile({
 const { api, mailbox, output } = service;
 
 describe('With PUBLIC_URL', () => {
-  it('mailed links lead to it', async () => {
+  it('mailed links lead to the public URL', async () => {
     const { email } = await register(api);
 
     await api('POST', '/api/password-resets', { json: { email } });
@@ -27,7 +27,7 @@ describe('With PUBLIC_URL', () => {
     expect(mail?.text).not.toContain('localhost');
   });
 
-  it('it is the issuer of tokens that others verify, and the server of the document', async () => {
+  it('the public URL is the issuer of tokens that others verify, and the server of the document', async () => {
     const headers = { host: 'evil.example', 'x-forwarded-proto': 'http' };
     const issuer = await api('GET', '/.well-known/openid-configuration', { headers });
     const document = await api('GET', '/openapi.json', { headers });
@@ -39,7 +39,7 @@ describe('With PUBLIC_URL', () => {
     expect(document.body.servers).toEqual([{ url: PUBLIC_URL }]);
   });
 
-  it('the start prints it beside the address to which the proxy leads', () => {
+  it('the start prints the public URL beside the address to which the proxy leads', () => {
     expect(output()).toMatch(/^Console: +https:\/\/accounts\.example\.com\/console$/m);
     expect(output()).toMatch(/^Docs: +https:\/\/accounts\.example\.com\/docs$/m);
     expect(output()).toMatch(
@@ -47,7 +47,7 @@ describe('With PUBLIC_URL', () => {
     );
   });
 
-  it('the source of a request is the one that the proxy has added', async () => {
+  it('the source of a request is the address that the proxy has added', async () => {
     const agent = uniqueAgent();
     const headers = { 'user-agent': agent, 'x-forwarded-for': '198.51.100.1, 203.0.113.9' };
 
@@ -63,7 +63,7 @@ describe('PUBLIC_URL', () => {
     'https://accounts.example.com',
     'http://accounts.internal:8080',
     'https://[2001:db8::1]',
-  ])('may be the origin %s', (url) => {
+  ])('accepts the origin %s', (url) => {
     expect(readLocalSettings({ PUBLIC_URL: url }).publicUrl).toBe(url);
   });
 
@@ -75,7 +75,7 @@ describe('PUBLIC_URL', () => {
     'accounts.example.com',
     'ws://accounts.example.com',
     '*',
-  ])('is refused when it is no origin: %s', (url) => {
+  ])('is refused if it is not an origin: %s', (url) => {
     expect(() => readLocalSettings({ PUBLIC_URL: url })).toThrow(
       'Environment variable PUBLIC_URL must be an http or https origin without a final slash, such as https://accounts.example.com',
     );

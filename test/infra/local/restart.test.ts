@@ -20,7 +20,7 @@ describe('A service with an engine and a data folder of its own', () => {
     ['at once', false],
     ['when its engine has ended', true],
   ])(
-    'still has all that it acknowledged when it is started again %s after a kill',
+    'still has everything that it acknowledged when it is started again %s after a kill',
     async (_, waits) => {
       const service = await start();
       const { token } = await register(service.api);
@@ -112,7 +112,7 @@ describe('A service that is told to end', () => {
     },
   );
 
-  it.concurrent('finishes the request of a client that has gone away, with its audit entry', async () => {
+  it.concurrent('completes the request of a client that has gone away, with its audit entry', async () => {
     const proxy = await startProxy(inject('engine'));
     const service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
     const account = await register(service.api);

@@ -21,7 +21,7 @@ const startSealed = async (folder: string, environment = {}): Promise<TestServic
 };
 
 describe('npm start', () => {
-  it('seals each entry once, in files that follow one another, also over a time when it stood still', async () => {
+  it('seals each entry once, in a chain of files that continues after a stop', async () => {
     const folder = folderForThisTest();
     const archive = archiveIn(folder);
     const first = await startSealed(folder);
@@ -44,7 +44,7 @@ describe('npm start', () => {
     expect([...archive.ids()].sort()).toEqual([...(await idsInTable(second))].sort());
   });
 
-  it('seals in a process of its own for each run, of which none is left after its end', async () => {
+  it('seals in a separate process for each run, and no process is left after its end', async () => {
     const folder = folderForThisTest();
     const service = await startSealed(folder);
     const sealers = () => processesWith(`infra/local/seal.ts\0${folder}`);
@@ -56,7 +56,7 @@ describe('npm start', () => {
     expect(sealers()).toEqual([]);
   });
 
-  it('makes a key that only its owner may read, and shows its public half, again where its archive was taken away', async () => {
+  it('makes a key that only its owner can read, and restores the public key of a lost archive', async () => {
     const folder = folderForThisTest();
     const archive = archiveIn(folder);
     await startSealed(folder);
@@ -69,7 +69,7 @@ describe('npm start', () => {
     await until(() => existsSync(join(archive.folder, 'public-key.pem')));
   });
 
-  it('says in a sentence what it finds, below the line of its log', async () => {
+  it('says its findings in a sentence below the line of its log', async () => {
     const folder = folderForThisTest();
     const archive = archiveIn(folder);
     const service = await startSealed(folder);

@@ -47,7 +47,7 @@ describe('The output of npm start', () => {
     expect(paste(said(service, 'Try'))).toMatch(/^\{"message":"Login successful",.+\}\n$/);
   });
 
-  it('shows a command that registers a user where the password of the admin is not known, or not to be shown', async () => {
+  it('shows a command that registers a user if the password of the admin is unknown or not to be shown', async () => {
     const [email, password] = ["o'neil&co@example.org", 'a secret that is long'];
     const service = await start({
       ADMIN_EMAIL: email,
@@ -62,7 +62,7 @@ describe('The output of npm start', () => {
     expect(service.output()).not.toContain('secret');
   });
 
-  it('names the console first, and says in each line what it is about, all in one column', async () => {
+  it('names the console first, and begins each line with its topic, in one column', async () => {
     const service = await start({ ...mailSettings, DATA_DIR: folderForThisTest() });
 
     const lines = service.output().trimEnd().split('\n');
@@ -77,13 +77,13 @@ describe('The output of npm start', () => {
     expect((await fetch(said(service, 'Console'))).status).toBe(200);
   });
 
-  it('names neither page where docs and console are off', async () => {
+  it('names neither page if docs and console are off', async () => {
     const service = await start({ DOCS: 'off', CONSOLE: 'off' });
 
     expect(service.output()).not.toMatch(/^(Docs|Console):/m);
   });
 
-  it('explains how to set another password when an earlier start has printed it', async () => {
+  it('explains how to set another password if an earlier start has printed the password', async () => {
     const settings = settingsOfBoth();
     await (await start(settings)).stop();
     const second = await start(settings);
@@ -100,7 +100,7 @@ describe('The output of npm start', () => {
 });
 
 describe('A line for each request', () => {
-  it('has its method, path, status and milliseconds, and neither query nor body', async () => {
+  it('has its method, path, status and milliseconds, but neither query nor body', async () => {
     const service = await start({ LOG_REQUESTS: 'on' });
 
     await service.api('GET', '/api/v1/users?q=a-secret');
@@ -132,7 +132,7 @@ describe('A line for each request', () => {
 });
 
 describe('A route of an option that is off', () => {
-  it('is 404 as any other, and the output says once which setting decides that', async () => {
+  it('is 404 like any unknown route, and the output says once which setting decides that', async () => {
     const service = await start({ DOCS: 'off', MAIL_FROM: 'accounts@example.com' });
     const requests = [
       ['POST', '/api/users/17/invitations?a-secret'],
@@ -192,7 +192,7 @@ Environment variable EMAIL_VERIFICATION requires MAIL_FROM`,
     expect(() => readLocalSettings(environment)).toThrow(message);
   });
 
-  it.each(['memory', 'Memory '])('keep nothing where DATA_DIR is the word %j', (DATA_DIR) => {
+  it.each(['memory', 'Memory '])('keep no data if DATA_DIR is the word %j', (DATA_DIR) => {
     expect(readLocalSettings({ DATA_DIR }).folder).toBeUndefined();
   });
 });

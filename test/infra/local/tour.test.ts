@@ -46,7 +46,7 @@ const complaints = /sh: .*(?:not found|no matches|error)/;
 
 describe('The five-minute tour of README.md', () => {
   it.for(shells)(
-    'prints what it says, pasted into $shell from top to bottom, and once more',
+    'prints what README.md says when it is pasted into $shell, also when it is pasted again',
     async (typed, test) => {
       const { shell, args } = typed;
       test.skip(!isThere(shell), `There is no ${shell} on this machine.`);

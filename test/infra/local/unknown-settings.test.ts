@@ -3,7 +3,7 @@ import { doubtAbout, doubtsAbout } from '../../../infra/local/unknown-settings.t
 import { variableOf } from '../../../lib/ground/setting.ts';
 import { serviceNames } from '../../../lib/ground/settings.ts';
 
-describe('An environment variable that is no setting', () => {
+describe('An environment variable that is not a setting', () => {
   it.each([
     ['SESSIONS_DAYS', 'SESSION_DAYS'],
     ['session_days', 'SESSION_DAYS'],
@@ -15,7 +15,7 @@ describe('An environment variable that is no setting', () => {
     ['LOGIN_FAILURES_PER_IP', 'LOGIN_FAILURES_PER_ACCOUNT'],
     ['SESSION_DAY', 'SESSION_DAYS'],
     ['ADMIN_PASS', 'ADMIN_PASSWORD'],
-  ])('is named where it resembles a setting: %s, %s', (name, setting) => {
+  ])('is reported if it resembles a setting: %s, %s', (name, setting) => {
     expect(doubtsAbout({ [name]: 'a secret' })).toEqual([
       `${name} is not a setting of this service: is ${setting} meant?`,
     ]);
@@ -29,13 +29,13 @@ describe('An environment variable that is no setting', () => {
     DOCS_DIR CONSOLE_LOG_LEVEL AUDIT_USER npm_config_user_agent npm_lifecycle_event
   `;
   it.each(['', ...ofOthers.split(/\s+/).filter(Boolean)])(
-    'is left alone where it may be another program’s: %s',
+    'is ignored if it may belong to another program: %s',
     (name) => {
       expect(doubtsAbout({ [name]: 'x' })).toEqual([]);
     },
   );
 
-  it('is none of those that the service reads, nor one without a value', () => {
+  it('is neither a variable that the service reads nor a variable without a value', () => {
     const variables = serviceNames.map((name) => [variableOf(name), 'x']);
     const own = { USERS_TABLE: 't', MAIL_FUNCTION_URL: 'u' };
 
@@ -56,7 +56,7 @@ describe('An argument of npm start', () => {
     ],
     [['-p', '4000'], settings],
     [['4000', '--port'], settings],
-  ])('is refused with the setting that was meant: %j', (args, advice) => {
+  ])('is refused with the name of the intended setting: %j', (args, advice) => {
     expect(doubtAbout(args)).toBe(`npm start takes no arguments: ${advice}`);
   });
 

@@ -18,9 +18,9 @@ const fileWith = (text: string): string => {
 
 afterEach(() => vi.unstubAllEnvs());
 
-describe('A command is given the declared attributes', () => {
+describe('A command that needs the declared attributes', () => {
   it.each([list, ` ${list} `, `{"stage":"production","userAttributes":${list}}`])(
-    'by the file %s',
+    'reads them from the file %s',
     (text) => {
       vi.stubEnv('USER_ATTRIBUTES', '');
 
@@ -30,7 +30,7 @@ describe('A command is given the declared attributes', () => {
     },
   );
 
-  it('by no file where none are declared', () => {
+  it('reads no file where none are declared', () => {
     useAttributesFile(undefined, undefined);
   });
 
@@ -38,7 +38,7 @@ describe('A command is given the declared attributes', () => {
     ['no file', undefined, hash, 'name the file of its settings with --attributes.'],
     ['a file for none', 'x', undefined, 'only for a deployed service that declares attributes.'],
     ['no such file', join(folder, 'none'), hash, 'cannot be read (ENOENT).'],
-  ])('and says what is wrong: %s', (_, file, known, message) => {
+  ])('says what is wrong with its arguments: %s', (_, file, known, message) => {
     expect(() => useAttributesFile(file, known)).toThrow(message);
   });
 
@@ -46,7 +46,7 @@ describe('A command is given the declared attributes', () => {
     ['{', 'is not JSON.'],
     ['[]', 'declares other attributes than the service that is deployed'],
     ['{"stage":"production"}', 'declares other attributes than the service that is deployed'],
-  ])('and says what is wrong with a file: %s', (text, message) => {
+  ])('says what is wrong with a file: %s', (text, message) => {
     expect(() => useAttributesFile(fileWith(text), hash)).toThrow(message);
   });
 });

@@ -193,7 +193,7 @@ const perform = async (name: Name) => {
 describe('create-admin', () => {
   const promoted = (id: number) => [`User ${id} is an admin, with this password.\n`, ''];
 
-  it('makes an admin of somebody new, with a hash of the cost that is set', async () => {
+  it('creates an admin for a new address, with a hash of the set cost', async () => {
     const { subject, id, printed } = await perform('create-admin of somebody new');
 
     const { email } = subject;
@@ -203,7 +203,7 @@ describe('create-admin', () => {
     expect((await find(email))?.password_hash).toMatch(/^\$2b\$05\$/);
   });
 
-  it('gives an account back to a user who was locked out, and ends what a thief may have', async () => {
+  it('gives an account back to a user who was locked out, and ends all access of a thief', async () => {
     const { subject, id, printed } = await perform('create-admin of a user who was locked out');
 
     const { email, identities } = subject;
@@ -217,7 +217,7 @@ describe('create-admin', () => {
     expect((await importUser({ identities })).status).toBe(0);
   });
 
-  it('verifies the address of a user whom another one made, who may change the user no longer', async () => {
+  it('verifies the address of a user, and ends the permission of the creator of the user', async () => {
     const { subject, id, printed } = await perform('create-admin of a user whom another one made');
 
     expect(printed).toEqual(promoted(id));
@@ -291,7 +291,7 @@ it('A change that DynamoDB refuses leaves a FAILURE entry that names the fault',
   expect(entries).toMatchObject([entry('FAILURE', { error })]);
 });
 
-it('import-users of an admin, whose response is lost, leaves an entry with the new id', async () => {
+it('import-users of an admin leaves an entry with the new id even if the response is lost', async () => {
   const before = (await service.entries()).length;
   proxy.impose({ fault: faults.lose, operation: 'TransactWriteItems', table });
 
@@ -357,7 +357,7 @@ describe('A command that is refused changes nothing and records nothing:', () =>
   });
 });
 
-it('The link of reset-password leads to the page of the service itself, which must run, where there is no other', async () => {
+it('Without another page, the link of reset-password leads to the page of the service, which must run', async () => {
   const MAIL_FROM = 'accounts@example.com';
   const own = await operatedServiceForThisTest({ MAIL_FROM });
   const { email } = await register(own.api);
@@ -381,7 +381,7 @@ it('The link of reset-password leads to the page of the service itself, which mu
   });
 });
 
-it('On data of version 1.0.0, which keeps no settings, commands end sessions, unless their environment says that there are none', async () => {
+it('On data of version 1.0.0, commands end sessions unless their environment has no sessions', async () => {
   const ended = await operatedServiceForThisTest({ SESSION_DAYS: '90' });
   const { id, email } = await register(ended.api);
   await ended.stop();

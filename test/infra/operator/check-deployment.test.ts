@@ -35,7 +35,7 @@ describe('check-deployment', () => {
   });
 
   it.each(Object.entries(services))(
-    'reads with the token of an admin all that a good service has %s',
+    'reads everything of a good service %s with the token of an admin',
     async (_, good) => {
       const { status, stdout } = await check(good, ['--json'], good.adminToken);
 
@@ -59,7 +59,7 @@ describe('check-deployment', () => {
     expect(status).toBe(0);
   });
 
-  it('names what a token may not read', async () => {
+  it('names the routes that a token may not read', async () => {
     const { token } = await register(service.api);
 
     const { status, stdout } = await check(service, [], token);
@@ -68,7 +68,7 @@ describe('check-deployment', () => {
     expect(status).toBe(0);
   });
 
-  it('logs in once, by an address that nobody has, and leaves only the entry of that', async () => {
+  it('logs in once, by an address that nobody has, and leaves only the entry of that login', async () => {
     const { environment, operate: run } = await operatedServiceForThisTest();
     const entries = () => scanAudit(inject('engine'), environment.AUDIT_TABLE ?? '');
     const before = new Set((await entries()).map(({ id }) => id));
@@ -79,7 +79,7 @@ describe('check-deployment', () => {
     expect(left.map(({ action, result }) => `${action} ${result}`)).toEqual(['LOGIN FAILURE']);
   });
 
-  it('finds that a table is missing', async () => {
+  it('finds a missing table', async () => {
     const broken = await operatedServiceForThisTest();
     const TableName = broken.environment.USERS_TABLE;
     await engineClient(inject('engine')).send(new DeleteTableCommand({ TableName }));
@@ -110,7 +110,7 @@ describe('check-deployment', () => {
     return `--url=${url}/`;
   };
 
-  it('finds a function that dies at its start, by the response of the gateway', async () => {
+  it('finds a function that dies at its start by the response of the gateway', async () => {
     const url = await behind((route) => (route === 'GET /api/profile' ? 500 : undefined));
 
     const { status, stdout } = await check(service, [url, '--seconds=120']);
@@ -142,7 +142,7 @@ describe('check-deployment', () => {
     expect(status).toBe(2);
   });
 
-  it('ends with 2 by a token that is no longer valid', async () => {
+  it('ends with 2 if its token is no longer valid', async () => {
     const [head, claims] = service.adminToken.split('.');
 
     const { status, stdout } = await check(service, [], `${head}.${claims}.none`);

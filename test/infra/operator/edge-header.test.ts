@@ -5,7 +5,7 @@ import { arn, awsForThisTest } from './aws.ts';
 const service = await operatedServiceForThisFile();
 
 describe('edge-header', () => {
-  it('prints the value alone that counts longest, and leaves an entry', async () => {
+  it('prints only the value that is valid for longest, and leaves an entry', async () => {
     const { environment } = await awsForThisTest(service, { EdgeSecretArn: 'arn:edge' });
 
     const { status, stdout } = await operate(['edge-header', '--stack', 'a'], { environment });
@@ -21,7 +21,7 @@ describe('edge-header', () => {
     ]);
   });
 
-  it('says so where a service is not behind CloudFront', async () => {
+  it('says so if a service is not behind CloudFront', async () => {
     const { status, stderr } = await service.operate(['edge-header']);
 
     expect([status, stderr]).toEqual([

@@ -186,7 +186,7 @@ const marks = (options: Options) => {
     return emails.map((email) => users.find((user) => user.email === email)?.email_verified);
   };
 
-  it('stores that whom a start or create-admin makes is verified', async () => {
+  it('stores that a user whom a start or create-admin creates is verified', async () => {
     const [made, promoted] = [uniqueEmail(), await imported(options)];
     const { email: ofStart } = services[options].admin;
     for (const email of [made, promoted]) {
@@ -257,7 +257,7 @@ describe('A stopped service', () => {
     expect(readFileSync(join(services.off.folder, 'settings.json'), 'utf8')).not.toContain('xxxx');
   });
 
-  it('has the rules of passwords of its start, and names the variables of the shell that differ', async () => {
+  it('applies the password rules of its start, and names variables of the shell that differ', async () => {
     const same = { SESSION_DAYS: '090', EMAIL_VERIFICATION: 'required', DOCS: '' };
     const environment = { ...same, PASSWORD_MIN_LENGTH: '1', SECOND_FACTOR: 'nonsense' };
 
@@ -277,7 +277,7 @@ describe('A stopped service', () => {
     ['USERS_TABLE', 'others', 'table'],
     ['AUDIT_TABLE', 'others', 'table'],
     ['AWS_ENDPOINT_URL_DYNAMODB', 'http://127.0.0.1:1', 'engine'],
-  ])('refuses in one sentence a shell in which %s is %s', async (name, value, what) => {
+  ])('refuses in one sentence a shell where %s is %s', async (name, value, what) => {
     const before = await services.on.users();
 
     const ended = await run('on', ['revoke-all'], { environment: { [name]: value } });

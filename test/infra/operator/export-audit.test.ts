@@ -104,7 +104,7 @@ const byUser =
     user_id === user && action === 'CREATE';
 
 describe('export-audit', () => {
-  it('writes each entry once, oldest first, with its request and its file, or null before it is sealed', async () => {
+  it('writes each entry once, oldest first, with its request, and with its file or null before sealing', async () => {
     const before = await stored();
 
     const entries = await entriesOf();
@@ -132,7 +132,7 @@ describe('export-audit', () => {
     expect(length).toBe(2);
   });
 
-  it('takes from the archive what has left the table, or is no longer as it was sealed', async () => {
+  it('takes from the archive each entry that has left the table or was changed after it was sealed', async () => {
     const [gone, changed] = await Promise.all(
       users.slice(0, 2).map((user) => borrow(byUser(user))),
     );
@@ -153,7 +153,7 @@ describe('export-audit', () => {
     }
   });
 
-  it('writes the entries from one time on and before another', async () => {
+  it('writes the entries from one time up to another', async () => {
     const all = await stored();
     const [since, until] = [all[2], all[6]].map((item) => String(item?.created_at));
     const wanted = all.filter(
@@ -180,7 +180,7 @@ describe('export-audit', () => {
     ]);
   });
 
-  it('writes the entries of a copy of the archive, with no service at hand, and leaves none', async () => {
+  it('writes the entries of a copy of the archive without a service, and leaves no entry', async () => {
     const [copy, key, file] = [join(folder, 'copy'), join(folder, 'public.pem'), newFile()];
     cpSync(archive.folder, copy, { recursive: true });
     cpSync(join(archive.folder, 'public-key.pem'), key);
@@ -207,7 +207,7 @@ describe('export-audit', () => {
       (bytes: Buffer) => Buffer.concat([bytes, Buffer.of(0)]),
       /^file 2 \(\d{10}\.ndjson\.gz\) was changed after it was sealed/,
     ],
-  ])('writes nothing beside %s, and says so', async (_, tamper, message) => {
+  ])('writes no entries beside %s, and says so', async (_, tamper, message) => {
     const name = archive.files()[1]?.name ?? '';
     const [from, to] = [join(archive.folder, name), join(folder, name)];
     renameSync(from, to);

@@ -21,7 +21,7 @@ const parse = (text: string): readonly Record<string, unknown>[] =>
     .map((line) => JSON.parse(line));
 
 describe('export-users', () => {
-  it('writes what import-users reads, so that every user can log in at another service', async () => {
+  it('writes a file from which import-users can let every user log in at another service', async () => {
     const accounts = [
       await register(api, { name: 'Ünïcode "quoted"\n' }),
       await register(api, { password: 'long'.repeat(30) }),

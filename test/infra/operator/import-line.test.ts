@@ -46,7 +46,7 @@ describe('A line of an import', () => {
       `$bcrypt-sha256$v=1${hash}`,
     ].map((password_hash): [object, object] => [{ password_hash }, { password_hash }]),
     ...['9f1c', '', 17, Number.MAX_SAFE_INTEGER].map((id): [object, object, string | number] => [{ id }, {}, id]),
-  ])('with %j is a user with %j', (fields, expected, oldId = null) => {
+  ])('with %j becomes a user with %j', (fields, expected, oldId = null) => {
     expect(parse(fields)).toEqual({ line: 7, user: { ...kept, ...expected }, oldId });
   });
 
@@ -70,13 +70,13 @@ describe('A line of an import', () => {
     '2024-02-29 23:34:56.7-03': '2024-03-01T02:34:56.700Z',
     [now]: now,
   };
-  it.each(Object.entries(times))('means by the time %s %s', (text, time) => {
+  it.each(Object.entries(times))('with the time %s is read as %s', (text, time) => {
     for (const name of ['created_at', 'suspended_at']) {
       expect(parse({ [name]: text })).toMatchObject({ user: { [name]: time } });
     }
   });
 
-  it('links identities from the time that it names, or from now on', () => {
+  it('links identities from the time in the line, or from now on', () => {
     const more = { issuer: 'https://b.example', subject: 'x', email: 'ada@b.example' };
     const created_at = '2026-02-28T09:05:00.000Z';
 
@@ -89,7 +89,7 @@ describe('A line of an import', () => {
     ]);
   });
 
-  it('may name the issuer of Google as tokens of Google do', () => {
+  it('may spell the issuer of Google as tokens of Google do', () => {
     const identities = [{ issuer: 'accounts.google.com', subject: '1' }];
 
     expect(parse({ identities })).toMatchObject({
@@ -106,7 +106,7 @@ describe('A line of an import', () => {
 
 describe('A line that breaks a rule', () => {
   it.each(['', '{"name":"N"', 'null', '7', '"{}"', '[]', '[{}]'])(
-    'is no JSON object: %s',
+    'is refused if it is not a JSON object: %s',
     (text) => {
       expect(parseLine(7, text)).toEqual({ fault: 'is not a JSON object' });
     },
@@ -119,12 +119,12 @@ describe('A line that breaks a rule', () => {
     [{ old: 'x'.repeat(4096) }, 'attributes must take at most 4,096 bytes in all'],
     [['a'], 'attributes must be an object'],
     ['a', 'attributes must be an object'],
-  ])('has attributes %j', (attributes, fault) => {
+  ])('is refused if it has the attributes %j', (attributes, fault) => {
     expect(parse({ attributes })).toEqual({ fault });
     expect(parse({ attributes, name: '' })).toEqual({ fault: `name is required; ${fault}` });
   });
 
-  it('has a number that no JSON can write', () => {
+  it('is refused if it has a number that JSON cannot represent', () => {
     const line = JSON.stringify({ ...given, attributes: { old: 7 } }).replace(':7', ':1e999');
 
     expect(parseLine(7, line)).toEqual({
@@ -180,7 +180,7 @@ describe('A line that breaks a rule', () => {
     ['email_verified', 'is required', [undefined, null], verifies],
   ];
   it.each<(typeof rules)[number]>(rules)(
-    'is rejected by it, without being quoted: %s %s',
+    'is rejected with the rule, and the value is not quoted: %s %s',
     (name, rule, values, more) => {
       stub(more ?? {});
       const verified = more && { email_verified: true };
@@ -192,7 +192,7 @@ describe('A line that breaks a rule', () => {
     },
   );
 
-  it('is told all the rules that it breaks', () => {
+  it('is rejected with all the rules that it breaks', () => {
     const fault =
       'name is required; email must be a valid email address; role must be one of user, admin; password_hash is required';
 

@@ -29,7 +29,7 @@ const summary = (imported: number, present: number, rejected: number) =>
   `Imported: ${imported}. Imported before: ${present}. Lines rejected: ${rejected}.\n`;
 
 describe('import-users', () => {
-  it('imports users in the order of their lines, who can log in, and records admins and auditors', async () => {
+  it('imports users in the order of their lines, who can then log in, and records admins and auditors', async () => {
     const versions = ['$2a$', '$2b$', '$2y$'].map((version) => ({
       email: uniqueEmail(),
       password_hash: bcryptHash.replace('$2b$', version),
@@ -100,7 +100,7 @@ describe('import-users', () => {
     );
   });
 
-  it('skips users who have logged in or changed the password since, and keeps their data', async () => {
+  it('skips users who logged in or changed the password after an earlier import, and keeps their data', async () => {
     const [raised, changed, without] = [uniqueEmail(), uniqueEmail(), uniqueEmail()];
     const lines = [
       line({ email: raised }),
@@ -123,7 +123,7 @@ describe('import-users', () => {
     expect(await service.users()).toEqual(before);
   });
 
-  it('rejects a line whose user has another hash, and does not change that user', async () => {
+  it('rejects a line whose user already has another hash, and does not change that user', async () => {
     const account = await register(api);
     const email = uniqueEmail();
     await importText(line({ email }));
@@ -142,7 +142,7 @@ describe('import-users', () => {
     }
   });
 
-  it('imports the first of some lines with the same address', async () => {
+  it('imports only the first of several lines with the same address', async () => {
     const email = `zoë.${uniqueEmail()}`;
     const spellings = [email, uniqueEmail(), email.toUpperCase(), email.normalize('NFD')];
     const lines = spellings.map((spelling) => line({ email: spelling, name: 'First' }));

@@ -56,7 +56,7 @@ const names = Object.keys(commands).filter((name) => !others.includes(name));
 const lastEntry = async () => (await entries()).at(-1);
 
 describe.skipIf(!existsSync('/dev/full'))('A command whose output goes to a full disk', () => {
-  it.each(names)('does its work and leaves its entry: %s', async (name) => {
+  it.each(names)('does its work and leaves its audit entry: %s', async (name) => {
     const [args, action, input] = runs[name]?.() ?? [[], 'not tried'];
 
     const { status } = await operate([name, ...args], input, {

@@ -84,7 +84,7 @@ describe('The recipe for users of Supabase', () => {
   // Stands in for a database, which prints times in the zone that it is asked for.
   const psql = '#!/bin/sh\n[ "$1" = postgres://supabase ] && cat "rows-$PGTZ"\n';
 
-  it('keeps unverified addresses, suspends banned users, and finds a name', async () => {
+  it('keeps unverified addresses, suspends banned users, and finds the name of a user', async () => {
     const rows = (zone: string): readonly (readonly [object, unknown])[] => [
       [{}, ['Ada', true, false]],
       [{ email_confirmed_at: null }, ['Ada', false, false]],
@@ -120,7 +120,7 @@ describe('The recipe for users of Supabase', () => {
     expect(said).toBe('Imported: 9. Imported before: 0. Lines rejected: 0.\n');
   });
 
-  it('takes an attribute from what only servers write', async () => {
+  it('takes an attribute from data that only servers write', async () => {
     const emails = metadata.map(uniqueEmail);
     const rows = metadata.map((each, i): readonly [string, object] => [
       emails[i] ?? '',
@@ -155,7 +155,7 @@ describe('The recipe for users of Auth0', () => {
     email_verified: true,
   });
 
-  it('keeps unverified addresses, suspends blocked users, and finds a name', async () => {
+  it('keeps unverified addresses, suspends blocked users, and finds the name of a user', async () => {
     const flexible = uniqueEmail();
     const identifiers = [{ type: 'email', value: flexible, verified: false }];
     const [verified, unverified] = [{ email_verified: true }, { email_verified: false }];
@@ -192,7 +192,7 @@ describe('The recipe for users of Auth0', () => {
     expect(said).toContain('Line 9: name is required.');
   });
 
-  it('takes an attribute from what only servers write', async () => {
+  it('takes an attribute from data that only servers write', async () => {
     const emails = metadata.map(uniqueEmail);
     const ids = metadata.map((_, i) => `5f7c8ec7c33c6c004bbafe9${i}`);
     const profiles = metadata.map((app_metadata, i) => ({

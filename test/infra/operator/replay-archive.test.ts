@@ -54,7 +54,7 @@ const restore = async (backup: readonly (readonly Item[])[]): Promise<void> => {
 
 const entries = () => scanAudit(inject('engine'), AUDIT_TABLE);
 
-it('A restored service keeps its chain: nothing sealed is missing, no id comes again, tampering is found', async () => {
+it('A restored service keeps its chain: no sealed entry is missing, no id is reused, tampering is found', async () => {
   const [ada, erin] = [await register(first.api), await register(first.api)];
   expect(await becomesSealed(first, archive)).toBe(true);
   await first.stop();
@@ -129,7 +129,7 @@ describe('replay-archive', () => {
   };
   const restored = ['--restored', '2026-01-01T00:00:00Z'];
 
-  it('takes tables that no stack has, and the bucket and the key of their archive', async () => {
+  it('accepts tables that no stack has, with the bucket and the key of their archive', async () => {
     const replay = await withFileOf(Date.now() - 901_000);
 
     const { status, stdout } = await replay(...restored);
@@ -138,7 +138,7 @@ describe('replay-archive', () => {
     expect(status).toBe(0);
   });
 
-  it('refuses while a sealer may be running, and says until when', async () => {
+  it('refuses to run while a sealer may be running, and says until when', async () => {
     const replay = await withFileOf(Date.now());
 
     const { status, stderr } = await replay(...restored);
@@ -149,7 +149,7 @@ describe('replay-archive', () => {
     expect(status).toBe(1);
   });
 
-  it('needs the second of the restore, and all names or none', async () => {
+  it('requires the second of the restore, and either all names or no name', async () => {
     const replay = await withFileOf(0);
 
     const without = await replay();

@@ -54,7 +54,7 @@ const summary = (written: number, ignored: number, malformed: number) =>
   `Entries in the table: ${written}. Other lines: ${ignored}. Malformed: ${malformed}.\n`;
 
 describe('replay-audit', () => {
-  it('writes the entries of lines as the service printed and as AWS exports them', async () => {
+  it('writes the entries of lines in the form of the service and in the form of AWS exports', async () => {
     const agent = uniqueAgent();
     const time = '2026-11-21T04:00:00.000Z';
     const forms: readonly ((line: object) => string)[] = [
@@ -78,7 +78,7 @@ describe('replay-audit', () => {
     }
   });
 
-  it('twice leaves one entry of each line, and entries of itself: a list before, a count after', async () => {
+  it('leaves one entry of each line if it is run twice, and records a list before and a count after', async () => {
     const agent = uniqueAgent();
     const lines = [newEntry(agent), newEntry(agent)].map((entry) => JSON.stringify(logged(entry)));
 
@@ -98,7 +98,7 @@ describe('replay-audit', () => {
     ]);
   });
 
-  it('keeps the time to live of an entry, and refuses one whose time is over', async () => {
+  it('keeps the time to live of an entry, and refuses an expired entry', async () => {
     const agent = uniqueAgent();
     const soon = Math.floor(Date.now() / 1000) + 3600;
     const later = soon + 30 * 86_400;
@@ -111,7 +111,7 @@ describe('replay-audit', () => {
     expect(await entriesBy(service, agent)).toMatchObject([{ expires_at: later }]);
   });
 
-  it('twice leaves one entry even where another entry has its id', async () => {
+  it('leaves one entry if it is run twice, even if another entry has the same id', async () => {
     const [agent, other] = [uniqueAgent(), uniqueAgent()];
     const entry = newEntry(agent);
     await replay(service, [JSON.stringify(logged({ ...entry, user_agent: other }))]);
@@ -128,7 +128,7 @@ describe('replay-audit', () => {
     expect((await service.entries()).slice(-2)[0]?.details).toContain(`[${written?.id}]`);
   });
 
-  it('lists 200 entries at a time, before it writes them', async () => {
+  it('records lists of 200 entries at a time, before it writes these entries', async () => {
     const agent = uniqueAgent();
     const { id, ...entry } = newEntry(agent);
     const lines = Array.from({ length: 201 }, (_, index) =>
@@ -186,7 +186,7 @@ describe('replay-audit', () => {
     expect(await entriesBy(service, agent)).toHaveLength(1);
   });
 
-  it('writes no entry that another line quotes', async () => {
+  it('writes no entry that is only quoted in another line', async () => {
     const agent = uniqueAgent();
     const quoted = JSON.stringify(logged(newEntry(agent)));
     const lines = [
@@ -201,7 +201,7 @@ describe('replay-audit', () => {
     expect(await entriesBy(service, agent)).toEqual([]);
   });
 
-  it('brings back what a service and a command logged while the audit table was away', async () => {
+  it('restores what a service and a command logged while the audit table was missing', async () => {
     const suffering = await operatedServiceForThisTest();
     const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = suffering.environment;
     const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };

@@ -14,7 +14,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-it('What replay-audit writes is put on the bus, and is not told as tampering', async () => {
+it('Entries of replay-audit are put on the bus, and are not reported as tampering', async () => {
   const bus = await startEventBus();
   onTestFinished(bus.stop);
   const variables = { ...lambdaEnvironment, ...environment, ...bus.environment };

@@ -42,7 +42,7 @@ const statusOf = async ({ api }: OperatedService, token: string): Promise<number
   (await api('GET', '/api/profile', { token })).status;
 
 describe('rotate-secret on a running service', () => {
-  it('logs nobody out: tokens from before, during and after it are accepted', async () => {
+  it('logs nobody out: tokens from before, during and after the rotation are accepted', async () => {
     const preload = `data:text/javascript,${encodeURIComponent(adjustableClock)}`;
     const service = await operatedServiceForThisTest({ NODE_OPTIONS: `--import=${preload}` });
     const account = await register(service.api);
@@ -73,7 +73,7 @@ describe('rotate-secret on a running service', () => {
 });
 
 describe('rotate-secret', () => {
-  it('keeps two versions, refuses a third within a day unless forced, and prints none', async () => {
+  it('keeps two versions, refuses a third version within a day unless forced, and prints no version', async () => {
     const service = await operatedServiceForThisTest();
     const file = join(service.folder, 'jwt-secret.json');
     const rotate = async (...options: readonly string[]) => {
@@ -115,7 +115,7 @@ describe('rotate-secret', () => {
     expect(JSON.stringify(entries)).not.toMatch(new RegExp([first, second, third].join('|')));
   });
 
-  it('refuses where the secret comes from JWT_SECRET', async () => {
+  it('refuses to run if the secret comes from JWT_SECRET', async () => {
     const service = await operatedServiceForThisTest({ JWT_SECRET: 's'.repeat(40) });
 
     const { status, stderr } = await service.operate(['rotate-secret']);

@@ -41,7 +41,7 @@ const withoutNames = (said: string) =>
 const kidsIn = (said: string) => /^0.* key ([\w-]{43})/.exec(said)?.slice(1) ?? [];
 
 describe.each(['local', 'stack'] as const)('rotate-signing-key, %s,', (place) => {
-  it('takes three steps, twice, each refused until it is due, and leaves entries', async () => {
+  it('takes three steps in each of two rotations, refuses each step until it is due, and leaves entries', async () => {
     const { rotate, age, stages, entries, operator } = await places[place]();
     const kids: string[] = [];
 
@@ -79,7 +79,7 @@ describe.each(['local', 'stack'] as const)('rotate-signing-key, %s,', (place) =>
   });
 });
 
-it('rotate-signing-key --sign makes one change, so that whoever reads keys meanwhile lacks none', async () => {
+it('rotate-signing-key --sign makes one change, so that at no time a public key is missing', async () => {
   const { rotate, age, kms } = await stackKeys(tables);
   const writes = () => kms.requests.splice(0).filter((request) => /^(?!List).*Alias/.test(request));
   for (const _ of ['the first rotation', 'the second']) {
@@ -100,7 +100,7 @@ it.each([
   ['CreateAlias alias/accounts/token-signing-current', '--sign'],
   ['DeleteAlias', '--retire'],
   ['DeleteAlias alias/accounts/token-signing-previous', '--retire'],
-])('rotate-signing-key does what is left of a step in which %s failed', async (failing, failed) => {
+])('rotate-signing-key completes a step in which %s failed', async (failing, failed) => {
   const { rotate, age, kms } = await stackKeys(tables);
   const said: string[] = [];
 
@@ -117,7 +117,7 @@ it.each([
   expect(said.map(([status]) => status).sort()).toEqual(['0', '0', '0', '1']);
 });
 
-it('rotate-signing-key publishes one key, where two operators make one at the same time', async () => {
+it('rotate-signing-key publishes one key if two operators make keys at the same time', async () => {
   const { rotate, kms, stages } = await stackKeys(tables);
   const other = kms.makeKey();
   kms.fault = (request) => {
@@ -131,7 +131,7 @@ it('rotate-signing-key publishes one key, where two operators make one at the sa
   expect(stages()).toContain('next');
 });
 
-it('rotate-signing-key is refused where a secret signs, and with two steps at once', async () => {
+it('rotate-signing-key refuses to run if a secret signs, and refuses two steps at once', async () => {
   const run = async (...options: readonly string[]) => {
     const { status, stderr } = await tables.operate(['rotate-signing-key', ...options]);
     return `${status} ${stderr}`;

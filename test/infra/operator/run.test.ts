@@ -10,7 +10,7 @@ import { operate, operateApart } from '../../support/operator.ts';
 const names = Object.keys(commands);
 
 describe('Help', () => {
-  it('names every command and what each is for', async () => {
+  it('names every command and its purpose', async () => {
     const { status, stdout } = await operate(['--help']);
 
     expect(status).toBe(0);
@@ -32,7 +32,7 @@ describe('Help', () => {
   );
 
   it.each(Object.values(commands).flatMap(({ examples = [] }) => examples))(
-    'has only examples that are not wrong usage: %s',
+    'has only examples with correct usage: %s',
     async (example) => {
       const words = (/^[^|<]*/.exec(example)?.[0] ?? '').match(/"[^"]*"|\S+/g) ?? [];
       const elsewhere = words.map((word) => (word === '--local' ? '--local=/dev/null' : word));
@@ -43,7 +43,7 @@ describe('Help', () => {
 });
 
 describe('A command that was typed wrongly', () => {
-  it('does nothing and ends with status 2', async () => {
+  it('does nothing and ends with 2', async () => {
     const { status, stdout, stderr } = await operateApart(['creat-admin', 'a@b', '--local']);
 
     expect([status, stdout]).toEqual([2, '']);
@@ -114,7 +114,7 @@ describe('A command for a copy of an archive', () => {
     ['verify-audit', both, 'Nothing was verified'],
     ['verify-audit', [`--local=${copy}`], 'There is no data in'],
   ];
-  it.each(rows)('cannot do its work: %s %j', async (name, args, message, expected = 2) => {
+  it.each(rows)('fails with a message: %s %j', async (name, args, message, expected = 2) => {
     const operands = name === 'export-audit' ? [output] : [];
 
     const { status, stdout, stderr } = await operate([name, ...operands, ...args], {

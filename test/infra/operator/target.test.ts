@@ -135,7 +135,7 @@ describe('A command for a deployed stack', () => {
 describe('A command for the service on this machine', () => {
   const own = ownEngineForThisFile();
 
-  it('refuses a folder without data and makes none', async () => {
+  it('refuses a folder without data, and creates none', async () => {
     const folder = join(parent, 'nowhere');
 
     const { status, stderr } = await operate(['export-users', '-', `--local=${folder}`]);
@@ -292,7 +292,7 @@ describe('A command for the service on this machine', () => {
   it.each([
     [['--stack', 'accounts'], '/accounts/accounts'],
     [['--service', '/accounts/Shop/Accounts'], '/accounts/Shop/Accounts'],
-  ])('finds it by %j in the parameter %s', async (service, parameter) => {
+  ])('finds a deployed service by %j in the parameter %s', async (service, parameter) => {
     const { names, environment } = await startParameters(200, parameterBody('{}'));
 
     await onStack(environment, service);

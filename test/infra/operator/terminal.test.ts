@@ -26,13 +26,13 @@ describe('The prompt for a password', () => {
     expect(shown()).toBe('Password (not shown): \nRepeat the password: \n');
   });
 
-  it('obeys Backspace', async () => {
+  it('handles Backspace', async () => {
     const { keyboard } = terminal('corrr\u007fect\r', 'correct\r');
 
     expect(await readNewPassword(keyboard)).toBe('correct');
   });
 
-  it('reads both passwords from one paste', async () => {
+  it('accepts both passwords in one paste', async () => {
     const { keyboard } = terminal('correct\rcorrect\r');
 
     expect(await readNewPassword(keyboard)).toBe('correct');
@@ -108,7 +108,7 @@ describe('Progress', () => {
     ]);
   });
 
-  it('is cleared for a printed line, and needs no known total', () => {
+  it('is cleared before a line is printed, and works with an unknown total', () => {
     const terminal = screen(true);
     const progress = startProgress(terminal);
 
@@ -118,7 +118,7 @@ describe('Progress', () => {
     expect(terminal.written.join('')).toBe(`${clear}7 users${clear}Line 3: is bad.\n`);
   });
 
-  it('is not drawn where standard error is no terminal, but lines are printed', () => {
+  it('is not drawn if standard error is not a terminal, but lines are printed', () => {
     const pipe = screen(false);
     const progress = startProgress(pipe);
 

@@ -150,7 +150,7 @@ const forge = async (
 };
 
 describe('verify-audit', () => {
-  it('ends with 0 when nobody touched the trail, and leaves an entry', async () => {
+  it('ends with 0 if nobody changed the trail, and leaves an entry', async () => {
     pretendRunning();
 
     const { status, stdout } = await verifyLocal();
@@ -167,7 +167,7 @@ describe('verify-audit', () => {
     );
   });
 
-  it('names by id what was changed, with the values before and after, deleted or inserted', async () => {
+  it('names by id the changed entries with both values, the deleted entries and the inserted entries', async () => {
     const [changed, deleted, hidden] = await Promise.all(users.slice(0, 3).map(entryOf));
     const of = (id: number | undefined) => ({ TableName, Key: { id } });
     const edit = (id: number | undefined, name: string, value: unknown) =>
@@ -197,7 +197,7 @@ describe('verify-audit', () => {
     expect(status).toBe(1);
   });
 
-  it('prints 20 findings of a kind and how many there are more, and writes all of them', async () => {
+  it('prints 20 findings of a kind and the number of others, and writes all findings to a file', async () => {
     const forged: number[] = [];
     for (let made = 0; made < 23; made += 1) forged.push(await forge(new Date(made)));
     const file = join(folderForThisTest(), 'known.ndjson');
@@ -212,7 +212,7 @@ describe('verify-audit', () => {
     expect(status).toBe(1);
   });
 
-  it('says that the newest file is gone that it has seen, also when it found something', async () => {
+  it('says that the newest file it has seen is missing, also after a run with findings', async () => {
     pretendRunning();
     const changed = await entryOf(users[3] ?? 0);
     const Item = { ...changed, ip_address: '192.0.2.66' };
@@ -227,7 +227,7 @@ describe('verify-audit', () => {
     expect(status).toBe(1);
   });
 
-  it('says first that the key is another one than before, until that is confirmed by --public-key', async () => {
+  it('says first that the key has changed, until --public-key confirms the new key', async () => {
     pretendRunning();
     expect((await verifyLocal()).status).toBe(0);
     const newKey = await sealAnew();
@@ -241,7 +241,7 @@ describe('verify-audit', () => {
     expect([unexpected, pinned, later].map(({ status }) => status)).toEqual([1, 0, 0]);
   });
 
-  it('says first that the key is not the one of --public-key', async () => {
+  it('says first that the key differs from the key of --public-key', async () => {
     const file = join(folderForThisTest(), 'public.pem');
     const { publicKey } = localSigner(makeKey());
     writeFileSync(file, publicKey.export({ type: 'spki', format: 'pem' }));
@@ -258,7 +258,7 @@ describe('verify-audit', () => {
     expect([other.status, ofCopy.status]).toEqual([1, 1]);
   });
 
-  it('says of a service that does not run how many entries wait, and ends with 2', async () => {
+  it('says how many entries wait at a stopped service, and ends with 2', async () => {
     // Its own entry is one.
     await verifyLocal();
 
@@ -271,7 +271,7 @@ describe('verify-audit', () => {
     expect(status).toBe(2);
   });
 
-  it('says of a service that runs that its newest file is too old, and ends with 2', async () => {
+  it('says that the newest file of a running service is too old, and ends with 2', async () => {
     const pem = readFileSync(join(service.folder, 'audit-seal-key.pem'), 'utf8');
     const key = readFileSync(join(archive.folder, 'public-key.pem'));
     putAside(archive.folder);
@@ -288,7 +288,7 @@ describe('verify-audit', () => {
     expect(status).toBe(2);
   });
 
-  it('writes what it finds as known, and does not count what is known until it changes', async () => {
+  it('writes its findings to a file of known findings, and does not count these until they change', async () => {
     pretendRunning();
     const changed = await entryOf(users[0] ?? 0);
     const of = { TableName, Item: { ...changed, ip_address: '192.0.2.66' } };
@@ -319,9 +319,9 @@ describe('verify-audit', () => {
   it.each([
     ['is not there', undefined, 'it is not there'],
     ['is no key', 'x', 'it is no public key'],
-    ['is the private one', readFileSync(join(service.folder, 'audit-seal-key.pem'), 'utf8'), 'it is no public key'],
-    ['is another one', localSigner(makeKey()).publicKey.export({ type: 'spki', format: 'pem' }), 'it is [0-9a-f]{64}'],
-  ])('names the public key in the archive where that %s', async (_, content, message) => {
+    ['is the private key', readFileSync(join(service.folder, 'audit-seal-key.pem'), 'utf8'), 'it is no public key'],
+    ['is another key', localSigner(makeKey()).publicKey.export({ type: 'spki', format: 'pem' }), 'it is [0-9a-f]{64}'],
+  ])('says that the public key in the archive %s', async (_, content, message) => {
     const copy = makeCopy();
     const shown = join(archive.folder, 'public-key.pem');
     const kept = keyFile();
@@ -342,7 +342,7 @@ describe('verify-audit', () => {
     }
   });
 
-  it('shows little of a long value, and nothing of a table that is not there', async () => {
+  it('shows the start of a long value, and nothing of a table that does not exist', async () => {
     const changed = await entryOf(users[1] ?? 0);
     const Item = { ...changed, user_agent: 'x'.repeat(300_000) };
     await engine.send(new PutCommand({ TableName, Item }));
@@ -355,7 +355,7 @@ describe('verify-audit', () => {
     expect(copy.stdout).not.toMatch(/Waiting|Expired|Unproven/);
   });
 
-  it('verifies the files of a time alone', async () => {
+  it('verifies only the files of a given time', async () => {
     pretendRunning();
     const time = archive.files()[1]?.header.from ?? '';
     const since = archive.files().filter(({ header }) => header.until > time);
@@ -368,7 +368,7 @@ describe('verify-audit', () => {
     expect([status, copy.status]).toEqual([0, 0]);
   });
 
-  it('lists what was sealed later than others of its time', async () => {
+  it('lists entries that were sealed later than other entries of their time', async () => {
     const copy = makeCopy();
     const pem = readFileSync(join(service.folder, 'audit-seal-key.pem'), 'utf8');
     const late = await forge();
@@ -382,7 +382,7 @@ describe('verify-audit', () => {
     expect(status).toBe(0);
   });
 
-  it('verifies an older copy as far as it goes, and says what it lacks', async () => {
+  it('verifies an older copy up to its end, and says what the copy lacks', async () => {
     const copy = makeCopy();
     const until = archive.files().at(-1)?.header.from ?? '';
     expect((await verifyCopy(copy)).status).toBe(0);
@@ -402,7 +402,7 @@ describe('verify-audit', () => {
     ['no JSON', '{'],
     ['JSON of another form', '{"a":1}'],
   ])(
-    'ends with 2 and the path when its memory is %s, but names what it finds',
+    'ends with 2 and the path when its memory is %s, but still reports its findings',
     async (_, content) => {
       const memory = join(state, 'accounts-service');
       if (content) mkdirSync(memory);
@@ -419,7 +419,7 @@ describe('verify-audit', () => {
     },
   );
 
-  it('verifies a deployed trail by its bucket and its key, and says when that is not sealed any more', async () => {
+  it('verifies a deployed trail by its bucket and its key, and says when it is no longer sealed', async () => {
     const aws = await startAwsArchive();
     onTestFinished(aws.stop);
     const outputs = { AuditArchiveBucketName: 'trail', AuditSealKeyArn: 'key' };

@@ -26,14 +26,14 @@ const judge = (...changes: ((document: Document) => void)[]) => {
 const newUser = ({ components }: Document) => components.schemas.NewUser;
 
 describe('npm run contract:changes', () => {
-  it('finds nothing since the newest release that breaks clients', () => {
+  it('finds no change since the newest release that breaks clients', () => {
     const { status, stdout } = spawnSync('sh', ['test/contract/changes.sh'], { encoding: 'utf8' });
 
     expect(stdout).toMatch(/^0 major, /m);
     expect(status).toBe(0);
   });
 
-  it('fails for what breaks clients, and names each', () => {
+  it('fails for changes that break clients, and names each change', () => {
     const { status, stdout } = judge(
       ({ components: { schemas } }) => delete schemas.Problem.properties.retryAfter,
       (document) => {
@@ -62,14 +62,14 @@ describe('npm run contract:changes', () => {
         examples['EMAIL_REGISTERED.problem'].value.status = 400;
       },
     ],
-  ])('fails for the code of an error that is %s', (_, change) => {
+  ])('fails if the code of an error is %s', (_, change) => {
     const { status, stdout } = judge(change);
 
     expect(status).toBe(1);
     expect(stdout).toContain('The code EMAIL_REGISTERED (409) was removed');
   });
 
-  it('passes what clients can ignore', () => {
+  it('accepts changes that clients can ignore', () => {
     const { status, stdout } = judge(
       (document) => {
         newUser(document).properties.phone = { type: 'string' };

@@ -77,11 +77,11 @@ const run = async (command: string, args: readonly string[]): Promise<[number, s
 describe('The endpoint that .github/CONTRIBUTING.md adds', () => {
   followTheExample();
 
-  it('is of the right types', async () => {
+  it('compiles', async () => {
     expect(await run('tsc', [])).toEqual([0, '']);
   });
 
-  it('passes its own test and those that hold for every endpoint', async () => {
+  it('passes its own test and the tests of every endpoint', async () => {
     const files = ['functions/users/list-audit-logs', 'functions/every-endpoint'];
     const paths = files.map((file) => `test/${file}.test.ts`);
 
@@ -96,7 +96,7 @@ describe('The endpoint that .github/CONTRIBUTING.md adds', () => {
     expect(said).toMatch(/Test Files +2 passed \(2\)/);
   });
 
-  it('has the permissions that its uses take', async () => {
+  it('has the permissions that its uses require', async () => {
     const [status, said] = await run('vitest', [
       'run',
       '--config',

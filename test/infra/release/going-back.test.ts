@@ -29,7 +29,7 @@ const commitOf = (version: string): string => {
 const commit = commitOf(before);
 const show = (path: string) => git('show', `${commit}:${path}`);
 
-it('The changelog says of the newest version whether one can go back from it', () => {
+it('The changelog says whether one can go back from the newest version', () => {
   const [, newest] = readFileSync('.github/CHANGELOG.md', 'utf8').split(/^## /m);
 
   expect(newest).toMatch(/\b(go|going) back\b/i);
@@ -43,18 +43,22 @@ describe('Each table', () => {
     return [...resource.matchAll(/IndexName: (\w+)/g)].map(([, name = '']) => name);
   };
 
-  it.each(['UsersTable', 'AuditTable'])('has at most one index more than before: %s', (id) => {
-    const { GlobalSecondaryIndexes } =
-      resourcesOf(synthesise(), 'AWS::DynamoDB::Table').get(id)?.Properties ?? expect.unreachable();
-    const names: readonly string[] = GlobalSecondaryIndexes.map(
-      ({ IndexName }: { IndexName: string }) => IndexName,
-    );
-    const released = indexesBefore(id);
+  it.each(['UsersTable', 'AuditTable'])(
+    'has at most one index more than in the release before: %s',
+    (id) => {
+      const { GlobalSecondaryIndexes } =
+        resourcesOf(synthesise(), 'AWS::DynamoDB::Table').get(id)?.Properties ??
+        expect.unreachable();
+      const names: readonly string[] = GlobalSecondaryIndexes.map(
+        ({ IndexName }: { IndexName: string }) => IndexName,
+      );
+      const released = indexesBefore(id);
 
-    expect(released.length).toBeGreaterThan(1);
-    expect(names.slice(0, released.length)).toEqual(released);
-    expect(names.length - released.length).toBeLessThanOrEqual(1);
-  });
+      expect(released.length).toBeGreaterThan(1);
+      expect(names.slice(0, released.length)).toEqual(released);
+      expect(names.length - released.length).toBeLessThanOrEqual(1);
+    },
+  );
 });
 
 describe(`The release before, ${before}`, () => {
@@ -88,7 +92,7 @@ describe(`The release before, ${before}`, () => {
     return JSON.stringify([name, { ...known, ...Object.fromEntries(parts) }]);
   };
 
-  it('finds all that this version stores under its settings, and works with it', () => {
+  it('finds all data that this version stores under its settings, and works with the data', () => {
     const known = new Set(show('infra/settings.md').match(/(?<=`)[A-Z][A-Z_]+(?=`)/g));
     const env = { FIXTURE: written, KNOWN_SETTINGS: [...known].join() };
     run('.', ['test', '--', 'test/settings/released/stored-kinds.settings.test.ts'], env);

@@ -21,7 +21,7 @@ interface Policies {
 }
 
 describe('the stack', () => {
-  it('has outputs of the console and of the queue of unsent mails where it has these', () => {
+  it('has outputs for the console and for the queue of unsent mails if it has these', () => {
     const mailing = { mailFrom: 'a@example.com', resetUrl: 'https://app.example.com/' };
     const outputs = (context = {}) => Object.keys(synthesise(context).findOutputs('*'));
 
@@ -31,7 +31,7 @@ describe('the stack', () => {
     expect(outputs(mailing)).toContain('UnsentMailsQueueUrl');
   });
 
-  it('tells the function that mails, and the operator, its address, to whose pages links lead', () => {
+  it('tells its address to the function that mails and to the operator, because links lead to its pages', () => {
     const mailing = { mailFrom: 'a@example.com', console: 'off' };
     const addressIn = (context: object) => {
       const template = synthesise({ ...mailing, ...context });
@@ -75,7 +75,7 @@ describe('the stack', () => {
     expect(text.replaceAll(production.certificateArn, '')).not.toMatch(/\b\d{12}\b/);
   });
 
-  it('holds nothing that is as long and as random as a secret', () => {
+  it('contains no text that is as long and as random as a secret', () => {
     const long = texts(synthesise(production).toJSON())
       .filter(([path]) => !/\/(S3Key|AlarmDescription)$/.test(path))
       .filter(([, text]) => /^[\w+/=-]{32,}$/.test(text) && /\d/.test(text) && /[A-Z]/.test(text));
@@ -84,7 +84,7 @@ describe('the stack', () => {
     expect(long.filter(([, text]) => !/^[A-Za-z\d]+[\dA-F]{8}$/.test(text))).toEqual([]);
   });
 
-  it('bears the tags of the settings wherever CloudFormation knows any', () => {
+  it('has the tags of the settings on every resource that CloudFormation can tag', () => {
     const untagged = Object.values<Tagged>(synthesise(everything).toJSON().Resources)
       .filter(({ Properties }) => !JSON.stringify(Properties?.Tags ?? '').includes('identity'))
       .map(({ Type }) => Type);
@@ -104,7 +104,7 @@ describe('the stack', () => {
     ]);
   });
 
-  it('gives all roles the permissions boundary of cdk.json', () => {
+  it('gives all roles the permissions boundary in cdk.json', () => {
     const context = { '@aws-cdk/core:permissionsBoundary': { name: 'BOUNDARY' } };
     const roles = [...resourcesOf(synthesise(context), 'AWS::IAM::Role').values()];
 
@@ -137,7 +137,7 @@ describe('the stack', () => {
     expect([...new Set(days)]).toEqual([30]);
   });
 
-  it('refuses to make a key of second factors in place of one that it was given', () => {
+  it('cannot change between a given key of second factors and a key of its own', () => {
     const given = { ...production, secondFactorKeyArn: 'arn:aws:kms:eu-west-1:123456789012:key/k' };
     const resource = (context: Readonly<Record<string, string>>, id: string) =>
       synthesise(context).toJSON().Resources[id];
@@ -170,7 +170,7 @@ describe('the dashboard', () => {
   });
 });
 
-it('The signing secret is resolved by no dynamic reference at deployment', () => {
+it('No dynamic reference resolves the signing secret at deployment', () => {
   const text = JSON.stringify(synthesise(production).toJSON());
 
   expect(text).toContain('SigningSecret');

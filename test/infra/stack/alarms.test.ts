@@ -16,7 +16,7 @@ const logAlarms = {
 };
 
 it.each(Object.entries(logAlarms))(
-  'Lines of %s are counted once, in the log of all functions, where one writes them: %j',
+  'Lines of %s are counted once, in the log of all functions, if a function writes them: %j',
   (name, settings) => {
     const filters = (context: object) =>
       [...resourcesOf(synthesise({ ...context }), 'AWS::Logs::MetricFilter').values()]
@@ -29,7 +29,7 @@ it.each(Object.entries(logAlarms))(
   },
 );
 
-it('Requests that the gateway refused, without a function, are counted in production', () => {
+it('In production, requests that the gateway refused without a function are counted', () => {
   const filter = (settings: object) =>
     resourcesOf(synthesise({ ...settings }), 'AWS::Logs::MetricFilter').get(
       'AccessLogsRefusedRequests',
@@ -52,7 +52,7 @@ describe('The description of an alarm', () => {
   const periodOf = ({ Period, Metrics = [] }: Watching): number =>
     (Period ?? Metrics.find(({ MetricStat }) => MetricStat)?.MetricStat?.Period ?? 0) / 60;
 
-  it('says in how many minutes it is raised, where that is more than one period', () => {
+  it('says in how many minutes the alarm is raised, if these are more than one period', () => {
     const longer = [...alarms(everything)].filter(
       ([, { Properties }]) => Properties.EvaluationPeriods > 1,
     );
@@ -71,7 +71,7 @@ describe('The description of an alarm', () => {
     'UsersTableWriteThrottles',
     'AuditTableWriteThrottles',
     'RefusedRequests',
-  ])('says how many requests in how many minutes raise it: %s', (name) => {
+  ])('says how many requests in how many minutes raise the alarm: %s', (name) => {
     const { Properties } = alarms(everything).get(`${name}Alarm`) ?? {};
     const { AlarmDescription, Threshold } = Properties ?? {};
 
@@ -79,7 +79,7 @@ describe('The description of an alarm', () => {
     expect(AlarmDescription).toContain(`at least ${Threshold} `);
   });
 
-  it('says how old an entry is that is not on the bus', () => {
+  it('says how old an entry may become before it is on the bus', () => {
     const { Properties } = alarms(everything).get('EventsBehindAlarm') ?? {};
     const { AlarmDescription, Threshold } = Properties ?? {};
 
@@ -111,7 +111,7 @@ describe('Every alarm', () => {
     }
   });
 
-  it('is silent without traffic, but for that of a sealer which never runs', () => {
+  it('is silent without traffic, except for the alarm of a sealer that never runs', () => {
     const raised = [...alarms(everything)]
       .filter(([, { Properties }]) => Properties.TreatMissingData !== 'notBreaching')
       .map(([id]) => id);
@@ -119,7 +119,7 @@ describe('Every alarm', () => {
     expect(raised).toEqual(['AuditSealBehindAlarm']);
   });
 
-  it('goes to a topic of the settings too, when it is raised and when it is over', () => {
+  it('also goes to the topic of the settings, when it is raised and when it is over', () => {
     const alarmTopicArn = 'arn:aws:sns:eu-west-1:123456789012:on-call';
     for (const { Properties } of alarms({ ...production, alarmTopicArn }).values()) {
       expect(Properties.AlarmActions.map(target)).toEqual(['AlarmTopic', alarmTopicArn]);

@@ -18,7 +18,7 @@ describe('The events of the audit trail', () => {
     );
   });
 
-  it('come from the given stream of a table that is brought along', () => {
+  it('come from the given stream of an existing table', () => {
     const auditStreamArn =
       'arn:aws:dynamodb:eu-west-1:123456789012:table/audit-kept/stream/2026-11-23T20:00:00.000';
     const names = { usersTableName: 'users-kept', auditTableName: 'audit-kept', auditStreamArn };
@@ -31,9 +31,14 @@ describe('The events of the audit trail', () => {
   });
 });
 
-it.each(['off', 'paused', 'on'])('The alarm of tampering stays with the seal %s', (auditSeal) => {
-  expect(
-    find('AWS::CloudWatch::Alarm', 'AuditTrailBrokenAlarm', { ...on, auditSeal }),
-  ).toBeDefined();
-  expect(idsOf('AWS::Logs::MetricFilter', { ...on, auditSeal })).toContain('LogsBrokenAuditTrails');
-});
+it.each(['off', 'paused', 'on'])(
+  'The alarm of tampering exists whether the seal is off, paused or on: %s',
+  (auditSeal) => {
+    expect(
+      find('AWS::CloudWatch::Alarm', 'AuditTrailBrokenAlarm', { ...on, auditSeal }),
+    ).toBeDefined();
+    expect(idsOf('AWS::Logs::MetricFilter', { ...on, auditSeal })).toContain(
+      'LogsBrokenAuditTrails',
+    );
+  },
+);

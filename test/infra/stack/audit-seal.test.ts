@@ -8,7 +8,7 @@ const find = (type: string, id: string, settings: Settings = on) =>
 const bucket = (settings: Settings = on) => find('AWS::S3::Bucket', 'AuditArchive', settings);
 
 describe('The seal of the audit trail', () => {
-  it('is made where the settings say so, in production without being told', () => {
+  it('is created if the settings say so, and in production by default', () => {
     const bucketsOf = (settings = {}) => [
       ...resourcesOf(synthesise(settings), 'AWS::S3::Bucket').keys(),
     ];
@@ -42,7 +42,7 @@ describe('The seal of the audit trail', () => {
 });
 
 describe('The archive', () => {
-  it('is not locked in production where that is given up, and outlives the stack', () => {
+  it('is not locked in production if the settings say so, and outlives the stack', () => {
     const open = bucket({ ...production, auditLockDays: 0 });
 
     expect(open?.Properties.VersioningConfiguration).toEqual({ Status: 'Enabled' });
@@ -68,7 +68,7 @@ describe('The archive', () => {
     });
   });
 
-  it('keeps objects for ever, or as long as the settings say, and deleted ones a month more', () => {
+  it('keeps objects for ever or as long as the settings say, and deleted objects a month longer', () => {
     const days = { auditRetentionDays: 30, auditArchiveDays: 400 };
 
     expect(bucket(production)?.Properties).not.toHaveProperty('LifecycleConfiguration');
@@ -91,7 +91,7 @@ describe('The archive', () => {
     });
   });
 
-  it('is emptied in development, so that the stack can go', () => {
+  it('is emptied in development, so that the stack can be deleted', () => {
     expect(bucket()?.Properties).not.toHaveProperty('ObjectLockEnabled');
     expect(bucket()?.DeletionPolicy).toBe('Delete');
     expect(resourcesOf(synthesise(on), 'Custom::S3AutoDeleteObjects').size).toBe(1);
@@ -115,7 +115,7 @@ describe('The archive of an earlier stack', () => {
     expect(policy(on)?.DeletionPolicy).not.toBe('Retain');
   });
 
-  it('is used with its key, and no stack has both it and one of its own', () => {
+  it('is used with its key, and a stack that uses it has no archive of its own', () => {
     const template = synthesise(settings);
     const { Resources } = template.toJSON();
 
@@ -140,7 +140,7 @@ describe('The archive of an earlier stack', () => {
     });
   });
 
-  it('has its rules and its lock read by the sealer alone', () => {
+  it('has rules and a lock that only the sealer reads', () => {
     const readers = (each: Settings) =>
       [...resourcesOf(synthesise(each), 'AWS::IAM::Policy')]
         .filter(([, policy]) => JSON.stringify(policy).includes('s3:GetLifecycleConfiguration'))
@@ -151,7 +151,7 @@ describe('The archive of an earlier stack', () => {
   });
 });
 
-it('Whoever seals, writes entries or shows the seal is told for how many days these are kept', () => {
+it('Functions that seal, write entries or show the seal know for how many days entries are kept', () => {
   const days = { ...on, auditRetentionDays: 30, auditArchiveDays: 400 };
   const variablesOf = (id: string) =>
     find('AWS::Lambda::Function', id, days)?.Properties.Environment.Variables;
@@ -165,7 +165,7 @@ it('Whoever seals, writes entries or shows the seal is told for how many days th
   });
 });
 
-it('The function that shows the seal, and its route, are there where the trail is sealed', () => {
+it('The function that shows the seal, and its route, exist if the trail is sealed', () => {
   const shown = (auditSeal: string) =>
     JSON.stringify(synthesise({ auditSeal }).toJSON()).includes('/api/admin/audit-seal');
 

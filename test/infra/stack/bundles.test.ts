@@ -61,7 +61,7 @@ describe('a bundle, in a process like those of Lambda', () => {
   afterAll(() => deployment.stop());
 
   it.each(functionsOf())(
-    'responds to its first request without what it never uses of Node: $name',
+    'responds to its first request without loading parts of Node that it never uses: $name',
     async ({ name }) => {
       const { example, event } = firstCall(name, deployment.token);
 
@@ -72,7 +72,7 @@ describe('a bundle, in a process like those of Lambda', () => {
     },
   );
 
-  it("signs with the role's session, which Lambda gives in the environment", async () => {
+  it('signs with the session of the role that Lambda gives in the environment', async () => {
     const before = deployment.secretRequests.length;
 
     await start('profile-get', firstCall('profile-get', deployment.token).event);
@@ -82,7 +82,7 @@ describe('a bundle, in a process like those of Lambda', () => {
     expect(request?.['x-amz-security-token']).toBe(credentials.sessionToken);
   });
 
-  it('resets a password by a mailed link, which it hands over signed as Lambda wants it', async () => {
+  it('resets a password by a mailed link, and signs its call of the mail function as Lambda requires', async () => {
     const mailbox = await startMailbox();
     onTestFinished(mailbox.stop);
     const mailing = { ...mailbox.environment, ...mailbox.handOver, ...mailSettings };
@@ -114,7 +114,7 @@ describe('a bundle, in a process like those of Lambda', () => {
   });
 
   it.each(['ES256', 'EdDSA', 'RS256'] as const)(
-    'adds a passkey with a key of %s that attests itself, and logs in by it',
+    'adds a passkey with a key of %s that signs its own attestation, and logs in by it',
     async (algorithm) => {
       const passkey = newPasskey({ algorithm });
       const calls: ColdStart[] = [];
@@ -142,7 +142,7 @@ describe('a bundle, in a process like those of Lambda', () => {
     },
   );
 
-  it('seals the audit table of the stack into its bucket, by its key, and shows that', async () => {
+  it('seals the audit table of the stack into its bucket, by its key, and shows the seal', async () => {
     const aws = await startAwsArchive();
     onTestFinished(aws.stop);
     const archive = {
@@ -181,7 +181,7 @@ describe('a bundle, in a process like those of Lambda', () => {
     expect(unused(published)).toEqual([]);
   });
 
-  it('asks for the header of CloudFront in a stack behind it', async () => {
+  it('requires the header of CloudFront in a stack behind CloudFront', async () => {
     const secrets = await startLoopback((_request, _body, response) =>
       response.end(JSON.stringify({ SecretString: 'value' })),
     );
@@ -241,7 +241,7 @@ describe('the content of a bundle', () => {
     .filter((summary) => /^[ -~]+$/.test(summary));
 
   it.each(functions)(
-    'has what only the document says in that of the document: $name',
+    'contains descriptions of the document only in the bundle of the document: $name',
     ({ name }) => {
       const code = readFileSync(find(bundles, name).file, 'utf8');
 
@@ -250,7 +250,7 @@ describe('the content of a bundle', () => {
     },
   );
 
-  it('has nothing of what the stack says of its function', () => {
+  it('contains no code that is only for the stack', () => {
     const isOfStack = (path: string) => /^infra\/(?!stack\/bundling\/)|\/uses\.ts$/.test(path);
 
     const carriers = bundles.filter(({ modules }) => modules.some(isOfStack));
@@ -287,7 +287,7 @@ describe('the content of a bundle', () => {
     ['@aws-sdk/nested-clients/', []],
     ['@aws-sdk/middleware-endpoint-discovery/', []],
     ['@smithy/core/dist-es/submodules/event-streams/', []],
-  ])('never contains %s where nothing uses it in Lambda', (module, users) => {
+  ])('never contains %s, because nothing uses it in Lambda', (module, users) => {
     expect(carriersOf(module)).toEqual(users);
   });
 });

@@ -70,7 +70,7 @@ describe.each<[string, string, () => Promise<unknown>, number]>([
   ['secretsmanager:GetSecretValue', 'SigningSecret', () => readSecret(), 2],
   ['secretsmanager:GetSecretValue', 'EdgeSecret', readEdgeSecret, 1],
 ])('%s of %s', (action, resource, send, count) => {
-  it('is allowed as the code asks for it', async () => {
+  it('is allowed in the way the code calls it', async () => {
     sent.length = 0;
     await send();
 
@@ -82,13 +82,13 @@ describe.each<[string, string, () => Promise<unknown>, number]>([
     ['without a context, or a stage', {}],
     ['with a context that does not name the user', { 'kms:EncryptionContextKeys': ['account'] }],
     ['with more than the user', { 'kms:EncryptionContextKeys': ['user', 'account'] }],
-    ['of a version that is neither', { 'secretsmanager:VersionStage': ['AWSPENDING'] }],
+    ['of a pending version', { 'secretsmanager:VersionStage': ['AWSPENDING'] }],
   ])('is refused %s', (_, request) => {
     expect(isAllowed(action, resource, request)).toBe(false);
   });
 });
 
-it('The value of the header of CloudFront is read in its current version alone', () => {
+it('Only the current version of the header value of CloudFront can be read', () => {
   const previous = { 'secretsmanager:VersionStage': ['AWSPREVIOUS'] };
 
   expect(isAllowed('secretsmanager:GetSecretValue', 'EdgeSecret', previous)).toBe(false);

@@ -29,7 +29,7 @@ const saidOf = (stack: Stack) => {
 };
 
 describe('A service of stage production', () => {
-  it('says what its settings leave open, and what cannot be undone', () => {
+  it('says what its settings leave open, and which choices cannot be undone', () => {
     expect(said({ stage: 'production' })).toEqual([
       'alarmEmail is not set: nobody will be notified of alarms',
       'corsOrigins is *: every page may call the API',
@@ -47,7 +47,7 @@ describe('A service of stage production', () => {
     ]);
   });
 
-  it('says the same in a stack of others', () => {
+  it('says the same in an existing stack', () => {
     const app = new App({ context: withoutBundling, builtinCloudFormationValidation: false });
     const stack = new Stack(app, 'Shop');
     new Accounts(stack, 'Accounts', { stage: 'production', ...chosen, console: 'off' });
@@ -72,6 +72,6 @@ it.each([
   ['alarms that go to a topic', { ...all, alarmEmail: undefined, alarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:alarms' }],
   ['what the service does without', { ...all, mailFrom: '', resetUrl: '', verifyUrl: '', emailVerification: 'off' }],
   ['stage development', { passwordMinLength: 1, auditSeal: 'on', auditRetentionDays: 30 }],
-])('Nothing is said of %s', (_, settings) => {
+])('No consequence is listed for %s', (_, settings) => {
   expect(said(settings)).toEqual([]);
 });

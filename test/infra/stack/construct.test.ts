@@ -34,8 +34,8 @@ const namesIn = (resources: object): readonly string[] =>
 const { tags: _, ...settings } = everything;
 const all = { ...settings, domainName: undefined, certificateArn: undefined, edge: undefined };
 
-describe('Services in a stack of others', () => {
-  it('are several beside other resources, with names of their own', () => {
+describe('Services in an existing stack', () => {
+  it('are several beside other resources, and their names differ', () => {
     const stack = stackOfOthers();
     const shops = [new Accounts(stack, 'Accounts', all as AccountsProps)];
     shops.push(new Accounts(new Construct(stack, 'Staff'), 'Accounts', all as AccountsProps));
@@ -50,7 +50,7 @@ describe('Services in a stack of others', () => {
     expect(names).toContain('AWS::SSM::Parameter "/accounts/Shop/Staff/Accounts"');
   });
 
-  it('are found by another parameter where one is given', () => {
+  it('are found by another parameter if a name is given', () => {
     const stack = stackOfOthers();
     new Accounts(stack, 'Accounts', { parameterName: '/shop/accounts' });
 
@@ -59,7 +59,7 @@ describe('Services in a stack of others', () => {
     );
   });
 
-  it('require another parameter where their path has characters that no parameter has', () => {
+  it('require another parameter if their path has characters that no parameter may have', () => {
     const place = new Construct(stackOfOthers(), 'Our staff');
 
     expect(() => new Accounts(place, 'Accounts')).toThrow(
@@ -87,7 +87,7 @@ describe('Services in a stack of others', () => {
     );
   });
 
-  it('show what other resources need', () => {
+  it('have properties that other resources need', () => {
     const accounts = new Accounts(stackOfOthers(), 'Accounts', {
       events: 'on',
       alarmEmail: 'a@example.com',
@@ -106,11 +106,11 @@ describe('Services in a stack of others', () => {
     ['Setting selfDeletion requires that sessionDays is not 0', { selfDeletion: 'on' }],
     ['Setting parameterName must be a path such as /shop/accounts', { parameterName: 'staff' }],
     ['Setting tags must be an object of at most 40 tags as AWS allows them', { tags: [] }],
-  ])('are refused with the sentence %j', (sentence, props) => {
+  ])('are refused with the message %j', (sentence, props) => {
     expect(() => new Accounts(stackOfOthers(), 'Accounts', props)).toThrow(sentence);
   });
 
-  it('have the settings of stage production where a prop is undefined', () => {
+  it('have the settings of stage production if a prop is undefined', () => {
     const stack = stackOfOthers();
     const accounts = new Accounts(stack, 'Accounts', { stage: 'production', docs: undefined });
 
@@ -184,7 +184,7 @@ describe('An authorizer of another API', () => {
     expect(types).toContain('AWS::ApiGatewayV2::ApiMapping');
   });
 
-  it('is refused where it could not be made', () => {
+  it('is refused if tokens cannot be verified through it', () => {
     expect(() => madeWith({}).accounts.authorizer('Orders')).toThrow(
       'Setting tokenSigning is HS256, whose tokens only the service itself verifies: an authorizer requires RS256',
     );

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { everything, synthesise } from './template.ts';
 
-it('A stack that is not behind CloudFront knows nothing of it', () => {
+it('A stack that is not behind CloudFront has nothing of the secret of CloudFront', () => {
   const { edge: _, ...others } = everything;
 
   expect(JSON.stringify(synthesise(others).toJSON())).not.toMatch(/edge_?secret/i);
 });
 
-it('The distribution of the runbook adds the header, and passes on who the viewer is', () => {
+it('The distribution of the runbook adds the header, and passes on the address of the viewer', () => {
   const runbooks = readFileSync('infra/runbooks.md', 'utf8');
   const [, code = ''] = /\n## CloudFront\n.*?```ts\n(.*?)```/s.exec(runbooks) ?? [];
   mkdirSync('.reports', { recursive: true });

@@ -21,7 +21,7 @@ describe('The key of all data', () => {
     expect([...new Set(keysOf(type, property))]).toEqual(['DataKey']);
   });
 
-  it('may be one that exists, and a stack that was given one never makes another', () => {
+  it('may be an existing key, and a stack with an existing key never makes another key', () => {
     const encryptionKeyArn = 'arn:aws:kms:eu-west-1:123456789012:key/k';
     const given = { ...everything, encryptionKeyArn };
     const all = Object.entries(synthesise(given).toJSON().Resources);
@@ -34,7 +34,7 @@ describe('The key of all data', () => {
     }
   });
 
-  it('replaces nothing when it is turned on: only these properties change', () => {
+  it('replaces no resource when it is turned on: only these properties change', () => {
     const before = synthesise({ ...everything, encryption: 'aws' }).toJSON().Resources;
     const after = synthesise(everything).toJSON().Resources;
 

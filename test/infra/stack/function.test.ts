@@ -25,7 +25,7 @@ describe('The functions', () => {
   it.each([
     ['by default', {}, []],
     ['with all settings', everything, [auditSealer, auditPublisher]],
-  ])('are those of the routes and of the background, and no others, %s', (_, context, others) => {
+  ])('are exactly the functions of the routes and of the background, %s', (_, context, others) => {
     expect([...lambdas(context).keys()].sort()).toEqual(
       [...functionsOf(context), ...others].map((each) => idOf(each, 'Function')).sort(),
     );
@@ -48,7 +48,7 @@ describe('The in-memory variant', () => {
     [{ v1ReservedConcurrency: 3 }, 3],
     [{ v1ReservedConcurrency: 'none' }, undefined],
   ])(
-    'alone has as many instances, and so memories, as the setting says: %j',
+    'has as many instances, and so memories, as the setting says, and no other function has a limit: %j',
     (context, instances) => {
       for (const [id, { Properties }] of lambdas(context)) {
         expect(Properties.ReservedConcurrentExecutions, id).toBe(
@@ -58,7 +58,7 @@ describe('The in-memory variant', () => {
     },
   );
 
-  it('is not deployed when it is off, nor are its routes', () => {
+  it('is not deployed if it is off, and neither are its routes', () => {
     const off = JSON.stringify(synthesise({ ...production, v1Users: 'off' }).toJSON());
 
     expect(off).not.toMatch(/V1UsersFunction|\/api\/v1/);
@@ -87,20 +87,20 @@ describe('The roles of functions', () => {
     );
   const ofTables = tablesFor(everything);
 
-  it('have one statement for each action on a table, which nothing beside it widens', () => {
+  it('have one statement for each action on a table, and no other statement widens it', () => {
     const all = ofTables.map(({ what }) => what);
 
     expect(all.length).toBeGreaterThan(100);
     expect(all.filter((what, at) => all.indexOf(what) !== at)).toEqual([]);
   });
 
-  it('name the keys of the users table that each action is for', () => {
+  it('name the keys of the users table for each action', () => {
     const wide = ofTables.filter(({ what, keys }) => what.endsWith(' on UsersTable') && !keys);
 
     expect(wide).toEqual([]);
   });
 
-  it('write no session of who must verify an address first', () => {
+  it('may write no session for users who must verify their address first', () => {
     const required = tablesFor({ ...everything, emailVerification: 'required' });
     const registering = required.filter(({ what }) => what.startsWith('AuthRegister:'));
     expect(JSON.stringify(registering)).not.toContain('sessions#*');
@@ -167,7 +167,7 @@ const patternsOf = (code: string, allowed: ReadonlySet<string>): Set<string> =>
   ]);
 
 describe('The code of a function', () => {
-  it.each(functions)('$name does what its role allows, and nothing else', async (definition) => {
+  it.each(functions)('$name calls exactly the actions that its role allows', async (definition) => {
     const { permissions } = definition;
     const actions = new Set(permissions.map(({ action }) => action));
     const keys = new Set(

@@ -39,7 +39,7 @@ describe('the HTTP API', () => {
     }
   });
 
-  it('may invoke each function by one permission: for its route, or for its several', () => {
+  it('may invoke each function by one permission: for its one route, or for all its routes', () => {
     const sources = [...resourcesOf(template, 'AWS::Lambda::Permission').values()].map(
       ({ Properties: { FunctionName, SourceArn } }) => [
         target(FunctionName),
@@ -55,7 +55,7 @@ describe('the HTTP API', () => {
     expect(sources.sort()).toEqual(expected.sort());
   });
 
-  it('lets only pages of the configured origins call it', () => {
+  it('lets only pages of the configured origins call the API', () => {
     const context = { corsOrigins: 'https://a.example,https://b.example' };
 
     expect(only(context, 'AWS::ApiGatewayV2::Api')?.Properties.CorsConfiguration).toMatchObject({
@@ -65,7 +65,7 @@ describe('the HTTP API', () => {
 });
 
 describe('the stage', () => {
-  it('is throttled as the settings say, more tightly where passwords are hashed', () => {
+  it('is throttled as the settings say, and more strictly where passwords are hashed', () => {
     const hashing = functions
       .filter(({ uses }) => uses.has('passwords'))
       .flatMap(({ routes }) => routes);
@@ -89,7 +89,7 @@ describe('the stage', () => {
     expect(dependencies).toContain('ApiPOSTapiauthregister');
   });
 
-  it('logs one line of JSON for each request, with neither headers nor query', () => {
+  it('logs one line of JSON for each request, without headers and query', () => {
     const { Format } = only({}, 'AWS::ApiGatewayV2::Stage')?.Properties.AccessLogSettings ?? {};
 
     for (const variable of Object.values<string>(JSON.parse(Format))) {

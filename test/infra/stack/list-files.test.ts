@@ -13,7 +13,7 @@ import { functionsOf } from './template.ts';
 
 const mails = { mailFrom: 'a@example.com', resetUrl: 'https://app.example.com/' };
 
-it('A list is a file beside the code that reads it, no variable, and for attributes a hash in the parameter', () => {
+it('A list is a file beside the code that reads it, and no variable; attributes have a hash elsewhere', () => {
   const outdir = mkdtempSync(join(tmpdir(), 'list-files-'));
   onTestFinished(() => rmSync(outdir, { recursive: true }));
   const identityProviders = [{ issuer: 'https://accounts.google.com', audiences: ['app'] }];

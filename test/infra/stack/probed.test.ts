@@ -54,7 +54,7 @@ const cases = [
   ),
 ) as readonly (readonly [string, string, Texts, FunctionDefinition])[];
 
-describe('The proof tries each action of the role, and no other,', () => {
+describe('The proof tries exactly the actions of the role', () => {
   it.each(cases)('of %s in a stack for %s', (_, __, settings, definition) => {
     const variables = variablesOf(settings, definition);
 
@@ -65,7 +65,7 @@ describe('The proof tries each action of the role, and no other,', () => {
   });
 });
 
-describe('The proof tries each key and index of each permission on tables, and no other,', () => {
+describe('The proof tries exactly the keys and indexes of each permission on tables', () => {
   it.each(cases)('of %s in a stack for %s', (_, __, settings, definition) => {
     const { permissions } = definition;
     const variables = variablesOf(settings, definition);
@@ -93,7 +93,7 @@ describe('The proof tries each key and index of each permission on tables, and n
   });
 });
 
-it('The proof tries a transaction of several actions, with an entry, of most functions that write', () => {
+it('For most functions that write, the proof tries a transaction that also writes an entry', () => {
   const writing = functionsOf(everyFunction).filter(({ permissions }) =>
     permissions.some(({ table, action }) => table === 'audit' && action === 'dynamodb:PutItem'),
   );

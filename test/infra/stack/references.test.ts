@@ -118,7 +118,7 @@ describe('A setting that is a reference', () => {
     );
   });
 
-  it('tags what a stack of its own has, but not the stack, whose tags the CDK must know', () => {
+  it('tags the resources of a stack of its own, but not the stack, whose tags the CDK must know', () => {
     const { tags } = references;
     const own = new AccountsStack(newApp(), 'Own', { settings: { tags } });
 
@@ -126,7 +126,7 @@ describe('A setting that is a reference', () => {
     expect(JSON.stringify(Template.fromStack(own).toJSON())).toContain('"Fn::ImportValue":"Team"');
   });
 
-  it('is one of those that infra/settings.md lists, all of which are tried here', () => {
+  it('is one of the references that infra/settings.md lists, and all of them are tried here', () => {
     const page = readFileSync('infra/settings.md', 'utf8');
     const [, list = ''] = /^### References\n(.*?)A reference counts/ms.exec(page) ?? [];
     const named = [...list.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
@@ -152,7 +152,7 @@ describe('A construct in place of its ARN or its name', () => {
   });
 });
 
-describe('A setting that decides what the template has', () => {
+describe('A setting that decides the content of the template', () => {
   const text = () => new CfnParameter(newStack(), 'Text').valueAsString;
   const number = () => new CfnParameter(newStack(), 'Number', { type: 'Number' }).valueAsNumber;
   const passed = Object.keys(referencesIn(newStack()));
@@ -160,7 +160,7 @@ describe('A setting that decides what the template has', () => {
     (name) => !passed.includes(name),
   );
 
-  it.each(others)('is refused as a reference, with its name: %s', (name) => {
+  it.each(others)('is refused as a reference, with the name of the setting: %s', (name) => {
     for (const value of [text(), number(), `a${text()}`]) {
       expect(() => new Accounts(newStack(), 'Accounts', { [name]: value })).toThrow(
         `Setting ${name} must be known when the template is made, and not a reference that AWS resolves later`,
@@ -201,7 +201,7 @@ describe('Checks between settings', () => {
       { certificateArn: Fn.importValue('Certificate') },
     ],
     ['Setting tags must be an object', { tags: { team: Fn.importValue('Team'), 'aws:x': 'y' } }],
-  ])('still find what is known: %s', (sentence, props) => {
+  ])('still report faults of known values: %s', (sentence, props) => {
     expect(() => new Accounts(newStack(), 'Accounts', props)).toThrow(sentence);
   });
 });

@@ -15,21 +15,24 @@ const aspects = [
 describe.each(aspects)('The %s of a stack', (aspect, kindsOf) => {
   const whole = kindsOf(synthesise(everything));
 
-  it('are those that were reviewed where every setting is on', async () => {
+  it('equal the reviewed text if every setting is on', async () => {
     await expect(wholeText(whole)).toMatchFileSnapshot(`reviewed/everything-${aspect}.txt`);
   });
 
   it.each([
     ['development', {}],
     ['production', production],
-  ])('differ from them in stage %s by what was reviewed', async (stage, settings) => {
-    const kinds = kindsOf(synthesise(settings));
-    const changes = differencesOf(kinds, whole);
+  ])(
+    'differ in stage %s from that text only by the reviewed differences',
+    async (stage, settings) => {
+      const kinds = kindsOf(synthesise(settings));
+      const changes = differencesOf(kinds, whole);
 
-    // Nothing is lost: what differs, applied to the whole, gives the stack.
-    expect(sorted(applied(changes, whole))).toEqual(sorted(kinds));
-    await expect(changesText(changes)).toMatchFileSnapshot(`reviewed/${stage}-${aspect}.txt`);
-  });
+      // Nothing is lost: what differs, applied to the whole, gives the stack.
+      expect(sorted(applied(changes, whole))).toEqual(sorted(kinds));
+      await expect(changesText(changes)).toMatchFileSnapshot(`reviewed/${stage}-${aspect}.txt`);
+    },
+  );
 });
 
 /** A part of two stacks: the lines that only the one has, and the names of lines that only the other has. */

@@ -5,7 +5,7 @@ const on = { tokenSigning: 'RS256' };
 const keyOf = (settings = {}) =>
   resourcesOf(synthesise(settings), 'AWS::KMS::Key').get('TokenSigningKey');
 
-it('The key of tokens is made where the settings say so, kept in production, and has no alias of the template', () => {
+it('The key of tokens is made if the settings say so, is kept in production, and gets no alias', () => {
   expect(keyOf()).toBeUndefined();
   expect(keyOf(on)).toMatchObject({
     Properties: { KeySpec: 'RSA_2048', KeyUsage: 'SIGN_VERIFY' },

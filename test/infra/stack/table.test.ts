@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { plainId, production, resourcesOf, synthesise, target } from './template.ts';
 
-it('No index of the users has their password hashes', () => {
+it('No index of the users table has password hashes', () => {
   const table = resourcesOf(synthesise(), 'AWS::DynamoDB::Table').get('UsersTable');
   for (const { Projection } of table?.Properties.GlobalSecondaryIndexes ?? []) {
     expect(Projection.ProjectionType).toBe('INCLUDE');
@@ -38,7 +38,7 @@ describe('tables that another stack has left', () => {
     expect(resourcesOf(synthesise({ ...settings, ...names }), 'AWS::DynamoDB::Table').size).toBe(0);
   });
 
-  it('are refused by a stack that has tables of its own, and a stack that uses them gets none of its own', () => {
+  it('are refused by a stack with tables of its own, and a stack that uses them gets no tables', () => {
     const resource = (context: Readonly<Record<string, unknown>>, id: string) =>
       Object.entries(synthesise(context).toJSON().Resources).filter(([each]) => each === id);
 
