@@ -45,7 +45,7 @@ it('A token of the service says who the user is', async () => {
 it.each([
   ['for another audience', signTokenWithKey({ ...claims, aud: url }, key, header)],
   ['of another issuer', signTokenWithKey({ ...claims, iss: 'https://x.example' }, key, header)],
-  ['without an end', signTokenWithKey(unending, key, header)],
+  ['without an expiry', signTokenWithKey(unending, key, header)],
   ['of another type', signTokenWithKey(claims, key, { ...header, typ: 'JWT' })],
   ['with a key that is not published', signTokenWithKey(claims, key, { ...header, kid: 'x' })],
   ['that a stranger signed', signTokenWithKey(claims, stranger, header)],
@@ -54,13 +54,13 @@ it.each([
   ['without a signature', `${encode({ ...header, alg: 'none' })}.${encode(claims)}.`],
   ['edited to say admin', `${signedHead}.${encode({ ...claims, role: 'admin' })}.${signature}`],
   ['with no user', signTokenWithKey({ ...claims, id: undefined }, key, header)],
-  ['that is none', 'x'],
-])('A token %s is TOKEN_INVALID', async (__, wrong) => {
+  ['that is not a JWT', 'x'],
+])('A token %s has the error TOKEN_INVALID', async (__, wrong) => {
   const { data, error } = await verifyToken(wrong, { url, audience });
   expect([data, error?.code, error?.status]).toEqual([null, 'TOKEN_INVALID', 401]);
 });
 
-it('A token that has expired is TOKEN_EXPIRED', async () => {
+it('A token that has expired has the error TOKEN_EXPIRED', async () => {
   const old = outlived(token, (past, same) => signTokenWithKey(past, key, same));
   const { error } = await verifyToken(old, { url, audience });
   expect(error?.code).toBe('TOKEN_EXPIRED');

@@ -261,10 +261,13 @@ describe('The time for which entries are kept', () => {
 
 describe('functionVariables', () => {
   it.each([
-    ['the defaults', {}],
-    ['those of production', { stage: 'production' }],
-    ['others', { mailFrom: 'a@example.com', resetUrl: 'https://a.example', bcryptCost: 14 }],
-  ])('gives functions the settings that they read, such as %s', (_, context) => {
+    ['the default settings', {}],
+    ['the settings of production', { stage: 'production' }],
+    [
+      'other settings',
+      { mailFrom: 'a@example.com', resetUrl: 'https://a.example', bcryptCost: 14 },
+    ],
+  ])('gives functions the settings that they read: %s', (_, context) => {
     const settings = readDeploymentSettings(context);
 
     expect(settings).toMatchObject({ ...valuesIn(functionVariables(settings), serviceSettings) });

@@ -100,7 +100,7 @@ describe('A command run by a Node version that is too old', () => {
   const commands = Object.entries<string>({ ...scripts, 'cdk synth': app });
   // What npm has installed beside the packages brings a Node of its own along, or needs none.
   it.each(commands.filter(([, command]) => /\bnode\b/.test(command)))(
-    'is refused by %s',
+    'is refused by the command %s',
     (_, command) => {
       expect(command).toMatch(
         /\bnode (--import )?(\.\/)?infra\/(installation|local\/start)\.js(?= |$)/,

@@ -54,7 +54,7 @@ export const steps: readonly Step[] = [
   {
     name: 'throttles',
     title:
-      'Send requests far above the throttles, where some are refused, and far below, where none is',
+      'Send requests far above the throttles and see some refused, and far below and see none refused',
     ...{ part: 'development', when: 'long', lacking: 'throttling' },
     run: (proof) => tryThrottles(developed(proof)),
   },
@@ -67,7 +67,7 @@ export const steps: readonly Step[] = [
   },
   {
     name: 'load',
-    title: 'Log in 200 times and read 2,000 profiles: all are answered',
+    title: 'Log in 200 times and read 2,000 profiles: every request gets a response',
     ...{ part: 'development', when: 'long', lacking: 'the time that Lambda takes' },
     isTried: true,
     run: (proof) => putLoad(developed(proof)),
@@ -79,7 +79,7 @@ export const steps: readonly Step[] = [
   },
   {
     name: 'unchanged',
-    title: 'Deploy the unchanged stack, synthesised anew: it has no difference',
+    title: 'Synthesise the unchanged stack again and deploy it: nothing changes',
     ...{ part: 'development', when: 'gate', run: deployUnchanged },
   },
   {
@@ -89,12 +89,13 @@ export const steps: readonly Step[] = [
   },
   {
     name: 'taken',
-    title: 'Take a permission from a function and see that it matters',
+    title: 'Take a permission from a function, and see that the function fails without it',
     ...{ part: 'development', when: 'gate', run: takePermission },
   },
   {
     name: 'check',
-    title: 'Check a deployment that dies at its start, lacks a setting or a table, and a good one',
+    title:
+      'Check a good deployment, and deployments that die at their start or lack a setting or a table',
     ...{ part: 'development', when: 'gate' },
     run: (proof) => checkDeployments(developed(proof).deployment, developed(proof).assembly),
   },
@@ -113,7 +114,7 @@ export const steps: readonly Step[] = [
   {
     name: 'permissions',
     title:
-      'Deploy every function, and try each operation of each one, in transactions too, and calls that must be refused',
+      'Deploy every function, try each of its operations, also in transactions, and calls that must be refused',
     ...{ part: 'development', when: 'long', lacking: 'the condition dynamodb:LeadingKeys' },
     isTried: true,
     run: tryEveryFunction,
@@ -130,7 +131,7 @@ export const steps: readonly Step[] = [
   },
   {
     name: 'permissions-of-production',
-    title: 'Try each operation of each function of production in the same way',
+    title: 'Try each operation of each function of production, and calls that must be refused',
     ...{ part: 'production', when: 'long', lacking: 'the condition dynamodb:LeadingKeys' },
     isTried: true,
     run: (proof) =>
@@ -138,30 +139,32 @@ export const steps: readonly Step[] = [
   },
   {
     name: 'alarm',
-    title: 'Have a line in the log raise an alarm, and read it from a queue at its topic',
+    title:
+      'Raise an alarm by a line in the log, and read the alarm from a queue that its topic feeds',
     ...{ part: 'production', when: 'long', lacking: 'alarms that follow metrics of logs' },
     run: (proof) => raiseAlarm(produced(proof).deployment),
   },
   {
     name: 'lock',
-    title: 'Find the lock of the archive, and that no locked object can be deleted',
+    title: 'Find the archive locked, and see that no locked object can be deleted',
     ...{ part: 'production', when: 'long', lacking: 'Object Lock as CloudFormation sets it' },
     run: proveLock,
   },
   {
     name: 'pause',
-    title: 'Seal the trail, pause the seal, make another user, and resume it: the chain goes on',
+    title:
+      'Seal the trail, pause the seal, create a user, and resume the seal: the chain continues',
     ...{ part: 'production', when: 'long', run: pauseSeal },
   },
   {
     name: 'events',
-    title: 'Have the bus bring failed logins to a queue, and tampering as soon as it is done',
+    title: 'Receive failed logins in a queue of the bus, and tampering as soon as it happens',
     ...{ part: 'production', when: 'long', run: tellEvents },
   },
   {
     name: 'restore',
     title:
-      'Restore the tables, put back what was sealed later, destroy the stack, have a new one take over, find tampering',
+      'Restore tables, put back entries sealed later, destroy the stack, let a new stack take over, find tampering',
     ...{ part: 'production', when: 'long', run: restoreAndTakeOver },
   },
   {

@@ -121,24 +121,24 @@ export const restoreAndTakeOver = async (proof: Proof): Promise<string> => {
   const before = proof.before.production ?? [];
   const made = produced(proof);
   const [restored, lost] = await step(
-    'Restore its tables by the lines of infra/runbooks.md, and put back what is sealed later',
+    'Restore the tables by the lines of infra/runbooks.md, and put back entries that were sealed later',
     () => restore(made),
   );
   made.deployment.edge.stop();
   const kept = await step(
-    'Destroy it by the lines of infra/runbooks.md and find its data kept',
+    'Destroy the stack by the lines of infra/runbooks.md, and find its data kept',
     () => destroyAndKeep(place, made.assembly, before),
     ({ length }) => `${length} tables, secrets and log groups, the archive and its key`,
   );
   const next = await assemble(place, 'restored', restored);
   const verified = await step(
-    'Have a new stack take tables and chain over, go on, and find tampering with entries and archive',
+    'Let a new stack take over tables and chain, continue, and find tampering with entries and archive',
     () => takeOver(proof, next, { ...made, lost }),
     String,
   );
   const left = await inventorySince(place, before);
   requireThat(left.join() === kept.join(), `Left: ${left.join(', ')}, not ${kept.join(', ')}`);
-  await step('Delete what was kept by the lines of infra/runbooks.md', () =>
+  await step('Delete the kept data by the lines of infra/runbooks.md', () =>
     deleteKept(place, before),
   );
   delete proof.production;

@@ -330,7 +330,7 @@ describe('A user who is invited', () => {
 const voiding: Readonly<Record<string, (user: { id: number; email: string }) => Promise<unknown>>> =
   {
     'another address': ({ id }) => change(id, { email: uniqueEmail() }),
-    'another address, and the same again': async ({ id, email }) => {
+    'another address, and then the same address again': async ({ id, email }) => {
       await change(id, { email: uniqueEmail() });
       await change(id, { email });
     },

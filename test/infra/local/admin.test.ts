@@ -41,8 +41,8 @@ const startEntry = (action: string, id: number, details: object) =>
 
 describe('The admin of a start', () => {
   it.each([
-    ['the one of the settings', {}],
-    ['one with a random password', unset],
+    ['the admin in the settings', {}],
+    ['an admin with a random password', unset],
   ])(
     'leaves an entry that names the role when the admin is created: %s',
     async (_, environment) => {

@@ -139,10 +139,10 @@ describe('A data folder', () => {
   });
 
   it.each([
-    ['that is none', () => Buffer.from('no database '.repeat(1000))],
-    ['that is damaged in the middle', (whole: Buffer) => whole.fill(255, 16_384, 49_152)],
-    ['that was cut', (whole: Buffer) => whole.subarray(0, 30_000)],
-  ])('is refused in one sentence with a database %s', async (_, damage) => {
+    ['is not a database', () => Buffer.from('no database '.repeat(1000))],
+    ['is damaged in the middle', (whole: Buffer) => whole.fill(255, 16_384, 49_152)],
+    ['was cut', (whole: Buffer) => whole.subarray(0, 30_000)],
+  ])('is refused in one sentence if its database %s', async (_, damage) => {
     const DATA_DIR = join(data, randomUUID());
     const first = await own.start({ DATA_DIR });
     await first.stop();

@@ -225,9 +225,9 @@ describe('The local gateway with pages of other origins', () => {
   });
 
   it.each([
-    ['an answer', '/api/v1/users', 200],
+    ['a response', '/api/v1/users', 200],
     ['a refusal', '/api/profile', 401],
-    ['its own answers', '/nothing', 404],
+    ['the responses of the gateway itself', '/nothing', 404],
   ])('lets these pages read %s', async (_, path, expected) => {
     const { status, headers } = await api('GET', path, { headers: { origin } });
 

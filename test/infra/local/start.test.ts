@@ -120,12 +120,17 @@ describe('A line for each request', () => {
     ['is printed on a terminal', {}, { isTerminal: true }, true],
     ['is not printed into a file', {}, { isTerminal: false }, false],
     [
-      'is not printed on a terminal either when off',
+      'is not printed on a terminal if LOG_REQUESTS is off',
       { LOG_REQUESTS: 'off' },
       { isTerminal: true },
       false,
     ],
-    ['is printed into a file too when on', { LOG_REQUESTS: 'on' }, { isTerminal: false }, true],
+    [
+      'is printed into a file if LOG_REQUESTS is on',
+      { LOG_REQUESTS: 'on' },
+      { isTerminal: false },
+      true,
+    ],
   ])('%s', (_, environment, output, expected) => {
     expect(readLocalSettings(environment, output).logsRequests).toBe(expected);
   });

@@ -93,7 +93,7 @@ interface Change {
 }
 
 const changes = {
-  'create-admin of somebody new': {
+  'create-admin of a new user': {
     subject: nobody,
     args: (email) => ['create-admin', email, '--name', 'Ada Lovelace'],
     write: 'TransactWriteItems',
@@ -112,7 +112,7 @@ const changes = {
       suspended: false,
     }),
   },
-  'create-admin of a user whom another one made': {
+  'create-admin of a user whom another user created': {
     subject: made,
     args: (email) => ['create-admin', email],
     write: 'UpdateItem',
@@ -194,7 +194,7 @@ describe('create-admin', () => {
   const promoted = (id: number) => [`User ${id} is an admin, with this password.\n`, ''];
 
   it('creates an admin for a new address, with a hash of the set cost', async () => {
-    const { subject, id, printed } = await perform('create-admin of somebody new');
+    const { subject, id, printed } = await perform('create-admin of a new user');
 
     const { email } = subject;
     expect(printed).toEqual([`Created the admin with id ${id}.\n`, '']);
@@ -218,7 +218,9 @@ describe('create-admin', () => {
   });
 
   it('verifies the address of a user, and ends the permission of the creator of the user', async () => {
-    const { subject, id, printed } = await perform('create-admin of a user whom another one made');
+    const { subject, id, printed } = await perform(
+      'create-admin of a user whom another user created',
+    );
 
     expect(printed).toEqual(promoted(id));
     await expectEnded(subject);

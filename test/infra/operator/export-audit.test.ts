@@ -201,13 +201,13 @@ describe('export-audit', () => {
   });
 
   it.each([
-    ['a file that is gone', () => undefined, /^file 2 \(\d{10}\.ndjson\.gz\) is missing/],
+    ['misses a file', () => undefined, /^file 2 \(\d{10}\.ndjson\.gz\) is missing/],
     [
-      'a file that was changed',
+      'has a changed file',
       (bytes: Buffer) => Buffer.concat([bytes, Buffer.of(0)]),
       /^file 2 \(\d{10}\.ndjson\.gz\) was changed after it was sealed/,
     ],
-  ])('writes no entries beside %s, and says so', async (_, tamper, message) => {
+  ])('writes no entries if the archive %s, and says so', async (_, tamper, message) => {
     const name = archive.files()[1]?.name ?? '';
     const [from, to] = [join(archive.folder, name), join(folder, name)];
     renameSync(from, to);

@@ -55,15 +55,19 @@ describe('A command that was typed wrongly', () => {
   const local = '--local';
   const many = 'Name one service';
   it.each<[string, readonly string[], string]>([
-    ['which commands there are, when none was named', [], names.join('.*')],
+    ['which commands there are if no command was named', [], names.join('.*')],
     ['that an argument is missing', ['revoke', local], "missing required argument 'email'"],
-    ['so, when there are too many', ['revoke-all', 'x', local], 'too many arguments'],
-    ['so, when the folder is another argument', ['revoke-all', local, 'data'], 'too many'],
+    ['that there are too many arguments', ['revoke-all', 'x', local], 'too many arguments'],
+    [
+      'that a folder after --local is one argument too many',
+      ['revoke-all', local, 'data'],
+      'too many',
+    ],
     ['how to name a service', ['revoke-all'], many],
-    ['that there can be only one', ['revoke-all', local, '--stack', 's'], many],
-    ['that it is a copy or a service', ['verify-audit', '--archive=', local], many],
+    ['that only one service may be named', ['revoke-all', local, '--stack', 's'], many],
+    ['that either a copy or a service may be named', ['verify-audit', '--archive=', local], many],
     ['which option lacks its value', ['revoke-all', '--stack'], "'--stack <name>' argument"],
-    ['which option is of another command', ['revoke', 'a@b', '--force', local], "'--force'"],
+    ['which option belongs to another command', ['revoke', 'a@b', '--force', local], "'--force'"],
   ])('ends with a message that says %s', async (_, args, message) => {
     const { status, stderr } = await operate(args);
 
@@ -127,13 +131,13 @@ describe('A command for a copy of an archive', () => {
   });
 
   it.each([
-    ['a private one', makeKey(), 'is a private key'],
+    ['a private key', makeKey(), 'is a private key'],
     [
-      'of another kind',
+      'a key of another kind',
       pem(generateKeyPairSync('x25519').publicKey),
       'is not a public Ed25519 key',
     ],
-    ['none', 'x', 'is not a public Ed25519 key'],
+    ['no key', 'x', 'is not a public Ed25519 key'],
   ])('ends with 2 when the public key is %s', async (_, content, message) => {
     const file = join(elsewhere, 'other');
     writeFileSync(file, content);

@@ -104,7 +104,7 @@ describe('A command for a deployed stack', () => {
   // biome-ignore format: a table
   it.each([
     [
-      'there is no such service, by its parameter and region',
+      'there is no parameter of this service in this region',
       400,
       errorBody('ParameterNotFound', ''),
       /^A service is found by its parameter, and there is no parameter \/accounts\/accounts in region eu-north-1 .*check --stack/,
@@ -115,14 +115,14 @@ describe('A command for a deployed stack', () => {
       errorBody('ExpiredTokenException', 'expired'),
       /^AWS does not accept the credentials.*aws sso login/,
     ],
-    ['a permission is missing, and which', 400, errorBody('AccessDeniedException', message), message],
+    ['a certain permission is missing', 400, errorBody('AccessDeniedException', message), message],
     [
-      'the parameter is of another service',
+      'the parameter belongs to something else',
       200,
       parameterBody('{}'),
       /^The parameter \/accounts\/accounts does not describe an accounts service.* UsersTableName/,
     ],
-    ['the parameter is no JSON', 200, parameterBody('eu-west-1'), 'The parameter /accounts/accounts does not describe an accounts service.\n'],
+    ['the parameter is not JSON', 200, parameterBody('eu-west-1'), 'The parameter /accounts/accounts does not describe an accounts service.\n'],
   ])('says that %s', async (_, code, body, expected) => {
     const { environment } = await startParameters(code, body);
 

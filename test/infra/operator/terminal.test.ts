@@ -74,11 +74,11 @@ describe('A password on standard input', () => {
   });
 
   it.each([
-    ['nothing', '', 'There is no password on standard input.'],
-    ['an empty line', '\n', 'There is no password on standard input.'],
-    ['two lines', 'one\ntwo\n', 'There is more than one line'],
-    ['far too much', 'x'.repeat(100_000), 'Standard input is too long for a password.'],
-    ['other bytes than text', Buffer.from([0xff]), 'is not valid UTF-8'],
+    ['if it is empty', '', 'There is no password on standard input.'],
+    ['if it is an empty line', '\n', 'There is no password on standard input.'],
+    ['if it has two lines', 'one\ntwo\n', 'There is more than one line'],
+    ['if it is far too long', 'x'.repeat(100_000), 'Standard input is too long for a password.'],
+    ['if its bytes are not text', Buffer.from([0xff]), 'is not valid UTF-8'],
   ])('is refused %s', async (_, input, message) => {
     await expect(read(input)).rejects.toThrow(message);
   });

@@ -53,16 +53,16 @@ describe('npm run contract:changes', () => {
 
   it.each([
     [
-      'gone',
+      'is removed',
       ({ components: { examples } }: Document) => delete examples['EMAIL_REGISTERED.problem'],
     ],
     [
-      'of another status',
+      'has another status',
       ({ components: { examples } }: Document) => {
         examples['EMAIL_REGISTERED.problem'].value.status = 400;
       },
     ],
-  ])('fails if the code of an error is %s', (_, change) => {
+  ])('fails if the code of an error %s', (_, change) => {
     const { status, stdout } = judge(change);
 
     expect(status).toBe(1);

@@ -79,9 +79,12 @@ describe.each<[string, string, () => Promise<unknown>, number]>([
   });
 
   it.each([
-    ['without a context, or a stage', {}],
+    ['without a context or a stage', {}],
     ['with a context that does not name the user', { 'kms:EncryptionContextKeys': ['account'] }],
-    ['with more than the user', { 'kms:EncryptionContextKeys': ['user', 'account'] }],
+    [
+      'with a context that names more than the user',
+      { 'kms:EncryptionContextKeys': ['user', 'account'] },
+    ],
     ['of a pending version', { 'secretsmanager:VersionStage': ['AWSPENDING'] }],
   ])('is refused %s', (_, request) => {
     expect(isAllowed(action, resource, request)).toBe(false);

@@ -68,9 +68,9 @@ describe('A service of stage production', () => {
 
 // biome-ignore format: a table
 it.each([
-  ['what was chosen', all],
+  ['settings that were chosen', all],
   ['alarms that go to a topic', { ...all, alarmEmail: undefined, alarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:alarms' }],
-  ['what the service does without', { ...all, mailFrom: '', resetUrl: '', verifyUrl: '', emailVerification: 'off' }],
+  ['features that the service does without', { ...all, mailFrom: '', resetUrl: '', verifyUrl: '', emailVerification: 'off' }],
   ['stage development', { passwordMinLength: 1, auditSeal: 'on', auditRetentionDays: 30 }],
 ])('No consequence is listed for %s', (_, settings) => {
   expect(said(settings)).toEqual([]);

@@ -92,7 +92,7 @@ describe('POST /api/refresh', () => {
   });
 
   it.each([
-    ['no token at all', () => 'x'],
+    ['a text that is no token', () => 'x'],
     ['an access token', () => user.token],
     ['an id that nobody has', () => first.replace(/^\d+/, '999999')],
     ['an unknown session', () => first.replace(/\.[^.]+\./, `.${'A'.repeat(22)}.`)],

@@ -139,7 +139,11 @@ describe('The function that mails', () => {
 
   it.each<[string, Partial<StoredUser>, number]>([
     ['mails no invitation to a user who gets a password meanwhile', { password_hash: 'a hash' }, 0],
-    ['mails an invitation at once, and once, to a user who is renamed meanwhile', { name: 'I' }, 1],
+    [
+      'mails an invitation at once and only once to a user who is renamed meanwhile',
+      { name: 'I' },
+      1,
+    ],
   ])('%s', async (_, fields, count) => {
     const user = await insertedUser(nobody);
     const message = { ...asked(user.email), invites: user.id };

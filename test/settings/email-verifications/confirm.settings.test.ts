@@ -26,7 +26,7 @@ const move = ({ id, token, password }: Account, email: string, fields = {}) =>
   api('PUT', `/api/users/${id}`, { token, json: { email, currentPassword: password, ...fields } });
 
 describe('PUT /api/email-verifications', () => {
-  it('verifies a registered address by the mailed link and the password, and a repetition changes nothing', async () => {
+  it('verifies a registered address by the mailed link and the password; a repetition changes nothing', async () => {
     const user = await newUser();
     const agent = uniqueAgent();
     const before = await profileOf(user.token);
