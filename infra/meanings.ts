@@ -9,13 +9,13 @@ type SettingName = Name | keyof typeof localSettings;
 
 export const meanings: Readonly<Record<SettingName, string>> = {
   // The settings of one machine.
-  port: 'The port; 0 takes a free one.',
-  dataDir: 'The folder for all data, for one service at a time. `memory` keeps nothing.',
+  port: 'The port; 0: a free one.',
+  dataDir: 'The folder of all data, for one service at a time; `memory` keeps nothing.',
   publicUrl:
-    'The base of all links, where a [reverse proxy](README.md#behind-a-reverse-proxy) serves the service. Another value voids RS256 tokens, unless `TOKEN_ISSUER` is set.',
+    'The base of all links behind a [reverse proxy](README.md#behind-a-reverse-proxy). Another value voids RS256 tokens, unless `TOKEN_ISSUER` is set.',
   jwtSecret: 'The signing secret.',
   adminEmail:
-    'The admin, who is made or changed as by `create-admin`. Without it an admin is made only where there is none.',
+    'The admin, made or changed as by `create-admin`; without it one is made only where there is none.',
   adminPassword: 'The password of that admin.',
   corsOrigins: 'The origins whose pages may call the API.',
   logRequests: 'Whether each request is printed.',
@@ -24,44 +24,43 @@ export const meanings: Readonly<Record<SettingName, string>> = {
   awsEndpointUrlSesv2: 'Where mails are sent instead of being written to files.',
   // The settings of the service.
   accounts:
-    '`private`: callers who are not admins see and change [only themselves](../functions/README.md#callers), and logins do not tell [who is registered](../.github/SECURITY.md#no-promises).',
-  passwordMinLength: 'Characters. A public service should require 15, and never fewer than 8.',
+    '`private`: users see and change [only themselves](../functions/README.md#callers), and logins do not tell [who is registered](../.github/SECURITY.md#no-promises).',
+  passwordMinLength: 'Characters; a public service should require 15, never fewer than 8.',
   bcryptCost: "Base-2 logarithm of bcrypt's rounds. A login raises a hash of a lower cost.",
   loginFailuresPerAccount:
-    'Failed logins of one account in 15 minutes before it must [wait](../functions/README.md#login-protection); 0: no limit.',
+    'Failed logins of an account in 15 minutes before it must [wait](../functions/README.md#login-protection); 0: no limit.',
   loginFailuresPerAddress: 'The same for one source address (for IPv6, a /64).',
   registrationsPerAddress: 'Registrations from one source address in 15 minutes; 0: no limit.',
   sessionDays:
-    'Days after which a [session](../functions/README.md#sessions) ends; 0: there are no sessions.',
+    'Days after which a [session](../functions/README.md#sessions) ends; 0: no sessions.',
   sessionIdleDays: 'Days without a refresh after which a session ends; requires `sessionDays`.',
   tokenMinutes: 'Minutes for which a token is valid; below 1440 it requires `sessionDays`.',
   tokenSigning:
     '`RS256`: [others verify](../functions/README.md#tokens-that-others-verify) the tokens. A change voids all tokens.',
   tokenIssuer:
-    'The issuer of RS256 tokens; without it the address of the API. Requires `tokenSigning=RS256`.',
-  tokenAudience:
-    'The audience of RS256 tokens; without it the issuer. Requires `tokenSigning=RS256`.',
+    'The issuer of tokens, by default the address of the API; requires `tokenSigning=RS256`.',
+  tokenAudience: 'The audience of tokens, by default the issuer; requires `tokenSigning=RS256`.',
   selfDeletion:
     '`on`: users can [delete their own account](../functions/README.md#own-account); requires `sessionDays`.',
   secondFactor:
     '`optional`: users can have a [second factor](../functions/README.md#second-factor), which requires `sessionDays`. `admins`: admins and auditors need one.',
   mailFrom:
-    'The sender of mails. It turns on [password reset](../functions/README.md#password-reset) and [invitations](../functions/README.md#invitations); see [Mails](runbooks.md#mails).',
+    'The sender of [mails](runbooks.md#mails); turns on [password reset](../functions/README.md#password-reset) and [invitations](../functions/README.md#invitations).',
   resetUrl:
-    'Your page where a password is set; without it one [of the service](../functions/README.md#pages-for-links). Requires `mailFrom`.',
+    'Your page where a password is set, by default one [of the service](../functions/README.md#pages-for-links); requires `mailFrom`.',
   emailVerification:
     '`on`: users [verify their addresses](../functions/README.md#verified-addresses) by a mailed link. `required`: they log in only then. Requires `mailFrom`, and with `identityProviders` `verifyUrl`.',
   verifyUrl:
-    'Your page where an address is verified; without it one of the service. Requires `mailFrom`.',
+    'Your page where an address is verified, by default one of the service; requires `mailFrom`.',
   returnUrl: "Where the service's own pages link to at the end; requires `mailFrom`.",
   mailLanguage:
-    "The language of mails, where the request's `Accept-Language` names neither; requires `mailFrom`.",
+    "The language of mails, unless the request's `Accept-Language` names one; requires `mailFrom`.",
   productName:
-    'The name in mails and on their pages, in authenticator apps and the title of the console; without it the host.',
+    'The name in mails, their pages, authenticator apps and the title of the console; by default the host.',
   identityProviders:
-    'The issuers by whose ID tokens users [log in](../functions/README.md#identities); requires `sessionDays` above 0 and `mailFrom`.',
+    'The issuers by whose ID tokens users [log in](../functions/README.md#identities); requires `sessionDays` and `mailFrom`.',
   passkeys:
-    'The domain and the pages of [passkeys](../functions/README.md#passkeys); requires `sessionDays`. Before you change `rpId`, read [Another domain of passkeys](runbooks.md#another-domain-of-passkeys).',
+    'The domain and pages of [passkeys](../functions/README.md#passkeys); requires `sessionDays`. A change of `rpId` needs [preparation](runbooks.md#another-domain-of-passkeys).',
   userAttributes:
     'The [attributes](../functions/README.md#attributes) that an app keeps of its users.',
   auditDetail:
@@ -75,24 +74,23 @@ export const meanings: Readonly<Record<SettingName, string>> = {
   tags: 'The tags of all resources that can have some.',
   alarmEmail: 'Where alarms are mailed; confirm the subscription.',
   alarmTopicArn:
-    'A topic of the region that is told when an alarm begins and ends. Its policy and its key must let CloudWatch publish.',
+    'A topic of the region that is told when an alarm begins and ends; its policy and key must let CloudWatch publish.',
   encryption:
     '`customer`: data are [encrypted](runbooks.md#the-key-of-all-data) by one KMS key of your account.',
-  encryptionKeyArn: 'The key of `encryption=customer`; without it the stack makes one.',
+  encryptionKeyArn: 'The key of `encryption=customer`; by default the stack makes one.',
   domainName: 'Serves the API under this name; point DNS at the output `DomainTarget`.',
   certificateArn: 'The certificate of `domainName`.',
   edge: '`cloudfront`: requests come [through CloudFront](runbooks.md#cloudfront) alone; requires `domainName`.',
   auditSeal: 'Whether the audit trail is [sealed](runbooks.md#the-seal).',
   abandonAuditSeal: 'Whether `auditSeal=off` is allowed in stage production.',
   auditLockDays:
-    'Days for which nobody, not even AWS, can delete what is sealed, in stage production; 0: it is not locked.',
+    'Days for which nobody can delete what is [sealed](runbooks.md#the-seal), in stage production; 0: no lock.',
   auditRetentionDays:
-    'Days for which an entry stays in the table; 0: for ever. It needs the [seal](runbooks.md#how-long-entries-are-kept).',
+    'Days for which an entry stays in the table; 0: for ever. Requires the [seal](runbooks.md#how-long-entries-are-kept).',
   auditArchiveDays:
     'Days for which an entry stays in the archive; 0: for ever. Not below `auditRetentionDays` or `auditLockDays`.',
-  events:
-    '`on`: a [bus](runbooks.md#events) has audit entries, and tells of tampering with them at once.',
-  auditStreamArn: 'The stream of [events](runbooks.md#events), where the table was taken over.',
+  events: '`on`: a [bus](runbooks.md#events) has audit entries, and tells of tampering at once.',
+  auditStreamArn: 'The stream of [events](runbooks.md#events) of a table that was taken over.',
   logRetentionDays: 'How long logs are kept.',
   throttleRate: 'Requests a second for the whole API; the gateway answers more with 429.',
   throttleBurst: 'Requests at once for the whole API.',
@@ -100,13 +98,13 @@ export const meanings: Readonly<Record<SettingName, string>> = {
   credentialsThrottleBurst: 'Requests at once for each of them.',
   v1ReservedConcurrency: 'Instances of `/api/v1/users`, each with users of its own.',
   usersTableName:
-    'A table of users that a new stack [takes over](runbooks.md#take-tables-over), with `auditTableName`.',
-  auditTableName: 'The table of audit entries that goes with `usersTableName`.',
+    'The table of users that a new stack [takes over](runbooks.md#take-tables-over), with `auditTableName`.',
+  auditTableName: 'The table of audit entries, with `usersTableName`.',
   auditArchiveBucketName:
-    'The bucket of the sealed entries of that table, whose [chain goes on](runbooks.md#restore). Without it and `auditSealKeyArn` a new chain begins.',
+    'The bucket of sealed entries whose [chain goes on](runbooks.md#take-tables-over), with `auditSealKeyArn`; without them a new chain begins.',
   auditSealKeyArn: 'The key that signed the entries in `auditArchiveBucketName`.',
   secondFactorKeyArn:
-    'The [key of second factors](runbooks.md#the-key-of-second-factors); without it the stack makes one.',
+    'The [key of second factors](runbooks.md#the-key-of-second-factors); by default the stack makes one.',
 };
 
 /** The allowed values, for settings whose rule says less, or says something that Markdown does not show. */
