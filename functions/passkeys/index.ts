@@ -39,14 +39,11 @@ export const handler = routes(
   }),
 
   protectedEndpoint(contract.add, async (request) => {
-    const passkey = await addPasskey(requireBearer(request), request.body, sourceOf(request));
-    return { statusCode: 201, body: passkey };
+    return { statusCode: 201, body: await addPasskey(ownRequest(request)) };
   }),
 
   protectedEndpoint(contract.rename, async (request) => {
-    const { body, pathParameters } = request;
-    const id = pathParameters?.passkey;
-    const renamed = await renamePasskey(requireBearer(request), id, body.name, sourceOf(request));
+    const renamed = await renamePasskey(request.pathParameters?.passkey, ownRequest(request));
     const [passkey] = await shownPasskeys([renamed]);
     return { statusCode: 200, body: passkey };
   }),

@@ -44,11 +44,22 @@ export async function beginEnrolment(
   given: OwnConfirmation,
   issuer: string,
 ): Promise<{ secret: string; uri: string }> {
+  const { caller } = given;
+  const until = seconds(new Date()) + enrolmentTime;
   const secret = makeSecret();
   const details = { fields: ['second_factor'], second_factor: 'begun' };
   // No notice is mailed, because the function has no permission to send mails.
-  await recording(ownDeed(given, details), () => storeEnrolment(given, secret));
-  return { secret, uri: enrolmentUri(secret, { issuer, label: given.caller.email }) };
+  await recording(ownDeed(given, details), async () => {
+    const confirmedOnce = await requireConfirmed(caller, given);
+    requireEnrollable(caller, caller);
+    const enrolment = { secret: await encryptSecret(caller.id, secret), until };
+    await rewriteCaller(caller, async (user) => {
+      await requireConfirmed(user, confirmedOnce);
+      requireEnrollable(user, caller);
+      await writeUser(user, { fields: { enrolment } });
+    });
+  });
+  return { secret, uri: enrolmentUri(secret, { issuer, label: caller.email }) };
 }
 
 /** The first code of an app, and the caller who sends the code. */
@@ -64,9 +75,29 @@ interface FirstCode extends OwnConfirmation {
  *   TOO_MANY_ATTEMPTS, TOKEN_INVALID, STORAGE_FAULT
  */
 export async function confirmEnrolment(given: FirstCode): Promise<string[]> {
+  const { caller, source, code } = given;
+  const now = new Date();
   const codes = makeRecoveryCodes();
   const details = { fields: ['second_factor'], second_factor: 'enabled' };
-  await recordingOwn(given, details, ['secondFactor'], () => enable(given, codes));
+  await recordingOwn(given, details, ['secondFactor'], async () => {
+    requireEnrollable(caller, caller);
+    const factor_secret = pendingSecret(caller, now);
+    const check = () => stepOfCode(caller.id, factor_secret, code, now);
+    const factor_step = await countingGuesses(source, caller, 'CODE_WRONG', check); // protection
+    const recovery_codes = recoveryHashes(caller.id, codes);
+    const factor = { factor_secret, factor_step, recovery_codes, enrolment: undefined };
+    await rewriteCaller(caller, async (user) => {
+      requireEnrollable(user, caller);
+      if (pendingSecret(user, now) !== factor_secret) throw new DomainError('CODE_WRONG');
+      await writeUser(
+        user,
+        { fields: factor },
+        enrolmentNoted(user.id, caller.session), // sessions
+        sessionsEnded(user, caller.session), // sessions
+        makerForgotten, // users made by a caller
+      );
+    });
+  });
   return codes;
 }
 
@@ -119,62 +150,11 @@ export async function removeFactor(id: number, admin: Bearer, source: Source): P
 /** Seconds for which a secret waits for its first code. */
 const enrolmentTime = 10 * 60;
 
-/** Stores a secret that waits for its first code. */
-async function storeEnrolment(given: OwnConfirmation, secret: string): Promise<void> {
-  const now = new Date();
-  const { caller } = given;
-  const confirmedOnce = await confirmedEnrolment(caller, given);
-  const encrypted = await encryptSecret(caller.id, secret);
-  const enrolment = { secret: encrypted, until: seconds(now) + enrolmentTime };
-  const store = async (user: StoredUser) => {
-    await confirmedEnrolment(user, confirmedOnce);
-    await writeUser(user, { fields: { enrolment } });
-  };
-  await rewriteCaller(caller, store);
-}
-
-/**
- * Requires that a caller confirms an enrolment and may begin it.
- * @param user the caller as last read
- * @returns the same as {@link requireConfirmed}
- */
-async function confirmedEnrolment(user: StoredUser, given: OwnConfirmation) {
-  const confirmedOnce = await requireConfirmed(user, given);
-  requireEnrollable(user, given.caller);
-  return confirmedOnce;
-}
-
 /** Requires that a user may enable a second factor in the caller's session. */
 function requireEnrollable(user: StoredUser, caller: Bearer): void {
   requireFactorOfPasskeyHolder(user, caller); // passkeys
   if (user.factor_secret !== undefined) throw new DomainError('SECOND_FACTOR_ENABLED');
   requireVerifiedAddress(user); // verified addresses
-}
-
-/** Turns the secret that waits for its first code into the second factor of the user. */
-async function enable(
-  { caller, source, code }: FirstCode,
-  codes: readonly string[],
-): Promise<void> {
-  const now = new Date();
-  requireEnrollable(caller, caller);
-  const factor_secret = pendingSecret(caller, now);
-  const check = () => stepOfCode(caller.id, factor_secret, code, now);
-  const factor_step = await countingGuesses(source, caller, 'CODE_WRONG', check); // protection
-  const recovery_codes = recoveryHashes(caller.id, codes);
-  const factor = { factor_secret, factor_step, recovery_codes, enrolment: undefined };
-  const enableFor = async (user: StoredUser) => {
-    requireEnrollable(user, caller);
-    if (pendingSecret(user, now) !== factor_secret) throw new DomainError('CODE_WRONG');
-    await writeUser(
-      user,
-      { fields: factor },
-      enrolmentNoted(user.id, caller.session), // sessions
-      sessionsEnded(user, caller.session), // sessions
-      makerForgotten, // users made by a caller
-    );
-  };
-  await rewriteCaller(caller, enableFor);
 }
 
 /**

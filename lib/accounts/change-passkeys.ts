@@ -3,7 +3,6 @@
  * option named at its end; {@link rewriteCaller} and {@link rewriteConfirmed} are for sessions.
  */
 import { DomainError } from '../ground/errors.ts';
-import type { Source } from '../ground/source.ts';
 import { nonceUsed } from '../keys/nonce.ts';
 import {
   creationOptions,
@@ -28,12 +27,11 @@ import { sessionsEnded } from '../options/sessions/sessions.ts';
 import { requireVerifiedAddress } from '../options/verified-addresses/address.ts';
 import type { StoredPasskey, StoredUser } from '../users/item.ts';
 import { makerForgotten, writeUser } from '../users/write.ts';
-import { recordingOwn } from './recording.ts';
+import { type Own, recordingOwn } from './recording.ts';
 import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 
 /**
  * The options by which a browser makes a passkey for a caller. The first time, the caller also gets a handle.
- * @param given the caller, with the proof by which the caller confirms the request
  * @param product the name of the service, which authenticators show
  * @throws {DomainError} SECOND_FACTOR_REQUIRED, EMAIL_NOT_VERIFIED, TOO_MANY_PASSKEYS, STORAGE_FAULT, and what the
  *   confirmation throws
@@ -58,12 +56,9 @@ export async function beginPasskey(given: OwnConfirmation, product: string) {
  * @throws {DomainError} PASSKEY_INVALID, SECOND_FACTOR_REQUIRED, EMAIL_NOT_VERIFIED, TOO_MANY_PASSKEYS,
  *   PASSKEY_REGISTERED, TOKEN_INVALID, USER_NOT_FOUND, STORAGE_FAULT
  */
-export async function addPasskey(
-  caller: Bearer,
-  { credential: made, name = 'Passkey' }: { credential: Made; name?: string | undefined },
-  source: Source,
-) {
-  const found = await verifyMade(made, forAdding(caller));
+export async function addPasskey(own: Own & { credential: Made; name?: string | undefined }) {
+  const { caller, name = 'Passkey' } = own;
+  const found = await verifyMade(own.credential, forAdding(caller));
   if (!found) throw new DomainError('PASSKEY_INVALID');
   const { credential, nonce } = found;
   const passkey = makePasskey(credential, name, relyingParty().rpId);
@@ -77,9 +72,8 @@ export async function addPasskey(
       makerForgotten, // users made by a caller
     );
   };
-  await recordingOwn({ caller, source }, detailsOf({ added: passkey.id }), ['passkeys'], () =>
-    rewriteCaller(caller, add),
-  );
+  const details = detailsOf({ added: passkey.id });
+  await recordingOwn(own, details, ['passkeys'], () => rewriteCaller(caller, add));
   return shownPasskey(passkey, credential);
 }
 
@@ -88,11 +82,10 @@ export async function addPasskey(
  * @throws {DomainError} PASSKEY_NOT_FOUND, TOKEN_INVALID, USER_NOT_FOUND, STORAGE_FAULT
  */
 export async function renamePasskey(
-  caller: Bearer,
   id: string | undefined,
-  name: string,
-  source: Source,
+  own: Own & { name: string },
 ): Promise<StoredPasskey> {
+  const { caller, name } = own;
   const details = detailsOf({ renamed: requirePasskey(caller, id).id });
   const rename = async (user: StoredUser) => {
     const passkey = requirePasskey(user, id);
@@ -101,12 +94,11 @@ export async function renamePasskey(
     await writeUser(user, { fields: { passkeys } });
     return renamed;
   };
-  return recordingOwn({ caller, source }, details, [], () => rewriteCaller(caller, rename));
+  return recordingOwn(own, details, [], () => rewriteCaller(caller, rename));
 }
 
 /**
  * Removes a passkey of a caller, and ends all other sessions.
- * @param given the caller, with the proof by which the caller confirms the request
  * @throws {DomainError} PASSKEY_NOT_FOUND, SECOND_FACTOR_REQUIRED, STORAGE_FAULT, and what the confirmation
  *   throws
  */

@@ -44,7 +44,6 @@ export async function remove(user: StoredUser, ...changes: readonly Change[]): P
 
 /**
  * Deletes a caller who is not the last admin: when two admins delete themselves, one of them fails.
- * @param given the caller, with the proof by which the caller confirms the request
  * @throws {DomainError} USER_NOT_FOUND, SECOND_FACTOR_REQUIRED, LAST_ADMIN, STORAGE_FAULT, and what the
  *   confirmation throws
  */

@@ -55,15 +55,9 @@ export async function endOpenSession(id: string | undefined, ending: Ending): Pr
 export async function endOtherSessions(caller: Bearer, ending: Omit<Ending, 'by'>): Promise<void> {
   const isOwn = ending.on === caller.id;
   const details = { scope: isOwn ? 'others' : 'all' };
-  await recording({ ...ending, action: 'LOGOUT', by: caller.id, details }, () =>
-    isOwn ? endOthers(caller) : endAll(ending.on),
-  );
-}
-
-async function endOthers(caller: Bearer): Promise<void> {
-  await rewriteCaller(caller, (user) => writeUser(user, sessionsEnded(user, caller.session)));
-}
-
-async function endAll(id: number): Promise<void> {
-  if (!(await raiseSessionEpoch(id))) throw new DomainError('USER_NOT_FOUND');
+  await recording({ ...ending, action: 'LOGOUT', by: caller.id, details }, async () => {
+    if (isOwn) {
+      await rewriteCaller(caller, (user) => writeUser(user, sessionsEnded(user, caller.session)));
+    } else if (!(await raiseSessionEpoch(ending.on))) throw new DomainError('USER_NOT_FOUND');
+  });
 }

@@ -25,7 +25,6 @@ import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 /**
  * Links an identity to a caller. Ends all other sessions, and the permission of the maker (`made_by`) to change the
  * caller.
- * @param given the caller, with the proof by which the caller confirms the request
  * @throws {DomainError} IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, EMAIL_NOT_VERIFIED, TOO_MANY_IDENTITIES,
  *   IDENTITY_LINKED, STORAGE_FAULT, and what the confirmation throws
  */
@@ -56,7 +55,6 @@ export async function linkIdentity(
 
 /**
  * Unlinks an identity of a caller, and ends all other sessions.
- * @param given the caller, with the proof by which the caller confirms the request
  * @throws {DomainError} IDENTITY_NOT_FOUND, LAST_LOGIN, STORAGE_FAULT, and what the confirmation throws
  */
 export async function unlinkOwnIdentity(

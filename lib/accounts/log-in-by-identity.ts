@@ -8,7 +8,7 @@ import { useNonce } from '../keys/nonce.ts';
 import type { Tokens } from '../keys/token.ts';
 import { type TokenAndNonce, type Vouched, verifyIdToken } from '../options/identities/id-token.ts';
 import { findUserByIdentity } from '../options/identities/identities.ts';
-import { type Counter, countersUnlessWaiting } from '../options/protection/counters.ts';
+import { countersUnlessWaiting } from '../options/protection/counters.ts';
 import type { StoredUser } from '../users/item.ts';
 import {
   attemptOf,
@@ -41,12 +41,13 @@ interface Outcome {
  *   STORAGE_FAULT
  */
 export async function logInByIdentity(login: IdentityLogin, source: Source): Promise<Outcome> {
-  const ofSource = await countersUnlessWaiting(source); // protection
+  const counters = await countersUnlessWaiting(source); // protection
+  const invalid = new Refused('IDENTITY_TOKEN_INVALID', 'invalid_identity_token', counters);
   return countingRefusals(attemptOf(source), async () => {
     const vouched = await verifyIdToken(login);
-    if (!vouched) throw invalidToken(ofSource);
+    if (!vouched) throw invalid;
     const user = await findUserByIdentity(vouched);
-    const given = { login, vouched, ofSource, source };
+    const given = { login, vouched, invalid, source };
     return user ? logInLinked(user, given) : register(given);
   });
 }
@@ -55,24 +56,20 @@ export async function logInByIdentity(login: IdentityLogin, source: Source): Pro
 interface Vouching {
   readonly login: IdentityLogin;
   readonly vouched: Vouched;
-  /** The counters of a failure. */
-  readonly ofSource: readonly Counter[];
+  /** The refusal where another request has used the nonce. */
+  readonly invalid: Refused;
   readonly source: Source;
 }
 
-function invalidToken(counters: readonly Counter[]): Refused {
-  return new Refused('IDENTITY_TOKEN_INVALID', 'invalid_identity_token', counters);
-}
-
 async function logInLinked(user: StoredUser, given: Vouching): Promise<Outcome> {
-  const { login, vouched, ofSource, source } = given;
+  const { login, vouched, invalid, source } = given;
   const counters = await countersUnlessWaiting(source, user); // protection
   const attempt = attemptOf(source, user, { identity: vouched.issuer });
   return countingRefusals(attempt, async () => {
     const factor = await useSecondFactor(user, login.code, counters); // second factor
     requireActive(user); // suspension
     await remindAndRefuseUnverified(user, source); // verified addresses
-    await useNonce(login.nonce, invalidToken(ofSource));
+    await useNonce(login.nonce, invalid);
     const tokens = await issueTokens(user, source, factor);
     await conclude(attempt, user, counters); // the audit entry; protection, verified addresses
     return { tokens, isNew: false };
@@ -80,13 +77,13 @@ async function logInLinked(user: StoredUser, given: Vouching): Promise<Outcome> 
 }
 
 async function register(given: Vouching): Promise<Outcome> {
-  const { login, vouched, ofSource, source } = given;
+  const { login, vouched, invalid, source } = given;
   try {
     return { tokens: await registerByIdentity(login, vouched, source), isNew: true };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     // Another request has used the nonce, or registered the user.
-    if (error.code === 'IDENTITY_TOKEN_INVALID') throw invalidToken(ofSource);
+    if (error.code === 'IDENTITY_TOKEN_INVALID') throw invalid;
     const user = error.code === 'IDENTITY_LINKED' ? await findUserByIdentity(vouched) : undefined;
     if (!user) throw error;
     return logInLinked(user, given);

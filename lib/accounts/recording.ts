@@ -33,7 +33,7 @@ export async function recordingAndNotifying<D extends Notified>(
 }
 
 /** A change of the caller by the caller. */
-interface Own {
+export interface Own {
   readonly caller: Bearer;
   readonly source: Source;
 }
