@@ -199,7 +199,6 @@ export function tagsIn(given: string): Readonly<Record<string, string>> | undefi
   return isAllowed && all.length <= 40 ? (tags as Record<string, string>) : undefined;
 }
 
-/** Text that matches a pattern. */
 function text(pattern: RegExp, rule: string) {
   return { rule, isAllowed: (given) => pattern.test(given) } as const satisfies Rule;
 }

@@ -10,7 +10,6 @@ export interface Attribute {
 export interface PageData {
   /** The name of the product. */
   readonly product: string;
-  /** Whether there are sessions. */
   readonly sessions: boolean;
   /** Whether users can log in by identities of other issuers. */
   readonly identities: boolean;

@@ -12,7 +12,6 @@ export interface KeptStart {
   readonly startedAt: string;
   /** The engine that the service started on the folder; absent if it used the engine at AWS_ENDPOINT_URL_DYNAMODB. */
   readonly engine?: EngineName;
-  /** Whether the signing secret is in the folder. */
   readonly hasSecretFile: boolean;
   /** Environment variables with the settings and the tables of the service; no variable is a secret. */
   readonly variables: Readonly<Record<string, string>>;

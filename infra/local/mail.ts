@@ -18,7 +18,6 @@ const pauses = [1000, 2000];
 export type MailFunction = (message: MailMessage) => Promise<void>;
 
 export interface LocalMail {
-  /** The folder of the mails. */
   readonly folder: string;
   /** The URL to which mails are sent in place of the folder, if a setting names a URL. */
   readonly elsewhere?: string;

@@ -5,7 +5,6 @@ import { Failure } from './failure.ts';
 
 /** The engineer who runs a command. */
 export interface Operator {
-  /** The name of the command. */
   readonly command: string;
   /** The ARN of the AWS identity; for a service on this machine, the account on this machine. */
   readonly identity: string;

@@ -85,7 +85,6 @@ export function locate(name: string): string {
   return resolve(script === 'operator' && caller ? caller : process.cwd(), name);
 }
 
-/** A line of a file. */
 export interface Line {
   /** From 1 on. */
   readonly number: number;

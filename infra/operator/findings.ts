@@ -108,7 +108,6 @@ function identityOf({ kind, subject, sha256 }: Omit<v.InferOutput<typeof knownFo
   return JSON.stringify([kind, subject, sha256]);
 }
 
-/** A finding in lines of text. */
 function describe(finding: Told): string {
   const { kind, subject } = finding;
   const details = detailsOf(finding).map((text) => `    ${text}`);

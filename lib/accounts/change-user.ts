@@ -77,7 +77,6 @@ function requireChangeable(user: StoredUser, { id, changes, claims, bearer }: Ch
   if (isSelf && user.role !== 'admin') throw new DomainError('FORBIDDEN');
 }
 
-/** Whether a change makes a user an admin or an auditor. */
 function promotes({ role, auditor }: UserChanges): boolean {
   return role === 'admin' || auditor === true; // auditors
 }

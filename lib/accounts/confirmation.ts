@@ -25,7 +25,6 @@ export interface Confirmation {
   readonly matchedHash?: string;
 }
 
-/** Whether a user confirms by a password. */
 export function confirmsByPassword({ password_hash }: StoredUser): boolean {
   return !hasIdentities(config) || !isUnmatchable(password_hash);
 }

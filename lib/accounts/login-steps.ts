@@ -90,7 +90,6 @@ export async function useSecondFactor(
   return 'code';
 }
 
-/** Requires that a user is not suspended. */
 export function requireActive(user: StoredUser): void {
   if (isSuspended(user)) throw new Refused('ACCOUNT_SUSPENDED', 'suspended');
 }

@@ -80,7 +80,6 @@ const table = {
   changeUser: { self: all(keepsRole, keepsAuditor, namesNoAttributeOfAdmins),
                 maker: all(whileOpen, namesNoOtherRole, namesNoAuditor, namesNoAttribute),
                                                                                   admin: always },
-  /** The sessions of a user. */
   sessionsOf: { self: always,                                                     admin: always },
   /** The audit trail, and its seal. */
   audit:      {                                                  auditor: always, admin: always },
@@ -106,7 +105,6 @@ export function seesAll({ role, isAuditor }: Standing): boolean {
   return role === 'admin' || isAuditor === true;
 }
 
-/** A row of the table. */
 export type Operation = keyof typeof table;
 
 /** A row of the operations that need no token. */

@@ -1,5 +1,5 @@
 /** How users register, and how others create them (functions/README.md, Callers). */
-import { type Deed, recordFailure, recording, recordingFaults } from '../audit/record.ts';
+import { recordFailure, recording, recordingFaults } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import { logAdminMade } from '../ground/log.ts';
 import { config, hidesAccounts, type Language } from '../ground/settings.ts';
@@ -50,7 +50,7 @@ export async function register(own: NewUser, source: Source): Promise<Partial<To
   try {
     await recording(created, () => insert(user, stored));
   } catch (error) {
-    await hideTaken(error, creation, user); // private accounts
+    await hideTaken(error, user, source); // private accounts
     return tokens;
   }
   await tryToRemind(user, source, 'registration'); // verified addresses
@@ -117,8 +117,7 @@ export async function createUser(
   const role = body.role ?? 'user';
   const isInvited = invites(body); // invitations
   const { fields: attributes } = attributesSet({}, body.attributes); // attributes
-  const { email } = body;
-  if (isInvited) await countMail({ kind: 'reset', email, ...source }, 'admin'); // invitations
+  if (isInvited) await countMail({ kind: 'reset', email: body.email, ...source }, 'admin'); // invitations
   const creation = { source, action: 'CREATE', by } as const;
   const own = { ...body, password: isInvited ? undefined : body.password };
   const prepared = await recordingFaults(creation, () => prepareUser(own, role));
@@ -166,13 +165,9 @@ function nameIn(email: string): string {
  * Where responses must not reveal who has an account: records a registration of a taken address, and mails its holder.
  * @throws any other error of a registration
  */
-async function hideTaken(
-  error: unknown,
-  creation: Deed & { readonly source: Source },
-  { email }: StoredUser,
-): Promise<void> {
+async function hideTaken(error: unknown, { email }: StoredUser, source: Source): Promise<void> {
   const isTaken = error instanceof DomainError && error.code === 'EMAIL_REGISTERED';
   if (!isTaken || !hidesAccounts(config)) throw error;
-  await recordFailure(creation, { reason: 'email_registered' });
-  await tryToMail(takenMessage(email, creation.source), 'registration');
+  await recordFailure({ source, action: 'CREATE' }, { reason: 'email_registered' });
+  await tryToMail(takenMessage(email, source), 'registration');
 }

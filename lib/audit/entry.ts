@@ -84,7 +84,6 @@ export function redact(details: unknown): unknown {
   );
 }
 
-/** The number of ids of one millisecond. */
 const idsPerMillisecond = 4096;
 
 /**

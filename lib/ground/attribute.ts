@@ -13,7 +13,6 @@ export interface Attribute {
   readonly type: (typeof attributeTypes)[number];
   /** The most characters of a text; absent: {@link defaultLength}. */
   readonly maxLength?: number;
-  /** The values of a choice. */
   readonly choices?: readonly string[];
   /** `user`: users write their own attribute, and admins write any; `admin`, the default: only admins write it. */
   readonly writer?: 'user' | 'admin';

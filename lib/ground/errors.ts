@@ -212,7 +212,6 @@ export function problemOfField(fault: FieldFault) {
   };
 }
 
-/** A fault in one sentence. */
 export function sentenceOf({ field, rule }: Pick<FieldFault, 'field' | 'rule'>): string {
   const name = field.replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
   return `${name} ${rule}`;

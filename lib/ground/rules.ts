@@ -15,7 +15,6 @@ declare global {
 /** The most bytes of the name of a sender, because one encoded-word (RFC 2047) holds no more. */
 const longestName = 45;
 
-/** The sender of mails. */
 export const mailSender = {
   rule: `an email address, or one with a name of at most ${longestName} bytes, as in My App <no-reply@example.com>`,
   isAllowed: (given) => {
@@ -37,7 +36,6 @@ export const displayName = {
   isAllowed: (given) => given.length <= 60 && isName(given),
 } as const satisfies Rule;
 
-/** The URL of a page. */
 export const pageUrl = {
   rule: 'an https URL without fragment, or an http one of localhost',
   isAllowed: isPageUrl,

@@ -48,10 +48,8 @@ type ValueIn<A> = A extends readonly (infer Value)[]
     ? number | (A extends { or: infer Other } ? Other : never)
     : string;
 
-/** The type of the value of a setting. */
 export type ValueOf<S extends Setting> = ValueIn<S['allowed']>;
 
-/** The values of settings, by their names. */
 export type Values<C extends Catalogue> = { readonly [K in keyof C]: ValueOf<C[K]> };
 
 /** The environment variable of a setting: SESSION_DAYS for `sessionDays`. */

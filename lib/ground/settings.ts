@@ -129,7 +129,6 @@ export const settings = {
   /** The first key of tokens, and the beginning of the names of later keys (lib/keys/signing-key.ts). */
   tokenSigningKey: optionalText,
   tokenKeys: optionalText,
-  /** The address of the API. */
   apiUrl: optionalText,
   /** The folder of the files that pages load; see infra/static-files.ts. */
   staticFiles: anyText,
@@ -148,7 +147,6 @@ export const settings = {
 export type ServiceValues = Values<typeof serviceSettings> &
   Pick<Values<typeof settings>, 'auditSeal'>;
 
-/** The values of {@link settings}. */
 export type Config = Values<typeof settings>;
 
 /** Whether the service keeps a sealed trail. */

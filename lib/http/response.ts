@@ -11,7 +11,6 @@ import {
 import { describeFault, logError } from '../ground/log.ts';
 import { type ApiResponse, accepts, type Middleware } from './request.ts';
 
-/** The content type of JSON. */
 export const jsonType = 'application/json; charset=utf-8';
 
 /** Headers of every response: no cache stores the response, and browsers treat it only as data (ASVS 5.0, V3.4). */

@@ -33,7 +33,6 @@ export const retirementDelay = activationDelay + refreshInterval + tokenLifetime
 
 const imported = new WeakMap<SecretVersion, SigningKey>();
 
-/** The versions that were read. */
 interface Known {
   readonly versions: SecretVersions;
   /**

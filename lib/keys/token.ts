@@ -9,7 +9,6 @@ import { signingKeys } from './signing-secret.ts';
 
 /** The session to which a token belongs, if there are sessions, as parameters of the token's protected header. */
 export interface Belonging {
-  /** The id of the session. */
   readonly session: string;
   /** The number of the token's pair in the session. */
   readonly pair: number;

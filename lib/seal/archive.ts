@@ -59,7 +59,6 @@ export interface ReadFile {
   readonly hash?: string;
 }
 
-/** A line, and its item. */
 export interface SealedLine {
   readonly line: string;
   readonly item: Item;

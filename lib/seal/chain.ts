@@ -23,7 +23,6 @@ export class Chain {
   reached = 0;
   first: SignedHeader | undefined;
   last: SignedHeader | undefined;
-  /** The newest file of the archive. */
   readonly newest: SignedHeader | undefined;
   /** Files that end at or before this time may have left the archive. */
   left: string;

@@ -43,7 +43,6 @@ export interface Verified {
   readonly waitingSince: string | undefined;
   /** The number of entries that may have been in files that have left or cannot be read. */
   readonly unproven: number;
-  /** The newest file of the archive. */
   readonly newest: SignedHeader | undefined;
   /** Files that end at or before this time may have left the archive; '': no file may have left. */
   readonly left: string;

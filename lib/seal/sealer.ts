@@ -47,7 +47,6 @@ export interface Sealing {
   };
 }
 
-/** Options of a run. */
 export interface RunOptions {
   /** The outcome of a check, for the header; absent: the outcome in the newest file is repeated. */
   readonly check?: Check;

@@ -69,7 +69,6 @@ export async function verifyTrail(verification: Verification, tell: Tell): Promi
   }
 }
 
-/** The state of a verification. */
 interface State {
   readonly verification: Verification;
   /** The numbers of all files in order, and the numbers of the files that have several versions. */

@@ -121,7 +121,6 @@ export function newVersion(): string {
   return randomBytes(12).toString('base64url');
 }
 
-/** The key of a user item. */
 export function userKey(id: number) {
   return itemKey('user#*', id);
 }

@@ -92,7 +92,6 @@ export function creationDetails(user: Recorded): object | undefined {
   return auditor ? { ...details, auditor } : details;
 }
 
-/** The details of a deletion. */
 export function deletionDetails({ name, email, role }: Recorded): object | undefined {
   return isFull() ? { name, email, role } : undefined;
 }

@@ -77,7 +77,6 @@ export async function verifyIdToken(
   }
 }
 
-/** A provider, and the function that gives its keys. */
 type KnownProvider = IdentityProvider & { readonly keys: ReturnType<typeof keysOf> };
 
 /** The providers of this process; absent until a token is verified. */

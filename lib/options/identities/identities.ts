@@ -49,7 +49,6 @@ export async function findUserByIdentity(name: IdentityName): Promise<StoredUser
   return user && identityOf(user, name) ? user : undefined;
 }
 
-/** The identity of a user with an issuer and a subject. */
 export function identityOf(user: StoredUser, { issuer, subject }: IdentityName) {
   return user.identities?.find((each) => each.issuer === issuer && each.subject === subject);
 }

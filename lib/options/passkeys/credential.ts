@@ -25,7 +25,6 @@ import { type Credential, passkeysInForce, relyingParty } from './passkeys.ts';
 /** Seconds for which a challenge is valid. */
 const lifetime = 5 * 60;
 
-/** The challenges of logins. */
 export const forLogin: NonceKind = { purpose: 'passkey-login', lifetime };
 
 /** The challenges by which a caller adds a passkey in a session. */

@@ -90,7 +90,6 @@ export function requirePasskey(
   return passkey;
 }
 
-/** Whether a user has passkeys in force. */
 export function hasPasskey(user: StoredUser): boolean {
   return passkeysInForce(user).length > 0;
 }

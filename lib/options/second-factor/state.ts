@@ -43,7 +43,6 @@ export function mustHaveFactor({ role, auditor }: StoredUser): boolean {
   return config.secondFactor === 'admins' && (role === 'admin' || auditor === true);
 }
 
-/** The role of a user in a session. */
 export function roleIn(user: StoredUser, session: FactorFields): Role {
   return lacksFactorIn(user, session) ? 'user' : user.role;
 }

@@ -101,7 +101,6 @@ export function sessionsKey(id: number) {
   return itemKey('sessions#*', id);
 }
 
-/** A user with the item of its sessions. */
 export function withSessions(user: StoredUser, item: object = {}): WithSessions {
   const entries = Object.entries(item).filter(([id]) => isSessionId(id));
   return { user, sessions: entries.map(([id, session]) => ({ ...session, id })) };
