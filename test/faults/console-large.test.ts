@@ -137,7 +137,7 @@ describe('With 10,000 users and 100,000 entries, the console', { timeout: patien
     await leave(100_000, Date.now() - 100_000 * 1000);
   }, patience);
 
-  it('works for a click at most three times as long as its requests take', async () => {
+  it('takes at most three times as long for a click as for the requests of the click', async () => {
     const rounds: Awaited<ReturnType<typeof timeClicks>>[] = [];
     let slow: readonly string[];
     do {

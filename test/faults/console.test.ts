@@ -30,7 +30,7 @@ const fillIn = async (email: string) => {
 const hostile = Object.entries({
   fails: faults.internalError,
   'is cut off': faults.reset,
-  'does it and is cut off': faults.lose,
+  'does as requested and is cut off': faults.lose,
   'answers garbage': faults.garble,
 } satisfies Record<string, Fault>);
 
@@ -106,7 +106,7 @@ describe.each(hostile)('When the store %s, the console', (_, fault) => {
 });
 
 describe('The console on a slow store', () => {
-  it('shows that it waits, and sends a form that is clicked twice once', async () => {
+  it('shows that it waits, and sends a form only once although its button is clicked twice', async () => {
     const email = uniqueEmail();
     const page = await fillIn(email);
     const sent: string[] = [];

@@ -5,14 +5,14 @@ import { expected, expectNoSecret, longest, nothing, observed } from './expectat
 /** Milliseconds within which an endpoint answers though the engine is gone. */
 const stoppedEngineTimeout = 5000;
 
-describe('An endpoint whose engine stops at work', () => {
+describe('An endpoint whose engine stops during requests', () => {
   let stopped: Awaited<ReturnType<typeof stopEngineUnderLoad>>;
   beforeAll(async () => {
     stopped = await stopEngineUnderLoad();
   });
 
   it.each(['hangs', 'killed'] as const)(
-    'responds with its 500 within 5 s to an engine in the state “%s”',
+    'responds with its 500 within 5 s while the engine is in the state “%s”',
     (name) => {
       const outcomes = stopped.outcomes[name];
 
@@ -22,13 +22,13 @@ describe('An endpoint whose engine stops at work', () => {
   );
 
   it.each(['goes on', 'is back'] as const)(
-    'responds as without faults to an engine in the state “%s”',
+    'responds as without faults while the engine is in the state “%s”',
     (name) => {
       expect(observed(stopped.outcomes[name])).toEqual(expected(nothing));
     },
   );
 
-  it('has lost no user that it acknowledged, and left none half-written', () => {
+  it('has lost no user that it acknowledged, and has left no half-written user', () => {
     expect(stopped.acknowledged.length).toBeGreaterThan(0);
     expect(stopped.lost).toEqual([]);
     expect(stopped.broken).toEqual([]);

@@ -20,20 +20,20 @@ describe.each([
     runs = await tryAllFaults(environment);
   });
 
-  describe.each(groups.flat())('because of: $name', ({ name, hits, isRetried }) => {
+  describe.each(groups.flat())('because of the fault “$name”,', ({ name, hits, isRetried }) => {
     it('succeeds after a first attempt that fails, or answers its 500', () => {
       const fails = isRetried ? nothing : hits;
 
       expect(observed(runs.get(name)?.once)).toEqual(expected(fails, requests));
     });
 
-    it('answers its 500 while the users table fails, and records what it has to', () => {
+    it('answers its 500 while the users table fails, and records the failures that it has to record', () => {
       const fails = (operation: Operation) => ofUsers(operation) && hits(operation);
 
       expect(observed(runs.get(name)?.users)).toEqual(expected(fails, requests));
     });
 
-    it('answers as without faults while the audit table fails, and logs the entry whole', () => {
+    it('answers as without faults while the audit table fails, and logs the whole entry', () => {
       const outcomes = runs.get(name)?.audit;
 
       const fails = (operation: Operation) => ofAudit(operation) && hits(operation);
@@ -44,7 +44,7 @@ describe.each([
       }
     });
 
-    it('answers as without faults afterwards', () => {
+    it('answers as without faults after the end of the fault', () => {
       expect(observed(runs.get(name)?.afterwards)).toEqual(expected(nothing, requests));
     });
 

@@ -117,7 +117,7 @@ const tagged = (...arns: readonly string[]): Response =>
 
 describe('--clean', () => {
   it(
-    'retains what a stack cannot delete, removes it by itself, and lets nothing stay',
+    'deletes a stack without a resource that the stack cannot delete, and then this resource',
     async () => {
       const there = { stack: true, isProtected: true, status: 'CREATE_FAILED', rule: true };
       const bus = { isThere: true, arn: arnOf('events', `event-bus/${prefix}-production`) };
@@ -183,7 +183,7 @@ describe('--clean', () => {
   );
 
   it(
-    'says that a locked bucket goes another day, and removes it then with every version',
+    'reports a locked bucket as left, and deletes it with all versions once the lock has ended',
     async () => {
       const Bucket = `${prefix}-archive`;
       const state = { locked: true, bucket: true, versions: ['v1', 'v2', 'marker'] };
@@ -232,7 +232,7 @@ describe('--clean', () => {
   );
 
   it(
-    'takes protection off a table and a log group, and names what AWS only lists until it is gone',
+    'ends the protection of a table and a log group, and names resources that AWS only still lists',
     async () => {
       const table = `${prefix}-users-restored`;
       const group = `/aws/lambda/${prefix}-probe`;
@@ -300,8 +300,8 @@ const outcomeOf = (work: () => Promise<string>, proof: object) => {
   return doStep(step, proof as Proof);
 };
 
-describe('A step of AWS alone', () => {
-  it('raises an alarm: it is found among the messages of the queue', async () => {
+describe('A step that only AWS can prove', () => {
+  it('raises an alarm and finds it among the messages of the queue', async () => {
     const messages = ['OK', 'ALARM'].map((NewStateValue) =>
       JSON.stringify({
         ...{ Type: 'Notification', Subject: `${NewStateValue}: "accounts-Crashes"` },
@@ -339,8 +339,8 @@ describe('A step of AWS alone', () => {
 
   it.each([
     ['proves a lock of one day', 1, true, 'proved', 'COMPLIANCE, 1 day'],
-    ['fails where the lock is of other days', 365, true, 'failed', 'The lock is'],
-    ['fails where a version can be deleted', 1, false, 'failed', 'A locked version: done'],
+    ['fails if the lock has another number of days', 365, true, 'failed', 'The lock is'],
+    ['fails if a version can be deleted', 1, false, 'failed', 'A locked version: done'],
   ])('%s', async (_, days, isLocked, wanted, text) => {
     const message = 'Access Denied because object protected by object lock.';
     const refused = isLocked ? s3Error('AccessDenied', message) : { status: 204 };
@@ -356,10 +356,10 @@ describe('A step of AWS alone', () => {
   });
 
   it.each([
-    ['none is there', []],
-    ['one waits to be verified', [['PENDING', 'example.com']]],
-    ['one may not send', [['SUCCESS', 'example.com', false]]],
-  ])('sends no mail, and has proved nothing, where of identities %s', async (_, identities) => {
+    ['there is no identity', []],
+    ['the identity waits to be verified', [['PENDING', 'example.com']]],
+    ['the identity may not send', [['SUCCESS', 'example.com', false]]],
+  ])('sends no mail and proves nothing if %s', async (_, identities) => {
     const { place } = await startAws({
       'POST /v2/email/list-identities': () =>
         json({
@@ -390,7 +390,7 @@ describe('A step of AWS alone', () => {
     return tryThrottles({ deployment: { api: clientOf(url) } } as unknown as Deployed);
   };
 
-  it('finds throttles that refuse some requests far above them and none far below', async () => {
+  it('finds that throttles refuse some requests far above the limit and none far below it', async () => {
     const figures = await throttled((n) => n > 1500 && n <= 3000);
 
     expect(figures).toBe('at 500 a second 1500 of 3000 were refused, at 5 none');
@@ -398,9 +398,9 @@ describe('A step of AWS alone', () => {
 
   it.each([
     ['refuse nothing', () => false, 'None of 3000 requests was refused'],
-    ['refuse what is far below', () => true, '30 requests were refused at 5 a second'],
+    ['refuse requests far below the limit', () => true, '30 requests were refused at 5 a second'],
   ])(
-    'fails where throttles %s',
+    'fails if the throttles %s',
     async (_, refuses, message) => {
       await expect(throttled(refuses)).rejects.toThrow(message);
     },

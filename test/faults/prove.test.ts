@@ -59,7 +59,7 @@ const sabotages: Readonly<
   application: 'not done here',
 };
 
-/** Which calls are denied while a stack is deployed: of the admin, when the stack is there. */
+/** Calls that are denied while a stack is deployed: the writes that create the admin of the new stack. */
 const ofDeployments: Readonly<Record<string, (call: FaultyCall) => boolean>> = {
   development: isTo('.TransactWriteItems'),
   production: isTo('.TransactWriteItems'),
@@ -78,26 +78,21 @@ const stepIn = (output: string): string =>
 
 const inventory = () => takeInventory(account.place);
 
-describe('A proof is refused, and makes nothing,', () => {
+describe('A proof is refused and creates nothing', () => {
   const only = ['--yes', '--only', 'seal'];
 
   it.each([
     ['without consent', ['--only', 'seal'], 2, 'add --yes if you agree'],
     ['with a step that does not exist', ['--yes', '--only', 'seals'], 2, 'there are acceptance, '],
     [
-      'in an account of others',
+      'in another account than the given account',
       [...only, '--account', '210987654321'],
       1,
       'choose others by AWS_PROFILE',
     ],
-    ['without a run to go on with', ['--resume'], 1, 'there is no run'],
-    ['without a run to clean', ['--clean'], 1, 'there is no run'],
-    [
-      'with an account that is no account id',
-      [...only, '--account', '123'],
-      2,
-      '--account must be 12 digits',
-    ],
+    ['with --resume but without a run', ['--resume'], 1, 'there is no run'],
+    ['with --clean but without a run', ['--clean'], 1, 'there is no run'],
+    ['with an invalid account id', [...only, '--account', '123'], 2, '--account must be 12 digits'],
   ])('%s', async (_, args, status, sentence) => {
     const ended = await prove([...named(folder), ...args], account.env);
 
@@ -106,7 +101,7 @@ describe('A proof is refused, and makes nothing,', () => {
     expect(runIn(folder)).toBeUndefined();
   });
 
-  it('by the root user', async () => {
+  it('with the credentials of the root user', async () => {
     const env = { ...account.env, AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
 
     const { output } = await prove([...named(folder), ...only], env);
@@ -115,7 +110,7 @@ describe('A proof is refused, and makes nothing,', () => {
     expect(runIn(folder)).toBeUndefined();
   });
 
-  it('where the account may run too few functions', async () => {
+  it('if the account may run too few functions', async () => {
     const body = JSON.stringify({ AccountLimit: { ConcurrentExecutions: 10 }, AccountUsage: {} });
     const faulty = await startFaulty(account.port, ({ path }) =>
       path.includes('/account-settings') ? { body } : undefined,
@@ -141,7 +136,7 @@ describe('Each step', () => {
   });
 
   it(
-    'reports it where a stack is deployed, which proves nothing of its steps, and nothing is left',
+    'is not proved if the deployment of its stack fails, and --clean then leaves nothing',
     async () => {
       const before = await inventory();
       let step = '';
@@ -173,7 +168,7 @@ describe('Each step', () => {
   );
 
   it(
-    'reports it, a run goes on after a kill and with new credentials, and nothing is left in the end',
+    'reports its sabotage, also in a run that is resumed, and --clean then leaves nothing',
     async () => {
       const before = await inventory();
       let step = '';
@@ -232,7 +227,7 @@ describe('Each step', () => {
 });
 
 it(
-  'In AWS a mail goes to the simulator of SES, once an identity is verified',
+  'A proof sends a mail to the simulator of SES once an identity is verified',
   async () => {
     setDefaultCACertificates([...getCACertificates(), readFileSync(certificateFile, 'utf8')]);
     const { place } = account;

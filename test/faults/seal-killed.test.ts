@@ -40,7 +40,7 @@ const outcomeOf = async (action: 'seal' | 'verify') => {
 const files = () =>
   readdirSync(join(folder, 'archive')).filter((name) => numberOf(name) !== undefined).length;
 
-it('ends intact, with each of 100,000 entries sealed, after ten kills at random instants', async () => {
+it('A trail of 100,000 entries is sealed and intact after ten kills of the sealer at random instants', async () => {
   mkdirSync(join(folder, 'archive'));
   writeFileSync(join(folder, 'key.pem'), makeKey());
   for (let from = 0; from < entries; from += 10_000) {

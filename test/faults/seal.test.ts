@@ -70,7 +70,7 @@ const expectSound = async () => {
 
 describe('The sealer', () => {
   it.each(groups.flat())(
-    'seals after a first attempt at the table that fails, or not at all, and goes on afterwards: $name',
+    'seals although first attempts at the table fail, or after the end of the fault: $name',
     async ({ fault, hits, isRetried }) => {
       const wrong = {
         once: () => proxy.impose({ fault, firstAttempt: true }),
@@ -92,7 +92,7 @@ describe('The sealer', () => {
   );
 
   it.each(awsFaults)(
-    'seals after a first attempt at archive or key that fails, and goes on after lasting ones: %s',
+    'seals although first attempts at archive or key fail, and after a lasting fault: %s',
     async (fault) => {
       const wrong = {
         once: () => aws.impose(fault, 'firstAttempt'),

@@ -30,9 +30,9 @@ describe('With a slow engine', () => {
   });
 
   it.each([
-    { machine: 'as on AWS', settings: asOnAws, isPatient: false },
-    { machine: 'as on one machine', settings: { NODE_OPTIONS: '' }, isPatient: true },
-  ])('the service waits $machine', async ({ settings, isPatient }) => {
+    { machine: 'on AWS', settings: asOnAws, isPatient: false },
+    { machine: 'on one machine', settings: { NODE_OPTIONS: '' }, isPatient: true },
+  ])('the service waits only as long as it may $machine', async ({ settings, isPatient }) => {
     const { proxy, service } = await start(settings);
     const { id, token } = await register(service.api);
 
@@ -49,7 +49,7 @@ describe('With a slow engine', () => {
     expect([asked === 1, isRecorded]).toEqual([isPatient, isPatient]);
   });
 
-  it('a service that is told to end responds first, though each request to the engine takes seconds', async () => {
+  it('a service that is told to stop responds first, even if each request to the engine takes seconds', async () => {
     const { proxy, service } = await start({});
     const account = await register(service.api);
     proxy.forget();

@@ -44,7 +44,7 @@ type Row = readonly [
   then: Partial<Standing>,
 ];
 const title =
-  '%s waits at its %s, while %s happens: the responses are %s and %s, and then there is %j';
+  'the request “%s” waits at its %s during “%s”: the responses are %s and %s, and the account has %j';
 
 /** Status and, of a refusal, its message. */
 const outcomeOf = ({ status, body }: ApiAnswer): string =>
@@ -114,8 +114,8 @@ const noReset = '400 Invalid or expired reset token';
 /** Requests that end sessions: the write, the response, the response of a refresh that it overtakes, and the outcome. */
 const endings: readonly (readonly [Name, string, string, string, Partial<Standing>])[] = [
   ['a logout', write, '204', noRefresh, { asking: 'over' }],
-  ['an end of the session by the other one', write, '204', noRefresh, { asking: 'over' }],
-  ['an end of all others in the other session', write, '204', '200', { asking: 'over' }],
+  ['an end of the session by the other session', write, '204', noRefresh, { asking: 'over' }],
+  ['an end of other sessions in the other session', write, '204', '200', { asking: 'over' }],
   ['an end of all sessions by an admin', write, '204', '200', over],
   [
     'a change of the password in the other session',
@@ -155,8 +155,8 @@ describe('With sessions and links,', () => {
     ['the link', transaction, 'a change of the password in the other session', isWrong, '200', { password: 'early', asking: 'over' }],
     ['the link', transaction, 'an address by an admin', noLink, '200', { address: 'early' }],
     ['the link', transaction, 'a change of the name', '204', '200', { ...linked, name: 'early' }],
-    ['the link', transaction, 'an end of all others', '204', '204', linked],
-    ['the link', transaction, 'an end of all others in the other session', '204', '204', { ...linked, ...over }],
+    ['the link', transaction, 'an end of other sessions', '204', '204', linked],
+    ['the link', transaction, 'an end of other sessions in the other session', '204', '204', { ...linked, ...over }],
     ['the link', transaction, 'an end of all sessions by an admin', '204', '204', { ...linked, ...over }],
     ['the link', transaction, 'the link', '204', '204', linked],
     ['a registration with the address of the link', transaction, 'the link', '409 Email already registered', '204', linked],
@@ -164,23 +164,24 @@ describe('With sessions and links,', () => {
     ['a change of the password', write, 'the link', '200', '204', { ...linked, password: 'late' }],
     ['a change of the password in the other session', write, 'the link', ended, '204', linked],
     ['an address by an admin', transaction, 'the link', '200', '204', { ...linked, address: 'late' }],
-    ['an end of all others', write, 'the link', '204', '204', linked],
-    ['an end of all others in the other session', write, 'the link', ended, '204', linked],
+    ['an end of other sessions', write, 'the link', '204', '204', linked],
+    ['an end of other sessions in the other session', write, 'the link', ended, '204', linked],
 
     ['a login', 'PutItem', 'a password by an admin', '200', '200', { ...over, fresh: 'over', password: 'early' }],
     ['a login', 'PutItem', 'an end of all sessions by an admin', '200', '204', { ...over, fresh: 'over' }],
     ['a change of the password', write, 'an end of all sessions by an admin', ended, '204', over],
     ['a change of the address', transaction, 'an end of all sessions by an admin', ended, '204', over],
     ['a change of the name', write, 'an end of all sessions by an admin', ended, '204', over],
-    ['an end of all others', write, 'an end of all sessions by an admin', ended, '204', over],
-    ['an end of all others', write, 'an end of all others in the other session', ended, '204', { asking: 'over' }],
+    ['an end of other sessions', write, 'an end of all sessions by an admin', ended, '204', over],
+    ['an end of other sessions', write, 'an end of other sessions in the other session', ended, '204',
+      { asking: 'over' }],
 
     ['a login', write, 'a deletion', '200', '204', { ...gone, fresh: 'over' }],
     ['a change of the password', write, 'a change of the password', isWrong, '200', { password: 'early', other: 'over' }],
-    ['a change of the password', write, 'a deletion by oneself', '404 User not found', '204', gone],
-    ['a deletion by oneself', transaction, 'a change of the password', isWrong, '200', { password: 'early', other: 'over' }],
-    ['a deletion by oneself', transaction, 'a deletion by oneself', '404 User not found', '204', gone],
-    ['a deletion of the first admin by itself', transaction, 'a deletion by oneself', '409 The last admin cannot be deleted', '204', gone],
+    ['a change of the password', write, 'a self-deletion', '404 User not found', '204', gone],
+    ['a self-deletion', transaction, 'a change of the password', isWrong, '200', { password: 'early', other: 'over' }],
+    ['a self-deletion', transaction, 'a self-deletion', '404 User not found', '204', gone],
+    ['a self-deletion of the first admin', transaction, 'a self-deletion', '409 The last admin cannot be deleted', '204', gone],
 
     ['a reset', transaction, 'a reset', noReset, '204', { ...over, password: 'early' }],
     ['a reset', transaction, 'a password by an admin', noReset, '200', { ...over, password: 'early' }],
@@ -201,9 +202,9 @@ describe('With sessions and links,', () => {
     ['a promotion', transaction, 'a refresh', '200', '200', { role: 'admin' }],
     ['a login', write, 'a refresh', '200', '200', { fresh: 'open' }],
     ['a refresh', write, 'a refresh', '200', '200', {}],
-    ['a refresh in place of a lost one', write, 'a refresh in place of a lost one', '200', '200', {}],
-    ['a refresh in place of a lost one', write, 'a use of the lost token', noRefresh, '200', { asking: 'over' }],
-    ['a use of the lost token', write, 'a refresh in place of a lost one', ended, '200', {}],
+    ['a refresh in place of a lost refresh', write, 'a refresh in place of a lost refresh', '200', '200', {}],
+    ['a refresh in place of a lost refresh', write, 'a use of the lost token', noRefresh, '200', { asking: 'over' }],
+    ['a use of the lost token', write, 'a refresh in place of a lost refresh', ended, '200', {}],
     ['a use of the lost token', write, 'a use of the lost token', '200', '200', {}],
     ['a use of the lost token', write, 'a refresh by the lost token', '200', '200', {}],
 
@@ -216,7 +217,7 @@ describe('With sessions and links,', () => {
     ['a suspension', write, 'rights of an auditor', '204', '200', { ...suspended, isAuditor: true }],
     ['a promotion', transaction, 'a suspension', '200', '204', { ...suspended, role: 'admin' }],
     ['a deletion', transaction, 'a suspension', '204', '204', gone],
-    ['a deletion by oneself', transaction, 'a suspension', ended, '204', suspended],
+    ['a self-deletion', transaction, 'a suspension', ended, '204', suspended],
     ['a suspension', write, 'a suspension', '204', '204', suspended],
     ['a suspension', write, 'a login', '204', '200', { ...suspended, fresh: 'over' }],
     ['a suspension', write, 'a change of the password', '204', '200', { ...suspended, password: 'early' }],
@@ -224,14 +225,14 @@ describe('With sessions and links,', () => {
     ['a suspension', write, 'the link', '204', '204', { ...suspended, address: 'link' }],
     ['a suspension', write, 'a promotion', '204', '200', { ...suspended, role: 'admin' }],
     ['a suspension', write, 'a deletion', '404 User not found', '204', gone],
-    ['a suspension', write, 'a deletion by oneself', '404 User not found', '204', gone],
+    ['a suspension', write, 'a self-deletion', '404 User not found', '204', gone],
     ['a suspension of the first admin', transaction, 'a suspension', '409 The last admin cannot be suspended', '204', { ...suspended, role: 'admin' }],
-    ['a deletion of the first admin by itself', transaction, 'a suspension', '409 The last admin cannot be deleted', '204', { ...suspended, role: 'admin' }],
-    ['a lifting by another admin', transaction, 'a suspension of that admin', forbidden, '204', suspended],
+    ['a self-deletion of the first admin', transaction, 'a suspension', '409 The last admin cannot be deleted', '204', { ...suspended, role: 'admin' }],
+    ['an end of suspension by another admin', transaction, 'a suspension of that admin', forbidden, '204', suspended],
     ['a confirmation of the enrolment', transaction, 'a new enrolment', '403 Invalid code', '201', {}],
   ]))(title, expectRow);
 
-  it('two requests by a used refresh token end the session, which is logged once', async () => {
+  it('two requests with a used refresh token end the session, and the reuse is logged once', async () => {
     const reuse = 'a refresh by a used token';
 
     await expectRow(reuse, write, reuse, noRefresh, noRefresh, { asking: 'over' });
@@ -248,7 +249,7 @@ const invited = { ...over, isInvited: true, invitation: 'void', password: 'anoth
 const accepted = { ...invited, isInvited: false } as const;
 const taken = '409 Email already registered';
 
-describe('Of a user who is invited,', () => {
+describe('For an invited user,', () => {
   beforeEach(async () => {
     scene = await beginInvited(withOptions);
   });
@@ -288,7 +289,7 @@ describe('Of a user who is invited,', () => {
     ['a deletion', transaction, 'another invitation', '204', '204', gone],
   ]))(title, expectRow);
 
-  it('one of twenty requests with the link sets the password', async () => {
+  it('only one of twenty requests with the link sets the password', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => send(scene, 'the invitation')),
     );
@@ -332,7 +333,7 @@ describe.each(kindsOfCode)('With a second factor and a code (%s),', (kind) => {
   ]))(title, expectRow);
 
   it.each([...uses, 'a login by the code'] as const)(
-    '%s that fails has used the code up',
+    'the request “%s” uses up the code even if the request fails',
     async (use) => {
       const refused = await send(scene, `${use} that fails`);
 
@@ -341,7 +342,7 @@ describe.each(kindsOfCode)('With a second factor and a code (%s),', (kind) => {
     },
   );
 
-  it('only one request succeeds if twenty logins and five requests of each other kind use that code', async () => {
+  it('only one request succeeds if twenty logins and five of each other request use the same code', async () => {
     const logins = Array.from({ length: 20 }, () => 'a login by the code' as const);
     const others = Array.from({ length: 5 }, () => uses).flat();
 
@@ -353,32 +354,35 @@ describe.each(kindsOfCode)('With a second factor and a code (%s),', (kind) => {
   });
 });
 
-describe('A request takes effect once if a response of the store to it is lost:', () => {
+describe('If a response of the store is lost,', () => {
   const rows = [
     ['the link', transaction, '204', linked],
-    ['an end of all others', write, '204', { other: 'over' }],
+    ['an end of other sessions', write, '204', { other: 'over' }],
     ['a change of the password', write, '200', { password: 'early', other: 'over' }],
     ['a password by an admin', write, '200', { ...over, password: 'early' }],
   ] as const;
 
-  it.each(rows)('%s, at its %s', async (name, operation, outcome, then) => {
-    scene = await beginWithLinks(withOptions);
-    scene.proxy.impose({ ...ofNoMail, fault: faults.lose, operation, times: 1 });
+  it.each(rows)(
+    'the request “%s” takes effect once (response to %s)',
+    async (name, operation, outcome, then) => {
+      scene = await beginWithLinks(withOptions);
+      scene.proxy.impose({ ...ofNoMail, fault: faults.lose, operation, times: 1 });
 
-    const answer = await send(scene, name);
+      const answer = await send(scene, name);
 
-    scene.proxy.impose();
-    expect(outcomeOf(answer)).toBe(outcome);
-    const items = await userItems(scene.service);
-    expect(items.find(({ pk }) => pk === `user#${scene.id}`)?.session_epoch).toBe(1);
-    expect(await standingAfter(scene, [answer])).toEqual({ ...before, ...then });
-  });
+      scene.proxy.impose();
+      expect(outcomeOf(answer)).toBe(outcome);
+      const items = await userItems(scene.service);
+      expect(items.find(({ pk }) => pk === `user#${scene.id}`)?.session_epoch).toBe(1);
+      expect(await standingAfter(scene, [answer])).toEqual({ ...before, ...then });
+    },
+  );
 
   it.each(
     kindsOfCode.flatMap((kind) =>
       (['lose', 'truncate'] as const).map((fault) => [kind, fault] as const),
     ),
-  )('a login by a code (%s, %s)', async (kind, fault) => {
+  )('a login by a code takes effect once (%s, %s)', async (kind, fault) => {
     scene = await beginWithFactor(withOptions, kind);
     scene.proxy.impose({ ...ofNoMail, fault: faults[fault], operation: 'UpdateItem', times: 1 });
 
@@ -391,7 +395,7 @@ describe('A request takes effect once if a response of the store to it is lost:'
   });
 });
 
-it('Of twenty requests with one link, only one changes the address, and the others get the same response', async () => {
+it('Only one of twenty requests with a link changes the address, and all get the same response', async () => {
   scene = await beginWithLinks(withOptions);
 
   const answers = await Promise.all(Array.from({ length: 20 }, () => send(scene, 'the link')));

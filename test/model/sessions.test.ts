@@ -119,7 +119,7 @@ const follow = async (state: State, id: number, asked: Command): Promise<State> 
   return withAnswer(after, asked, answer);
 };
 
-it('The sessions of a user, and the links that reset its password, behave like a model, whatever ends them', async () => {
+it('The sessions and the reset links of a user behave like a model, whatever ends them', async () => {
   const run = async (commands: readonly Command[]) => {
     const account = await register(service.api, { password: 'one' });
     const { id, token, refreshToken = '' } = account;

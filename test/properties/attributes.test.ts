@@ -140,7 +140,7 @@ const shownOf = async ({ id, email, token }: Account): Promise<readonly unknown[
   return [shown.body, own.body.data, listed.body[0]].map(({ attributes }) => attributes);
 };
 
-it('What is written is what is stored, shown and claimed', async () => {
+it('The values that are written are the values that are stored, shown and claimed', async () => {
   const expected = new Map<string, Values>();
 
   await holds(
@@ -161,7 +161,7 @@ it('What is written is what is stored, shown and claimed', async () => {
   }
 });
 
-it('Sound values are never refused', async () => {
+it('Valid values are never refused', async () => {
   const account = await register(service.api);
   const token = adminToken;
   await holds(
@@ -174,7 +174,7 @@ it('Sound values are never refused', async () => {
   );
 });
 
-it('All that is imported or written is exported, and stored in the same way where that is imported', async () => {
+it('All users are exported, and an import of the export stores the same attributes', async () => {
   const [{ password_hash } = {}] = await service.users();
   const lines = fc.record({ ours: soundValues(declared), theirs: anyValues });
   const text = fc
@@ -240,7 +240,7 @@ const stored = fc.record({
 });
 const isAllowed = (list: unknown) => attributeList.isAllowed(JSON.stringify(list));
 
-it('The claims of a token never take more than their limit, whatever is stored', async () => {
+it('The claims of a token never take more bytes than their limit, whatever is stored', async () => {
   vi.stubEnv('JWT_SECRET', 'a secret of some length, for this test alone');
   const lists = fc.uniqueArray(declaration, {
     minLength: 1,

@@ -61,7 +61,7 @@ const live = counted(async (steps: readonly Step[]) => {
   return { verified, touched, entries: source.items.size };
 });
 
-it('Whatever is laid over files, the sealer goes on, and each of them alone is named', async () => {
+it('The sealer continues whatever overwrites files, and exactly the overwritten files are named', async () => {
   await holds(
     40,
     fc.asyncProperty(fc.array(step, { maxLength: 12, size: 'max' }), async (steps) => {

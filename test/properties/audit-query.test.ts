@@ -112,7 +112,7 @@ const filter = fc
   })
   .map(({ range: [since, until], whom, ...rest }) => ({ ...whom, ...rest, since, until }));
 
-it('Every combination of filter, range, order and size of page yields each entry once', async () => {
+it('Every combination of filter, range, order and page size yields each entry once', async () => {
   const order = fc.constantFrom('asc' as const, 'desc' as const);
   const limit = fc.constantFrom(37, 100, 400, 1000);
   await holds(

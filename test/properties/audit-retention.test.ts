@@ -86,8 +86,8 @@ const required = (trail: Kept) => {
   return headersOf(trail).filter(({ until }) => until > left);
 };
 
-describe('A trail whose entries and files leave by rule', () => {
-  it('is intact, whichever of those have left that may', async () => {
+describe('A trail whose entries and files are deleted by a rule', () => {
+  it('is intact, whichever entries and files have been deleted that may be deleted', async () => {
     const run = counted(async (steps: readonly Step[]) => (await live(steps)).verify());
 
     await holds(
@@ -101,7 +101,7 @@ describe('A trail whose entries and files leave by rule', () => {
     );
   });
 
-  it('shows each entry that left before its time, also where its time was changed', async () => {
+  it('reports each entry that was deleted too early, even if its time to live was changed', async () => {
     const cases = fc.record({ steps: history, at: fc.nat(), isChanged: fc.boolean() });
     const run = counted(async ({ steps, at, isChanged }: ValueOf<typeof cases>) => {
       const trail = await live(steps);
@@ -131,7 +131,7 @@ describe('A trail whose entries and files leave by rule', () => {
     );
   });
 
-  it('shows each file that left before its time, but the newest', async () => {
+  it('reports each file that was deleted too early, except the newest file', async () => {
     const cases = fc.record({ steps: history, at: fc.nat() });
     const run = counted(async ({ steps, at }: ValueOf<typeof cases>) => {
       const trail = await live(steps);

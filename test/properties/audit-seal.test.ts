@@ -68,8 +68,8 @@ const happen = async (trail: TestTrail, step: Event): Promise<void> => {
   }
 };
 
-describe('A trail that was sealed', () => {
-  it('is intact whatever the sealer died of and whatever its clock showed, with every entry sealed', async () => {
+describe('A sealed trail', () => {
+  it('is intact and has every entry, whatever stopped the sealer and whatever its clock showed', async () => {
     const live = counted(async (history: readonly Event[]) => {
       const trail = makeTrail();
       for (const step of history) await happen(trail, step);

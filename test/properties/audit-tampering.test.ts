@@ -29,7 +29,7 @@ const verify = async ({ change, onDisk }: SealCase) => {
 };
 
 it.each(sealCases)(
-  'Verification tells what was done, once, and nothing else: $title',
+  'Verification reports exactly what was done, and reports it once: $title',
   async (each) => {
     const outcome = await verify(each);
 

@@ -136,10 +136,13 @@ const anyOf = (own: readonly string[]) => {
   return fc.array(calls, { minLength: 1, maxLength: 16, size: 'max' });
 };
 
-it.each(routes)('%s answers soundly and as a map would, whatever is sent', async (route) => {
-  await holds(110, fc.asyncProperty(anyOf([route]), expectHonest));
-});
+it.each(routes)(
+  '%s gives valid responses and behaves like a map, whatever is sent',
+  async (route) => {
+    await holds(110, fc.asyncProperty(anyOf([route]), expectHonest));
+  },
+);
 
-it('All six of them, one after the other, do as a map would', async () => {
+it('All six endpoints in any order behave like a map', async () => {
   await holds(110, fc.asyncProperty(anyOf(routes), expectHonest));
 });

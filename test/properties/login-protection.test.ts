@@ -164,7 +164,7 @@ const expectProtected = async (guesses: readonly Guess[]) => {
 };
 
 // Found by the property: neither limit was reached before, and each of the five is refused.
-it('Attempts at the same time that end both places are bounded and told alike', async () => {
+it('Simultaneous attempts that reach both limits are bounded and refused in the same way', async () => {
   const at = { account: 2, address: 0, right: true, pause: 0 };
   const guesses = [
     { account: 0, address: 0, right: false, times: 4, pause: 0 },
@@ -178,13 +178,13 @@ it('Attempts at the same time that end both places are bounded and told alike', 
   }
 });
 
-it('Guessing is bounded, a wait is told and ends, and who does not guess never waits', async () => {
+it('Guesses are bounded, a wait is announced and ends, and users who do not guess never wait', async () => {
   const guesses = fc.array(guess, { minLength: 1, maxLength: 25, size: 'max' });
 
   await holds(12, fc.asyncProperty(guesses, expectProtected));
 });
 
-it('Right passwords beside wrong ones never open more guesses than the limit for each success', async () => {
+it('Right passwords among wrong ones never allow more guesses than the limit for each success', async () => {
   const isRight = fc.nat(4).map((n) => n === 0);
   const batches = fc.array(fc.array(isRight, { minLength: 2, maxLength: 20, size: 'max' }), {
     minLength: 1,

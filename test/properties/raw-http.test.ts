@@ -139,7 +139,7 @@ const bytes = fc.oneof(
 );
 
 describe('Whatever bytes arrive,', () => {
-  it('the responses are sound, nothing is changed, and the service goes on', async () => {
+  it('the responses are valid, nothing is changed, and the service keeps running', async () => {
     const before = await listUsers(api, adminToken);
 
     await holds(

@@ -78,7 +78,7 @@ const perform = counted(async ({ kind, planned }: Case) => {
   return { status, changed: new Set(changed.map((user) => String(user.id))), entries };
 });
 
-it('A change leaves one entry that names it, whichever requests to DynamoDB fail', async () => {
+it('A change leaves one entry that names the changed user, whichever requests to DynamoDB fail', async () => {
   const fate = fc.constantFrom(...(Object.keys(fates) as Fate[]));
   const cases = fc.record({
     kind: fc.constantFrom(...kinds),

@@ -209,7 +209,7 @@ const did = (title: string, told: Told, change: SealCase['change']): SealCase =>
 
 // biome-ignore format: a table
 export const archiveCases: readonly SealCase[] = [
-  { title: 'an archive that nobody touched', change: () => undefined },
+  { title: 'an unchanged archive', change: () => undefined },
   without('a file in the middle', [5], ['missing file 5']),
   without('its first file', [1], ['missing file 1']),
   without('its first four files', range(1, 4), ['missing files 1 to 4']),
@@ -218,16 +218,16 @@ export const archiveCases: readonly SealCase[] = [
   without('its newest file', [20], []),
   without('its newest ten files', range(11, 20), ['waits 4']),
   without('any file', range(1, 20), [`waits ${ids.length}`]),
-  headerCase('a space more', 'foreign', (line) => line.replace(',', ', ')),
-  headerCase('a line feed more', 'foreign', (line) => `${line}\n`),
+  headerCase('an additional space', 'foreign', (line) => line.replace(',', ', ')),
+  headerCase('an additional line feed', 'foreign', (line) => `${line}\n`),
   headerCase('no line feed', 'foreign', (line) => line.trimEnd()),
-  headerCase('CR', 'foreign', (line) => line.replace('\n', '\r\n')),
+  headerCase('a CR before its line feed', 'foreign', (line) => line.replace('\n', '\r\n')),
   headerCase('a byte order mark', 'foreign', (line) => `\ufeff${line}`),
-  headerCase('a field more', 'foreign', (line) => line.replace('"check"', '"more":1,"check"')),
-  headerCase('a field less', 'foreign', (line) => line.replace('"archive_days":0,', '')),
+  headerCase('an additional field', 'foreign', (line) => line.replace('"check"', '"more":1,"check"')),
+  headerCase('a missing field', 'foreign', (line) => line.replace('"archive_days":0,', '')),
   headerCase('its fields in another order', 'foreign', (line) => line.replace(/("format":3),("number":5)/, '$2,$1')),
   headerCase('a number with a sign', 'foreign', (line) => line.replace('"count":', '"count":-')),
-  headerCase('a character that is escaped', 'foreign', (line) => line.replace('"Z"', '"\\u005a"').replace('Z"', '\\u005a"')),
+  headerCase('an escaped character', 'foreign', (line) => line.replace('"Z"', '"\\u005a"').replace('Z"', '\\u005a"')),
   headerCase('another count', 'unsigned', (line) => line.replace('"count":', '"count":1')),
   headerCase('another key', 'unsigned', (line) => line.replace(/(?<="key":")./, (digit) => (digit === '0' ? '1' : '0'))),
   headerCase('a signature in capitals', 'foreign', (line) => line.replace(signatureIn(line), signatureIn(line).toUpperCase())),
@@ -247,7 +247,7 @@ export const archiveCases: readonly SealCase[] = [
   file5('made longer by zeros', 'altered', (file) => Buffer.concat([file, Buffer.alloc(9)])),
   file5('made longer by a third member', 'altered', (file) => Buffer.concat([file, gzipSync('{"id":1}\n')])),
   file5('emptied', 'foreign', () => Buffer.of()),
-  file5('given the lines of another', 'altered', (_, trail) => Buffer.concat([memberOf(header(5).line), linesOf(trail, 6)])),
+  file5('filled with other lines', 'altered', (_, trail) => Buffer.concat([memberOf(header(5).line), linesOf(trail, 6)])),
   did('two files that were swapped', ['foreign files 5 to 6'], (trail) => {
     const [five, six] = [bytes(trail, 5), bytes(trail, 6)];
     put(trail, 5, six);
@@ -262,7 +262,7 @@ export const archiveCases: readonly SealCase[] = [
     },
   ),
   did(
-    'copies of a file under names of the future, and of no file',
+    'copies of a file under later names and under the name of number 0',
     ['foreign file 0', 'foreign files 21 to 22', 'foreign file 9999999999'],
     (trail) => {
       for (const number of [0, 21, 22, 9_999_999_999]) put(trail, number, bytes(trail, 20));
@@ -272,7 +272,7 @@ export const archiveCases: readonly SealCase[] = [
     for (const number of range(21, 120)) put(trail, number, Buffer.from('junk'));
   }),
   did(
-    'junk under the next names, past which sealing went on',
+    'junk under the next names, behind which sealing continued',
     ['foreign files 21 to 23'],
     async (trail) => {
       for (const number of range(21, 23)) put(trail, number, Buffer.from('junk'));
@@ -280,7 +280,7 @@ export const archiveCases: readonly SealCase[] = [
       await trail.seal(2 * minute);
     },
   ),
-  did('a number that was skipped, as the junk under it is gone', [], async (trail) => {
+  did('a skipped number after the removal of the junk under it', [], async (trail) => {
     put(trail, 21, Buffer.from('junk'));
     await trail.seal(minute);
     trail.archive.files.delete(fileName(21));
@@ -308,14 +308,14 @@ export const archiveCases: readonly SealCase[] = [
     await putSigned(trail, body, { content: linesOf(sound, 20), signer });
   }),
   did(
-    'the newest ten files marked as deleted, in a store that keeps first versions',
+    'delete markers on the newest ten files, in a store that keeps first versions',
     ['altered files 11 to 20'],
     ({ archive }) => {
       for (const number of range(11, 20)) archive.altered.add(fileName(number));
     },
   ),
   did(
-    'marks of deletion under the next names, where nothing was',
+    'delete markers under the next names, which have no files',
     ['foreign files 21 to 22'],
     ({ archive }) => {
       for (const number of [21, 22]) archive.altered.add(fileName(number));
@@ -325,23 +325,23 @@ export const archiveCases: readonly SealCase[] = [
   onDisk('a link to the same bytes', (path, folder) => symlinkSync(join(folder, 'taken'), path)),
   onDisk('a link to itself', (path) => symlinkSync(path, path)),
   onDisk('a named pipe', (path) => execFileSync('mkfifo', [path])),
-  onDisk('3 GB of zeros that take no room', (path) => {
+  onDisk('a sparse file of 3 GB of zeros', (path) => {
     writeFileSync(path, '');
     truncateSync(path, 3e9);
   }),
   {
-    title: 'a file with a second name, which is the same file',
+    title: 'a second name for the same file',
     change: () => undefined,
     onDisk: (folder) => linkSync(join(folder, fileName(5)), join(folder, 'also')),
   },
   {
-    title: 'a file that is longer than it was, by much',
+    title: 'a file that was made very much longer',
     told: ['altered file 5'],
     change: () => undefined,
     onDisk: (folder) => truncateSync(join(folder, fileName(5)), 3e9),
   },
   {
-    title: 'an archive that is a folder less',
+    title: 'an archive whose folder is missing',
     told: [`waits ${ids.length}`],
     change: () => undefined,
     onDisk: (folder) => rmSync(folder, { recursive: true }),
@@ -379,15 +379,15 @@ const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 // biome-ignore format: a table
 export const keyCases: readonly SealCase[] = [
   withKey('an entry cut out', ['missing file 5'], { lines: (text) => text.replace(/^.*\n/, '') }, false),
-  withKey('an entry cut out, in a chain that follows', [`inserted ${inFifth}`], { lines: (text) => text.replace(/^.*\n/, '') }),
+  withKey('an entry cut out, and a new chain', [`inserted ${inFifth}`], { lines: (text) => text.replace(/^.*\n/, '') }),
   withKey('a wrong length', altered5, { header: { length: header(5).length + 1 } }),
   withKey('a wrong count', altered5, { header: { count: 9 } }),
   withKey('a wrong oldest', altered5, { header: { oldest: null } }),
   withKey('a wrong newest', altered5, { header: { newest: null } }),
   withKey('an interval of 10⁹', ['foreign file 5'], { header: { interval: 1e9 } }),
   withKey('a second part of more than 134,217,728 bytes', ['foreign file 5'], { header: { length: 2 ** 27 + 1 } }),
-  withKey('a format of before', ['foreign file 5'], { header: { format: 2 } }),
-  withKey('a time that is none', ['foreign file 5'], { header: { at: '2026-02-30T00:00:00.000Z' } }),
+  withKey('an earlier format', ['foreign file 5'], { header: { format: 2 } }),
+  withKey('an impossible time', ['foreign file 5'], { header: { at: '2026-02-30T00:00:00.000Z' } }),
   withKey('another number', ['foreign file 5'], { header: { number: 4 } }),
   withKey('a header of more than 16,384 bytes', ['foreign file 5'], { header: { from: 'x'.repeat(16_384) } }),
   withKey('a file that ends in 2099', [], { header: { until: '2099-01-01T00:00:00.000Z' } }),
@@ -403,22 +403,22 @@ export const keyCases: readonly SealCase[] = [
     }),
   ),
   withKey('a line with an attribute __proto__', [`changed ${inFifth}`], { lines: (text) => text.replace('{', '{"__proto__":5,') }),
-  withKey('a line with names out of order within', altered5, {
+  withKey('a line with nested names out of order', altered5, {
     lines: (text) => text.replace('"user_id":0', '"user_id":{"M":{"b":{"S":""},"a":{"S":""}}}'),
   }),
   withKey('a line without an id', altered5, { lines: (text) => text.replace(/"id":\d+,/, '') }),
   withKey('a line whose id is null', [`inserted ${inFifth}`, 'deleted null'], { lines: (text) => text.replace(/"id":\d+/, '"id":null') }),
-  withKey('a line of 100 objects and arrays within each other', [`changed ${byUser0}`], {
+  withKey('a line with 100 nested objects and arrays', [`changed ${byUser0}`], {
     lines: (text) => text.replace('"user_id":0', `"user_id":${nested(99)}`),
   }),
   ...[100, 1000, 20_000].map((depth) =>
-    withKey(`a line with ${depth} arrays within each other`, altered5, {
+    withKey(`a line with ${depth} nested arrays`, altered5, {
       lines: (text) => text.replace('"user_id":0', `"user_id":${nested(depth)}`),
     }),
   ),
   withKey('a line separator in its header', [], { header: { until: `${header(5).until}\u2028` } }),
-  withKey('a check of no file', [], { header: { check: { ...checked, first: 2 ** 53 - 1, last: 0 } } }),
-  withKey('a check that names as much as it may', [], {
+  withKey('a check that covers no file', [], { header: { check: { ...checked, first: 2 ** 53 - 1, last: 0 } } }),
+  withKey('a check with as many names as are allowed', [], {
     header: {
       check: {
         ...checked,
@@ -432,12 +432,12 @@ export const keyCases: readonly SealCase[] = [
     'eleven findings': { named: Array(11).fill(finding) },
     'a subject of 65 characters': { named: [{ ...finding, subject: 'x'.repeat(65) }] },
     'a subject beyond ASCII': { named: [{ ...finding, subject: 'xüx' }] },
-    'a kind that is none': { named: [{ ...finding, kind: 'Changed' }] },
-    'a finding of no time': { named: [{ ...finding, at: '2026-02-30T00:00:00.000Z' }] },
-    'an end that is no time': { until: `${at5}#7` },
-    'a part of no file': { part: { at: at5, first: 0, last: 0 } },
-    'a part of no time': { part: { at: '', first: 1, last: 0 } },
-    'a member more': { more: 1 },
+    'an unknown kind': { named: [{ ...finding, kind: 'Changed' }] },
+    'a finding without a valid time': { named: [{ ...finding, at: '2026-02-30T00:00:00.000Z' }] },
+    'an end that is not a time': { until: `${at5}#7` },
+    'a part of the file with the number 0': { part: { at: at5, first: 0, last: 0 } },
+    'a part without a time': { part: { at: '', first: 1, last: 0 } },
+    'an additional member': { more: 1 },
   }).map(([title, more]) =>
     withKey(
       `a check with ${title}`,
@@ -450,12 +450,12 @@ export const keyCases: readonly SealCase[] = [
   withKey('two members of lines', [], { gzip: (lines) => Buffer.concat([lines, gzipSync('')]) }),
   withKey('zeros after the lines', altered5, { gzip: (lines) => Buffer.concat([lines, Buffer.alloc(9)]) }),
   withKey('lines that are not compressed', altered5, { gzip: (lines) => gunzipSync(lines) }),
-  withKey('a last line that is not ended', altered5, { lines: (text) => text.trimEnd() }),
+  withKey('a last line without a line feed', altered5, { lines: (text) => text.trimEnd() }),
   withKey('text behind the last line', altered5, { gzip: () => gzipSync(`${fifth}x`) }),
   withKey('an empty line', altered5, { lines: (text) => `${text}\n` }),
   withKey('a byte order mark', altered5, { lines: (text) => `\ufeff${text}` }),
   withKey('CR at the ends of lines', altered5, { lines: (text) => text.replaceAll('\n', '\r\n') }),
-  withKey('bytes that are no UTF-8', altered5, { lines: (text) => Buffer.from(text.replace('LOGIN', '\xff'), 'latin1') }),
+  withKey('bytes beyond UTF-8', altered5, { lines: (text) => Buffer.from(text.replace('LOGIN', '\xff'), 'latin1') }),
   ...[
     ['a space', (text: string) => text.replace(',', ', ')],
     ['an attribute twice', (text: string) => text.replace('{', '{"action":"LOGIN",')],
@@ -467,18 +467,18 @@ export const keyCases: readonly SealCase[] = [
     ['an exponent', (text: string) => text.replace('"user_id":0', '"user_id":1e3')],
     ['a zero with a sign', (text: string) => text.replace('"user_id":0', '"user_id":-0')],
     [
-      'a number that no double holds',
+      'a number that a double cannot represent',
       (text: string) => text.replace('"user_id":0', '"user_id":9007199254740993'),
     ],
-    ['a character that is escaped', (text: string) => text.replace('LOGIN', '\\u004cOGIN')],
+    ['an escaped character', (text: string) => text.replace('LOGIN', '\\u004cOGIN')],
     [
-      'a slash that is escaped',
+      'an escaped slash',
       (text: string) => text.replace('"details":null', '"details":"\\/"'),
     ],
   ].map(([title, lines]) =>
     withKey(`a line with ${title}`, altered5, { lines: lines as (text: string) => string }),
   ),
-  did('signed by the real key: each file for itself', ['missing files 1 to 19'], async (trail) => {
+  did('signed by the real key: each file on its own', ['missing files 1 to 19'], async (trail) => {
     for (const number of range(1, 20)) {
       const body = { ...header(number), interval: 61 };
       await putSigned(trail, body, { content: linesOf(sound, number) });
@@ -534,21 +534,21 @@ export const tableCases: readonly SealCase[] = [
       ];
     }),
   entry('whose user became a text', (same) => ({ ...same, user_id: String(same.user_id) })),
-  entry('with an attribute more', (same) => ({ ...same, note: 'new' })),
+  entry('with an additional attribute', (same) => ({ ...same, note: 'new' })),
   entry('with a time to live', (same) => ({ ...same, expires_at: 1 })),
-  entry('with an index key more', (same) => ({ ...same, resource_key: '7', failure_shard: '1' })),
+  entry('with an additional index key', (same) => ({ ...same, resource_key: '7', failure_shard: '1' })),
   entry('that was moved within the time of its file', (same) =>
     withKeys({ ...same, created_at: String(same.created_at).replace('.000Z', '.001Z') }),
   ),
   entry('that was moved to now', (same) => withKeys({ ...same, created_at: iso(sound.now) })),
-  entry('in a copy with another id', (same) => withKeys({ ...same, id: other }), isInserted[0]),
-  entry('in a copy whose id is a fraction', (same) => ({ ...same, id: { N: '1.5' } }), 'inserted {"N":"1.5"}'),
-  entry('in a copy whose id has 38 digits', (same) => ({ ...same, id: { N: '9'.repeat(38) } }), `inserted {"N":"${'9'.repeat(38)}"}`),
-  entry('in a copy without a time', ({ created_at: _, ...same }) => ({ ...same, id: other }), isInserted[0]),
-  entry('in a copy without index keys', (same) => ({ id: other, created_at: same.created_at }), isInserted[0]),
+  entry('copied with another id', (same) => withKeys({ ...same, id: other }), isInserted[0]),
+  entry('copied with a fraction as its id', (same) => ({ ...same, id: { N: '1.5' } }), 'inserted {"N":"1.5"}'),
+  entry('copied with an id of 38 digits', (same) => ({ ...same, id: { N: '9'.repeat(38) } }), `inserted {"N":"${'9'.repeat(38)}"}`),
+  entry('copied without a time', ({ created_at: _, ...same }) => ({ ...same, id: other }), isInserted[0]),
+  entry('copied without index keys', (same) => ({ id: other, created_at: same.created_at }), isInserted[0]),
   did('an entry that was deleted', [`deleted ${sealed}`], (trail) => void trail.source.items.delete(sealed)),
   did(
-    'the first entry of all deleted, and another one changed',
+    'the very first entry deleted, and another entry changed',
     [`deleted ${first}`, `changed ${sealed}`],
     (trail) => {
       trail.source.items.delete(first);
@@ -611,14 +611,14 @@ export const tableCases: readonly SealCase[] = [
     await trail.seal(2 * minute);
     set(trail, item);
   }),
-  did('an entry of é in one character, which became two', [`changed ${other}`], async (trail) => {
+  did('an entry whose é was split into two characters', [`changed ${other}`], async (trail) => {
     const accented = withKeys({ ...item, id: other, created_at: iso(sound.now), details: 'é' });
     set(trail, accented);
     await trail.seal(2 * minute);
     set(trail, { ...accented, details: 'e\u0301' });
   }),
   did(
-    'an entry that says it expires in a minute, sealed and deleted',
+    'an entry that expires in a minute, sealed and then deleted',
     [`deleted ${other}`],
     async (trail) => {
       const expires_at = Math.trunc(sound.now / 1000) + 60;
@@ -627,7 +627,7 @@ export const tableCases: readonly SealCase[] = [
       trail.source.items.delete(other);
     },
   ),
-  did('an entry deleted whose file is altered', ['altered file 5'], (trail) => {
+  did('a deleted entry whose file is altered', ['altered file 5'], (trail) => {
     trail.source.items.delete(sealed);
     put(trail, 5, bytes(trail, 5).subarray(0, -1));
   }),

@@ -12,7 +12,7 @@ const minute = 60_000;
 const runs = 200;
 const itemsPerRun = 10;
 
-it('2,000 hostile items in 200 runs stop no run, are sealed, and leave nothing to tell of a file', async () => {
+it('2,000 hostile items in 200 runs stop no run, are sealed, and cause no finding about a file', async () => {
   const trail = Object.assign(makeTrail(), { size: 7 });
   const items = fc.sample(hostile, { seed, numRuns: runs * itemsPerRun });
   const seen = new Set<string>();

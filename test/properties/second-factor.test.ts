@@ -230,7 +230,7 @@ class Life {
   }
 }
 
-it('Whoever has a factor gets in by its codes, each of them once, and nobody without', async () => {
+it('A user with a second factor can log in only with its codes, and only once with each code', async () => {
   await holds(
     150,
     fc.asyncProperty(fc.nat(3), fc.array(anyStep, { maxLength: 25 }), async (n, steps) => {

@@ -5,7 +5,7 @@ import { startTestService } from '../support/service.ts';
 import { scanAudit } from '../support/stored-items.ts';
 
 describe('A hundred queries of the audit trail at the same time', () => {
-  it('leave one entry, though they come to two copies of the service', async () => {
+  it('leave only one entry, although they go to two copies of the service', async () => {
     const shared = {
       AUDIT_DETAIL: 'full',
       JWT_SECRET: randomUUID() + randomUUID(),

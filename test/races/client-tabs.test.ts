@@ -50,7 +50,7 @@ const refreshesOf = (context: BrowserContext) => {
 };
 
 describe('Five tabs', () => {
-  it('go on over the end of a token, twenty times, by about one refresh each time', async () => {
+  it('continue after the end of each of twenty tokens, with about one refresh each time', async () => {
     const { context, tabs } = await openTabs(5);
     const refreshes = refreshesOf(context);
 
@@ -67,7 +67,7 @@ describe('Five tabs', () => {
     expect(await run(tabs[4] as Page, 'reasons')).toEqual(['read', 'loggedIn']);
   });
 
-  it('go on where a tab hangs that holds the lock', async () => {
+  it('continue although the tab that holds the lock hangs', async () => {
     const { tabs } = await openTabs(5);
     await holdLock(tabs[0] as Page);
     await expire(tabs[1] as Page);
@@ -80,7 +80,7 @@ describe('Five tabs', () => {
     expect(await run(tabs[1] as Page, 'reasons')).toEqual(['read', 'loggedIn']);
   });
 
-  it('go on where each response of a refresh is lost once', async () => {
+  it('continue although the responses to the first two refreshes are lost', async () => {
     const { context, tabs } = await openTabs(5);
     await expire(tabs[0] as Page);
     let lost = 0;

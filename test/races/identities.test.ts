@@ -23,7 +23,7 @@ const newUser = () => registerVerified(service);
 const profileOf = (token: string) => api('GET', '/api/profile', { token });
 
 describe('An identity', () => {
-  it('that signs in ten times at once for the first time is one user', async () => {
+  it('that signs in ten times at once for the first time becomes only one user', async () => {
     const person = newPerson();
 
     const answers = await times(10, () => signIn(person));
@@ -32,7 +32,7 @@ describe('An identity', () => {
     expect(new Set(answers.map(({ body }) => decodeJwt(body.token).id)).size).toBe(1);
   });
 
-  it('is linked to one of ten accounts', async () => {
+  it('is linked to only one of ten accounts that ask for it at once', async () => {
     const person = newPerson();
     const users = await times(10, newUser);
 
@@ -49,7 +49,7 @@ describe('An identity', () => {
   it.each([
     ['resets the password', 'reset', 204],
     ['is suspended', 'suspension', 204],
-    ['gets a password of an admin', 'password', 200],
+    ['gets a new password from an admin', 'password', 200],
   ])('is not linked to a user who meanwhile %s', async (_, what, done) => {
     const [user, person] = [await newUser(), newPerson()];
     const token = await plantLinkToken(service.environment, user.id);
@@ -74,7 +74,7 @@ describe('An identity', () => {
     expect(decodeJwt((await signIn(person)).body.token).id).not.toBe(user.id);
   });
 
-  it('that is unlinked while it logs in leaves no session', async () => {
+  it('that is unlinked during its logins leaves no session open', async () => {
     const [user, person] = [await newUser(), newPerson()];
     const json = { currentPassword: user.password };
     const { id } = (await link(user.token, person, json)).body;
@@ -94,7 +94,7 @@ describe('An identity', () => {
     expect(count(profiles, 401)).toBe(tokens.length);
   });
 
-  it('whose user is deleted while it signs in is of a new user, or of none', async () => {
+  it('whose user is deleted during its logins belongs to a new user or to nobody', async () => {
     const person = newPerson();
     const { token } = (await signIn(person)).body;
     const [deletion, ...proofs] = await times(6, () => proofOf(person));
@@ -115,7 +115,7 @@ describe('An identity', () => {
 });
 
 describe('A nonce', () => {
-  it('by which an address is verified is good for that, although the user changes meanwhile', async () => {
+  it('verifies an address although the user is changed meanwhile', async () => {
     const person = newPerson();
     const { token } = (await signIn(person)).body;
     const [id, email] = [Number(decodeJwt(token).id), uniqueEmail()];
@@ -135,8 +135,8 @@ describe('A nonce', () => {
 
   it.each([
     ['a known identity', 200, true],
-    ['a new one', 201, false],
-  ])('is good for one of ten logins of %s', async (_, status, isKnown) => {
+    ['a new identity', 201, false],
+  ])('lets only one of ten logins of %s succeed', async (_, status, isKnown) => {
     const person = newPerson();
     if (isKnown) await signIn(person);
     const proof = await proofOf(person);
@@ -147,7 +147,7 @@ describe('A nonce', () => {
   });
 
   it.each(['lose', 'truncate'] as const)(
-    'lets its user in when the response to the write that uses it is lost: %s',
+    'lets its user log in although the response to the write that uses the nonce is lost: %s',
     async (fault) => {
       const person = newPerson();
       for (const operation of ['TransactWriteItems', 'PutItem'] as const) {

@@ -11,8 +11,8 @@ const arriveLast: Fault = async ({ forward, answer }) => {
   answer(await forward());
 };
 
-describe('The right password among the last of a hundred guesses at the same time', () => {
-  it('is answered 429, as all wrong ones beyond the limit are, of which one begins the wait', async () => {
+describe('The right password among the last of a hundred simultaneous guesses', () => {
+  it('is answered 429 like all guesses beyond the limit, and only one guess begins the wait', async () => {
     const service = await startTestService({ LOGIN_FAILURES_PER_ADDRESS: '0', BCRYPT_COST: '6' });
     const { email, password } = await register(service.api);
     const guesses = Array.from({ length: 100 }, (_, i) => (i === 97 ? password : `wrong-${i}`));
@@ -50,7 +50,7 @@ describe('Failed logins of one account at the same time', () => {
   });
 
   // A function is frozen with its answer: what is under way then may never arrive.
-  it('have each left an entry when they are answered, the one that must wait too', async () => {
+  it('have all left an entry when they are answered, even the login that has to wait', async () => {
     const json = { email: uniqueEmail(), password: 'p' };
     proxy.impose(
       { fault: faults.delay, operation: 'UpdateItem' },

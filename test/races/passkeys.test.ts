@@ -27,7 +27,7 @@ const addingTo = async ({ token, password: currentPassword }: Account, passkey =
 };
 
 describe('A passkey', () => {
-  it('is added to one of ten accounts', async () => {
+  it('is added to only one of ten accounts that ask for it at once', async () => {
     const passkey = newPasskey();
     const users = await times(10, newUser);
     const requests = await Promise.all(users.map((user) => addingTo(user, passkey)));
@@ -46,7 +46,7 @@ describe('A passkey', () => {
   it.each([
     ['resets the password', 'reset', 401],
     ['is suspended', 'suspension', 401],
-    ['gets a password of an admin', 'password', 401],
+    ['gets a new password from an admin', 'password', 401],
     ['is deleted', 'deletion', 404],
   ])('is not added to a user who meanwhile %s', async (_, what, refused) => {
     const [user, passkey] = [await newUser(), newPasskey()];
@@ -73,7 +73,7 @@ describe('A passkey', () => {
     expect((await signIn(passkey)).headers.get('error-code')).toBe('PASSKEY_UNKNOWN');
   });
 
-  it('that is removed while it logs in leaves no session', async () => {
+  it('that is removed during its logins leaves no session open', async () => {
     const user = await newUser();
     const { passkey, id } = await add(user);
     const credentials = await times(10, async () => passkey.use(await loginOptions()));
@@ -91,7 +91,7 @@ describe('A passkey', () => {
     expect(count(profiles, 401)).toBe(tokens.length);
   });
 
-  it('that is removed before a login uses its challenge up is unknown to it', async () => {
+  it('that is removed before a login uses up its challenge is unknown to this login', async () => {
     const user = await newUser();
     const { passkey, id } = await add(user);
     const credential = passkey.use(await loginOptions());
@@ -109,7 +109,7 @@ describe('A passkey', () => {
   });
 
   it.each(['lose', 'truncate'] as const)(
-    'lets its user in when the response to a write is lost: %s',
+    'lets its user log in although the response to a write is lost: %s',
     async (fault) => {
       const { passkey } = await add(await newUser());
       for (const [counter, operation] of [

@@ -14,7 +14,7 @@ const adjustableClock = `
   process.on('SIGUSR2', () => { ahead += 360_000; });
 `;
 
-it('A rotation of the key refuses no token under 20 requests a second, before, between and after', async () => {
+it('At 20 requests a second, no token is refused before, during or after a rotation of the key', async () => {
   const preload = `data:text/javascript,${encodeURIComponent(adjustableClock)}`;
   const service = await operatedServiceForThisTest({
     TOKEN_SIGNING: 'RS256',

@@ -72,31 +72,34 @@ it.each<[string, Response]>([
   ['error', error],
   ['problem details', problem],
   ['response without a body', noBody],
-  ['404 of the gateway where no route is', noRoute],
-  ['413 of the gateway', { ...get, status: 413, headers: ofGateway, body: tooLarge }],
-  ['preflight', { ...get, method: 'OPTIONS', status: 204, headers: {}, body: '' }],
+  ['response 404 of the gateway for an unknown route', noRoute],
+  ['response 413 of the gateway', { ...get, status: 413, headers: ofGateway, body: tooLarge }],
+  [
+    'response to a preflight request',
+    { ...get, method: 'OPTIONS', status: 204, headers: {}, body: '' },
+  ],
 ])('The document promises a %s', (_, response) => {
   expect(() => hold(response)).not.toThrow();
 });
 
 // biome-ignore format: a table
 it.each<[string, RegExp, Response]>([
-  ['a status of no example', /status is not documented/, { ...error, status: 409 }],
+  ['a status without an example', /status is not documented/, { ...error, status: 409 }],
   ['a field that it does not name', /additional properties/, { ...user, body: { ...ada, hash: 'x' } }],
   ['a response without a field', /required property 'role'/, { ...user, body: { ...ada, role: undefined } }],
-  ['a value of another form', /"date-time"/, { ...user, body: { ...ada, created_at: 'now' } }],
+  ['a value in another format', /"date-time"/, { ...user, body: { ...ada, created_at: 'now' } }],
   ['another message', /USER_NOT_FOUND is none of/, { ...error, body: { message: 'Not here' } }],
   ['an error whose header has another code', /TOKEN_EXPIRED is none of/, { ...problem, headers: { ...problem.headers, ...code('TOKEN_EXPIRED') } }],
   ['an error without its code', /header Error-Code is missing/, { ...error, headers: json }],
   ['another field of a fault', /STORAGE_FAULT is none of/, { ...error, status: 500, headers: { ...json, ...code('STORAGE_FAULT') }, body: hashError }],
   ['another code', /TOKEN_INVALID is none of/, { ...problem, body: { ...invalid, code: 'NO' } }],
   ['an error without its header', /header WWW-Authenticate is missing/, { ...problem, headers: { ...ofProblem, ...code('TOKEN_INVALID') } }],
-  ['a header that other responses have', /header Link is not documented/, { ...user, headers: { ...json, link: '<x>' } }],
-  ['a header of another form', /Retry-After must be integer/, { method: 'POST', path: '/api/login', status: 429, headers: { ...json, ...soon }, body: tooMany }],
+  ['a header of other responses', /header Link is not documented/, { ...user, headers: { ...json, link: '<x>' } }],
+  ['a header in another format', /Retry-After must be integer/, { method: 'POST', path: '/api/login', status: 429, headers: { ...json, ...soon }, body: tooMany }],
   ['another content type', /content type text\/html/, { ...user, headers: { ...json, 'content-type': 'text/html' } }],
-  ['a body where there is none', /There is a body/, { ...noBody, body: '{}' }],
-  ['404 of the gateway where a route is', /API Gateway/, { ...noRoute, path: user.path }],
-  ['a function’s response where no route is', /API Gateway/, { ...user, path: noRoute.path }],
+  ['a body of a response without a body', /There is a body/, { ...noBody, body: '{}' }],
+  ['a response 404 of the gateway for a known route', /API Gateway/, { ...noRoute, path: user.path }],
+  ['a response of a function for an unknown route', /API Gateway/, { ...user, path: noRoute.path }],
 ])('The document does not promise %s', (_, reason, response) => {
   expect(() => hold(response)).toThrow(reason);
 });

@@ -47,27 +47,22 @@ const noToken: Refusals = {
 
 /** The refusals that each caller gets from endpoints that are only for other callers. */
 const refusals: Readonly<Record<Exclude<CallerName, 'an auditor'>, Refusals>> = {
-  'nobody in particular': noToken,
+  'an anonymous caller': noToken,
   'another user': { maker: forbidden, self: forbidden, admin: forbidden },
-  'the user itself': { admin: forbidden },
+  'the user': { admin: forbidden },
   'an admin': {},
 };
-type CallerName =
-  | 'nobody in particular'
-  | 'another user'
-  | 'the user itself'
-  | 'an admin'
-  | 'an auditor';
+type CallerName = 'an anonymous caller' | 'another user' | 'the user' | 'an admin' | 'an auditor';
 
 /** The details of entries under a setting with which entries also have values that the examples do not name. */
 const someDetails = expect.toBeOneOf([null, expect.any(String)]);
 
 /** The caller whom the endpoint of an example allows. */
 const owners = {
-  anyone: 'nobody in particular',
-  user: 'the user itself',
-  maker: 'the user itself',
-  self: 'the user itself',
+  anyone: 'an anonymous caller',
+  user: 'the user',
+  maker: 'the user',
+  self: 'the user',
   admin: 'an admin',
 } as const satisfies Record<Caller, CallerName>;
 
@@ -117,9 +112,9 @@ export const describeEveryEndpoint = async (
     );
     const { password } = account;
     const tokens = {
-      'nobody in particular': () => null,
+      'an anonymous caller': () => null,
       'another user': async () => (changesOwn ? await newOther(password) : other).token,
-      'the user itself': () => account.token,
+      'the user': () => account.token,
       'an auditor': async () => (changesOwn ? await newAuditor(password) : auditor)?.token ?? null,
       'an admin': () => (changesOwn ? newAdmin(password) : adminToken),
     } satisfies Record<CallerName, unknown>;
@@ -189,7 +184,7 @@ export const describeEveryEndpoint = async (
   const refusalOf = (caller: CallerName, example: ExampleRequest) => {
     const { caller: may, isSuspended, isForAuditors } = example;
     // Users who are suspended have no session left.
-    if (isSuspended && caller === 'the user itself') return refusal(401, 'Invalid token');
+    if (isSuspended && caller === 'the user') return refusal(401, 'Invalid token');
     if (caller !== 'an auditor') return refusals[caller][may];
     return isForAuditors ? undefined : refusals['another user'][may];
   };
@@ -220,7 +215,7 @@ export const describeEveryEndpoint = async (
     );
 
     it.each(ownerIf(needsTable))(
-      'answers 500 to %s while its table fails, which it records',
+      'answers 500 to %s while its table fails, and records the failure',
       async (caller) => {
         const { storageFault: [message, field] = [], readsFirst, faultEntry } = example;
         const token = await tokenOf(caller, example, unchanged);
@@ -235,7 +230,7 @@ export const describeEveryEndpoint = async (
       },
     );
 
-    it.each(ownerIf(needsNone))('answers %s the same while a table fails', async (caller) => {
+    it.each(ownerIf(needsNone))('answers %s as usual while a table fails', async (caller) => {
       const subject = await newSubject();
       const token = await tokenOf(caller, example, subject);
 
@@ -245,7 +240,7 @@ export const describeEveryEndpoint = async (
     });
 
     it.each(tried.filter((caller) => !refusalOf(caller, example)))(
-      'answers %s as its example says, and records what it did',
+      'answers %s as in its example, and records what it has done',
       async (caller) => {
         const subject = caller === owner ? unchanged : await newSubject();
         const token = await tokenOf(caller, example, subject);
@@ -263,19 +258,22 @@ export const describeEveryEndpoint = async (
   describe.each(ofUsers)('$name', (example) => {
     const agent = uniqueAgent();
 
-    it.each(badIds)('answers 404 to the id %s, unless it is for the user itself', async (id) => {
-      const subject = { account: other, admin: adminToken, memoryId: 0 };
-      const send = (token: string) =>
-        sendExample(api, example, subject, { token, id, headers: { 'user-agent': agent } });
+    it.each(badIds)(
+      'answers 404 to the id %s, or 403 if it refuses the caller first',
+      async (id) => {
+        const subject = { account: other, admin: adminToken, memoryId: 0 };
+        const send = (token: string) =>
+          sendExample(api, example, subject, { token, id, headers: { 'user-agent': agent } });
 
-      const answers = [await send(adminToken), await send(other.token)];
+        const answers = [await send(adminToken), await send(other.token)];
 
-      const notFound = refusal(404, 'User not found');
-      const toOther = onlyAdmins.includes(example.caller) ? forbidden : notFound;
-      expect(answers.map(outcome)).toEqual([notFound, toOther]);
-    });
+        const notFound = refusal(404, 'User not found');
+        const toOther = onlyAdmins.includes(example.caller) ? forbidden : notFound;
+        expect(answers.map(outcome)).toEqual([notFound, toOther]);
+      },
+    );
 
-    it('has recorded nothing for any of them', async () => {
+    it('has recorded nothing for these ids', async () => {
       expect(await entriesOf(service, agent)).toEqual([]);
     });
   });
@@ -295,7 +293,7 @@ export const describeEveryEndpoint = async (
   describe.each(endpointsIn(requests).filter(({ caller }) => caller !== 'anyone'))(
     '$name',
     (example) => {
-      it('looks at token and role before it looks at id, parameters and body', async () => {
+      it('checks token and role before it checks id, parameters and body', async () => {
         const path = `${example.path.replace('{id}', 'x')}?limit=x&unknown=x`;
         const send = (token?: string) =>
           api(example.method, path, {
