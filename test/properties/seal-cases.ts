@@ -247,7 +247,7 @@ export const archiveCases: readonly SealCase[] = [
   file5('made longer by zeros', 'altered', (file) => Buffer.concat([file, Buffer.alloc(9)])),
   file5('made longer by a third member', 'altered', (file) => Buffer.concat([file, gzipSync('{"id":1}\n')])),
   file5('emptied', 'foreign', () => Buffer.of()),
-  file5('filled with other lines', 'altered', (_, trail) => Buffer.concat([memberOf(header(5).line), linesOf(trail, 6)])),
+  file5('given other lines', 'altered', (_, trail) => Buffer.concat([memberOf(header(5).line), linesOf(trail, 6)])),
   did('two files that were swapped', ['foreign files 5 to 6'], (trail) => {
     const [five, six] = [bytes(trail, 5), bytes(trail, 6)];
     put(trail, 5, six);
