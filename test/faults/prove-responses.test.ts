@@ -232,7 +232,7 @@ describe('--clean', () => {
   );
 
   it(
-    'ends the protection of a table and a log group, and names resources that AWS only still lists',
+    'ends the protection of a table and a log group, and names deleted resources while AWS lists them',
     async () => {
       const table = `${prefix}-users-restored`;
       const group = `/aws/lambda/${prefix}-probe`;

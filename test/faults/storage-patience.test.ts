@@ -32,7 +32,7 @@ describe('With a slow engine', () => {
   it.each([
     { machine: 'on AWS', settings: asOnAws, isPatient: false },
     { machine: 'on one machine', settings: { NODE_OPTIONS: '' }, isPatient: true },
-  ])('the service waits only as long as it may $machine', async ({ settings, isPatient }) => {
+  ])('the service waits as long as a service $machine waits', async ({ settings, isPatient }) => {
     const { proxy, service } = await start(settings);
     const { id, token } = await register(service.api);
 

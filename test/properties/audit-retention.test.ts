@@ -87,7 +87,7 @@ const required = (trail: Kept) => {
 };
 
 describe('A trail whose entries and files are deleted by a rule', () => {
-  it('is intact, whichever entries and files have been deleted that may be deleted', async () => {
+  it('is intact, whichever of the deletable entries and files have been deleted', async () => {
     const run = counted(async (steps: readonly Step[]) => (await live(steps)).verify());
 
     await holds(

@@ -220,7 +220,7 @@ it('Nobody learns whether an address has an account, or is invited', async () =>
   );
 });
 
-it('Nobody learns from the limits of mails, which users may see, whether an address has an account', async () => {
+it('The limits of mails that users may see do not reveal whether an address has an account', async () => {
   // The next quarter of an hour of the clock begins.
   vi.setSystemTime(Math.ceil(Date.now() / 900_000) * 900_000);
   const register = { kind: 'register', address: 'probe', isRight: true } as const;

@@ -13,7 +13,7 @@ const { api, adminToken: token, mailbox, environment } = service;
 /** How many lines of the log say that a mail was withheld. */
 const withheld = () => service.output().match(/"event":"mail-withheld"/g)?.length ?? 0;
 
-it('Only one of ten simultaneous invitations of a user is mailed, the others are refused or logged', async () => {
+it('Only one of ten simultaneous invitations is mailed, and the others are refused or logged', async () => {
   const email = uniqueEmail();
   const json = { name: 'Ada', email, invite: true };
 

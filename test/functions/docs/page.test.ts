@@ -54,7 +54,7 @@ describe('GET /docs', () => {
     );
   });
 
-  it('has a row for every error code, to which the type of problem details links', async () => {
+  it('has a row for every error code, and the type of problem details links to the row of its code', async () => {
     const accept = { headers: { accept: 'application/problem+json' } };
     const { type } = (await api('GET', '/api/profile', accept)).body;
 

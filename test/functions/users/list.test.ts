@@ -39,7 +39,7 @@ describe('GET /api/users', () => {
     expect(users).toContainEqual(body);
   });
 
-  it('goes on after a user who was deleted since the page was read', async () => {
+  it('continues after a user who has been deleted since the page was read', async () => {
     const [gone, next] = [await register(api), await register(api)];
     /** The page that ends with the user; false if another test has deleted a user meanwhile. */
     const readToThere = async () => {

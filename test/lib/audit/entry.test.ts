@@ -6,7 +6,7 @@ const login: AuditedAction = { action: 'LOGIN', resource: 'users', result: 'SUCC
 const entryOf = (fields: Partial<AuditedAction>) => makeEntry({ ...login, ...fields }, { now });
 
 describe('makeEntry', () => {
-  it('keeps what it is given and adds id and time', () => {
+  it('keeps the given fields and adds id and time', () => {
     const action: AuditedAction = {
       user_id: 7,
       action: 'DELETE',
@@ -105,7 +105,7 @@ describe('makeAuditId', () => {
   const lowest = () => 0;
   const highest = (below: number) => below - 1;
 
-  it('makes all ids of one millisecond smaller than those made in the next millisecond', () => {
+  it('makes all ids of one millisecond smaller than all ids of the next millisecond', () => {
     const next = new Date(now.getTime() + 1);
 
     expect(makeAuditId(now, highest)).toBeLessThan(makeAuditId(next, lowest));

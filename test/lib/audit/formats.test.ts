@@ -31,7 +31,7 @@ describe('writePage', () => {
     expect(writePage('ndjson', pageOf([])).text).toBe('');
   });
 
-  it('writes a number as it is', () => {
+  it('writes a number unchanged', () => {
     expect(csvOf({ user_id: -1 })).toContain(',-1,UPDATE,');
   });
 
@@ -82,7 +82,7 @@ describe('writePage', () => {
     ['json', '"'],
     ['json', '\u0000'],
   ] as const)(
-    'ends a page of %s before it has 4 MB as JSON, with entries full of %j, and returns the next position',
+    'ends a page of %s with entries full of %j below 4 MB of JSON, and returns the next position',
     (format, text) => {
       const long = text.repeat(1024);
       const fields = { user_agent: long, resource_id: text.repeat(100), details: long.repeat(5) };

@@ -52,7 +52,7 @@ describe('record', () => {
     expect(errors).not.toHaveBeenCalled();
   });
 
-  it('logs an entry that cannot be written as a whole, with all that a replay needs', async () => {
+  it('logs the whole of an entry that cannot be written, with all that a replay needs', async () => {
     process.env.AUDIT_RETENTION_DAYS = '30';
     proxy.impose({ fault: faults.missingTable });
 
@@ -139,7 +139,7 @@ describe('recordingFaults', () => {
     (await stored()).map(({ resource_id, result, details }) => [resource_id, result, details]);
   const cause = Object.assign(new Error('injected'), { name: 'ThrottlingException' });
 
-  it('returns what a change returns, and lets the caller write the entry of the change', async () => {
+  it('returns the result of a change, and lets the caller write the entry of the change', async () => {
     expect(await recordingFaults(deed, async () => 'done')).toBe('done');
 
     expect(await entries()).toEqual([]);

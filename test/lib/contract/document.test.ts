@@ -143,7 +143,7 @@ describe.each([
     }
   });
 
-  it('has no two components whose names differ only in letter case, for which types would clash', () => {
+  it('has no two components of the same name in any letter case, so that generated types do not clash', () => {
     const { schemas: _, parameters, responses } = parts.components;
     const all = [schemas, parameters, responses].flatMap((kind) => Object.keys(kind));
     expect(new Set(all.map((name) => name.toLowerCase())).size).toBe(all.length);

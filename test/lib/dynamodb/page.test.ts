@@ -221,7 +221,7 @@ describe('readPage', () => {
     expect(page.entries).toEqual([{ id: deep }]);
   });
 
-  it('completes a page that has enough entries with reads of the same size as before', async () => {
+  it('reads no more entries at once than before from a partition behind, once a page has enough', async () => {
     const where = 'in two shards, one far behind';
     const matches = vi.fn(() => true);
 

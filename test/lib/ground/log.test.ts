@@ -71,7 +71,7 @@ describe('describeFault', () => {
   });
 
   it.each(['hunter2', undefined, null, { message: 'hunter2' }])(
-    'reports %j, which is not an error, as unknown',
+    'reports %j as unknown, because it is not an error',
     (thrown) => {
       expect(describeFault(thrown)).toEqual({ fault: 'UnknownError' });
     },

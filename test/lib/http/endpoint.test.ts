@@ -320,7 +320,7 @@ describe('endpoint, when its work fails', () => {
       { message: 'Error hashing password', hashErr: 'ThrottlingException' },
     ],
     ['TOKEN_FAULT', {}, { message: 'No token provided, please try again', err: 'ThrottlingException' }],
-  ] as const)('answers 500 to %s, with the options %j, with the body %j', async (code, options, expected) => {
+  ] as const)('answers 500 to %s, given the options %j, with the body %j', async (code, options, expected) => {
     const { statusCode, headers, body } = await failWith(
       new DomainError(code, { cause: throttled }),
       options,

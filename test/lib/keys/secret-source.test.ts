@@ -59,7 +59,7 @@ describe('The signing keys of a secret in Secrets Manager', () => {
     expect(keys).toEqual([older, newer]);
   });
 
-  it('are only the new version after a day, which takes one request', async () => {
+  it('are only the new version after a day, and need only one request', async () => {
     const keys = await readKeys({ value: newer, age: 25 }, { value: older, age: 1000 });
 
     expect(keys).toEqual([newer]);
@@ -76,7 +76,7 @@ describe('The signing keys of a secret in Secrets Manager', () => {
     );
   });
 
-  it('are the known keys while the newest version is the same, which takes one request', async () => {
+  it('are the known keys while the newest version is the same, and need only one request', async () => {
     await startProcess({ value: newer, age: 1 }, { value: older, age: 24 });
     const { readSecret } = await import('../../../lib/keys/secret-source.ts');
     const known = await readSecret();
@@ -93,7 +93,7 @@ describe('The signing keys of a secret in Secrets Manager', () => {
   it.each([
     ['does not respond', ''],
     ['stops in the middle of its response', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{'],
-  ])('are not waited for without end when Secrets Manager %s', async (_, answer) => {
+  ])('are waited for only for a limited time when Secrets Manager %s', async (_, answer) => {
     const server = createServer((socket) => socket.once('data', () => socket.write(answer)));
     await once(server.listen(0, '127.0.0.1'), 'listening');
     await startProcess({ value: newer, age: 0 });

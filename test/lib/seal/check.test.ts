@@ -365,7 +365,7 @@ describe('A run of the sealer', () => {
     ]);
   });
 
-  it('reports at once that the newest file which it has shown is missing, and continues', async () => {
+  it('reports at once that the newest file that it has shown is missing, and continues', async () => {
     let line = '';
     const shown = {
       write: async (written: string) => {
@@ -395,7 +395,7 @@ describe('A run of the sealer', () => {
     );
   });
 
-  it('checks if somebody asks for it, and removes the mark once the outcome is in a header', async () => {
+  it('makes a check on request, and removes the mark of the request once the outcome is in a header', async () => {
     let mark: string | undefined = 'a';
     const remove = vi.fn(async (_: string) => {
       mark = undefined;

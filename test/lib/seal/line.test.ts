@@ -47,7 +47,7 @@ describe('The line of an entry', () => {
     expect(() => readLine(line)).toThrow(SyntaxError);
   });
 
-  it('may have a hundred levels of objects and lists, with its own object', () => {
+  it('may have a hundred levels of objects and lists, including its own object', () => {
     const nested = (depth: number) => `{"id":7,"x":${'['.repeat(depth)}${']'.repeat(depth)}}`;
 
     expect(lineOf(readLine(nested(99)))).toBe(nested(99));

@@ -45,7 +45,7 @@ const found = async (trail: TestTrail) =>
   (await trail.verify()).findings.map(({ kind, subject }) => `${kind} ${subject}`);
 
 describe('A replay of the archive', () => {
-  it('writes the entries that the table has lost byte by byte, so that the trail is intact', async () => {
+  it('writes byte by byte the entries that the table has lost, so that the trail is intact', async () => {
     const { trail, lost, restored } = await restoredTrail(6, 3);
     expect(await found(trail)).toHaveLength(3);
 

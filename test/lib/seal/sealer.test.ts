@@ -60,7 +60,7 @@ describe('A run of the sealer', () => {
     expect(counts(trail)).toEqual([0, 1]);
   });
 
-  it('seals all entries of a table at first, whatever their age, in files of limited size', async () => {
+  it('seals in its first run all entries of a table, whatever their age, in files of limited size', async () => {
     const trail = Object.assign(makeTrail(), { size: 4 });
     for (let age = 0; age < 10; age += 1) trail.add({}, trail.now - age * 400 * 24 * hour - minute);
 

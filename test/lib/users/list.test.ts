@@ -37,7 +37,7 @@ describe('listUsers', () => {
     }
   });
 
-  it('returns, without a limit, the users of one read of the index, which fit into a response', async () => {
+  it('returns all users of one read of the index if there is no limit, and they fit into a response', async () => {
     const { users: ownTable } = await useOwnTables(proxy.url);
     // Values that take the most bytes in JSON in proportion to their bytes in the table.
     const longest = (i: number) => ({

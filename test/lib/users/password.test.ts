@@ -35,13 +35,16 @@ describe('hashPassword', () => {
     ['255 characters of four bytes', '😀'.repeat(255), reduced],
     ['a NUL', 'a\0b', reduced],
     ['nothing but a NUL', '\0', reduced],
-  ])('hashes %s into the right form, which verifies', async (_, password, form) => {
-    const stored = await hashPassword(password);
+  ])(
+    'hashes %s into the right form, and the password matches the hash',
+    async (_, password, form) => {
+      const stored = await hashPassword(password);
 
-    expect(stored).toMatch(form);
-    expect(stored.length).toBeLessThanOrEqual(255);
-    expect(await matchesHash(password, stored)).toBe(true);
-  });
+      expect(stored).toMatch(form);
+      expect(stored.length).toBeLessThanOrEqual(255);
+      expect(await matchesHash(password, stored)).toBe(true);
+    },
+  );
 
   it('uses a new salt each time, so that the same password has different hashes', async () => {
     expect(await hashPassword('p')).not.toBe(await hashPassword('p'));
@@ -207,7 +210,7 @@ describe('needsRehash', () => {
     ['of another bcrypt at a lower cost', hashOf('2y', '03'), true],
     ['of today, of a reduced password', marker + hashOf('2b', '04'), false],
     ['at a lower cost, of a reduced password', marker + hashOf('2b', '03'), true],
-  ])('says of a hash %s: %s', (_, stored, due) => {
+  ])('returns for a hash %s: %s', (_, stored, due) => {
     expect(needsRehash(stored)).toBe(due);
   });
 });

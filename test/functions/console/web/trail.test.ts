@@ -58,7 +58,7 @@ describe('The query of the trail', () => {
     [{ action: 'CREATE', only: 'registrations' }, { action: 'LOGIN' }, { only: '' }],
     [{ action: 'CREATE', only: 'anything' }, {}, { only: '' }],
   ] as const)(
-    'drops a filter that does not go together with a later one: %j, then %j',
+    'drops a filter that does not go together with a later filter: %j, then %j',
     (query, changes, after) => {
       expect(withChanges(readState(query), changes)).toMatchObject(after);
     },
@@ -130,7 +130,7 @@ describe('The histogram', () => {
     ['a day', [0, 86_400], 25],
     ['a month', [0, 30 * 86_400], 16],
     ['ten years', [0, 3650 * 86_400], 30],
-  ] as const)('has at most thirty bars, which begin at round times: %s', (_, seconds, count) => {
+  ] as const)('has at most thirty bars that begin at round times: %s', (_, seconds, count) => {
     const entries = seconds.map((second) => entry(1, second));
     const bars = barsOf(entries);
 
@@ -356,7 +356,7 @@ describe('A time in an entry', () => {
     ['entry 1', 'entry 1'],
     ['2026-99-99', '2026-99-99'],
     ['', 'no time'],
-  ])('is shown as %j, or as it is if it is not a time', (value, shown) => {
+  ])('is shown in UTC, or unchanged if it is not a time: %j', (value, shown) => {
     expect(utcTime(value)).toBe(shown);
     const isTime = shown.endsWith('UTC');
     if (!isTime) expect([localTime(value), localDay(value)]).toEqual([shown, shown]);

@@ -451,7 +451,7 @@ describe('The keys of an issuer', () => {
     expect(await asked(() => verify(issue()))).toEqual(both);
   });
 
-  it('stay in use while the issuer is down, which counts as unreachable if no keys are known', async () => {
+  it('stay in use while the issuer is down, and without known keys the issuer is unreachable', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
     await verify(issue());
     issuer.isDown = true;

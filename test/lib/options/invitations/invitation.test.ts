@@ -27,7 +27,7 @@ const isValid = (token: string, now: Date) =>
   );
 
 describe('The token of an invitation', () => {
-  it('is valid for exactly seven days, which the user shows, and its item is kept longer', async () => {
+  it('is valid for exactly the seven days that the user shows, and its item is kept longer', async () => {
     const user = await invitable();
 
     const token = await makeInvitationToken(user, at(0));

@@ -101,7 +101,7 @@ describe('Mails of one kind to one address', () => {
     expect(String(line)).not.toContain(email);
   });
 
-  it('are counted apart from another kind or another address, but not from another letter case', async () => {
+  it('are counted separately for each kind and each address, whatever its letter case', async () => {
     const { email, mail } = newAddress();
     await mail(0);
 

@@ -95,15 +95,18 @@ describe('send', () => {
     ['MessageRejected', 'Email address is Not Verified', false],
     ['AccountSuspendedException', 'broken', false],
     ['NotFoundException', 'broken', false],
-  ])('fails with the name of the error %s (%s), which is final: %s', async (type, text, final) => {
-    refusal = { type, message: `${text}: to ada@example.org` };
+  ])(
+    'fails with the name of the error %s (%s); the error is final: %s',
+    async (type, text, final) => {
+      refusal = { type, message: `${text}: to ada@example.org` };
 
-    const error = await send('ada@example.org', mail).catch((reason) => reason);
+      const error = await send('ada@example.org', mail).catch((reason) => reason);
 
-    expect(error).toBeInstanceOf(Error);
-    expect([error.name, isFinal(error)]).toEqual([type, final]);
-    expect(`${error.message} ${error.cause}`).not.toContain('ada@');
-  });
+      expect(error).toBeInstanceOf(Error);
+      expect([error.name, isFinal(error)]).toEqual([type, final]);
+      expect(`${error.message} ${error.cause}`).not.toContain('ada@');
+    },
+  );
 
   it('is the only source of errors that are final', () => {
     expect(isFinal(Object.assign(new Error(), { name: 'BadRequestException' }))).toBe(false);

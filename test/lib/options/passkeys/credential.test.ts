@@ -337,7 +337,7 @@ describe('A passkey that a browser has used', () => {
     expect(await used(changes)).toBeDefined();
   });
 
-  it('is accepted without a user handle, which security keys of an older standard do not have', async () => {
+  it('is accepted without a user handle, because older security keys do not send it', async () => {
     const passkey = newPasskey();
     const { response, ...credential } = passkey.use(await loginOptions());
     const { userHandle: _, ...others } = response;

@@ -383,7 +383,7 @@ describe('An account', () => {
     return (failures * day) / count.expires_at;
   };
 
-  it('allows at most the guesses a day, and the days until a code is guessed, of SECURITY.md', () => {
+  it('allows as many guesses a day, and withstands them for as many days, as SECURITY.md says', () => {
     const most = Math.max(...Array.from({ length: 60 }, (_, i) => failuresADay(i + 1)));
     // The steps that are accepted have three of a million codes.
     const evenChance = Math.log(1 / 2) / Math.log(1 - 3 / 1_000_000);
