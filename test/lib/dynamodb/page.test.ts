@@ -221,7 +221,7 @@ describe('readPage', () => {
     expect(page.entries).toEqual([{ id: deep }]);
   });
 
-  it('reads no more entries at once than before from a partition behind, once a page has enough', async () => {
+  it('does not enlarge its reads of a partition that is behind once a page has enough entries', async () => {
     const where = 'in two shards, one far behind';
     const matches = vi.fn(() => true);
 

@@ -132,7 +132,7 @@ describe('Handing a message over', () => {
   });
 
   it.each([5, 10])(
-    'ends each of two attempts after a second times the patience of the process: %i s',
+    'ends each of two attempts after %i s, one second for each unit of patience',
     async (patience) => {
       vi.stubGlobal('patience', patience);
       outcomes = ['silence', 'silence'];
