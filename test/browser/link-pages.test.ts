@@ -160,7 +160,7 @@ describe('With MAIL_FROM alone a mailed link', () => {
     expect(await logIn(bare.api, { email, password: 'another password' })).toMatch(/^ey/);
   });
 
-  it('sends one request, however often the button is pressed, and another one after no response came', async () => {
+  it('sends one request however often the button is pressed, and may send another if no response comes', async () => {
     const { link } = await forgetful();
     const { page } = await open(link);
     let requests = 0;

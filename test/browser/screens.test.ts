@@ -161,7 +161,7 @@ const takePicture = async (page: Page, name: string, width: number): Promise<voi
   await page.screenshot({ path, fullPage: true, clip, animations: 'disabled' });
 };
 
-describe('Nothing is broken or out of its place', () => {
+describe('Nothing is broken or out of place', () => {
   it.each(Object.entries(screens))('on the screen %s', async (name, [place, act]) => {
     const page = await openScreen(place);
     await act?.(page);

@@ -151,7 +151,7 @@ describe('The screen of the seal', () => {
     await page.getByRole('alert').getByRole('link', { name: '1 finding' }).waitFor();
   });
 
-  it('says by how much sealing is behind, and what happens after each of the times', async () => {
+  it('says by how much sealing is behind, and what happens to entries after each time limit', async () => {
     const { page } = await openSeal({ behind: 600, days: { table: 90, lock: 400, archive: 500 } });
 
     await page.getByText('Behind by 10:00 min').waitFor();

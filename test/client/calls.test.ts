@@ -120,7 +120,7 @@ it('A login asks for the code of a second factor, and says for how long a user m
   expect(late.error?.retryAfter).toBeGreaterThan(0);
 });
 
-it('A taken address is an error of a registration and of a change', async () => {
+it('A registration and a change with a taken address fail with an error', async () => {
   const { accounts, account } = await registered(plain.url);
   const { email } = newAccount();
   await createClient(plain).register({ ...account, email });
@@ -155,7 +155,7 @@ it('A user who forgot the password sets another one by a mailed link', async () 
   expect((await accounts.logIn({ email, password: 'another password' })).error).toBeNull();
 });
 
-it('A new address of the user is in the next token, and listeners are told it', async () => {
+it('A new address of the user is in the next token, and listeners learn it', async () => {
   const { accounts, account } = await registered(sessions.url);
   const told = toldBy(accounts);
   const email = uniqueEmail();

@@ -222,7 +222,7 @@ describe('handle', () => {
     expect([response.status, jar.cookies.size]).toEqual([401, 0]);
   });
 
-  it('refuses to refresh for nobody', async () => {
+  it('refuses to refresh if nobody is logged in', async () => {
     const response = await sessions.handle(new Jar().request('/auth/refresh', 'POST'));
     expect([response.status, response.headers.getSetCookie()]).toEqual([401, []]);
   });
@@ -270,7 +270,7 @@ describe('handle', () => {
   });
 
   it.each(['x', '', '99999999999999999'])(
-    'at a login deletes the cookie of a logout that has a value no logout has set: %j',
+    'deletes at a login a logout cookie with a value that no logout has set: %j',
     async (mark) => {
       const { jar, account } = await loggedIn();
       jar.cookies.set('__Host-shop-out', mark);
@@ -337,7 +337,7 @@ describe.each([
     expect((await fetch(`${service.url}/api/profile`)).status).toBe(200);
   });
 
-  it('has a request of any method sent again, once, with the new cookies, after its token has expired', async () => {
+  it('has the browser resend any request once, with the new cookies, after the token has expired', async () => {
     const { jar, account } = await loggedIn();
     forward(301);
     const first = await closed(jar.request('//x.example/orders?a=b', 'DELETE'), of);
@@ -373,7 +373,7 @@ describe.each([
     expect((await of.read({ headers })).user).toBeNull();
   });
 
-  it('cannot tell who it is while the service does not respond, and deletes nothing', async () => {
+  it('does not know the user while the service does not respond, and deletes no cookie', async () => {
     const { jar } = await loggedIn();
     forward(301);
     const options = of === sessions ? {} : { verify: verifyToken };
@@ -547,7 +547,7 @@ describe('sessionCookies', () => {
   });
 });
 
-describe('A login whose token makes a cookie too long for browsers', () => {
+describe('A login with a long token', () => {
   const tokenOf = (length: number) => {
     const claims = Buffer.from(JSON.stringify({ id: 1, iat: 1_700_000_000, exp: 4_000_000_000 }));
     const start = `e30.${claims.toString('base64url')}.`;

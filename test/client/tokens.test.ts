@@ -340,7 +340,7 @@ describe('A session', () => {
     expect((await sessions.api('POST', '/api/refresh', { json })).status).toBe(401);
   });
 
-  it('can be set from tokens of which one is about to expire, and is refreshed then', async () => {
+  it('can be set when its access token is about to expire, and is then refreshed', async () => {
     const { token, refreshToken } = await register(sessions.api);
     const { accounts, sent } = observed({});
 
@@ -457,7 +457,7 @@ describe('A request of the app', () => {
     },
   );
 
-  it('with a body that is a stream is not sent again, but with any other body', async () => {
+  it('is not sent again if its body is a stream, but is sent again with any other body', async () => {
     const { url, given } = await otherApi(401);
     const old = (token: string) => withTimes(token, {});
     const { accounts } = await withSession(old, { sendTo: [url] });
@@ -556,7 +556,7 @@ describe('A lock', () => {
 });
 
 describe('A storage', () => {
-  it('that throws leaves the client working, in memory', async () => {
+  it('that throws does not stop the client, which then works in memory', async () => {
     const fail = () => {
       throw new Error('SecurityError');
     };

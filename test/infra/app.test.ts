@@ -29,7 +29,7 @@ const synth = (context: object, nodeOptions: string[] = [], cwd = root, env = {}
 const report = () => JSON.parse(readFileSync(join(output, 'validation-report.json'), 'utf8'));
 
 describe('the CDK application', () => {
-  it('makes a stack named after its deployment, in which cdk-nag finds nothing to correct with all settings on', () => {
+  it('names a stack after its deployment, and cdk-nag finds nothing to correct with all settings on', () => {
     const { status, stderr } = synth({ name: 'production', ...chosen });
 
     expect(stderr.split('\n').filter((line) => !line.startsWith('production: '))).toEqual(['']);

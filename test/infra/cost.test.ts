@@ -130,7 +130,7 @@ describe('infra/cost.md', () => {
     }
   });
 
-  it('has the prices of README.md for no requests and for 10 million', () => {
+  it('has the prices of README.md for no users and for 10 million users', () => {
     const readme = readFileSync('README.md', 'utf8');
     const [development = 0, inProduction = 0] = row('Total for any number');
     const [seal = 0] = row('Seal');

@@ -228,13 +228,10 @@ describe('The time for which entries are kept', () => {
     [365, 365],
     [2555, 2555],
     [36_500, 2555],
-  ])(
-    'has a default where the archive keeps entries for %d days: they are locked for %d days',
-    (days, locked) => {
-      const given = { ...sealed, auditRetentionDays: 30, auditArchiveDays: days };
-      expect(readDeploymentSettings(given).auditLockDays).toBe(locked);
-    },
-  );
+  ])('in the archive, %d days, leads to a default lock of %d days', (days, locked) => {
+    const given = { ...sealed, auditRetentionDays: 30, auditArchiveDays: days };
+    expect(readDeploymentSettings(given).auditLockDays).toBe(locked);
+  });
 
   it.each([
     [{ ...sealed, auditRetentionDays: 30 }],

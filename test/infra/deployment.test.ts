@@ -3,7 +3,7 @@ import { placeIn, readDeployment } from '../../infra/deployment.ts';
 import { SettingError } from '../../infra/deployment-settings.ts';
 
 describe('A deployment', () => {
-  it('is development where none is named', () => {
+  it('is `development` if no name is given', () => {
     expect(readDeployment({})).toEqual({
       name: 'development',
       place: {},

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { faultInJson } from '../../infra/json.ts';
 
-describe('A text that is not JSON', () => {
+describe('The check whether a text is JSON', () => {
   it.each([
     ['', 'line 1, column 1'],
     ['{"a": 1', 'line 1, column 8'],
@@ -17,11 +17,11 @@ describe('A text that is not JSON', () => {
     ['{}\n{}', 'line 2, column 1'],
     ['// none\n{}', 'line 1, column 1'],
     ['\uFEFF{}', 'line 1, column 1'],
-  ])('%j has its fault at %s', (text, place) => {
+  ])('finds the fault of %j at %s', (text, place) => {
     expect(faultInJson(text)).toBe(place);
   });
 
-  it.each(['{}', ' [1, "a"]\n', 'null'])('is not %j', (text) => {
+  it.each(['{}', ' [1, "a"]\n', 'null'])('finds no fault in %j', (text) => {
     expect(faultInJson(text)).toBeUndefined();
   });
 });

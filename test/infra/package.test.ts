@@ -107,7 +107,7 @@ describe('The package', () => {
   });
 });
 
-describe('A Node that is too old', () => {
+describe('A user of a Node version that is too old', () => {
   const pretend = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' });
     Object.defineProperty(process, 'version', { value: 'v20.20.2' });`;
   const old = ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`];
@@ -123,7 +123,7 @@ describe('A Node that is too old', () => {
     expect(stderr).toContain('/node_modules/accounts-service/index.js:');
   });
 
-  it("is told by the operator's commands which version is required, and they do nothing else", () => {
+  it("is told by the operator's commands which version is required, and the commands do nothing else", () => {
     expect(run(join(installed, 'operator.mjs'), 'create-admin', '--help')).toMatchObject({
       status: 1,
       stdout: '',

@@ -154,7 +154,7 @@ describe('The attributes of a user', () => {
     ]);
   });
 
-  it('are refused with 403 before any 400', async () => {
+  it('are refused with 403 before any check that responds with 400', async () => {
     const user = await register(api);
     const set = async (attributes: unknown, others = {}) =>
       outcome(await put(user.id, user.token, { attributes, ...others }));

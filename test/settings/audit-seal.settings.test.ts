@@ -38,7 +38,7 @@ describe('Where the trail is sealed, GET /api/admin/audit-seal', async () => {
     });
   });
 
-  it('responds by how many seconds sealing is behind, and what the last check found', async () => {
+  it('responds with the seconds by which sealing is behind, and with the result of the last check', async () => {
     const at = '2026-01-01T00:01:00.000Z';
     const finding = { kind: 'changed', subject: '7', at };
     const header: Header = {
@@ -146,7 +146,7 @@ const notSealed = async ({
   expect(response.headers.get('error-code')).toBe('AUDIT_NOT_SEALED');
 };
 
-describe('Where nothing is kept,', async () => {
+describe('Without a data folder,', async () => {
   const service = await serviceForThisFile();
 
   it('GET /api/admin/audit-seal is 404 with a code', async () => {

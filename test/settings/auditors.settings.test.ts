@@ -76,7 +76,7 @@ describe('An admin who sends `auditor`', () => {
 });
 
 describe('Whether a user is an auditor', () => {
-  it('is told to admins, to auditors and to oneself, by every response with a user', async () => {
+  it('is shown to admins, to auditors and to the user, by every response with a user', async () => {
     const [auditor, user] = [await newAuditor(), await register(api)];
 
     for (const token of [adminToken, auditor.token]) {

@@ -208,7 +208,7 @@ describe('A user who is invited', () => {
   });
 
   it.each([{}, { email: uniqueEmail() }])(
-    'has a verified address once an admin has set a password, with %o too, and the response says so',
+    'has a verified address once an admin sets a password together with %o, and the response says so',
     async (others) => {
       const { id, link } = await invited();
 
@@ -500,7 +500,7 @@ describe('Where no mails are sent, an invitation', async () => {
     expect(await logIn(without.api, { ...user, password })).toBeTypeOf('string');
   });
 
-  it('is an unknown route with the response 404', async () => {
+  it('has no route: the response is 404', async () => {
     const path = `/api/users/1/invitations`;
     const answer = await without.api('POST', path, { token: without.adminToken, json: {} });
 

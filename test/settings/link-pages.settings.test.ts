@@ -107,11 +107,11 @@ describe('GET /account/{page}, for a link whose # a mail gateway has encoded,', 
     '/account/x',
     '/account/%23reset',
     '/account/',
-  ])('is 404 where no such page is named: %s', async (path) => {
+  ])('is 404 if the path names no page: %s', async (path) => {
     expect(await follow(path)).toEqual([404, null]);
   });
 
-  it('is 404 where the service has no such page', async () => {
+  it('is 404 if the service does not have the page', async () => {
     expect(await follow('/account/verify%23token=1.a', named)).toEqual([404, null]);
     expect(await follow('/account/reset%23token=1.a', others)).toEqual([404, null]);
   });

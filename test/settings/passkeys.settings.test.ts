@@ -66,7 +66,7 @@ describe('A passkey', () => {
     });
   });
 
-  it('logs in a user who has a second factor, who confirms with a code', async () => {
+  it('of a user with a second factor is added and removed with a code, and logs in without a code', async () => {
     const user = await newUser();
     const { token, password: currentPassword } = user;
     const [code, other] = (await enrol(api, user)).recoveryCodes;
@@ -140,7 +140,7 @@ describe('A passkey', () => {
     expect(unknown.headers.get('error-code')).toBe('PASSKEY_UNKNOWN');
   });
 
-  it('is refused where the address is not verified, and beyond ten', async () => {
+  it('is refused if the address is not verified, and if the user has ten passkeys', async () => {
     const unverified = await register(api);
     const user = await newUser();
     const { token, password: currentPassword } = user;
@@ -274,7 +274,7 @@ describe('A passkey', () => {
 });
 
 describe('A challenge', () => {
-  it('adds one passkey, once, in its session', async () => {
+  it('adds one passkey, only once and only in its session', async () => {
     const user = await newUser();
     const { token, password: currentPassword } = user;
     const { body: options } = await optionsFor(token, { currentPassword });

@@ -25,7 +25,7 @@ describe('Where PASSWORD_MIN_LENGTH is 12,', () => {
     },
   );
 
-  it('PUT /api/users/{id} refuses a new password that is too short, and keeps the old one', async () => {
+  it('PUT /api/users/{id} refuses a new password that is too short, and keeps the old password', async () => {
     const account = await register(api);
 
     const answer = await api('PUT', `/api/users/${account.id}`, {

@@ -33,7 +33,7 @@ const lacks = {
     delete PublicKeyCredential.parseCreationOptionsFromJSON;
     delete PublicKeyCredential.parseRequestOptionsFromJSON;
     delete PublicKeyCredential.prototype.toJSON;`,
-  'a working toJSON of credentials': `
+  'credentials with a working toJSON': `
     PublicKeyCredential.prototype.toJSON = () => { throw new TypeError('of an extension'); };
     for (const name of ['create', 'get']) {
       const own = navigator.credentials[name].bind(navigator.credentials);

@@ -52,7 +52,7 @@ const startOwner = async (folder: string): Promise<{ owner: ChildProcess; endpoi
 };
 
 describe('startEngine', () => {
-  it('keeps data that only its owner may read, also in a folder that was there before', async () => {
+  it('keeps data that only its owner may read, also in an existing folder', async () => {
     const folder = folderForThisTest();
     chmodSync(folder, 0o755);
     const engine = await startEngine({ folder, only: inject('engineName') });

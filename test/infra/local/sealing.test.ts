@@ -69,7 +69,7 @@ describe('npm start', () => {
     await until(() => existsSync(join(archive.folder, 'public-key.pem')));
   });
 
-  it('says its findings in a sentence below the line of its log', async () => {
+  it('prints its findings in a sentence below the line of its log', async () => {
     const folder = folderForThisTest();
     const archive = archiveIn(folder);
     const service = await startSealed(folder);

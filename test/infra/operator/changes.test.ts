@@ -239,7 +239,7 @@ describe('create-admin', () => {
   });
 });
 
-it('revoke ends the sessions of a user, who may log in again', async () => {
+it('revoke ends the sessions of a user; the user may log in again', async () => {
   const { subject, id, printed } = await perform('revoke');
 
   const message = `The sessions of user ${id} are ended; the user can log in again.\n`;
@@ -312,7 +312,7 @@ it('import-users of an admin leaves an entry with the new id even if the respons
   );
 });
 
-it('revoke-all ends the sessions of all users, who may log in again, and leaves one entry', async () => {
+it('revoke-all ends the sessions of all users and leaves one entry; users may log in again', async () => {
   const accounts: Account[] = [];
   for (let made = 0; made < 30; made += 1) accounts.push(await register(api));
   const [users, before] = [(await service.users()).length, (await service.entries()).length];

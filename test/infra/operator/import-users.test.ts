@@ -29,7 +29,7 @@ const summary = (imported: number, present: number, rejected: number) =>
   `Imported: ${imported}. Imported before: ${present}. Lines rejected: ${rejected}.\n`;
 
 describe('import-users', () => {
-  it('imports users in the order of their lines, who can then log in, and records admins and auditors', async () => {
+  it('imports users who can log in, in the order of their lines, and records admins and auditors', async () => {
     const versions = ['$2a$', '$2b$', '$2y$'].map((version) => ({
       email: uniqueEmail(),
       password_hash: bcryptHash.replace('$2b$', version),

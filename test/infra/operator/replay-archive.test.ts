@@ -149,7 +149,7 @@ describe('replay-archive', () => {
     expect(status).toBe(1);
   });
 
-  it('requires the second of the restore, and either all names or no name', async () => {
+  it('requires the time of the restore, and either all names or no name', async () => {
     const replay = await withFileOf(0);
 
     const without = await replay();

@@ -21,7 +21,7 @@ interface Policies {
 }
 
 describe('the stack', () => {
-  it('has outputs for the console and for the queue of unsent mails if it has these', () => {
+  it('has outputs for the console and for the queue of unsent mails if these exist', () => {
     const mailing = { mailFrom: 'a@example.com', resetUrl: 'https://app.example.com/' };
     const outputs = (context = {}) => Object.keys(synthesise(context).findOutputs('*'));
 

@@ -50,7 +50,7 @@ describe('Services in an existing stack', () => {
     expect(names).toContain('AWS::SSM::Parameter "/accounts/Shop/Staff/Accounts"');
   });
 
-  it('are found by another parameter if a name is given', () => {
+  it('are found by another parameter if the settings name one', () => {
     const stack = stackOfOthers();
     new Accounts(stack, 'Accounts', { parameterName: '/shop/accounts' });
 

@@ -118,7 +118,7 @@ describe('A setting that is a reference', () => {
     );
   });
 
-  it('tags the resources of a stack of its own, but not the stack, whose tags the CDK must know', () => {
+  it('tags the resources of a stack of its own but not the stack, because the CDK must know stack tags', () => {
     const { tags } = references;
     const own = new AccountsStack(newApp(), 'Own', { settings: { tags } });
 
@@ -168,7 +168,7 @@ describe('A setting that decides the content of the template', () => {
     }
   });
 
-  it('is refused as a reference in the list of providers, which is a file beside the code', () => {
+  it('is refused as a reference in the list of providers, because the list is a file beside the code', () => {
     const identityProviders = [{ issuer: 'https://id.example.com', audiences: [text()] }];
 
     expect(() => new Accounts(newStack(), 'Accounts', { identityProviders })).toThrow(

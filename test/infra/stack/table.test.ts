@@ -38,7 +38,7 @@ describe('tables that another stack has left', () => {
     expect(resourcesOf(synthesise({ ...settings, ...names }), 'AWS::DynamoDB::Table').size).toBe(0);
   });
 
-  it('are refused by a stack with tables of its own, and a stack that uses them gets no tables', () => {
+  it('are refused by a stack with own tables, and a stack that uses them gets no tables of its own', () => {
     const resource = (context: Readonly<Record<string, unknown>>, id: string) =>
       Object.entries(synthesise(context).toJSON().Resources).filter(([each]) => each === id);
 

@@ -26,7 +26,7 @@ const makeAdmin = async (): Promise<Account> => {
 };
 
 describe('With SELF_DELETION=on', () => {
-  it('users delete themselves, which frees their address and makes their tokens useless', async () => {
+  it('users delete themselves; their address is then free, and their tokens are useless', async () => {
     const user = await register(api);
     const agent = uniqueAgent();
 

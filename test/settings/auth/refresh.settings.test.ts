@@ -75,7 +75,7 @@ describe('POST /api/refresh', () => {
     ]);
   });
 
-  it('is the last use of the session that its user sees in the list of sessions', async () => {
+  it('counts as the last use of its session in the list that the user sees', async () => {
     pass(3 * day);
     const { token } = await refreshed(first);
 
@@ -181,7 +181,7 @@ describe('A session that is refreshed', () => {
 });
 
 describe('A refresh token that was used', () => {
-  it('ends its session when a later one was used, and leaves an entry', async () => {
+  it('ends its session if a later refresh token was used, and leaves an entry', async () => {
     await refreshed((await refreshed(first)).refreshToken);
     const { body: other } = await api('POST', '/api/login', { json: user });
     const agent = uniqueAgent();
@@ -207,7 +207,7 @@ describe('A refresh token that was used', () => {
     ['BatchGetItem', 'UpdateItem'].flatMap((operation) =>
       (['lose', 'internalError'] as const).map((fault) => ({ fault, operation })),
     ),
-  )('ends nothing when its client tries again ten minutes after %j', async (rule) => {
+  )('does not end its session when its client tries again ten minutes after %j', async (rule) => {
     proxy.impose({ ...rule, fault: faults[rule.fault] });
     const { status, body } = await refresh(first);
     proxy.impose();

@@ -173,7 +173,7 @@ describe('The function that mails', () => {
     expect(await entriesAbout(user)).toHaveLength(1);
   });
 
-  it('does not try again what SES refuses for good, and logs no address', async () => {
+  it('does not retry a mail that SES refuses for good, and logs no address', async () => {
     const refusal = 'BadRequestException';
     const user = await insertedUser();
     const message = asked(user.email);
@@ -192,7 +192,7 @@ describe('The function that mails', () => {
     ]);
   });
 
-  it('tells Lambda to try again what SES refuses for now, and logs no address', async () => {
+  it('tells Lambda to retry a mail that SES refuses for now, and logs no address', async () => {
     const user = await insertedUser();
     mailbox.fail('AccountSuspendedException');
 

@@ -176,7 +176,7 @@ describe('The change of an address', () => {
     );
   });
 
-  it('ends all sessions but the one that asked for the last link', async () => {
+  it('ends all sessions except the session that asked for the last link', async () => {
     const user = await newUser();
     const [asking, other] = [await logIn(api, user), await logIn(api, user)];
     const [first, second] = [uniqueEmail(), uniqueEmail()];

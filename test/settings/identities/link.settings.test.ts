@@ -268,7 +268,7 @@ describe('A user without a password', () => {
     expect(outcome(again)).toEqual(refusal(400, 'Current password is required'));
   });
 
-  it('links another identity by the ID token of a linked one, and the token confirms only once', async () => {
+  it('links another identity by the ID token of a linked identity, but only once per token', async () => {
     const { token, person } = await newcomer();
     const { idToken: currentIdToken, nonce: currentNonce } = await proofOf(person);
 
