@@ -38,7 +38,10 @@ export const descriptions: Descriptions = {
   request: () => ({
     id: 'requestEmailVerification',
     summary: 'Ask for the link that verifies one’s address again',
-    text: 'Mails a link to the address of the caller, unless it is verified; beyond the limits of mails the response is 429. No mail is sent while a link to a new address of the caller is valid.',
+    text: [
+      'Mails a link to the address of the caller, unless it is verified; beyond the limits of mails the response is 429.',
+      'No mail is sent while a link to a new address of the caller is valid.',
+    ],
     success: {
       status: 202,
       description: 'Unless the address is verified, a mail will be sent to it.',

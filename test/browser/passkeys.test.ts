@@ -180,7 +180,7 @@ it('A login to the console makes the authenticator forget a passkey that was rem
   await until(async () => (await credentials()).length === 0, 'The passkey was not forgotten');
 });
 
-it('The console tells the authenticator a new address and name, and that a deleted account has no passkey', async () => {
+it('The console tells the authenticator a new address and name, and that deleted users have no passkey', async () => {
   const user = await newAdmin();
   const { page } = await openConsole(browser, { url, admin: user }, '#/account');
   const { credentials } = await authenticatorOf(page);

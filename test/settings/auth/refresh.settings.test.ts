@@ -237,7 +237,7 @@ describe('A refresh token that was used', () => {
   });
 });
 
-describe('The first request with an access token of a refresh', () => {
+describe('The first request with an access token that a refresh has issued', () => {
   const asked = () => proxy.requests.map(({ operation }) => operation);
 
   it('notes the use of the token by one write, and neither later requests nor other tokens write', async () => {
