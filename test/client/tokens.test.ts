@@ -556,7 +556,7 @@ describe('A lock', () => {
 });
 
 describe('A storage', () => {
-  it('that throws does not stop the client, which then works in memory', async () => {
+  it('that throws does not stop the client; the client then works in memory', async () => {
     const fail = () => {
       throw new Error('SecurityError');
     };

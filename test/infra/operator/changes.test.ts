@@ -359,7 +359,7 @@ describe('A command that is refused changes nothing and records nothing:', () =>
   });
 });
 
-it('Without another page, the link of reset-password leads to the page of the service, which must run', async () => {
+it('Without another page, reset-password links to the page of the service, and fails if that is stopped', async () => {
   const MAIL_FROM = 'accounts@example.com';
   const own = await operatedServiceForThisTest({ MAIL_FROM });
   const { email } = await register(own.api);

@@ -369,7 +369,7 @@ describe('No access to the account of the other user is given to', () => {
   );
 });
 
-it('A user with a password and a second factor links an identity by both, and not by an ID token', async () => {
+it('A user with a password and a second factor links an identity by both; an ID token is not enough', async () => {
   const user = await newUser();
   const { secret } = await enrol(api, user);
   const currentPassword = user.password;
