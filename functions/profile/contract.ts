@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
 import { named } from '../../lib/contract/schemas.ts';
-import type { ServiceValues } from '../../lib/ground/settings.ts';
 import { exampleProfile, profileFields } from '../users/contract.ts';
 
 export const get = {
@@ -19,13 +18,12 @@ export const descriptions: Descriptions = {
     success: {
       status: 200,
       description: 'The user of the token.',
-      schema: named('Profile', v.object({ data: profileUnder(settings) })),
+      schema: named(
+        'Profile',
+        v.object({ data: named('ProfileData', v.object(profileFields(settings))) }),
+      ),
       example: { data: exampleProfile(settings) },
     },
     errors: ['USER_NOT_FOUND'],
   }),
 };
-
-function profileUnder(settings: ServiceValues) {
-  return named('ProfileData', v.object(profileFields(settings)));
-}

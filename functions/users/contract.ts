@@ -188,7 +188,10 @@ export const descriptions: Descriptions = {
     success: {
       status: 200,
       description: 'The user.',
-      schema: detailsUnder(settings),
+      schema: named(
+        'UserDetails',
+        v.object({ ...userFields(settings), ...detailFields(settings) }),
+      ),
       example: {
         ...exampleUnder(settings),
         ...(hasSecondFactors(settings) && { second_factor: exampleSecondFactor }),
@@ -425,10 +428,6 @@ function invitedUntil(settings: ServiceValues): v.ObjectEntries {
 /** A user in examples. */
 function exampleUnder(settings: ServiceValues) {
   return { ...exampleProfile(settings), created_at: '2026-11-21T09:05:00.000Z' };
-}
-
-function detailsUnder(settings: ServiceValues) {
-  return named('UserDetails', v.object({ ...userFields(settings), ...detailFields(settings) }));
 }
 
 /** The fields that only admins see, and only in responses with a single user. Each belongs to an option that is on. */

@@ -1,17 +1,25 @@
 /** The lines of an import, which another system wrote. */
 import * as v from 'valibot';
 import { instant } from '../../lib/contract/parameters.ts';
-import { sentenceOf } from '../../lib/ground/errors.ts';
+import { DomainError, sentenceOf } from '../../lib/ground/errors.ts';
 import { parseJson } from '../../lib/ground/rules.ts';
 import { config } from '../../lib/ground/settings.ts';
-import { oneOf, rule, text, trueOrFalse, validateObject } from '../../lib/ground/validation.ts';
+import {
+  oneOf,
+  rule,
+  text,
+  trueOrFalse,
+  validate,
+  validateObject,
+} from '../../lib/ground/validation.ts';
+import { attributesSet, declaredAttributes } from '../../lib/options/attributes/attributes.ts';
+import { valueSchema } from '../../lib/options/attributes/field.ts';
 import { issuerNamed } from '../../lib/options/identities/id-token.ts';
 import { makeIdentity, mostIdentities } from '../../lib/options/identities/identities.ts';
 import { email, name, newEmail } from '../../lib/users/fields.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
 import { hashCost, isPasswordHash } from '../../lib/users/password.ts';
-import { roles, unmatchableHash } from '../../lib/users/user.ts';
-import { parseAttributes } from './import-attributes.ts';
+import { type GivenAttributes, roles, unmatchableHash } from '../../lib/users/user.ts';
 
 /** A user of another system, who has no id in this service yet. */
 export interface Candidate {
@@ -46,8 +54,6 @@ const identities = v.pipe(
   ),
 );
 
-const identitiesRule = `must be a list of at most ${mostIdentities} objects with issuer and subject`;
-
 const isVerified = v.boolean('must be true or false');
 
 const importedUser = v.object({
@@ -66,7 +72,12 @@ const importedUser = v.object({
     ),
   ),
   email_verified: v.optional(isVerified, false),
-  identities: v.optional(v.custom<v.InferInput<typeof identities>>(isIdentities, identitiesRule)),
+  identities: v.optional(
+    v.custom<v.InferInput<typeof identities>>(
+      (given) => v.is(identities, given),
+      `must be a list of at most ${mostIdentities} objects with issuer and subject`,
+    ),
+  ),
   id: v.nullish(v.union([v.string(), v.pipe(v.number(), v.safeInteger(idRule))], idRule), null),
 });
 
@@ -91,6 +102,49 @@ export function parseLine(line: number, text: string): Candidate | { readonly fa
   const faults = 'faults' in parsed ? parsed.faults.map(sentenceOf) : [];
   if ('faults' in parsed || fault) return { fault: [...faults, fault ?? []].flat().join('; ') };
   return candidateOf(line, parsed.output, attributes);
+}
+
+/**
+ * Parses the attributes of a line. Undeclared attributes are kept: a later declaration makes them visible.
+ * @returns the attributes as they are stored, undefined if there are none; or every rule that they break, as one
+ *   sentence that quotes nothing of the line
+ */
+function parseAttributes(given: unknown): {
+  readonly attributes?: string | undefined;
+  readonly fault?: string;
+} {
+  if (typeof given !== 'object' || Array.isArray(given)) {
+    return given === undefined ? {} : { fault: 'attributes must be an object' };
+  }
+  const parsed = Object.entries(given ?? {}).map(([name, value]) => parseOne(name, value));
+  const faults = parsed.flatMap(({ fault }) => fault ?? []);
+  if (faults.length > 0) return { fault: [...new Set(faults)].join('; ') };
+  const values = Object.fromEntries(parsed.map(({ name, value }) => [name, value]));
+  try {
+    return { attributes: attributesSet({}, values as GivenAttributes).fields?.attributes };
+  } catch (error) {
+    if (error instanceof DomainError) return { fault: error.message };
+    throw error;
+  }
+}
+
+function parseOne(name: string, value: unknown) {
+  const attribute = declaredAttributes().find((each) => each.name === name);
+  if (attribute && value !== null) {
+    const validated = validate(valueSchema(attribute), value);
+    return 'output' in validated
+      ? { name, value: validated.output }
+      : {
+          name,
+          fault: validated.faults.map(({ rule }) => `attributes.${name} ${rule}`).join('; '),
+        };
+  }
+  // JSON reads 1e999 as a number that it writes as null.
+  const isPlain =
+    ['string', 'boolean'].includes(typeof value) || value === null || Number.isFinite(value);
+  return isPlain
+    ? { name, value }
+    : { name, fault: 'attributes that are not declared must be text, numbers, true or false' };
 }
 
 function candidateOf(
@@ -145,8 +199,4 @@ function isAffordable(hash: string) {
 
 function costRule() {
   return `must have a cost of at most ${config.bcryptCost}, the service's BCRYPT_COST: raise it (setting bcryptCost) first`;
-}
-
-function isIdentities(given: unknown) {
-  return v.is(identities, given);
 }

@@ -9,7 +9,6 @@ import { sessionsEnded } from '../options/sessions/sessions.ts';
 import { suspended, suspensionLifted } from '../options/suspension/suspension.ts';
 import { noAddressAwaited } from '../options/verified-addresses/address.ts';
 import { keepingAnAdmin } from '../users/admins.ts';
-import { merged } from '../users/item.ts';
 import { isSuspended } from '../users/user.ts';
 import { adminRequired, rewriteUser, writeUser } from '../users/write.ts';
 
@@ -25,14 +24,15 @@ export async function suspendUser(id: number, by: number, source: Source): Promi
   await recording({ source, action: 'UPDATE', by, on: id, details }, () =>
     rewriteUser(id, async (user) => {
       if (isSuspended(user)) return { isChanged: false };
-      const change = merged(
-        suspended(user, now), // links
-        sessionsEnded(user), // sessions
-        invitationLinkVoided(user, now), // invitations
-        noAddressAwaited, // verified addresses
-      );
       await keepingAnAdmin(user, 'LAST_ADMIN_SUSPENSION', (otherAdminRequired) =>
-        writeUser(user, change, otherAdminRequired),
+        writeUser(
+          user,
+          suspended(user, now), // links
+          sessionsEnded(user), // sessions
+          invitationLinkVoided(user, now), // invitations
+          noAddressAwaited, // verified addresses
+          otherAdminRequired,
+        ),
       );
       return { isChanged: true };
     }),

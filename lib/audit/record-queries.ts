@@ -6,7 +6,7 @@ import { itemKey } from '../dynamodb/tables.ts';
 import { describeFault, logError } from '../ground/log.ts';
 import { config } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
-import { hour, patiently, seconds } from '../ground/time.ts';
+import { hour, longestDelay, seconds } from '../ground/time.ts';
 import type { AuditFilter } from './query.ts';
 import { record } from './record.ts';
 
@@ -64,16 +64,11 @@ async function markRead(key: { readonly pk: string }, now: number): Promise<bool
     ExpressionAttributeValues: { ':mark': mark, ':now': now },
   });
   try {
-    return await sendIf(command, { timeout: markingTimeout() });
+    return await sendIf(command, { timeout: longestDelay() });
   } catch (error) {
     logError('audit-read-not-marked', describeFault(error));
     return true;
   }
-}
-
-/** Milliseconds that marking a query may take, before its entry is written. */
-function markingTimeout() {
-  return patiently(1000);
 }
 
 /** The key of the mark of a caller and a filter, without the times of the filter. */

@@ -6,7 +6,7 @@ import { auditTable, createdAtKey } from '../dynamodb/tables.ts';
 import { DomainError, faultName } from '../ground/errors.ts';
 import { entryNotWritten, logError } from '../ground/log.ts';
 import { config } from '../ground/settings.ts';
-import { day, patiently, seconds } from '../ground/time.ts';
+import { day, longestDelay, seconds } from '../ground/time.ts';
 import { type AuditEntry, type AuditedAction, makeAuditId, makeEntry } from './entry.ts';
 
 /** The number of partitions over which a key that many writes share is spread. Each takes 1,000 writes a second. */
@@ -117,7 +117,7 @@ export async function record(action: RecordedAction): Promise<void> {
     const now = new Date();
     entry = makeEntry({ resource: 'users', result: 'SUCCESS', ...action }, { now });
     write = { ...write, ...timeToLiveOf(entry) };
-    await writeEntry(entry, { ...write, deadline: performance.now() + recordingTimeout() });
+    await writeEntry(entry, { ...write, deadline: performance.now() + longestDelay() });
   } catch (error) {
     logUnwritten(error, write, entry);
   }
@@ -214,11 +214,6 @@ function drawId(entry: AuditEntry, writeId: string, draw: number): AuditEntry {
   if (draw === 0) return entry;
   const tail = createHash('sha256').update(`${writeId}#${draw}`).digest().readUInt32BE();
   return { ...entry, id: makeAuditId(new Date(entry.created_at), (below) => tail % below) };
-}
-
-/** Milliseconds by which a slow audit store may delay a response. */
-function recordingTimeout() {
-  return patiently(1000);
 }
 
 /** Whether the store or the signing of a token has failed, or a change may have been made despite an error. */

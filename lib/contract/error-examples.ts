@@ -7,11 +7,10 @@ import {
   problemOfField,
 } from '../ground/errors.ts';
 import type { Contract, Description } from './contract.ts';
+import type { Json } from './json-schema.ts';
 
 /** The form of an error: the default form, or problem details. */
 export type ErrorForm = 'plain' | 'problem';
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** The name of the fault in the example of a 500. */
 const exampleFault = 'ECONNREFUSED';

@@ -25,3 +25,8 @@ export function seconds(date: Date): number {
 export function patiently(limit: number): number {
   return limit * (globalThis.patience ?? 1);
 }
+
+/** Milliseconds by which a slow store may delay a response that does not depend on it: by counting, by recording. */
+export function longestDelay(): number {
+  return patiently(1000);
+}

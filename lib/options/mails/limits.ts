@@ -9,11 +9,10 @@ import { itemKey } from '../../dynamodb/tables.ts';
 import { namedError } from '../../ground/errors.ts';
 import { logMailWithheld } from '../../ground/log.ts';
 import { config } from '../../ground/settings.ts';
-import { hour, seconds } from '../../ground/time.ts';
+import { hour, longestDelay, seconds } from '../../ground/time.ts';
 import { emailKey } from '../../users/address.ts';
 import { getItem, type ItemKey } from '../../users/item.ts';
 import type { MailMessage } from './hand-over.ts';
-import { countingTimeout } from './sources.ts';
 
 /** A mail to be sent for a request. */
 export interface Claim {
@@ -71,7 +70,7 @@ export async function waitForAddress(
   mail: Pick<Claim, 'kind' | 'email'>,
   now = new Date(),
 ): Promise<number> {
-  const limit = { timeout: countingTimeout() };
+  const limit = { timeout: longestDelay() };
   const { mailed } = (await getItem<StoredMails>(mailsKey(mail), limit)) ?? {};
   return waitAfter(recent(mailed, seconds(now)), asked, seconds(now));
 }

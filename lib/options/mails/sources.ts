@@ -8,7 +8,7 @@ import { itemKey } from '../../dynamodb/tables.ts';
 import { loggingFaults } from '../../ground/log.ts';
 import { config } from '../../ground/settings.ts';
 import { networkOf, type Source } from '../../ground/source.ts';
-import { patiently, seconds } from '../../ground/time.ts';
+import { longestDelay, seconds } from '../../ground/time.ts';
 
 /**
  * Mails that one IP address, or one /64 network of IPv6, may cause in a quarter of an hour: by registrations, which may
@@ -22,11 +22,6 @@ const quarterOfAnHour = 15 * 60;
 
 /** The log event when a count of the limits could not be read or written; then no mail is withheld. */
 export const notCounted = 'mail-not-counted';
-
-/** Milliseconds by which counting may delay a response. */
-export function countingTimeout() {
-  return patiently(1000);
-}
 
 /**
  * Counts a mail within a quarter of an hour of the clock: however often a source requests mails, it need not wait
@@ -50,6 +45,6 @@ export async function countForSource(
     ConditionExpression: 'attribute_not_exists(pk) OR mails < :limit',
     ExpressionAttributeValues: { ':end': end, ':one': 1, ':limit': limits[cause] },
   });
-  const work = () => sendIf(command, { timeout: countingTimeout() });
+  const work = () => sendIf(command, { timeout: longestDelay() });
   return (await loggingFaults(notCounted, work)) === false ? end - seconds(now) : 0;
 }

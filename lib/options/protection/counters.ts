@@ -12,7 +12,7 @@ import { DomainError, type ErrorCode } from '../../ground/errors.ts';
 import { loggingFaults } from '../../ground/log.ts';
 import { config } from '../../ground/settings.ts';
 import { networkOf, type Source } from '../../ground/source.ts';
-import { patiently, seconds } from '../../ground/time.ts';
+import { longestDelay, seconds } from '../../ground/time.ts';
 import { signingKeys } from '../../keys/signing-secret.ts';
 import { emailKey, nobodysEmail } from '../../users/address.ts';
 import { type Change, getItems, type ItemKey, type StoredUser } from '../../users/item.ts';
@@ -160,7 +160,7 @@ export function waitOf(count: Count | undefined, now: Date): number {
 
 /** Reads the counts of counters. If they cannot be read, the counters are returned without counts. */
 export async function readCounts(counters: readonly Counter[]): Promise<readonly Counter[]> {
-  const read = () => getItems(counters, { timeout: countingTimeout() });
+  const read = () => getItems(counters, { timeout: longestDelay() });
   return withCounts(counters, (await loggingFaults(notCounted, read)) ?? []);
 }
 
@@ -282,11 +282,6 @@ function withCounts(
   return counters.map((counter, i) => ({ ...counter, count: items[i] as Count | undefined }));
 }
 
-/** Milliseconds by which counting may delay a response. */
-function countingTimeout() {
-  return patiently(1000);
-}
-
 /**
  * The most tries to count an attempt, because others may change or delete a count after it was read. If the last try
  * fails too, the caller must wait: no guess is checked without being counted.
@@ -311,7 +306,7 @@ async function countOne({ pk, limit, count: seen }: Counter, now: Date) {
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
     try {
-      await send(command, { timeout: countingTimeout() });
+      await send(command, { timeout: longestDelay() });
       return { wait: 0, begins: next.waits_until };
     } catch (error) {
       if (!isConditionFailure(error)) throw error;
@@ -354,6 +349,6 @@ function forget({ pk }: Counter, now: Date): Promise<boolean> {
       ConditionExpression: 'attribute_not_exists(waits_until) OR waits_until <= :now',
       ExpressionAttributeValues: { ':now': seconds(now) },
     }),
-    { timeout: countingTimeout() },
+    { timeout: longestDelay() },
   );
 }

@@ -2,7 +2,7 @@
 import { Overtaken, untilWritten } from '../../dynamodb/client.ts';
 import { DomainError } from '../../ground/errors.ts';
 import { describeFault, logError } from '../../ground/log.ts';
-import { patiently } from '../../ground/time.ts';
+import { longestDelay } from '../../ground/time.ts';
 import type { Belonging } from '../../keys/token.ts';
 import type { StoredUser } from '../../users/item.ts';
 import { rewriteUser } from '../../users/write.ts';
@@ -59,9 +59,6 @@ export function rewriteCaller<T>(
   return rewriteUser(caller.id, changeOpen, known);
 }
 
-/** Milliseconds by which a slow store may delay a response. */
-const notingTimeout = 1000;
-
 /**
  * Notes that an access token of a session's newest pair was used, so that no other pair replaces the newest pair
  * (functions/README.md, Refresh). A fault is logged, and the request goes on.
@@ -70,7 +67,7 @@ const notingTimeout = 1000;
 async function noteUse(read: WithSessions, session: Session): Promise<void> {
   const refresh = { ...session.refresh, isUsed: true } as const;
   try {
-    await writeSession(read, { ...session, refresh }, { timeout: patiently(notingTimeout) });
+    await writeSession(read, { ...session, refresh }, { timeout: longestDelay() });
   } catch (error) {
     if (error instanceof Overtaken) throw error;
     logError('token-use-not-noted', describeFault(error));
