@@ -31,9 +31,7 @@ export interface Candidate {
 
 const timeRule =
   'must be a time between 1970 and now, with its offset from UTC, such as 2026-01-31T09:05:00Z';
-
 const hashRule = 'must be a bcrypt hash: $2a$, $2b$ or $2y$, a cost from 04 to 16, 60 characters';
-
 const idRule = 'must be text, or a whole number up to 9007199254740991: put others in quotes';
 
 const invalidForm = { code: 'INVALID_FORMAT' } as const;
