@@ -172,7 +172,7 @@ export const permissionsOf = {
   'audit.seal': [
     query('audit', [auditIndexes.byCreatedAt]),
     audit('BatchGetItem'),
-    // The items that show the newest header (lib/seal/newest-header.ts), and that request a check (asked.ts).
+    // The items that show the newest header (lib/seal/newest-header.ts), and that request a check.
     users('GetItem', 'audit-seal', 'audit-seal-check'),
     users('PutItem', 'audit-seal'),
     users('DeleteItem', 'audit-seal-check'),

@@ -3,7 +3,7 @@ import { type AuditEntry, actions, results } from '../../lib/audit/entry.ts';
 import type { Contract, Descriptions, TextForm } from '../../lib/contract/contract.ts';
 import { cursor, instant, ipAddress, limitUpTo, maxLimit } from '../../lib/contract/parameters.ts';
 import { named, timestamp } from '../../lib/contract/schemas.ts';
-import { atLeast, atMost, oneOf, text } from '../../lib/ground/validation.ts';
+import { atLeast, atMost, described, oneOf, text } from '../../lib/ground/validation.ts';
 import { preferredType } from '../../lib/http/request.ts';
 
 /** The maximum number of entries in a response as text, which is also the default. */
@@ -50,11 +50,9 @@ export const list = {
   query: (accept: string | undefined) => ({
     ...filters(),
     limit: v.optional(
-      v.pipe(
+      described(
         limitUpTo(preferredForm(accept) ? maxTextLimit : maxLimit),
-        v.description(
-          `The most entries in the response. The maximum, which is also the default, is ${maxLimit} for JSON and ${maxTextLimit} for NDJSON and CSV.`,
-        ),
+        `The most entries in the response. The maximum, which is also the default, is ${maxLimit} for JSON and ${maxTextLimit} for NDJSON and CSV.`,
       ),
     ),
     cursor: cursor(),
@@ -85,21 +83,16 @@ export const descriptions: Descriptions = {
           ...textForms.ndjson,
           schema: named(
             'AuditEntriesAsNdjson',
-            v.pipe(
-              v.string(),
-              v.description('One entry a line, in the form that it has in `data`.'),
-            ),
+            described(v.string(), 'One entry a line, in the form that it has in `data`.'),
           ),
         },
         {
           ...textForms.csv,
           schema: named(
             'AuditEntriesAsCsv',
-            v.pipe(
+            described(
               v.string(),
-              v.description(
-                "RFC 4180: a header row, lines that end in CRLF, an empty field for null. A `'` is put before each `=`, `+`, `-`, `@`, tab or CR that begins a value, or that follows a comma, a semicolon, a tab or a line break in it, because a spreadsheet may take what follows for a formula.",
-              ),
+              "RFC 4180: a header row, lines that end in CRLF, an empty field for null. A `'` is put before each `=`, `+`, `-`, `@`, tab or CR that begins a value, or that follows a comma, a semicolon, a tab or a line break in it, because a spreadsheet may take what follows for a formula.",
             ),
           ),
         },
@@ -112,26 +105,22 @@ export const descriptions: Descriptions = {
 function filters() {
   return {
     userId: userId('Only what this user did.'),
-    action: v.optional(v.pipe(oneOf(actions), v.description('Only entries of this action.'))),
-    result: v.optional(v.pipe(oneOf(results), v.description('Only entries of this result.'))),
+    action: v.optional(described(oneOf(actions), 'Only entries of this action.')),
+    result: v.optional(described(oneOf(results), 'Only entries of this result.')),
     resourceId: someText(100, 'Only what was done to this user.'),
     about: userId(
       'Only what this user did, or what was done to this user. Not with `userId` or `resourceId`.',
     ),
     ipAddress: v.optional(
-      v.pipe(ipAddress, v.description('Only what came from this address, in any spelling.')),
+      described(ipAddress, 'Only what came from this address, in any spelling.'),
     ),
     since: v.optional(
-      v.pipe(
+      described(
         instant,
-        v.description(
-          'Only entries from this time on: a date-time with its offset (write `+` as `%2B`), or a date (UTC).',
-        ),
+        'Only entries from this time on: a date-time with its offset (write `+` as `%2B`), or a date (UTC).',
       ),
     ),
-    until: v.optional(
-      v.pipe(instant, v.description('Only entries before this time, in the same form.')),
-    ),
+    until: v.optional(described(instant, 'Only entries before this time, in the same form.')),
     order: v.optional(
       v.pipe(
         oneOf(['desc', 'asc']),
@@ -180,20 +169,20 @@ function auditEntry() {
         v.maxValue(Number.MAX_SAFE_INTEGER),
         v.metadata({ format: 'int64' }),
       ),
-      user_id: v.pipe(
+      user_id: described(
         v.nullable(v.pipe(v.number(), v.integer(), v.metadata({ format: 'int64' }))),
-        v.description('The user who did it; null when none is known.'),
+        'The user who did it; null when none is known.',
       ),
       action: v.picklist(actions),
       resource: v.pipe(v.string(), v.maxLength(100)),
-      resource_id: v.pipe(
+      resource_id: described(
         v.nullable(v.pipe(v.string(), v.maxLength(100))),
-        v.description('The user to whom it was done.'),
+        'The user to whom it was done.',
       ),
       ip_address: v.nullable(v.pipe(v.string(), v.maxLength(45))),
       user_agent: v.nullable(v.pipe(v.string(), v.maxLength(1024))),
       result: v.picklist(results),
-      details: v.pipe(v.nullable(v.string()), v.description('JSON, after redaction.')),
+      details: described(v.nullable(v.string()), 'JSON, after redaction.'),
       created_at: timestamp(),
     }) satisfies v.GenericSchema<unknown, AuditEntry>,
   );

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
 import { count, message, named, timestamp } from '../../lib/contract/schemas.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';
+import { described } from '../../lib/ground/validation.ts';
 
 export const get = {
   route: 'GET /api/admin/audit-seal',
@@ -76,21 +77,19 @@ function summary() {
   return named(
     'AuditSealSummary',
     v.object({
-      key: v.pipe(v.string(), v.description('SHA-256 of the public key (SPKI, DER), hexadecimal.')),
-      interval: v.pipe(count(), v.description('Seconds from one run of the sealer to the next.')),
-      newest: v.pipe(
+      key: described(v.string(), 'SHA-256 of the public key (SPKI, DER), hexadecimal.'),
+      interval: described(count(), 'Seconds from one run of the sealer to the next.'),
+      newest: described(
         v.nullable(sealedFile()),
-        v.description('The newest file; null before the first is sealed.'),
+        'The newest file; null before the first is sealed.',
       ),
-      behind: v.pipe(
+      behind: described(
         v.nullable(count()),
-        v.description(
-          'Null while sealing keeps up, and before the first file is sealed. Otherwise the seconds since `until` of the newest file: that is longer ago than three intervals and a grace (of one interval, a minute at most), and than five minutes.',
-        ),
+        'Null while sealing keeps up, and before the first file is sealed. Otherwise the seconds since `until` of the newest file: that is longer ago than three intervals and a grace (of one interval, a minute at most), and than five minutes.',
       ),
-      check: v.pipe(
+      check: described(
         v.nullable(sealCheck()),
-        v.description('The last check by the sealer; null before the first.'),
+        'The last check by the sealer; null before the first.',
       ),
       days: kept(),
     }),
@@ -101,10 +100,10 @@ function sealedFile() {
   return named(
     'SealedFile',
     v.object({
-      number: v.pipe(count(), v.description('Its number; the first file has 1.')),
-      at: v.pipe(timestamp(), v.description('When the run of the sealer began that wrote it.')),
-      until: v.pipe(timestamp(), v.description('Entries of before that time are sealed.')),
-      count: v.pipe(count(), v.description('How many entries it has.')),
+      number: described(count(), 'Its number; the first file has 1.'),
+      at: described(timestamp(), 'When the run of the sealer began that wrote it.'),
+      until: described(timestamp(), 'Entries of before that time are sealed.'),
+      count: described(count(), 'How many entries it has.'),
     }),
   );
 }
@@ -114,30 +113,26 @@ function sealCheck() {
     'SealCheck',
     v.object({
       at: timestamp(),
-      until: v.pipe(timestamp(), v.description('It covered entries of before that time.')),
-      entries: v.pipe(count(), v.description('How many entries it covered: those of two days.')),
-      total: v.pipe(count(), v.description('These, and those that were sealed since.')),
-      next: v.pipe(timestamp(), v.description('When the next one is due.')),
-      recent: v.pipe(
+      until: described(timestamp(), 'It covered entries of before that time.'),
+      entries: described(count(), 'How many entries it covered: those of two days.'),
+      total: described(count(), 'These, and those that were sealed since.'),
+      next: described(timestamp(), 'When the next one is due.'),
+      recent: described(
         v.boolean(),
-        v.description(
-          'Whether it covered what was there an hour ago, or a day ago where there are more than 20,000 entries, which are checked daily.',
-        ),
+        'Whether it covered what was there an hour ago, or a day ago where there are more than 20,000 entries, which are checked daily.',
       ),
-      findings: v.pipe(
+      findings: described(
         count(),
-        v.description(
-          'How many findings stand: each until a check covers the same and does not have it again, for 31 days at most.',
-        ),
+        'How many findings stand: each until a check covers the same and does not have it again, for 31 days at most.',
       ),
       named: v.pipe(
         v.array(sealFinding()),
         v.maxLength(10),
         v.description('Some of them, ten at most.'),
       ),
-      found: v.pipe(
+      found: described(
         v.nullable(timestamp()),
-        v.description('When a check had findings last; null if none ever had.'),
+        'When a check had findings last; null if none ever had.',
       ),
     }),
   );
@@ -147,17 +142,15 @@ function sealFinding() {
   return named(
     'SealFinding',
     v.object({
-      kind: v.pipe(
+      kind: described(
         v.string(),
-        v.description(
-          'Of an entry `changed`, `deleted` or `inserted`; of a file `altered`, `foreign`, `missing` or `unsigned`.',
-        ),
+        'Of an entry `changed`, `deleted` or `inserted`; of a file `altered`, `foreign`, `missing` or `unsigned`.',
       ),
-      subject: v.pipe(
+      subject: described(
         v.string(),
-        v.description('The id of the entry, or the number and name of the file, or of several.'),
+        'The id of the entry, or the number and name of the file, or of several.',
       ),
-      at: v.pipe(timestamp(), v.description('When a check had it last.')),
+      at: described(timestamp(), 'When a check had it last.'),
     }),
   );
 }
@@ -177,5 +170,5 @@ function kept() {
 
 /** A number of days. */
 function days(description: string) {
-  return v.pipe(count(), v.description(description));
+  return described(count(), description);
 }

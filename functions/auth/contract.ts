@@ -8,7 +8,7 @@ import {
   hidesAccounts,
   type ServiceValues,
 } from '../../lib/ground/settings.ts';
-import type { Fields } from '../../lib/ground/validation.ts';
+import { described, type Fields } from '../../lib/ground/validation.ts';
 import { attributesField } from '../../lib/options/attributes/field.ts';
 import {
   codeIfAny,
@@ -158,14 +158,14 @@ export const descriptions: Descriptions = {
 export function tokensUnder(settings: ServiceValues) {
   const tokens = {
     message: v.string(),
-    token: v.pipe(
+    token: described(
       v.string(),
-      v.description(`A bearer token (JWT, RFC 7519), valid for ${tokenLifetime(settings)}.`),
+      `A bearer token (JWT, RFC 7519), valid for ${tokenLifetime(settings)}.`,
     ),
   };
-  const refreshToken = v.pipe(
+  const refreshToken = described(
     v.string(),
-    v.description('Exchanged once for new tokens by POST /api/refresh. Keep it secret.'),
+    'Exchanged once for new tokens by POST /api/refresh. Keep it secret.',
   );
   return named('Session', v.object(hasSessions(settings) ? { ...tokens, refreshToken } : tokens));
 }

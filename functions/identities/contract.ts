@@ -10,6 +10,7 @@ import {
   refusesUnmailable,
 } from '../../lib/contract/schemas.ts';
 import { hasIdentities, hasSecondFactors } from '../../lib/ground/settings.ts';
+import { described } from '../../lib/ground/validation.ts';
 import { codeIfAny, filledText, name, passwordIfAny, textIfAny } from '../../lib/users/fields.ts';
 import { exampleTokens, tokensUnder } from '../auth/contract.ts';
 
@@ -177,11 +178,8 @@ export const descriptions: Descriptions = {
 
 function tokenAndNonce() {
   return {
-    idToken: v.pipe(filledText(), v.description('The ID token that the app got from the issuer.')),
-    nonce: v.pipe(
-      filledText(),
-      v.description('The nonce of POST /api/login/nonces for which it is.'),
-    ),
+    idToken: described(filledText(), 'The ID token that the app got from the issuer.'),
+    nonce: described(filledText(), 'The nonce of POST /api/login/nonces for which it is.'),
   };
 }
 

@@ -9,7 +9,7 @@ import {
   timestamp,
 } from '../../lib/contract/schemas.ts';
 import { hasPasskeys, type ServiceValues } from '../../lib/ground/settings.ts';
-import { rule } from '../../lib/ground/validation.ts';
+import { described, rule } from '../../lib/ground/validation.ts';
 import { name } from '../../lib/users/fields.ts';
 import { exampleTokens, tokensUnder } from '../auth/contract.ts';
 
@@ -135,9 +135,9 @@ export const descriptions: Descriptions = {
         'Passkeys',
         v.object({
           data: v.array(passkey()),
-          user_handle: v.pipe(
+          user_handle: described(
             v.nullable(v.string()),
-            v.description('Null before the first options were made.'),
+            'Null before the first options were made.',
           ),
           rp_id: v.string(),
         }),
@@ -223,11 +223,9 @@ function credential<const Parts extends v.ObjectEntries>(done: 'Made' | 'Used', 
   // An id has at most 1,023 bytes (Web Authentication, Level 3, section 4).
   const id = bytes('{1,1364}');
   const response = named(`${name}Response`, v.object(parts, form));
-  return v.pipe(
+  return described(
     named(name, v.object({ id, rawId: id, type: v.string(form), response }, form)),
-    v.description(
-      `The credential that the browser has ${done.toLowerCase()}, as its \`toJSON\` writes it.`,
-    ),
+    `The credential that the browser has ${done.toLowerCase()}, as its \`toJSON\` writes it.`,
   );
 }
 
@@ -280,12 +278,9 @@ function passkey() {
       name: v.string(),
       created_at: timestamp(),
       last_used_at: v.nullable(timestamp()),
-      backed_up: v.pipe(
-        v.boolean(),
-        v.description('Whether its authenticator has a copy of it elsewhere.'),
-      ),
+      backed_up: described(v.boolean(), 'Whether its authenticator has a copy of it elsewhere.'),
       credential_id: v.string(),
-      rp_id: v.pipe(v.string(), v.description('The domain for which it was made.')),
+      rp_id: described(v.string(), 'The domain for which it was made.'),
     }),
   );
 }

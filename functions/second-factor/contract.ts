@@ -8,6 +8,7 @@ import {
   secondFactor,
 } from '../../lib/contract/schemas.ts';
 import { hasSecondFactors, type ServiceValues } from '../../lib/ground/settings.ts';
+import { described } from '../../lib/ground/validation.ts';
 import { code, confirmation } from '../../lib/users/fields.ts';
 
 export const get = {
@@ -82,8 +83,8 @@ export const descriptions: Descriptions = {
       schema: named(
         'SecondFactorEnrolment',
         v.object({
-          secret: v.pipe(v.string(), v.description('Base32 (RFC 4648), to be typed into an app.')),
-          uri: v.pipe(v.string(), v.description('The same as an app reads it from a QR code.')),
+          secret: described(v.string(), 'Base32 (RFC 4648), to be typed into an app.'),
+          uri: described(v.string(), 'The same as an app reads it from a QR code.'),
         }),
       ),
       example: {

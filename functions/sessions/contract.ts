@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
 import { named, timestamp } from '../../lib/contract/schemas.ts';
 import { hasSessions } from '../../lib/ground/settings.ts';
+import { described } from '../../lib/ground/validation.ts';
 
 export const list = {
   route: 'GET /api/users/{id}/sessions',
@@ -73,11 +74,11 @@ function sessionOfUser() {
     v.object({
       id: v.string(),
       created_at: timestamp(),
-      last_used_at: v.pipe(timestamp(), v.description('When it last got a new token.')),
+      last_used_at: described(timestamp(), 'When it last got a new token.'),
       expires_at: timestamp(),
       ip_address: v.nullable(v.string()),
-      user_agent: v.pipe(v.nullable(v.string()), v.description('Its first 160 bytes.')),
-      current: v.pipe(v.boolean(), v.description('Whether it is that of the request.')),
+      user_agent: described(v.nullable(v.string()), 'Its first 160 bytes.'),
+      current: described(v.boolean(), 'Whether it is that of the request.'),
     }),
   );
 }

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
 import { named } from '../../lib/contract/schemas.ts';
+import { described } from '../../lib/ground/validation.ts';
 
 export const get = {
   route: 'GET /api/admin/settings',
@@ -28,7 +29,7 @@ function setting() {
   return named(
     'Setting',
     v.object({
-      name: v.pipe(v.string(), v.description('As in infra/settings.md.')),
+      name: described(v.string(), 'As in infra/settings.md.'),
       value: value('The value in force; an empty text: there is none.'),
       default: value('The value of a development deployment that does not set it.'),
     }),
@@ -36,5 +37,5 @@ function setting() {
 }
 
 function value(description: string) {
-  return v.pipe(v.union([v.string(), v.number()]), v.description(description));
+  return described(v.union([v.string(), v.number()]), description);
 }

@@ -21,7 +21,14 @@ import {
   type ServiceValues,
   sendsMail,
 } from '../../lib/ground/settings.ts';
-import { type Fields, fieldsIf, oneOf, rule, trueOrFalse } from '../../lib/ground/validation.ts';
+import {
+  described,
+  type Fields,
+  fieldsIf,
+  oneOf,
+  rule,
+  trueOrFalse,
+} from '../../lib/ground/validation.ts';
 import { attributesField, shownAttributes } from '../../lib/options/attributes/field.ts';
 import {
   idTokenIfAny,
@@ -54,19 +61,15 @@ export const list = {
   may: 'listUsers',
   query: (_accept, settings) => ({
     search: v.optional(
-      v.pipe(
+      described(
         name,
-        v.description(
-          'Only users whose name or address has this part, in any letter case; for admins only. A page may be empty while `Link` leads on.',
-        ),
+        'Only users whose name or address has this part, in any letter case; for admins only. A page may be empty while `Link` leads on.',
       ),
     ),
     limit: v.optional(
-      v.pipe(
+      described(
         limitUpTo(1000),
-        v.description(
-          'The most users in the response. Default: as many as one read of the list returns.',
-        ),
+        'The most users in the response. Default: as many as one read of the list returns.',
       ),
     ),
     cursor: cursor(),
@@ -77,13 +80,11 @@ export const list = {
         v.metadata({ default: 'asc' }),
       ),
     ),
-    role: v.optional(v.pipe(oneOf(['admin']), v.description('Only the admins.'))),
+    role: v.optional(described(oneOf(['admin']), 'Only the admins.')),
     email: v.optional(
-      v.pipe(
+      described(
         wantedEmail,
-        v.description(
-          'Only the user who has this address, in any spelling (`+` is written `%2B`). Not together with `cursor`.',
-        ),
+        'Only the user who has this address, in any spelling (`+` is written `%2B`). Not together with `cursor`.',
       ),
     ),
     ...attributesParameter(settings),
@@ -266,7 +267,7 @@ export function profileFields(settings: ServiceValues) {
   const plain = { id: id(), name: v.string(), email: v.string(), role: v.picklist(roles) };
   const ofAuditor =
     'Whether the user is an auditor. Absent for callers who are neither the user nor an admin or auditor.';
-  const auditor = v.exactOptional(v.pipe(trueOrFalse, v.description(ofAuditor)));
+  const auditor = v.exactOptional(described(trueOrFalse, ofAuditor));
   const user = {
     ...plain,
     ...fieldsIf(hasSessions(settings), { auditor }),
@@ -275,16 +276,11 @@ export function profileFields(settings: ServiceValues) {
   if (settings.emailVerification === 'off') return user;
   return {
     ...user,
-    email_verified: v.pipe(
-      v.boolean(),
-      v.description('Whether the user has verified the address.'),
-    ),
+    email_verified: described(v.boolean(), 'Whether the user has verified the address.'),
     pending_email: v.exactOptional(
-      v.pipe(
+      described(
         v.string(),
-        v.description(
-          'Another address that the user has asked for, for as long as it waits for its mailed link. Absent when there is none, and for callers who are neither the user nor an admin or auditor.',
-        ),
+        'Another address that the user has asked for, for as long as it waits for its mailed link. Absent when there is none, and for callers who are neither the user nor an admin or auditor.',
       ),
     ),
   };
@@ -306,11 +302,9 @@ export function exampleProfile(settings: ServiceValues) {
 function attributesParameter(settings: ServiceValues) {
   return fieldsIf(hasAttributes(settings), {
     attributes: v.optional(
-      v.pipe(
+      described(
         oneOf(['true']),
-        v.description(
-          'Whether to show `attributes`; for admins and auditors only. Then `limit` is at most 100, which is its default.',
-        ),
+        'Whether to show `attributes`; for admins and auditors only. Then `limit` is at most 100, which is its default.',
       ),
     ),
   });
@@ -320,17 +314,15 @@ function newUserOfAdmins(settings: ServiceValues, given: Fields | undefined) {
   return named(
     'NewUserWithRole',
     v.object({
-      role: v.pipe(
+      role: described(
         v.nullish(role),
-        v.description('Only admins may ask for `admin`; other callers always make a `user`.'),
+        'Only admins may ask for `admin`; other callers always make a `user`.',
       ),
       ...fieldsIf(sendsMail(settings), {
         invite: v.exactOptional(
-          v.pipe(
+          described(
             trueOrFalse,
-            v.description(
-              'Whether to mail an invitation; then without a password. Of admins only.',
-            ),
+            'Whether to mail an invitation; then without a password. Of admins only.',
           ),
         ),
         language: mailLanguage,
@@ -356,9 +348,9 @@ function changesByAdmins(settings: ServiceValues, given: Fields | undefined, of:
   const schema = v.object({
     ...userChanges(),
     ...attributesField(settings, of, given?.attributes),
-    role: v.exactOptional(v.pipe(role, v.description(changedByAdmins))),
+    role: v.exactOptional(described(role, changedByAdmins)),
     ...fieldsIf(hasSessions(settings), {
-      auditor: v.exactOptional(v.pipe(trueOrFalse, v.description(changedByAdmins))),
+      auditor: v.exactOptional(described(trueOrFalse, changedByAdmins)),
       currentPassword: textIfAny({
         format: 'password',
         description: 'Required of users who change their own password or address.',
@@ -403,11 +395,9 @@ function userFields(settings: ServiceValues) {
     ...profileFields(settings),
     created_at: timestamp(),
     suspended_at: v.exactOptional(
-      v.pipe(
+      described(
         timestamp(),
-        v.description(
-          `Since when the user is suspended. Absent when not, and for callers who are ${noReaders(settings)}.`,
-        ),
+        `Since when the user is suspended. Absent when not, and for callers who are ${noReaders(settings)}.`,
       ),
     ),
     ...invitedUntil(settings),
@@ -421,7 +411,7 @@ function noReaders(settings: ServiceValues) {
 
 function invitedUntil(settings: ServiceValues): v.ObjectEntries {
   const text = `Until when the newest link of the invitation is or was valid. Absent once the user has a password, and for callers who are ${noReaders(settings)}.`;
-  const field = v.exactOptional(v.pipe(timestamp(), v.description(text)));
+  const field = v.exactOptional(described(timestamp(), text));
   return sendsMail(settings) ? { invited_until: field } : {};
 }
 
@@ -447,9 +437,9 @@ function listedPasskey() {
       id: v.string(),
       name: v.string(),
       created_at: timestamp(),
-      rp_id: v.pipe(
+      rp_id: described(
         v.string(),
-        v.description('The domain for which it was made; one of another domain logs nobody in.'),
+        'The domain for which it was made; one of another domain logs nobody in.',
       ),
     }),
   );

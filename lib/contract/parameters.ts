@@ -1,7 +1,7 @@
 /** Query parameters that several endpoints take, each a schema from text to value. */
 import { isIP } from 'node:net';
 import * as v from 'valibot';
-import { rule } from '../ground/validation.ts';
+import { described, rule } from '../ground/validation.ts';
 
 /** The maximum number of entries in a JSON page, which is also the default. */
 export const maxLimit = 100;
@@ -50,9 +50,7 @@ export function limitUpTo(most: number) {
 }
 
 export function cursor() {
-  return v.optional(
-    v.pipe(v.string(), v.description('From the `Link` header of the previous page.')),
-  );
+  return v.optional(described(v.string(), 'From the `Link` header of the previous page.'));
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   hasSecondFactors,
   type ServiceValues,
 } from '../ground/settings.ts';
+import { described } from '../ground/validation.ts';
 import { codeIfAny, confirmation } from '../users/fields.ts';
 import type { Success } from './contract.ts';
 
@@ -104,7 +105,7 @@ export function identity() {
     v.object({
       id: v.string(),
       issuer: v.string(),
-      email: v.pipe(v.nullable(v.string()), v.description('As the issuer has verified it.')),
+      email: described(v.nullable(v.string()), 'As the issuer has verified it.'),
       created_at: timestamp(),
     }),
   );
@@ -154,5 +155,5 @@ export function refusesUnmailable({ emailVerification }: ServiceValues) {
 }
 
 function text(name: string, what: string) {
-  return named(name, v.pipe(v.string(), v.description(what)));
+  return named(name, described(v.string(), what));
 }

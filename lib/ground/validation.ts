@@ -114,6 +114,12 @@ export function oneOf<const Words extends readonly string[]>(words: Words) {
 
 export const trueOrFalse = v.boolean('must be true or false');
 
+/** A schema with its sentence in the document. */
+// @__NO_SIDE_EFFECTS__
+export function described<const Schema extends v.GenericSchema>(schema: Schema, text: string) {
+  return v.pipe(schema, v.description(text));
+}
+
 /** Fields that are known only if an option is on. All of them are optional. */
 // @__NO_SIDE_EFFECTS__
 export function fieldsIf<const Entries extends v.ObjectEntries>(isOn: boolean, entries: Entries) {

@@ -11,6 +11,7 @@ import {
 import {
   atLeast,
   atMost,
+  described,
   fieldsIf,
   hasNoControls,
   isReadable,
@@ -214,11 +215,9 @@ export function credentials() {
 }
 
 export function code() {
-  return v.pipe(
+  return described(
     filledText(),
-    v.description(
-      'Six digits from the app, or a recovery code. White space, dashes and case do not count.',
-    ),
+    'Six digits from the app, or a recovery code. White space, dashes and case do not count.',
   );
 }
 
