@@ -14,7 +14,7 @@ export const get = {
 export const requestCheck = {
   route: 'POST /api/admin/audit-seal/checks',
   exists: ({ auditSeal }: ServiceValues) => auditSeal !== 'off',
-  may: 'audit',
+  may: 'requestCheck',
   storageFault: ['Error requesting check', 'err'],
 } as const satisfies Contract;
 

@@ -7,7 +7,7 @@ import { mailLanguage } from '../../lib/users/fields.ts';
 export const create = {
   route: 'POST /api/users/{id}/invitations',
   exists: sendsMail,
-  may: 'administer',
+  may: 'inviteUser',
   body: () => named('Invitation', v.object({ language: mailLanguage })),
   storageFault: ['Error inviting user', 'err'],
 } as const satisfies Contract;

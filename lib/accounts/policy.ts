@@ -6,6 +6,7 @@ import { DomainError } from '../ground/errors.ts';
 import { config, hasAttributes, hasSessions, sendsMail } from '../ground/settings.ts';
 import type { Fields } from '../ground/validation.ts';
 import { namesNoAttribute, namesNoAttributeOfAdmins } from '../options/attributes/attributes.ts';
+import type { Scope } from '../options/machines/machine.ts';
 import { lacksFactorIn } from '../options/second-factor/state.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import type { StoredUser } from '../users/item.ts';
@@ -20,6 +21,8 @@ export interface Standing {
   readonly role?: Role | undefined;
   /** Whether the caller is an auditor in force. */
   readonly isAuditor?: boolean;
+  /** The scopes of a machine that calls, which has no role; absent: no machine calls. */
+  readonly scopes?: readonly Scope[];
   /** The stored standing of a caller who lacks the second factor that this standing requires. */
   readonly withFactor?: Standing;
 }
@@ -51,6 +54,10 @@ const invitesNobody: Rule = ({ invite = false }) => invite === false || !sendsMa
 /** Callers may send their own role unchanged; but an admin who lacks a second factor may not send a role. */
 const keepsRole: Rule = (given, asking) =>
   asking.withFactor?.role === 'admin' ? given.role === undefined : namesNoOtherRole(given, asking);
+/** Of a user, machines change names and attributes alone. */
+const namesNoWayIn: Rule = (given, asking) =>
+  [given.role, given.password, given.email].every((value) => value === undefined) &&
+  namesNoAuditor(given, asking);
 /** Callers may send their own auditor flag unchanged. */
 const keepsAuditor: Rule = (given, asking) =>
   namesNoAuditor(given, asking) || given.auditor === (asking.withFactor ?? asking).isAuditor;
@@ -64,6 +71,8 @@ interface Row {
   readonly maker?: Rule;
   readonly auditor?: Rule;
   readonly admin?: Rule;
+  /** A machine, by its scopes. */
+  readonly machine?: Partial<Record<Scope, Rule>>;
 }
 
 // biome-ignore format: a table
@@ -74,15 +83,27 @@ const table = {
   register:   { anyone: namesNoAttributeOfAdmins },
   /** Operations about the caller alone: the profile, logout, factors, identities. */
   own:        { user: always },
-  listUsers:  { user: asksForNoMore,                            auditor: always, admin: always },
-  createUser: { user: all(whileOpen, invitesNobody, asksForNoAdmin, namesNoAttributeOfAdmins), admin: always },
-  readUser:   { user: whileOpen, self: always,                   auditor: always, admin: always },
+  listUsers:  { user: asksForNoMore,                            auditor: always, admin: always,
+                machine: { 'users:read': always } },
+  createUser: { user: all(whileOpen, invitesNobody, asksForNoAdmin, namesNoAttributeOfAdmins), admin: always,
+                machine: { 'users:write': asksForNoAdmin } },
+  readUser:   { user: whileOpen, self: always,                   auditor: always, admin: always,
+                machine: { 'users:read': always } },
   changeUser: { self: all(keepsRole, keepsAuditor, namesNoAttributeOfAdmins),
                 maker: all(whileOpen, namesNoOtherRole, namesNoAuditor, namesNoAttribute),
-                                                                                  admin: always },
+                                                                                  admin: always,
+                machine: { 'users:write': namesNoWayIn } },
+  inviteUser: { admin: always, machine: { 'users:write': always } },
   sessionsOf: { self: always,                                                     admin: always },
-  /** The audit trail, and its seal. */
-  audit:      {                                                  auditor: always, admin: always },
+  /** The audit trail, its seal, and the settings. */
+  audit:      {                                                  auditor: always, admin: always,
+                machine: { 'audit:read': always } },
+  requestCheck: {                                                auditor: always, admin: always },
+  /** Writing entries of other services into the trail. */
+  postEntries: { machine: { 'audit:write': always } },
+  /** Looking at machines, and managing them. */
+  readMachines: {                                                auditor: always, admin: always },
+  machines:   {                                                                   admin: always },
   /** Deleting, suspending. */
   administer: {                                                                   admin: always },
   /** The same, for operations that admins cannot do to themselves. */
@@ -100,9 +121,9 @@ export function standingOf(caller: Bearer): Standing & Pick<StoredUser, 'role'> 
     : stored;
 }
 
-/** Whether a caller sees all fields that responses show of any user. */
-export function seesAll({ role, isAuditor }: Standing): boolean {
-  return role === 'admin' || isAuditor === true;
+/** Whether a caller sees all fields that responses show of any user; machines see them wherever they have the scope. */
+export function seesAll({ role, isAuditor, scopes }: Standing): boolean {
+  return role === 'admin' || isAuditor === true || scopes !== undefined;
 }
 
 export type Operation = keyof typeof table;
@@ -111,6 +132,16 @@ export type Operation = keyof typeof table;
 export type PublicOperation = {
   [Name in Operation]: (typeof table)[Name] extends { anyone: Rule } ? Name : never;
 }[Operation];
+
+/** A row of the operations that machines can do, too. */
+export type MachineOperation = {
+  [Name in Operation]: (typeof table)[Name] extends { machine: object } ? Name : never;
+}[Operation];
+
+/** The scopes with which machines can do an operation. */
+export function scopesFor(operation: Operation): readonly string[] {
+  return Object.keys((table[operation] as Row).machine ?? {});
+}
 
 /**
  * Requires that a caller is allowed to do an operation.
@@ -125,7 +156,7 @@ export function requireAllowed(operation: Operation, asking: Asking, given: Fiel
 }
 
 function isAllowed(operation: Operation, asking: Asking, given: Fields): boolean {
-  const { anyone, user, self, maker, auditor, admin } = table[operation] as Row;
+  const { anyone, user, self, maker, auditor, admin, machine } = table[operation] as Row;
   const rules = [
     anyone,
     asking.role ? user : undefined,
@@ -133,6 +164,7 @@ function isAllowed(operation: Operation, asking: Asking, given: Fields): boolean
     asking.mayBeMaker ? maker : undefined,
     asking.isAuditor ? auditor : undefined,
     asking.role === 'admin' ? admin : undefined,
+    ...(asking.scopes ?? []).map((scope) => machine?.[scope]),
   ];
   return rules.some((rule) => rule?.(given, asking));
 }

@@ -1,5 +1,5 @@
-import type { Operation } from '../accounts/policy.ts';
-import { hasSessions, type ServiceValues } from '../ground/settings.ts';
+import { type Operation, scopesFor } from '../accounts/policy.ts';
+import { hasMachines, hasSessions, type ServiceValues } from '../ground/settings.ts';
 import { components, pathParameter } from './components.ts';
 import {
   type Contract,
@@ -154,13 +154,21 @@ const callers: Readonly<Record<Operation, string>> = {
   readUser: 'For every user.',
   changeUser: 'For users about themselves, and for admins.',
   sessionsOf: 'For users about themselves, and for admins.',
+  inviteUser: 'For admins.',
   audit: 'For admins.',
+  requestCheck: 'For admins.',
+  postEntries: 'For machines.',
+  readMachines: 'For admins.',
+  machines: 'For admins.',
   administer: 'For admins.',
   administerOthers: 'For admins.',
 };
 
 function callersUnder(may: Operation, settings: ServiceValues): string {
-  return may === 'audit' && hasSessions(settings) ? 'For admins and auditors.' : callers[may];
+  const isForReaders = ['audit', 'requestCheck', 'readMachines'].includes(may);
+  const people = isForReaders && hasSessions(settings) ? 'For admins and auditors.' : callers[may];
+  const [scope] = hasMachines(settings) ? scopesFor(may) : [];
+  return scope ? `${people} Machines need the scope \`${scope}\`.` : people;
 }
 
 function successResponse({ success }: Description, bodySchema: BodySchemaOf): Json {

@@ -118,6 +118,14 @@ export type KeyPattern =
   | 'mails#*'
   /** Nonces that were used. */
   | 'nonce#*'
+  /**
+   * The list of machines; each machine; the day of its last use; and the item of an Idempotency-Key. `machines` and
+   * `machine#*` never have the attribute of the table's time to live.
+   */
+  | 'machines'
+  | 'machine#*'
+  | 'machine-used#*'
+  | 'posted#*'
   /** Marks of audit queries. */
   | 'audit-read#*'
   /** The newest header of the seal, which the console shows; and an admin's request for a check. */

@@ -79,6 +79,7 @@ export const serviceSettings = {
   identityProviders: { allowed: providerList, default: '', requires: ['sessionDays', 'mailFrom'] },
   passkeys: { allowed: relyingParty, default: '', requires: 'sessionDays', isPassedOn: true },
   userAttributes: { allowed: attributeList, default: '' },
+  machines: { allowed: ['off', 'on'], default: 'off' },
   auditDetail: { allowed: ['standard', 'full'], default: 'standard' },
   v1Users: onByDefault,
   docs: onByDefault,
@@ -180,6 +181,11 @@ export function hasIdentities({ identityProviders }: Pick<ServiceValues, 'identi
 /** Whether an app declares attributes of its users. */
 export function hasAttributes({ userAttributes }: Pick<ServiceValues, 'userAttributes'>) {
   return userAttributes !== '';
+}
+
+/** Whether machines can have keys, which act in place of a user's token. */
+export function hasMachines({ machines }: Pick<ServiceValues, 'machines'>) {
+  return machines === 'on';
 }
 
 /** Whether users can log in by passkeys. */

@@ -8,6 +8,8 @@ export interface Source {
   readonly user_agent: string;
   /** The language of the mails that the request causes; absent: MAIL_LANGUAGE. */
   readonly language?: Language;
+  /** The machine that makes the request, or that vouches for the address; absent: there is none. */
+  readonly machine_id?: number;
 }
 
 /** An address in its canonical spelling: IPv6 addresses can be spelt in many ways (RFC 5952). */

@@ -8,6 +8,7 @@ import type { Contract } from '../contract/contract.ts';
 import { languages, type ServiceValues } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
 import type { Claims } from '../keys/token.ts';
+import type { Machine } from '../options/machines/machine.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 
 /** The claims of a token; where there are sessions, with the standing of the caller. */
@@ -20,6 +21,10 @@ export type IncomingEvent = Omit<APIGatewayProxyEventV2, 'body'> & {
   id?: number;
   claims?: Caller;
   bearer?: Bearer;
+  /** The machine that calls, which has no claims. */
+  machine?: Machine;
+  /** The id of the machine that vouches for the source address. */
+  vouching?: number;
 };
 
 export type Middleware = MiddlewareObj<IncomingEvent>;

@@ -73,6 +73,12 @@ export const options: Readonly<Record<string, Option>> = {
     handlers: ['passkeys/'],
     fields: /\b(?:passkeys|passkey_handle)\b(?!['./])/,
   },
+  machines: {
+    title: 'Machines',
+    settings: ['machines'],
+    handlers: [],
+    fields: /\b(?:machine_id|vouching)\b/,
+  },
   suspension: {
     title: 'Suspension',
     settings: ['sessionDays'],

@@ -17,6 +17,7 @@ export const everySetting = {
   PASSKEYS: '{"rpId":"example.com","origins":["https://app.example.com"]}',
   USER_ATTRIBUTES:
     '[{"name":"locale","type":"choice","choices":["de","en"],"writer":"user"},{"name":"plan","type":"text","token":true}]',
+  MACHINES: 'on',
   // Tests cause more mails than one source address may cause.
   LOGIN_FAILURES_PER_ADDRESS: '0',
 } as const;
