@@ -48,6 +48,8 @@ const lean: BuildOptions = {
     '@peculiar/x509': attestation,
     'reflect-metadata': attestation,
     '@aws/lambda-invoke-store': './infra/stack/bundling/invoke-store.ts',
+    '@aws-sdk/lib-dynamodb': './infra/stack/bundling/document-client.js',
+    '@aws-sdk/lib-dynamodb/dist-es': './node_modules/@aws-sdk/lib-dynamodb/dist-es',
     '@aws-sdk/credential-provider-node': './infra/stack/bundling/environment-credentials.ts',
     '@aws-sdk/middleware-endpoint-discovery': './infra/stack/bundling/endpoint-discovery.ts',
     '@smithy/core/checksum': './infra/stack/bundling/checksum.ts',
