@@ -1,5 +1,5 @@
 /** The steps that all ways to log in share, and how a refusal is counted and recorded. */
-import { type Deed, entryOf, record, recordFailure } from '../audit/record.ts';
+import { type Deed, record, recordFailure } from '../audit/record.ts';
 import { DomainError, type ErrorCode } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import type { Tokens } from '../keys/token.ts';
@@ -120,7 +120,7 @@ export async function conclude(
   counters: readonly Counter[],
 ): Promise<void> {
   await Promise.all([
-    record(entryOf(attempt)),
+    record(attempt),
     forgetFailures(counters), // protection
     tryToRemind(user, attempt.source), // verified addresses
   ]);

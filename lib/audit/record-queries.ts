@@ -24,13 +24,8 @@ export async function recordRead(
 ): Promise<void> {
   if (config.auditDetail !== 'full') return;
   if (!(await markRead(markKey(reader.user_id, filter), seconds(now)))) return;
-  await record({
-    ...reader,
-    action: 'READ',
-    resource: 'audit-logs',
-    result: 'SUCCESS',
-    details: { filter: { ...filter, order } },
-  });
+  const details = { filter: { ...filter, order } };
+  await record({ source: reader, action: 'READ', by: reader.user_id, resource, details });
 }
 
 /** Records that entries were sent in a format that is meant to be kept. Never throws. */
@@ -42,9 +37,10 @@ export function recordExport(
     entries: number;
   },
 ): Promise<void> {
-  const resource = 'audit-logs';
-  return record({ ...reader, action: 'EXPORT', resource, result: 'SUCCESS', details });
+  return record({ source: reader, action: 'EXPORT', by: reader.user_id, resource, details });
 }
+
+const resource = 'audit-logs';
 
 /** Seconds within which all queries of one caller with one filter are recorded by one entry. */
 const period = hour;

@@ -42,17 +42,16 @@ export function timeToLive(
   return days === 0 ? {} : { expiresAt: seconds(new Date(created_at)) + days * day };
 }
 
-/** An action; by default the resource is `users`, and the result SUCCESS. */
-type RecordedAction = Omit<AuditedAction, 'resource' | 'result' | 'details'> &
-  Partial<Pick<AuditedAction, 'resource' | 'result'>> & { readonly details?: object | undefined };
-
 /** A deed that is recorded: its origin, the user who does it, and the user or thing that it is done to. */
-export interface Deed extends Pick<RecordedAction, 'action' | 'resource' | 'details'> {
-  readonly source: Pick<RecordedAction, 'ip_address' | 'user_agent' | 'request_id'>;
+export interface Deed extends Pick<AuditedAction, 'action'> {
+  /** Absent: `users`. */
+  readonly resource?: string;
+  readonly source: Pick<AuditedAction, 'ip_address' | 'user_agent' | 'request_id'>;
   /** The id of the user who does it; absent: not known. */
   readonly by?: number | undefined;
   /** The id of the user, or of another thing, that it is done to; absent: not known yet. */
   readonly on?: number | undefined;
+  readonly details?: object | undefined;
 }
 
 /** The parts of an outcome that the entry of a success needs. */
@@ -75,7 +74,7 @@ export function recording<D extends Done>(deed: Deed, work: () => Promise<D>): P
 export async function recording(deed: Deed, work: () => Promise<unknown>): Promise<unknown> {
   const done = await recordingFaults(deed, work);
   const { isChanged = true, details = deed.details }: Done = done ?? {};
-  if (isChanged) await record({ ...entryOf(deed), details });
+  if (isChanged) await record({ ...deed, details });
   return done;
 }
 
@@ -98,24 +97,23 @@ export async function recordingFaults<T>(deed: Deed, work: () => Promise<T>): Pr
 
 /** Records that a deed has failed. */
 export function recordFailure(deed: Deed, details = deed.details): Promise<void> {
-  return record({ ...entryOf(deed), result: 'FAILURE', details });
-}
-
-/** The entry of a success. */
-export function entryOf({ source, by, on, ...action }: Deed): RecordedAction {
-  return { ...source, ...action, user_id: by, resource_id: on };
+  return record({ ...deed, details }, 'FAILURE');
 }
 
 /**
- * Records an action. Never throws, and takes a second at most on AWS. An entry
- * that cannot be written is logged whole, to be replayed.
+ * Records a deed. Never throws, and takes a second at most on AWS. An entry that cannot be written is logged whole, to
+ * be replayed.
  */
-export async function record(action: RecordedAction): Promise<void> {
-  let write: EntryWrite = { writeId: randomUUID(), requestId: action.request_id };
+export async function record(
+  { source, by, on, resource = 'users', ...deed }: Deed,
+  result: AuditedAction['result'] = 'SUCCESS',
+): Promise<void> {
+  let write: EntryWrite = { writeId: randomUUID(), requestId: source.request_id };
   let entry: AuditEntry | undefined;
   try {
     const now = new Date();
-    entry = makeEntry({ resource: 'users', result: 'SUCCESS', ...action }, { now });
+    const action = { ...source, ...deed, user_id: by, resource, resource_id: on, result };
+    entry = makeEntry(action, { now });
     write = { ...write, ...timeToLiveOf(entry) };
     await writeEntry(entry, { ...write, deadline: performance.now() + longestDelay() });
   } catch (error) {

@@ -107,17 +107,8 @@ async function mailResetTo(user: StoredUser | undefined, message: ResetMessage):
     return resetMail(message, text, { email, link });
   };
   if (!(await mailOnce(message, email, write)) || message.invites) return;
-  const { ip_address, user_agent, request_id, asked_by } = message;
-  await record({
-    ip_address,
-    user_agent,
-    request_id,
-    user_id: asked_by,
-    action: 'UPDATE',
-    resource_id: id,
-    result: 'SUCCESS',
-    details: resetRequested,
-  });
+  const { asked_by: by } = message;
+  await record({ source: message, action: 'UPDATE', by, on: id, details: resetRequested });
 }
 
 /**

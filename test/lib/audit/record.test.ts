@@ -38,8 +38,8 @@ const expires = Date.parse('2026-12-22T12:00:00.000Z') / 1000;
 
 describe('record', () => {
   it('writes the operation with the id of the request, and by default with the resource users', async () => {
-    await record({ action: 'DELETE', user_id: 1, result: 'SUCCESS', request_id: 'a-request' });
-    await record({ action: 'EXPORT', resource: 'audit-logs', result: 'FAILURE' });
+    await record({ source: { request_id: 'a-request' }, action: 'DELETE', by: 1 });
+    await record({ source: {}, action: 'EXPORT', resource: 'audit-logs' }, 'FAILURE');
 
     const items = await stored();
     const deleted = items.find(({ action }) => action === 'DELETE');
@@ -56,7 +56,7 @@ describe('record', () => {
     process.env.AUDIT_RETENTION_DAYS = '30';
     proxy.impose({ fault: faults.missingTable });
 
-    await record({ action: 'DELETE', user_id: 1, result: 'SUCCESS', request_id: 'a-request' });
+    await record({ source: { request_id: 'a-request' }, action: 'DELETE', by: 1 });
 
     const [line] = logged();
     expect(line).toEqual({
@@ -71,7 +71,7 @@ describe('record', () => {
   it('reports details that cannot be serialised, and does not throw', async () => {
     const details = { count: 1n };
 
-    await record({ action: 'DELETE', result: 'SUCCESS', details, request_id: 'a-request' });
+    await record({ source: { request_id: 'a-request' }, action: 'DELETE', details });
 
     expect(logged()).toEqual([{ ...unwritten, fault: 'TypeError', requestId: 'a-request' }]);
   });
