@@ -42,8 +42,8 @@ const keyArn = text(
 const throttle = { from: 1, to: 100_000 } as const;
 
 /**
- * Every setting of a deployment: the settings that only the stack reads, and the settings of the service. The meanings
- * of all are in infra/meanings.ts.
+ * Every setting of a deployment: the settings of the stack, and the settings of the service, which also has them on one
+ * machine. Their meanings are in infra/meanings.ts.
  */
 export const deploymentSettings = {
   stage: { allowed: ['development', 'production'], default: 'development' },
@@ -165,7 +165,8 @@ export function functionVariables(settings: DeploymentSettings): Readonly<Record
 }
 
 /**
- * The settings that the operator's commands get, with only the hash of the declared attributes: a file has their list.
+ * The settings that the operator's commands get, with the hash of the declared attributes instead of their list, which
+ * is in a file.
  */
 export function operatorVariables(settings: DeploymentSettings): Readonly<Record<string, string>> {
   const { userAttributes } = settings;

@@ -1,7 +1,7 @@
 /**
- * The keys of tokens that others verify (functions/README.md, Tokens that others verify). During a rotation the next
- * key and the previous key are published. The current key signs: at first it is the previous key, later the next key.
- * The names of the three are aliases in AWS KMS, or files on one machine.
+ * The keys of tokens that others verify (functions/README.md, Tokens that others verify). The current key signs. During
+ * a rotation, `current` first names the same key as `previous`, and later the same key as `next`; all are published.
+ * These names are aliases in AWS KMS, or files on one machine.
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -25,7 +25,7 @@ const keys = cached(readKeys, { lifetime: keysLifetime, event: 'signing-keys-not
 
 /**
  * The keys that sign and verify tokens. They are read again when a token names a `kid` that is not among them.
- * @throws the errors of KMS or of the file system while they cannot be read and never were
+ * @throws the errors of KMS or of the file system, if the keys cannot be read and were never read before
  */
 export function tokenKeys(kid?: string): Promise<TokenKeys> {
   return keys(

@@ -268,7 +268,7 @@ it.each([
   [4096, 1],
   [4097, 0],
 ])(
-  'The browser keeps cookies of at most 4,096 bytes with their name: of %i bytes it keeps %i',
+  'The browser keeps a cookie whose name and value have at most 4,096 bytes: at %i bytes it keeps %i cookies',
   async (bytes, kept) => {
     const page = await openPage(byProfile);
     const cookie = `x=${'y'.repeat(bytes - 1)}`;

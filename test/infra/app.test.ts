@@ -65,7 +65,7 @@ describe('the CDK application', () => {
     );
   });
 
-  it('makes a stack for the account and region of its file, and names the settings of this run only', () => {
+  it('makes a stack for the account and region of its file, and names the settings that are not from its file', () => {
     // Its name has a space and an umlaut.
     const { folder, remove } = installWithout();
     onTestFinished(remove);
@@ -82,7 +82,7 @@ describe('the CDK application', () => {
       1,
       'Setting account is 123456789012, but the credentials are of 210987654321\n',
     ]);
-    const said = 'staging: for this run only, by -c or cdk.json: docs=off\n';
+    const said = 'staging: by -c (for this run only) or by cdk.json: docs=off\n';
     expect([made.status, made.stderr]).toEqual([0, said]);
     const { artifacts } = JSON.parse(readFileSync(join(output, 'manifest.json'), 'utf8'));
     expect(artifacts['accounts-staging'].environment).toBe('aws://123456789012/eu-west-1');

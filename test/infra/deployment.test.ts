@@ -23,16 +23,16 @@ describe('A deployment', () => {
 
     expect(name).toBe('production');
     expect(settings).toMatchObject({ stage: 'production', passwordMinLength: '20' });
-    expect(notice).toBe('for this run only, by -c or cdk.json: passwordMinLength=20, docs=on');
+    expect(notice).toBe('by -c (for this run only) or by cdk.json: passwordMinLength=20, docs=on');
   });
 
   // biome-ignore format: a table
   it.each([
     [{ name: 'prod' }, 'name', 'is prod, but infra/deployments/prod.json is missing; there are development, production'],
-    [{ name: '../app' }, 'name', 'must be up to 40 lower-case letters, digits and hyphens'],
-    [{ name: '' }, 'name', 'must be up to 40 lower-case letters, digits and hyphens'],
-    [{ stage: 'production' }, 'stage', 'stands in infra/deployments/development.json; choose a file by -c name=…'],
-    [{ account: '123456789012' }, 'account', 'stands in infra/deployments/development.json; choose a file by -c name=…'],
+    [{ name: '../app' }, 'name', 'must begin with a letter, and be up to 40 lower-case letters, digits and hyphens'],
+    [{ name: '' }, 'name', 'must begin with a letter, and be up to 40 lower-case letters, digits and hyphens'],
+    [{ stage: 'production' }, 'stage', 'may only be set in infra/deployments/development.json; choose another file with -c name=…'],
+    [{ account: '123456789012' }, 'account', 'may only be set in infra/deployments/development.json; choose another file with -c name=…'],
   ])('is refused by %j', (context, name, rule) => {
     expect(() => readDeployment(context)).toThrow(new SettingError(name, rule));
   });

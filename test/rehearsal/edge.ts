@@ -17,7 +17,7 @@ export type Edge = Awaited<ReturnType<typeof startEdge>>;
 export interface EdgeOptions {
   /** The port of the emulator. */
   readonly target: number;
-  /** The host for which requests are; absent: the host that each request names. */
+  /** The `Host` that requests are sent with; absent: the one that each request names. */
   readonly host?: string;
   /** Responds to a request that must not be passed on. @returns whether it has responded */
   readonly refuse?: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
@@ -48,7 +48,7 @@ const pairs = (rawHeaders: readonly string[]): [string, string][] =>
 /** Starts an edge on a port of its own; its requests reach the emulator as if they had come by TLS. */
 export const startEdge = async (options: EdgeOptions) => {
   const { target, host, refuse, admit, keepsHeader = () => true } = options;
-  // Neither side closes a connection while the other side uses it again: that would be a failed request.
+  // Avoids that one side closes an idle connection just when the other reuses it, because that request would fail.
   const agent = new Agent({ keepAlive: false });
   const keepAliveTimeout = 65_000;
 

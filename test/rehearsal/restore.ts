@@ -62,7 +62,7 @@ export const replayArchive = async (deployment: Deployment, restored: string, lo
     .replace('$AUDIT_BUCKET', bucket)
     .replace('$AUDIT_KEY', key);
   const args = command.trim().split(/\s+/);
-  // Until then, a sealer may still be running.
+  // A sealer may still be running until this wait is over.
   await wait(4 * place.sealInterval * 1000);
   const printed = await operateOn(place, args);
   const isDone = /^Written: [1-9]\d*\. .* Failed: 0\.$/m.test(printed);
@@ -96,7 +96,7 @@ export const takeOver = async (
 ): Promise<string> => {
   const deployment = await openDeployment(place, assembly);
   await requireData(deployment, admin, user);
-  // The command has remembered the key of an earlier stack of this name, which is another key.
+  // verify-audit still remembers the key of an earlier stack that had this name; this stack has another key.
   rmSync(join(runFolder, 'operator'), { recursive: true, force: true });
   const added = await register(deployment.api);
   requireThat(added.id > lost.id, `After ${lost.id} a user got the id ${added.id}`);

@@ -102,7 +102,7 @@ export const steps: readonly Step[] = [
   {
     name: 'mail',
     title:
-      'Send a mail, reset a password by its link, and use keys of KMS for tokens and second factors',
+      'Send a mail, in a rehearsal reset a password by its link, and use keys of KMS for tokens and second factors',
     ...{ part: 'development', when: 'gate' },
     run: (proof) => (proof.place.name === 'AWS' ? sendToSimulator(proof) : rehearseReset(proof)),
   },

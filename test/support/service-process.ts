@@ -27,9 +27,9 @@ const waitForUrl = async (child: ChildProcess, output: () => string): Promise<st
 
 /**
  * Runs the local service, by the command that `npm start` runs, on a port of its own.
- * @param environment its settings; variables of this process that name a DynamoDB are not inherited
+ * @param environment its settings; it inherits all variables of this process but AWS_ENDPOINT_URL_DYNAMODB
  * @param folder the folder of its code; absent: this repository
- * @param ownGroup whether signals to the process group of this process do not reach it
+ * @param ownGroup whether it gets a process group of its own, so that signals to ours do not reach it
  */
 export const startServiceProcess = async (
   environment: Readonly<Record<string, string>>,

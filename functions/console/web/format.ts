@@ -10,7 +10,7 @@ const plural = new Intl.PluralRules('en');
 export const timeOf = (at: string): number =>
   /^\d{4}-\d\d-/.test(at) ? Date.parse(at) : Number.NaN;
 
-/** Here and below, a text that is no time is returned unchanged. */
+/** Here and below, a text that is not a time is returned unchanged, and an empty text is replaced by `no time`. */
 const written = (at: string, write: (time: number) => string): string => {
   const time = timeOf(at);
   return Number.isNaN(time) ? at || 'no time' : write(time);

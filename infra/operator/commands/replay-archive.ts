@@ -9,7 +9,7 @@ import { type OpenedTrail, openTrail } from '../sealed-trail.ts';
 import { sealedUsers } from '../sealed-users.ts';
 
 export const replayArchive: Command = {
-  summary: 'write sealed entries again that restored tables lack',
+  summary: 'write back the sealed entries that restored tables lack',
   options: {
     '--restored <time>': 'the time to which the tables were restored, as you gave it to AWS',
     '--users-table <name>': 'the restored table of users, which no service uses yet',
@@ -67,14 +67,17 @@ async function run(invocation: Invocation): Promise<void> {
 
 /** How many entries were put back, and how the users of the trail differ from the users of the table. */
 interface Tally extends Replayed {
-  /** How many entries could not be put back. */
+  /** How many entries could not be put back, and how many files are not signed or cannot be read. */
   left: number;
   /** How many users the trail has and the table lacks, and how many deleted users are in the table again. */
   missing: number;
   back: number;
 }
 
-/** @throws {Failure} while a sealer may be running: its files would differ from the files of the new sealer */
+/**
+ * @throws {Failure} while a sealer may be running, whose files would differ from the files of the new sealer; and if the
+ *   archive has no file that this key has signed
+ */
 async function requireStill(trail: OpenedTrail, now: number): Promise<void> {
   if (trail.folder !== undefined) {
     if (trail.isLive)

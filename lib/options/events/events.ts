@@ -74,7 +74,7 @@ function timeOf({ dynamodb }: StreamRecord) {
   return dynamodb.ApproximateCreationDateTime;
 }
 
-/** The ids that are listed in the entries of replays close to the given times, at which entries were inserted. */
+/** The ids that replays list in their own entries, for replays near the given times of insertion. */
 async function listedAround(times: readonly number[]): Promise<ReadonlySet<unknown>> {
   const [since, until] = [Math.min(...times) - tolerance, Math.max(...times) + tolerance].map(
     (time) => new Date(time * 1000).toISOString(),
@@ -142,7 +142,7 @@ function toJson(detail: object): string {
   return fits(short) ? short : JSON.stringify(detail, ['kind', 'id', 'event_id']);
 }
 
-/** The number of characters to which the texts in a detail that is too long are cut. */
+/** If a detail is too long, its texts are cut to this many characters. */
 const maxText = 1000;
 
 function cut(_: string, value: unknown) {

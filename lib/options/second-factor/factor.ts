@@ -107,8 +107,8 @@ const appForm = /^\d{6}$/;
 const maxLength = 64;
 
 /**
- * Reads a code. White space, dashes and letter case do not count, decimal digits of all scripts do, and
- * letters that are not in the alphabet count as the digits that they look like.
+ * Reads a code. White space, dashes and letter case are ignored. Decimal digits of every script are accepted. In a
+ * recovery code O is read as 0, and I and L as 1.
  */
 export function readCode(value: string): Code {
   const text =

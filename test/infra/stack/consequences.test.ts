@@ -17,7 +17,7 @@ const chosen = {
 } as const;
 const all = { stage: 'production', console: 'on', auditLockDays: 365, ...chosen };
 
-/** What the construct says of settings, each with the id by which it is acknowledged. */
+/** The notes and warnings that the construct has for settings, without the ids by which they are acknowledged. */
 const said = (settings: Readonly<Record<string, unknown>>) => saidOf(stackOf(settings));
 
 const saidOf = (stack: Stack) => {

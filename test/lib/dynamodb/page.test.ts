@@ -137,7 +137,7 @@ describe('readPage', () => {
     },
   );
 
-  /** Sort keys that the service does not write, some of them repeatedly, and some that it writes. */
+  /** Sort keys, some of a form that the service never writes, and some that occur more than once. */
   const oddKeys = [
     '!',
     '#',
@@ -169,7 +169,7 @@ describe('readPage', () => {
     });
     const keysOf = (ids: readonly unknown[]) => ids.map((id) => oddKeys[Number(id) - 99_000_000]);
 
-    /** The keys of a list in both orders, sorted as bytes. */
+    /** The keys of a list as it is read from both ends, each time with the oldest first. */
     const keysIn = async (request: Pick<PageRequest, 'limit'> & Partial<PageRequest>) => {
       const oldest = await walk({ partitions, order: 'asc', ...request });
       const newest = await walk({ partitions, order: 'desc', ...request });
@@ -186,7 +186,7 @@ describe('readPage', () => {
     );
 
     it.each([{ limit: 1 }, { limit: 2 }, { limit: 100, mostRead: 3 }])(
-      'ends and skips no key with %j, although a page holds fewer entries than share one key',
+      'with %j reaches the end and skips no key, although more entries share one key than fit into a page',
       async (pages) => {
         const keys = [...new Set(oddKeys)].toSorted(inBytes);
 
@@ -221,7 +221,7 @@ describe('readPage', () => {
     expect(page.entries).toEqual([{ id: deep }]);
   });
 
-  it('does not enlarge its reads of a partition that is behind once a page has enough entries', async () => {
+  it('once a page has enough entries, goes on reading a partition that is behind in steps of the same size', async () => {
     const where = 'in two shards, one far behind';
     const matches = vi.fn(() => true);
 

@@ -9,7 +9,7 @@ const text = { body: '<p>', contentType: 'text/html' };
 const tag = `"${createHash('sha256').update('<p>').digest('base64url')}"`;
 
 describe('A text that a client may keep', () => {
-  // No client sees the body of a 304, or of a response to HEAD, so that HTTP cannot show it.
+  // No client ever sees the body of a 304 or of a response to HEAD, so a test over HTTP could not check it.
   it.each([
     ['GET', undefined, 200, '<p>'],
     ['GET', '"other"', 200, '<p>'],

@@ -67,7 +67,7 @@ export const askFor = (id: number): Promise<void> => ask(String(id), undefined);
 
 export const tellUser = (user: UserDetails): void => knownOf(String(user.id)).set(user);
 
-/** Notes who existed and who is deleted, with the names that entries of deletions have in full detail. */
+/** Notes who existed and who is deleted, with the names that entries of deletions hold if AUDIT_DETAIL is `full`. */
 export const tellNames = (entries: readonly AuditEntry[]): void => {
   for (const { resource, result, user_id: by, resource_id: id } of entries) {
     existed.add(String(by));

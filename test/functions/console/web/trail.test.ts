@@ -154,7 +154,7 @@ describe('The histogram', () => {
   });
 });
 
-/** Seconds by which a clock in Berlin, or in New York, is behind UTC around the change of clocks in autumn 2026. */
+/** Seconds by which a clock is behind UTC in 2026: in Berlin and New York in autumn, and in Berlin in spring. */
 const berlin = (time: number) => (time < Date.UTC(2026, 9, 25, 1) ? -7200 : -3600);
 const newYork = (time: number) => (time < Date.UTC(2026, 10, 1, 6) ? 14_400 : 18_000);
 const spring = (time: number) => (time < Date.UTC(2026, 2, 29, 1) ? -3600 : -7200);
@@ -356,13 +356,13 @@ describe('A time in an entry', () => {
     ['entry 1', 'entry 1'],
     ['2026-99-99', '2026-99-99'],
     ['', 'no time'],
-  ])('is shown in UTC, or unchanged if it is not a time: %j', (value, shown) => {
+  ])('is shown in UTC, unchanged if it is not a time, and as "no time" if it is empty: %j', (value, shown) => {
     expect(utcTime(value)).toBe(shown);
     const isTime = shown.endsWith('UTC');
     if (!isTime) expect([localTime(value), localDay(value)]).toEqual([shown, shown]);
   });
 
-  it('that is not a time is left out of the bars and of the time from which following reads again', () => {
+  it('that is not a time is ignored by the bars, and when following works out from where to read again', () => {
     const odd = { ...entry(9), created_at: 'not a time' };
 
     expect(barsOf([odd, entry(1)])).toEqual(barsOf([entry(1)]));

@@ -81,7 +81,7 @@ describe('A refresh token', () => {
       2,
     ],
   ])(
-    'in the pair that is %s determines which access tokens are valid',
+    'has the expected pair number and oldest valid pair when its pair is %s',
     (_, state, pair, oldest) => {
       expect([state.pair, state.oldest, state.isUsed]).toEqual([pair, oldest, undefined]);
     },
@@ -98,7 +98,7 @@ describe('A refresh token', () => {
     ['hash of the newest token', newest],
     ['salt', salt],
     ['token derived from both', hmac(newest, salt)],
-  ])('cannot be made from the stored item, such as from the %s with the right tag', (_, secret) => {
+  ])('cannot be made from what the table stores: the %s with a correct tag is not accepted', (_, secret) => {
     const made = `7.${sessionId}.${secret}${hmac(key, secret, 16)}`;
 
     // A reader of the table could end a session by such a token, but could not use the session.
