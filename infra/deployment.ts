@@ -41,7 +41,10 @@ export function readDeployment(
   const name = String(chosen ?? 'development').trim();
   const whole = readFile(name);
   for (const each of ofFile.filter((setting) => Object.hasOwn(context, setting))) {
-    throw new SettingError(each, `may only be set in ${fileOf(name)}; choose another file with -c name=…`);
+    throw new SettingError(
+      each,
+      `may only be set in ${fileOf(name)}; choose another file with -c name=…`,
+    );
   }
   const place = placeIn(whole, credentials);
   const { account, region, ...file } = whole;
@@ -81,7 +84,10 @@ const folder = fileURLToPath(new URL('deployments/', import.meta.url));
 function readFile(name: string): Given {
   const known = globSync('*.json', { cwd: folder }).map((file) => file.slice(0, -'.json'.length));
   if (!/^[a-z][a-z\d-]{0,39}$/.test(name)) {
-    throw new SettingError('name', 'must begin with a letter, and be up to 40 lower-case letters, digits and hyphens');
+    throw new SettingError(
+      'name',
+      'must begin with a letter, and be up to 40 lower-case letters, digits and hyphens',
+    );
   }
   if (!known.includes(name)) {
     const choice = known.sort().join(', ');
@@ -108,5 +114,7 @@ function noticeOf(settings: DeploymentSettings, context: Given): string | undefi
   const given = names
     .filter((name) => Object.hasOwn(context, name))
     .map((name) => `${name}=${settings[name]}`);
-  return given.length > 0 ? `by -c (for this run only) or by cdk.json: ${given.join(', ')}` : undefined;
+  return given.length > 0
+    ? `by -c (for this run only) or by cdk.json: ${given.join(', ')}`
+    : undefined;
 }

@@ -27,7 +27,10 @@ const sayings: Readonly<Record<string, string>> = {
 /** Whether a finding is about an entry, whose id it names. */
 const isOfEntry = ({ subject }: SealFinding): boolean => /^\d+$/.test(subject);
 
-/** The time from which ids count, in milliseconds since 1970, and the number of ids in one millisecond (functions/README.md). */
+/**
+ * The time from which ids count, in milliseconds since 1970, and the number of ids in one millisecond
+ * (functions/README.md).
+ */
 const [idEpoch, idsPerMillisecond] = [Date.UTC(2026, 0, 1), 4096];
 
 /** Milliseconds that are shown before and after a finding; more for an entry that no longer exists. */

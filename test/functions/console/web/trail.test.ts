@@ -356,11 +356,14 @@ describe('A time in an entry', () => {
     ['entry 1', 'entry 1'],
     ['2026-99-99', '2026-99-99'],
     ['', 'no time'],
-  ])('is shown in UTC, unchanged if it is not a time, and as "no time" if it is empty: %j', (value, shown) => {
-    expect(utcTime(value)).toBe(shown);
-    const isTime = shown.endsWith('UTC');
-    if (!isTime) expect([localTime(value), localDay(value)]).toEqual([shown, shown]);
-  });
+  ])(
+    'is shown in UTC, unchanged if it is not a time, and as "no time" if it is empty: %j',
+    (value, shown) => {
+      expect(utcTime(value)).toBe(shown);
+      const isTime = shown.endsWith('UTC');
+      if (!isTime) expect([localTime(value), localDay(value)]).toEqual([shown, shown]);
+    },
+  );
 
   it('that is not a time is ignored by the bars, and when following works out from where to read again', () => {
     const odd = { ...entry(9), created_at: 'not a time' };

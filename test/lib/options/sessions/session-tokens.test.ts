@@ -98,12 +98,15 @@ describe('A refresh token', () => {
     ['hash of the newest token', newest],
     ['salt', salt],
     ['token derived from both', hmac(newest, salt)],
-  ])('cannot be made from what the table stores: the %s with a correct tag is not accepted', (_, secret) => {
-    const made = `7.${sessionId}.${secret}${hmac(key, secret, 16)}`;
+  ])(
+    'cannot be made from what the table stores: the %s with a correct tag is not accepted',
+    (_, secret) => {
+      const made = `7.${sessionId}.${secret}${hmac(key, secret, 16)}`;
 
-    // A reader of the table could end a session by such a token, but could not use the session.
-    expect(check(made, next.refresh)).toBe('reused');
-  });
+      // A reader of the table could end a session by such a token, but could not use the session.
+      expect(check(made, next.refresh)).toBe('reused');
+    },
+  );
 
   it.each(['0', '9007199254740992', '07', '-7', '7e0'])('of the user %s is invalid', (id) => {
     const made = first.refreshToken.replace('7', id);
