@@ -1,6 +1,6 @@
 /**
- * The attributes of users that an app declares (functions/README.md, Attributes): the rule of the setting. It is here,
- * and not with the option, because lib/ground/settings.ts needs it.
+ * The rule of the setting `userAttributes`: the attributes that an app declares for its users (functions/README.md,
+ * Attributes). The rule is here, and not with the option, because lib/ground/settings.ts needs it.
  */
 import { parseJson } from './rules.ts';
 import type { Rule } from './setting.ts';
@@ -20,13 +20,13 @@ export interface Attribute {
   readonly token?: boolean;
 }
 
-/** The most characters of a text whose declaration names no number. */
+/** The most characters of a text attribute that is declared without `maxLength`. */
 export const defaultLength = 100;
 
 /** The most bytes that the claims may add to a token. */
 export const mostClaimBytes = 512;
 
-/** The file that holds the list, beside the code of a function; there the list is not in a variable. */
+/** The file beside the code of a deployed function that holds the list; no environment variable holds it there. */
 export const attributesFile = 'user-attributes.json';
 
 /** A list of {@link Attribute}, or the file that holds it. */
@@ -61,7 +61,7 @@ export function faultInAttributes(list: unknown): string | undefined {
     : undefined;
 }
 
-/** Whether the size of a number is within the range in which whole numbers are exact for every reader of JSON. */
+/** Whether a number is within the range in which every reader of JSON reads whole numbers exactly. */
 export function isExact(value: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }

@@ -1,6 +1,6 @@
 /**
- * Every way in which an operation can be refused or can fail, by a stable code, and the only table that maps each
- * code to HTTP. Domain code throws a code and knows no status.
+ * Every way in which an operation can be refused or can fail, each with a stable code. No other table maps codes to
+ * HTTP: domain code throws a code and knows no status.
  */
 
 /** The name of the field of a 500 body that follows the message (functions/README.md, Errors). */
@@ -104,8 +104,8 @@ export const errorCodes = Object.keys(table) as readonly ErrorCode[];
 export const httpErrors: Readonly<Record<ErrorCode, HttpError>> = table;
 
 /**
- * The meaning of each code, in a line, for the document and its page. It is a separate table so that other
- * functions do not bundle it.
+ * The meaning of each code, in one line, for the document and its page. It is a separate table so that other functions
+ * do not bundle it.
  */
 // biome-ignore format: a table
 export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
@@ -275,7 +275,7 @@ export function invalidParameter(name: string, rule: string): DomainError {
   return new DomainError('PARAMETER_INVALID', { message: `${name} ${rule}` });
 }
 
-/** A cause of a fault with a name that our own code gives, and not the SDK. */
+/** A cause of a fault, with a name that our own code gives it, and not the SDK. */
 export function namedError(name: string): Error {
   return Object.assign(new Error(), { name });
 }

@@ -1,10 +1,10 @@
 import { DomainError, faultName } from './errors.ts';
 
 export const logError = logAt('error');
-/** Logs an event that is no fault, but that operators should know. */
+/** Logs an event that is not a fault, but that operators should know about. */
 export const logWarning = logAt('warn');
 
-// The events of log lines that other modules name; alarms look for most of them.
+// The events of log lines, by names that other modules use; alarms look for most of them.
 
 /** A mail could not be handed over to the function that sends mails. */
 export const mailNotHandedOver = 'mail-not-handed-over';
@@ -32,7 +32,7 @@ export const auditTrailBroken = 'audit-trail-broken';
  */
 export const entryNotWritten = 'audit-entry-not-written';
 
-/** Runs work whose fault must not fail the request: the fault is logged. @returns undefined after a fault */
+/** Runs work that may fail although the request must not: the fault is logged. @returns undefined after a fault */
 export async function loggingFaults<T>(
   event: string,
   work: () => Promise<T>,

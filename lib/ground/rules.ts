@@ -1,5 +1,5 @@
 /**
- * The rules of settings that take more than a line: of mails, of URLs, of the issuers of identities and of passkeys.
+ * The rules of settings that take more than one line: the rules for mails, URLs, issuers of identities, and passkeys.
  * They are here, and not in the folders of these options, because lib/ground/settings.ts needs them.
  */
 import type { Rule } from './setting.ts';
@@ -12,7 +12,7 @@ declare global {
   var hasFiles: true | undefined;
 }
 
-/** The most bytes of the name of a sender, because one encoded-word (RFC 2047) holds no more. */
+/** The most bytes that the name of a sender may have: one encoded-word (RFC 2047) holds no more. */
 const longestName = 45;
 
 export const mailSender = {
@@ -59,7 +59,7 @@ export interface IdentityProvider {
   readonly audiences: readonly string[];
 }
 
-/** The file that holds the list of providers, beside the code of a function; there the list is not in a variable. */
+/** The file beside the code of a deployed function that holds the list; no environment variable holds it there. */
 export const providersFile = 'identity-providers.json';
 
 /** A list of {@link IdentityProvider}, or the file that holds it. */
@@ -92,12 +92,15 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Whether a text lacks the characters that separate names from addresses, or labels of authenticators from issuers. */
+/**
+ * Whether a text has none of the characters that separate a name from an address or, in authenticator apps, an issuer
+ * from a label.
+ */
 function isName(text: string): boolean {
   return text.trim() === text && /^[^\p{C}"\\<>:;,@()[\]]+$/u.test(text);
 }
 
-/** Allows no characters that programs read in different ways or that look like others. */
+/** Allows no characters that programs read in different ways, or that look like other characters. */
 const plainUrl = /^https?:\/\/(?!\/)[!-~]+$/i;
 
 function isPageUrl(text: string): boolean {

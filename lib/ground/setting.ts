@@ -23,9 +23,12 @@ export interface Setting {
   readonly allowed: Allowed;
   /** The default as text, which is always an allowed value. Absent: the setting has no default. */
   readonly default?: string;
-  /** The names of the settings that this one requires: unless it is at its default, they must not be at theirs. */
+  /** The names of settings that must not have their defaults unless this setting has its default. */
   readonly requires?: string | readonly string[];
-  /** The names of settings that this one also requires if another setting, the key, is not at its default. */
+  /**
+   * Settings that this setting also requires if another setting does not have its default: the name of that other
+   * setting, and the name of the required setting.
+   */
   readonly requiresWith?: Readonly<Record<string, string>>;
   /**
    * Whether a stack only passes the setting on. Its value in a stack may be a reference that AWS resolves during the
@@ -100,8 +103,8 @@ export function readSetting(env: Environment, name: string, setting: Setting): s
 }
 
 /**
- * The values of settings in an environment. A setting is read only when it is used, so that a function that never
- * uses a table needs no name of it; it is read again only if its text changes.
+ * The values of settings in an environment. A setting is read only when it is used, so that a function that never uses
+ * a table does not need the name of the table; a setting is read again only if its text changes.
  * @throws {ConfigError} from the getter of a setting that is missing or not allowed
  */
 // @__NO_SIDE_EFFECTS__

@@ -1,8 +1,8 @@
 /**
- * The settings of the service, each defined once, as data, and their values in an environment: `sessionDays` is
- * SESSION_DAYS there. The other settings of a deployment are in infra/deployment-settings.ts, and the settings of
- * `npm start` in infra/local-settings.ts. The meanings of all settings are in infra/meanings.ts, from which
- * infra/settings.md is written.
+ * The settings of the service, defined as data, and their values in an environment: `sessionDays` is SESSION_DAYS
+ * there. The other settings of a deployment are in infra/deployment-settings.ts, and the settings of `npm start` in
+ * infra/local-settings.ts. The meanings of all settings are in infra/meanings.ts, from which infra/settings.md is
+ * written.
  */
 import { attributeList } from './attribute.ts';
 import {
@@ -28,7 +28,10 @@ import {
 export const languages = ['en', 'de'] as const;
 export type Language = (typeof languages)[number];
 
-/** The least number of days for which entries stay in the audit table, because sealing may fail for days. */
+/**
+ * The least number of days for which entries stay in the audit table. It is this long because sealing may fail for
+ * days.
+ */
 export const leastRetention = 30;
 
 /** How often something may be tried; 0 sets no limit. */
@@ -37,7 +40,7 @@ const limit = { from: 0, to: 1_000_000 } as const;
 /** A part of the service that can be left out. */
 const onByDefault = { allowed: ['on', 'off'], default: 'on' } as const satisfies Setting;
 
-/** Chosen by whoever deploys the service or starts it on one machine. */
+/** The settings that whoever deploys the service, or starts it on one machine, chooses. */
 export const serviceSettings = {
   accounts: { allowed: ['open', 'private'], default: 'open' },
   passwordMinLength: { allowed: { from: 1, to: 255 }, default: '1' },
@@ -91,7 +94,7 @@ export const serviceNames = Object.keys(serviceSettings) as (keyof typeof servic
 /** The settings that a stack only passes on to functions, which check them. */
 export const passedOn = serviceNames.filter((name) => 'isPassedOn' in serviceSettings[name]);
 
-/** The settings of the audit trail that a deployment chooses, and passes to functions. */
+/** The settings of the audit trail that whoever deploys the service chooses, and that functions get. */
 export const trailSettings = {
   // A service on one machine always seals.
   auditSeal: { allowed: ['on', 'paused', 'off'], default: 'on' },
@@ -116,11 +119,11 @@ export const settings = {
   /** The bucket of the sealed trail, or its folder on one machine; '': nothing is sealed there. */
   auditArchiveBucket: optionalText,
   auditArchiveFolder: optionalText,
-  /** Whether an earlier stack made the bucket, whose lock and lifecycle may then differ from the settings. */
+  /** Whether an earlier stack made the bucket. Its lock and lifecycle may then differ from the settings. */
   auditArchiveTakenOver: { allowed: ['yes', 'no'], default: 'no' },
   /** The key in AWS KMS that signs the files of the sealed trail. */
   auditSealKey: optionalText,
-  /** The URL at which the function that sends mails is invoked; '': this process hands no mails over. */
+  /** The URL at which the function that sends mails is invoked; '': this process does not hand over any mails. */
   mailFunctionUrl: optionalText,
   /** The key in AWS KMS that encrypts the secrets of second factors; and the URL of KMS. */
   secondFactorKey: optionalText,
@@ -141,10 +144,7 @@ export const settings = {
   refusedEventsQueueUrl: optionalText,
 } as const satisfies Catalogue;
 
-/**
- * The values of {@link serviceSettings}, and whether the trail is sealed. The endpoints that exist follow from
- * them.
- */
+/** The values of {@link serviceSettings}, and whether the trail is sealed. They determine which endpoints exist. */
 export type ServiceValues = Values<typeof serviceSettings> &
   Pick<Values<typeof settings>, 'auditSeal'>;
 
@@ -183,7 +183,7 @@ export function hasAttributes({ userAttributes }: Pick<ServiceValues, 'userAttri
   return userAttributes !== '';
 }
 
-/** Whether machines can have keys, which act in place of a user's token. */
+/** Whether machines can have keys, which they send in place of a user's token. */
 export function hasMachines({ machines }: Pick<ServiceValues, 'machines'>) {
   return machines === 'on';
 }
@@ -215,7 +215,7 @@ export function configFrom(env: Environment): Config {
 
 export const config = configFrom(process.env);
 
-/** @throws {ConfigError} naming the first of the settings {@link passedOn} whose value is not allowed */
+/** @throws {ConfigError} naming the first setting of {@link passedOn} whose value is not allowed */
 export function requirePassedOn(): void {
   for (const name of passedOn) void config[name];
 }

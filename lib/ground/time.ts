@@ -16,17 +16,20 @@ declare global {
 /** Milliseconds. */
 export const dayInMilliseconds = day * 1000;
 
-/** Whole seconds since 1970, as tokens and DynamoDB's time to live count. */
+/** Whole seconds since 1970, the unit of times in tokens and in DynamoDB's time to live. */
 export function seconds(date: Date): number {
   return Math.floor(date.getTime() / 1000);
 }
 
-/** The time limit of this process that corresponds to one on AWS, in the same unit. */
+/** The time limit in this process that corresponds to a time limit on AWS, in the same unit. */
 export function patiently(limit: number): number {
   return limit * (globalThis.patience ?? 1);
 }
 
-/** Milliseconds by which a slow store may delay a response that does not depend on it: by counting, by recording. */
+/**
+ * Milliseconds by which a slow store may delay a response that does not depend on it, for example while an attempt is
+ * counted or an entry recorded.
+ */
 export function longestDelay(): number {
   return patiently(1000);
 }

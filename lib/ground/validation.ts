@@ -40,9 +40,9 @@ export const text = v.pipe(
 );
 
 /**
- * Whether text may be normalized, folded, trimmed or compared: it has at most four times as many UTF-16 units as
- * its limit has characters (functions/README.md, Input). Normalization takes time in proportion to the square of
- * the length.
+ * Whether text is short enough to be normalized, folded, trimmed or compared: it may have at most four UTF-16 units for
+ * each character that its limit allows (functions/README.md, Input). Normalization takes time in proportion to the
+ * square of the length.
  */
 export function isReadable(text: string, maximum: number): boolean {
   return text.length <= 4 * maximum;
@@ -57,7 +57,7 @@ export function hasNoControls(text: string): boolean {
   return !/\p{Cc}/u.test(text);
 }
 
-/** Whether text is a line that could be a name, apart from its length (functions/README.md, Input). */
+/** Whether text is one line that could be a name, whatever its length (functions/README.md, Input). */
 export function isLine(text: string): boolean {
   return text.isWellFormed() && text.trim() === text && isVisible(text) && hasNoControls(text);
 }
@@ -86,7 +86,7 @@ export function rule<Value = string>({
   keywords = () => ({}),
 }: RuleOptions<Value>) {
   return {
-    // valibot passes the requirement on to the issue, and the code with it.
+    // valibot copies the requirement, and so the code, into the issue.
     ...v.check(
       Object.assign((value: Value) => holds(value), { code }),
       message,
@@ -120,7 +120,7 @@ export function described<const Schema extends v.GenericSchema>(schema: Schema, 
   return v.pipe(schema, v.description(text));
 }
 
-/** Fields that are known only if an option is on. All of them are optional. */
+/** Fields that are known only if an option is on; all these fields are optional. */
 // @__NO_SIDE_EFFECTS__
 export function fieldsIf<const Entries extends v.ObjectEntries>(isOn: boolean, entries: Entries) {
   return isOn ? entries : ({} as Entries);
@@ -129,7 +129,7 @@ export function fieldsIf<const Entries extends v.ObjectEntries>(isOn: boolean, e
 /** A schema of an object. */
 export type BodySchema = v.GenericSchema & { readonly entries: v.ObjectEntries };
 
-/** The codes of errors of a body; absent: FIELD_INVALID. See lib/contract/contract.ts. */
+/** The codes of the errors that a body can have; absent: FIELD_INVALID. See lib/contract/contract.ts. */
 interface BodyErrors {
   readonly whenMissing?: ErrorCode;
   readonly whenInvalid?: ErrorCode | Readonly<Record<string, ErrorCode>>;
@@ -137,8 +137,8 @@ interface BodyErrors {
 
 /**
  * A body in the form of its schema.
- * @throws {DomainError} with all faults. A missing field is reported before fields that break a rule, unless
- *   these are optional and come first. A rule for the whole body has an error of its own.
+ * @throws {DomainError} with all faults. A missing field is reported before fields that break a rule, except optional
+ *   fields that come first. A rule for the whole body has an error of its own.
  */
 export function parseBody<Schema extends BodySchema>(
   schema: Schema,
@@ -160,8 +160,8 @@ export function parseBody<Schema extends BodySchema>(
 }
 
 /**
- * Validates an object. Its faults are in the order of the schema. A required field without a value has the fault
- * that it is missing, and no other fault.
+ * Validates an object. Its faults are in the order of the schema. For a required field without a value, only the fault
+ * that it is missing is reported.
  */
 export function validateObject<Schema extends BodySchema>(
   schema: Schema,
@@ -181,7 +181,7 @@ export function validateObject<Schema extends BodySchema>(
 
 /**
  * Validates a value by a schema.
- * @returns its value in the schema's form, or all faults of the value
+ * @returns the value in the schema's form, or all faults of the value
  */
 export function validate<Schema extends v.GenericSchema>(
   schema: Schema,
@@ -191,7 +191,10 @@ export function validate<Schema extends v.GenericSchema>(
   return success ? { output } : { faults: issues.map(toFault) };
 }
 
-/** White space and characters that show nothing. The blank pattern of Braille is a letter to Unicode. */
+/**
+ * White space, and characters that show nothing. U+2800 is the blank pattern of Braille, which Unicode does not count
+ * as white space.
+ */
 const invisible = /^[\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
 
 /** Unicode code points, as JSON Schema counts them (RFC 8259, section 7). */
@@ -242,7 +245,7 @@ function isRequired({ type }: { readonly type: string }) {
   return !['optional', 'exact_optional', 'nullish'].includes(type);
 }
 
-/** Whether a value is absent, null or empty; where text is trimmed, white space is empty. */
+/** Whether a value is absent, null or empty. If the schema trims text, white space counts as empty. */
 function isMissing(schema: object, value: unknown, faults: readonly FieldFault[]) {
   const found = faults.map(({ code }) => code);
   return (

@@ -5,14 +5,14 @@ import { describeFault, logError } from '../ground/log.ts';
 const askingInterval = 60_000;
 
 /**
- * Makes a function that returns a value. It reads the value again when the value's lifetime is over or the value lacks
- * what a caller wants, at most once a minute. Simultaneous callers share a reading. While the value cannot be read,
- * the last value stays in use.
- * @param read gets the last value, if there is one
+ * Makes a function that returns a value and keeps it in memory. The function reads the value again when its lifetime is
+ * over, or when it lacks something that a caller wants, but at most once a minute. Simultaneous callers share one
+ * reading. While the value cannot be read, the last value stays in use.
+ * @param read reads the value; it gets the last value, if there is one
  * @param lifetime milliseconds, at least a minute
  * @param event the event of the log line for a failed attempt to read the value again
  * @param now milliseconds since 1970
- * @throws the errors of the reading while there is no value
+ * @throws the errors of `read`, as long as no value was ever read
  */
 export function cached<T>(
   read: (known?: T) => Promise<T>,

@@ -1,6 +1,6 @@
 /**
- * Encrypts the secrets of second factors with a key outside the table: a key that never leaves AWS KMS or, on one
- * machine, a key in a file that only its owner can read.
+ * Encrypts the secrets of second factors with a key that is not in the table: a key that never leaves AWS KMS or, on
+ * one machine, a key in a file that only the owner of the file can read.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { DomainError } from '../ground/errors.ts';

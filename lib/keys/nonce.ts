@@ -1,6 +1,6 @@
 /**
- * Nonces, each valid once, for a purpose and a time. A nonce is signed, so that nothing is written when it is made;
- * it is stored when it is used.
+ * Nonces. Each can be used once, for one purpose, and expires. A nonce is signed, so that nothing is written when it is
+ * made; it is stored when it is used.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
@@ -15,7 +15,7 @@ import { type SigningKey, signingKeys } from './signing-secret.ts';
 /** The purpose of a nonce, which is not valid for any other purpose. */
 export interface NonceKind {
   readonly purpose: string;
-  /** Seconds for which the nonce is valid: at most an hour, because its use is forgotten afterwards. */
+  /** Seconds for which the nonce is valid: at most an hour, because the record of its use is deleted after an hour. */
   readonly lifetime: number;
 }
 
@@ -29,7 +29,7 @@ export async function makeNonce(
   return `${text}.${signatureOf(key, purpose, text)}`;
 }
 
-/** Whether a text is a nonce of a kind that this service made and that has not expired. It may have been used. */
+/** Whether a text is a nonce that this service made for a purpose and that has not expired. It may have been used. */
 export async function isNonce(
   nonce: string,
   { purpose }: NonceKind,
@@ -44,7 +44,7 @@ export async function isNonce(
   return (await signingKeys()).some(isOf);
 }
 
-/** The change that uses up a nonce, on condition that it was not used before. @param error thrown otherwise */
+/** The change that uses up a nonce, on the condition that it was not used before. @param error thrown otherwise */
 export function nonceUsed(nonce: string, error: ErrorCode, now = new Date()): Change {
   return { steps: [[{ Put: putOf(nonce, '', now) }, error]] };
 }

@@ -16,12 +16,10 @@ export interface SecretVersions {
 }
 
 /**
- * Reads the signing secret from the source that the environment names: the value itself
- * (JWT_SECRET), a file of versions (JWT_SECRET_FILE) or Secrets Manager (JWT_SECRET_ID, a name or
- * an ARN).
- * @param known the result of an earlier call; it saves a request while it is still the newest
- *   version
- * @param isPreviousRetired whether no token of the previous version is valid any more; if so, a request is saved
+ * Reads the signing secret from the source that the environment names: the value itself (JWT_SECRET), a file of
+ * versions (JWT_SECRET_FILE) or Secrets Manager (JWT_SECRET_ID, a name or an ARN).
+ * @param known the result of an earlier call; it saves a request as long as there is no newer version
+ * @param isPreviousRetired whether no token of the previous version can still be valid; if so, a request is saved
  * @throws {ConfigError} if no source is set or the secret is too short; if the secret cannot be read, the errors of
  *   readSecretValue or of the file system
  */

@@ -1,6 +1,6 @@
 /**
- * Sends requests to services of AWS, and signs them: the SDK's client for one more service would double the size of a
- * bundle, which contains the code that signs anyway. It also gets the documents of issuers, unsigned.
+ * Sends signed requests to services of AWS. The SDK's client for one more service would double the size of a bundle;
+ * the bundle contains the code that signs anyway. Documents of issuers are requested without a signature.
  */
 import { Sha256 } from '@smithy/core/checksum';
 import { HttpRequest } from '@smithy/core/protocols';
@@ -80,23 +80,23 @@ function requestTo(url: string, headers: Readonly<Record<string, string>>, body?
   });
 }
 
-/** Milliseconds for one attempt until the response begins. */
+/** Milliseconds within which the response to an attempt must begin. */
 const attemptTime = 1000;
 
-/** The most bytes of a response to a GET request, because such requests go to other servers than AWS. */
+/** The most bytes of a response to a GET request, which goes to a server that does not belong to AWS. */
 const longestDocument = 1_000_000;
 
 /**
  * Sends a request once, and follows no redirection.
  * @returns the status and the text of the response
- * @throws the error of the network, a TimeoutError after {@link attemptTime}, or an error if the response does
- *   not end within the same time again, or is too long
+ * @throws the error of the network, a TimeoutError after {@link attemptTime}, or an error if the response then takes
+ *   longer than the same time again, or is too long
  */
 async function exchange(request: HttpRequest): Promise<{ status: number; text: string }> {
   http ??= openClient();
   const abortSignal = AbortSignal.timeout(patiently(2 * attemptTime));
   const { response } = await http.handle(request, { abortSignal });
-  // An unread body would keep the connection busy.
+  // If the body were not read, the connection could not be used again.
   const parts: Buffer[] = [];
   let length = 0;
   for await (const part of response.body) {
@@ -118,8 +118,8 @@ function openClient(): NodeHttpHandler {
 }
 
 /**
- * Calls an operation of AWS that changes nothing, and repeats the request if the first fails.
- * @param url of the service; AWS_ENDPOINT_URL takes precedence, as with the SDK
+ * Calls an operation of AWS that changes nothing, and sends a second request if the first one fails.
+ * @param url the URL of the service; AWS_ENDPOINT_URL takes precedence over it, as in the SDK
  * @param target the name of the operation in the header of the request
  * @returns the body of the response
  * @throws the error of the network, or an error with the name of the refusal or with the status

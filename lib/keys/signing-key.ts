@@ -51,7 +51,7 @@ export function privateKeyIn(pem: string, file: string): KeyObject {
 
 async function readKeys(): Promise<TokenKeys> {
   const [next, current, previous] = await Promise.all(stages.map(readStage));
-  // Until the first rotation the first key is under its own name only.
+  // Until the first rotation the first key has no stage: only TOKEN_SIGNING_KEY names it.
   const signing = current ?? (await readKey(config.tokenSigningKey));
   const others = [next, previous].filter((key) => key?.published.kid !== signing.published.kid);
   return [signing, ...others.filter((key) => key !== undefined)];
@@ -63,7 +63,7 @@ async function readStage(stage: Stage): Promise<TokenKey | undefined> {
   } catch (error) {
     const { name, code = name } = error as NodeJS.ErrnoException;
     if (['NotFoundException', 'ENOENT'].includes(code)) return undefined;
-    // For minutes after its alias was made, KMS may not let functions read the next key.
+    // For minutes after the alias of the next key was made, KMS may refuse to let functions read that key.
     if (stage !== 'next') throw error;
     return void logError('next-signing-key-not-read', describeFault(error));
   }
@@ -77,7 +77,8 @@ async function readKey(name: string): Promise<TokenKey> {
 }
 
 async function inKms(name: string): Promise<TokenKey> {
-  // The key signs by its id, not by an alias, so that a token's `kid` and its signature are of the same key.
+  // KMS is asked to sign with the key's id, not with an alias, so that a token's `kid` and its signature belong to the
+  // same key.
   const { KeyId, PublicKey } = await callKms('GetPublicKey', name);
   const der = Buffer.from(PublicKey, 'base64');
   return tokenKey(createPublicKey({ key: der, type: 'spki', format: 'der' }), async (text) => {

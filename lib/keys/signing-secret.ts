@@ -7,7 +7,7 @@ import { readSecret, type SecretVersion, type SecretVersions } from './secret-so
 export interface SigningKey {
   /** The form for HMACs with node:crypto. */
   readonly keyObject: KeyObject;
-  /** The form for tokens, which jose need not import each time. */
+  /** The form for tokens: jose would otherwise import the secret each time. */
   readonly cryptoKey: webcrypto.CryptoKey;
 }
 
@@ -18,17 +18,15 @@ export type SigningKeys = readonly [SigningKey, ...SigningKey[]];
 const refreshInterval = 60_000;
 
 /**
- * Milliseconds after which a new version begins to sign. By then every function has read the version and can verify
- * its signatures: twice the refresh interval, to allow for clocks and slow reads.
+ * Milliseconds after which a new version begins to sign. By then every function has read the version and can verify its
+ * signatures. It is twice the refresh interval, to allow for clocks that differ and for slow reads.
  */
 export const activationDelay = 2 * refreshInterval;
 
 /** The maximum validity of a token, in seconds: one day (functions/README.md, Tokens). */
 export const tokenLifetime = day;
 
-/**
- * Milliseconds after a rotation until the last token that the previous version signed has expired.
- */
+/** Milliseconds after a rotation by which the last token that the previous version signed has expired. */
 export const retirementDelay = activationDelay + refreshInterval + tokenLifetime * 1000;
 
 const imported = new WeakMap<SecretVersion, SigningKey>();
@@ -45,15 +43,15 @@ interface Known {
 
 /**
  * The keys that sign and verify tokens and cursors.
- * @throws {ConfigError} if no secret is configured or it is shorter than 32 bytes; the errors of the SDK or of the
- *   file system while the secret cannot be read and never was
+ * @throws {ConfigError} if no secret is configured or it is shorter than 32 bytes; the errors of the SDK or of the file
+ *   system, if the secret cannot be read and was never read before
  */
 export const signingKeys = keptKeys((known) =>
   readSecret(known, ({ createdAt }) => isPreviousRetired(Date.now() - createdAt.getTime())),
 );
 
 /**
- * Keeps the keys of a secret, which is read again every {@link refreshInterval}.
+ * Keeps the keys of a secret in memory; the secret is read again every {@link refreshInterval}.
  * @param read gets the known versions, if there are any and they are settled
  * @param now milliseconds since 1970
  */
@@ -89,9 +87,7 @@ export function keysInForce({ current, previous }: SecretVersions, age: number):
     : [keyOf(current), keyOf(previous)];
 }
 
-/**
- * Whether no token of the previous version is valid any more, given the age of the current version.
- */
+/** Whether every token of the previous version has expired, given the age of the current version. */
 function isPreviousRetired(age: number): boolean {
   return age >= retirementDelay;
 }

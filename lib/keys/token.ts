@@ -32,9 +32,8 @@ export interface Tokens {
 
 /**
  * Issues a signed bearer token (RFC 7519) that is valid for TOKEN_MINUTES.
- * @param claims further claims, of attributes
- * @param belonging parameters for the header: verifiers ignore parameters that they do not know (RFC 7515,
- *   section 4)
+ * @param claims further claims: the attributes of the user
+ * @param belonging parameters for the header: verifiers ignore parameters that they do not know (RFC 7515, section 4)
  * @throws {DomainError} TOKEN_FAULT when no secret or key can sign
  */
 export async function issueToken(
@@ -68,8 +67,9 @@ export function issued() {
 }
 
 /**
- * Signatures of 32 and of 256 bytes as the service encodes them: the last character holds four bits, or
- * two. The decoder ignores padding, white space and unused bits, and would accept several encodings.
+ * The encoding of signatures. In a signature of 32 bytes the last character holds four bits, in a signature of 256
+ * bytes it holds two. The decoder ignores padding, white space and unused bits, and so would also accept other
+ * encodings.
  */
 const encodings = {
   HS256: /\.[\w-]{42}[AEIMQUYcgkosw048]$/,
@@ -121,7 +121,7 @@ async function verify(token: string, now: Date): Promise<JWTPayload> {
     try {
       return (await jwtVerify(token, cryptoKey, options)).payload;
     } catch (error) {
-      // The expiry is checked below, to the second, once the claims are known to be well formed.
+      // The expiry is checked below, to the second, after the form of the claims.
       if (error instanceof errors.JWTExpired) return error.payload;
       if (!(error instanceof errors.JWSSignatureVerificationFailed)) break;
     }
@@ -129,7 +129,9 @@ async function verify(token: string, now: Date): Promise<JWTPayload> {
   throw new DomainError('TOKEN_INVALID');
 }
 
-/** The keys that may have signed a token, and the values that it must have; one algorithm for one deployment. */
+/**
+ * The keys that may have signed a token, and the values that the token must have. A deployment uses only one algorithm.
+ */
 async function expectationsOf(token: string) {
   if (config.tokenSigning === 'HS256') return { keys: await signingKeys(), algorithms: ['HS256'] };
   const kid = kidIn(token);
