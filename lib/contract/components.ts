@@ -45,7 +45,7 @@ const responses = {
   ),
 };
 
-/** Not `session`: generators for Go would make one type of this component and of the schema Session. */
+/** The name is not `session`: generators for Go would make one type out of this component and the schema Session. */
 const parameterNames: Readonly<Record<string, string>> = {
   session: 'sessionId',
   identity: 'identityId',

@@ -16,7 +16,9 @@ export interface Contract {
   readonly route: `${HttpMethod} /${string}`;
   /** Whether the settings make it available; absent: it always is. */
   readonly exists?: (settings: ServiceValues) => boolean;
-  /** The row of lib/accounts/policy.ts that says who may call the operation, and what callers may ask for. */
+  /**
+   * The name of a row in lib/accounts/policy.ts, which says who may call the operation and what callers may request.
+   */
   readonly may: Operation;
   /** Callers need no token, but a token that they send is read. */
   readonly takesToken?: true;
@@ -24,14 +26,17 @@ export interface Contract {
   readonly evenIfDeleted?: true;
   /**
    * The schema of the JSON body, for checks of requests and for the document. It may depend on the settings, on the
-   * caller's role, and on the body's own fields. The document has an admin's schema for a body without fields.
+   * caller's role, and on the body's own fields. The document shows the schema for an admin and a body without fields.
    */
   readonly body?: (settings: ServiceValues, role: Role, given?: Fields) => BodySchema;
   /** The error when a field of the body is missing or empty; absent: FIELD_INVALID. */
   readonly whenMissing?: ErrorCode;
   /** The error if a field of the body breaks a rule, for all fields or by field; absent: FIELD_INVALID. */
   readonly whenInvalid?: ErrorCode | Readonly<Record<string, ErrorCode>>;
-  /** Query parameters, each a schema from text to value; they may depend on the header Accept and on the settings. */
+  /**
+   * Query parameters, each with a schema that converts its text; they may depend on the header Accept and on the
+   * settings.
+   */
   readonly query?: (accept: string | undefined, settings: ServiceValues) => v.ObjectEntries;
   /** Unknown and repeated parameters are refused; absent: they are ignored. */
   readonly refusesOtherParameters?: true;
@@ -44,7 +49,7 @@ export function isPublic(may: Operation): may is PublicOperation {
   return may === 'public' || may === 'register';
 }
 
-/** A form of text that a client gets instead of JSON by naming its media type in Accept. */
+/** A text form, which a client gets instead of JSON if it names its media type in Accept. */
 export interface TextForm {
   readonly contentType: string;
   readonly schema: v.GenericSchema;
@@ -61,7 +66,7 @@ export interface Success {
   readonly contentType?: string;
   /** Other forms of the JSON body. */
   readonly textForms?: readonly TextForm[];
-  /** The description of a 201 with the same body, if the request may create something. */
+  /** The description of the response 201, which has the same body, if the request may create something. */
   readonly created?: string;
   /** Names of headers in lib/contract/components.ts, in addition to the headers of every response. */
   readonly headers?: readonly string[];
@@ -70,7 +75,7 @@ export interface Success {
 /** A list that leaves out falsy items, which belong to options that are off. */
 export type WithOptions<Item> = readonly (Item | readonly Item[] | false | undefined)[];
 
-/** The parts of an endpoint that only the document has. */
+/** The parts of an endpoint that only the document contains. */
 export interface Description {
   /** In camel case: generators name functions after it. */
   readonly id: string;

@@ -134,7 +134,7 @@ function parametersOf(
 ): readonly Json[] {
   return [
     ...[...contract.route.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name)),
-    // A form of text allows everything that JSON does, and more.
+    // The text form allows all parameters that JSON allows, and more.
     ...Object.entries(contract.query?.(success.textForms?.[0]?.contentType, settings) ?? {}).map(
       ([name, schema]) => {
         const { description, ...rest } = parameterSchema(schema as never);

@@ -12,10 +12,10 @@ import type { Json } from './json-schema.ts';
 /** The form of an error: the default form, or problem details. */
 export type ErrorForm = 'plain' | 'problem';
 
-/** The name of the fault in the example of a 500. */
+/** The name of the fault in the example of the response 500. */
 const exampleFault = 'ECONNREFUSED';
 
-/** The example of an error in both forms, for errors whose examples depend on the operation. */
+/** The example of an error whose examples depend on the operation, in both forms. */
 export function ownExample(
   code: ErrorCode,
   { storageFault = ['', 'err'] }: Contract,
@@ -26,7 +26,7 @@ export function ownExample(
     return bothForms(code, title, { fault: { [field]: exampleFault } });
   }
   if (code !== 'FIELD_INVALID') return undefined;
-  // No field allows a number, so the example need not know the field's rule.
+  // A number breaks the rule of every field, so the example need not depend on the field.
   const [field = ''] = Object.keys(bodyExample);
   const faults = [{ field, code: 'WRONG_TYPE', rule: 'must be a string' }] as const;
   return bothForms(code, `${field} must be a string`, { faults });
@@ -69,7 +69,7 @@ function bothForms(
   };
 }
 
-/** The fields that are missing in the examples of errors of bodies. */
+/** The field that the body lacks in the example of each error. */
 const missing: Partial<Record<ErrorCode, string>> = {
   FIELDS_REQUIRED: 'name',
   CREDENTIALS_REQUIRED: 'email',

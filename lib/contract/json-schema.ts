@@ -11,7 +11,10 @@ export const responseHeaders = {
   'X-Request-Id': ref('headers', 'X-Request-Id'),
 };
 
-/** Adds the JSON Schema keywords of a rule (see `rule` in lib/ground/validation.ts), and leaves out names. */
+/**
+ * Adds the JSON Schema keywords of a rule (see `rule` in lib/ground/validation.ts), and leaves out the names of
+ * schemas.
+ */
 const overrideAction: NonNullable<ConversionConfig['overrideAction']> = ({
   valibotAction,
   jsonSchema,
@@ -41,7 +44,7 @@ export function usedComponents<Components extends Readonly<Record<string, Json>>
   paths: unknown,
 ): Components {
   const used = new Set(references(paths));
-  // The loop adds names to the set, and also visits the names that it adds.
+  // The loop adds names to the set while it visits them, and so also visits the added names.
   for (const name of used) {
     const [kind, key] = name.split('/') as [string, string];
     for (const further of references(all[kind]?.[key])) used.add(further);
@@ -67,7 +70,7 @@ export function collectSchemas() {
   return { schemas, bodySchema };
 }
 
-/** The schema of a query parameter after the conversion of its text. */
+/** The schema of the value into which the text of a query parameter is converted. */
 export function parameterSchema(schema: v.GenericSchema): JsonSchema {
   const { $schema, ...rest } = toJsonSchema(schema, { ...options, typeMode: 'output' });
   return rest;

@@ -1,4 +1,4 @@
-/** Query parameters that several endpoints take, each a schema from text to value. */
+/** Query parameters that several endpoints take, each as a schema that converts its text. */
 import { isIP } from 'node:net';
 import * as v from 'valibot';
 import { described, rule } from '../ground/validation.ts';
@@ -71,7 +71,7 @@ function parseInstant(text: string): string | undefined {
   return /^\d{4}-/.test(instant) ? instant : undefined;
 }
 
-/** Milliseconds by which an offset is ahead of UTC; undefined if there is no such offset. */
+/** The milliseconds by which an offset is ahead of UTC; undefined for an offset that no clock has. */
 function aheadOf(offset: string): number | undefined {
   // `Z` has no digits: the offset is 0.
   const [hours = 0, minutes = 0] = offset.slice(1).split(':').map(Number);

@@ -12,8 +12,8 @@ import { codeIfAny, confirmation } from '../users/fields.ts';
 import type { Success } from './contract.ts';
 
 /**
- * Names a schema in the document. The names are part of the contract, because generators name types after them: a
- * body has the same name under every setting.
+ * Names a schema in the document. The names are part of the contract, because generators name types after them. So a
+ * body has the same name under all settings.
  */
 // @__NO_SIDE_EFFECTS__
 export function named<const Schema extends v.GenericSchema>(name: string, schema: Schema) {
@@ -40,12 +40,12 @@ export function id() {
   );
 }
 
-/** A body with a confirmation, and with a code if users can have a second factor. @param name of the schema */
+/** A body with a confirmation, and with a code if users can have a second factor. @param name the name of the schema */
 export function confirmationWithCode(name: string, settings: ServiceValues) {
   return named(name, v.object({ ...confirmation(settings), ...codeIfAny(settings) }));
 }
 
-/** The sentence on this confirmation, in descriptions of operations that add a way to log in. */
+/** The sentence about this confirmation in the descriptions of operations that add a way to log in. */
 export const needsConfirmation =
   'Needs the current password, or of a user who has none an ID token of a linked identity.';
 
@@ -68,7 +68,7 @@ export function factorSessionError(settings: ServiceValues): ErrorCode | false {
   return settings.secondFactor === 'admins' && hasPasskeys(settings) && 'SECOND_FACTOR_REQUIRED';
 }
 
-/** The errors of an ID token that confirms. */
+/** The errors of an ID token that confirms a request. */
 export function confirmationErrors(settings: ServiceValues): readonly ErrorCode[] | false {
   return (
     hasIdentities(settings) && [
@@ -116,7 +116,7 @@ export function timestamp() {
   return v.pipe(v.string(), v.isoTimestamp());
 }
 
-/** The response with a page. @param name the page, in the names of schemas */
+/** The response with an HTML page. @param name the name of the page in the names of schemas */
 export function page(name: string): Success {
   return {
     status: 200,
@@ -149,7 +149,7 @@ export function pageFile(name: string): Success {
   };
 }
 
-/** The sentence on addresses that cannot get mail, in descriptions of operations that take a new address. */
+/** The sentence about addresses that cannot get mail in the descriptions of operations that take a new address. */
 export function refusesUnmailable({ emailVerification }: ServiceValues) {
   return emailVerification !== 'off' && 'An address to which no mail can be sent is refused.';
 }

@@ -25,20 +25,18 @@ import { patiently } from '../ground/time.ts';
 /** The client of this process; absent until something is sent. */
 let client: DynamoDBDocumentClient | undefined;
 
-/** Other requests have written the items on which a write depends since they were read. */
+/** Since the items on which a write depends were read, other requests have written them. */
 export class Overtaken extends Error {
   override readonly name = 'Overtaken';
 }
 
-/**
- * An item, or its key, in DynamoDB's own form: the document client would convert it at a higher cost.
- */
+/** An item, or its key, in DynamoDB's own form, because the conversion by the document client costs processor time. */
 export type StoredItem = Record<string, AttributeValue>;
 
 type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /**
- * One write or check of a transaction, and the error that is thrown if its condition fails. Without an error, a
+ * One write or check of a transaction, and the error that is thrown if its condition fails. If there is no error, a
  * failed condition means that others have written since the items were read.
  */
 export type Step = readonly [item: TransactItem, error?: ErrorCode | undefined];
@@ -51,7 +49,7 @@ const contentionTime = 3000;
  * Reads, decides and writes, and repeats this for as long as other writers interfere. Of several racing writers, one
  * succeeds in each round.
  * @param write decides by the items that were read; throws Overtaken if others have written since
- * @param known the items that were read already, for the first attempt
+ * @param known the items for the first attempt, if they were already read
  * @throws {DomainError} STORAGE_FAULT if no attempt succeeded; and the errors of an attempt
  */
 export async function untilWritten<R, T>(
@@ -75,10 +73,9 @@ export async function untilWritten<R, T>(
 }
 
 /**
- * Reads items of a table with strong consistency: at most 100, in one request unless DynamoDB leaves some
- * out.
- * @param limits the milliseconds for each request, and the number of further requests for items that DynamoDB left
- *   out of a response, as it may do when it is busy or the items are long
+ * Reads at most 100 items of a table with strong consistency, in one request unless DynamoDB leaves some items out.
+ * @param limits the milliseconds for each request, and the number of further requests for items that DynamoDB left out
+ *   of a response, as it may do when it is busy or the items are long
  * @returns the items that exist, in any order
  * @throws {DomainError} STORAGE_FAULT
  */
@@ -103,7 +100,7 @@ export async function readItems(
   throw new DomainError('STORAGE_FAULT', { cause: namedError('UnprocessedKeys') });
 }
 
-/** Milliseconds that a call with its retries may take on AWS. */
+/** Milliseconds that a call may take on AWS with all its retries. */
 const callTime = 2500;
 
 type DocumentCommand<Input extends ServiceInputTypes, Output extends ServiceOutputTypes> = Command<
@@ -117,14 +114,16 @@ type DocumentCommand<Input extends ServiceInputTypes, Output extends ServiceOutp
 /** Attempts at a write that fails for a transient reason. */
 const maxAttempts = 6;
 
-/** Milliseconds: the longest pause before the second attempt is twice this unit, and doubles with each attempt. */
+/**
+ * Milliseconds. The pause before the second attempt is at most twice this unit; the maximum doubles with each attempt.
+ */
 const pauseUnit = 25;
 
 /**
- * Sends one command. A write that conflicts with a transaction under way is retried here,
- * because the SDK does not retry it.
+ * Sends one command. A write that conflicts with an unfinished transaction is retried here, because the SDK does not
+ * retry it.
  * @param timeout milliseconds for the call with all its retries
- * @throws {DomainError} STORAGE_FAULT on every failure, even if a condition fails; the cause is the SDK's error
+ * @throws {DomainError} STORAGE_FAULT on every failure, also when a condition fails; the cause is the SDK's error
  */
 export async function send<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
   command: DocumentCommand<Input, Output>,
@@ -174,11 +173,11 @@ export function isConditionFailure(error: unknown): error is DomainError {
 }
 
 /**
- * Makes a conditional update. If a response is lost, the condition of the next attempt fails, so that the item must
- * show whether the update was made.
- * @param isMade whether an item is as this update leaves it
+ * Makes a conditional update. If a response is lost, the condition of the next attempt fails. The item must then show
+ * whether the update was made.
+ * @param isMade whether an item shows that this update was made
  * @returns false when the condition does not hold
- * @throws {DomainError} STORAGE_FAULT, even if the update was perhaps made before others wrote
+ * @throws {DomainError} STORAGE_FAULT, also when it is not known whether the update was made before others wrote
  */
 export async function updateOnce(
   update: UpdateCommandInput,
@@ -206,15 +205,15 @@ export function conditionItem<T>(error: unknown): T | undefined {
 
 /**
  * Writes all items or none.
- * @param version the version of an item that this call writes. If its condition fails and the item returned has
- *   this version already, an earlier attempt has succeeded.
+ * @param version the version that this call gives to an item. If a condition fails and the returned item already has
+ *   this version, an earlier attempt has succeeded.
  * @throws {Overtaken} when others have written since the items were read
  * @throws {DomainError} the error of the first step whose condition does not hold; STORAGE_FAULT
  */
 export async function transact(steps: readonly Step[], version?: string): Promise<void> {
   try {
     const TransactItems = steps.map(([item]) => item);
-    // All attempts have the same token, so that an attempt after a lost response changes nothing again.
+    // All attempts have the same token, so that an attempt after a lost response does not make the change again.
     const ClientRequestToken = randomUUID();
     await send(new TransactWriteCommand({ TransactItems, ClientRequestToken }));
   } catch (error) {
@@ -237,7 +236,7 @@ function openClient(): DynamoDBDocumentClient {
     connectionTimeout: patiently(500),
     requestTimeout,
     throwOnRequestTimeout: true,
-    // Limits the silence in the middle of a response, which requestTimeout does not cover.
+    // Limits a pause in the middle of a response, which requestTimeout does not limit.
     socketTimeout: requestTimeout,
   };
   const opened = DynamoDBDocumentClient.from(
@@ -256,8 +255,8 @@ interface AttemptError extends Error {
 const isRead = /^(?:Get|BatchGet|Query|Scan)/;
 
 /**
- * Watches each attempt of a command: the last attempt may be refused although the first one succeeded.
- * @returns a function that says whether a write was sent and was neither acknowledged nor refused
+ * Watches each attempt of a command, because the last attempt may be refused although the first one succeeded.
+ * @returns a function that says whether a write was sent without being acknowledged or refused
  */
 function watchAttempts<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
   command: DocumentCommand<Input, Output>,
@@ -276,7 +275,7 @@ function watchAttempts<Input extends ServiceInputTypes, Output extends ServiceOu
         }
       };
     },
-    // The document client adds the middleware of a command to the client's stack twice.
+    // `override` is necessary because the document client adds a command's middleware to the client's stack twice.
     { step: 'finalizeRequest', priority: 'low', name: 'watchAttempts', override: true },
   );
   return () => unsettled > 0;
@@ -285,9 +284,9 @@ function watchAttempts<Input extends ServiceInputTypes, Output extends ServiceOu
 /** Network errors after which it is certain that nothing was sent. */
 const notSent = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH'];
 
-/** Whether an attempt that ended in this error has changed nothing. */
+/** Whether an attempt that ended with this error has certainly changed nothing. */
 function isRefusal({ name, code, $metadata }: AttemptError): boolean {
-  // The transaction of an earlier attempt is still under way.
+  // The transaction of an earlier attempt is not finished yet.
   if (name === 'TransactionInProgressException') return false;
   const status = $metadata?.httpStatusCode ?? 0;
   return (status >= 400 && status < 500) || notSent.includes(code ?? '');
@@ -296,7 +295,7 @@ function isRefusal({ name, code, $metadata }: AttemptError): boolean {
 /** Reasons for which DynamoDB cancels a transaction that may succeed a moment later. */
 const transient = ['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded'];
 
-/** Whether a write conflicted with a transaction under way, or a transaction lacked capacity. */
+/** Whether a write conflicted with an unfinished transaction, or a transaction lacked capacity. */
 function isTransient(cause: unknown): boolean {
   const reasons = reasonsOf(cause);
   const isTemporary = reasons.some(({ Code = '' }) => transient.includes(Code));

@@ -9,7 +9,7 @@ import type { IndexDefinition } from './tables.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** The part of each partition that is read, and the form of its entries. */
+/** The part that is read of each partition, and the form of the entries. */
 interface Reading {
   readonly table: string;
   readonly index: IndexDefinition;
@@ -17,7 +17,7 @@ interface Reading {
   readonly order: 'asc' | 'desc';
   /** The attributes of each entry, in their order. */
   readonly attributes: readonly string[];
-  /** Converts an attribute; absent: the document client's conversion, and absent attributes are left out. */
+  /** Converts an attribute; absent: the document client converts attributes, and absent attributes are left out. */
   readonly shown?: (value: AttributeValue | undefined) => unknown;
   /** The range of sort keys: `from` is inclusive, `to` is exclusive; absent: no bound. */
   readonly from?: string | undefined;
@@ -29,13 +29,19 @@ interface Reading {
 export interface PageRequest extends Reading {
   /** The values of the partition key over which the wanted entries are spread. */
   readonly partitions: readonly string[];
-  /** The part of the wanted entries that another index holds. */
+  /** Further wanted entries, which another index holds. */
   readonly also?: Pick<Required<Reading>, 'index' | 'matches'> & { readonly partition: string };
   /** The most entries of the page; absent: no bound. */
   readonly limit?: number | undefined;
-  /** The sort key after which the page begins, from an earlier page; absent: the page begins with the first entry. */
+  /**
+   * The sort key after which the page begins, which an earlier page has returned; absent: it begins with the first
+   * entry.
+   */
   readonly after?: string | undefined;
-  /** The most entries to read, wanted or not, at least one for each partition. Absent: no bound. */
+  /**
+   * The most entries to read, whether they are wanted or not: at least as many as there are partitions. Absent: no
+   * bound.
+   */
   readonly mostRead?: number;
   /** The most requests for each partition; absent: no bound. */
   readonly mostRequests?: number;
@@ -43,8 +49,8 @@ export interface PageRequest extends Reading {
 
 export interface Page {
   /**
-   * As many entries as were asked for, if there are that many. Fewer, or none, if another bound or the size of the
-   * entries ended the reading.
+   * As many entries as were requested, if there are so many. Fewer entries, or none, if another bound or the size of
+   * the entries ended the reading.
    */
   readonly entries: readonly Entry[];
   /** The sort key after which the next page begins; absent when nothing remains. */
@@ -54,7 +60,7 @@ export interface Page {
 }
 
 /**
- * Reads one page of an index. Entries that the service wrote differ in their sort keys.
+ * Reads one page of an index. No two entries that the service wrote have the same sort key.
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function readPage(request: PageRequest): Promise<Page> {
@@ -95,16 +101,16 @@ function streamOf(reading: Reading, partition: string, after: string | undefined
   return { reading, partition, after, rows: [], open: true, at: undefined };
 }
 
-/** Full responses (1 MB) after which nothing more is read, to bound the memory. */
+/** The number of full responses (1 MB each) after which nothing more is read, to limit the memory. */
 const mostFull = 4;
 
-/** If there are several partitions, the number of entries that are read of each beyond its even share. */
+/** If there are several partitions, so many entries are read of each in addition to its even share. */
 const margin = 4;
 
 /**
  * Reads several partitions, each only as far as the page needs.
- * @returns the first wanted entries, at most one more than the page has; and, if the reading ended before the page
- *   was complete, the key up to which all partitions were read
+ * @returns the first wanted entries, at most one more than a page has; and, if the page is not complete, the key up to
+ *   which all partitions were read
  */
 async function merge(streams: readonly Stream[], request: PageRequest) {
   const { limit = Number.POSITIVE_INFINITY, mostRequests = Number.POSITIVE_INFINITY } = request;
@@ -186,8 +192,8 @@ function query(stream: Stream, count: number) {
 }
 
 /**
- * The condition for the sort key. DynamoDB takes only one condition, and BETWEEN includes both ends: {@link readOn}
- * leaves out entries that are outside.
+ * The condition on the sort key. DynamoDB accepts only one condition, and BETWEEN includes both ends; {@link readOn}
+ * leaves out the entries that are out of range.
  */
 function conditionOf({ reading, after }: Stream) {
   const { from, to } = reading;
@@ -216,7 +222,7 @@ function nativeOf(value: AttributeValue | undefined): unknown {
   return value && convertToNative(value);
 }
 
-/** The number of entries of a page. Entries with equal keys stay in one page, unless all entries have one key. */
+/** The number of entries of a page. Entries with equal keys stay in one page, unless all entries have the same key. */
 function lengthOfPage(rows: readonly Row[], limit: number): number {
   const following = rows[limit]?.key;
   const last = rows.slice(0, limit).findLastIndex(({ key }) => key !== following);

@@ -18,7 +18,7 @@ export interface IndexDefinition {
 }
 
 export interface TableDefinition {
-  /** The logical name, and the setting with the name of the real table. */
+  /** The logical name, and the variable that holds the name of the real table. */
   readonly name: 'users' | 'audit';
   readonly variable: string;
   readonly partitionKey: KeyAttribute;
@@ -32,8 +32,8 @@ export function createdAtKey({ id, created_at }: { id: number; created_at: strin
 }
 
 /**
- * The sort key of every index: created_at, then the id, so that entries of one millisecond have an order in which a
- * cursor can resume. It is text, because ISO 8601 sorts as time does.
+ * The sort key of every index: created_at, then the id, so that even entries of the same millisecond have an order in
+ * which a cursor can resume. It is text, because times in ISO 8601, sorted as text, are in order.
  */
 const createdAtAndId: KeyAttribute = { name: 'created_at_id', type: 'S' };
 
@@ -52,10 +52,10 @@ const listed = [
   'invited_until',
 ] as const;
 
-/** The index of the list has one partition, which takes as many writes as the counter of ids does. */
+/** The index of all users has one partition, which allows as many writes as the counter of ids does. */
 export const usersIndexes = {
   byCreatedAt: { ...byCreation('by_created_at', 'listing'), include: listed },
-  // Only admins have the partition key of this index, so that they are found without reading all users.
+  // Only items of admins have the partition key of this index, so that admins are found without reading all users.
   admins: { ...byCreation('admins', 'admin_listing'), include: listed },
 } as const;
 
@@ -69,9 +69,9 @@ export const usersTable = {
 } as const satisfies TableDefinition;
 
 /**
- * The indexes that queries of audit entries read. Where many writes would share a key (all entries; all
- * entries of one action; all failures), the key contains a shard number. An entry is only in the indexes whose
- * keys it has. A deployed table gets new indexes one at a time, so new indexes are added at the end.
+ * The indexes that queries of audit entries read. Where many writes would have the same key (all entries; all entries
+ * of one action; all failures), the key contains the number of a shard. An entry is only in the indexes whose keys it
+ * has. New indexes are added at the end, because a deployed table gets new indexes one at a time.
  */
 export const auditIndexes = {
   byCreatedAt: byCreation('by_created_at', 'shard'),
@@ -82,7 +82,7 @@ export const auditIndexes = {
   failures: byCreation('failures', 'failure_shard'),
 } as const;
 
-/** The key of entries that list replayed entries, in the index by resource. */
+/** The key, in the index by resource, of the entries that list replayed entries. */
 export const replayId = 'replay';
 
 /** Audit entries. They have the attribute `expires_at` unless AUDIT_RETENTION_DAYS is 0. */
@@ -95,21 +95,21 @@ export const auditTable = {
 } as const satisfies TableDefinition;
 
 /**
- * The keys of the users table. Each kind of items has a pattern, from which {@link itemKey} makes the keys of its
- * items. Permissions name the same patterns (infra/permissions.ts), so that they allow the keys that the code uses.
+ * The keys of the users table. Each kind of item has a pattern, from which {@link itemKey} makes the keys of its items.
+ * Permissions name the same patterns (infra/permissions.ts), so that they allow the keys that the code uses.
  */
 export type KeyPattern =
   | 'user#*'
-  /** An address or an identity that a user has, so that nobody else can have it. */
+  /** An address or an identity that belongs to a user, so that nobody else can have it. */
   | 'email#*'
   | 'identity#*'
-  /** The public key and the last use of a passkey, by the id of its credential. */
+  /** The public key of a passkey, and its last use, by the id of its credential. */
   | 'passkey#*'
   | 'sessions#*'
   /** The newest link of a user that resets the password, and the newest link that verifies an address. */
   | 'reset#*'
   | 'address#*'
-  /** Counts, and the item that is written in place of a user whose address is taken. */
+  /** Counts of attempts, and the item that is written in place of a user if the address is taken. */
   | 'attempts#login#*'
   | 'attempts#register#*'
   | 'attempts#mail#*'
@@ -128,7 +128,7 @@ export type KeyPattern =
   | 'posted#*'
   /** Marks of audit queries. */
   | 'audit-read#*'
-  /** The newest header of the seal, which the console shows; and an admin's request for a check. */
+  /** The newest header of the seal, which the console shows; and the request of an admin to check the seal. */
   | 'audit-seal'
   | 'audit-seal-check'
   /** The counter of ids. */

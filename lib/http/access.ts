@@ -36,7 +36,7 @@ export function protectedEndpoint<const C extends ProtectedContract>(
   return endpoint(contract, [authenticate(contract), authorize], handle, permit);
 }
 
-/** An endpoint for anyone, where the policy decides which fields may be sent. */
+/** An endpoint for anyone. The policy decides which fields may be sent. */
 export function permittingEndpoint<const C extends Contract & { readonly may: PublicOperation }>(
   contract: C,
   handle: (request: RequestTo<C>) => Promise<ApiResponse> | ApiResponse,
@@ -44,7 +44,7 @@ export function permittingEndpoint<const C extends Contract & { readonly may: Pu
   return endpoint(contract, [], handle, permitOf(contract));
 }
 
-/** An endpoint for anyone, where a token is read if there is one. */
+/** An endpoint for anyone. If there is a token, it is read. */
 export function recognisingEndpoint<const C extends Contract & { readonly takesToken: true }>(
   contract: C,
   handle: (request: RequestTo<C>) => Promise<ApiResponse> | ApiResponse,
@@ -81,21 +81,21 @@ export function ownRequest<Body extends object>(
   return { ...request.body, caller: requireBearer(request), source: sourceOf(request) };
 }
 
-/** Makes the check that the policy lets the caller of a request send its fields. */
+/** Makes a check that throws unless the policy allows the caller to send the fields of the request. */
 function permitOf({ may }: Contract) {
   return (event: IncomingEvent, given?: Fields) => requireAllowed(may, askingOf(event), given);
 }
 
-/** The caller as the policy knows the caller before the user whom the request is about is read. */
+/** The caller in the form for the policy, before the user whom the request concerns is read. */
 function askingOf({ claims, pathParameters }: IncomingEvent): Asking {
   const isSelf = pathParameters?.id === String(claims?.id);
   return { ...claims, isSelf, mayBeMaker: !isSelf };
 }
 
-/** Errors of a token that is missing or not valid. */
+/** The errors for a token that is missing or not valid. */
 const tokenFaults: readonly ErrorCode[] = ['NO_TOKEN', 'TOKEN_EXPIRED', 'TOKEN_INVALID'];
 
-/** Authenticates a caller who has a valid token, and lets all others pass without claims. */
+/** Authenticates a caller who has a valid token; requests of all other callers go on without claims. */
 function recognise(): Middleware {
   const recogniseBefore: NonNullable<Middleware['before']> = async ({ event }) => {
     try {
@@ -109,8 +109,9 @@ function recognise(): Middleware {
 }
 
 /**
- * The caller, by the token of a request. Where there are sessions, the claims have the standing of the stored user.
- * @throws {DomainError} NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, STORAGE_FAULT, and what {@link verifyToken} throws
+ * Finds the caller by the token of a request. Where there are sessions, the claims contain the standing of the stored
+ * user.
+ * @throws {DomainError} NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, STORAGE_FAULT, and the errors of {@link verifyToken}
  *   when no secret can be read
  */
 async function callerOf(

@@ -30,9 +30,9 @@ interface ParserCause {
 }
 
 /**
- * Checks media type, size and encoding in this order before the content is parsed: an upload is refused for
- * its type, not for its bytes. An empty body counts as an empty object. All errors, also those of the parser, have
- * codes that begin with BODY.
+ * Checks media type, size and encoding in this order before the content is parsed, so that an upload is refused because
+ * of its type and not because of its bytes. An empty body counts as an empty object. All errors, including the errors
+ * of the parser, have codes that begin with BODY.
  */
 function checkBytes(): Middleware {
   const checkBytesBefore: NonNullable<Middleware['before']> = ({ event }) => {
@@ -52,8 +52,8 @@ function checkBytes(): Middleware {
 const jsonMediaType = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 /**
- * In bytes: several times the size of the longest fields. The parser looks at every value for forbidden keys, which
- * takes half a second of processor time for a megabyte of small values.
+ * Bytes: several times the size of the longest fields. The parser looks at every value for forbidden keys, which takes
+ * half a second of processor time for a megabyte of small values.
  */
 const maxBody = 64 * 1024;
 

@@ -7,7 +7,7 @@ import type { ApiRequest } from './request.ts';
 /**
  * The requested page of a list.
  * @param scope names the list and its filters; a cursor of another scope is refused
- * @throws what {@link decodeCursor} throws
+ * @throws the errors of {@link decodeCursor}
  */
 export async function pageOf(
   { limit = maxLimit, cursor }: { limit?: number | undefined; cursor?: string | undefined },
@@ -21,22 +21,22 @@ export async function pageOf(
 
 /**
  * The position that a cursor holds.
- * @throws {DomainError} PARAMETER_INVALID for a cursor that was not issued for this list; what {@link signingKeys}
- *   throws
+ * @throws {DomainError} PARAMETER_INVALID for a cursor that was not issued for this list; and the errors of {@link
+ *   signingKeys}
  */
 export async function decodeCursor(scope: string, cursor: string): Promise<string> {
   const position = Buffer.from(cursor.replace(/\..*/s, ''), 'base64url').toString();
   for (const key of await signingKeys()) {
-    // base64url has several spellings of the same bytes: only ours is accepted.
+    // Several texts in base64url decode to the same bytes: only the text that the service wrote is accepted.
     if (isSame(cursor, makeCursor(key, scope, position))) return position;
   }
   throw invalidParameter('cursor', 'is invalid');
 }
 
 /**
- * The Link header (RFC 8288) that leads to the next page; no header when nothing remains.
+ * The Link header (RFC 8288) with the URL of the next page; no header when nothing remains.
  * @param next the sort key of the last entry of this page
- * @throws what {@link encodeCursor} throws
+ * @throws the errors of {@link encodeCursor}
  */
 export async function nextPageLink(
   { rawPath, rawQueryString }: ApiRequest,
@@ -50,11 +50,11 @@ export async function nextPageLink(
 }
 
 /**
- * An opaque cursor: a position in a list, signed together with the scope, so that it can be neither
- * altered nor used on another list.
+ * An opaque cursor: a position in a list, signed together with the scope, so that nobody can alter it or use it for
+ * another list.
  * @param scope the list and its filters
  * @param position the sort key of the last entry of the page
- * @throws what {@link signingKeys} throws
+ * @throws the errors of {@link signingKeys}
  */
 export async function encodeCursor(scope: string, position: string): Promise<string> {
   const [key] = await signingKeys();
@@ -67,7 +67,10 @@ function isSame(one: string, other: string): boolean {
   return bytes.length === otherBytes.length && timingSafeEqual(bytes, otherBytes);
 }
 
-/** The signed text begins with this purpose, so that no signature for another purpose is valid for a cursor. */
+/**
+ * The signed text begins with this purpose, so that a signature that was made for another purpose is not valid for a
+ * cursor.
+ */
 const purpose = 'cursor.v1';
 
 function makeCursor({ keyObject }: SigningKey, scope: string, position: string): string {

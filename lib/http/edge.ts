@@ -1,6 +1,6 @@
 /**
- * Recognises requests that have come through CloudFront (infra/runbooks.md, CloudFront), which alone knows the value of
- * the origin header. For these requests, CloudFront states the address of the viewer.
+ * Recognises requests that have come through CloudFront (infra/runbooks.md, CloudFront): only CloudFront knows the
+ * value of the origin header. For these requests, it states the address of the viewer.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -12,15 +12,15 @@ import type { IncomingEvent, Middleware } from './request.ts';
 /** Milliseconds after which the secret is read again, so that a new value is known by then. */
 const refreshInterval = 300_000;
 
-/** The digests of the valid values: two while a new value replaces the old one. */
+/** The digests of the valid values. There are two while a new value replaces the old one. */
 const valuesInForce = /* @__PURE__ */ cached(readValues, {
   lifetime: refreshInterval,
   event: 'edge-secret-not-read',
 });
 
 /**
- * Where the service is behind CloudFront, rejects with FORBIDDEN all requests that have not come through it, and makes
- * the viewer's address the source address of all other requests. Elsewhere this does nothing.
+ * If the service is behind CloudFront, refuses all requests that have not come through CloudFront with FORBIDDEN, and
+ * makes the viewer's address the source address of all other requests. Otherwise it does nothing.
  */
 export function fromEdge(): Middleware {
   const fromEdgeBefore: NonNullable<Middleware['before']> = async ({ event }) => {
@@ -31,8 +31,9 @@ export function fromEdge(): Middleware {
 }
 
 /**
- * The address in CloudFront-Viewer-Address, which is followed by a port: `192.0.2.1:443`,
- * `2001:db8:0:0:0:0:0:1:443`. @returns undefined for anything else
+ * The address in the header CloudFront-Viewer-Address, whose value is an address and a port: `192.0.2.1:443`,
+ * `2001:db8:0:0:0:0:0:1:443`.
+ * @returns undefined for anything else
  */
 export function viewerAddress(header = ''): string | undefined {
   const [, bracketed, plain = ''] =

@@ -21,7 +21,7 @@ import { mapErrors, render } from './response.ts';
 
 /**
  * An endpoint for anyone.
- * @param first throws to refuse a request before its body is read
+ * @param first is called before the body is read, and refuses a request by an error
  */
 export function publicEndpoint<const C extends Contract & { readonly may: 'public' }>(
   contract: C,
@@ -32,7 +32,7 @@ export function publicEndpoint<const C extends Contract & { readonly may: 'publi
   return endpoint(contract, checks, handle);
 }
 
-/** Throws where a caller may not send the fields of a body, or the query parameters of a GET. */
+/** Throws if the caller may not send the fields of a body, or the query parameters of a GET. */
 type Permit = (event: IncomingEvent, given: Fields) => void;
 
 /**
@@ -40,8 +40,8 @@ type Permit = (event: IncomingEvent, given: Fields) => void;
  * deployment knows (500), CloudFront (403), token (401), role (403), body and query (400), id (404). An error passes
  * from the last `use` to the first: mapErrors turns it into an HTTP error, httpErrorHandler turns that error into a
  * response, and render adds the headers of the response.
- * @param checks throw for callers who may not call the endpoint
- * @param permit throws where the caller may not send the fields of the request
+ * @param checks middlewares that throw for callers who may not call the endpoint
+ * @param permit throws if the caller may not send the fields of the request
  */
 export function endpoint<const C extends Contract>(
   contract: C,
@@ -67,7 +67,7 @@ export function endpoint<const C extends Contract>(
 
 /**
  * The body of a request, parsed by its contract.
- * @throws {DomainError} the errors of its rules, and what `permit` throws
+ * @throws {DomainError} the errors of its rules, and the errors of `permit`
  */
 export function checkBody(
   contract: Contract,
@@ -82,9 +82,9 @@ export function checkBody(
 
 /**
  * The values of the query parameters of a request.
- * @throws {DomainError} PARAMETER_INVALID naming the first parameter that breaks its rule, or an unknown parameter
- *   where the contract refuses these, because a client would take an ignored filter for an applied one; and what
- *   `permit` throws
+ * @throws {DomainError} PARAMETER_INVALID naming the first parameter that breaks its rule or, if the contract refuses
+ *   unknown parameters, an unknown parameter: a client would believe that an ignored filter was applied; and the errors
+ *   of `permit`
  */
 export function checkQuery(contract: Contract, event: IncomingEvent, permit?: Permit): unknown {
   const { query, refusesOtherParameters } = contract;

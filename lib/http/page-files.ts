@@ -6,15 +6,15 @@ import { DomainError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { type ApiRequest, type ApiResponse, accepts } from './request.ts';
 
-// The files of a page are compressed when they are bundled (infra/static-files.ts). Their names
-// change with their content, so that clients may cache them for ever.
+// The files of a page are compressed when they are bundled (infra/static-files.ts). The name of a file changes with its
+// content, so that clients may cache files for ever.
 
-/** The names under which the files of a page are served, by the names of their sources. */
+/** The names under which the files of a page are served, by the names of the source files. */
 export type FileNames = Readonly<Record<string, string>>;
 
 /**
- * The response to GET or HEAD of a text that clients may cache, if they ask each time whether the text has changed (RFC
- * 9111, section 5.2.2.4). Where the client accepts gzip, the text is compressed, and has another entity tag.
+ * The response to GET or HEAD with a text. Clients may cache the text, but must ask each time whether it has changed
+ * (RFC 9111, section 5.2.2.4). If the client accepts gzip, the text is compressed, and has another entity tag.
  */
 export function revalidated(
   { headers, requestContext: { http } }: ApiRequest,
@@ -34,7 +34,7 @@ export function revalidated(
       ...(coding && !isKnown && { 'Content-Encoding': coding }),
       ...ownHeaders,
     },
-    // The type is set without a body too, because a gateway would add a type of its own.
+    // The type is set even if there is no body, because a gateway would add a type of its own.
     contentType: text.contentType,
     body: isEmpty ? '' : coding ? gzipSync(text.body) : text.body,
   };
@@ -48,7 +48,10 @@ export function fileNames(page: string): FileNames {
   return JSON.parse(readFileSync(join(config.staticFiles, page, 'names.json'), 'utf8'));
 }
 
-/** The content codings of the stored files, the coding with the smaller files first, and the ends of the file names. */
+/**
+ * The content codings of the stored files, with the suffixes of their names; the coding that makes smaller files is
+ * first.
+ */
 const codings = [
   ['br', '.br'],
   ['gzip', '.gz'],
@@ -87,9 +90,7 @@ export function serveFile(
   };
 }
 
-/**
- * Whether `If-None-Match` names an entity tag (RFC 9110, section 13.1.2), by the weak comparison.
- */
+/** Whether `If-None-Match` names an entity tag, by the weak comparison (RFC 9110, section 13.1.2). */
 function names(header: string | undefined, tag: string): boolean {
   const listed: readonly string[] = header?.match(/"[^"]*"/g) ?? [];
   return header?.trim() === '*' || listed.includes(tag);

@@ -11,7 +11,7 @@ import type { Claims } from '../keys/token.ts';
 import type { Machine } from '../options/machines/machine.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 
-/** The claims of a token; where there are sessions, with the standing of the caller. */
+/** The claims of a token and, where there are sessions, the standing of the caller. */
 type Caller = Claims & Standing;
 
 /** The gateway's event (payload format 2.0) while the middlewares run. */
@@ -57,7 +57,7 @@ type QueryOf<C> = C extends {
   ? { readonly query: v.InferOutput<v.ObjectSchema<Entries, undefined>> }
   : unknown;
 
-/** A request that a contract accepts: the body and the query parameters are the values that the contract has parsed. */
+/** A request that a contract accepts. Its body and query parameters are the values that the contract has parsed. */
 export type RequestTo<C extends Contract> = (C extends { readonly may: PublicOperation }
   ? ApiRequest
   : AuthenticatedRequest) &
@@ -77,7 +77,7 @@ export interface ApiResponse {
   readonly contentType?: string;
 }
 
-/** The function that a file exports and API Gateway invokes. */
+/** The function that a file exports and that API Gateway invokes. */
 export type Handler = (
   event: APIGatewayProxyEventV2,
   context: unknown,
@@ -87,7 +87,7 @@ export type Handler = (
 export type EndpointHandler = Handler & { readonly route: string };
 
 /**
- * The id and the origin of a request for audit entries, which come from the gateway and never from a header; and the
+ * The id and the origin of a request, for audit entries: they come from the gateway and never from a header. And the
  * language of the mails that the request causes.
  */
 export function sourceOf({ headers, requestContext }: ApiRequest): Source {
@@ -131,7 +131,7 @@ export function preferredType<T extends string>(
 ): T {
   const ranges = rangesOf(header ?? '');
   const rated = offer.map((type) => {
-    // The most precise range that includes a type decides its quality.
+    // The quality of a type is the quality of the most precise range that includes the type.
     const names = [type, type.replace(/[^/]*$/, '*'), '*/*'];
     const places = names.map((name) => ranges.findIndex((range) => range.type === name));
     const precision = places.findIndex((place) => place >= 0);
@@ -148,7 +148,7 @@ export function preferredType<T extends string>(
 interface MediaRange {
   /** In lower case; a wildcard is an asterisk. */
   readonly type: string;
-  /** From 0, not acceptable, to 1; NaN where it cannot be read. */
+  /** From 0 (not acceptable) to 1; NaN if the text is not a number. */
   readonly quality: number;
 }
 

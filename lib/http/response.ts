@@ -22,7 +22,7 @@ const commonHeaders = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** An error as @middy/http-error-handler takes it, with the body that {@link render} gives it. */
+/** An error in the form for @middy/http-error-handler, with the body that {@link render} gives it. */
 interface HttpError {
   readonly statusCode: number;
   readonly expose: true;
@@ -109,7 +109,7 @@ export function mapErrors({
   return { onError: mapErrorsOnError };
 }
 
-/** The body as the gateway takes it: bytes travel as base64. */
+/** The body in the form for the gateway: bytes are sent as base64. */
 function bodyOf(body: unknown, contentType: string | undefined) {
   if (Buffer.isBuffer(body)) return { body: body.toString('base64'), isBase64Encoded: true };
   return { body: typeof body === 'string' && contentType ? body : JSON.stringify(body) };
@@ -154,7 +154,7 @@ function problem({ code, faults, retryAfter }: DomainError, title: string, fault
   };
 }
 
-/** The body of an error by default. */
+/** The default body of an error. */
 function plain(message: string, fault: FaultName) {
   return {
     contentType: jsonType,

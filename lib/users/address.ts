@@ -1,15 +1,16 @@
 /**
- * Addresses: which count as the same, which may be given, and to which mail can be sent (functions/README.md, Input).
+ * Which addresses count as the same, which addresses users may have, and to which addresses mail can be sent
+ * (functions/README.md, Input).
  */
 import { domainToASCII } from 'node:url';
 import { config } from '../ground/settings.ts';
 import { longest } from './user.ts';
 
-/** The sentence of a description of an address on how addresses are unique. */
+/** The sentence in the description of an address that says how addresses are unique. */
 export const uniqueness =
   'Kept as it was given; unique without regard to letter case, to how accents are composed, and to whether the domain is written in Unicode or in punycode.';
 
-/** Text in place of an address that is too long to be processed: no user has it, and no field accepts it. */
+/** The text that replaces an address that is too long to be processed: no user has it, and no field accepts it. */
 export const nobodysEmail = '';
 
 /** The form in which texts are searched: without regard to letter case or to how accents are composed. */
@@ -17,10 +18,10 @@ export function searchable(text: string): string {
   return capitals(text.normalize()).normalize();
 }
 
-/** something@something, with one @, and without white space, control and format characters. */
+/** The form something@something, with one @, and without white space, control and format characters. */
 const emailForm = /^[^\s@\p{Cc}\p{Cf}]+@[^\s@\p{Cc}\p{Cf}]+$/u;
 
-/** The most bytes of a key: with its prefix, fewer than a partition key of DynamoDB may have. */
+/** The most bytes of an address as a key: with the prefix of the key, DynamoDB allows 2,048 bytes. */
 const longestKey = 2000;
 
 /** Whether a text is an address that a user may have, apart from its length. */
@@ -47,7 +48,7 @@ export function untrimmedKey(email: string): string {
   return `${folded(local)}@${asciiDomain(domain)?.toLowerCase() ?? domain}`;
 }
 
-/** Whether a user may get an address: where addresses are verified, the service must be able to mail it. */
+/** Whether a user may get an address: if addresses are verified, the service must be able to send mail to it. */
 export function isVerifiable(email: string): boolean {
   return config.emailVerification === 'off' || mailedAs(email) !== undefined;
 }
@@ -55,8 +56,8 @@ export function isVerifiable(email: string): boolean {
 /**
  * Text that Amazon SES and every reader of the header understand as exactly one address: a dot-atom (RFC 5322, section
  * 3.2.3) at a domain that DNS can have. Text with a comma, a bracket or a quote may be a list of addresses, or a name
- * with another address. Before the @, text beyond ASCII may look like another address, or be converted into one on the
- * way.
+ * with another address. Before the @, characters that are not in ASCII may look like another address, or be converted
+ * into another address on the way.
  */
 const plainAddress =
   /^(?!\.)(?!.*(?:\.\.|\.@|\.$))[\w!#$%&'*+/=?^`{|}~.-]+@(?=.{1,253}$)(?:(?!-)[a-z\d-]{1,63}(?<!-)(?:\.|$))+$/i;
@@ -66,7 +67,7 @@ const encodedWord = /=\?[^?]*\?[bq]\?.*\?=/i;
 
 /**
  * An address in the form in which mails are sent to it, with its domain in ASCII; undefined: the service can never send
- * a mail to it. Only the text is checked.
+ * a mail to it. Only the text of the address is checked.
  */
 export function mailedAs(email: string): string | undefined {
   const { local, domain = '' } = partsOf(email);
@@ -75,9 +76,9 @@ export function mailedAs(email: string): string | undefined {
 }
 
 /**
- * A text in capitals: equal for all texts that differ only in letter case, and so for the corresponding parts of such
- * texts. Some small letters have the same capitals: σ and ς, ß and ss. The text is first put into small letters because
- * of letters such as ẞ.
+ * A text in capitals. All texts that differ only in letter case have the same capitals, and so have their corresponding
+ * parts. Some small letters share their capitals: σ and ς, ß and ss. The text is first converted to small letters
+ * because of letters such as ẞ.
  */
 function capitals(text: string): string {
   return text.toLowerCase().toUpperCase();
@@ -89,12 +90,12 @@ function capitals(text: string): string {
 const misread = /[\s\p{Cc}\p{Cf}/\\?#%:[\]]/u;
 
 /**
- * The most UTF-16 code units of an address's domain: punycode of a text takes time in proportion to the square of
- * its length.
+ * The most UTF-16 code units of a domain, because the time to convert a text to punycode is in proportion to the square
+ * of its length.
  */
 const longestDomain = 2 * longest.email;
 
-/** A domain as DNS knows it, in punycode if it is not ASCII; undefined: there is no such domain. */
+/** A domain as in DNS, in punycode if it is not ASCII; undefined: there is no such domain. */
 function asciiDomain(domain: string): string | undefined {
   if (isAscii(domain)) return domain;
   const isRead = domain.length <= longestDomain && !misread.test(domain);
@@ -112,8 +113,8 @@ function partsOf(text: string): { readonly local: string; readonly domain: strin
 }
 
 /**
- * The {@link capitals} of a text, put into small letters. A sigma has the same form in the middle of a word and at its
- * end.
+ * The {@link capitals} of a text, converted to small letters. A sigma gets the same form in the middle and at the end
+ * of a word.
  */
 function folded(text: string): string {
   return capitals(text.normalize()).toLowerCase().replaceAll('ς', 'σ').normalize();

@@ -1,4 +1,4 @@
-/** Who counts as an admin: users who have the role and are not suspended. */
+/** The admins: users who have the role and are not suspended. */
 import { DomainError, type ErrorCode } from '../ground/errors.ts';
 import type { Change, ListedUser, StoredUser } from './item.ts';
 import { listUsers } from './list.ts';
@@ -6,11 +6,11 @@ import { isSuspended } from './user.ts';
 import { adminRequired } from './write.ts';
 
 /**
- * Tries a write after which a user is no longer an admin, on the condition that somebody else is. The other admins are
- * tried in turn, because the index may list users who are no longer admins.
+ * Tries a write after which a user is no longer an admin, on the condition that another user is an admin. The write is
+ * tried with each other admin in turn, because the index may list users who are no longer admins.
  * @param error thrown when there is no other admin
- * @param write gets the condition that another user is an admin; no condition if the user is not an admin
- * @throws {DomainError} the error, STORAGE_FAULT, and what the write throws
+ * @param write gets the condition that another user is an admin; if the user is not an admin, there is no condition
+ * @throws {DomainError} the error, STORAGE_FAULT, and the errors of the write
  */
 export async function keepingAnAdmin<T>(
   { id, role }: StoredUser,

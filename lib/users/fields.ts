@@ -28,7 +28,7 @@ import { type GivenAttributes, longest, type Role, roles } from './user.ts';
 
 /** Character ranges for patterns in the document: not every reader of JSON Schema supports `\p{}`. */
 const controls = '\\u0000-\\u001f\\u007f-\\u009f';
-/** Format characters, up to U+FFFF; the service also refuses format characters beyond. */
+/** Format characters up to U+FFFF; the service also refuses the format characters after U+FFFF. */
 const formats =
   '\\u00ad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff\\ufff9-\\ufffb';
 /** Other invisible characters, up to U+FFFF. */
@@ -38,7 +38,7 @@ const blanks =
 export const name = shortText(longest.name);
 
 const emailPart = `[^\\s@${controls}${formats}]+`;
-/** A domain in ASCII, or a domain beyond ASCII without characters that have a meaning in URLs. */
+/** A domain in ASCII, or any other domain without characters that have a meaning in URLs. */
 const domainPart = `(?:[!-?A-~]+|[^\\s@#%\\/:<>?\\[\\]\\\\\\^\\|${controls}${formats}]+)`;
 
 /** An address, with white space around it. */
@@ -58,12 +58,12 @@ export const email = v.pipe(
   }),
 );
 
-/** An address that is looked up. */
+/** An address by which a user is looked up. */
 export const wantedEmail = nobodysIfUnreadable(email);
 
 const verifiableRule = 'must be an address that mails can be sent to';
 
-/** An address that a user is to get: see {@link requireVerifiable}. */
+/** An address that a user will get: see {@link requireVerifiable}. */
 export const newEmail = v.pipe(
   email,
   rule({
@@ -93,8 +93,8 @@ export interface NewUser {
 export type UserChanges = Partial<NewUser & { readonly role: Role; readonly auditor: boolean }>;
 
 /**
- * Requires the same of a user's new address as {@link newEmail}: where addresses are verified, the service must be able
- * to send mail to it.
+ * Requires a user's new address to follow the rule of {@link newEmail}: if addresses are verified, the service must be
+ * able to send mail to it.
  * @throws {DomainError} FIELD_INVALID
  */
 export function requireVerifiable(email: string): void {
@@ -102,7 +102,7 @@ export function requireVerifiable(email: string): void {
 }
 
 /**
- * Requires an address that the service can mail to, even where addresses are not verified.
+ * Requires an address to which the service can send mail, even if addresses are not verified.
  * @throws {DomainError} FIELD_INVALID
  */
 export function requireMailable(email: string): void {
@@ -135,7 +135,7 @@ export function shortText(maximum: number) {
   );
 }
 
-/** The language of a mail to somebody else than the caller; absent: MAIL_LANGUAGE. */
+/** The language of a mail to somebody who is not the caller; absent: MAIL_LANGUAGE. */
 export const mailLanguage = v.exactOptional(oneOf(languages));
 
 export function linkToken() {
@@ -146,7 +146,7 @@ export function linkToken() {
   );
 }
 
-/** The fields of a change of a user. */
+/** The fields with which a user is changed. */
 export function userChanges() {
   return {
     name: v.exactOptional(name),
@@ -172,7 +172,7 @@ export function idTokenIfAny(settings: ServiceValues) {
   });
 }
 
-/** The code of a second factor, which is checked only when all else is right. */
+/** The code of a second factor. It is checked only if everything else is right. */
 export function codeIfAny(settings: ServiceValues) {
   const description = 'Required of users who have a second factor: of the app, or a recovery code.';
   return fieldsIf(hasSecondFactors(settings), { code: textIfAny({ description }) });
@@ -184,8 +184,8 @@ export function passwordIfAny() {
 }
 
 /**
- * Text that only some requests need. An empty text counts as absent, and so does a value that is not a text.
- * @param keywords of the document: a minimum length of 1 where an empty text is never meant
+ * Text that only some requests need. An empty text, and a value that is not a text, count as absent.
+ * @param keywords the keywords for the document: a minimum length of 1 unless an empty text has a meaning
  */
 export function textIfAny({ description, ...keywords }: Keywords = { minLength: 1 }) {
   return v.optional(
@@ -198,7 +198,7 @@ export function textIfAny({ description, ...keywords }: Keywords = { minLength: 
   );
 }
 
-/** A password that exists already, to which the rules for new passwords do not apply. */
+/** An existing password, to which the rules for new passwords do not apply. */
 export function knownPassword() {
   return v.pipe(filledText(), v.metadata({ format: 'password' }));
 }
@@ -260,9 +260,7 @@ function knownEmail() {
   );
 }
 
-/**
- * The schema of an address that somebody may have: text that is too long to be processed becomes {@link nobodysEmail}.
- */
+/** Changes a schema of an address so that text that is too long to be processed becomes {@link nobodysEmail}. */
 // @__NO_SIDE_EFFECTS__
 function nobodysIfUnreadable<Schema extends v.GenericSchema<string>>(schema: Schema): Schema {
   return {

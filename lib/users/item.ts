@@ -9,7 +9,7 @@ import { config } from '../ground/settings.ts';
 import { emailKey } from './address.ts';
 import type { User } from './user.ts';
 
-/** The name of an identity: the issuer, and the subject for whom the issuer vouches. */
+/** The name of an identity: the issuer, and the subject that the issuer vouches for. */
 export interface IdentityName {
   readonly issuer: string;
   readonly subject: string;
@@ -41,16 +41,15 @@ export type StoredUser = User & {
   /** Each write sets a new version. */
   readonly version: string;
   readonly password_hash: string;
-  /** For an imported user: `importMark` of the hash in the imported file. */
+  /** Only imported users have it: `importMark` of the hash in the imported file. */
   readonly import_mark?: string;
   /** How often all sessions of the user were ended; see lib/options/sessions/sessions.ts. Absent: never. */
   readonly session_epoch?: number | undefined;
   /** The session that was kept when all other sessions were last ended. */
   readonly kept_session?: string | undefined;
   /**
-   * Id of the caller who created the user by POST /api/users; removed when anybody else gives the
-   * user a password or another address, and when the user becomes an admin or gets a second factor, an
-   * identity or a passkey.
+   * Id of the caller who created the user by POST /api/users; removed when somebody else gives the user a password or
+   * another address, and when the user becomes an admin or gets a second factor, an identity or a passkey.
    */
   readonly made_by?: number | undefined;
   /**
@@ -116,7 +115,7 @@ export interface ItemKey {
   readonly pk: string;
 }
 
-/** A version of a user item that no other write has made. */
+/** A version that no other write has given to an item of a user. */
 export function newVersion(): string {
   return randomBytes(12).toString('base64url');
 }
@@ -129,8 +128,8 @@ export function userKey(id: number) {
 const maxKey = 2048;
 
 /**
- * The key of the email item to look up. For text that cannot be a key, it is the key of the empty address, which no
- * user has.
+ * The key under which an email item is looked up. If a text cannot be a key, this is the key of the empty address,
+ * which no user has.
  */
 export function wantedEmailKey(email: string) {
   const key = emailItemKey(email);
@@ -143,8 +142,8 @@ export function emailItemKey(email: string) {
 }
 
 /**
- * Reads items as last written: at most 100, in one request unless DynamoDB leaves some out.
- * @param limits milliseconds for each request, where the default is too long
+ * Reads at most 100 items as last written, in one request unless DynamoDB leaves some items out.
+ * @param limits the milliseconds for each request, if the default is too long
  * @returns the items in the order of their keys, undefined where there is none
  * @throws {DomainError} STORAGE_FAULT
  */
@@ -157,7 +156,7 @@ export async function getItems(keys: readonly ItemKey[], limits: { timeout?: num
 
 /**
  * Reads one item as last written.
- * @param limits as of {@link getItems}
+ * @param limits the limits of {@link getItems}
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function getItem<T = Readonly<Record<string, unknown>>>(
@@ -176,7 +175,7 @@ export async function getItem<T = Readonly<Record<string, unknown>>>(
 }
 
 /**
- * The step that stores an item which ensures that something, such as an address, belongs to only one user.
+ * The step that stores an item to ensure that, for example, an address belongs to only one user.
  * @param error thrown when it already belongs to a user
  */
 export function claiming(Item: ItemKey & { readonly user_id: number }, error: ErrorCode): Step {

@@ -21,10 +21,10 @@ export interface UserFilter {
   readonly search?: string | undefined;
 }
 
-/** The most users of a page that shows whole users, because one request reads all their items. */
+/** The most users of a page that shows all data of its users, because one request reads all their items. */
 export const mostWhole = 100;
 
-/** Requires that parameters of a list go together. @throws {DomainError} PARAMETER_INVALID */
+/** Requires that the parameters of a list can be combined. @throws {DomainError} PARAMETER_INVALID */
 export function requireListable({
   email,
   cursor,
@@ -47,7 +47,7 @@ export function requireListable({
 }
 
 /**
- * The users of a page, whole, as last written; without users who were deleted meanwhile.
+ * The users of a page, with all their data, as last written, but without users who were deleted meanwhile.
  * @param users at most {@link mostWhole}
  * @throws {DomainError} STORAGE_FAULT
  */
@@ -56,7 +56,7 @@ export async function storedUsersOf(users: readonly ListedUser[]): Promise<reado
   return items.filter((item) => item !== undefined) as unknown as readonly StoredUser[];
 }
 
-/** Whether a list with a filter includes a user. */
+/** Whether a user is in the list that a filter selects. */
 export function isListed(
   user: Pick<User, 'name' | 'email' | 'role'>,
   { email = user.email, role = user.role, search = '' }: UserFilter,
@@ -64,7 +64,7 @@ export function isListed(
   return emailKey(email) === emailKey(user.email) && role === user.role && having(search)(user);
 }
 
-/** Makes the check whether the name or the address of a user contains a text, in any letter case. */
+/** Makes a function that says whether the name or the address of a user contains a text, in any letter case. */
 export function having(part: string) {
   const wanted = searchable(part);
   return ({ name, email }: Pick<User, 'name' | 'email'>): boolean =>
@@ -72,9 +72,9 @@ export function having(part: string) {
 }
 
 /**
- * One page of all users, or of the admins, the oldest or the newest first. One request reads it: 1 MB at most, which is
- * thousands of users. As JSON within JSON, these users take less than the 6 MB that a Lambda response may have. A
- * search reads just as much, whatever its limit, so that a page may be empty.
+ * One page of all users, or of the admins, with the oldest or the newest first. One request reads the page: 1 MB at
+ * most, which is thousands of users. As JSON within JSON, these users take less than the 6 MB that a Lambda response
+ * may have. A search reads up to 1 MB whatever its limit is, and may find nothing in it, so that a page may be empty.
  * @param matches whether a user is wanted; absent: all are
  * @param limit users at most; absent: as many as the request reads
  * @param after the sort key after which the page begins

@@ -6,14 +6,14 @@ import { isReadable } from '../ground/validation.ts';
 import { longest, unmatchableHash } from './user.ts';
 
 /**
- * Marks a hash whose input was reduced first: bcrypt of the base64 of the password's SHA-256. A
- * hash without this mark is plain bcrypt, which other systems can read and write.
+ * Marks the hash of a reduced password: bcrypt of the base64 of the password's SHA-256. A hash without this mark is
+ * plain bcrypt, which other systems can read and write.
  */
 const reducedMarker = '$bcrypt-sha256$v=1';
 
 /**
- * The salted one-way hash to store for a password, in NFC, because different devices type the same text in different
- * normal forms.
+ * The salted one-way hash to store for a password. The password is converted to NFC, because different devices type the
+ * same text in different normal forms.
  * @param cost base-2 logarithm of bcrypt's rounds
  * @throws {DomainError} HASHING_FAULT
  */
@@ -38,7 +38,7 @@ export async function hashPassword(
 const bcryptForm =
   /^\$2[aby]\$(?:0[4-9]|1[0-6])\$[./0-9A-Za-z]{21}[.Oeu][./0-9A-Za-z]{30}[.CGKOSWaeimquy26]$/;
 
-/** Whether a text is a hash that {@link matchesHash} can compare a password with. */
+/** Whether a text is a hash with which {@link matchesHash} can compare a password. */
 export function isPasswordHash(text: string): boolean {
   return bcryptForm.test(text.startsWith(reducedMarker) ? text.slice(reducedMarker.length) : text);
 }
@@ -49,11 +49,11 @@ export function needsRehash(stored: string): boolean {
 }
 
 /**
- * Whether a stored hash was made from a password. A text that is not in NFC is compared both as typed and in NFC,
- * because other systems hash the text as typed; both comparisons are made, whatever the result of the first. A text
- * that is too long to be processed does not match, but another text is compared in its place.
- * @param raisesWork whether a comparison with a hash of a lower cost takes as long as a comparison at the current cost,
- *   so that the time reveals nothing about the hash
+ * Whether a stored hash was made from a password. A password that is not in NFC is compared both as typed and in NFC,
+ * because other systems hash a password as typed; both comparisons are always made. A password that is too long to be
+ * processed does not match, but another text is compared in its place so that the time is the same.
+ * @param raisesWork whether a comparison with a hash of a lower cost is made to take as long as a comparison at the
+ *   current cost, so that the time reveals nothing about the hash
  */
 export async function matchesHash(
   typed: string,
@@ -67,7 +67,7 @@ export async function matchesHash(
     const candidate = reduced ? reduce(password) : password;
     const isRight = await compare(candidate, bcryptHash);
     for (const cost of further) await compare(candidate, unmatchableHash(cost));
-    // bcrypt does not read ill-formed and over-long text as it was typed.
+    // bcrypt does not read all characters of text that is ill-formed or too long for bcrypt.
     return isRight && password.isWellFormed() && mustReduce(password) === reduced;
   };
   const isTyped = isReadable(typed, longest.password);
@@ -85,7 +85,7 @@ export function hashCost(stored: string): number {
   return Number(stored.replace(reducedMarker, '').split('$')[2]);
 }
 
-/** The number of bytes of its input that bcrypt reads. */
+/** The most bytes of its input that bcrypt reads. */
 const bcryptLimit = 72;
 
 function mustReduce(password: string) {
@@ -93,8 +93,8 @@ function mustReduce(password: string) {
 }
 
 /**
- * Computes one hash at a time. bcryptjs yields to the event loop between slices of at most 100 ms,
- * but several hashes at once would each take a slice before the loop goes on.
+ * The end of the hash that was started last: only one hash is computed at a time. bcryptjs yields to the event loop
+ * between slices of at most 100 ms, but several simultaneous hashes would each take a slice before the loop goes on.
  */
 let last: Promise<unknown> = Promise.resolve();
 
@@ -108,7 +108,7 @@ function reduce(password: string) {
   return createHash('sha256').update(password).digest('base64');
 }
 
-/** The costs of further hashes that, together with a hash at `cost`, take as long as one hash at `higher`. */
+/** The costs of further hashes which, together with a hash at `cost`, take as long as one hash at `higher`. */
 function costsUpTo(higher: number, cost: number): readonly number[] {
   return Array.from({ length: Math.max(0, higher - cost) }, (_, i) => cost + i);
 }

@@ -22,7 +22,7 @@ import { hashPassword } from './password.ts';
 import { type Role, unmatchableHash } from './user.ts';
 
 /**
- * Stores a new user together with the item that keeps its email unique.
+ * Stores a new user together with the item that keeps the user's address unique.
  * @param changes further fields, and further writes and conditions of the same transaction
  * @throws {DomainError} the error of a condition that does not hold, EMAIL_REGISTERED, STORAGE_FAULT
  */
@@ -46,8 +46,8 @@ export async function insertUser(user: StoredUser, ...changes: readonly Change[]
 }
 
 /**
- * The same as {@link insertUser}, for a caller who must not learn whether the address is taken: the amount of work is
- * the same in both cases.
+ * Does the same as {@link insertUser}, but with the same amount of work whether or not the address is taken, for a
+ * caller who must not learn this.
  * @throws {DomainError} the same
  */
 export async function insertUnseen(user: StoredUser, ...changes: readonly Change[]): Promise<void> {
@@ -69,7 +69,7 @@ export function userItem(user: StoredUser) {
 
 /**
  * The user with an id, who must exist.
- * @param caller the caller as already read for this request, who is not read again
+ * @param caller the caller, if already read for this request; then the caller is not read again
  * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
  */
 export async function readUser(id: number, caller?: StoredUser): Promise<StoredUser> {
@@ -90,7 +90,7 @@ export async function findUserByEmail(email: string): Promise<StoredUser | undef
 
 /**
  * The user who holds an email address in any spelling, or undefined.
- * @param emailItem as read before
+ * @param emailItem the email item of the address, if there is one
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function findHolder(
@@ -99,14 +99,14 @@ export async function findHolder(
 ): Promise<StoredUser | undefined> {
   // If no user has the address, id 0 is read, which nobody has: both cases take the same time.
   const user = await findStoredUser(Number(emailItem?.user_id ?? 0));
-  // The user may have left the address between the two reads.
+  // The user may have changed to another address between the two reads.
   return user && emailKey(user.email) === emailKey(email) ? user : undefined;
 }
 
 /**
- * A new user, to be stored by `insertUser`. The id is allocated while the hash is computed; a user
- * who is never stored leaves a gap.
- * @param password undefined: the user has none, and logs in by an identity
+ * A new user, to be stored by `insertUser`. The id is allocated while the hash is computed; a user who is never stored
+ * leaves a gap.
+ * @param password undefined: the user has no password, and logs in by an identity
  * @throws {DomainError} HASHING_FAULT, STORAGE_FAULT
  */
 export async function prepareUser(
@@ -126,7 +126,7 @@ export function allocateUserId(): Promise<number> {
 }
 
 /**
- * Takes a number of user ids in a row: small, dense, ascending, never used twice
+ * Takes a number of consecutive user ids. Ids are small, dense and ascending, and are never used twice
  * (functions/README.md, Responses).
  * @returns the first of these ids
  * @throws {DomainError} STORAGE_FAULT
@@ -135,13 +135,13 @@ export async function allocateUserIds(count: number): Promise<number> {
   try {
     return (await addToCounter(count)) - count + 1;
   } catch (error) {
-    // Ids that were taken in vain only leave a gap, so the outcome does not count as unknown.
+    // If ids were taken but are not used, only a gap remains; so the outcome does not count as unknown.
     throw new DomainError('STORAGE_FAULT', { cause: (error as DomainError).cause });
   }
 }
 
 /**
- * Raises the counter of a table that comes from a backup, so that no user gets an id that was used already.
+ * Raises the counter of a table that was restored from a backup, so that no new user gets an id that was already used.
  * @throws {DomainError} STORAGE_FAULT
  */
 export function passUserIds(last: number): Promise<boolean> {
@@ -157,7 +157,7 @@ export function passUserIds(last: number): Promise<boolean> {
 }
 
 /**
- * Makes as many writes as a new user needs, but stores nobody, so that neither the time nor the number of writes
+ * Makes as many writes as a new user requires, but stores no user, so that neither the time nor the number of writes
  * reveals that the address is taken.
  */
 async function insertNobody(id: number, now = new Date()): Promise<void> {

@@ -1,4 +1,4 @@
-/** A user, the user's id, and the details of audit entries about the user (functions/README.md). */
+/** Users, their ids, and the details of audit entries about users (functions/README.md). */
 import { DomainError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 
@@ -11,7 +11,7 @@ export type AttributeValue = string | number | boolean;
 /** The attributes in a body; null removes an attribute. */
 export type GivenAttributes = Readonly<Record<string, AttributeValue | null>>;
 
-/** The most characters (Unicode code points) that the texts of a user may have (functions/README.md, Input). */
+/** The most characters (Unicode code points) that each text of a user may have (functions/README.md, Input). */
 export const longest = { name: 100, email: 191, password: 255 } as const;
 
 /** A user as responses show it (functions/README.md, Responses): never with the password hash. */
@@ -22,18 +22,21 @@ export interface User {
   readonly role: Role;
   /** ISO 8601, UTC, milliseconds. */
   readonly created_at: string;
-  /** Whether the user has verified the address; only where EMAIL_VERIFICATION is not off. */
+  /** Whether the user has verified the address; present only if EMAIL_VERIFICATION is not off. */
   readonly email_verified?: boolean | undefined;
   /**
-   * A requested address, which replaces `email` once its mailed link is used; absent: there is none, or the response is
+   * A requested address, which replaces `email` when its mailed link is used; absent: there is none, or the response is
    * for somebody who may not see it.
    */
   readonly pending_email?: string | undefined;
-  /** Since when the user is suspended; absent: the user is not, or the response is for neither admin nor auditor. */
+  /**
+   * Since when the user is suspended; absent: the user is not suspended, or the response is for neither an admin nor an
+   * auditor.
+   */
   readonly suspended_at?: string | undefined;
   /**
-   * Until when the newest link of an invitation is or was valid; absent: there is no unused invitation, or the response
-   * is for neither admin nor auditor.
+   * The time until which the newest link of an invitation is or was valid; absent: there is no unused invitation, or
+   * the response is for neither an admin nor an auditor.
    */
   readonly invited_until?: string | undefined;
   /**
@@ -58,7 +61,9 @@ export function isUserId(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
-/** Whether an address differs from a user's address, even in letter case alone, which a mail system may distinguish. */
+/**
+ * Whether an address differs from a user's address, even if only in letter case, which a mail system may distinguish.
+ */
 export function isOtherAddress({ email: present }: Pick<User, 'email'>, email = present): boolean {
   return email !== present;
 }
@@ -83,8 +88,8 @@ export function isUnmatchable(hash: string): boolean {
 type Recorded = Pick<User, 'name' | 'email' | 'role' | 'auditor'>;
 
 /**
- * The details of a creation. They always state if the user is an admin or an auditor, so that the trail shows who had
- * these rights, and when.
+ * The details of the creation of a user. They always say whether the user is an admin or an auditor, so that the trail
+ * shows who had these rights, and when.
  */
 export function creationDetails(user: Recorded): object | undefined {
   const { role, auditor } = user;
@@ -97,15 +102,15 @@ export function deletionDetails({ name, email, role }: Recorded): object | undef
 }
 
 /**
- * The details of a change: the names of the fields, and the old and the new values of the fields whose values entries
- * hold.
+ * The details of a change of a user: the names of the fields, and the old and new values of those fields whose values
+ * entries hold.
  */
 export function changeDetails(before: Recorded, changes: Partial<Recorded>) {
   const always = ['role', 'auditor'] as const;
   const recorded = isFull() ? (['name', 'email', ...always] as const) : always;
   const values = recorded
     .map((field) => {
-      // Of these only `auditor` can be absent.
+      // Of these fields only `auditor` can be absent.
       const from = before[field] ?? false;
       return [field, { from, to: changes[field] ?? from }] as const;
     })

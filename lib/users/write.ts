@@ -1,7 +1,7 @@
 /**
  * How users are written while others may change them: read, decide, write. Each write gives the user a new version.
- * {@link writeUser} writes only if the user still has the version that was read. If the response to a write was lost,
- * the write is recognised by its version.
+ * {@link writeUser} writes only if the user still has the version that was read. If the response to a write is lost,
+ * the version shows that the write was made.
  */
 import { Overtaken, transact, untilWritten, updateOnce } from '../dynamodb/client.ts';
 import type { ErrorCode } from '../ground/errors.ts';
@@ -22,8 +22,8 @@ import { readUser } from './store.ts';
 
 /**
  * Reads a user, decides and writes, as {@link untilWritten} does.
- * @param known the user as read already, for the first attempt
- * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT, and what the change throws
+ * @param known the user for the first attempt, if already read
+ * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT, and the errors of the change
  */
 export function rewriteUser<T>(
   id: number,
@@ -45,7 +45,7 @@ export function adminRequired(id: number, error: ErrorCode = 'FORBIDDEN'): Chang
   return { steps: [[{ ConditionCheck: check }, error]] };
 }
 
-/** The change after which the maker of a user may no longer change that user. */
+/** The change after which whoever created a user may no longer change that user. */
 export const makerForgotten: Change = { fields: { made_by: undefined } };
 
 /**
@@ -76,7 +76,7 @@ export async function writeUser(
   const { fields, steps } = merged(...changes);
   const version = newVersion();
   const changed = { ...fields, version };
-  // Only items of admins have the key of the index of admins.
+  // Only the items of admins have the key of the index of admins.
   const { role } = fields;
   const listing = role && { admin_listing: role === 'admin' ? adminListing : undefined };
   const update = updateOf(user, { ...changed, ...listing });
@@ -93,7 +93,7 @@ export function unchanged({ version }: StoredUser) {
   };
 }
 
-/** The update that sets fields of a user, and removes fields that are undefined. */
+/** The update that sets fields of a user, and removes the fields that are undefined. */
 function updateOf(user: StoredUser, fields: Readonly<Record<string, unknown>>) {
   const names = Object.keys(fields);
   const set = names.filter((name) => fields[name] !== undefined);

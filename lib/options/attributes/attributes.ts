@@ -1,6 +1,6 @@
 /**
- * The attributes of users that an app declares (functions/README.md, Attributes): one JSON text in a user's item. A
- * stored value that no declaration allows is kept, but ignored until a declaration allows it again.
+ * The attributes that an app declares for its users (functions/README.md, Attributes). They are stored as one JSON text
+ * in a user's item. A stored value that no declaration allows is kept, but ignored until a declaration allows it again.
  */
 import { readFileSync } from 'node:fs';
 import {
@@ -40,17 +40,17 @@ export function namesNoAttribute({ attributes }: Given): boolean {
   return declaredAttributes().every(({ name }) => !names(attributes, name));
 }
 
-/** Whether a body names no attribute that only admins write. */
+/** Whether a body names no attribute that only admins may write. */
 export function namesNoAttributeOfAdmins({ attributes }: Given): boolean {
   return declaredAttributes().every(
     ({ name, writer }) => writer === 'user' || !names(attributes, name),
   );
 }
 
-/** The most bytes of all attributes of a user, as they are stored. */
+/** The most bytes that all attributes of a user together may take when stored. */
 const mostStoredBytes = 4096;
 
-/** All stored attributes, also those that are not declared. */
+/** All stored attributes, including attributes that are not declared. */
 export function storedAttributes({
   attributes = '{}',
 }: Pick<StoredUser, 'attributes'>): Readonly<Record<string, AttributeValue>> {
@@ -67,7 +67,7 @@ export function attributesOf(user: Pick<StoredUser, 'attributes'>) {
   );
 }
 
-/** The claims of a token of a user. */
+/** The claims in a token of a user. */
 export function attributeClaims(user: Pick<StoredUser, 'attributes'>) {
   const shown = attributesOf(user);
   return Object.fromEntries(
@@ -79,7 +79,7 @@ export function attributeClaims(user: Pick<StoredUser, 'attributes'>) {
 
 /**
  * The change that sets the given attributes, removes the attributes that are given as null, and leaves all others.
- * @throws {DomainError} FIELD_INVALID where all attributes would take more than {@link mostStoredBytes}
+ * @throws {DomainError} FIELD_INVALID if all attributes together would take more than {@link mostStoredBytes}
  */
 export function attributesSet(
   user: Pick<StoredUser, 'attributes'>,
@@ -92,8 +92,8 @@ export function attributesSet(
 }
 
 /**
- * The change that removes the attributes that users can write, when a mailed link proves an address that was not
- * verified: a stranger may have registered the address and written them.
+ * The change that removes the attributes that users can write. It is made when a mailed link proves that the user
+ * controls an address that was not verified: a stranger may have registered the address and written the attributes.
  */
 export function strangersAttributesRemoved(user: StoredUser): Change {
   if (config.emailVerification === 'off' || user.email_verified) return {};
@@ -115,7 +115,7 @@ export function attributeDetails(
 ) {
   if (!given) return { fields: [], values: {} };
   const before = attributesOf(user);
-  // An undeclared name changes nothing, and can be any text.
+  // A name that is not declared changes nothing, and can be any text.
   const known = [
     ...Object.keys(storedAttributes(user)),
     ...declaredAttributes().map(({ name }) => name),
@@ -138,12 +138,12 @@ function names(attributes: unknown, name: string): boolean {
 }
 
 /**
- * Whether a value could be written under a declaration. The schemas of field.ts check the same, but are not bundled
- * into the functions that only issue tokens.
+ * Whether a declaration would allow a stored value to be written. The schemas in field.ts check the same, but are not
+ * bundled into the functions that only issue tokens.
  */
 function fits(attribute: Attribute, stored: Readonly<Record<string, unknown>>): boolean {
   const { name, type, maxLength = defaultLength, choices = [] } = attribute;
-  // No name of an attribute is a property that every object has.
+  // No attribute may have the name of a property that every object has.
   const value = stored[name];
   if (type === 'boolean' || type === 'number')
     return typeof value === type && isExact(Number(value));

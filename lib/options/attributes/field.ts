@@ -1,4 +1,4 @@
-/** The field `attributes` of bodies and responses, by the declarations (functions/README.md, Attributes). */
+/** The field `attributes` of bodies and responses, as the declarations define it (functions/README.md, Attributes). */
 import * as v from 'valibot';
 import { type Attribute, defaultLength, isDay, isExact } from '../../ground/attribute.ts';
 import { hasAttributes, type ServiceValues } from '../../ground/settings.ts';
@@ -11,7 +11,7 @@ type Given = v.GenericSchema<unknown, GivenAttributes>;
 
 /**
  * The field of a body.
- * @param of the caller's role: admins may also remove, by null, attributes that are stored but not declared
+ * @param of the caller's role: by null, admins may also remove attributes that are stored but not declared
  * @param given the field as sent; absent: the schema is for the document
  */
 export function attributesField(settings: ServiceValues, of: Role, given: unknown = {}) {

@@ -9,10 +9,10 @@ import { auditTrailBroken, logError } from '../../ground/log.ts';
 
 type Image = Readonly<Record<string, AttributeValue>>;
 
-/** A record of the stream, as DynamoDB's API and Lambda give it. */
+/** A record of the stream, in the form of DynamoDB's API and of Lambda. */
 export interface StreamRecord {
   readonly eventID: string;
-  /** Present where DynamoDB has deleted an expired item. */
+  /** Present if DynamoDB itself has deleted the item, because it expired. */
   readonly userIdentity?: { readonly principalId: string };
   readonly dynamodb: {
     readonly SequenceNumber: string;
@@ -23,15 +23,15 @@ export interface StreamRecord {
   };
 }
 
-/** An event as PutEvents takes it, and the sequence number of its record. */
+/** An event in the form for PutEvents, and the sequence number of its record. */
 export interface AuditEvent {
   readonly sequenceNumber: string;
   readonly event: { readonly Time: number; readonly DetailType: string; readonly Detail: string };
 }
 
 /**
- * The events that follow from records: new entries, and forbidden changes of entries. Forbidden changes are logged
- * too, so that the alarm is raised even while the bus takes no events.
+ * The events that follow from records: new entries, and forbidden changes of entries. Forbidden changes are logged too,
+ * so that the alarm is raised even while the bus refuses events.
  * @throws {DomainError} STORAGE_FAULT when replays cannot be read
  */
 export async function eventsOf(changes: readonly StreamRecord[]): Promise<readonly AuditEvent[]> {
@@ -130,7 +130,7 @@ function toEvent(change: StreamRecord, kind: string | undefined): AuditEvent[] {
   return tell(`${entry.resource}.${entry.action}${failure}`, entry);
 }
 
-/** The longest detail in bytes: EventBridge and SQS allow 256 KB, and in SQS quotes are escaped. */
+/** The most bytes of a detail: EventBridge and SQS allow 256 KB, and quotes are escaped in SQS. */
 const maxBytes = 100_000;
 
 function toJson(detail: object): string {

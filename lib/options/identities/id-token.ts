@@ -1,7 +1,7 @@
 /**
- * How an ID token is verified, and whom it vouches for (OpenID Connect Core 1.0, section 3.1.3.7). The keys of the
- * accepted issuers are found by the issuers' discovery documents (OpenID Connect Discovery 1.0, section 4), and cached
- * in this process.
+ * Verifies ID tokens, and reads which identity a token vouches for (OpenID Connect Core 1.0, section 3.1.3.7). The
+ * discovery documents of the accepted issuers name the addresses of their keys (OpenID Connect Discovery 1.0, section
+ * 4). The keys are cached in this process.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -41,14 +41,14 @@ export interface TokenAndNonce {
   readonly nonce: string;
 }
 
-/** The nonces that apps send to issuers for ID tokens. */
+/** The nonces with which apps request ID tokens from issuers. */
 export const forIdToken: NonceKind = { purpose: 'id-token', lifetime: 10 * 60 };
 
 /** Seconds for which a token is accepted after it was issued. */
 const tokenAge = 10 * 60;
 
 /**
- * Verifies an ID token: its signature by the keys of its issuer alone, and its claims. The nonce is not used up.
+ * Verifies an ID token: its signature, only with keys of its issuer, and its claims. The nonce is not used up.
  * @returns undefined for a token, or a nonce, that is not valid
  * @throws {DomainError} IDENTITY_PROVIDER_FAULT when its issuer cannot be reached and no keys are cached
  */
@@ -91,7 +91,7 @@ export function providerOf(name: unknown) {
 const googleInTokens = 'accounts.google.com';
 const google = `https://${googleInTokens}`;
 
-/** The names that an issuer may have in a token: the name of Google may lack `https://`. */
+/** The names that an issuer may have in a token: in tokens of Google, the name may lack `https://`. */
 export function namesOf({ issuer }: Pick<IdentityProvider, 'issuer'>): string[] {
   return issuer === google ? [issuer, googleInTokens] : [issuer];
 }
@@ -107,7 +107,8 @@ function issuerIn(token: string): unknown {
 }
 
 /**
- * The claims of a token of a provider. The keys of the provider are fetched again if they lack the key of the token.
+ * The claims of a provider's token. If the key of the token is not among the provider's keys, the keys are fetched
+ * again.
  */
 async function verify(
   token: string,
@@ -143,7 +144,7 @@ async function readKeys(issuer: string): Promise<LocalJWKSet> {
   }
 }
 
-/** The address of an issuer's keys. The keys must be fetched as securely as the document that names their address. */
+/** The address of an issuer's keys. It may not be less secure than the address of the document that names it. */
 async function discover(issuer: string): Promise<string> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const document = await getDocument(url);
@@ -157,12 +158,12 @@ async function discover(issuer: string): Promise<string> {
   return document.jwks_uri;
 }
 
-/** A token for several audiences names the app to which it was issued. */
+/** Whether a token is for one of our apps. A token for several audiences names the app to which it was issued. */
 function isForOurs({ aud, azp }: JWTPayload, audiences: readonly string[]): boolean {
   return !Array.isArray(aud) || aud.length === 1 || audiences.some((each) => each === azp);
 }
 
-/** Whether the token is for the nonce, or for its SHA-256 in hex, which apps on Apple's systems request. */
+/** Whether the claim in a token is the nonce, or its SHA-256 in hex, as apps on Apple's systems request it. */
 function isFor(nonce: string, claim: unknown): boolean {
   return claim === nonce || claim === createHash('sha256').update(nonce).digest('hex');
 }
@@ -193,7 +194,7 @@ function claim(rule: v.GenericSchema<string>, value: unknown): string | undefine
   return success ? output : undefined;
 }
 
-/** Whether an error says that the text is not a token, or that the token or its key is not valid. */
+/** Whether an error means that the text is not a token, or that the token or its key is not valid. */
 function isFlaw(error: unknown): boolean {
   return [errors.JOSEError, SyntaxError, TypeError, DOMException].some(
     (kind) => error instanceof kind,

@@ -97,7 +97,7 @@ export function identityUnlinked(user: StoredUser, id: string | undefined): Chan
   return merged(identitiesReleased(user, [identity]), { fields: { identities } });
 }
 
-/** The change that deletes the items of identities of a user, so that others can link them. */
+/** The change that deletes the items of a user's identities, so that other users can link the identities. */
 export function identitiesReleased(
   { id, identities = [] }: StoredUser,
   names: readonly IdentityName[] = identities,
@@ -105,7 +105,7 @@ export function identitiesReleased(
   return { steps: names.map((name) => releasing(identityKey(name), id)) };
 }
 
-/** No name of an issuer contains a number sign, so that keys are unambiguous. */
+/** Keys are unambiguous, because no name of an issuer contains a number sign. */
 function identityKey({ issuer, subject }: IdentityName) {
   return itemKey('identity#*', issuer, subject);
 }

@@ -1,6 +1,6 @@
 /**
  * Users whom an admin invites to choose their first password by a mailed link (functions/README.md, Invitations). The
- * link is the same as for a reset, but valid for longer, and void as soon as `invited_until` changes.
+ * link is a reset link, but it is valid for a longer time, and becomes void as soon as `invited_until` changes.
  */
 import type { ErrorCode } from '../../ground/errors.ts';
 import { config, hasIdentities, sendsMail } from '../../ground/settings.ts';
@@ -10,7 +10,7 @@ import { isSuspended, isUnmatchable } from '../../users/user.ts';
 import { writeUser } from '../../users/write.ts';
 import { makeLinkToken, resetLink } from '../links/mailed-link.ts';
 
-/** The change of a user who gets a password. */
+/** The change of an invited user who gets a password: the invitation ends. */
 export const invitationAccepted: Change = { fields: { invited_until: undefined } };
 
 /** Seconds for which the link of an invitation is valid. */
@@ -27,7 +27,7 @@ export function invitationLinkVoided({ invited_until }: StoredUser, now = new Da
   return invited_until && invited_until > time ? { fields: { invited_until: time } } : {};
 }
 
-/** The error when a user cannot be invited, or invited again; undefined: the user can be. */
+/** The error if a user cannot be invited, or invited again; undefined: the user can be invited. */
 export function whyNotInvitable(user: StoredUser): ErrorCode | undefined {
   const hasIdentity = hasIdentities(config) && user.identities !== undefined;
   if (!isUnmatchable(user.password_hash) || hasIdentity) return 'WAY_IN_EXISTS';
@@ -35,12 +35,14 @@ export function whyNotInvitable(user: StoredUser): ErrorCode | undefined {
   return isSuspended(user) ? 'INVITED_SUSPENDED' : undefined;
 }
 
-/** Whether a user has an unused invitation that is in force; where no mails are sent, no invitation is. */
+/**
+ * Whether a user has an unused invitation that is in force. If the service sends no mails, no invitation is in force.
+ */
 export function isInvited(user: StoredUser): boolean {
   return sendsMail(config) && hasUnusedInvitation(user);
 }
 
-/** Whether a user has an unused invitation, even if its link has expired, and also where no mails are sent. */
+/** Whether a user has an unused invitation, even if its link has expired or the service sends no mails. */
 export function hasUnusedInvitation(user: StoredUser): boolean {
   const isOpen = [undefined, 'INVITED_SUSPENDED'].includes(whyNotInvitable(user));
   return user.invited_until !== undefined && isOpen;

@@ -27,9 +27,9 @@ export interface Link {
   readonly email: string;
   /** The id of the session that requested another address. */
   readonly sessionId?: string | undefined;
-  /** The `pending_id` of the user, for another address. */
+  /** The `pending_id` of the user, if the link is for another address. */
   readonly pendingId?: string | undefined;
-  /** Seconds for which the link is valid, if not {@link linkLifetime}. */
+  /** Seconds for which the link is valid; absent: {@link linkLifetime}. */
   readonly lifetime?: number;
 }
 
@@ -50,7 +50,7 @@ export interface StoredLink {
   readonly pending_id?: string;
 }
 
-/** A link that has not expired, and its user, both read at the same time. */
+/** A link that has not expired, and its user, which were read at the same time. */
 export interface FoundLink {
   readonly kind: LinkKind;
   readonly user: StoredUser;
@@ -58,7 +58,7 @@ export interface FoundLink {
   /** Another item that was read at the same time. */
   readonly other: object | undefined;
   readonly tokenHash: string;
-  /** Whether the token is the newest one, and was made for the user's state as read. */
+  /** Whether the token is the newest token, and was made for the present state of the user. */
   readonly isGood: boolean;
 }
 
@@ -93,8 +93,8 @@ export async function makeLinkToken(
 
 /**
  * Reads the link of a token that resets a password, and its user.
- * @throws {DomainError} RESET_TOKEN_INVALID for a token that is unknown, altered, used, expired, void, or of a
- *   suspended user; STORAGE_FAULT
+ * @throws {DomainError} RESET_TOKEN_INVALID for a token that is unknown, altered, used, expired or void, or whose user
+ *   is suspended; STORAGE_FAULT
  */
 export async function readResetLink(token: string, now = new Date()): Promise<FoundLink> {
   const link = await findLink('reset', token, now);
@@ -103,7 +103,7 @@ export async function readResetLink(token: string, now = new Date()): Promise<Fo
 }
 
 /**
- * Reads the link of a user who is named by a token, unless the link has expired or the user is suspended.
+ * Reads the link of the user whom a token names, unless the link has expired or the user is suspended.
  * @param otherOf makes the key of another item of the user, which is read at the same time
  * @throws {DomainError} STORAGE_FAULT
  */
@@ -178,7 +178,7 @@ function digest(text: string) {
 }
 
 /**
- * A digest of the state of a user to which a link is bound. A change of the address and a suspension make every link
+ * A digest of the user's state to which a link is bound. A change of the address, or a suspension, makes every link
  * void. A link that sets a password also becomes void when the password or the invitation changes. The digest includes
  * the salt of the hash, so that it cannot be used to guess passwords.
  */
@@ -190,7 +190,7 @@ function stateOf(kind: LinkKind, user: StoredUser): string {
 
 const tokenForm = /^([1-9]\d{0,15})\.[\w-]{43}$/;
 
-/** The id of the user whose token a text claims to be. */
+/** The id of the user in the text of a token; the token is not checked. */
 function idIn(token: string): number | undefined {
   const id = Number(tokenForm.exec(token)?.[1]);
   return isUserId(id) ? id : undefined;

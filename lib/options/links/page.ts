@@ -5,12 +5,12 @@
  */
 import { config, type ServiceValues, sendsMail } from '../../ground/settings.ts';
 
-/** A page: it sets a new password, verifies an address, or sets the first password. */
+/** The purpose of a page: to set a new password, to verify an address, or to set the first password. */
 export type LinkPage = 'reset' | 'verify' | 'invitation';
 
 /**
- * Whether the service itself serves a page, because no setting names another page. The path of the setting decides,
- * because the service may not know all hosts under which it is reached.
+ * Whether the service itself serves a page, because no setting names another page. If a setting has a URL, only its
+ * path is compared, because the service may not know all hosts under which it is reached.
  */
 export function hasPage(page: LinkPage, settings: ServiceValues): boolean {
   if (!sendsMail(settings)) return false;
@@ -27,7 +27,7 @@ export function urlOf(page: LinkPage): string {
 /**
  * The link to a page. The token is in the fragment, which browsers send neither to a server nor in a referrer. For a
  * page of the service, the fragment also has the address to which the link is mailed, so that password managers know
- * the account, and whether the user is an auditor, whom the page leads to the console after an invitation.
+ * the account, and says whether the user is an auditor: after an invitation, the page leads auditors to the console.
  */
 export function linkTo(
   page: LinkPage,
@@ -38,7 +38,7 @@ export function linkTo(
   return `${urlOf(page)}#${new URLSearchParams({ token, email, ...onward })}`;
 }
 
-/** The page of the app that replaces the page of the service; '': there is none. */
+/** The URL of the app's page that replaces the page of the service; '': there is none. */
 function appUrl(page: LinkPage): string {
   const url = namedUrl(page, config);
   const isOwn = url.startsWith(config.apiUrl) && isOwnPath(page, url.slice(config.apiUrl.length));

@@ -1,7 +1,7 @@
 /**
- * The limits of mails for the callers to whom a reached limit is reported (functions/README.md, Limits of mails):
- * admins, who request mails to others, and users, who request the link that verifies their own address. Anybody else
- * would learn from a reached limit that mails were sent to the address, and thus that it has an account.
+ * Reports a reached limit of mails to callers who may know of it (functions/README.md, Limits of mails): admins, who
+ * request mails to others, and users, who request the link that verifies their own address. From a reached limit,
+ * anybody else would learn that mails were sent to the address, and so that it has an account.
  */
 import { DomainError } from '../../ground/errors.ts';
 import { loggingFaults, logMailWithheld } from '../../ground/log.ts';
@@ -20,8 +20,8 @@ export async function requestMailOrTell(message: MailMessage, cause: MailCause):
 }
 
 /**
- * Counts a mail for its source, unless a limit is reached; to be called before anything else is written. Another mail
- * that is requested at the same time may still use up the limit of the address: then the counted mail is withheld.
+ * Counts a mail for its source, unless a limit is reached. It must be called before anything else is written. Another
+ * mail that is requested at the same time may still use up the limit of the address; then the counted mail is withheld.
  * @throws {DomainError} MAILS_LIMITED
  */
 export async function countMail(

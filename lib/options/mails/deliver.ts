@@ -1,5 +1,5 @@
 /**
- * Mails links and notices. Every mail is sent by `mailOnce`, which enforces the limits of the address
+ * Mails links and notices. The function `mailOnce` sends every mail, and enforces the limits of the address
  * (functions/README.md, Limits of mails).
  */
 import { resetRequested } from '../../audit/entry.ts';
@@ -35,9 +35,9 @@ async function mailNotice(message: NoticeMessage): Promise<void> {
 }
 
 /**
- * Sends a mail to an address, within the limits of the address, and only once even if the message is delivered several
- * times.
- * @param write writes the mail, for a link with a token of its own
+ * Sends a mail to an address if the limits of the address allow it, and only once even if the message is delivered
+ * several times.
+ * @param write writes the mail; if the mail has a link, with a new token
  * @returns whether the mail was sent
  */
 async function mailOnce(
@@ -67,7 +67,7 @@ async function mailOnce(
   return isSent;
 }
 
-/** Sends a mail. @returns false when the mail is refused for good, and must not be tried again */
+/** Sends a mail. @returns false when the mail is finally refused, and must not be tried again */
 async function deliver(address: string, mail: Mail, { request_id }: MailMessage): Promise<boolean> {
   try {
     await send(address, mail);
@@ -80,8 +80,8 @@ async function deliver(address: string, mail: Mail, { request_id }: MailMessage)
 }
 
 /**
- * If others change the user during an invitation, everything is read again, because the user may then need another
- * mail, or none.
+ * Mails a link that sets a password. If others change an invited user meanwhile, everything is read again, because the
+ * user may then need another mail, or none.
  */
 function mailReset(message: ResetMessage): Promise<void> {
   return untilWritten(
@@ -90,7 +90,7 @@ function mailReset(message: ResetMessage): Promise<void> {
   );
 }
 
-/** @throws {Overtaken} when others have changed a user who is being invited since the user was read */
+/** @throws {Overtaken} when others have changed an invited user since the user was read */
 async function mailResetTo(user: StoredUser | undefined, message: ResetMessage): Promise<void> {
   const text = user && textFor(user, message);
   if (!text) return;
@@ -112,8 +112,8 @@ async function mailResetTo(user: StoredUser | undefined, message: ResetMessage):
 }
 
 /**
- * The text for a user who is to set a password; undefined: nothing is mailed. An invited user who requests a reset, or
- * whose address somebody registers, gets the invitation again.
+ * The name of the text for a user who will set a password; undefined: nothing is mailed. An invited user who requests a
+ * reset, or whose address somebody tries to register, gets the invitation again.
  */
 function textFor(user: StoredUser, { invites, isTaken, byAdmin, asked_by }: ResetMessage) {
   if (isSuspended(user)) return undefined;
@@ -124,14 +124,15 @@ function textFor(user: StoredUser, { invites, isTaken, byAdmin, asked_by }: Rese
 }
 
 /**
- * Of a link that verifies an address, only the use is recorded, because the link has no effect without the password.
+ * Mails a link that verifies an address. Only the use of the link is recorded, because it has no effect without the
+ * password.
  */
 async function mailVerification(message: VerificationMessage): Promise<void> {
   const { user_id, email, pending_id: pendingId, session_id: sessionId } = message;
   const user = await findStoredUser(user_id);
   if (!user || isSuspended(user) || !isNeeded(user, message)) return;
   const holder = await findUserByEmail(email);
-  // The holder of the address learns that it is taken; whoever requested it does not.
+  // The holder of the address learns that somebody requested it. Whoever requested it does not learn that it is taken.
   if (holder && holder.id !== user_id) {
     return mailReset({ ...message, kind: 'reset', isTaken: true, asked_by: user_id });
   }

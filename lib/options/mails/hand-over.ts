@@ -9,10 +9,10 @@ import { isOtherAddress } from '../../users/user.ts';
 import { countForSource, type MailCause } from './sources.ts';
 import type { Part } from './texts/en.ts';
 
-// Messages to the function that mails. They hold no token, password or hash. There are two ways to hand a message over:
-// functions named `request…` throw, functions named `tryTo…` never do. Both count the mail for the source of the
-// request (sources.ts), except notices to a verified address; limits.ts counts the mail for the address to which it is
-// sent.
+// Messages to the function that sends mails. They hold no token, password or hash. Two kinds of functions hand a
+// message over: functions named `request…` throw, and functions named `tryTo…` never throw. Both count the mail for the
+// source of the request (sources.ts), except notices to a verified address; limits.ts counts the mail for the address
+// to which it is sent.
 
 /** The request that caused a message: its origin and its time. */
 interface Asked extends Source {
@@ -28,7 +28,7 @@ export interface ResetMessage extends Asked {
   readonly isTaken?: true;
   /** The id of the user whom an admin invites; nobody requested a new password. */
   readonly invites?: number;
-  /** The id of the user who requested the link; absent: not known. */
+  /** The id of the user who requested the link; absent: the user is not known. */
   readonly asked_by?: number | undefined;
   /** Whether the user who requested the link is an admin. */
   readonly byAdmin?: true;
@@ -60,9 +60,9 @@ export interface NoticeMessage extends Asked {
 export type MailMessage = ResetMessage | VerificationMessage | NoticeMessage;
 
 /**
- * Requests a mail. If its source has requested too many mails, the mail is withheld; this is logged, but not reported
- * to the caller.
- * @param cause under which the mail is counted; 'counted': it was already counted (announced-limits.ts)
+ * Requests a mail. If the source of the request has requested too many mails, the mail is withheld; this is logged, but
+ * not reported to the caller.
+ * @param cause the cause under which the mail is counted; 'counted': it was already counted (announced-limits.ts)
  * @throws {DomainError} MAIL_FAULT
  */
 export async function requestMail(
@@ -91,8 +91,8 @@ export interface Recipient {
 }
 
 /**
- * Requests the link that verifies an address, where addresses are verified, for a user who has not
- * verified it. Never throws: the user can ask again.
+ * If addresses are verified, requests the link that verifies an address for a user who has not verified it. Never
+ * throws, because the user can request the link again.
  */
 export async function tryToRemind(
   user: Recipient,
@@ -104,8 +104,8 @@ export async function tryToRemind(
 }
 
 /**
- * Where the service sends mails, requests a notice of a change, to the address that the account had before. Never
- * throws, because the change is already made.
+ * If the service sends mails, requests a notice of a change to the address that the account had before. Never throws,
+ * because the change is already made.
  */
 export async function tryToNotify(
   { email, email_verified }: Recipient,
@@ -136,9 +136,9 @@ export function changedParts(
 }
 
 /**
- * A link for the account of an address, if there is one. The account is looked up later, so that the time of the
- * response does not reveal whether there is an account.
- * @param asker the caller, if known
+ * A request for a link that sets the password of the account with an address, if there is an account. It is looked up
+ * later, so that the time of the response does not reveal whether there is one.
+ * @param asker the caller, if the caller is known
  */
 export function resetMessage(
   email: string,
@@ -154,10 +154,7 @@ export function takenMessage(email: string, source: Source): ResetMessage {
   return { kind: 'reset', email, isTaken: true, ...asked(source) };
 }
 
-/**
- * The link by which a user who is invited sets a first password, in a language that need not be the language of the
- * admin.
- */
+/** The link by which an invited user sets a first password. Its language may differ from the language of the admin. */
 export function invitationMessage(
   { id: invites, email }: Recipient,
   source: Source,
@@ -188,7 +185,9 @@ export function pendingMessage(
 
 type Invoke = (body: string) => Promise<void>;
 
-/** Accepts a message as JSON. Once it has returned, the function that mails will run, and run again if it fails. */
+/**
+ * Accepts a message as JSON. After it has returned, the function that sends mails will run, and run again if it fails.
+ */
 let invoke: Invoke = byLambda;
 
 /** Replaces Lambda as the receiver of messages: on one machine, the process of the service receives them. */
@@ -198,18 +197,18 @@ export function invokeBy(other: Invoke): void {
 
 /** Whether a source has requested too many mails. */
 async function isBeyondLimit(message: MailMessage, cause: MailCause | 'counted'): Promise<boolean> {
-  // Notices to a verified address are not counted: a thief could use up the limit, and then change the account
-  // unnoticed.
+  // Notices to a verified address are not counted: otherwise a thief could use up the limit, and then change the
+  // account unnoticed.
   const isOwnNotice = message.kind === 'notice' && message.isVerified;
   if (cause === 'counted' || isOwnNotice) return false;
   return (await countForSource(cause, message)) > 0;
 }
 
-/** When this returns, Lambda has the message. @throws {DomainError} MAIL_FAULT */
+/** When this function returns, Lambda has the message. @throws {DomainError} MAIL_FAULT */
 async function handOver(message: MailMessage): Promise<void> {
   const body = JSON.stringify(message);
   await invoke(body)
-    // There is only this second attempt. If the message arrives twice, only one mail is sent.
+    // There are only two attempts. If both messages arrive, only one mail is sent.
     .catch(() => invoke(body))
     .catch((cause: unknown) => {
       throw new DomainError('MAIL_FAULT', { cause });

@@ -1,6 +1,6 @@
 /**
- * Limits the mails to an address: the number of each kind, whoever requests them; and only one mail for each request,
- * however often Lambda delivers the request (functions/README.md, Limits of mails).
+ * Limits the mails to an address (functions/README.md, Limits of mails): how many mails of each kind are sent, whoever
+ * requests them. Also sends only one mail for each request, however often Lambda delivers the request.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -38,15 +38,16 @@ interface StoredMails {
   readonly mailed?: readonly { readonly request_id: string; readonly at: number }[];
 }
 
-/** The most attempts at a claim. An attempt fails if another delivery writes at the same time. */
+/** The most attempts to claim a request. An attempt fails if another delivery writes at the same time. */
 const maxRounds = 3;
 
 /**
  * Counts a mail for its address, and claims its request.
- * @returns false when the mail must not be sent: the mail of this request or of a newer one was already sent, or the
- *   address has reached a limit, which is logged
+ * @returns false when the mail must not be sent: the mail of this request or of a newer request was already sent, or
+ *   the address has reached a limit, which is logged
  * @throws {DomainError} STORAGE_FAULT
- * @throws {Error} MailUnderWay while another delivery of the request is sending the mail: try again later
+ * @throws {Error} MailUnderWay while another delivery of the request is sending the mail: the caller must try again
+ *   later
  */
 export async function claimMail(
   mail: Claim,
@@ -63,7 +64,7 @@ export async function claimMail(
 
 /**
  * Reads when an address may get the next mail of a kind that anybody may request.
- * @returns the seconds until then; 0: now
+ * @returns the seconds until then; 0: the mail can be sent now
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function waitForAddress(
@@ -96,13 +97,13 @@ export function releaseMail(mail: Claim): Promise<void> {
 
 const minute = 60;
 
-/** The limits of mails of a kind that anybody may request: the most mails within a number of seconds. */
+/** The limits for mails that anybody may request: the most mails of a kind within a number of seconds. */
 const asked = [
   { most: 1, within: minute },
   { most: 5, within: hour },
 ];
 
-/** The limit of notices to a verified address, which only its account can cause. */
+/** The limit for notices to a verified address; only the account with this address can cause them. */
 const own = [{ most: 10, within: hour }];
 
 /**
@@ -116,7 +117,7 @@ function mailsWith(item: StoredMails, mail: Claim, now: number): StoredMails['ma
     // A new attempt at a request whose mail was not sent does not count as a further mail.
     return sent ? undefined : mailed;
   }
-  // The request is delivered again after a newer request, whose link would become void.
+  // The request is delivered again after a newer request; a mail would make the link of the newer request void.
   if (mailed.some((one) => one.request_id === mail.request_id)) return undefined;
   const before = recent(mailed, now);
   if (waitAfter(before, mail.isVerified ? own : asked, now) === 0) {
@@ -131,7 +132,7 @@ function recent(mailed: StoredMails['mailed'] = [], now: number) {
   return mailed.filter(({ at }) => at > now - hour && at <= now + minute);
 }
 
-/** The seconds until one more mail is within the limits; 0: it already is. */
+/** The seconds until one more mail is within the limits; 0: it already is within them. */
 function waitAfter(mailed: ReturnType<typeof recent>, limits: typeof asked, now: number): number {
   const times = mailed.map(({ at }) => at).sort((one, other) => one - other);
   const waits = limits.map(({ most, within }) => (times.at(-most) ?? 0) + within - now);

@@ -1,7 +1,7 @@
 /**
- * The mails, as text and as HTML, in the language of the request that causes them, and how they are sent. Of the texts
- * that people enter, mails quote only the address: otherwise a stranger could put a message to the recipient into a
- * name, or into the name of a browser.
+ * Writes mails, as text and as HTML, in the language of the request that causes them, and sends them. Of the texts that
+ * people enter, mails quote only the address: otherwise a stranger could put a message to the recipient into a name, or
+ * into the name of a browser.
  */
 import { SESv2Client, SendEmailCommand } from '@aws-sdk/client-sesv2';
 import { faultName } from '../../ground/errors.ts';
@@ -24,7 +24,7 @@ const requestTimeout = 5000;
 /** The client of this process; absent until a mail is sent. */
 let client: SESv2Client | undefined;
 
-/** A refusal by SES. Its text is left out, because it may quote the mail. */
+/** A refusal by SES. Its text is dropped, because it may quote the mail. */
 class Refusal extends Error {
   /** Whether the mail would be refused again, because the cause is the mail itself and not the AWS account. */
   readonly isFinal: boolean;
@@ -32,14 +32,14 @@ class Refusal extends Error {
   constructor(error: unknown) {
     super();
     this.name = faultName(error);
-    // SES also reports an unverified identity, as in its sandbox, as MessageRejected.
+    // SES also uses MessageRejected for an identity that is not verified, for example in its sandbox.
     const isUnverified = error instanceof Error && /not verified/i.test(error.message);
     this.isFinal =
       this.name === 'BadRequestException' || (this.name === 'MessageRejected' && !isUnverified);
   }
 }
 
-/** A mail on its way to one address. */
+/** A mail to be sent to one address. */
 export interface OutgoingMail extends Mail {
   readonly from: string;
   readonly to: string;
@@ -51,7 +51,7 @@ let transport = bySes;
  * The mail with the link by which a user sets a password.
  * @param text the name of the text, which depends on why the user gets the mail
  * @param email the address of the account
- * @param link to the page that sets passwords
+ * @param link the link to the page that sets passwords
  */
 export function resetMail(
   message: ResetMessage,
@@ -63,7 +63,7 @@ export function resetMail(
 
 /**
  * The mail with the link that verifies an address.
- * @param link to the page that asks for the password of the account
+ * @param link the link to the page that asks for the password of the account
  */
 export function verificationMail(
   message: VerificationMessage,
@@ -94,7 +94,7 @@ export function deliverBy(other: typeof bySes): void {
   transport = other;
 }
 
-/** Sends a mail. @throws {Error} with the name of the error of SES, when it is not known that the mail was sent */
+/** Sends a mail. @throws {Error} with the name of SES's error, unless SES has confirmed that it accepts the mail */
 export async function send(to: string, mail: Mail): Promise<void> {
   await transport({ from: sender(config.mailFrom), to, ...mail }).catch((error: unknown) => {
     throw new Refusal(error);

@@ -1,6 +1,6 @@
 /**
- * Counts the mails that a source requests, by the requests and not by the mails that are sent, so that no count reveals
- * whether an address has an account (functions/README.md, Limits of mails).
+ * Counts the mails that a source requests (functions/README.md, Limits of mails). Requests are counted, and not the
+ * mails that are sent, so that no count reveals whether an address has an account.
  */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf } from '../../dynamodb/client.ts';
@@ -11,8 +11,8 @@ import { networkOf, type Source } from '../../ground/source.ts';
 import { longestDelay, seconds } from '../../ground/time.ts';
 
 /**
- * Mails that one IP address, or one /64 network of IPv6, may cause in a quarter of an hour: by registrations, which may
- * come from a whole school, by actions of admins on others, and by all other requests.
+ * The number of mails that one IP address, or one /64 network of IPv6, may cause in a quarter of an hour: by
+ * registrations, which may come from a whole school; by what admins do to other users; and by all other requests.
  */
 const limits = { registration: 100, admin: 100, other: 20 } as const;
 
@@ -20,14 +20,14 @@ export type MailCause = keyof typeof limits;
 
 const quarterOfAnHour = 15 * 60;
 
-/** The log event when a count of the limits could not be read or written; then no mail is withheld. */
+/** The event in the log when a count could not be read or written; then no mail is withheld. */
 export const notCounted = 'mail-not-counted';
 
 /**
- * Counts a mail within a quarter of an hour of the clock: however often a source requests mails, it need not wait
- * beyond the end of that quarter. With LOGIN_FAILURES_PER_ADDRESS=0, which means that source addresses are not the
- * clients' own, nothing is counted.
- * @returns the seconds until the source may request mails again, if it has requested too many; 0 otherwise, and when
+ * Counts a mail in the present quarter of an hour of the clock: however often a source requests mails, it has to wait
+ * only until the end of that quarter. LOGIN_FAILURES_PER_ADDRESS=0 means that source addresses are not the clients' own
+ * addresses; then nothing is counted.
+ * @returns the seconds until the source may request mails again, if it has requested too many; otherwise 0, also when
  *   the mail could not be counted
  */
 export async function countForSource(

@@ -1,6 +1,6 @@
 /**
- * The options by which browsers make and use passkeys, and how their responses are verified (Web Authentication, Level
- * 3). The challenge is a nonce, so that making a challenge writes nothing.
+ * Makes the options with which browsers create and use passkeys, and verifies the responses of browsers (Web
+ * Authentication, Level 3). A challenge is a nonce, so that nothing is written when a challenge is made.
  */
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import {
@@ -27,7 +27,7 @@ const lifetime = 5 * 60;
 
 export const forLogin: NonceKind = { purpose: 'passkey-login', lifetime };
 
-/** The challenges by which a caller adds a passkey in a session. */
+/** The challenges with which a caller adds a passkey in a session. */
 export function forAdding({ id, session }: Bearer): NonceKind {
   return { purpose: `passkey:${id}:${session.id}`, lifetime };
 }
@@ -62,7 +62,7 @@ export async function creationOptions(caller: Bearer, handle: string, product: s
   } as const;
 }
 
-/** A credential as the `toJSON` of a browser writes it: not verified yet, and with bytes in base64url. */
+/** A credential as the `toJSON` of a browser writes it. It is not verified yet; its bytes are in base64url. */
 interface Given<Part extends string> {
   readonly id: string;
   readonly rawId: string;
@@ -82,7 +82,7 @@ export type Used = Given<'clientDataJSON' | 'authenticatorData' | 'signature'> &
 /**
  * Verifies a credential that a browser has made for a challenge. The challenge is not used up.
  * @returns the credential, and the challenge; undefined if they are not valid
- * @throws what {@link isNonce} throws
+ * @throws the errors of {@link isNonce}
  */
 export async function verifyMade(
   made: Made,
@@ -108,7 +108,7 @@ export async function verifyMade(
 /**
  * Verifies that a credential of a user has signed a challenge for a login. The challenge is not used up.
  * @returns the counter and state of the credential, and the challenge; undefined if they are not valid
- * @throws what {@link isNonce} throws
+ * @throws the errors of {@link isNonce}
  */
 export async function verifyUsed(
   used: Used,
@@ -118,7 +118,8 @@ export async function verifyUsed(
   const { id: credential_id } = used;
   const { userHandle } = used.response;
   if (userHandle && userHandle !== passkey_handle) return undefined;
-  // The key is copied, because the store gives a view of a larger buffer. The counter is compared when it is written.
+  // The key is copied, because the bytes that the store returns are part of a larger buffer. The counter is compared
+  // when it is written.
   const credential = { id: credential_id, publicKey: new Uint8Array(publicKey), counter: 0 };
   const response = { ...used, clientExtensionResults: {} } as AuthenticationResponseJSON;
   const found = await outcomeOfLibrary(used, forLogin, (expected) =>
@@ -142,7 +143,7 @@ async function commonOptions(kind: NonceKind) {
   return { challenge, timeout: lifetime * 1000 };
 }
 
-/** The part of the library's options that is the same for all credentials. */
+/** The options of the library that are the same for all credentials. */
 interface Expected {
   readonly expectedChallenge: () => Promise<boolean>;
   readonly expectedOrigin: string[];
@@ -150,8 +151,8 @@ interface Expected {
 }
 
 /**
- * The outcome of the library, and the signed nonce; undefined if the response is not valid, or was signed in a frame of
- * another origin, which the library would allow.
+ * The result of the library, and the signed nonce; undefined if the response is not valid, or if it was signed in a
+ * frame of another origin, which the library would allow.
  */
 async function outcomeOfLibrary<Outcome extends { readonly verified: boolean }>(
   { response: { clientDataJSON } }: Made | Used,
@@ -174,7 +175,7 @@ async function outcomeOfLibrary<Outcome extends { readonly verified: boolean }>(
   }
 }
 
-/** Bytes of the longest attestation object that is decoded: the certificates of Windows take 6,000. */
+/** The bytes of the longest attestation object that is decoded: the certificates of Windows take 6,000 bytes. */
 const maxAttestation = 16 * 1024;
 
 /**
@@ -195,7 +196,7 @@ function unattested(attestationObject: string): string {
   );
 }
 
-/** Bytes of the longest public key: an RSA key of 4,096 bits has 528. */
+/** The bytes of the longest public key: an RSA key of 4,096 bits has 528 bytes. */
 const maxKey = 1024;
 
 /**
@@ -215,7 +216,7 @@ function isStrong(publicKey: Bytes): boolean {
   }
 }
 
-/** A public key as Node takes it. The coordinates of a key on another curve are not valid in it. */
+/** A public key in the form for Node. In this form, the coordinates of a key on another curve are not valid. */
 function jwkOf(publicKey: Bytes): JsonWebKey {
   const key = decodeCredentialPublicKey(publicKey);
   const parts = key as unknown as ReadonlyMap<number, Bytes>;
@@ -229,9 +230,9 @@ function jwkOf(publicKey: Bytes): JsonWebKey {
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * Whether a signature has the only encoding that DER allows, which parsers of ASN.1 do not enforce: a sequence of two
- * positive integers of minimal length. The second integer may be in the upper half of its range, as in half of all
- * signatures.
+ * Whether a signature has the only encoding that DER allows: a sequence of two positive integers of minimal length.
+ * Parsers of ASN.1 also accept other encodings. The second integer may be in the upper half of its range, as it is in
+ * half of all signatures.
  */
 function isCanonical(signature: string): boolean {
   const der = Buffer.from(signature, 'base64url');
@@ -239,7 +240,7 @@ function isCanonical(signature: string): boolean {
   return der[0] === 0x30 && der[1] === der.length - 2 && integerEnd(der, end) === der.length;
 }
 
-/** The offset of the end of the integer that begins at `start`; Infinity if no integer begins there. */
+/** The offset at which the integer ends that begins at `start`; Infinity if no integer begins there. */
 function integerEnd(der: Buffer, start: number): number {
   const [tag, length = 0, first = 0, second = 0] = der.subarray(start);
   const isLong = first === 0 && (length === 1 || second < 0x80);

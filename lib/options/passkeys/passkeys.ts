@@ -41,7 +41,7 @@ export interface StoredCredential extends Omit<Credential, 'credential_id'> {
   readonly last_used_at: string | null;
 }
 
-/** The most passkeys of the domain in force that a user may have. */
+/** The most passkeys that a user may have for the domain in force. */
 export const mostPasskeys = 10;
 
 /** The domain and the origins of passkeys, from PASSKEYS. */
@@ -50,15 +50,15 @@ export function relyingParty(): PasskeySettings {
 }
 
 /**
- * The domain of a passkey: a passkey that version 1.0.0 stored counts as one of the domain in force, until a login
- * stores its domain.
+ * The domain of a passkey. A passkey that version 1.0.0 stored counts as a passkey of the domain in force, until a
+ * login stores its domain.
  */
 export function domainOf({ rp_id = relyingParty().rpId }: StoredPasskey): string {
   return rp_id;
 }
 
 /**
- * The passkeys of a user that are in force: the passkeys of the domain in force, and none while PASSKEYS is not set.
+ * The passkeys of a user that are in force: the passkeys of the domain in force. While PASSKEYS is not set, none is.
  */
 export function passkeysInForce({ passkeys = [] }: StoredUser): readonly StoredPasskey[] {
   if (!hasPasskeys(config)) return [];
@@ -94,7 +94,7 @@ export function hasPasskey(user: StoredUser): boolean {
   return passkeysInForce(user).length > 0;
 }
 
-/** Whether a session began by a passkey that its user still has, and that is in force. */
+/** Whether a session began with a passkey that its user still has and that is in force. */
 export function beganByPasskey(user: StoredUser, { began }: Pick<Session, 'began'>): boolean {
   if (typeof began !== 'object') return false;
   return passkeysInForce(user).some(({ id }) => id === began.passkey);
@@ -117,7 +117,7 @@ export async function shownPasskeys(passkeys: readonly StoredPasskey[] = []) {
   );
 }
 
-/** A passkey as responses show it. @param item absent: it was removed meanwhile */
+/** A passkey as responses show it. @param item the item of the passkey; absent: it was removed meanwhile */
 export function shownPasskey(
   passkey: StoredPasskey,
   { last_used_at = null, backed_up = false }: Partial<StoredCredential> = {},
@@ -157,8 +157,8 @@ export function passkeysReleased(user: StoredUser): Change {
 }
 
 /**
- * Notes that a user has logged in by a credential. A counter of 0 is not stored: the authenticator does not count
- * signatures, even if another authenticator with the same passkey does.
+ * Records that a user has logged in by a credential. A counter of 0 is not stored: it means that the authenticator does
+ * not count signatures, even if another authenticator with the same passkey does.
  * @returns false if the credential was removed, or if its counter is not higher than the stored one
  * @throws {DomainError} STORAGE_FAULT
  */
@@ -186,7 +186,8 @@ export function noteLogin(
 }
 
 /**
- * Stores at a login that a passkey of version 1.0.0 belongs to the domain in force, which the login has just proved.
+ * Stores the domain in force as the domain of a passkey that version 1.0.0 stored; a login has just proved that this is
+ * its domain.
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function noteDomain(user: StoredUser, passkey: StoredPasskey): Promise<void> {

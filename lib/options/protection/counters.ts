@@ -1,8 +1,8 @@
 /**
  * The counters of failed logins and of registrations (functions/README.md, Login protection). After a limit is reached,
- * the caller must wait: longer each time, but never permanently. Each count is one conditional update. No request fails
- * because counting fails, except a login whose first read fails ({@link readUnlessWaiting}), because this read gets the
- * counts together with the address.
+ * callers must wait: longer each time, but never for ever. Each count is one conditional update. Requests do not fail
+ * because a count fails, with one exception: a login fails if its first read fails, because this read gets the counts
+ * together with the address ({@link readUnlessWaiting}).
  */
 import { createHmac } from 'node:crypto';
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -26,13 +26,13 @@ interface Count {
   readonly expires_at: number;
 }
 
-/** A counter of attempts, and the number of attempts that are allowed within 15 minutes. */
+/** A counter of attempts, with the number of attempts that are allowed within 15 minutes. */
 export interface Counter {
   readonly pk: string;
   readonly limit: number;
   /** Whether the counter is for an account: then a successful login deletes the count. */
   readonly ofAccount?: true;
-  /** The count as it was read; absent if there is none, or if it was not read. */
+  /** The count as it was read; absent if there is no count, or if it was not read. */
   readonly count?: Count | undefined;
 }
 
@@ -54,9 +54,10 @@ export async function readUnlessWaiting(
 }
 
 /**
- * Reads the counters of failed logins, and refuses while a counter demands a wait. Called before and after each check,
- * because other attempts may have reached a limit meanwhile.
- * @param user who logs in or confirms; absent: not known, so that only the counter of the source is read
+ * Reads the counters of failed logins, and throws while a counter demands a wait. This is done before and after each
+ * check, because other attempts may reach a limit during the check.
+ * @param user the user who logs in or confirms; absent: the user is not known, and only the counter of the source is
+ *   read
  * @throws {DomainError} TOO_MANY_ATTEMPTS
  */
 export async function countersUnlessWaiting(
@@ -81,13 +82,13 @@ export async function readFailures(
 }
 
 /**
- * Checks a value that somebody may guess: refuses while a counter demands a wait, counts a wrong guess, and refuses a
- * right guess if other attempts have reached a limit during the check.
- * @param user whose password or code is checked; absent: a wrong guess counts only for the source
+ * Checks a value that somebody may guess. Throws while a counter demands a wait, counts a wrong guess, and throws even
+ * for a right guess if other attempts have reached a limit during the check.
+ * @param user the user whose password or code is checked; absent: a wrong guess counts only for the source
  * @param code the error of a wrong guess
- * @param check undefined or false: the guess is wrong
+ * @param check checks the guess; it returns undefined or false for a wrong guess
  * @returns what the check returns
- * @throws {DomainError} the error, TOO_MANY_ATTEMPTS, and what the check throws
+ * @throws {DomainError} the error, TOO_MANY_ATTEMPTS, and the errors of the check
  */
 export async function countingGuesses<T>(
   source: Source,
@@ -107,7 +108,7 @@ export async function countingGuesses<T>(
 
 /**
  * Uses up a code or nonce that was checked, and counts a wrong guess if another request has used it meanwhile.
- * @param use throws the given error if another request has used the code or nonce
+ * @param use uses up the code or nonce; it throws the error that it gets if another request has used the code or nonce
  * @returns what the use returns
  * @throws {DomainError} the same as {@link countingGuesses}
  */
@@ -128,7 +129,7 @@ export async function countingReuse<T>(
 
 /**
  * The enabled counters of a login. If the signing secret cannot be read, the counter of the account is missing.
- * @param user who logs in, once known: for a user with a second factor, the counter of the user is added
+ * @param user the user who logs in, if known: if the user has a second factor, the counter of the user is added
  */
 export async function loginCounters(
   email: string,
@@ -142,7 +143,7 @@ export async function loginCounters(
 
 const notCounted = 'attempt-not-counted';
 
-/** Requires that no counter, as read, demands a wait. @throws {DomainError} TOO_MANY_ATTEMPTS */
+/** Requires that no counter demands a wait, by the counts that were read. @throws {DomainError} TOO_MANY_ATTEMPTS */
 export function requireUnderLimit(counters: readonly Counter[]): void {
   requireNoWait(...counters.map(({ count }) => waitOf(count, new Date())));
 }
@@ -165,10 +166,10 @@ export async function readCounts(counters: readonly Counter[]): Promise<readonly
 }
 
 /**
- * Counts an attempt by all of its counters.
- * @param counters of the attempt, with the counts as read before
- * @returns the end of the wait that this attempt starts, ISO 8601; and the seconds of the wait that other attempts have
- *   started meanwhile, 0 if there is none
+ * Counts an attempt with all of its counters.
+ * @param counters the counters of the attempt, with the counts that were read before
+ * @returns the end of the wait that this attempt starts, in ISO 8601; and the seconds of the wait that other attempts
+ *   have started meanwhile, 0 if there is no wait
  */
 export async function countAttempt(
   counters: readonly Counter[],
@@ -186,7 +187,10 @@ export async function countAttempt(
 /** Seconds within which attempts are added up. */
 const window = 15 * 60;
 
-/** Seconds to wait after the limit is reached; doubled each further time, up to the longest. */
+/**
+ * Seconds to wait when the limit is reached for the first time. The wait is doubled each further time, up to the
+ * longest wait.
+ */
 const firstWait = 30;
 const longestWait = 15 * 60;
 
@@ -201,7 +205,7 @@ export function countAfter(count: Count | undefined, limit: number, now: number)
 }
 
 /**
- * Counts a registration where registrations are limited, which is off by default.
+ * Counts a registration if registrations are limited; by default they are not.
  * @throws {DomainError} TOO_MANY_ATTEMPTS
  */
 export async function countRegistration(sourceIp: string, now?: Date): Promise<void> {
@@ -221,8 +225,8 @@ export async function forgetFailures(
 }
 
 /**
- * The change that deletes the count of failed logins of a user who resets the password, unless whoever controls the
- * mailbox would get further guesses at a code.
+ * The change that deletes the count of a user's failed logins when the user resets the password. The count is not
+ * deleted if whoever controls the mailbox would thus get further guesses at a code.
  */
 export async function failuresForgotten(user: StoredUser): Promise<Change> {
   const counter = hasCodes(user) ? undefined : await findAccountCounter(user.email);
@@ -265,7 +269,10 @@ async function accountCounter(email: string): Promise<Counter> {
   return { ...key, limit: config.loginFailuresPerAccount, ofAccount: true };
 }
 
-/** The counter of a user, whatever the address: a change of the address must not give further guesses at a code. */
+/**
+ * The counter of a user. It does not depend on the address, because a change of the address must not allow further
+ * guesses at a code.
+ */
 function userCounter({ id }: StoredUser): Counter {
   return {
     ...itemKey('attempts#login#*', 'user', id),
@@ -274,7 +281,7 @@ function userCounter({ id }: StoredUser): Counter {
   };
 }
 
-/** Counters with the items that were read under their keys, in the same order. */
+/** Adds to counters the items that were read under their keys, which are in the same order. */
 function withCounts(
   counters: readonly Counter[],
   items: readonly (object | undefined)[],
@@ -283,15 +290,15 @@ function withCounts(
 }
 
 /**
- * The most tries to count an attempt, because others may change or delete a count after it was read. If the last try
- * fails too, the caller must wait: no guess is checked without being counted.
+ * The most tries to count an attempt. A try fails if others change or delete a count after it was read. If the last try
+ * fails too, the caller must wait, because no guess may be checked without being counted.
  */
 const maxRounds = 8;
 
 /**
- * Counts an attempt by one counter.
- * @returns `wait`: the seconds of a wait that other attempts have started, 0 if there is none; `begins`: the end of the
- *   wait that this attempt starts
+ * Counts an attempt with one counter.
+ * @returns `wait`: the seconds of a wait that other attempts have started, 0 if there is no wait; `begins`: the end of
+ *   the wait that this attempt starts
  */
 async function countOne({ pk, limit, count: seen }: Counter, now: Date) {
   let count = seen;
@@ -316,7 +323,10 @@ async function countOne({ pk, limit, count: seen }: Counter, now: Date) {
   return { wait: Math.max(1, waitOf(count, now)) };
 }
 
-/** The update that counts one more attempt, on conditions that hold until others reach the limit. */
+/**
+ * The update that counts one more attempt. Its condition fails if others have reached the limit or, for the first
+ * attempt and from the limit on, if others have changed the count.
+ */
 function increment({ attempts, waits_until, expires_at }: Count, limit: number, now: number) {
   if (attempts > 1 && !waits_until) {
     return {
@@ -340,7 +350,7 @@ function increment({ attempts, waits_until, expires_at }: Count, limit: number, 
   };
 }
 
-/** Deletes a count, unless it has reached its limit meanwhile. */
+/** Deletes a count, unless the limit was reached meanwhile. */
 function forget({ pk }: Counter, now: Date): Promise<boolean> {
   return sendIf(
     new DeleteCommand({

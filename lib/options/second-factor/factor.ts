@@ -1,6 +1,6 @@
 /**
- * The second factor of a user, stored with the user (functions/README.md, Second factor): the codes of an authenticator
- * app (TOTP, RFC 6238) and recovery codes, and how codes are checked and used up.
+ * The second factor of a user, which is stored in the user's item (functions/README.md, Second factor): codes of an
+ * authenticator app (TOTP, RFC 6238) and recovery codes. This file checks codes and uses them up.
  */
 
 import { createHash, randomBytes } from 'node:crypto';
@@ -26,13 +26,13 @@ const recoveryLength = 16;
 
 const recoveryForm = new RegExp(`^[${alphabet}]{${recoveryLength}}$`);
 
-/** A right code. It is right for one secret, and only until a write uses it up. */
+/** The proof that a code is right. It holds for one secret, and only until a write uses up the code. */
 export type Proof = { readonly secret: string } & (
   | { readonly step: number }
   | { readonly hash: string }
 );
 
-/** Bytes: as many as the output of SHA-1 has (RFC 4226, section 4). */
+/** Bytes of a secret: as many as the output of SHA-1 has (RFC 4226, section 4). */
 const secretSize = 20;
 
 /** A new secret, in base32 (RFC 4648). */
@@ -52,18 +52,18 @@ export function makeRecoveryCodes(): string[] {
   return Array.from({ length: recoveryCodes }, makeRecoveryCode);
 }
 
-/** The hashes of recovery codes, which are given as users see them. */
+/** The hashes of recovery codes. @param codes the codes as users see them */
 export function recoveryHashes(userId: number, codes: readonly string[]): Set<string> {
   return new Set(codes.map((code) => recoveryHash(userId, code.replaceAll('-', ''))));
 }
 
-/** The hash by which a recovery code is stored: 80 random bits need no slow hash. */
+/** The hash of a recovery code, which is stored in place of the code. It is fast, because a code has 80 random bits. */
 export function recoveryHash(userId: number, letters: string): string {
   return createHash('sha256').update(`recovery.v1:${userId}:${letters}`).digest('base64url');
 }
 
 /**
- * Checks a code of a user, and writes nothing.
+ * Checks a code of a user, but does not use it up.
  * @returns undefined for a wrong or used code, and if the user has no second factor
  * @throws {DomainError} STORAGE_FAULT when the secret cannot be decrypted
  */
@@ -83,7 +83,7 @@ export async function checkCode(user: StoredUser, text: string): Promise<Proof |
 
 /**
  * The time step of a code of an app.
- * @param secret encrypted
+ * @param secret the secret, encrypted
  * @returns undefined for a wrong code
  * @throws {DomainError} STORAGE_FAULT when the secret cannot be decrypted
  */
@@ -103,7 +103,7 @@ export function pendingSecret({ enrolment }: StoredUser, now: Date): string {
 
 const appForm = /^\d{6}$/;
 
-/** The most characters of a text that may be a code, with the separators that people type. */
+/** The most characters of a text that is read as a code; people type separators into codes. */
 const maxLength = 64;
 
 /**
@@ -122,7 +122,7 @@ export function readCode(value: string): Code {
 /** Seconds for which an app shows a code. */
 const period = 30;
 
-/** Steps by which the clocks of app and service may differ, either way. */
+/** Steps by which the clocks of app and service may differ, in either direction. */
 const window = 1;
 
 /**
@@ -173,7 +173,7 @@ function makeRecoveryCode(): string {
 }
 
 /**
- * The ASCII digit for a decimal digit of any script. Unicode has decimal digits in groups of ten, each from zero to
+ * The ASCII digit for a decimal digit of any script. In Unicode, decimal digits are in groups of ten, from zero to
  * nine.
  */
 function asciiDigit(digit: string): string {
@@ -187,7 +187,7 @@ function isDigit(code: number): boolean {
   return /^\p{Nd}$/u.test(String.fromCodePoint(code));
 }
 
-/** Whether a code is still valid for a user as read. */
+/** Whether a proof still holds for a user as read. */
 function isGood(user: StoredUser, proof: Proof): boolean {
   return (
     user.factor_secret === proof.secret &&
@@ -197,7 +197,7 @@ function isGood(user: StoredUser, proof: Proof): boolean {
   );
 }
 
-/** The fields that a write sets to use a code up. */
+/** The fields that a write sets to use up a code. */
 function spent(user: StoredUser, proof: Proof) {
   if ('step' in proof) return { factor_step: proof.step };
   const rest = new Set(user.recovery_codes);

@@ -1,4 +1,7 @@
-/** The second factor in the fields of a user's item, and of a session (functions/README.md, Second factor). */
+/**
+ * Reads and changes the second factor in the fields of a user's item and of a session (functions/README.md, Second
+ * factor).
+ */
 import { DomainError } from '../../ground/errors.ts';
 import { config } from '../../ground/settings.ts';
 import type { Change, StoredUser } from '../../users/item.ts';
@@ -19,12 +22,12 @@ export const codeFactorRemoved: Change = {
 /** The details of the audit entry of a removal. */
 export const removalDetails = { fields: ['second_factor'], second_factor: 'removed' } as const;
 
-/** How a session got its second factor, if it has one. */
+/** The fields that say how a session got its second factor, if it has one. */
 type FactorFields = Pick<Session, 'began' | 'enrolled'>;
 
 /**
- * Requires that the session has a second factor, if the user must have one and has a passkey. Somebody who controls
- * only the mailbox, and thus the password, must not get a factor of their own.
+ * Requires that the session has a second factor, if the user must have a second factor and has a passkey. Somebody who
+ * controls only the mailbox, and thus the password, must not get a factor of their own.
  * @param user the caller as last read
  * @throws {DomainError} SECOND_FACTOR_REQUIRED
  */
@@ -33,7 +36,7 @@ export function requireFactorOfPasskeyHolder(
   { session }: { readonly session: FactorFields },
 ): void {
   if (!mustHaveFactor(user) || !hasPasskey(user)) return;
-  // hasFactorIn is not used, because a code counts here even if the user has removed TOTP since.
+  // hasFactorIn is not called, because here a code counts even if the user has removed TOTP since then.
   if (hadCode(session) || beganByPasskey(user, session)) return;
   throw new DomainError('SECOND_FACTOR_REQUIRED');
 }
@@ -48,19 +51,19 @@ export function roleIn(user: StoredUser, session: FactorFields): Role {
 }
 
 /**
- * Whether a session lacks the second factor that admins and auditors need: in such a session, the user has neither the
- * rights of an admin nor of an auditor.
+ * Whether a session lacks the second factor that admins and auditors need. In such a session, the user has the rights
+ * of neither an admin nor an auditor.
  */
 export function lacksFactorIn(user: StoredUser, session: FactorFields): boolean {
   return config.secondFactor === 'admins' && !hasFactorIn(user, session);
 }
 
-/** Whether a session has a second factor: a code while its user has TOTP, or a passkey that is still there. */
+/** Whether a session has a second factor: a code, while its user has TOTP, or a passkey that the user still has. */
 export function hasFactorIn(user: StoredUser, session: FactorFields): boolean {
   return (hasCodes(user) && hadCode(session)) || beganByPasskey(user, session);
 }
 
-/** Whether a user logs in with a code. Never while SECOND_FACTOR is off. */
+/** Whether a user logs in with a code. No user does while SECOND_FACTOR is off. */
 export function hasCodes({ factor_secret }: StoredUser): boolean {
   return config.secondFactor !== 'off' && factor_secret !== undefined;
 }
@@ -73,7 +76,7 @@ export function factorStanding({ factor_secret, recovery_codes }: StoredUser) {
   };
 }
 
-/** Whether a session had a code: it began by a code, or its user enabled TOTP in it. */
+/** Whether a session had a code: it began with a code, or its user enabled TOTP in it. */
 function hadCode({ began, enrolled }: FactorFields): boolean {
   return began === 'code' || enrolled === true;
 }

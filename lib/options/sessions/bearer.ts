@@ -1,4 +1,4 @@
-/** The caller of a request, where there are sessions (functions/README.md, Sessions). */
+/** Finds the caller of a request where there are sessions (functions/README.md, Sessions). */
 import { Overtaken, untilWritten } from '../../dynamodb/client.ts';
 import { DomainError } from '../../ground/errors.ts';
 import { describeFault, logError } from '../../ground/log.ts';
@@ -42,10 +42,10 @@ export function findBearer(id: number, token: Partial<Belonging>): Promise<Beare
 }
 
 /**
- * Changes a caller, as {@link rewriteUser} does, unless the session of the request was ended with all other sessions
- * since it was read.
- * @param known the caller as read last, for the first attempt
- * @throws {DomainError} TOKEN_INVALID, USER_NOT_FOUND, STORAGE_FAULT, and what the change throws
+ * Changes a caller as {@link rewriteUser} does, unless all sessions of the user, including the session of the request,
+ * were ended since it was read.
+ * @param known the caller for the first attempt, as last read
+ * @throws {DomainError} TOKEN_INVALID, USER_NOT_FOUND, STORAGE_FAULT, and the errors of the change
  */
 export function rewriteCaller<T>(
   caller: Bearer,
@@ -60,8 +60,8 @@ export function rewriteCaller<T>(
 }
 
 /**
- * Notes that an access token of a session's newest pair was used, so that no other pair replaces the newest pair
- * (functions/README.md, Refresh). A fault is logged, and the request goes on.
+ * Records that an access token of a session's newest pair was used; from then on, no other pair replaces the newest
+ * pair (functions/README.md, Refresh). A fault is logged, and the request continues.
  * @throws {Overtaken} when others have written the session since it was read
  */
 async function noteUse(read: WithSessions, session: Session): Promise<void> {

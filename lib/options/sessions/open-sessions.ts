@@ -1,4 +1,4 @@
-/** How open sessions are read, and shown. */
+/** Reads and shows open sessions. */
 import { DomainError } from '../../ground/errors.ts';
 import { findSessions, openSessions, type Session } from './sessions.ts';
 

@@ -1,9 +1,8 @@
 /**
- * The tokens of a session: how a login or a registration begins a session, and the refresh tokens of a session
- * (functions/README.md, Refresh). A session stores a hash of its newest refresh token, a salt and a key. Each refresh
- * token is derived from the token before it and the salt, so that a client that lost a response gets the same token
- * again, and nobody can make a valid token from the data in the table. A refresh token and the access tokens that were
- * issued with it are a pair.
+ * Begins sessions at a login or a registration, and makes and checks the tokens of sessions (functions/README.md,
+ * Refresh). A session stores a hash of its newest refresh token, a salt and a key. Each refresh token is derived from
+ * the previous token and the salt. So a client that lost a response gets the same token again, and nobody can make a
+ * valid token from the data in the table. A refresh token and the access tokens that were issued with it are a pair.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { DomainError } from '../../ground/errors.ts';
@@ -35,11 +34,11 @@ export interface RefreshToken {
 /** How a refresh token relates to its session. */
 export type TokenCheck =
   /**
-   * The newest token is good. The token before it is also good as long as no token of the newest pair was used, because
-   * then the client has lost the response.
+   * The newest token is good. As long as no token of the newest pair was used, the token before it is also good,
+   * because the client has lost the response.
    */
   | { readonly is: 'good' | 'reused' | 'unknown' }
-  /** The token before the newest one, within the {@link grace} after its use. */
+  /** The token before the newest token, if {@link grace} has not passed since its use. */
   | { readonly is: 'repeated'; readonly refreshToken: string };
 
 const form = /^([1-9]\d{0,15})\.([\w-]{22})\.([\w-]{43})([\w-]{22})$/;
@@ -53,8 +52,8 @@ export function readRefreshToken(token: string): RefreshToken {
 
 /**
  * The token that follows a good token, and the state that the session stores from then on. If the given token is not
- * the newest, the newest pair is replaced: it is not known who has the access tokens of this pair, so they become void
- * with all older access tokens.
+ * the newest token, the newest pair is replaced: it is not known who has the access tokens of the replaced pair, so
+ * they become void, and all older access tokens too.
  */
 export function nextRefreshToken(
   { userId, sessionId, secret }: RefreshToken,
@@ -68,7 +67,7 @@ export function nextRefreshToken(
   return { refreshToken, refresh: { key, newest: hashOf(next), salt, pair, oldest } };
 }
 
-/** Milliseconds after the use of a token within which a repetition gets the same next token again. */
+/** Milliseconds after the use of a refresh token within which the same token gets the same next token again. */
 const grace = 60_000;
 
 /** Compares a token with the state that its session stores. */
@@ -88,7 +87,7 @@ export function checkRefreshToken(
 
 /**
  * Begins a session of a user who logs in.
- * @param user as read before the password was checked, so that no later change is missed
+ * @param user the user as read before the password was checked, so that no later change is missed
  * @throws {DomainError} TOKEN_FAULT, STORAGE_FAULT
  */
 export async function beginSession(
@@ -103,8 +102,8 @@ export async function beginSession(
 }
 
 /**
- * Issues an access token of a session. The token has the role of the user in this session, not the stored role, because
- * other services rely on the token's role.
+ * Issues an access token of a session. The token has the role that the user has in this session, and not the stored
+ * role, because other services rely on the role in the token.
  * @throws {DomainError} TOKEN_FAULT
  */
 export function issueAccessToken(
@@ -167,7 +166,7 @@ function tokenOf(userId: number, sessionId: string, secret: string, key: string)
   return `${userId}.${sessionId}.${secret}${tagOf(secret, key)}`;
 }
 
-/** 16 bytes that prove that the service issued a token, however many tokens it has issued since. */
+/** 16 bytes that prove that the service issued a token, even if it has issued many tokens since then. */
 function tagOf(secret: string, key: string): string {
   return createHmac('sha256', key).update(secret).digest().subarray(0, 16).toString('base64url');
 }
@@ -203,7 +202,7 @@ async function prepare(user: StoredUser, { ip_address, user_agent }: Source, beg
   return { session, tokens: { token, refreshToken } };
 }
 
-/** The beginning of a text that fits into a number of bytes. */
+/** The longest beginning of a text that fits into a number of bytes. */
 function cut(text: string, bytes: number): string {
   return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(bytes)).read);
 }

@@ -2,8 +2,8 @@
  * The sessions of a user (functions/README.md, Sessions): one item, with an attribute for each session. Each session
  * has a version of its own, and is written on the condition that this version is unchanged, so that devices do not wait
  * for each other. `session_epoch` of the user item counts how often all sessions were ended. A session has the epoch
- * that was read before the password was checked. So one write of the user item ends all sessions, and also the sessions
- * of logins under way.
+ * that was read before the password was checked. So one write of the user item ends all sessions, even the sessions of
+ * logins that are not finished yet.
  */
 import { randomBytes } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -23,7 +23,7 @@ import {
 
 /** The state of a session's refresh tokens; see lib/options/sessions/session-tokens.ts. */
 export interface RefreshState {
-  /** The key of the tags of all its tokens. */
+  /** The key for the tags of all tokens of the session. */
   readonly key: string;
   /** The hash of the newest token's secret. */
   readonly newest: string;
@@ -36,13 +36,13 @@ export interface RefreshState {
   readonly isUsed?: true;
 }
 
-/** The second factor by which a session began: a code, or the passkey with an id. */
+/** The second factor with which a session began: a code, or the passkey with an id. */
 export type FactorUsed = 'code' | { readonly passkey: string };
 
 export interface Session {
   readonly id: string;
   readonly epoch: number;
-  /** Absent: the session began by a password or an identity alone. */
+  /** Absent: the session began with a password or an identity alone. */
   readonly began?: FactorUsed;
   /** The user has enabled TOTP in this session. */
   readonly enrolled?: true;
@@ -69,8 +69,8 @@ export function makeSessionId(): string {
 }
 
 /**
- * Requires that the session of a request was not ended with all other sessions of its user since it was read. A session
- * that was ended alone is refused only from the next request on.
+ * Requires that not all sessions of the user, including the session of the request, were ended since it was read. If
+ * only this session was ended, the next request is the first to be refused.
  * @throws {DomainError} TOKEN_INVALID
  */
 export function requireNotEndedWithOthers(user: StoredUser, session: Session): void {
@@ -88,7 +88,7 @@ export function openSessions({ user, sessions }: WithSessions, now: Date): reado
 }
 
 /**
- * Reads a user and its sessions by one request.
+ * Reads a user and the user's sessions in one request.
  * @returns undefined when the user is not stored
  * @throws {DomainError} STORAGE_FAULT
  */
@@ -112,7 +112,7 @@ export function isSessionId(text: string | undefined): text is string {
 
 /**
  * Stores a session that begins.
- * @param user as read before the password was checked
+ * @param user the user as read before the password was checked
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function storeSession(user: StoredUser, session: Session): Promise<void> {
@@ -121,7 +121,7 @@ export async function storeSession(user: StoredUser, session: Session): Promise<
 
 /**
  * Writes a session: adds it, or replaces the session with the same id. Outdated sessions are removed from the item. The
- * item expires after its last session, even if another write adds that session meanwhile.
+ * item expires after the last of its sessions, even if another write adds that session at the same time.
  * @param read the sessions as they were read
  * @throws {Overtaken} when others have written or ended this session since it was read
  * @throws {DomainError} STORAGE_FAULT
@@ -168,8 +168,8 @@ export function firstSessionStored(user: StoredUser, { id, ...session }: Session
 }
 
 /**
- * The change that notes in a session that its user enables TOTP in it. The session gets a new version, so that no write
- * of a session that was read before can overwrite the note.
+ * The change that records in a session that its user enables TOTP in it. The session gets a new version, so that a
+ * write of the session as read before cannot overwrite the record.
  */
 export function enrolmentNoted(userId: number, { id }: Session): Change {
   const update = {
@@ -198,7 +198,7 @@ export function sessionsDeleted({ id }: StoredUser): Change {
 }
 
 /**
- * Ends all sessions of a user without reading the user: afterwards all of them have an earlier epoch.
+ * Ends all sessions of a user without reading the user: afterwards all sessions have an earlier epoch than the user.
  * @returns false when there is no such user
  * @throws {DomainError} STORAGE_FAULT
  */
@@ -216,7 +216,7 @@ export function raiseSessionEpoch(id: number): Promise<boolean> {
 
 /**
  * Ends one session without reading it.
- * @returns whether it was open: false when another request has ended it
+ * @returns false when another request has already ended the session
  * @throws {DomainError} STORAGE_FAULT
  */
 export function endSession(userId: number, id: string): Promise<boolean> {
@@ -237,8 +237,8 @@ function isEnded(user: StoredUser, { epoch, id }: Session): boolean {
 }
 
 /**
- * The value of `kept_session`. It names the epoch, so that the kept session ends too when all sessions are ended the
- * next time.
+ * The value of `kept_session`. It contains the epoch, so that the next time all sessions are ended, the kept session
+ * ends too.
  */
 function keptMark(epoch: number, id: string): string {
   return `${epoch}.${id}`;
@@ -248,8 +248,8 @@ function keptMark(epoch: number, id: string): string {
 const maxBytes = 24_000;
 
 /**
- * The sessions to remove from the item: ended sessions and, if the item is full, the sessions that were unused for the
- * longest time.
+ * The sessions to remove from the item: ended sessions and, if the item is too large, the sessions that were not used
+ * for the longest time.
  */
 function outdated(read: WithSessions, fresh: Session, now: Date): readonly Session[] {
   let bytes = sizeOf(fresh);
@@ -261,7 +261,7 @@ function outdated(read: WithSessions, fresh: Session, now: Date): readonly Sessi
   return read.sessions.filter((session) => !kept.includes(session));
 }
 
-/** The bytes that a session takes, or a few more. */
+/** The bytes that a session takes, or slightly more. */
 function sizeOf(session: Session): number {
   return Buffer.byteLength(JSON.stringify(session));
 }

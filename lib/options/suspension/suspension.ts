@@ -1,4 +1,4 @@
-/** The suspension in the fields of a user's item (functions/README.md, Suspension). */
+/** Changes the fields of a user's item that suspend a user (functions/README.md, Suspension). */
 import type { Change, StoredUser } from '../../users/item.ts';
 
 /** The change that suspends a user from now on, and makes mailed links void. */

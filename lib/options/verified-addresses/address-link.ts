@@ -1,6 +1,6 @@
 /**
- * How a user gets another address, and the link that verifies an address (functions/README.md, Verified addresses): the
- * address of the user, or another address that the user has requested.
+ * Gives another address to a user, and reads and uses the link that verifies an address (functions/README.md, Verified
+ * addresses): the address of the user, or another address that the user has requested.
  */
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../ground/errors.ts';
@@ -27,25 +27,25 @@ import { awaitsLink, noAddressAwaited, unverifiedAddress, verifiedAs } from './a
 export interface AddressLink extends FoundLink {
   /** The address to which the link was mailed. */
   readonly email: string;
-  /** The session that requested another address; undefined: none, or it has ended since. */
+  /** The session that requested another address; undefined: no session did, or it has ended since then. */
   readonly session: Session | undefined;
   /** Whether the link was already used, and has verified the user's present address. */
   readonly isUsed: boolean;
 }
 
-/** The effect of an address that is given to a user. */
+/** The effect of giving an address to a user. */
 interface NewAddress {
   readonly addressChange: Change;
-  /** Whether the address replaces another address at once, which may differ in letter case alone. */
+  /** Whether the address replaces another address at once; the two may differ only in letter case. */
   readonly isMoved: boolean;
   /** Whether the address is only requested, and waits for its link. */
   readonly awaitsLink: boolean;
 }
 
 /**
- * The change of a user's address. Where addresses are verified, a new address that users request for themselves waits
- * for its link, and a request with the present address ends the wait. Where responses must not reveal who has an
- * account, it is not checked whether somebody else has the address: if so, the mail informs the holder.
+ * The change of a user's address. If addresses are verified, a new address that users request for themselves waits for
+ * its link, and a request with the present address ends the wait. If responses must not reveal who has an account, it
+ * is not checked whether somebody else has the address; instead, the mail informs the holder of the address.
  */
 export async function newAddress(
   user: StoredUser,
@@ -70,8 +70,8 @@ export async function newAddress(
 
 /**
  * The change for a user who requests another address, which waits for its link. The earlier link is made void before
- * anything is mailed, so that the state of the earlier link does not reveal whether the address is free. If the same
- * address already waits, its link stays valid.
+ * any mail is sent, so that the state of the earlier link does not reveal whether the address is free. If the same
+ * address is already waiting, its link stays valid.
  */
 export function addressAwaited(user: StoredUser, email: string, now = new Date()): Change {
   const fields = { pending_email: email, pending_until: seconds(now) + linkLifetime };
@@ -85,8 +85,8 @@ export function addressAwaited(user: StoredUser, email: string, now = new Date()
 }
 
 /**
- * The change that replaces a user's address at once. Links that were mailed to the former address become void,
- * because the user may take that address again.
+ * The change that replaces a user's address at once. Links that were mailed to the former address become void, because
+ * the user may later take that address again.
  */
 export function addressMoved(user: StoredUser, email: string): Change {
   if (!isOtherAddress(user, email)) return {};
@@ -101,8 +101,8 @@ export function addressMoved(user: StoredUser, email: string): Change {
 
 /**
  * Reads the link of a token, and its user.
- * @throws {DomainError} VERIFICATION_TOKEN_INVALID for a token that is unknown, altered, expired, void, or of a
- *   suspended user, and for a used token unless it has verified an address; STORAGE_FAULT
+ * @throws {DomainError} VERIFICATION_TOKEN_INVALID for a token that is unknown, altered, expired or void, or whose user
+ *   is suspended, and for a used token unless it has verified the user's present address; STORAGE_FAULT
  */
 export async function readAddressLink(token: string, now = new Date()): Promise<AddressLink> {
   const link = await findLink('address', token, now, sessionsKey);
@@ -117,8 +117,8 @@ export async function readAddressLink(token: string, now = new Date()): Promise<
 }
 
 /**
- * The change that uses a token up, on the condition that it is still valid. The data needed to repeat the response
- * are kept, because a client that lost the response sends the token again.
+ * The change that uses up a token, on the condition that it is still valid. The data that repeat the response are kept,
+ * because a client that lost the response sends the token again.
  */
 export function addressLinkUsed(link: FoundLink, now = new Date()): Change {
   const update =
@@ -127,15 +127,16 @@ export function addressLinkUsed(link: FoundLink, now = new Date()): Change {
 }
 
 /**
- * An address that an admin sets counts as verified, except the address of an invited user. While addresses are not
- * verified no new address counts as verified, and the mark of the former address must not be kept for the new address.
+ * The change that marks a new address as verified, or not. It is verified if an admin sets it and the user is not
+ * invited. While the service does not verify addresses, no new address is verified, and the mark of the former address
+ * must not be kept for the new address.
  */
 function addressVerifiedBy({ role }: Pick<Claims, 'role'>, user: StoredUser): Change {
   const isVerified = role === 'admin' && !isInvited(user); // invitations
   return { fields: { ...unverifiedAddress, ...verifiedAs(isVerified) } };
 }
 
-/** Whether a token has verified the user's present address, and no newer link was made since. */
+/** Whether a token has verified the user's present address, and no link was made since then. */
 function hasVerified({ stored, user, tokenHash }: FoundLink): boolean {
   return (
     stored.token_hash === undefined &&
@@ -146,8 +147,8 @@ function hasVerified({ stored, user, tokenHash }: FoundLink): boolean {
 }
 
 /**
- * Whether the user has neither requested another address since the link was requested, nor withdrawn the request for
- * its address. A link that is mailed late becomes void in this way too.
+ * Whether the request that caused the link is still the user's newest request: the user has neither requested another
+ * address since then, nor withdrawn this request. So a link that is mailed late can be void from the beginning.
  */
 function isNewest({ stored, user }: FoundLink, now: Date): boolean {
   return stored.email === user.email

@@ -1,16 +1,16 @@
-/** Verified addresses in the fields of a user's item (functions/README.md, Verified addresses). */
+/** Reads and changes the fields of a user's item about verified addresses (functions/README.md, Verified addresses). */
 import { DomainError } from '../../ground/errors.ts';
 import { config } from '../../ground/settings.ts';
 import { seconds } from '../../ground/time.ts';
 import type { Change, StoredUser, UserFields } from '../../users/item.ts';
 import type { User } from '../../users/user.ts';
 
-/** The change that withdraws the address of a user that waits for its link. */
+/** The change that withdraws a user's address that waits for its link. */
 export const noAddressAwaited: Change = {
   fields: { pending_email: undefined, pending_until: undefined, pending_id: undefined },
 };
 
-/** The field of a user whose address is verified, whatever the setting. */
+/** The field of a user whose address is verified, whatever EMAIL_VERIFICATION is. */
 export const verifiedAddress = { email_verified: true } as const satisfies UserFields;
 
 /** The field of a user whose address is not verified: it is absent. */
@@ -32,8 +32,8 @@ export function isUnverified({ email_verified }: Pick<User, 'email_verified'>): 
 }
 
 /**
- * Requires that the address of a user is verified, where addresses are: whoever registers somebody else's address must
- * neither keep a way in nor lock out the holder of the mailbox.
+ * Requires that the address of a user is verified, if the service verifies addresses: whoever registers somebody else's
+ * address must neither keep a way in nor lock out the holder of the mailbox.
  * @throws {DomainError} EMAIL_NOT_VERIFIED
  */
 export function requireVerifiedAddress(user: StoredUser): void {

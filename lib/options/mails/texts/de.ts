@@ -116,7 +116,7 @@ function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The paragraphs of a notice that an admin has changed or deleted the account. */
+/** The paragraphs of the notice which says that an admin has changed or deleted the account. */
 function byAnAdmin(done: string, facts: Facts): readonly string[] {
   return [
     done,

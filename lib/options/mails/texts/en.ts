@@ -15,7 +15,7 @@ export interface Facts {
 /** A part of an account that can be changed. */
 export type Part = 'email' | 'password' | 'secondFactor' | 'identities' | 'passkeys';
 
-/** A mail: its subject, and its paragraphs. The link is a paragraph by itself. */
+/** A mail: its subject, and its paragraphs. The link is a separate paragraph. */
 export interface Text {
   readonly subject: string;
   readonly paragraphs: readonly string[];
@@ -24,9 +24,9 @@ export interface Text {
 export interface Texts {
   /** The link by which a new password is chosen. */
   reset(facts: Facts, link: string): Text;
-  /** The same, where an admin requested it. */
+  /** The same link, if an admin requested it. */
   resetByAdmin(facts: Facts, link: string): Text;
-  /** The same link, where somebody tried to register another account with the address. */
+  /** The same link, if somebody tried to register another account with the address. */
   taken(facts: Facts, link: string): Text;
   /** The link by which a first password is chosen. */
   invitation(facts: Facts, link: string): Text;
@@ -147,7 +147,7 @@ function at({ date, time }: Facts): string {
   return `on ${date} at ${time} UTC`;
 }
 
-/** The paragraphs of a notice that an admin has changed or deleted the account. */
+/** The paragraphs of the notice which says that an admin has changed or deleted the account. */
 function byAnAdmin(done: string, facts: Facts): readonly string[] {
   return [
     `An admin of ${facts.site} ${done} ${at(facts)}.`,
