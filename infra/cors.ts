@@ -17,7 +17,7 @@ export const cors = {
   requestHeaders: [
     'authorization',
     'content-type',
-    // Tracing libraries in browsers add these to every request.
+    // Tracing libraries in browsers add these headers to every request.
     'traceparent',
     'tracestate',
     'baggage',
@@ -34,7 +34,7 @@ export function originsIn(text: string): string[] {
   return text.split(',').map((each) => each.trim());
 }
 
-/** Whether a text is an origin of http or https, as browsers write it. */
+/** Whether a text is an http or https origin in the form that browsers send. */
 export function isOrigin(text: string): boolean {
   return /^https?:[^*]+$/.test(text) && URL.parse(text)?.origin === text;
 }

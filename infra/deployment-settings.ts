@@ -28,7 +28,7 @@ export interface DeploymentSetting extends Setting {
 
 const tableName = text(/^[\w.-]{3,255}$/, 'the name of a DynamoDB table');
 
-/** The numbers of days that CloudWatch Logs knows. */
+/** The numbers of days for which CloudWatch Logs can keep logs. */
 const retentions = Object.values(RetentionDays)
   .filter((days) => typeof days === 'number')
   .filter((days) => days !== RetentionDays.INFINITE)
@@ -85,7 +85,7 @@ export const deploymentSettings = {
   },
   edge: { allowed: ['none', 'cloudfront'], default: 'none', requires: 'domainName' },
   auditSeal: { allowed: ['off', 'paused', 'on'], default: 'off' },
-  // A chain of sealed files is never continued after its seal was off.
+  // After the seal was off, its chain of sealed files is never continued.
   abandonAuditSeal: { allowed: ['yes', 'no'], default: 'no' },
   auditLockDays: { allowed: { from: 0, to: 36_500 } },
   auditRetentionDays: trailSettings.auditRetentionDays,
@@ -107,7 +107,7 @@ export const deploymentSettings = {
   v1ReservedConcurrency: { allowed: { from: 1, to: 999, or: 'none' }, default: '1' },
   usersTableName: { allowed: tableName, requires: 'auditTableName', isPassedOn: true },
   auditTableName: { allowed: tableName, requires: 'usersTableName', isPassedOn: true },
-  // The bucket in which an earlier stack has sealed the entries of the existing audit table.
+  // The bucket in which an earlier stack has sealed the entries of the audit table that is taken over.
   auditArchiveBucketName: {
     allowed: text(/^[a-z\d][a-z\d.-]{1,61}[a-z\d]$/, 'the name of a bucket in Amazon S3'),
     requires: ['auditSealKeyArn', 'auditTableName', 'auditSeal'],
@@ -117,7 +117,7 @@ export const deploymentSettings = {
   // The key with which an earlier stack, or an earlier deployment of this stack, has encrypted secrets.
   secondFactorKeyArn: { allowed: keyArn, requires: 'secondFactor', isPassedOn: true },
   ...serviceSettings,
-  // OWASP advises at least 10; a hash at cost 14 takes seconds.
+  // OWASP recommends a cost of at least 10; a hash at cost 14 takes seconds.
   bcryptCost: { ...serviceSettings.bcryptCost, allowed: { from: 10, to: 14 } },
 } as const satisfies Readonly<Record<string, DeploymentSetting>>;
 
@@ -143,7 +143,7 @@ interface JsonValues {
   readonly userAttributes: readonly Attribute[];
 }
 
-/** The settings of a deployment as they are given: a setting that is left out has its default. */
+/** The settings of a deployment in the form in which they are given; a setting that is left out has its default. */
 export type AccountsSettings = {
   readonly [K in Name]?: (K extends JsonName ? JsonValues[K] : ValueOf<Catalogue[K]>) | undefined;
 };
@@ -176,7 +176,7 @@ export function operatorVariables(settings: DeploymentSettings): Readonly<Record
     : variables;
 }
 
-/** The file beside the code of functions that holds the value of a setting. */
+/** The file that holds the value of a setting, beside the code of functions; undefined: no file does. */
 export function fileOf(name: Name): string | undefined {
   return { identityProviders: providersFile, userAttributes: attributesFile }[name as string];
 }

@@ -24,13 +24,15 @@ interface Deployment {
   readonly name: string;
   readonly place: Place;
   readonly settings: AccountsSettings;
-  /** Says which settings are not from the file of the deployment; undefined: all are. */
+  /**
+   * The names and values of settings that are not from the file of the deployment; undefined: all settings are from it.
+   */
   readonly notice: string | undefined;
 }
 
 /**
- * Reads a deployment: the defaults of its stage, overridden by its file in infra/deployments, which the CDK's context
- * names (`-c name=…`), and both overridden by single settings of the context.
+ * Reads a deployment. The CDK's context names its file in infra/deployments (`-c name=…`). The file overrides the
+ * defaults of the stage, and single settings in the context override both.
  * @param credentials the account of the credentials, if there are any
  * @throws {SettingError} on the first setting that is unknown or not allowed
  */
@@ -61,7 +63,7 @@ const places = {
 /**
  * The account and the region that the file of a deployment names for its stack.
  * @param credentials the account of the credentials, if there are any
- * @throws {SettingError} if these are not valid, or if the account is not the account of the credentials
+ * @throws {SettingError} if the account or the region is not valid, or if the credentials belong to another account
  */
 export function placeIn(file: Given, credentials: string | undefined): Place {
   const given = Object.entries(places).filter(([name]) => Object.hasOwn(file, name));
@@ -72,7 +74,7 @@ export function placeIn(file: Given, credentials: string | undefined): Place {
   if (place.account && credentials && credentials !== place.account) {
     throw new SettingError(
       'account',
-      `is ${place.account}, but the credentials are of ${credentials}`,
+      `is ${place.account}, but the credentials belong to ${credentials}`,
     );
   }
   return place;
@@ -109,7 +111,7 @@ function fileOf(name: string) {
   return `infra/deployments/${name}.json`;
 }
 
-/** Says which settings come from the command line, for one run only, or from the CDK's own file. */
+/** Names the settings that come from the command line, for one run only, or from the CDK's own file. */
 function noticeOf(settings: DeploymentSettings, context: Given): string | undefined {
   const given = names
     .filter((name) => Object.hasOwn(context, name))

@@ -1,9 +1,10 @@
-/** Finds faults in JSON that people write, in the settings of a deployment and some settings of `npm start`. */
+/** Finds faults in JSON that people write: the settings of a deployment, and some settings of `npm start`. */
 import { attributeList, faultInAttributes } from '../lib/ground/attribute.ts';
 import type { Setting } from '../lib/ground/setting.ts';
 
 /**
- * The place where a text stops being JSON, or the attribute that breaks a rule: the rule of a setting names neither.
+ * Names the place where a text stops being JSON, or the attribute that breaks a rule, because the rule of a setting
+ * names neither.
  */
 export function placeOfFault({ allowed }: Setting, text = ''): string {
   const place = 'isJson' in allowed && faultInJson(text);
@@ -13,7 +14,7 @@ export function placeOfFault({ allowed }: Setting, text = ''): string {
 
 /**
  * Where a text stops being JSON.
- * @returns such as `line 3, column 5`; undefined for JSON
+ * @returns the place, such as `line 3, column 5`; undefined for JSON
  */
 export function faultInJson(text: string): string | undefined {
   const complaint = complaintAbout(text);
@@ -33,8 +34,8 @@ function complaintAbout(text: string): string | undefined {
 }
 
 /**
- * The parser says where it stopped, except for an unexpected token or the end of the text. The shortest
- * beginning of the text in which the parser finds an unexpected token ends with that token.
+ * The parser says where it stopped, unless it stopped at an unexpected token or at the end of the text. The token is
+ * found as the end of the shortest beginning of the text in which the parser finds an unexpected token.
  */
 function offsetOf(text: string, complaint: string): number {
   const [, position] = / at position (\d+) \(line \d+ column \d+\)$/.exec(complaint) ?? [];

@@ -1,4 +1,4 @@
-/** The settings of `npm start` that no deployment has, and how all settings are read on one machine. */
+/** The settings of `npm start` that no deployment has. This file reads all settings on one machine. */
 import { resolve } from 'node:path';
 import {
   type Catalogue,
@@ -41,10 +41,10 @@ export const localSettings = {
   adminEmail: { ...optionalText, requires: 'adminPassword' },
   adminPassword: { ...optionalText, requires: 'adminEmail' },
   corsOrigins,
-  // Without a value, requests are logged on a terminal.
+  // Without a value, requests are logged if the output is a terminal.
   logRequests: { allowed: ['on', 'off'] },
   auditSealInterval: settings.auditSealInterval,
-  // The SDK reads these two as well.
+  // The SDK also reads these two settings.
   awsEndpointUrlDynamodb: endpoint,
   awsEndpointUrlSesv2: endpoint,
 } as const satisfies Catalogue;
@@ -61,7 +61,7 @@ export const environmentDefaults = {
 /** How the service runs on this machine (infra/settings.md, On one machine). */
 export interface LocalSettings {
   readonly port: number;
-  /** The folder in which data is kept between runs; undefined: nothing is kept. */
+  /** The folder in which data are kept between runs; undefined: nothing is kept. */
   readonly folder: string | undefined;
   /** The origin of the reverse proxy in front of the service; undefined: there is none. */
   readonly publicUrl: string | undefined;
@@ -76,7 +76,10 @@ export interface LocalSettings {
   readonly admin: { readonly email: string; readonly password: string } | undefined;
 }
 
-/** @throws {Error} with a line for each setting that is not allowed, or that lacks a setting which it requires */
+/**
+ * @throws {Error} with one line for each setting that has a value which is not allowed, or lacks a setting that it
+ *   requires
+ */
 export function readLocalSettings(
   env: Environment,
   { isTerminal = process.stdout.isTTY }: { isTerminal?: boolean } = {},
@@ -101,8 +104,8 @@ export function readLocalSettings(
 }
 
 /**
- * Everything that is wrong with the settings in an environment, a sentence each: first the values that
- * are not allowed, then the settings that are missing but that other settings require.
+ * All faults of the settings in an environment, in one sentence each: first the values that are not allowed, then the
+ * missing settings that other settings require.
  */
 export function faultsIn(env: Environment, all: Catalogue): readonly string[] {
   const values = Object.entries(all).flatMap(([name, setting]) => {

@@ -1,6 +1,6 @@
 /**
- * The meanings of all settings, in Markdown whose links lead from infra. The tables of infra/settings.md, the
- * declaration file of the package and the console show them, and no function contains them.
+ * The meanings of all settings, in Markdown with links relative to infra. The tables of infra/settings.md, the
+ * declaration file of the package and the console show them; no function contains them.
  */
 import type { JsonName, Name } from './deployment-settings.ts';
 import type { localSettings } from './local-settings.ts';
@@ -109,7 +109,7 @@ export const meanings: Readonly<Record<SettingName, string>> = {
     'The [key of second factors](runbooks.md#the-key-of-second-factors); by default the stack makes one.',
 };
 
-/** The allowed values, for settings whose rule says less, or says something that Markdown does not show. */
+/** The allowed values in words, for settings whose rule says less, or has characters that Markdown does not show. */
 export const allowedInWords: Readonly<Partial<Record<SettingName, string>>> = {
   dataDir: 'a folder, or `memory`',
   publicUrl: 'an http or https origin without a final slash',
@@ -130,7 +130,7 @@ export const allowedInWords: Readonly<Partial<Record<SettingName, string>>> = {
   auditStreamArn: 'the ARN of the stream of `auditTableName`',
 };
 
-/** The defaults that are not in the data of a setting, because they depend on something else. */
+/** The defaults in words, for settings whose defaults are not in their data because they depend on something else. */
 export const defaultsInWords: Readonly<Partial<Record<SettingName, string>>> = {
   jwtSecret: 'made once, kept in `DATA_DIR`',
   adminEmail: 'the existing admin, else `admin@localhost`',

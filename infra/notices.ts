@@ -1,4 +1,7 @@
-/** The notices of third parties: bundles and pages contain code of packages whose licences require notices. */
+/**
+ * The notices of third parties, which the licences of packages require, because bundles and pages contain code of these
+ * packages.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -12,7 +15,7 @@ interface Package {
 
 /**
  * The licences and notices of packages, each text once.
- * @param files paths of bundled files; those outside node_modules are ignored
+ * @param files the paths of bundled files; files outside node_modules are ignored
  * @throws {Error} for a package that has no licence
  */
 export function noticesOf(files: readonly string[]): string {
@@ -35,13 +38,16 @@ function packageIn(folder: string): Package {
   return { ...JSON.parse(read('package.json')), folder, texts };
 }
 
-/** The first words of the standard licences, whose texts differ between packages only in the copyright holder. */
+/** The first words of the standard licences. In different packages, their texts differ only in the copyright holder. */
 const beginnings: Readonly<Record<string, string>> = {
   MIT: 'Permission is hereby granted',
   'Apache-2.0': 'Apache License',
 };
 
-/** The licence of a package without a licence file: the rights are in its readme, the text is in another package. */
+/**
+ * The licence of a package without a licence file: the readme of the package names the rights; another package has the
+ * text.
+ */
 function textOf({ folder, name, license }: Package, all: readonly Package[]): string {
   const beginning = beginnings[license];
   const same = all.filter((one) => one.license === license).flatMap(({ texts }) => texts);

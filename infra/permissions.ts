@@ -1,6 +1,6 @@
 /**
- * The uses that handlers can have, and the permissions on tables that each takes. The uses of a handler are listed
- * beside its contract, in `functions/<folder>/uses.ts`.
+ * The uses that handlers can have, and the permissions on tables that each use requires. The uses of a handler are
+ * listed beside its contract, in `functions/<folder>/uses.ts`.
  */
 import {
   auditIndexes,
@@ -19,32 +19,34 @@ import {
   sendsMail,
 } from '../lib/ground/settings.ts';
 
-/** An IAM action that a function may take on a table or on its indexes. */
+/** An IAM action that a function may do on a table or on its indexes. */
 export interface TablePermission {
   readonly table: 'users' | 'audit';
   readonly action: `dynamodb:${string}`;
   /** Absent: the table itself. */
   readonly indexes?: readonly string[];
-  /** The patterns of the partition keys that it is for; absent: all. */
+  /** The patterns of the partition keys for which it is allowed; absent: all keys. */
   readonly keys?: readonly string[];
 }
 
 export type Condition = (settings: ServiceValues) => boolean;
 
-/** A permission of a use, and the settings with which the use needs it; absent: all. */
+/** A permission of a use, and the condition on the settings under which the use needs it; absent: it always does. */
 export interface UsePermission extends TablePermission {
   readonly isNeeded?: Condition;
 }
 
 export const verifiesAddresses: Condition = ({ emailVerification }) => emailVerification !== 'off';
-/** If there are sessions, callers are read with their session, and need not be read again. */
+/**
+ * Without sessions, a handler must read the caller itself; with sessions, callers are read together with their session.
+ */
 export const lacksSessions: Condition = (settings) => !hasSessions(settings);
 export const signsBySecret: Condition = ({ tokenSigning }) => tokenSigning === 'HS256';
 /** Whether users get a token when they register, before their address is verified. */
 export const logsInNewUsers: Condition = ({ emailVerification }) =>
   emailVerification !== 'required';
 
-/** All that a transaction does with items. */
+/** All actions that a transaction can do on items. */
 const anyWrite = ['UpdateItem', 'PutItem', 'DeleteItem', 'ConditionCheckItem'] as const;
 
 const session = where(
@@ -59,14 +61,19 @@ const countingFailures = [
 ] as const;
 
 /**
- * The uses that a handler can have, with the permissions on tables that they take; other permissions are
- * in stack/function.ts. Each names the keys of the users table that it is for. Data of an option that is off may still
- * be stored: deletion and new passwords remove identities and passkeys under all settings.
+ * The uses that a handler can have, with the permissions on tables that they require; other permissions are in
+ * stack/function.ts. Each permission on the users table names its keys. Data of an option that is off may still be
+ * stored: deletions and new passwords remove identities and passkeys under all settings.
  */
 export const permissionsOf = {
-  /** Reads a caller's session and user, and notes the first use of a token; the contract says who has a caller. */
+  /**
+   * Reads the caller and the caller's session, and records the first use of a token; the contract says which handlers
+   * have a caller.
+   */
   caller: session,
-  /** Signs and verifies by the secret: nonces, cursors, keys of counts, and tokens unless a key signs these. */
+  /**
+   * Signs and verifies with the secret: nonces, cursors, keys of counts, and tokens unless they are signed with a key.
+   */
   'signing-secret': [],
   /** Hashes passwords, which takes processor time: its routes have a throttle of their own. */
   passwords: [],
@@ -81,7 +88,7 @@ export const permissionsOf = {
     ({ registrationsPerAddress }) => registrationsPerAddress > 0,
     users('UpdateItem', 'attempts#register#*'),
   ),
-  /** Begins a session: the first session of a new user is written with the user. */
+  /** Begins a session. The first session of a new user is written together with the user. */
   'sessions.begin': where(
     hasSessions,
     users('GetItem', 'sessions#*'),
@@ -93,16 +100,16 @@ export const permissionsOf = {
   'users.read': [users('GetItem', 'user#*')],
   /** Finds a user by an address. */
   'users.find': [users('GetItem', 'email#*', 'user#*')],
-  /** Looks up who has the address that a user asks for, where the user may learn it. */
+  /** Looks up who has the address that a user requests, if the user may learn this. */
   'users.holder': where(
     (settings) => verifiesAddresses(settings) && !hidesAccounts(settings),
     users('GetItem', 'email#*'),
   ),
   'users.list': [query('users', Object.values(usersIndexes))],
   'users.create': [users('UpdateItem', 'counter'), users('PutItem', 'email#*', 'user#*')],
-  /** Also creates admins, after a check that the caller is an admin. */
+  /** Creates admins too, after a check that the caller is an admin. */
   'users.create-admin': [users('ConditionCheckItem', 'email#*', 'user#*')],
-  /** Also writes an item if the address is taken, where nobody may learn that it is taken. */
+  /** Writes an item even if the address is taken, if nobody may learn that it is taken. */
   'users.conceal': where(
     hidesAccounts,
     users('GetItem', 'email#*'),
@@ -110,7 +117,7 @@ export const permissionsOf = {
   ),
   'users.change': [users('GetItem', 'user#*'), users('UpdateItem', 'user#*')],
   /**
-   * Changes everything of a user: sets another address, at once or by a link, and makes other links void; unlinks
+   * Makes every change of a user: sets another address, at once or by a link, and makes other links void; unlinks
    * identities; removes passkeys; and makes the user an admin, which is logged, after a check that the caller is an
    * admin.
    */
@@ -140,7 +147,7 @@ export const permissionsOf = {
   'admins.check': [users('ConditionCheckItem', 'user#*')],
   /** Suspends an admin only if there is another admin. */
   'admins.other': [users('ConditionCheckItem', 'user#*'), query('users', [usersIndexes.admins])],
-  /** Uses a link up, and changes its user. */
+  /** Uses up a link, and changes its user. */
   'links.reset': [
     users('BatchGetItem', 'reset#*', 'user#*'),
     ...transaction(
@@ -172,7 +179,7 @@ export const permissionsOf = {
   'audit.seal': [
     query('audit', [auditIndexes.byCreatedAt]),
     audit('BatchGetItem'),
-    // The items that show the newest header (lib/seal/newest-header.ts), and that request a check.
+    // The item that shows the newest header (lib/seal/newest-header.ts), and the item that requests a check.
     users('GetItem', 'audit-seal', 'audit-seal-check'),
     users('PutItem', 'audit-seal'),
     users('DeleteItem', 'audit-seal-check'),
@@ -189,7 +196,7 @@ export const permissionsOf = {
   'seal.request': [users('PutItem', 'audit-seal-check')],
   /** Hands messages over to the function that sends mails, if there is one, and counts the requests of each source. */
   mail: where(sendsMail, users('UpdateItem', 'attempts#mail#*')),
-  /** Knows when mail may be sent to an address again, which some callers are told. */
+  /** Finds out when mail may be sent to an address again, which some callers learn. */
   'mail.told': where(sendsMail, users('GetItem', 'mails#*')),
   /** Makes links, and counts mails. */
   'mail.send': [
@@ -205,7 +212,7 @@ export const permissionsOf = {
   identities: where(hasIdentities, users('PutItem', 'nonce#*')),
   /** Knows the declared attributes of users, a list in a file beside the handler's code. */
   attributes: [],
-  /** Reads the users of a page of the list whole. */
+  /** Reads all data of the users on a page of the list. */
   'attributes.list': where(hasAttributes, users('BatchGetItem', 'user#*')),
   /** Finds, links and unlinks identities. */
   'identities.link': [
@@ -213,7 +220,7 @@ export const permissionsOf = {
     ...transaction(['UpdateItem', 'PutItem'], 'user#*', 'identity#*', 'nonce#*'),
     ...transaction(['UpdateItem', 'DeleteItem'], 'user#*', 'identity#*'),
   ],
-  /** Finds, adds, lists, uses and removes passkeys, by challenges that it stores when they are used. */
+  /** Finds, adds, lists, uses and removes passkeys, and stores challenges when they are used. */
   passkeys: [
     users('PutItem', 'nonce#*'),
     users('GetItem', 'passkey#*'),
@@ -227,7 +234,7 @@ export const permissionsOf = {
     hasPasskeys,
     ...transaction(['UpdateItem', 'DeleteItem'], 'user#*', 'passkey#*'),
   ),
-  /** Reads the public keys of tokens, as every handler with a caller does; and signs tokens with a key. */
+  /** Reads the public keys of tokens, as every handler with a caller does. The next use signs tokens with a key. */
   'keys.read': [],
   'keys.sign': [],
   /** Serves the files of the page that has the function's name; see static-files.ts. */
@@ -244,7 +251,10 @@ export interface SomeUses {
   readonly uses: readonly Use[];
 }
 
-/** The uses of the handlers of a folder, by their files: all that a handler may ever need, besides `callers`. */
+/**
+ * The uses of the handlers in a folder, by file: all uses that a handler has under any settings, except the uses in
+ * `callers`.
+ */
 export type Uses = Readonly<Record<string, readonly (Use | SomeUses)[]>>;
 
 export function when(isNeeded: Condition, ...uses: readonly Use[]): SomeUses {
@@ -287,7 +297,7 @@ function users(action: string, ...keys: readonly KeyPattern[]): TablePermission 
   };
 }
 
-/** The permission to query indexes: all of their entries, unless partition keys are named. */
+/** The permission to query indexes. Without partition keys, it is for all entries of the indexes. */
 function query(
   table: TablePermission['table'],
   indexes: readonly IndexDefinition[],
@@ -302,8 +312,8 @@ function query(
 }
 
 /**
- * The actions of a transaction, each with the keys of all items of the transaction: it is not known whether AWS
- * checks an action only against the keys of its own items.
+ * The permissions for a transaction: each action with the keys of all items of the transaction, because it is not known
+ * whether AWS checks an action only against the keys of its own items.
  */
 function transaction(actions: readonly string[], ...keys: readonly KeyPattern[]) {
   return actions.map((action) => users(action, ...keys));

@@ -1,4 +1,4 @@
-/** How the settings of a deployment are read, and checked against each other. */
+/** Reads the settings of a deployment, and checks them against each other. */
 import { Fn, Token } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
 import { parseSetting, ruleOf, type Setting } from '../lib/ground/setting.ts';
@@ -42,7 +42,7 @@ export function readSetting(name: Name, given: Given): string | number | undefin
   requireResolved(name, given[name]);
   const chosen = textOf(name, given[name]) ?? setting.default;
   if (chosen === undefined) return undefined;
-  // The keys of tags are known, and so are the values that are not references.
+  // In tags, only values can be references; the keys and all other values are checked.
   if (Token.isUnresolved(chosen) && name !== 'tags') return chosen;
   const value = parseSetting(setting, chosen);
   if (value === undefined) {
@@ -58,7 +58,10 @@ function textOf(name: Name, value: unknown): string | undefined {
   throw new SettingError(name, 'must be text or a number');
 }
 
-/** JSON in which constructs are null, and a reference to a list becomes a list of the texts that it resolves to. */
+/**
+ * Converts a value to JSON, in which constructs are null, and a reference to a list becomes a list of the texts to
+ * which it resolves.
+ */
 function jsonOf(value: unknown): string {
   return JSON.stringify(value, (_, each) => {
     if (Construct.isConstruct(each)) return null;
@@ -78,7 +81,10 @@ function isToolsOwn(name: string) {
   return /[:/]/.test(name) || ['acknowledged-issue-numbers', 'cli-telemetry'].includes(name);
 }
 
-/** The days for which the archive keeps entries, at most seven years; one year if it keeps them for ever (0). */
+/**
+ * The days for which the archive keeps entries, but at most seven years; one year if the archive keeps entries for ever
+ * (0).
+ */
 function defaultLockDays(auditArchiveDays: number) {
   return Math.min(auditArchiveDays || 365, 2555);
 }
@@ -93,7 +99,7 @@ function requireConsistent(values: Given): void {
   }
 }
 
-/** Entries may leave a table only if they are sealed, and may not leave the archive before the table. */
+/** Requires that entries leave the table only if they are sealed, and do not leave the archive before the table. */
 function requireKept(settings: DeploymentSettings): void {
   const { auditSeal, auditRetentionDays, auditArchiveDays, auditLockDays } = settings;
   if (auditRetentionDays > 0 && auditSeal !== 'on') {
@@ -109,7 +115,7 @@ function requireKept(settings: DeploymentSettings): void {
   }
 }
 
-/** The stack gives a table of its own a stream; the stream of an existing table must be given with the table. */
+/** Requires the stream of an existing table to be given with the table. A table that the stack makes has a stream. */
 function requireStream(settings: DeploymentSettings): void {
   const { events, auditTableName, auditStreamArn } = settings;
   if (events === 'off') return;
@@ -118,16 +124,16 @@ function requireStream(settings: DeploymentSettings): void {
   }
   if (Token.isUnresolved(auditStreamArn) || Token.isUnresolved(auditTableName)) return;
   if (auditStreamArn && auditStreamArn.split('/')[1] !== auditTableName) {
-    throw new SettingError('auditStreamArn', 'must be of the table auditTableName');
+    throw new SettingError('auditStreamArn', 'must be the stream of the table auditTableName');
   }
 }
 
-/** In stage production the seal must not be turned off by mistake. */
+/** Requires that the seal is not turned off by mistake in stage production. */
 function requireSealed({ stage, auditSeal, abandonAuditSeal }: DeploymentSettings): void {
   if (stage !== 'production' || auditSeal !== 'off' || abandonAuditSeal === 'yes') return;
   throw new SettingError(
     'auditSeal',
-    'must not be off in stage production, because nothing continues the chain afterwards: give auditSeal=paused, or besides abandonAuditSeal=yes',
+    'must not be off in stage production, because the chain cannot be continued afterwards: set auditSeal=paused, or also set abandonAuditSeal=yes',
   );
 }
 
@@ -147,7 +153,10 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** A construct, such as a certificate in place of its ARN, refers to the whole application, and so to itself. */
+/**
+ * Whether a value contains a reference. A construct, such as a certificate in place of its ARN, is not searched,
+ * because it refers to the whole application, and so to itself.
+ */
 function hasReference(value: unknown): boolean {
   return (
     Token.isUnresolved(value) ||

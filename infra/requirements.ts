@@ -1,13 +1,13 @@
-/** Which settings others require: a check of the values of a deployment, and of one machine. */
+/** Checks which settings other settings require, for a deployment and for one machine. */
 import type { Catalogue } from '../lib/ground/setting.ts';
 
 /**
- * The settings that a setting with a value lacks: it requires them, directly or through other settings,
- * but they are at their defaults.
- * @param settingOf the value of a setting, undefined or '' for its default
- * @param nameOf the name under which users know a setting
+ * The settings that a setting with a value lacks: it requires them, directly or through other settings, but they have
+ * their defaults.
+ * @param settingOf returns the value of a setting, undefined or '' for its default
+ * @param nameOf returns the name by which users know a setting
  * @returns the rest of a sentence that begins with the name of the setting; undefined: the setting lacks nothing, or a
- *   setting that it requires lacks the same
+ *   setting that it requires lacks the same settings
  */
 export function lackOf(
   name: string,
@@ -34,7 +34,7 @@ export function lackOf(
   return `requires ${new Intl.ListFormat('en-GB').format(lacking)}`;
 }
 
-/** A setting, and the settings that it requires, directly or through others. */
+/** A setting, and the settings that it requires, directly or through other settings. */
 function chainOf(
   requiredBy: (name: string) => readonly string[],
   name: string,

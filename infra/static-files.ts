@@ -1,7 +1,7 @@
 /**
- * Prepares the files that pages load: bundles sources, compresses each file once, and gives it a name that changes with
- * its content. The stack puts the files beside the code of the function that serves them; the local service reads them
- * from a cache folder in node_modules.
+ * Prepares the files that pages load: bundles their sources, compresses each file, and gives it a name that changes
+ * with its content. The stack puts the files beside the code of the function that serves them; the local service reads
+ * them from a cache folder in node_modules.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -49,7 +49,7 @@ const pages: Readonly<Record<string, Page>> = {
     sources: [
       ...[web, client].flatMap(filesIn),
       join(root, 'functions/console/mark.ts'),
-      // The versions of the packages, and how they are bundled.
+      // These files say which versions of packages are bundled, and how.
       join(root, 'package.json'),
       fileURLToPath(import.meta.url),
       join(root, 'infra/notices.ts'),
@@ -60,8 +60,8 @@ const pages: Readonly<Record<string, Page>> = {
 };
 
 /**
- * The folder of the files of all pages, which STATIC_FILES names. It is created when it does not exist
- * or a source has changed, which takes some seconds.
+ * The folder of the files of all pages, which STATIC_FILES names. It is created if it does not exist or if a source has
+ * changed; this takes some seconds.
  */
 export function staticFilesFolder(): string {
   const sources = Object.values(pages).flatMap((page) => page.sources ?? page.files);
@@ -77,7 +77,7 @@ export function staticFilesFolder(): string {
   try {
     renameSync(unfinished, folder);
   } catch (error) {
-    // Another process has created it meanwhile.
+    // Another process may have created the folder meanwhile.
     if (!existsSync(folder)) throw error;
     rmSync(unfinished, { recursive: true });
   }
@@ -100,7 +100,7 @@ function write(folder: string, files: readonly File[]): void {
   mkdirSync(folder, { recursive: true });
   const names = files.map(([path, content]) => {
     const name = nameOf(path, content);
-    // The best compression of Swagger UI would take four seconds of a first start, for 9 % of its size.
+    // At the first start, the best compression of Swagger UI would take four seconds, and save only 9 % of its size.
     const params = { [constants.BROTLI_PARAM_QUALITY]: content.length > 2 ** 20 ? 9 : 11 };
     writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content, { params }));
     writeFileSync(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }));
@@ -119,9 +119,9 @@ function nameOf(path: string, content: Uint8Array): string {
     : `${basename(path, ending)}.${hashOf(content)}${ending}`;
 }
 
-/** Bundled files, whose comments are left out, and the notices of the packages in them. */
+/** The bundled files, without comments, and the notices of the packages in them. */
 function bundle(entryPoints: readonly string[]): readonly File[] {
-  // It takes a tenth of a second to load, and is needed only after a change.
+  // esbuild takes a tenth of a second to load, and is needed only after a change.
   const { buildSync }: typeof import('esbuild') = require('esbuild');
   const { outputFiles, metafile } = buildSync({
     entryPoints: [...entryPoints],

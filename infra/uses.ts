@@ -1,4 +1,7 @@
-/** The uses of all handlers, and the functions that follow from them: the stack, the local service and the tests read them. */
+/**
+ * The uses of all handlers, and the functions with these handlers. The stack, the local service and the tests read
+ * them.
+ */
 
 import { uses as accountDeletions } from '../functions/account-deletions/uses.ts';
 import { uses as auditLogs } from '../functions/audit-logs/uses.ts';
@@ -49,7 +52,7 @@ export interface FunctionDefinition {
   /** Empty for a function that runs in the background. */
   readonly routes: readonly Route[];
   readonly uses: ReadonlySet<Use>;
-  /** The permissions that its uses take, one for each action on a resource. */
+  /** The permissions that its uses require, one for each action on a resource. */
   readonly permissions: readonly TablePermission[];
 }
 
@@ -87,7 +90,7 @@ const usesOf: Uses = Object.fromEntries(
 /** The function that runs on a schedule if the audit trail is sealed. */
 export const auditSealer = functionOf('background/seal-audit');
 
-/** The function that takes the records of the audit table's stream if events are on. */
+/** The function that receives the records of the audit table's stream if events are on. */
 export const auditPublisher = functionOf('background/publish-audit');
 
 const files = Object.keys(usesOf);
@@ -116,7 +119,7 @@ export function mailFunction(settings: ServiceValues): FunctionDefinition | unde
   return functionsInForce(settings).find(({ uses }) => uses.has('mail.send'));
 }
 
-/** The functions that the settings turn on, each with the routes and the permissions that it has by them. */
+/** The functions that the settings turn on, each with the routes and permissions that it has under these settings. */
 export function functionsInForce(settings: ServiceValues): readonly FunctionDefinition[] {
   return files
     .map((file) => functionOf(file, settings))

@@ -13,7 +13,7 @@ import * as shownHeader from '../../lib/seal/newest-header.ts';
 import { isRecent, nextCheck } from '../../lib/seal/schedule.ts';
 import * as contract from './contract.ts';
 
-/** The public key, which is kept between the requests that this process handles. */
+/** The public key. It is kept in memory between the requests that this process handles. */
 let publicKey: KeyObject | undefined;
 
 export const handler = protectedEndpoint(contract.get, async () => {
@@ -31,7 +31,7 @@ export const handler = protectedEndpoint(contract.get, async () => {
     };
   }
   const { number, at, count, interval, check: outcome } = newest;
-  // A full file ends at an entry's key, which need not begin with a time.
+  // A full file ends at the key of an entry, which does not always begin with a time.
   const until = timeIn(newest.until) ?? at;
   const now = Date.now();
   const isBehind = newest.until < dueBefore(interval, now);

@@ -7,7 +7,7 @@ import * as checkRequest from '../../lib/seal/check-request.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.requestCheck, async (request) => {
-  // While sealing is paused, no run would see the request.
+  // While sealing is paused, the sealer does not run, and would not see the request.
   if (config.auditSeal !== 'on' || !keepsSeal(config)) throw new DomainError('AUDIT_NOT_SEALED');
   const check = {
     source: sourceOf(request),

@@ -5,12 +5,12 @@ import { config } from '../../lib/ground/settings.ts';
 import { post } from '../../lib/keys/signed-request.ts';
 import { type AuditEvent, eventsOf, type StreamRecord } from '../../lib/options/events/events.ts';
 
-/** The number of events that are put at the same time. */
+/** The number of events that are put on the bus at the same time. */
 const atOnce = 10;
 
 /**
- * Puts the events of the audit table's stream on the bus. Lambda calls it again with the first record that failed
- * and all records after it: an event may be put twice, but no event is lost.
+ * Puts the events of the audit table's stream on the bus. If a record fails, Lambda calls the function again with this
+ * record and all records after it: an event may be put twice, but no event is lost.
  */
 export async function handler(batch: { Records: StreamRecord[] }): Promise<DynamoDBBatchResponse> {
   const events = await eventsOf(batch.Records);
@@ -35,7 +35,7 @@ async function putOrReport(event: AuditEvent): Promise<DynamoDBBatchItemFailure[
 /** The errors after which EventBridge would refuse the same event again (PutEvents). */
 const isRefusal = /^(InvalidArgument|MalformedDetail|NotAuthorizedFor\w+|ValidationException)$/;
 
-/** Puts an event on the bus, or into a queue if the bus refuses it, so that it does not hold up other events. */
+/** Puts an event on the bus or, if the bus refuses the event, into a queue, so that it does not delay other events. */
 async function put({ event }: AuditEvent): Promise<void> {
   const { eventBus: EventBusName, eventSource: Source } = config;
   const entry = { EventBusName, Source, ...event };

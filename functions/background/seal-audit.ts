@@ -8,10 +8,10 @@ import type { Sealing } from '../../lib/seal/sealer.ts';
 import { auditEntries } from '../../lib/seal/table.ts';
 import { requireKeeping } from '../../lib/seal/taken-over.ts';
 
-/** The connections and limits of the sealer, which are kept between the runs in this process. */
+/** The connections and limits of the sealer. They are kept between its runs in this process. */
 let sealing: Sealing | undefined;
 
-/** Seals, on a schedule, the audit entries that are in no file yet (lib/seal/README.md, Runs). */
+/** Seals the audit entries that are not in a file yet. A schedule calls it (lib/seal/README.md, Runs). */
 export async function handler(
   _event: unknown,
   context: Pick<Context, 'getRemainingTimeInMillis'>,
@@ -27,7 +27,7 @@ export async function handler(
   }
 }
 
-/** Refuses an earlier stack's bucket whose lifecycle or lock differs from the settings. */
+/** Requires that the lifecycle and lock of an earlier stack's bucket are as the settings say. */
 async function requireBucket(): Promise<void> {
   const { auditArchiveTakenOver, auditArchiveBucket, auditArchiveDays, auditLockDays } = config;
   if (auditArchiveTakenOver === 'no') return;

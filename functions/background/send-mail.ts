@@ -5,7 +5,7 @@ import { mail } from '../../lib/options/mails/deliver.ts';
 import type { MailMessage } from '../../lib/options/mails/hand-over.ts';
 
 /**
- * Other functions invoke this function and do not wait for it. When it throws, Lambda invokes it again.
+ * Sends a mail. Other functions invoke this function, but do not wait for it. If it throws, Lambda invokes it again.
  */
 export async function handler(message: MailMessage): Promise<void> {
   try {

@@ -18,7 +18,7 @@ export const handler = routes(
   ),
 );
 
-/** The gateway may match `/docs/` with the route of the page, or with the route of a file. */
+/** Whether the path is `/docs/`, which the gateway may match with the route of the page or the route of a file. */
 function hasFinalSlash({ rawPath }: ApiRequest): boolean {
   return rawPath === '/docs/';
 }

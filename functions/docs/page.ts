@@ -1,4 +1,4 @@
-/** The page of the document: Swagger UI, and below it the list of error codes. */
+/** The page that shows the document: Swagger UI, and below it the list of error codes. */
 
 import { inForce } from '../../lib/contract/contract.ts';
 import { info } from '../../lib/contract/document.ts';
@@ -58,8 +58,8 @@ ${errorRows(settings)}
 }
 
 /**
- * The list of error codes with which the service can respond. The `type` of problem details is
- * `/docs#CODE`, which leads to a row of this list (functions/README.md, Problem details).
+ * The list of error codes with which the service can respond. The `type` of problem details is `/docs#CODE`, which is
+ * the address of a row of this list (functions/README.md, Problem details).
  */
 function errorRows(settings: ServiceValues): string {
   return codesOf(inForce(endpoints, settings), settings)

@@ -82,7 +82,7 @@ function exists(settings: ServiceValues): boolean {
   return settings.emailVerification !== 'off';
 }
 
-/** The user's existing password, which need not follow the current rules for passwords. */
+/** The user's existing password. It may break the current rules for passwords. */
 function ownPassword() {
   return v.pipe(
     text,

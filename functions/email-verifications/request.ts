@@ -9,7 +9,7 @@ import * as contract from './contract.ts';
 export const handler = protectedEndpoint(contract.request, async (request) => {
   const user = await readUser(request.claims.id, request.bearer);
   const source = sourceOf(request);
-  // While a link to another address is valid, no link is mailed, because it would invalidate that link.
+  // While a link for another address is valid, no link is mailed, because a new link would make that link void.
   if (!user.email_verified && !awaitsLink(user)) {
     await requestMailOrTell(verificationMessage(user, source), 'other');
   }

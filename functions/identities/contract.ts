@@ -48,7 +48,7 @@ export const link = {
   route: 'POST /api/identities',
   exists: hasIdentities,
   may: 'own',
-  // The confirmation is checked only when the token is right.
+  // The confirmation is checked only if the token is valid.
   body: (settings) =>
     named(
       'IdentityLink',

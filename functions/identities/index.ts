@@ -13,7 +13,7 @@ import { makeNonce } from '../../lib/keys/nonce.ts';
 import { forIdToken } from '../../lib/options/identities/id-token.ts';
 import * as contract from './contract.ts';
 
-/** One function serves all endpoints of identities, and reads the keys of issuers once. */
+/** One function serves all endpoints of identities, so that each process reads the keys of an issuer only once. */
 export const handler = routes(
   publicEndpoint(contract.makeNonce, async () => ({
     statusCode: 200,

@@ -217,7 +217,7 @@ export const descriptions: Descriptions = {
 
 const form = 'must be a credential';
 
-/** @param done what the browser has done with the credential @param parts the parts of its response */
+/** @param done whether the browser has made or used the credential @param parts the parts of its response */
 function credential<const Parts extends v.ObjectEntries>(done: 'Made' | 'Used', parts: Parts) {
   const name = `${done}Credential`;
   // An id has at most 1,023 bytes (Web Authentication, Level 3, section 4).

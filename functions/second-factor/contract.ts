@@ -140,7 +140,7 @@ export const descriptions: Descriptions = {
   }),
 };
 
-/** Where addresses are verified, only a user whose address is verified can have a second factor. */
+/** If the service verifies addresses, only a user whose address is verified can have a second factor. */
 function unverifiedUnder({ emailVerification }: ServiceValues) {
   return emailVerification !== 'off' && 'EMAIL_NOT_VERIFIED';
 }

@@ -15,7 +15,7 @@ export const handler = protectedEndpoint(contract.get, async () => {
         value === providersFile || value === attributesFile
           ? 'as in the file of the deployment'
           : value,
-      // The setting itself has the default of a local service, which always seals; a deployment seals only on request.
+      // `setting` has the default for one machine, where the service always seals; a deployment seals only on request.
       default: name === 'auditSeal' ? 'off' : parseSetting(setting, setting.default),
     };
   });

@@ -8,7 +8,7 @@ export const suspend = {
   storageFault: ['Error suspending user', 'err'],
 } as const satisfies Contract;
 
-// It exists under every setting, because a suspension holds under every setting.
+// This endpoint exists under every setting, because a suspension is in force under every setting.
 export const lift = {
   route: 'DELETE /api/users/{id}/suspension',
   may: 'administerOthers',

@@ -172,7 +172,7 @@ export const descriptions: Descriptions = {
       example: [exampleUnder(settings)],
       headers: ['Link'],
     },
-    // FORBIDDEN is for a search by callers who may not search.
+    // FORBIDDEN is the response to callers who search but may not.
     errors: ['FORBIDDEN'],
   }),
 
@@ -237,7 +237,7 @@ export const descriptions: Descriptions = {
         'CURRENT_PASSWORD_WRONG',
         'TOO_MANY_ATTEMPTS',
       ],
-      // Invitations also count after mails were turned off.
+      // An invitation still counts after mails were turned off.
       'INVITATION_NOT_ACCEPTED',
       confirmationErrors(settings),
     ],
@@ -286,7 +286,7 @@ export function profileFields(settings: ServiceValues) {
   };
 }
 
-/** The example of a profile: the same user, with the fields that users see of themselves. */
+/** The example of a profile: the user of the other examples, with the fields that users see of themselves. */
 export function exampleProfile(settings: ServiceValues) {
   return {
     id: 17,
@@ -404,7 +404,7 @@ function userFields(settings: ServiceValues) {
   };
 }
 
-/** The words for callers who see no more of other users than ordinary users see. */
+/** The words for callers who see only those fields of other users that ordinary users see. */
 function noReaders(settings: ServiceValues) {
   return hasSessions(settings) ? 'neither admins nor auditors' : 'not admins';
 }
@@ -420,7 +420,7 @@ function exampleUnder(settings: ServiceValues) {
   return { ...exampleProfile(settings), created_at: '2026-11-21T09:05:00.000Z' };
 }
 
-/** The fields that only admins see, and only in responses with a single user. Each belongs to an option that is on. */
+/** The fields that only admins see, and only in responses with a single user, for the options that are on. */
 function detailFields(settings: ServiceValues): v.ObjectEntries {
   return {
     ...(hasSecondFactors(settings) && { second_factor: v.exactOptional(secondFactor()) }),

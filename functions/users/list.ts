@@ -21,7 +21,7 @@ export const handler = protectedEndpoint(contract.list, async (request) => {
   const showsAttributes = query.attributes !== undefined;
   const limit = query.limit ?? (showsAttributes ? mostWhole : undefined);
   requireListable(query);
-  // Cursors are signed for this scope: each order, the list of admins and each search are separate lists.
+  // Cursors are signed for this scope, because each order, each role and each search makes a list of its own.
   const scope = JSON.stringify(['users', order, role, search]);
   const { after } = await pageOf(query, scope);
   const show = (user: StoredUser) =>

@@ -1,7 +1,6 @@
 /**
- * The six endpoints of /api/v1/users, whose users are in the memory of this process
- * (functions/README.md, In-memory variant). One function serves them all, because functions do not
- * share memory.
+ * The six endpoints of /api/v1/users, whose users are in the memory of this process (functions/README.md, In-memory
+ * variant). One function serves all six, because functions do not share memory.
  */
 import { DomainError } from '../../lib/ground/errors.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
@@ -66,7 +65,7 @@ function userAt(path: { id?: string } | undefined): MemoryUser {
   return user;
 }
 
-/** @throws {DomainError} EMAIL_EXISTS if a user other than the holder has the address */
+/** @throws {DomainError} EMAIL_EXISTS if somebody other than the holder has the address */
 function requireFreeEmail(email: string, holder?: number): void {
   const id = idsByEmail.get(untrimmedKey(email));
   if (id !== undefined && id !== holder) throw new DomainError('EMAIL_EXISTS');
@@ -86,7 +85,7 @@ function change(user: MemoryUser, changes: Partial<MemoryUser>): MemoryUser {
   return put(changed);
 }
 
-/** The user must exist, which is checked before the body. */
+/** Requires that the user exists. This is checked before the body. */
 function requireUser({ pathParameters }: IncomingEvent): void {
   void userAt(pathParameters);
 }

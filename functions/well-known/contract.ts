@@ -1,4 +1,4 @@
-/** The documents with which other services verify tokens, if a key signs tokens. */
+/** The documents with which other services verify tokens. They exist if tokens are signed with a key. */
 import * as v from 'valibot';
 import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
 import { named } from '../../lib/contract/schemas.ts';

@@ -1,4 +1,7 @@
-/** The documents with which other services verify tokens. One function serves both, and reads the keys once. */
+/**
+ * The documents with which other services verify tokens. One function serves both documents, and reads the keys only
+ * once.
+ */
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { routes } from '../../lib/http/routes.ts';
 import { tokenKeys } from '../../lib/keys/signing-key.ts';
@@ -21,7 +24,7 @@ export const handler = routes(
   ),
 );
 
-/** Other services cache the documents for this time, and rotations of keys wait that long. */
+/** Other services cache the documents for five minutes, and a rotation of keys waits as long. */
 function cacheable(body: object) {
   return { statusCode: 200, headers: { 'Cache-Control': 'public, max-age=300' }, body };
 }

@@ -80,7 +80,7 @@ describe('the CDK application', () => {
 
     expect([refused.status, refused.stderr]).toEqual([
       1,
-      'Setting account is 123456789012, but the credentials are of 210987654321\n',
+      'Setting account is 123456789012, but the credentials belong to 210987654321\n',
     ]);
     const said = 'staging: by -c (for this run only) or by cdk.json: docs=off\n';
     expect([made.status, made.stderr]).toEqual([0, said]);

@@ -150,8 +150,8 @@ describe('readDeploymentSettings', () => {
   it.each([
     [{ ...kept, events: 'on' }, 'events', 'requires auditStreamArn where auditTableName is given'],
     [{ ...kept, auditStreamArn: streamOf('audit-kept') }, 'auditStreamArn', 'requires that events is not off'],
-    [{ ...kept, events: 'on', auditStreamArn: streamOf('other') }, 'auditStreamArn', 'must be of the table auditTableName'],
-    [{ events: 'on', auditStreamArn: streamOf('audit-kept') }, 'auditStreamArn', 'must be of the table auditTableName'],
+    [{ ...kept, events: 'on', auditStreamArn: streamOf('other') }, 'auditStreamArn', 'must be the stream of the table auditTableName'],
+    [{ events: 'on', auditStreamArn: streamOf('audit-kept') }, 'auditStreamArn', 'must be the stream of the table auditTableName'],
   ])('refuses %j, because the stream must belong to the table', (given, name, rule) => {
     expect(() => readDeploymentSettings(given)).toThrow(new SettingError(name, rule));
   });

@@ -52,7 +52,7 @@ describe('The file of a deployment', () => {
   it.each([
     [{ account: '12345' }, 'account', 'must be the 12 digits of an AWS account, as text'],
     [{ region: 'Ireland' }, 'region', 'must be a region of AWS such as eu-west-1'],
-    [place, 'account', 'is 123456789012, but the credentials are of 210987654321'],
+    [place, 'account', 'is 123456789012, but the credentials belong to 210987654321'],
   ])('is refused with %j', (file, name, rule) => {
     expect(() => placeIn(file, '210987654321')).toThrow(new SettingError(name, rule));
   });

@@ -188,7 +188,7 @@ describe('A setting that decides the content of the template', () => {
 describe('Checks between settings', () => {
   it.each<[string, AccountsProps]>([
     [
-      'Setting auditStreamArn must be of the table auditTableName',
+      'Setting auditStreamArn must be the stream of the table auditTableName',
       {
         auditTableName: 'audit',
         usersTableName: 'users',
