@@ -9,6 +9,7 @@ import * as docs from './docs/contract.ts';
 import * as emailVerifications from './email-verifications/contract.ts';
 import * as identities from './identities/contract.ts';
 import * as invitations from './invitations/contract.ts';
+import * as machines from './machines/contract.ts';
 import * as passkeys from './passkeys/contract.ts';
 import * as passwordResets from './password-resets/contract.ts';
 import * as profile from './profile/contract.ts';
@@ -33,6 +34,7 @@ const folders = {
   users,
   suspension,
   invitations,
+  machines,
   'audit-logs': auditLogs,
   'audit-seal': auditSeal,
   settings,

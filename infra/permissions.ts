@@ -12,6 +12,7 @@ import {
 import {
   hasAttributes,
   hasIdentities,
+  hasMachines,
   hasPasskeys,
   hasSessions,
   hidesAccounts,
@@ -234,6 +235,30 @@ export const permissionsOf = {
     hasPasskeys,
     ...transaction(['UpdateItem', 'DeleteItem'], 'user#*', 'passkey#*'),
   ),
+  /** Reads the machine of a key, and notes the use of the key. */
+  machine: where(hasMachines, users('GetItem', 'machine#*'), users('UpdateItem', 'machine-used#*')),
+  'machines.create': [
+    users('UpdateItem', 'machines'),
+    ...transaction(
+      ['UpdateItem', 'PutItem', 'ConditionCheckItem'],
+      'machines',
+      'machine#*',
+      'user#*',
+    ),
+  ],
+  'machines.list': [
+    users('GetItem', 'machines'),
+    users('BatchGetItem', 'machine#*', 'machine-used#*'),
+  ],
+  'machines.change': [
+    users('GetItem', 'machine#*'),
+    users('BatchGetItem', 'machine#*', 'machine-used#*'),
+    ...transaction(['PutItem', 'ConditionCheckItem'], 'machine#*', 'user#*'),
+  ],
+  'machines.remove': [
+    users('GetItem', 'machine#*'),
+    ...transaction(['UpdateItem', 'DeleteItem'], 'machines', 'machine#*', 'machine-used#*'),
+  ],
   /** Reads the public keys of tokens, as every handler with a caller does. The next use signs tokens with a key. */
   'keys.read': [],
   'keys.sign': [],

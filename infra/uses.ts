@@ -14,6 +14,7 @@ import { uses as docs } from '../functions/docs/uses.ts';
 import { uses as emailVerifications } from '../functions/email-verifications/uses.ts';
 import { uses as identities } from '../functions/identities/uses.ts';
 import { uses as invitations } from '../functions/invitations/uses.ts';
+import { uses as machines } from '../functions/machines/uses.ts';
 import { uses as passkeys } from '../functions/passkeys/uses.ts';
 import { uses as passwordResets } from '../functions/password-resets/uses.ts';
 import { uses as profile } from '../functions/profile/uses.ts';
@@ -24,7 +25,13 @@ import { uses as suspension } from '../functions/suspension/uses.ts';
 import { uses as users } from '../functions/users/uses.ts';
 import { uses as v1Users } from '../functions/v1-users/uses.ts';
 import { uses as wellKnown } from '../functions/well-known/uses.ts';
-import { type Endpoint, type HttpMethod, inForce, isPublic } from '../lib/contract/contract.ts';
+import {
+  type Endpoint,
+  type HttpMethod,
+  inForce,
+  isPublic,
+  takesSource,
+} from '../lib/contract/contract.ts';
 import { type ServiceValues, sendsMail } from '../lib/ground/settings.ts';
 import {
   type Condition,
@@ -71,6 +78,7 @@ const folders: Readonly<Record<string, Uses>> = {
   'second-factor': secondFactor,
   suspension,
   invitations,
+  machines,
   'audit-logs': auditLogs,
   'audit-seal': auditSeal,
   settings,
@@ -133,8 +141,12 @@ function functionOf(file: string, settings?: ServiceValues): FunctionDefinition 
   const own = (settings ? inForce(endpoints, settings) : endpoints).filter(handles(file));
   const isInForce = ({ isNeeded }: { readonly isNeeded?: Condition }) =>
     !settings || !isNeeded || isNeeded(settings);
-  const uses = [...(own.some(hasCaller) ? callers : []), ...(usesOf[file] ?? [])].flatMap(
-    (use: Use | SomeUses) => (typeof use === 'string' ? use : isInForce(use) ? use.uses : []),
+  const uses = [
+    ...(own.some(hasCaller) ? callers : []),
+    ...(own.some(hasMachine) ? (['machine'] as const) : []),
+    ...(usesOf[file] ?? []),
+  ].flatMap((use: Use | SomeUses) =>
+    typeof use === 'string' ? use : isInForce(use) ? use.uses : [],
   );
   return {
     name: file.replace(/^background\/|\/index$/g, '').replace('/', '-'),
@@ -158,6 +170,11 @@ function handles(file: string) {
 
 function hasCaller({ contract: { may, takesToken } }: Endpoint) {
   return !isPublic(may) || takesToken === true;
+}
+
+/** Whether a machine may call an endpoint, or vouch for the source of a request to it. */
+function hasMachine(endpoint: Endpoint) {
+  return !isPublic(endpoint.contract.may) || takesSource(endpoint.contract);
 }
 
 function routeOf(key: string): Route {

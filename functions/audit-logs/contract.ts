@@ -47,6 +47,7 @@ export function preferredForm(accept: string | undefined): keyof typeof textForm
 export const list = {
   route: 'GET /api/admin/audit-logs',
   may: 'audit',
+  takesSource: true,
   query: (accept: string | undefined) => ({
     ...filters(),
     limit: v.optional(

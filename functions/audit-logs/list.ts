@@ -2,7 +2,7 @@ import { writePage } from '../../lib/audit/formats.ts';
 import { listEntries, requireQueryable } from '../../lib/audit/query.ts';
 import { recordExport, recordRead } from '../../lib/audit/record-queries.ts';
 import { maxLimit } from '../../lib/contract/parameters.ts';
-import { protectedEndpoint } from '../../lib/http/access.ts';
+import { callerOf, protectedEndpoint } from '../../lib/http/access.ts';
 import { nextPageLink, pageOf } from '../../lib/http/cursor.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { jsonType } from '../../lib/http/response.ts';
@@ -18,7 +18,7 @@ export const handler = protectedEndpoint(contract.list, async (request) => {
   const page = await listEntries(filter, { order, ...(await pageOf({ limit, cursor }, scope)) });
   const { text, count, next } = writePage(format ?? 'json', page);
   const headers = await nextPageLink(request, scope, next);
-  const reader = { ...sourceOf(request), user_id: request.claims.id };
+  const reader = { ...sourceOf(request), user_id: callerOf(request).id };
   if (format) {
     await recordExport(reader, { format, filter: { ...filter, order }, entries: count });
   } else if (cursor === undefined) await recordRead(reader, { filter, order });

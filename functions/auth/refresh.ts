@@ -1,9 +1,9 @@
 import { refreshSession } from '../../lib/accounts/refresh.ts';
-import { publicEndpoint } from '../../lib/http/endpoint.ts';
+import { countingEndpoint } from '../../lib/http/backend.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import * as contract from './contract.ts';
 
-export const handler = publicEndpoint(contract.refresh, async (request) => {
+export const handler = countingEndpoint(contract.refresh, async (request) => {
   const tokens = await refreshSession(request.body.refreshToken, sourceOf(request));
   return { statusCode: 200, body: { message: 'Token refreshed', ...tokens } };
 });

@@ -18,6 +18,7 @@ export const makeNonce = {
   route: 'POST /api/login/nonces',
   exists: hasIdentities,
   may: 'public',
+  takesSource: false,
 } as const satisfies Contract;
 
 export const logIn = {

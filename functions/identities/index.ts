@@ -6,6 +6,7 @@ import {
 import { logInByIdentity } from '../../lib/accounts/log-in-by-identity.ts';
 import { shownIdentity } from '../../lib/accounts/user-response.ts';
 import { ownRequest, protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
+import { countingEndpoint } from '../../lib/http/backend.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { routes } from '../../lib/http/routes.ts';
@@ -20,7 +21,7 @@ export const handler = routes(
     body: { nonce: await makeNonce(forIdToken) },
   })),
 
-  publicEndpoint(contract.logIn, async (request) => {
+  countingEndpoint(contract.logIn, async (request) => {
     const { tokens, isNew } = await logInByIdentity(request.body, sourceOf(request));
     const message = isNew ? 'User registered successfully' : 'Login successful';
     return { statusCode: isNew ? 201 : 200, body: { message, ...tokens } };

@@ -17,6 +17,7 @@ export const loginOptions = {
   route: 'POST /api/login/passkey-options',
   exists: hasPasskeys,
   may: 'public',
+  takesSource: false,
 } as const satisfies Contract;
 
 export const logIn = {

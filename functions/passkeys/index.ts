@@ -7,6 +7,7 @@ import {
 import { logInByPasskey } from '../../lib/accounts/log-in-by-passkey.ts';
 import { config } from '../../lib/ground/settings.ts';
 import { ownRequest, protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
+import { countingEndpoint } from '../../lib/http/backend.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { routes } from '../../lib/http/routes.ts';
@@ -21,7 +22,7 @@ export const handler = routes(
     body: await loginOptions(),
   })),
 
-  publicEndpoint(contract.logIn, async (request) => {
+  countingEndpoint(contract.logIn, async (request) => {
     const tokens = await logInByPasskey(request.body.credential, sourceOf(request));
     return { statusCode: 200, body: { message: 'Login successful', ...tokens } };
   }),

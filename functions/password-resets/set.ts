@@ -1,9 +1,9 @@
 import { resetPassword } from '../../lib/accounts/reset.ts';
-import { publicEndpoint } from '../../lib/http/endpoint.ts';
+import { countingEndpoint } from '../../lib/http/backend.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import * as contract from './contract.ts';
 
-export const handler = publicEndpoint(contract.set, async (request) => {
+export const handler = countingEndpoint(contract.set, async (request) => {
   await resetPassword(request.body, sourceOf(request));
   return { statusCode: 204 };
 });

@@ -1,7 +1,7 @@
 import { seesAll } from '../../lib/accounts/policy.ts';
 import { shownUser, shownWithAttributes } from '../../lib/accounts/user-response.ts';
 import { config } from '../../lib/ground/settings.ts';
-import { protectedEndpoint } from '../../lib/http/access.ts';
+import { callerOf, protectedEndpoint } from '../../lib/http/access.ts';
 import { nextPageLink, pageOf } from '../../lib/http/cursor.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
 import {
@@ -16,7 +16,8 @@ import { findStoredUser, findUserByEmail } from '../../lib/users/store.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.list, async (request) => {
-  const { claims, query } = request;
+  const { query } = request;
+  const caller = callerOf(request);
   const { email, order = 'asc', role, search } = query;
   const showsAttributes = query.attributes !== undefined;
   const limit = query.limit ?? (showsAttributes ? mostWhole : undefined);
@@ -25,13 +26,13 @@ export const handler = protectedEndpoint(contract.list, async (request) => {
   const scope = JSON.stringify(['users', order, role, search]);
   const { after } = await pageOf(query, scope);
   const show = (user: StoredUser) =>
-    (showsAttributes ? shownWithAttributes : shownUser)(user, claims);
+    (showsAttributes ? shownWithAttributes : shownUser)(user, caller);
   const only = (user: StoredUser | undefined) => ({
     statusCode: 200,
     body: user && isListed(user, query) ? [show(user)] : [],
   });
-  if (config.accounts === 'private' && !seesAll(claims)) {
-    return only(request.bearer ?? (await findStoredUser(claims.id))); // private accounts
+  if (config.accounts === 'private' && !seesAll(caller)) {
+    return only(request.bearer ?? (await findStoredUser(caller.id ?? 0))); // private accounts
   }
   if (email !== undefined) return only(await findUserByEmail(email));
   const matches = search === undefined ? undefined : having(search);
@@ -41,6 +42,6 @@ export const handler = protectedEndpoint(contract.list, async (request) => {
     headers: await nextPageLink(request, scope, next),
     body: showsAttributes
       ? (await storedUsersOf(users)).map(show) // attributes
-      : users.map((user) => shownUser(user, claims)),
+      : users.map((user) => shownUser(user, caller)),
   };
 });

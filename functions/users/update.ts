@@ -1,13 +1,14 @@
 import { changeUser } from '../../lib/accounts/change-user.ts';
 import { shownWithAttributes } from '../../lib/accounts/user-response.ts';
-import { protectedEndpoint } from '../../lib/http/access.ts';
+import { callerOf, protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.update, async (request) => {
-  const { body, bearer, claims, id } = request;
+  const { body, bearer, id } = request;
+  const caller = callerOf(request);
   const { currentPassword, idToken, nonce, ...changes } = body;
   const given = { currentPassword, idToken, nonce, source: sourceOf(request) };
-  const user = await changeUser({ ...given, id, changes, claims, bearer });
-  return { statusCode: 200, body: shownWithAttributes(user, claims) };
+  const user = await changeUser({ ...given, id, changes, claims: caller, bearer });
+  return { statusCode: 200, body: shownWithAttributes(user, caller) };
 });

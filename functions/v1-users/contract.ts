@@ -5,7 +5,7 @@ import type { ServiceValues } from '../../lib/ground/settings.ts';
 import { atLeast, atMost, text } from '../../lib/ground/validation.ts';
 import { uniqueness } from '../../lib/users/address.ts';
 
-const forAnyone = { exists, may: 'public' } as const;
+const forAnyone = { exists, may: 'public', takesSource: false } as const;
 
 export const list = { route: 'GET /api/v1/users', ...forAnyone } as const satisfies Contract;
 

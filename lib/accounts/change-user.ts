@@ -1,7 +1,6 @@
 /** How PUT /api/users/{id} changes a user: read, decide, write (functions/README.md, Callers). */
 import { DomainError } from '../ground/errors.ts';
 import { logAdminMade } from '../ground/log.ts';
-import type { Claims } from '../keys/token.ts';
 import { attributeDetails, attributesSet } from '../options/attributes/attributes.ts';
 import { hasUnusedInvitation, isInvited } from '../options/invitations/invitation.ts';
 import { changedParts, pendingMessage, tryToMail } from '../options/mails/hand-over.ts';
@@ -13,10 +12,10 @@ import type { UserChanges } from '../users/fields.ts';
 import { type Change, merged, type StoredUser, type Way } from '../users/item.ts';
 import { hashPassword } from '../users/password.ts';
 import { readUser } from '../users/store.ts';
-import { changeDetails, isOtherAddress } from '../users/user.ts';
+import { changeDetails, isOtherAddress, isPrivileged } from '../users/user.ts';
 import { adminRequired, makerForgotten, rewriteUser, writeUser } from '../users/write.ts';
 import { type Confirmation, requireConfirmed } from './confirmation.ts';
-import { requireAllowed, type Standing } from './policy.ts';
+import { type Caller, requireAllowed } from './policy.ts';
 import { recordingAndNotifying } from './recording.ts';
 import { otherWaysRemoved, passwordSet } from './ways-in.ts';
 
@@ -24,8 +23,8 @@ import { otherWaysRemoved, passwordSet } from './ways-in.ts';
 export interface ChangeRequest extends Confirmation {
   readonly id: number;
   readonly changes: UserChanges;
-  /** The caller: the claims of the token with the standing and, where there are sessions, the stored user. */
-  readonly claims: Pick<Claims, 'id' | 'role'> & Standing;
+  /** The caller, whose id is undefined for a machine; and, where there are sessions, the stored user. */
+  readonly claims: Caller;
   readonly bearer: Bearer | undefined;
 }
 
@@ -69,7 +68,9 @@ function requireChangeable(user: StoredUser, { id, changes, claims, bearer }: Ch
   const isSelf = user.id === claims.id;
   if (bearer?.id === id) requireNotEndedWithOthers(user, bearer.session); // sessions
   // The policy checked the body before the user was read (lib/http/endpoint.ts), when the maker was not known.
-  requireAllowed('changeUser', { ...claims, isSelf, mayBeMaker: user.made_by === claims.id });
+  const mayBeMaker = claims.id !== undefined && user.made_by === claims.id;
+  requireAllowed('changeUser', { ...claims, isSelf, mayBeMaker });
+  if (claims.scopes && isPrivileged(user)) throw new DomainError('FORBIDDEN'); // machines
   if (!promotes(changes)) return;
   if (hasUnusedInvitation(user)) throw new DomainError('INVITATION_NOT_ACCEPTED'); // invitations
   // When a caller promotes somebody else, the write checks that the caller is an admin; a caller who promotes

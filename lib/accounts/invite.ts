@@ -6,6 +6,7 @@ import type { Source } from '../ground/source.ts';
 import { whyNotInvitable } from '../options/invitations/invitation.ts';
 import { requestMailOrTell } from '../options/mails/announced-limits.ts';
 import { invitationMessage } from '../options/mails/hand-over.ts';
+import { causeOf } from '../options/mails/sources.ts';
 import { requireMailable } from '../users/fields.ts';
 import { readUser } from '../users/store.ts';
 
@@ -16,7 +17,7 @@ import { readUser } from '../users/store.ts';
  *   MAILS_LIMITED, MAIL_FAULT, STORAGE_FAULT
  */
 export async function inviteUser(
-  { id, by, source }: { id: number; by: number; source: Source },
+  { id, by, source }: { id: number; by: number | undefined; source: Source },
   language: Language | undefined,
 ): Promise<void> {
   await recording({ source, action: 'UPDATE', by, on: id }, async () => {
@@ -24,7 +25,7 @@ export async function inviteUser(
     const refusal = whyNotInvitable(user);
     if (refusal) throw new DomainError(refusal);
     requireMailable(user.email);
-    await requestMailOrTell(invitationMessage(user, source, language), 'admin');
+    await requestMailOrTell(invitationMessage(user, source, language), causeOf(by));
     return { details: { invited: true } };
   });
 }

@@ -27,6 +27,11 @@ export interface Standing {
   readonly withFactor?: Standing;
 }
 
+/** A user who calls, or a machine, which has no id of a user. */
+export interface Caller extends Standing {
+  readonly id?: number | undefined;
+}
+
 /** The caller of a request. */
 export interface Asking extends Standing {
   /** Whether the request is about the caller. */
@@ -137,6 +142,11 @@ export type PublicOperation = {
 export type MachineOperation = {
   [Name in Operation]: (typeof table)[Name] extends { machine: object } ? Name : never;
 }[Operation];
+
+/** A row of the operations that only machines can do. */
+export type OnlyMachines = {
+  [Name in MachineOperation]: (typeof table)[Name] extends { admin: Rule } ? never : Name;
+}[MachineOperation];
 
 /** The scopes with which machines can do an operation. */
 export function scopesFor(operation: Operation): readonly string[] {

@@ -5,7 +5,7 @@ import { logAdminMade } from '../ground/log.ts';
 import { config, hidesAccounts, type Language } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
 import { nonceUsed } from '../keys/nonce.ts';
-import type { Claims, Tokens } from '../keys/token.ts';
+import type { Tokens } from '../keys/token.ts';
 import { attributeDetails, attributesSet } from '../options/attributes/attributes.ts';
 import type { Vouched } from '../options/identities/id-token.ts';
 import { identitiesClaimed, makeIdentity } from '../options/identities/identities.ts';
@@ -17,6 +17,7 @@ import {
   tryToMail,
   tryToRemind,
 } from '../options/mails/hand-over.ts';
+import { causeOf } from '../options/mails/sources.ts';
 import { countRegistration } from '../options/protection/counters.ts';
 import { prepareFirstSession } from '../options/sessions/session-tokens.ts';
 import { mustVerify, verifiedAs } from '../options/verified-addresses/address.ts';
@@ -25,6 +26,7 @@ import type { StoredUser } from '../users/item.ts';
 import { insertUnseen, insertUser, prepareUser } from '../users/store.ts';
 import { creationDetails, type Role } from '../users/user.ts';
 import { adminRequired } from '../users/write.ts';
+import type { Caller } from './policy.ts';
 
 /**
  * Registers a user.
@@ -111,13 +113,14 @@ interface CreatedUser extends Omit<NewUser, 'password'> {
  */
 export async function createUser(
   body: CreatedUser,
-  { id: by, role: ofCaller }: Pick<Claims, 'id' | 'role'>,
+  { id: by, role: ofCaller }: Caller,
   source: Source,
 ): Promise<StoredUser> {
   const role = body.role ?? 'user';
   const isInvited = invites(body); // invitations
   const { fields: attributes } = attributesSet({}, body.attributes); // attributes
-  if (isInvited) await countMail({ kind: 'reset', email: body.email, ...source }, 'admin'); // invitations
+  const mail = { kind: 'reset', email: body.email, ...source } as const;
+  if (isInvited) await countMail(mail, causeOf(by)); // invitations
   const creation = { source, action: 'CREATE', by } as const;
   const own = { ...body, password: isInvited ? undefined : body.password };
   const prepared = await recordingFaults(creation, () => prepareUser(own, role));
@@ -126,7 +129,7 @@ export async function createUser(
     ...verifiedAs(ofCaller === 'admin' && !isInvited), // verified addresses
     ...attributes, // attributes
     ...(isInvited ? invitedFrom() : {}), // invitations
-    ...(role === 'admin' ? {} : { made_by: by }), // users made by a caller
+    ...makerOf(role, by), // users made by a caller
   };
   const known = detailsOf(user, body);
   const details = isInvited ? { ...known, invited: true } : known; // invitations
@@ -147,6 +150,11 @@ function invites({ invite = false, password, role, email }: CreatedUser): boolea
   if (role === 'admin') throw new DomainError('ADMIN_INVITED');
   requireMailable(email);
   return true;
+}
+
+/** The field with the maker of a user: neither an admin nor a user whom a machine makes has one. */
+function makerOf(role: Role, by: number | undefined) {
+  return role === 'admin' || by === undefined ? {} : { made_by: by };
 }
 
 /** The details of a creation, with the values of the attributes that entries hold. */

@@ -15,17 +15,14 @@ import { factorStanding } from '../options/second-factor/state.ts';
 import { awaitsLink, verifiedAs } from '../options/verified-addresses/address.ts';
 import type { ListedUser, StoredIdentity, StoredPasskey, StoredUser } from '../users/item.ts';
 import type { User } from '../users/user.ts';
-import { type Standing, seesAll } from './policy.ts';
+import { type Caller, seesAll } from './policy.ts';
 
 /**
  * The fields of a user that responses show.
  * @param caller users themselves, admins and auditors also see the address that waits for its link and
  *   whether the user is an auditor; admins and auditors also see whether the user is suspended or invited
  */
-export function shownUser(
-  user: ListedUser,
-  caller: Standing & { readonly id?: number } = {},
-): User {
+export function shownUser(user: ListedUser, caller: Caller = {}): User {
   const { id, name, email, role, created_at, email_verified, pending_email } = user;
   const { suspended_at, invited_until, auditor } = user;
   const isForAll = seesAll(caller);
@@ -45,7 +42,7 @@ export function shownUser(
 }
 
 /** The same for responses that show a whole user: with the attributes, which the index of lists does not have. */
-export function shownWithAttributes(user: StoredUser, caller: Standing & { readonly id?: number }) {
+export function shownWithAttributes(user: StoredUser, caller: Caller) {
   const isForOwn = seesAll(caller) || caller.id === user.id;
   const attributes = isForOwn && hasAttributes(config) ? { attributes: attributesOf(user) } : {};
   return { ...shownUser(user, caller), ...attributes };

@@ -10,8 +10,8 @@ import { hour, longestDelay, seconds } from '../ground/time.ts';
 import type { AuditFilter } from './query.ts';
 import { record } from './record.ts';
 
-/** The caller who queries the audit trail, and the origin of the request. */
-type Reader = Source & { readonly user_id: number };
+/** The caller who queries the audit trail, a user or a machine, and the origin of the request. */
+type Reader = Source & { readonly user_id: number | undefined };
 
 /**
  * Records a query of the audit trail where AUDIT_DETAIL is full: at most once an hour for the same caller and filter.
@@ -23,7 +23,8 @@ export async function recordRead(
   { now = new Date() }: { now?: Date } = {},
 ): Promise<void> {
   if (config.auditDetail !== 'full') return;
-  if (!(await markRead(markKey(reader.user_id, filter), seconds(now)))) return;
+  const caller = reader.user_id ?? `machine-${reader.machine_id}`;
+  if (!(await markRead(markKey(caller, filter), seconds(now)))) return;
   const details = { filter: { ...filter, order } };
   await record({ source: reader, action: 'READ', by: reader.user_id, resource, details });
 }
@@ -68,7 +69,7 @@ async function markRead(key: { readonly pk: string }, now: number): Promise<bool
 }
 
 /** The key of the mark of a caller and a filter, without the times of the filter. */
-function markKey(caller: number, { since: _, until: __, ...filter }: AuditFilter) {
+function markKey(caller: number | string, { since: _, until: __, ...filter }: AuditFilter) {
   const digest = createHash('sha256').update(JSON.stringify(filter)).digest('base64url');
   return itemKey('audit-read#*', caller, digest);
 }

@@ -50,7 +50,7 @@ export interface Deed extends Pick<AuditedAction, 'action'> {
   /** The id of the user who does it; absent: not known. */
   readonly by?: number | undefined;
   /** The id of the user, or of another thing, that it is done to; absent: not known yet. */
-  readonly on?: number | undefined;
+  readonly on?: number | string | undefined;
   readonly details?: object | undefined;
 }
 

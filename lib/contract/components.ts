@@ -1,6 +1,6 @@
 /** The components of the OpenAPI document, which several operations share. */
 import { type ErrorCode, errorMeanings, fieldFaultMeanings } from '../ground/errors.ts';
-import type { ServiceValues } from '../ground/settings.ts';
+import { hasMachines, type ServiceValues } from '../ground/settings.ts';
 import type { Endpoint } from './contract.ts';
 import { sharedExamples } from './error-examples.ts';
 import { codesOf, gatewayResponses } from './errors.ts';
@@ -50,6 +50,7 @@ const parameterNames: Readonly<Record<string, string>> = {
   session: 'sessionId',
   identity: 'identityId',
   passkey: 'passkeyId',
+  machine: 'machineId',
 };
 
 /** The reference to a parameter of a path. */
@@ -80,6 +81,17 @@ const parameters = {
   sessionId: inPath('session', 'A session’s id.', 'R0h2kQ9mT4yWcXbZ1nLp7A'),
   identityId: inPath('identity', 'An identity’s id.', 'R0h2kQ9mT4yWcXbZ'),
   passkeyId: inPath('passkey', 'A passkey’s id.', 'R0h2kQ9mT4yWcXbZ'),
+  machineId: inPath('machine', 'A machine’s id.', '3'),
+  machineKey: inHeader(
+    'Machine-Key',
+    'The key of a machine with the scope `client-address`, which vouches for the address.',
+    `mk_3_${'0'.repeat(49)}`,
+  ),
+  clientAddress: inHeader(
+    'Client-Address',
+    'The IP address of the client for whom a backend sends the request. Without the other header each is ignored.',
+    '203.0.113.7',
+  ),
   page: inPath(
     'page',
     'The name of a page, an encoded `#`, and what a link has after it.',
@@ -116,7 +128,10 @@ export function components({
         type: 'http',
         scheme: 'bearer',
         bearerFormat: 'JWT',
-        description: `From registration or login; valid for ${tokenLifetime(settings)}.`,
+        description: [
+          `From registration or login; valid for ${tokenLifetime(settings)}.`,
+          ...(hasMachines(settings) ? ['Or the key of a machine, where its scope says so.'] : []),
+        ].join(' '),
       },
     },
   };
@@ -184,4 +199,8 @@ function always(description: string, schema: Json = text) {
 
 function inPath(name: string, description: string, example: string) {
   return { name, in: 'path', required: true, description, example, schema: text };
+}
+
+function inHeader(name: string, description: string, example: string) {
+  return { name, in: 'header', description, example, schema: text };
 }

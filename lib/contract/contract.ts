@@ -22,6 +22,11 @@ export interface Contract {
   readonly may: Operation;
   /** Callers need no token, but a token that they send is read. */
   readonly takesToken?: true;
+  /**
+   * Whether the source of a request counts: the request is recorded or counted, mails, or begins a session. Absent: it
+   * does for all methods but GET and HEAD.
+   */
+  readonly takesSource?: boolean;
   /** A token is accepted even if its user was deleted. */
   readonly evenIfDeleted?: true;
   /**
@@ -47,6 +52,11 @@ export interface Contract {
 /** Whether callers need no token for an operation. */
 export function isPublic(may: Operation): may is PublicOperation {
   return may === 'public' || may === 'register';
+}
+
+/** Whether the source of a request to an endpoint counts. */
+export function takesSource({ route, takesSource: own }: Contract): boolean {
+  return own ?? !/^(?:GET|HEAD) /.test(route);
 }
 
 /** A text form, which a client gets instead of JSON if it names its media type in Accept. */

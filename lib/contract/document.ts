@@ -8,6 +8,7 @@ import {
   inForce,
   isPublic,
   type Success,
+  takesSource,
 } from './contract.ts';
 import { errorResponses } from './errors.ts';
 import {
@@ -43,6 +44,7 @@ export type OpenApiDocument = ReturnType<typeof buildDocument>;
 const tags = [
   { name: 'Accounts', description: 'Registration, login and the caller’s own profile.' },
   { name: 'Users', description: 'Users, read and changed by those who have a token.' },
+  { name: 'Machines', description: 'Services that call this one with keys of their own.' },
   { name: 'Audit trail', description: 'What was done, by whom and from where. For admins.' },
   {
     name: 'Users in memory',
@@ -141,6 +143,9 @@ function parametersOf(
         return { name, in: 'query', description, schema: rest };
       },
     ),
+    ...(hasMachines(settings) && takesSource(contract)
+      ? ['machineKey', 'clientAddress'].map((name) => ref('parameters', name))
+      : []),
   ];
 }
 

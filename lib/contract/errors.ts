@@ -1,10 +1,11 @@
 import { type ErrorCode, errorCodes, errorMeanings, httpErrors } from '../ground/errors.ts';
-import type { ServiceValues } from '../ground/settings.ts';
+import { hasMachines, type ServiceValues } from '../ground/settings.ts';
 import {
   type Contract,
   type Description,
   type Endpoint,
   isPublic,
+  takesSource,
   type WithOptions,
 } from './contract.ts';
 import { type ErrorForm, exampleName, ownExample } from './error-examples.ts';
@@ -92,6 +93,7 @@ const pathErrors = {
   session: 'SESSION_NOT_FOUND',
   identity: 'IDENTITY_NOT_FOUND',
   passkey: 'PASSKEY_NOT_FOUND',
+  machine: 'MACHINE_NOT_FOUND',
   file: 'FILE_NOT_FOUND',
   page: 'FILE_NOT_FOUND',
 } as const satisfies Readonly<Record<string, ErrorCode>>;
@@ -99,7 +101,8 @@ const pathErrors = {
 /** The errors that follow from a contract. */
 function errorsOfContract(contract: Contract, settings: ServiceValues): WithOptions<ErrorCode> {
   const { route, may, body, query, whenMissing, whenInvalid = 'FIELD_INVALID' } = contract;
-  const refuses = may === 'readUser' ? settings.accounts === 'private' : may !== 'own';
+  const refusesUsers = may === 'readUser' ? settings.accounts === 'private' : may !== 'own';
+  const refuses = refusesUsers || hasMachines(settings);
   return [
     body && bodyErrors,
     body && (typeof whenInvalid === 'string' ? whenInvalid : Object.values(whenInvalid)),
@@ -108,6 +111,7 @@ function errorsOfContract(contract: Contract, settings: ServiceValues): WithOpti
     !isPublic(may) && tokenErrors,
     !isPublic(may) && refuses && 'FORBIDDEN',
     ...Object.entries(pathErrors).map(([name, code]) => route.includes(`{${name}}`) && code),
+    hasMachines(settings) && takesSource(contract) && 'CLIENT_ADDRESS_INVALID',
     contract.storageFault && 'STORAGE_FAULT',
     'UNEXPECTED_FAULT',
   ];

@@ -57,7 +57,7 @@ export function cursor() {
  * The instant that a date-time of RFC 3339 means, or a date at 00:00 UTC.
  * @returns the instant in the form of `created_at`, UTC with milliseconds; undefined for any other text
  */
-function parseInstant(text: string): string | undefined {
+export function parseInstant(text: string): string | undefined {
   const match = instantForm.exec(text);
   if (!match) return undefined;
   const [, date, time = '00:00:00', fraction = '', offset = ''] = match;

@@ -72,7 +72,7 @@ export function describeFault(error: unknown): Record<string, unknown> {
  */
 export function logAdminMade(
   id: number,
-  { by, requestId }: { by: number; requestId: string },
+  { by, requestId }: { by: number | undefined; requestId: string },
 ): void {
   logWarning(adminMade, { requestId, user_id: id, by });
 }

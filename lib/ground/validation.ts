@@ -218,6 +218,7 @@ const codes: Readonly<Record<string, FieldFaultCode>> = {
   string: 'WRONG_TYPE',
   number: 'WRONG_TYPE',
   strict_object: 'WRONG_TYPE',
+  array: 'WRONG_TYPE',
   custom: 'WRONG_TYPE',
   never: 'UNKNOWN_VALUE',
   null: 'UNKNOWN_VALUE',

@@ -3,16 +3,21 @@
  */
 import {
   type Asking,
+  type Caller,
   type PublicOperation,
   requireAllowed,
   standingOf,
 } from '../accounts/policy.ts';
 import type { Contract } from '../contract/contract.ts';
 import { DomainError, type ErrorCode } from '../ground/errors.ts';
-import { config, hasSessions } from '../ground/settings.ts';
+import { config, hasMachines, hasSessions } from '../ground/settings.ts';
 import type { Fields } from '../ground/validation.ts';
 import { belongingOf, verifyToken } from '../keys/token.ts';
+import { keyPrefix } from '../options/machines/key.ts';
+import { noteUse } from '../options/machines/last-use.ts';
+import { findMachine } from '../options/machines/machine.ts';
 import { findBearer } from '../options/sessions/bearer.ts';
+import { fromBackend } from './backend.ts';
 import { endpoint } from './endpoint.ts';
 import {
   type ApiResponse,
@@ -21,6 +26,7 @@ import {
   type IncomingEvent,
   type Middleware,
   type RequestTo,
+  type SharedRequest,
   sourceOf,
 } from './request.ts';
 
@@ -33,7 +39,8 @@ export function protectedEndpoint<const C extends ProtectedContract>(
 ): EndpointHandler {
   const permit = permitOf(contract);
   const authorize = { before: ({ event }: { event: IncomingEvent }) => permit(event) };
-  return endpoint(contract, [authenticate(contract), authorize], handle, permit);
+  const checks = [fromBackend(contract), authenticate(contract), authorize];
+  return endpoint(contract, checks, handle, permit);
 }
 
 /** An endpoint for anyone. The policy decides which fields may be sent. */
@@ -41,7 +48,7 @@ export function permittingEndpoint<const C extends Contract & { readonly may: Pu
   contract: C,
   handle: (request: RequestTo<C>) => Promise<ApiResponse> | ApiResponse,
 ): EndpointHandler {
-  return endpoint(contract, [], handle, permitOf(contract));
+  return endpoint(contract, [fromBackend(contract)], handle, permitOf(contract));
 }
 
 /** An endpoint for anyone. If there is a token, it is read. */
@@ -49,7 +56,7 @@ export function recognisingEndpoint<const C extends Contract & { readonly takesT
   contract: C,
   handle: (request: RequestTo<C>) => Promise<ApiResponse> | ApiResponse,
 ): EndpointHandler {
-  return endpoint(contract, [recognise()], handle);
+  return endpoint(contract, [fromBackend(contract), recognise()], handle);
 }
 
 const scheme = 'Bearer ';
@@ -59,6 +66,14 @@ export function tokenIn({ headers }: Pick<IncomingEvent, 'headers'>): string {
   const header: string | undefined = headers?.authorization;
   if (!header?.startsWith(scheme)) throw new DomainError('NO_TOKEN');
   return header.slice(scheme.length);
+}
+
+/**
+ * Who calls, as flows and responses need to know it: the id of a user, which a machine has not, and what the caller may
+ * do and see.
+ */
+export function callerOf({ claims, machine }: Pick<SharedRequest, 'claims' | 'machine'>): Caller {
+  return machine ? { scopes: machine.scopes } : { ...claims };
 }
 
 /**
@@ -87,9 +102,11 @@ function permitOf({ may }: Contract) {
 }
 
 /** The caller in the form for the policy, before the user whom the request concerns is read. */
-function askingOf({ claims, pathParameters }: IncomingEvent): Asking {
-  const isSelf = pathParameters?.id === String(claims?.id);
-  return { ...claims, isSelf, mayBeMaker: !isSelf };
+function askingOf(event: IncomingEvent): Asking {
+  const { claims, pathParameters } = event;
+  // A machine is never the user of a path, and has never made one.
+  const isSelf = claims !== undefined && pathParameters?.id === String(claims.id);
+  return { ...callerOf(event), isSelf, mayBeMaker: claims !== undefined && !isSelf };
 }
 
 /** The errors for a token that is missing or not valid. */
@@ -99,7 +116,7 @@ const tokenFaults: readonly ErrorCode[] = ['NO_TOKEN', 'TOKEN_EXPIRED', 'TOKEN_I
 function recognise(): Middleware {
   const recogniseBefore: NonNullable<Middleware['before']> = async ({ event }) => {
     try {
-      Object.assign(event, await callerOf(event, {}));
+      Object.assign(event, await userOf(event, {}));
     } catch (error) {
       if (!(error instanceof DomainError) || !tokenFaults.includes(error.code)) throw error;
     }
@@ -109,12 +126,27 @@ function recognise(): Middleware {
 }
 
 /**
+ * The machine that calls, by a key in place of a token, whose use is noted.
+ * @returns undefined for all other callers
+ * @throws {DomainError} NO_TOKEN, TOKEN_INVALID, STORAGE_FAULT
+ */
+async function machineOf(
+  event: IncomingEvent,
+): Promise<Pick<IncomingEvent, 'machine' | 'noting'> | undefined> {
+  const key = tokenIn(event);
+  if (!hasMachines(config) || !key.startsWith(keyPrefix)) return undefined;
+  const machine = await findMachine(key);
+  if (!machine) throw new DomainError('TOKEN_INVALID');
+  return { machine, noting: Promise.all([event.noting, noteUse(machine)]) };
+}
+
+/**
  * Finds the caller by the token of a request. Where there are sessions, the claims contain the standing of the stored
  * user.
  * @throws {DomainError} NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, STORAGE_FAULT, and the errors of {@link verifyToken}
  *   when no secret can be read
  */
-async function callerOf(
+async function userOf(
   event: IncomingEvent,
   { evenIfDeleted }: Pick<Contract, 'evenIfDeleted'>,
 ): Promise<Pick<IncomingEvent, 'claims' | 'bearer'>> {
@@ -126,10 +158,10 @@ async function callerOf(
   return bearer ? { bearer, claims: { ...claims, ...standingOf(bearer) } } : { claims };
 }
 
-/** Puts the caller whom {@link callerOf} finds into the event. */
+/** Puts the caller, a machine or a user, into the event. */
 function authenticate(contract: Contract): Middleware {
   const authenticateBefore: NonNullable<Middleware['before']> = async ({ event }) => {
-    Object.assign(event, await callerOf(event, contract));
+    Object.assign(event, (await machineOf(event)) ?? (await userOf(event, contract)));
   };
 
   return { before: authenticateBefore };

@@ -3,7 +3,13 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type * as v from 'valibot';
-import type { PublicOperation, Standing } from '../accounts/policy.ts';
+import type {
+  MachineOperation,
+  OnlyMachines,
+  Operation,
+  PublicOperation,
+  Standing,
+} from '../accounts/policy.ts';
 import type { Contract } from '../contract/contract.ts';
 import { languages, type ServiceValues } from '../ground/settings.ts';
 import type { Source } from '../ground/source.ts';
@@ -25,22 +31,33 @@ export type IncomingEvent = Omit<APIGatewayProxyEventV2, 'body'> & {
   machine?: Machine;
   /** The id of the machine that vouches for the source address. */
   vouching?: number;
+  /** Settles when the uses of keys of machines are noted; never rejects. */
+  noting?: Promise<unknown> | undefined;
 };
 
 export type Middleware = MiddlewareObj<IncomingEvent>;
 
 /** The argument of a handler: the event after the middlewares have run. */
 export type ApiRequest = Omit<APIGatewayProxyEventV2, 'body'> & {
-  /** Absent: there is no token. */
+  /** Absent: there is no token, or a machine calls. */
   readonly claims?: Caller;
+  /** The machine that calls; absent: none does. */
+  readonly machine?: Machine;
+  /** The id of the machine that vouches for the source address; absent: none does. */
+  readonly vouching?: number;
 };
 
-/** A request to an endpoint that requires a token. */
-export type AuthenticatedRequest = ApiRequest & {
-  readonly claims: Caller;
-  /** The caller as stored, with the session of the token; absent where there are no sessions. */
+/** A request to an endpoint that takes the token of a user or the key of a machine. */
+export type SharedRequest = ApiRequest & {
+  /** The caller as stored, with the session of the token; absent where there are no sessions, and for machines. */
   readonly bearer?: Bearer;
 };
+
+/** A request to an endpoint that requires a user's token. */
+export type AuthenticatedRequest = SharedRequest & { readonly claims: Caller };
+
+/** A request to an endpoint that requires the key of a machine. */
+export type MachineRequest = ApiRequest & { readonly machine: Machine };
 
 type BodyOf<C> = C extends {
   readonly body: (...about: never[]) => infer Schema extends v.GenericSchema;
@@ -57,10 +74,16 @@ type QueryOf<C> = C extends {
   ? { readonly query: v.InferOutput<v.ObjectSchema<Entries, undefined>> }
   : unknown;
 
-/** A request that a contract accepts. Its body and query parameters are the values that the contract has parsed. */
-export type RequestTo<C extends Contract> = (C extends { readonly may: PublicOperation }
+type RequestBy<May extends Operation> = May extends PublicOperation
   ? ApiRequest
-  : AuthenticatedRequest) &
+  : May extends OnlyMachines
+    ? MachineRequest
+    : May extends MachineOperation
+      ? SharedRequest
+      : AuthenticatedRequest;
+
+/** A request that a contract accepts. Its body and query parameters are the values that the contract has parsed. */
+export type RequestTo<C extends Contract> = RequestBy<C['may']> &
   BodyOf<C> &
   QueryOf<C> &
   (C['route'] extends `${string}{id}${string}` ? { readonly id: number } : unknown);
@@ -87,17 +110,19 @@ export type Handler = (
 export type EndpointHandler = Handler & { readonly route: string };
 
 /**
- * The id and the origin of a request, for audit entries: they come from the gateway and never from a header. And the
- * language of the mails that the request causes.
+ * The id and the origin of a request, for audit entries: they come from the gateway, and from a header only if a machine
+ * vouches for it. Also the machine that calls or vouches, and the language of the mails that the request causes.
  */
-export function sourceOf({ headers, requestContext }: ApiRequest): Source {
+export function sourceOf({ headers, machine, requestContext, vouching }: ApiRequest): Source {
   const { http, requestId } = requestContext;
+  const machine_id = machine?.id ?? vouching;
   const language = preferredLanguage(headers?.['accept-language'], languages);
   return {
     ip_address: http.sourceIp,
     user_agent: http.userAgent,
     request_id: requestId,
     ...(language && { language }),
+    ...(machine_id !== undefined && { machine_id }),
   };
 }
 

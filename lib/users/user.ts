@@ -73,6 +73,11 @@ export function isSuspended({ suspended_at }: Pick<User, 'suspended_at'>): boole
   return suspended_at !== undefined;
 }
 
+/** Whether a user is an admin or an auditor, whether or not that is in force. */
+export function isPrivileged({ role, auditor }: Pick<User, 'role' | 'auditor'>): boolean {
+  return role === 'admin' || auditor === true;
+}
+
 const unmatchable = `$${'.'.repeat(53)}`;
 
 /** A hash that no password matches, by default at the current cost. */

@@ -33,11 +33,15 @@ export function rewriteUser<T>(
   return untilWritten(() => readUser(id), change, known);
 }
 
-/** The condition that a user is an admin, and not suspended, at the instant of the write. */
-export function adminRequired(id: number, error: ErrorCode = 'FORBIDDEN'): Change {
+/**
+ * The condition that a user is an admin, and not suspended, at the instant of the write.
+ * @param id undefined, of a machine: the condition does not hold
+ */
+export function adminRequired(id: number | undefined, error: ErrorCode = 'FORBIDDEN'): Change {
   const check = {
     TableName: config.usersTable,
-    Key: userKey(id),
+    // Nobody has the id 0.
+    Key: userKey(id ?? 0),
     ConditionExpression: '#role = :admin AND attribute_not_exists(suspended_at)',
     ExpressionAttributeNames: { '#role': 'role' },
     ExpressionAttributeValues: { ':admin': 'admin' },
@@ -86,7 +90,7 @@ export async function writeUser(
 }
 
 /** The condition that nobody has changed a user since the user was read. */
-export function unchanged({ version }: StoredUser) {
+export function unchanged({ version }: Pick<StoredUser, 'version'>) {
   return {
     ConditionExpression: 'version = :read',
     ExpressionAttributeValues: { ':read': version },

@@ -25,6 +25,7 @@ import {
   uniqueEmail,
 } from './client.ts';
 import { gatewayEvent } from './event.ts';
+import { makeMachine } from './machines.ts';
 import { newPasskey } from './passkeys.ts';
 import { markVerified, plantLinkToken, registrationMailed } from './reset-tokens.ts';
 import type { TestService } from './service.ts';
@@ -48,6 +49,8 @@ export interface Subject {
   readonly memoryId: number;
   /** The token of a link for the account, if the example takes one. */
   readonly linkToken?: string;
+  /** The id of a machine, if the example wants one. */
+  readonly machineId?: number;
 }
 
 interface Example {
@@ -77,6 +80,8 @@ interface Example {
   readonly readsFirst?: true;
   /** Whether the account is an admin. */
   readonly isAdmin?: true;
+  /** Whether the path names a machine. */
+  readonly wantsMachine?: true;
   /** Whether the account is suspended. */
   readonly isSuspended?: true;
   /** The kind of the mailed link whose token the request takes. */
@@ -141,6 +146,7 @@ const sealShown = {
   ...forReaders,
   ...(process.env.SERVICE_URL ? {} : { status: 404, message: 'The audit trail is not sealed' }),
 } as const;
+const ofMachines = { caller: 'admin' } as const;
 const forAnyone = { caller: 'anyone' } as const;
 
 const examples: Readonly<Record<string, Example>> = {
@@ -389,6 +395,42 @@ const examples: Readonly<Record<string, Example>> = {
     message: 'Already has a way in',
     faultEntry: 'UPDATE FAILURE',
   },
+  'POST /api/machines': {
+    ...ofMachines,
+    json: () => ({ name: 'Billing', scopes: ['client-address'] }),
+    operations: ['write', 'transaction'],
+    entry: 'CREATE SUCCESS',
+    details: { scopes: ['client-address'], expires_at: null },
+    faultEntry: 'CREATE FAILURE',
+  },
+  'GET /api/machines': { ...forReaders, operations: ['read'] },
+  'GET /api/machines/{machine}': { ...forReaders, operations: ['read'], wantsMachine: true },
+  'PUT /api/machines/{machine}': {
+    ...ofMachines,
+    json: () => ({ name: 'Shop' }),
+    operations: ['read', 'transaction'],
+    entry: 'UPDATE SUCCESS',
+    details: { fields: ['name'] },
+    faultEntry: 'UPDATE FAILURE',
+    wantsMachine: true,
+  },
+  'DELETE /api/machines/{machine}': {
+    ...ofMachines,
+    operations: ['read', 'transaction'],
+    entry: 'DELETE SUCCESS',
+    details: { scopes: ['client-address'], expires_at: null },
+    faultEntry: 'DELETE FAILURE',
+    wantsMachine: true,
+  },
+  'POST /api/machines/{machine}/keys': {
+    ...ofMachines,
+    json: () => ({}),
+    operations: ['read', 'transaction'],
+    entry: 'UPDATE SUCCESS',
+    details: { fields: ['keys'] },
+    faultEntry: 'UPDATE FAILURE',
+    wantsMachine: true,
+  },
   'GET /api/admin/audit-logs': auditQuery,
   'GET /api/admin/audit-logs, of a user': { ...auditQuery, query: 'userId=1' },
   'GET /api/admin/audit-logs, of an action': { ...auditQuery, query: 'action=LOGIN' },
@@ -538,11 +580,16 @@ export const sessionIn = ({ token }: Pick<Account, 'token'>): string =>
   String(decodeProtectedHeader(token).session);
 
 /** The path in which the values replace the parameters. */
-const pathOf = ({ path, file = '' }: ExampleRequest, { account }: Subject, id: string): string =>
+const pathOf = (
+  { path, file = '' }: ExampleRequest,
+  { account, machineId = 0 }: Subject,
+  id: string,
+): string =>
   path
     .replace('{id}', id)
     .replace('{identity}', 'nobodys')
     .replace('{passkey}', 'nobodys')
+    .replace('{machine}', String(machineId))
     .replace('{session}', () => sessionIn(account))
     .replace('{page}', 'reset%23token=1.a')
     .replace('{file}', staticFiles[file] ?? '');
@@ -609,6 +656,10 @@ export const prepareSubject = async (
   if (example?.isSuspended) {
     await api('PUT', `/api/users/${account.id}/suspension`, { token: admin });
   }
+  if (example?.wantsMachine) {
+    const { id: machineId } = await makeMachine(api, admin, ['client-address']);
+    return { account, admin, memoryId: 0, machineId };
+  }
   if (example?.takesToken) {
     const linkToken = await plantLinkToken(environment, account.id, { kind: example.takesToken });
     return { account, admin, memoryId: 0, linkToken };
@@ -630,6 +681,9 @@ export const exampleEvent = (example: ExampleRequest, subject: Subject): APIGate
     route,
     path: pathOf(example, subject, id),
     ...(route.includes('{id}') ? { pathParameters: { id, ...session } } : {}),
+    ...(route.includes('{machine}')
+      ? { pathParameters: { machine: String(subject.machineId) } }
+      : {}),
     ...(file ? { pathParameters: { file: staticFiles[file] ?? '' } } : {}),
     query: query === undefined ? undefined : Object.fromEntries(new URLSearchParams(query)),
     ...(headers ? { headers } : {}),

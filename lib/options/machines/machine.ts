@@ -1,6 +1,13 @@
-/** The machines that call the service with keys (functions/README.md, Machines), as they are stored. */
+/**
+ * The machines that call the service with keys (functions/README.md, Machines), as they are stored: an item with the
+ * list of all, an item for each, and an item with the day of its last use.
+ */
+import { itemKey } from '../../dynamodb/tables.ts';
+import { DomainError } from '../../ground/errors.ts';
+import { getItem, getItems, type ItemKey } from '../../users/item.ts';
+import { hashOfKey, idInKey } from './key.ts';
 
-/** The things that a machine may do; lib/accounts/policy.ts says what each scope allows. */
+/** What a machine may do; lib/accounts/policy.ts says what each scope allows. */
 export const scopes = [
   'audit:write',
   'audit:read',
@@ -31,4 +38,99 @@ export interface Machine {
   readonly keys: readonly StoredKey[];
   /** Each write sets a new version. */
   readonly version: string;
+}
+
+/** The item that lists the ids of all machines. */
+interface MachineList {
+  /** Absent: there are no machines. */
+  readonly ids?: ReadonlySet<number>;
+  /** The highest id that was given; no id is given twice. */
+  readonly last: number;
+}
+
+/** The day, such as 2026-11-29, on which a key of the machine was last used; absent: on none. */
+interface Used {
+  readonly day?: string;
+}
+
+/**
+ * The machine that a key belongs to, as last written, if the key is good.
+ * @returns undefined for a key that is unknown, altered, ended or removed, and for any other text
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export async function findMachine(key: string, now = new Date()): Promise<Machine | undefined> {
+  const id = idInKey(key);
+  const machine = id === undefined ? undefined : await getItem<Machine>(machineKey(id));
+  const hash = hashOfKey(key);
+  const isGood = machine?.keys.some((each) => each.hash === hash && lasts(each, now));
+  return machine && isGood && lasts(machine, now) ? machine : undefined;
+}
+
+/** The machine with an id. @throws {DomainError} MACHINE_NOT_FOUND, STORAGE_FAULT */
+export async function readMachine(id: number): Promise<Machine> {
+  const machine = await getItem<Machine>(machineKey(id));
+  if (!machine) throw new DomainError('MACHINE_NOT_FOUND');
+  return machine;
+}
+
+/** All machines in the order of their ids, as responses show them. @throws {DomainError} STORAGE_FAULT */
+export async function shownMachines() {
+  const list = await getItem<MachineList>(listKey);
+  const ids = [...(list?.ids ?? [])].sort((one, other) => one - other);
+  // Together these may be more items than one batch has.
+  const [machines, used] = await Promise.all([
+    getItems(ids.map(machineKey)),
+    getItems(ids.map(usedKey)),
+  ]);
+  return machines.flatMap((machine, i) =>
+    machine ? shownMachine(machine as unknown as Machine, used[i]) : [],
+  );
+}
+
+/** A machine as responses show it. @throws {DomainError} MACHINE_NOT_FOUND, STORAGE_FAULT */
+export async function readShownMachine(id: number) {
+  const [machine, used] = await getItems([machineKey(id), usedKey(id)]);
+  if (!machine) throw new DomainError('MACHINE_NOT_FOUND');
+  return shownMachine(machine as unknown as Machine, used);
+}
+
+/** A machine as responses show it, without the hashes of its keys. */
+export function shownMachine(machine: Machine, { day }: Used = {}) {
+  const { id, name, scopes, ends_at, created_at, made_by } = machine;
+  const keys = machine.keys.map((key) => ({
+    created_at: key.made_at,
+    expires_at: key.ends_at ?? null,
+  }));
+  return {
+    id,
+    name,
+    scopes,
+    expires_at: ends_at ?? null,
+    created_at,
+    made_by: made_by ?? null,
+    last_used_on: day ?? null,
+    keys,
+  };
+}
+
+/** The id in a path. @throws {DomainError} MACHINE_NOT_FOUND for text that is no positive decimal number */
+export function parseMachineId(text = ''): number {
+  const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(id)) throw new DomainError('MACHINE_NOT_FOUND');
+  return id;
+}
+
+export const listKey = itemKey('machines');
+
+export function machineKey(id: number): ItemKey {
+  return itemKey('machine#*', id);
+}
+
+export function usedKey(id: number): ItemKey {
+  return itemKey('machine-used#*', id);
+}
+
+/** Whether something has not ended yet. */
+function lasts({ ends_at }: { readonly ends_at?: string }, now: Date): boolean {
+  return ends_at === undefined || ends_at > now.toISOString();
 }

@@ -12,11 +12,17 @@ import { longestDelay, seconds } from '../../ground/time.ts';
 
 /**
  * The number of mails that one IP address, or one /64 network of IPv6, may cause in a quarter of an hour: by
- * registrations, which may come from a whole school; by what admins do to other users; and by all other requests.
+ * registrations, which may come from a whole school; by what admins do to other users; and by all other requests. And
+ * the number that one machine may cause in that time, from any address.
  */
-const limits = { registration: 100, admin: 100, other: 20 } as const;
+const limits = { registration: 100, admin: 100, machine: 100, other: 20 } as const;
 
 export type MailCause = keyof typeof limits;
+
+/** Under which cause mails to other users count. @param by the user who requests them; undefined: a machine */
+export function causeOf(by: number | undefined): MailCause {
+  return by === undefined ? 'machine' : 'admin';
+}
 
 const quarterOfAnHour = 15 * 60;
 
@@ -32,15 +38,17 @@ export const notCounted = 'mail-not-counted';
  */
 export async function countForSource(
   cause: MailCause,
-  { ip_address }: Source,
+  { ip_address, machine_id }: Source,
   now = new Date(),
 ): Promise<number> {
-  if (config.loginFailuresPerAddress === 0) return 0;
+  const isByMachine = cause === 'machine'; // machines
+  if (config.loginFailuresPerAddress === 0 && !isByMachine) return 0;
+  const counted = isByMachine ? ['machine', `${machine_id}`] : ['address', networkOf(ip_address)];
   const quarter = Math.floor(seconds(now) / quarterOfAnHour);
   const end = (quarter + 1) * quarterOfAnHour;
   const command = new UpdateCommand({
     TableName: config.usersTable,
-    Key: itemKey('attempts#mail#*', 'address', networkOf(ip_address), cause, quarter),
+    Key: itemKey('attempts#mail#*', ...counted, cause, quarter),
     UpdateExpression: 'SET expires_at = :end ADD mails :one',
     ConditionExpression: 'attribute_not_exists(pk) OR mails < :limit',
     ExpressionAttributeValues: { ':end': end, ':one': 1, ':limit': limits[cause] },

@@ -6,11 +6,10 @@ import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../ground/errors.ts';
 import { config, handsMailsOver, hidesAccounts } from '../../ground/settings.ts';
 import { seconds } from '../../ground/time.ts';
-import type { Claims } from '../../keys/token.ts';
 import { requireVerifiable } from '../../users/fields.ts';
 import { type Change, merged, type StoredUser } from '../../users/item.ts';
 import { findUserByEmail } from '../../users/store.ts';
-import { isOtherAddress } from '../../users/user.ts';
+import { isOtherAddress, type Role } from '../../users/user.ts';
 import { emailClaimed } from '../../users/write.ts';
 import { invitationLinkVoided, isInvited } from '../invitations/invitation.ts';
 import {
@@ -42,6 +41,12 @@ interface NewAddress {
   readonly awaitsLink: boolean;
 }
 
+/** The caller who changes an address; without an id, a machine. */
+interface By {
+  readonly id?: number | undefined;
+  readonly role?: Role | undefined;
+}
+
 /**
  * The change of a user's address. If addresses are verified, a new address that users request for themselves waits for
  * its link, and a request with the present address ends the wait. If responses must not reveal who has an account, it
@@ -50,7 +55,7 @@ interface NewAddress {
 export async function newAddress(
   user: StoredUser,
   email: string | undefined,
-  by: Pick<Claims, 'id' | 'role'>,
+  by: By,
 ): Promise<NewAddress> {
   const isOwn = user.id === by.id;
   if (email === undefined || email === user.email) {
@@ -131,7 +136,7 @@ export function addressLinkUsed(link: FoundLink, now = new Date()): Change {
  * invited. While the service does not verify addresses, no new address is verified, and the mark of the former address
  * must not be kept for the new address.
  */
-function addressVerifiedBy({ role }: Pick<Claims, 'role'>, user: StoredUser): Change {
+function addressVerifiedBy({ role }: By, user: StoredUser): Change {
   const isVerified = role === 'admin' && !isInvited(user); // invitations
   return { fields: { ...unverifiedAddress, ...verifiedAs(isVerified) } };
 }
