@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Asking, type Operation, requireAllowed } from '../../../lib/accounts/policy.ts';
 import { isPublic } from '../../../lib/contract/contract.ts';
 import type { DomainError } from '../../../lib/ground/errors.ts';
+import { scopes } from '../../../lib/options/machines/machine.ts';
 
 // There are auditors only if there are sessions.
 beforeEach(() => void vi.stubEnv('SESSION_DAYS', '90'));
@@ -62,7 +63,12 @@ describe('The policy', () => {
     ['changeUser', { auditor: null }, admins, admins],
     ['changeUser', { role: 'admin', auditor: true }, admins, admins],
     ['sessionsOf', {}, selves, selves],
+    ['inviteUser', {}, admins, admins],
     ['audit', {}, readers, readers],
+    ['requestCheck', {}, readers, readers],
+    ['postEntries', {}, '', ''],
+    ['readMachines', {}, readers, readers],
+    ['machines', {}, admins, admins],
     ['administer', {}, admins, admins],
     ['administerOthers', {}, 'an admin', 'an admin'],
   ])('allows %s with %o to: %s; while accounts are private, to: %s', (...row) => {
@@ -92,12 +98,71 @@ it('Only the operations that need no token are allowed to an unknown caller', ()
       'readUser',
       'changeUser',
     ] as const),
-    ...(['sessionsOf', 'audit', 'administer', 'administerOthers'] as const),
+    ...(['sessionsOf', 'inviteUser', 'audit', 'requestCheck', 'postEntries'] as const),
+    ...(['readMachines', 'machines', 'administer', 'administerOthers'] as const),
   ];
 
   expect(operations.filter((each) => who(each).includes('an unknown caller'))).toEqual(
     operations.filter(isPublic),
   );
+});
+
+describe('The policy on machines', () => {
+  const scopesThatAllow = (operation: Operation, given: object) =>
+    scopes.filter(
+      (scope) => outcomeOf(operation, { ...nobody, scopes: [scope] }, given) === 'yes',
+    );
+  const write = ['users:write'];
+
+  it.each<[Operation, object, readonly string[]]>([
+    ['own', {}, []],
+    ['listUsers', {}, ['users:read']],
+    ['listUsers', { search: 'a', attributes: 'true' }, ['users:read']],
+    ['readUser', {}, ['users:read']],
+    ['createUser', { name: 'n', email: 'e', password: 'p' }, write],
+    ['createUser', { role: 'user' }, write],
+    ['createUser', { invite: true, attributes: { plan: 'pro' } }, write],
+    ['createUser', { role: 'admin' }, []],
+    ['changeUser', { name: 'n', attributes: { plan: 'pro', locale: 'de' } }, write],
+    ['changeUser', { role: 'user' }, []],
+    ['changeUser', { role: null }, []],
+    ['changeUser', { password: 'p' }, []],
+    ['changeUser', { email: 'e' }, []],
+    ['changeUser', { name: 'n', email: null }, []],
+    ['changeUser', { auditor: false }, []],
+    ['inviteUser', {}, write],
+    ['sessionsOf', {}, []],
+    ['audit', {}, ['audit:read']],
+    ['requestCheck', {}, []],
+    ['postEntries', {}, ['audit:write']],
+    ['readMachines', {}, []],
+    ['machines', {}, []],
+    ['administer', {}, []],
+    ['administerOthers', {}, []],
+  ])('allows %s with %o to the scopes %j, whether or not accounts are private', (...row) => {
+    const [operation, given, allowed] = row;
+    vi.stubEnv('MAIL_FROM', 'accounts@example.com');
+    vi.stubEnv('USER_ATTRIBUTES', '[{"name":"plan","type":"text"}]');
+
+    const open = scopesThatAllow(operation, given);
+    vi.stubEnv('ACCOUNTS', 'private');
+
+    expect([open, scopesThatAllow(operation, given)]).toEqual([allowed, allowed]);
+  });
+
+  it('allows a machine what each of its scopes allows', () => {
+    const asking = { ...nobody, scopes: ['users:read', 'audit:read'] } as const;
+
+    expect(outcomeOf('readUser', asking)).toBe('yes');
+    expect(outcomeOf('audit', asking)).toBe('yes');
+    expect(outcomeOf('createUser', asking)).toBe('FORBIDDEN');
+  });
+
+  it('allows a machine to send `auditor` where there are no sessions, and where it means nothing', () => {
+    vi.stubEnv('SESSION_DAYS', '0');
+
+    expect(scopesThatAllow('changeUser', { auditor: true })).toEqual(write);
+  });
 });
 
 describe('The policy on attributes', () => {

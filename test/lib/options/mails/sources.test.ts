@@ -23,7 +23,7 @@ const newSource = (ip_address = `198.51.100.${++last}`) => ({
   user_agent: 'test',
   ip_address,
 });
-type Source = ReturnType<typeof newSource>;
+type Source = ReturnType<typeof newSource> & { readonly machine_id?: number };
 
 const count = async (times: number, cause: MailCause, source: Source): Promise<number[]> => {
   const waits: number[] = [];
@@ -54,6 +54,17 @@ describe('The mails for which a source may ask in a quarter of an hour', () => {
     const waits = await count(most + 1, cause, newSource());
 
     expect(waits).toEqual([...Array(most).fill(0), 600]);
+  });
+
+  it('are counted for a machine, from whatever address, even where addresses are not counted', async () => {
+    const waits = await count(99, 'machine', { ...newSource(), machine_id: 7 });
+    vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '0');
+    onTestFinished(() => void vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '1000'));
+
+    const rest = await count(2, 'machine', { ...newSource(), machine_id: 7 });
+    const other = await count(1, 'machine', { ...newSource(), machine_id: 8 });
+
+    expect([...waits, ...rest, ...other]).toEqual([...Array(100).fill(0), 600, 0]);
   });
 
   it('are counted for each cause and each address, and anew in the next quarter of an hour', async () => {
