@@ -11,6 +11,7 @@ export type ContractCode =
   | "BODY_NOT_OBJECT"
   | "BODY_TOO_DEEP"
   | "BODY_TOO_LARGE"
+  | "CLIENT_ADDRESS_INVALID"
   | "CODE_REQUIRED"
   | "CODE_WRONG"
   | "CREDENTIALS_REQUIRED"
@@ -37,6 +38,8 @@ export type ContractCode =
   | "LOGIN_CODE_REQUIRED"
   | "LOGIN_CODE_WRONG"
   | "LOGIN_PASSKEY_INVALID"
+  | "MACHINES_LIMITED"
+  | "MACHINE_NOT_FOUND"
   | "MAILS_LIMITED"
   | "MAIL_FAULT"
   | "NO_FIELDS_TO_UPDATE"
@@ -119,6 +122,13 @@ export type UserDetails = { id: number; name: string; email: string; role: "user
 export type PasskeySummary = { id: string; name: string; created_at: string; rp_id: string };
 export type UserChanges = { name?: string | undefined; email?: string | undefined; password?: string | undefined; attributes?: AttributeChanges | undefined; role?: "user" | "admin" | undefined; auditor?: boolean | undefined; currentPassword?: string | undefined; idToken?: string | undefined; nonce?: string | undefined };
 export type Invitation = { language?: "en" | "de" | undefined };
+export type NewMachine = { name: string; scopes: Array<"audit:write" | "audit:read" | "users:read" | "users:write" | "client-address">; expiresAt?: string | null | undefined };
+export type MachineWithKey = { id: number; name: string; scopes: Array<"audit:write" | "audit:read" | "users:read" | "users:write" | "client-address">; expires_at: string | null; created_at: string; made_by: number | null; last_used_on: string | null; keys: Array<MachineKey>; key: string };
+export type MachineKey = { created_at: string; expires_at: string | null };
+export type Machines = { data: Array<Machine> };
+export type Machine = { id: number; name: string; scopes: Array<"audit:write" | "audit:read" | "users:read" | "users:write" | "client-address">; expires_at: string | null; created_at: string; made_by: number | null; last_used_on: string | null; keys: Array<MachineKey> };
+export type MachineChanges = { name?: string | undefined; scopes?: Array<"audit:write" | "audit:read" | "users:read" | "users:write" | "client-address"> | undefined; expiresAt?: string | null | undefined };
+export type NewMachineKey = { endPrevious?: boolean | undefined };
 export type AuditEntries = { data: Array<AuditEntry> };
 export type AuditEntry = { id: number; user_id: number | null; action: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT"; resource: string; resource_id: string | null; ip_address: string | null; user_agent: string | null; result: "SUCCESS" | "FAILURE"; details: string | null; created_at: string };
 export type AuditEntriesAsNdjson = string;
@@ -236,6 +246,18 @@ export interface paths {
   };
   "/api/users/{id}/invitations": {
     post: { parameters: { path: { id: number } }; requestBody?: { content: { "application/json": Invitation } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/machines": {
+    post: { parameters: {}; requestBody: { content: { "application/json": NewMachine } }; responses: { 201: { content: { "application/json": MachineWithKey } }; default: { content: { "application/problem+json": Problem } } } };
+    get: { parameters: {}; responses: { 200: { content: { "application/json": Machines } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/machines/{machine}": {
+    get: { parameters: { path: { machine: string } }; responses: { 200: { content: { "application/json": Machine } }; default: { content: { "application/problem+json": Problem } } } };
+    put: { parameters: { path: { machine: string } }; requestBody: { content: { "application/json": MachineChanges } }; responses: { 200: { content: { "application/json": Machine } }; default: { content: { "application/problem+json": Problem } } } };
+    delete: { parameters: { path: { machine: string } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/machines/{machine}/keys": {
+    post: { parameters: { path: { machine: string } }; requestBody?: { content: { "application/json": NewMachineKey } }; responses: { 201: { content: { "application/json": MachineWithKey } }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/admin/audit-logs": {
     get: { parameters: { query?: { userId?: number | undefined; action?: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT" | undefined; result?: "SUCCESS" | "FAILURE" | undefined; resourceId?: string | undefined; about?: number | undefined; ipAddress?: string | undefined; since?: string | undefined; until?: string | undefined; order?: "desc" | "asc" | undefined; limit?: number | undefined; cursor?: string | undefined } }; responses: { 200: { content: { "application/json": AuditEntries; "application/x-ndjson": AuditEntriesAsNdjson; "text/csv": AuditEntriesAsCsv } }; default: { content: { "application/problem+json": Problem } } } };

@@ -146,20 +146,6 @@ export const descriptions: Descriptions = {
   }),
 };
 
-function changes() {
-  const schema = v.object({
-    name: v.exactOptional(name),
-    scopes: v.exactOptional(scopeList()),
-    expiresAt: expiry(),
-  });
-  const ofSome = rule<v.InferOutput<typeof schema>>({
-    code: 'NO_FIELDS_TO_UPDATE',
-    holds: (fields) => Object.keys(fields).length > 0,
-    keywords: () => ({ minProperties: 1 }),
-  });
-  return v.pipe(schema, ofSome);
-}
-
 function scopeList() {
   const message = `must be a list of different scopes, each one of ${scopes.join(', ')}`;
   return v.pipe(
@@ -190,6 +176,28 @@ function expiry() {
   );
 }
 
+function changes() {
+  const schema = v.object({
+    name: v.exactOptional(name),
+    scopes: v.exactOptional(scopeList()),
+    expiresAt: expiry(),
+  });
+  const ofSome = rule<v.InferOutput<typeof schema>>({
+    code: 'NO_FIELDS_TO_UPDATE',
+    holds: (fields) => Object.keys(fields).length > 0,
+    keywords: () => ({ minProperties: 1 }),
+  });
+  return v.pipe(schema, ofSome);
+}
+
+function machineWithKey() {
+  return named('MachineWithKey', v.object({ ...machineFields(), key: v.string() }));
+}
+
+function machine() {
+  return named('Machine', v.object(machineFields()));
+}
+
 function machineFields() {
   const key = { created_at: timestamp(), expires_at: v.nullable(timestamp()) };
   const ofCommand = 'The admin who made it; null: a command did.';
@@ -207,14 +215,6 @@ function machineFields() {
       v.description('The newest first, at most two, some of which may have ended.'),
     ),
   };
-}
-
-function machine() {
-  return named('Machine', v.object(machineFields()));
-}
-
-function machineWithKey() {
-  return named('MachineWithKey', v.object({ ...machineFields(), key: v.string() }));
 }
 
 const exampleMachine = {

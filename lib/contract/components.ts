@@ -82,12 +82,12 @@ const parameters = {
   identityId: inPath('identity', 'An identity’s id.', 'R0h2kQ9mT4yWcXbZ'),
   passkeyId: inPath('passkey', 'A passkey’s id.', 'R0h2kQ9mT4yWcXbZ'),
   machineId: inPath('machine', 'A machine’s id.', '3'),
-  machineKey: inHeader(
+  machineKeyHeader: inHeader(
     'Machine-Key',
     'The key of a machine with the scope `client-address`, which vouches for the address.',
     `mk_3_${'0'.repeat(49)}`,
   ),
-  clientAddress: inHeader(
+  clientAddressHeader: inHeader(
     'Client-Address',
     'The IP address of the client for whom a backend sends the request. Without the other header each is ignored.',
     '203.0.113.7',

@@ -144,7 +144,7 @@ function parametersOf(
       },
     ),
     ...(hasMachines(settings) && takesSource(contract)
-      ? ['machineKey', 'clientAddress'].map((name) => ref('parameters', name))
+      ? ['machineKeyHeader', 'clientAddressHeader'].map((name) => ref('parameters', name))
       : []),
   ];
 }

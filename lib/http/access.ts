@@ -14,8 +14,7 @@ import { config, hasMachines, hasSessions } from '../ground/settings.ts';
 import type { Fields } from '../ground/validation.ts';
 import { belongingOf, verifyToken } from '../keys/token.ts';
 import { keyPrefix } from '../options/machines/key.ts';
-import { noteUse } from '../options/machines/last-use.ts';
-import { findMachine } from '../options/machines/machine.ts';
+import { findMachine, noteUse } from '../options/machines/machine.ts';
 import { findBearer } from '../options/sessions/bearer.ts';
 import { fromBackend } from './backend.ts';
 import { endpoint } from './endpoint.ts';
@@ -126,21 +125,6 @@ function recognise(): Middleware {
 }
 
 /**
- * The machine that calls, by a key in place of a token, whose use is noted.
- * @returns undefined for all other callers
- * @throws {DomainError} NO_TOKEN, TOKEN_INVALID, STORAGE_FAULT
- */
-async function machineOf(
-  event: IncomingEvent,
-): Promise<Pick<IncomingEvent, 'machine' | 'noting'> | undefined> {
-  const key = tokenIn(event);
-  if (!hasMachines(config) || !key.startsWith(keyPrefix)) return undefined;
-  const machine = await findMachine(key);
-  if (!machine) throw new DomainError('TOKEN_INVALID');
-  return { machine, noting: Promise.all([event.noting, noteUse(machine)]) };
-}
-
-/**
  * Finds the caller by the token of a request. Where there are sessions, the claims contain the standing of the stored
  * user.
  * @throws {DomainError} NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, STORAGE_FAULT, and the errors of {@link verifyToken}
@@ -165,4 +149,19 @@ function authenticate(contract: Contract): Middleware {
   };
 
   return { before: authenticateBefore };
+}
+
+/**
+ * The machine that calls, by a key in place of a token, whose use is noted.
+ * @returns undefined for all other callers
+ * @throws {DomainError} NO_TOKEN, TOKEN_INVALID, STORAGE_FAULT
+ */
+async function machineOf(
+  event: IncomingEvent,
+): Promise<Pick<IncomingEvent, 'machine' | 'noting'> | undefined> {
+  const key = tokenIn(event);
+  if (!hasMachines(config) || !key.startsWith(keyPrefix)) return undefined;
+  const machine = await findMachine(key);
+  if (!machine) throw new DomainError('TOKEN_INVALID');
+  return { machine, noting: Promise.all([event.noting, noteUse(machine)]) };
 }

@@ -7,8 +7,7 @@ import { type Contract, takesSource } from '../contract/contract.ts';
 import { DomainError } from '../ground/errors.ts';
 import { config, hasMachines } from '../ground/settings.ts';
 import { oneSpelling } from '../ground/source.ts';
-import { noteUse } from '../options/machines/last-use.ts';
-import { findMachine } from '../options/machines/machine.ts';
+import { findMachine, noteUse } from '../options/machines/machine.ts';
 import { endpoint } from './endpoint.ts';
 import type {
   ApiResponse,

@@ -76,7 +76,7 @@ export const options: Readonly<Record<string, Option>> = {
   machines: {
     title: 'Machines',
     settings: ['machines'],
-    handlers: [],
+    handlers: ['machines/'],
     fields: /\b(?:machine_id|vouching)\b/,
   },
   suspension: {

@@ -54,7 +54,9 @@ const lean: BuildOptions = {
     '@aws-sdk/middleware-endpoint-discovery': './infra/stack/bundling/endpoint-discovery.ts',
     '@smithy/core/checksum': './infra/stack/bundling/checksum.ts',
     '@smithy/core/config': './infra/stack/bundling/environment-config.ts',
+    '@smithy/core/dist-es': './node_modules/@smithy/core/dist-es',
     '@smithy/core/event-streams': './infra/stack/bundling/event-streams.ts',
+    '@smithy/core/retry': './infra/stack/bundling/retry.js',
   },
   // The clients of the SDK import their package.json to name their version. Leaving it out saves 4 KB.
   loader: { '.json': 'empty' },

@@ -2,8 +2,13 @@
  * The machines that call the service with keys (functions/README.md, Machines), as they are stored: an item with the
  * list of all, an item for each, and an item with the day of its last use.
  */
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { sendIf } from '../../dynamodb/client.ts';
 import { itemKey } from '../../dynamodb/tables.ts';
 import { DomainError } from '../../ground/errors.ts';
+import { loggingFaults } from '../../ground/log.ts';
+import { config } from '../../ground/settings.ts';
+import { patiently } from '../../ground/time.ts';
 import { getItem, getItems, type ItemKey } from '../../users/item.ts';
 import { hashOfKey, idInKey } from './key.ts';
 
@@ -64,6 +69,30 @@ export async function findMachine(key: string, now = new Date()): Promise<Machin
   const hash = hashOfKey(key);
   const isGood = machine?.keys.some((each) => each.hash === hash && lasts(each, now));
   return machine && isGood && lasts(machine, now) ? machine : undefined;
+}
+
+/** The day on which this process last noted a use of each machine, by the id. */
+const noted = new Map<number, string>();
+
+/**
+ * Notes that a key of a machine is used today (UTC), once a day in each process. Never throws, and takes a second at
+ * most on AWS: a fault is logged.
+ */
+export async function noteUse({ id }: Pick<Machine, 'id'>, now = new Date()): Promise<void> {
+  const day = now.toISOString().slice(0, 10);
+  if (noted.get(id) === day) return;
+  noted.set(id, day);
+  const command = new UpdateCommand({
+    TableName: config.usersTable,
+    Key: usedKey(id),
+    UpdateExpression: 'SET #day = :day',
+    ConditionExpression: 'attribute_not_exists(pk) OR #day < :day',
+    ExpressionAttributeNames: { '#day': 'day' },
+    ExpressionAttributeValues: { ':day': day },
+  });
+  const work = () => sendIf(command, { timeout: patiently(1000) });
+  const written = await loggingFaults('machine-use-not-noted', work);
+  if (written === undefined) noted.delete(id);
 }
 
 /** The machine with an id. @throws {DomainError} MACHINE_NOT_FOUND, STORAGE_FAULT */

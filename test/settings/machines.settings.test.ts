@@ -1,7 +1,7 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeJwt } from 'jose';
 import { describe, expect, inject, it } from 'vitest';
-import { hashOfKey } from '../../../lib/options/machines/key.ts';
+import { hashOfKey } from '../../lib/options/machines/key.ts';
 import {
   entriesOf,
   isoTimestamp,
@@ -9,11 +9,11 @@ import {
   refusal,
   serviceForThisFile,
   uniqueAgent,
-} from '../../support/acceptance.ts';
-import { register } from '../../support/client.ts';
-import { appoint, promote } from '../../support/examples.ts';
-import { makeMachine } from '../../support/machines.ts';
-import { engineClient } from '../../support/stored-items.ts';
+} from '../support/acceptance.ts';
+import { register } from '../support/client.ts';
+import { appoint, promote } from '../support/examples.ts';
+import { makeMachine } from '../support/machines.ts';
+import { engineClient } from '../support/stored-items.ts';
 
 const service = await serviceForThisFile({ MACHINES: 'on', SESSION_DAYS: '90' });
 const { api, adminToken: token, environment } = service;
