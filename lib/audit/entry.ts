@@ -25,6 +25,13 @@ export interface AuditEntry {
   readonly details: string | null;
   /** ISO 8601, UTC, milliseconds. */
   readonly created_at: string;
+  /**
+   * The id of the machine that did the action, that posted the entry, or that named the address of the request; null
+   * or absent: none.
+   */
+  readonly machine_id?: number | null;
+  /** When the action happened, in the form of `created_at`, by the word of the machine that posted the entry. */
+  readonly occurred_at?: string | null;
 }
 
 /** An action as the caller of {@link makeEntry} knows it; the rest is null or generated. */
@@ -39,6 +46,8 @@ export interface AuditedAction {
   readonly request_id?: string | undefined;
   readonly result: (typeof results)[number];
   readonly details?: unknown;
+  readonly machine_id?: number | undefined;
+  readonly occurred_at?: string | undefined;
 }
 
 /** The most characters that are stored of each field (functions/README.md, What is audited). */
@@ -65,6 +74,8 @@ export function makeEntry(
     result: action.result,
     details: serialise(action.details),
     created_at: now.toISOString(),
+    ...(action.machine_id === undefined ? {} : { machine_id: action.machine_id }),
+    ...(action.occurred_at === undefined ? {} : { occurred_at: action.occurred_at }),
   };
 }
 

@@ -6,7 +6,7 @@ import { invalidParameter } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { oneSpelling } from '../ground/source.ts';
 import type { Action, AuditEntry } from './entry.ts';
-import { shards } from './record.ts';
+import { shards } from './index-keys.ts';
 
 /** The conditions that entries must meet, all of them. */
 export interface AuditFilter {
@@ -33,7 +33,7 @@ export function requireQueryable({ since, until, about, userId, resourceId }: Au
 }
 
 /** The attributes that responses show, in this order: no index keys, and no data of the write. */
-export const attributes: readonly (keyof AuditEntry)[] = [
+export const attributes = [
   'id',
   'user_id',
   'action',
@@ -44,7 +44,7 @@ export const attributes: readonly (keyof AuditEntry)[] = [
   'result',
   'details',
   'created_at',
-];
+] as const satisfies readonly (keyof AuditEntry)[];
 
 /** A page of entries. Entries that the service did not write may have other types ({@link shown}). */
 export interface AuditPage extends Omit<Page, 'entries'> {

@@ -2,16 +2,13 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf } from '../dynamodb/client.ts';
-import { auditTable, createdAtKey } from '../dynamodb/tables.ts';
+import { auditTable } from '../dynamodb/tables.ts';
 import { DomainError, faultName } from '../ground/errors.ts';
 import { entryNotWritten, logError } from '../ground/log.ts';
 import { config } from '../ground/settings.ts';
 import { day, longestDelay, seconds } from '../ground/time.ts';
 import { type AuditEntry, type AuditedAction, makeAuditId, makeEntry } from './entry.ts';
-
-/** The number of partitions over which a key that many writes share is spread. Each takes 1,000 writes a second. */
-const shardCount = 8;
-export const shards = Array.from({ length: shardCount }, (_, shard) => String(shard));
+import { indexKeys } from './index-keys.ts';
 
 /** The attributes that are stored beside the entry. No response shows them. */
 export interface EntryWrite {
@@ -170,23 +167,6 @@ export function toItem(entry: AuditEntry, { writeId, requestId, expiresAt }: Ent
     write_id: writeId,
     ...(requestId ? { request_id: requestId } : {}),
     ...(expiresAt === undefined ? {} : { [auditTable.timeToLive]: expiresAt }),
-  };
-}
-
-/**
- * The index keys of an entry, which depend on the entry alone. An entry without the key of an index is not in that
- * index.
- */
-export function indexKeys(entry: AuditEntry): Readonly<Record<string, string>> {
-  const { id, user_id, action, resource_id, result, created_at } = entry;
-  const shard = String(id % shardCount);
-  return {
-    created_at_id: createdAtKey({ id, created_at }),
-    shard,
-    action_shard: `${action}#${shard}`,
-    ...(user_id === null ? {} : { user_key: String(user_id), user_action: `${user_id}#${action}` }),
-    ...(resource_id ? { resource_key: resource_id } : {}),
-    ...(result === 'FAILURE' ? { failure_shard: shard } : {}),
   };
 }
 

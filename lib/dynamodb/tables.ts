@@ -80,6 +80,8 @@ export const auditIndexes = {
   byUserIdAndAction: byCreation('by_user_id_and_action', 'user_action'),
   byResourceId: byCreation('by_resource_id', 'resource_key'),
   failures: byCreation('failures', 'failure_shard'),
+  // Only entries that machines posted have the partition key of this index.
+  byResource: byCreation('by_resource', 'resource_shard'),
 } as const;
 
 /** The key, in the index by resource, of the entries that list replayed entries. */

@@ -6,7 +6,7 @@ import {
   type ScanCommandInput,
   type ScanCommandOutput,
 } from '@aws-sdk/client-dynamodb';
-import { shards } from '../audit/record.ts';
+import { postedShards, shards } from '../audit/index-keys.ts';
 import { readItems, type StoredItem, send, sendIf } from '../dynamodb/client.ts';
 import { auditIndexes } from '../dynamodb/tables.ts';
 import { faultName } from '../ground/errors.ts';
@@ -33,7 +33,8 @@ const maxRequests = 20;
 
 /** The audit table of the configuration. Its methods throw DomainError STORAGE_FAULT. */
 export const auditEntries: EntrySource = {
-  between: (from, until) => merge(shards.map((shard) => readShard(shard, from, until))),
+  between: (from, until) =>
+    merge([...shards, ...postedShards].map((shard) => readShard(shard, from, until))),
   all: scanAll,
   byIds: async (ids) => {
     const keys = [...new Set(ids)].map((id) => ({ id: { N: id } }));

@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { AuditEntry } from '../../lib/audit/entry.ts';
-import { indexKeys } from '../../lib/audit/record.ts';
+import { indexKeys } from '../../lib/audit/index-keys.ts';
 import { memberOf } from '../../lib/seal/archive.ts';
 import { localSigner, makeKey } from '../../lib/seal/folder-archive.ts';
 import {

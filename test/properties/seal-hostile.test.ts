@@ -1,7 +1,7 @@
 /** Whatever somebody writes to the audit table, the sealer goes on and each window verifies. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { shards } from '../../lib/audit/record.ts';
+import { shards } from '../../lib/audit/index-keys.ts';
 import { maxHeader } from '../../lib/seal/header.ts';
 import { idText, keyOf } from '../../lib/seal/line.ts';
 import { counted, seed } from '../support/runs.ts';

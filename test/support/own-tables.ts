@@ -39,15 +39,15 @@ export const proxiedTablesForThisFile = async (): Promise<OwnTables & { proxy: E
   return { proxy, ...(await useOwnTables(proxy.url)) };
 };
 
-/** Creates a table like another one but without an index, as an earlier version created it. */
+/** Creates a table like another one but without some indexes, as an earlier version created it. */
 export const createWithout = async (
   client: DynamoDBClient,
-  index: string,
+  indexes: readonly string[],
   { like, TableName }: { readonly like: string; readonly TableName: string },
 ): Promise<void> => {
   const { Table } = await client.send(new DescribeTableCommand({ TableName: like }));
   const { KeySchema = [], AttributeDefinitions = [], GlobalSecondaryIndexes = [] } = Table ?? {};
-  const kept = GlobalSecondaryIndexes.filter(({ IndexName }) => IndexName !== index);
+  const kept = GlobalSecondaryIndexes.filter(({ IndexName = '' }) => !indexes.includes(IndexName));
   const keys = [KeySchema, ...kept.map((each) => each.KeySchema ?? [])].flat();
   const isKey = (name = '') => keys.some(({ AttributeName }) => AttributeName === name);
   await client.send(

@@ -72,12 +72,16 @@ type UnwrittenEntry = v.InferOutput<typeof form>;
 /** The limit is many times the longest text of an entry; an item of the table holds 400 KB. */
 const text = v.pipe(v.string(), v.maxBytes(50_000));
 const name = v.pipe(text, v.nonEmpty());
-/** It may be no longer than lib writes it, because it is the key of an index. */
+/** It may be no longer than lib writes it, because it is in the key of an index. */
 const key = v.pipe(
   text,
   v.check((value) => [...value].length <= 100),
 );
 const positive = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+const time = v.pipe(
+  v.string(),
+  v.check((value: string) => isTime(value)),
+);
 
 const form = v.object({
   writeId: name,
@@ -87,16 +91,15 @@ const form = v.object({
     id: positive,
     user_id: v.nullable(positive),
     action: v.picklist(actions),
-    resource: name,
+    resource: v.pipe(key, v.nonEmpty()),
     resource_id: v.nullable(key),
     ip_address: v.nullable(text),
     user_agent: v.nullable(text),
     result: v.picklist(results),
     details: v.nullable(text),
-    created_at: v.pipe(
-      v.string(),
-      v.check((value: string) => isTime(value)),
-    ),
+    created_at: time,
+    machine_id: v.exactOptional(positive),
+    occurred_at: v.exactOptional(time),
   } satisfies Record<keyof AuditEntry, v.GenericSchema>),
 });
 

@@ -63,7 +63,7 @@ describe('createTables where a table lacks an index', async () => {
 
   const incomplete = async () => {
     const users = `users-${randomUUID()}`;
-    await createWithout(client, index, { like: complete.users, TableName: users });
+    await createWithout(client, [index], { like: complete.users, TableName: users });
     return { ...complete, users };
   };
   /** The definition and the status of the index, without the number and the size of its items. */

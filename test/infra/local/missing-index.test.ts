@@ -1,4 +1,4 @@
-/** A start on the tables of version 1.0.0 where this version has an index more. */
+/** A start on tables that lack indexes, as the audit table of version 1.0.0 lacks the index by resource. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { createTables } from '../../../infra/local/create-tables.ts';
@@ -15,29 +15,29 @@ const fixture = readFixture('1.0.0');
 /** Tables beside those of the service. */
 const complete = { users: 'complete-users', audit: 'complete-audit' };
 const missing = [
-  ['users', tables.USERS_TABLE, usersIndexes.admins.name],
-  ['audit', tables.AUDIT_TABLE, auditIndexes.failures.name],
+  ['users', tables.USERS_TABLE, [usersIndexes.admins.name]],
+  ['audit', tables.AUDIT_TABLE, [auditIndexes.failures.name, auditIndexes.byResource.name]],
 ] as const;
 
-describe('A start whose tables lack an index', () => {
+describe('A start whose tables lack indexes', () => {
   const own = ownEngineForThisFile();
   const place = { folder: own.data, tables };
 
-  /** Puts the fixture into the folder, into tables of which each lacks an index. */
+  /** Puts the fixture into the folder, into tables that lack indexes. */
   beforeAll(async () => {
     for (const [name, value] of Object.entries(environmentDefaults)) vi.stubEnv(name, value);
     const engine = await startEngine({ folder: own.data, only: inject('engineName') });
     await createTables(engine.endpoint, complete);
     const client = new DynamoDBClient({ endpoint: engine.endpoint });
-    for (const [name, TableName, index] of missing) {
-      await createWithout(client, index, { like: complete[name], TableName });
+    for (const [name, TableName, indexes] of missing) {
+      await createWithout(client, indexes, { like: complete[name], TableName });
     }
     await load(fixture, place, engine.endpoint);
     await engine.stop();
   });
   afterAll(() => void vi.unstubAllEnvs());
 
-  it('adds the index with all items of the table, says so in a line, and loses no data', async () => {
+  it('adds each index with all items of the table, says so in a line, and loses no data', async () => {
     // The admin of the fixture, whom the start finds as it wants it.
     const service = await own.start({ ADMIN_PASSWORD: 'the password of the admin' });
     const token = await logIn(service.api, service.admin);
@@ -46,9 +46,11 @@ describe('A start whose tables lack an index', () => {
     const { body: admins } = await service.api('GET', '/api/users?role=admin', { token });
     const stored = await readItems(place, own.running().endpoint);
 
-    const said = missing.map(
-      ([, table, index]) =>
-        `The table ${table} lacks the index ${index}, which this version needs: it is added before the service starts.`,
+    const said = missing.flatMap(([, table, indexes]) =>
+      indexes.map(
+        (index) =>
+          `The table ${table} lacks the index ${index}, which this version needs: it is added before the service starts.`,
+      ),
     );
     expect(service.output().match(/^The table .*$/gm)).toEqual(said);
     const { users, audit } = fixture.items;

@@ -209,7 +209,7 @@ describe('A command for the service on this machine', () => {
     const { AUDIT_TABLE: TableName, USERS_TABLE: users } = environmentDefaults;
     const folder = await folderWithTables({ users, audit }, (endpoint) => {
       const client = engineClient(endpoint);
-      return createWithout(client, auditIndexes.byCreatedAt.name, { like: audit, TableName });
+      return createWithout(client, [auditIndexes.byCreatedAt.name], { like: audit, TableName });
     });
 
     const { status, stderr } = await operate(['export-audit', '-', `--local=${folder}`]);

@@ -26,6 +26,14 @@ describe('makeEntry', () => {
     });
   });
 
+  it('has the machine and its time only where they are given', () => {
+    const fields = { machine_id: 3, occurred_at: '2026-11-21T09:00:00.000Z' };
+
+    expect(entryOf(fields)).toMatchObject(fields);
+    expect(Object.keys(entryOf({}))).not.toEqual(expect.arrayContaining(['machine_id']));
+    expect(Object.keys(entryOf({}))).not.toEqual(expect.arrayContaining(['occurred_at']));
+  });
+
   it('stores absent fields as null', () => {
     expect(entryOf({})).toMatchObject({
       user_id: null,

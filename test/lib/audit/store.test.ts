@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Action, type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
+import { indexKeys } from '../../../lib/audit/index-keys.ts';
 import { type AuditFilter, listEntries, shown } from '../../../lib/audit/query.ts';
 import { insertEntry, timeToLive, toItem, writeEntry } from '../../../lib/audit/record.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
@@ -83,6 +84,41 @@ describe('The index keys of an entry', () => {
       const counts = Object.values(Object.groupBy(items, (item) => String(item[key])));
       expect(counts.map((same) => same?.length)).toEqual(Array(8).fill(100));
     }
+  });
+});
+
+describe('The index keys of an entry that a machine posted', () => {
+  it('begin with m in each index that has entries of the service, and name the resource in its own', () => {
+    const entry = { ...entryOf('CREATE'), id: 4096 + 3, user_id: 5, resource_id: '7' };
+    const posted = { ...entry, resource: 'shop.orders', result: 'FAILURE' as const };
+
+    expect(indexKeys(posted)).toEqual({
+      created_at_id: `${entry.created_at}#0000000000004099`,
+      shard: 'm3',
+      action_shard: 'CREATE#m3',
+      user_key: 'm5',
+      user_action: 'm5#CREATE',
+      resource_key: 'mshop.orders#7',
+      failure_shard: 'm3',
+      resource_shard: 'shop.orders#3',
+    });
+  });
+
+  it('are the same without the keys of fields that the entry does not have', () => {
+    const posted = { ...entryOf('READ'), id: 8, resource: 'shop.orders' };
+
+    expect(indexKeys(posted)).toEqual({
+      created_at_id: `${posted.created_at}#0000000000000008`,
+      shard: 'm0',
+      action_shard: 'READ#m0',
+      resource_shard: 'shop.orders#0',
+    });
+  });
+
+  it('follow from the dot in the resource alone, and not from a machine that acted', () => {
+    const entry = { ...entryOf('CREATE'), user_id: 5, resource_id: '7' };
+
+    expect(indexKeys({ ...entry, machine_id: 3 })).toEqual(indexKeys(entry));
   });
 });
 
