@@ -32,14 +32,32 @@ export interface Outgoing {
   set(name: string, value: string): unknown;
 }
 
+/** How the service learns the addresses of browsers (functions/client/README.md, Pages that a server renders). */
+export interface ClientAddresses {
+  /** The key of a machine with the scope `client-address`. */
+  readonly key: string;
+  /**
+   * The address of the browser that sent a request, as `203.0.113.7`; undefined: it is not known, and the service sees
+   * the address of the server. Never read it from a header that browsers can send.
+   */
+  readonly address: (request: Pick<Request, 'headers'>) => string | undefined;
+}
+
+/** An app, as the session of a request depends on it. */
+export interface SessionApp
+  extends Pick<BrowserSession, 'naming' | 'sendTo'>,
+    Pick<Service, 'url' | 'fetch'> {
+  readonly client?: ClientAddresses | undefined;
+}
+
 /** The session of a request, according to its cookies. */
-export function sessionOf(
-  { headers }: Pick<Request, 'headers'>,
-  app: Pick<BrowserSession, 'naming' | 'sendTo'> & Pick<Service, 'url' | 'fetch'>,
-): BrowserSession {
-  const { url, fetch, naming, sendTo } = app;
+export function sessionOf(request: Pick<Request, 'headers'>, app: SessionApp): BrowserSession {
+  const { headers } = request;
+  const { url, fetch, naming, sendTo, client } = app;
   const agent = headers.get('user-agent') ?? '';
-  const service = { url, fetch, agent };
+  const address = client?.address(request);
+  const source = client && address ? { 'Machine-Key': client.key, 'Client-Address': address } : {};
+  const service = { url, fetch, agent, source };
   return { service, naming, sendTo, cookies: cookiesIn(headers, naming), hasEnded: false };
 }
 
@@ -78,8 +96,8 @@ export function headersOf(
 }
 
 /**
- * `fetch` that adds the token of the browser if a request goes to the service or to one of the named origins. If the
- * token is refused, it sends the request again with the next pair, unless the body is a stream.
+ * `fetch` that adds the token of the browser if a request goes to the service or to one of the named origins, and for
+ * the service the address of the browser. If the token is refused, it sends the request again with the next pair, unless the body is a stream.
  * @param follow gets the next pair; undefined: there is none
  */
 export function fetchOf(
@@ -91,7 +109,7 @@ export function fetchOf(
     [new URL(service.url).origin, isRefusedByService],
   ]);
   return async (input, init) => {
-    const request = new Request(input, init);
+    const request = withSource(new Request(input, init), service);
     const isRefused = refusals.get(new URL(request.url).origin);
     if (!tokens || !isRefused || request.headers.has('authorization')) {
       return service.fetch(request);
@@ -123,6 +141,14 @@ function isRefusedByOther({ status }: Response, { token, refreshToken }: Tokens)
 
 function isRefusedByService({ status, headers }: Response): boolean {
   return status === 401 && isRefusal(headers.get('Error-Code'));
+}
+
+/** Only the service gets the key. */
+function withSource(request: Request, { url, source }: Service): Request {
+  if (new URL(request.url).origin === new URL(url).origin) {
+    for (const [name, value] of Object.entries(source)) request.headers.set(name, value);
+  }
+  return request;
 }
 
 function withToken(request: Request, { token }: Tokens): Request {

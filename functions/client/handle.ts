@@ -1,12 +1,19 @@
 /** The responses that an app's server gives by itself: to a login, a refresh, a logout, and to forged requests. */
 import { AccountsError, type Answer } from './answer.ts';
-import { type BrowserSession, fetchOf, renew, sessionOf, setCookies } from './browser-session.ts';
+import {
+  type BrowserSession,
+  fetchOf,
+  renew,
+  type SessionApp,
+  sessionOf,
+  setCookies,
+} from './browser-session.ts';
 import { loggedOut, sentAgain } from './cookies.ts';
 import { askTokens, patience } from './service.ts';
 import { readToken, type Tokens, type User } from './user.ts';
 
 /** An app with its settings. */
-export type ServedApp = Parameters<typeof sessionOf>[1] & { readonly origin: string };
+export type ServedApp = SessionApp & { readonly origin: string };
 
 /** Responds to a request according to the last part of its path. */
 export async function handle(app: ServedApp, request: Request): Promise<Response> {

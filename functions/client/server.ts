@@ -6,6 +6,7 @@
 import type { AccountsError, Answer } from './answer.ts';
 import {
   type BrowserSession,
+  type ClientAddresses,
   fetchOf,
   headersOf,
   type Outgoing,
@@ -33,6 +34,8 @@ export interface SessionCookiesOptions<Declared extends object = object> {
     | undefined;
   /** The origins to which the `fetch` of a session sends the token, besides the service's own. */
   readonly sendTo?: readonly string[] | undefined;
+  /** Names the address of the browser to the service; without it all users have the address of the server. */
+  readonly client?: ClientAddresses | undefined;
   readonly fetch?: Fetch | undefined;
 }
 

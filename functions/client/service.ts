@@ -8,6 +8,8 @@ export interface Service {
   readonly fetch: Fetch;
   /** The User-Agent of the browser, which the service shows in lists of sessions and in the audit trail. */
   readonly agent: string;
+  /** The headers by which the service learns the address of the browser; empty: it sees the address of the server. */
+  readonly source: Readonly<Record<string, string>>;
 }
 
 /** Milliseconds after which a response is no longer awaited. */
@@ -54,12 +56,12 @@ export function tokenExpired(): AccountsError {
 }
 
 function ask<Body, Made>(
-  { url, fetch, agent }: Service,
+  { url, fetch, agent, source }: Service,
   path: string,
   init: RequestInit,
   make: (body: Body) => Made,
 ): Promise<Answer<Made>> {
-  const headers = { 'User-Agent': agent, Accept: accepted, ...init.headers };
+  const headers = { 'User-Agent': agent, Accept: accepted, ...source, ...init.headers };
   const signal = AbortSignal.timeout(patience);
   return answered(async () => {
     try {

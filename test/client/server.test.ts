@@ -520,6 +520,78 @@ describe('The fetch of a session', () => {
   });
 });
 
+describe('The option client', () => {
+  const key = 'mk_7_key';
+  const address = ({ headers }: Pick<Request, 'headers'>) =>
+    headers.get('x-forwarded-for')?.split(',').at(-1)?.trim();
+
+  /** Sessions that note the path of each request, with the two headers that name the browser's address. */
+  const noting = (sendTo: readonly string[] = []) => {
+    const seen: (readonly unknown[])[] = [];
+    const of = sessionsOf({
+      client: { key, address },
+      sendTo,
+      fetch: (input, init) => {
+        const { url, headers } = new Request(input, init);
+        const named = ['machine-key', 'client-address'].map((name) => headers.get(name));
+        seen.push([url.replace(service.url, ''), ...named]);
+        return globalThis.fetch(input, init);
+      },
+    });
+    return { of, seen };
+  };
+  const forwarded = { headers: { 'x-forwarded-for': '198.51.100.1, 203.0.113.7' } };
+
+  it('sends the key and the address of the browser with each call to the service', async () => {
+    const { of, seen } = noting();
+    const { email, password } = await register(service.api);
+    const jar = new Jar();
+    const body = new URLSearchParams({ email, password });
+    jar.take(await of.handle(jar.request('/auth/login', 'POST', { ...forwarded, body })));
+    forward(250);
+    const session = await of.open(jar.request('/', 'GET', forwarded));
+    if (session.response) throw new Error('It is let on');
+    await session.fetch(`${service.url}/api/profile`);
+    await of.read({ headers: session.headers });
+    jar.take(await of.handle(jar.request('/auth/logout', 'POST', forwarded)));
+
+    const paths = ['login', 'refresh', 'profile', 'profile', 'profile', 'logout'];
+    expect(seen).toEqual(paths.map((path) => [`/api/${path}`, key, '203.0.113.7']));
+  });
+
+  it('also sends them with a request of a browser in which nobody is logged in', async () => {
+    const { of, seen } = noting();
+    const session = await of.open(new Jar().request('/', 'GET', forwarded));
+    if (session.response) throw new Error('It is let on');
+    await session.fetch(new URL(`${service.url}/api/profile`));
+
+    expect(seen).toEqual([['/api/profile', key, '203.0.113.7']]);
+  });
+
+  it('sends the key to no other origin, even where the token is sent', async () => {
+    const other = await startLoopback((_, __, response) => response.end());
+    const { of, seen } = noting([other.url]);
+    const { jar } = await loggedIn();
+    const session = await of.open(jar.request('/', 'GET', forwarded));
+    if (session.response) throw new Error('It is let on');
+    await session.fetch(`${other.url}/`);
+    await other.stop();
+
+    expect(seen.at(-1)).toEqual([`${other.url}/`, null, null]);
+  });
+
+  it('sends neither where the address of the browser is not known', async () => {
+    const { of, seen } = noting();
+    const { jar } = await loggedIn(of);
+    await opened(jar, of);
+
+    expect(seen).toEqual([
+      ['/api/login', null, null],
+      ['/api/profile', null, null],
+    ]);
+  });
+});
+
 it('An admin without the second factor that admins need has the role of a user', async () => {
   const { email, password } = careful.admin;
   const of = sessionsOf({ url: careful.url });
