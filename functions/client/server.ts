@@ -1,7 +1,7 @@
 /**
  * `accounts-client/server`: for apps whose pages a server renders, in any framework that uses `Request` and
  * `Response`. The tokens are in cookies that no script can read (functions/client/README.md, Pages that a server
- * renders).
+ * renders). It also has the trail for the audit entries of servers.
  */
 import type { AccountsError, Answer } from './answer.ts';
 import {
@@ -20,6 +20,8 @@ import type { Fetch } from './fetch.ts';
 import { forbidden, handle, isOwn, type ServedApp, sendAgain } from './handle.ts';
 import { askUser, isRefusal, tokenExpired } from './service.ts';
 import type { Tokens, User } from './user.ts';
+
+export { createTrail, type Trail, type TrailEntry, type TrailOptions } from './trail.ts';
 
 export interface SessionCookiesOptions<Declared extends object = object> {
   /** The URL of the accounts service. */

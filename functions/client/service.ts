@@ -1,4 +1,4 @@
-/** The requests that an app's server sends to the accounts service for one browser. */
+/** The requests that a server sends to the accounts service: for one browser, or for itself. */
 import { AccountsError, type Answer, answered, errorIn, lost } from './answer.ts';
 import type { Fetch } from './fetch.ts';
 import { readToken, type Tokens, type User } from './user.ts';
@@ -6,7 +6,7 @@ import { readToken, type Tokens, type User } from './user.ts';
 export interface Service {
   readonly url: string;
   readonly fetch: Fetch;
-  /** The User-Agent of the browser, which the service shows in lists of sessions and in the audit trail. */
+  /** The User-Agent, of the browser if there is one, which the service shows in lists of sessions and in the audit trail. */
   readonly agent: string;
   /** The headers by which the service learns the address of the browser; empty: it sees the address of the server. */
   readonly source: Readonly<Record<string, string>>;
@@ -55,7 +55,11 @@ export function tokenExpired(): AccountsError {
   return new AccountsError('TOKEN_EXPIRED', { status: 401, message: 'Token expired' });
 }
 
-function ask<Body, Made>(
+/**
+ * Sends a request, and awaits the JSON of its response.
+ * @param make converts the JSON; where it throws, the answer is NO_RESPONSE
+ */
+export function ask<Body, Made>(
   { url, fetch, agent, source }: Service,
   path: string,
   init: RequestInit,

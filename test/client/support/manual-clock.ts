@@ -1,0 +1,27 @@
+/** A clock that stands still, for a trail: batches end when a test says so, and pauses end at once. */
+import type { Clock } from '../../../functions/client/trail-clock.ts';
+
+export const manualClock = () => {
+  const waiting: (() => void)[] = [];
+  const pauses: number[] = [];
+  const clock: Clock = {
+    now: () => new Date('2030-01-02T03:04:05.678Z'),
+    random: () => 0.5,
+    later: (act, milliseconds) => {
+      // Only entries wait for exactly a second.
+      if (milliseconds === 1000) waiting.push(act);
+      else {
+        pauses.push(milliseconds);
+        setImmediate(act);
+      }
+      return { hold: () => undefined };
+    },
+  };
+  return {
+    clock,
+    /** The milliseconds of the pauses so far. */
+    pauses,
+    /** Ends the second for which entries wait for others. */
+    passSecond: () => waiting.splice(0).forEach((act) => void act()),
+  };
+};
