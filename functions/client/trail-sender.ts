@@ -154,7 +154,7 @@ function errorOf(error: AccountsError, index: number): AccountsError | undefined
   const own = errors
     .map(({ pointer, detail }) => [pointer.replace(/^#/, ''), detail] as const)
     .filter(([pointer]) => `${pointer}/`.startsWith(`${start}/`));
-  if (status !== 400 || own.length === 0) return undefined;
+  if (own.length === 0) return undefined;
   const fields = own.map(([pointer, detail]) => [pointer.slice(start.length + 1), detail]);
   return new AccountsError(code, { status, message, fields: Object.fromEntries(fields) });
 }

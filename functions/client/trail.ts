@@ -38,7 +38,7 @@ export interface TrailOptions {
    * By default, and where it fails, the entry is written to the console as an error.
    */
   readonly onRefused?: ((entry: TrailEntry, error: AccountsError) => unknown) | undefined;
-  /** How often a batch is sent before its entries go to `onRefused`; by default 10, which takes one to two minutes. */
+  /** How often a batch is sent before its entries go to `onRefused`; by default 10, in one to three minutes. */
   readonly attempts?: number | undefined;
   /** How many entries may wait in memory; by default 1,000. Further ones go to `onRefused`. */
   readonly maxWaiting?: number | undefined;

@@ -76,12 +76,16 @@ describe('Entries are sent', () => {
   });
 
   it('a second after the first one of them, without a flush', async () => {
-    const { recordAll, passSecond } = start();
+    const { recordAll, passSecond, flush } = start();
     recordAll([1, 2]);
     expect(state.arrived).toEqual([]);
     passSecond();
-
     await expect.poll(storedIds).toEqual([1, 2]);
+
+    await flush();
+    recordAll([3]);
+    passSecond();
+    await expect.poll(storedIds).toEqual([1, 2, 3]);
   });
 
   it('at once when there are 25', async () => {
@@ -131,20 +135,21 @@ describe('flush', () => {
     expect(storedIds()).toEqual([1, 2]);
   });
 
-  it('waits until onRefused has dealt with an entry', async () => {
+  it.each([
+    ['that the service refuses', { resource: 'orders' }],
+    ['that is not sent', { details: { amount: 1n } }],
+  ])('waits until onRefused has dealt with an entry %s', async (_, more) => {
     const dealtWith: unknown[] = [];
-    const { record, flush } = start({
-      onRefused: async ({ resourceId }) => {
-        await new Promise(setImmediate);
-        dealtWith.push(resourceId);
-      },
-      maxWaiting: 1,
-    });
-    record(entryOf(1, { resource: 'orders' }));
-    record(entryOf(2));
+    const onRefused = async ({ resourceId }: TrailEntry) => {
+      // Longer than a flush takes that does not wait.
+      for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+      dealtWith.push(resourceId);
+    };
+    const { record, flush } = start({ onRefused });
+    record(entryOf(1, more));
     await flush();
 
-    expect(dealtWith.sort()).toEqual(['1', '2']);
+    expect(dealtWith).toEqual(['1']);
   });
 });
 

@@ -47,7 +47,7 @@ const typed = `
 import { type Answer, createClient, type User } from 'accounts-client';
 import { passkeys } from 'accounts-client/passkeys';
 import { useUser } from 'accounts-client/react';
-import { sessionCookies } from 'accounts-client/server';
+import { createTrail, sessionCookies, type TrailEntry } from 'accounts-client/server';
 import { verifyToken } from 'accounts-client/verify';
 
 const url = 'https://accounts.example.com';
@@ -76,6 +76,20 @@ export const verified: Promise<Answer<User<{ team: string }>>> = verifyToken('',
 export const user: User | null | undefined = useUser(accounts);
 export const added = passkeys(accounts).addPasskey('laptop', { currentPassword: '' });
 export const profile = accounts.api.GET('/api/profile');
+export const trail = createTrail({
+  url,
+  key: async () => 'mk_1_key',
+  onRefused: (entry: TrailEntry, { code }) => console.error(entry.resourceId, code),
+});
+trail.record({ action: 'READ', resource: 'shop.orders', result: 'SUCCESS', details: { items: 2 } });
+// @ts-expect-error Logins are recorded by the service alone.
+trail.record({ action: 'LOGIN', resource: 'shop.orders', result: 'SUCCESS' });
+export const flushed: Promise<void> = trail.flush();
+sessionCookies({
+  url,
+  origin: url,
+  client: { key: 'mk_2_key', address: ({ headers }) => headers.get('x-real-ip') ?? undefined },
+});
 // @ts-expect-error There is no such option.
 createClient({ url, nmae: 'shop' });
 // @ts-expect-error It has no address.
