@@ -1,12 +1,10 @@
-/** A run of the sealer: it seals entries, and checks the newest two days and a part of the older files. */
-import { namedError } from '../ground/errors.ts';
+/** A run of the sealer: it seals entries, and checks a part of the sealed entries. */
 import { auditTrailBroken, describeFault, logError } from '../ground/log.ts';
-import { dayInMilliseconds } from '../ground/time.ts';
-import { ahead, BrokenTrail, listFiles, readHeaderOf, type SealedLine } from './archive.ts';
-import type { Finding, Verified } from './finding.ts';
-import { type Check, fileName, isSigned, type SignedHeader, timeBefore } from './header.ts';
-import { timeIn } from './line.ts';
-import { isCheckDue, isPartDue } from './schedule.ts';
+import { BrokenTrail, type SealedLine } from './archive.ts';
+import type { Finding } from './finding.ts';
+import { type Check, fileName, type SignedHeader } from './header.ts';
+import { checkOlder, checkRecent, openPass, type Verify } from './pass.ts';
+import { isCheckDue, isUnfinished } from './schedule.ts';
 import { type Sealed, type Sealing, seal } from './sealer.ts';
 import { findingsOf, isTold, type Named, openCovered } from './standing.ts';
 import { verifyTrail } from './verify.ts';
@@ -15,8 +13,8 @@ import { verifyTrail } from './verify.ts';
 const timeOfFile = 120_000;
 
 /**
- * Seals entries, and then checks the sealed entries if a check is due or an admin requests it. The outcome is in one
- * more file, and in all later files. Findings are logged as `audit-trail-broken`.
+ * Seals entries, and then checks a part of the sealed entries if a check is due, requested by an admin, or not finished.
+ * The outcome is in one more file, and in all later files. Findings are logged as `audit-trail-broken`.
  * @param remaining milliseconds that are left; absent: no limit
  * @throws the errors of {@link seal} and of the stores; Error `OutOfTime`
  */
@@ -36,11 +34,14 @@ export async function runSealer(
   const { check: before } = sealed.newest;
   const mark = await attempt('audit-check-not-read', asked?.read());
   const isDue = sealed.end.newest !== undefined && isCheckDue(before, interval, now);
-  if (!isDue && mark === undefined && noticed.length === 0) return;
-  const outcome = await check(sealing, now, { before, noticed, isOver });
+  const isWanted = isDue || mark !== undefined || noticed.length > 0;
+  if (!isWanted && !isUnfinished(before)) return;
+  const outcome = await check(sealing, now, { before, noticed, isWanted, isOver });
   const { newest } = await seal(sealing, now, { check: outcome, isOver });
   await show(newest);
-  if (mark !== undefined) await attempt('audit-check-not-read', asked?.remove(mark));
+  // A check that was under way does not answer the request: the next one begins after it.
+  if (mark === undefined || outcome.at === before?.at) return;
+  await attempt('audit-check-not-read', asked?.remove(mark));
 }
 
 /** Logs why a run has failed. */
@@ -95,16 +96,16 @@ interface Checking {
   readonly before: Check | null;
   /** The findings of the run so far. */
   readonly noticed: readonly Named[];
+  /** Whether a check is to begin, if none is under way. */
+  readonly isWanted: boolean;
   readonly isOver: () => boolean;
 }
 
-type Verify = (part: { first: number; last?: number }) => Promise<Verified>;
-
-/** Checks the last two days, and once a day the next part of the older files. */
+/** Checks a part of the newest two days, and of the older files if a part of them is due. */
 async function check(
   sealing: Sealing,
   now: Date,
-  { before, noticed, isOver }: Checking,
+  { before, noticed, isWanted, isOver }: Checking,
 ): Promise<Check> {
   const named: Named[] = [];
   let found = 0;
@@ -112,10 +113,11 @@ async function check(
     found += 1;
     if (named.length < maxLogged) named.push(finding);
   };
-  const { source, interval } = sealing;
-  const covered = openCovered(before, { ...trailOf(sealing), source });
+  const { archive, signer, source, interval, checked } = sealing;
+  const trail = { archive, publicKey: signer.publicKey };
+  const covered = openCovered(before, { ...trail, source });
   const common = {
-    ...{ ...trailOf(sealing), source, now: now.getTime(), isOver },
+    ...{ ...trail, source, now: now.getTime(), isOver },
     seen: ({ item }: SealedLine) => covered.noteLine(item),
     compared: covered.noteItem,
   };
@@ -125,76 +127,15 @@ async function check(
     return verified;
   };
   try {
-    const files = await splitFiles(sealing, now);
-    const recent = await checkRecent(files, now, { verify, isOver });
-    let part = before?.part ?? null;
-    if (isPartDue(part, interval, now)) part = await checkPart(files, now, part, verify);
+    const pass = await openPass(trail, now, { before, isWanted, checked });
+    const recent = await checkRecent(pass, { verify, isOver });
+    covered.noteFiles(recent);
+    const part = await checkOlder(pass, before?.part ?? null, { verify, interval });
     const all = { found: found + noticed.length, named: [...noticed, ...named] };
-    return { ...recent, part, ...(await findingsOf({ before, covered, now }, all)) };
+    return { ...recent, part, ...(await findingsOf({ before, covered, now, pass }, all)) };
   } finally {
     tell(before, found, named);
   }
-}
-
-function trailOf({ archive, signer }: Sealing) {
-  return { archive, publicKey: signer.publicKey };
-}
-
-/** The numbers of the files of the last two days, and the numbers of the older files, oldest first. */
-interface Split {
-  readonly recent: readonly number[];
-  readonly older: readonly number[];
-}
-
-async function splitFiles(sealing: Sealing, now: Date): Promise<Split> {
-  const since = timeBefore(now.toISOString(), 2 * dayInMilliseconds);
-  const trail = trailOf(sealing);
-  const numbers: number[] = [];
-  for await (const { number } of listFiles(trail)) numbers.push(number);
-  let count = 0;
-  for await (const { header } of ahead(numbers, (number) => readHeaderOf(trail, number))) {
-    if (isSigned(header) && header.until <= since) break;
-    count += 1;
-  }
-  return { recent: numbers.slice(0, count).reverse(), older: numbers.slice(count).reverse() };
-}
-
-/** Checks the last two days. @throws Error `OutOfTime` when there is not enough time for them */
-async function checkRecent(
-  { recent }: Split,
-  now: Date,
-  { verify, isOver }: { verify: Verify; isOver: () => boolean },
-) {
-  const at = now.toISOString();
-  const [first = 1] = recent;
-  const { last, entries, newest } = await verify({ first });
-  if (isOver()) throw namedError('OutOfTime');
-  // A full file ends at an entry's key, which need not begin with a time.
-  const until = timeIn(newest?.until ?? '') ?? newest?.at ?? at;
-  return { at, first, last, until, entries, later: 0 };
-}
-
-/** Checks the next part of the older files. @param before the previous part, if there was one */
-async function checkPart(files: Split, now: Date, before: Check['part'], verify: Verify) {
-  const last = before?.last ?? 0;
-  const [first, ...more] = nextPart(files, last);
-  const at = now.toISOString();
-  if (first === undefined) return { at, first: 1, last };
-  return { at, first, last: (await verify({ first, last: more.at(-1) ?? first })).last };
-}
-
-/** Days within which the whole archive is checked once. */
-const rotation = 30;
-
-/**
- * The next part of the files before the last two days: a thirtieth of them, plus as many as a day adds. If fewer are
- * left, the parts begin again: the files that are left were checked a short while ago, among the last two days.
- * @param last the number of the last file of the previous part
- */
-function nextPart({ recent, older }: Split, last: number): readonly number[] {
-  const count = Math.ceil(older.length / rotation + recent.length / 2);
-  const behind = older.filter((number) => number > last);
-  return (behind.length < count ? older : behind).slice(0, count);
 }
 
 /** Logs the findings of a check, unless the check before has already named all of them. */

@@ -1,11 +1,27 @@
 /** When the sealer checks, and whether its last check is recent enough (lib/seal/README.md, Checks). */
 import { dayInMilliseconds, hour } from '../ground/time.ts';
 import { dueBefore } from './finding.ts';
-import type { Check } from './header.ts';
+import { type Check, timeBefore } from './header.ts';
 
-/** When the next check is due, in milliseconds since 1970. @param interval seconds from run to run */
+/**
+ * When the next check is due, in milliseconds since 1970; for an unfinished check a time that has passed, because each
+ * run goes on with it.
+ * @param interval seconds from run to run
+ */
 export function nextCheck(last: Check, interval: number): number {
-  return Date.parse(last.at) + waitOf(periodOf(last), interval);
+  const begun = Date.parse(last.at);
+  return isUnfinished(last) ? begun : begun + waitOf(periodOf(last), interval);
+}
+
+/** Whether the next run goes on with a check. A finished check has a part of the older files of less than a day before. */
+export function isUnfinished(last: Check | null): boolean {
+  const { at, part } = last ?? {};
+  return at !== undefined && part?.at !== undefined && part.at <= unfinishedPart(at);
+}
+
+/** The time of the part of the older files while a check of a given time is not finished. */
+export function unfinishedPart(at: string): string {
+  return timeBefore(at, dayInMilliseconds);
 }
 
 /** Whether the newest two days are to be checked again. */

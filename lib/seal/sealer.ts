@@ -33,6 +33,8 @@ export interface Sealing {
   readonly archiveDays?: number;
   /** The most lines of a file; absent: 100,000. */
   readonly size?: number;
+  /** The lines of the newest two days that a run checks, and as many of older files; absent: 1,000,000. */
+  readonly checked?: number | undefined;
   /** The store of the newest header, from which the line is shown. */
   readonly shown?: {
     write(line: string): Promise<unknown>;

@@ -47,27 +47,51 @@ export function openCovered(
 /** The most milliseconds for which a finding holds while no check covers its subject. */
 const longest = 31 * dayInMilliseconds;
 
+interface Checked {
+  /** The outcome before the run. */
+  readonly before: Check | null;
+  readonly covered: Covered;
+  readonly now: Date;
+  /** The unfinished check with which the run has gone on, and whether the run has checked all of the two days. */
+  readonly pass: { readonly begun: Check | undefined; readonly isWhole: boolean };
+}
+
 /**
- * The findings of a check, and the findings of earlier checks that it has not covered.
- * @param found how many findings the check has @param named the first of these findings
+ * The findings of a run, and the findings of earlier runs that it has not covered.
+ * @param found how many findings the run has @param named the first of these findings
  */
 export async function findingsOf(
-  { before, covered, now }: { before: Check | null; covered: Covered; now: Date },
+  checked: Checked,
   { found, named }: { found: number; named: readonly Named[] },
 ): Promise<Pick<Check, 'findings' | 'named' | 'found'>> {
+  const { before, now, pass } = checked;
   const at = now.toISOString();
   const own = named.slice(0, maxNamed).map((each) => ({ ...printable(each), at }));
   const earlier: NamedFinding[] = [];
-  // If not all are named, an earlier finding may be among the others.
-  for (const each of found > own.length ? [] : (before?.named ?? [])) {
-    const isOld = Math.abs(now.getTime() - Date.parse(each.at)) >= longest;
-    if (!isOld && !isAmong(own, each) && !(await covered.has(each))) earlier.push(each);
+  // If a run that has checked all of the two days does not name all, an earlier finding may be among the others.
+  for (const each of found > own.length && pass.isWhole ? [] : (before?.named ?? [])) {
+    if (await stands(each, own, checked)) earlier.push(each);
   }
+  // The findings of the earlier parts of a check that are not named.
+  const unnamed = pass.begun ? pass.begun.findings - pass.begun.named.length : 0;
   return {
-    findings: found + earlier.length,
+    findings: found + earlier.length + unnamed,
     named: [...own, ...earlier].slice(0, maxNamed),
     found: found > 0 ? at : (before?.found ?? null),
   };
+}
+
+/** Whether an earlier finding still holds although a run has not made it again. */
+async function stands(
+  finding: NamedFinding,
+  own: readonly Named[],
+  { covered, now, pass: { begun } }: Checked,
+): Promise<boolean> {
+  if (isAmong(own, finding)) return false;
+  if (Math.abs(now.getTime() - Date.parse(finding.at)) >= longest) return false;
+  // Two parts of one check may have lines of the same entry: the part without the fault must not refute the finding.
+  if (begun && finding.at >= begun.at) return true;
+  return !(await covered.has(finding));
 }
 
 /** Whether the previous check has already named all findings of a check. */

@@ -24,7 +24,7 @@ interface Part {
   readonly until?: string | undefined;
   /** The numbers of the first and the last file, instead of times. */
   readonly first?: number;
-  readonly last?: number;
+  readonly last?: number | undefined;
 }
 
 export interface Verification extends Trail, Part {
