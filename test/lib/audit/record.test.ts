@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { makeEntry } from '../../../lib/audit/entry.ts';
 import { newWrite, record, recordingFaults, writeEntry } from '../../../lib/audit/record.ts';
 import { DomainError } from '../../../lib/ground/errors.ts';
@@ -110,8 +110,11 @@ describe('writeEntry', () => {
   });
 
   it('does not try again after its deadline', async () => {
-    proxy.impose({ fault: faults.stall });
+    proxy.impose({ fault: faults.conflict });
     proxy.forget();
+    // The pause before the next attempt is this fraction of 50 milliseconds.
+    const random = vi.spyOn(Math, 'random').mockReturnValue(0.99);
+    onTestFinished(() => random.mockRestore());
     const write = { writeId: 'a-write', deadline: performance.now() - 1000 };
 
     await expect(writeEntry(entry, write)).rejects.toMatchObject({ code: 'STORAGE_FAULT' });

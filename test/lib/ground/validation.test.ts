@@ -125,6 +125,14 @@ describe('The faults of a body', () => {
     },
   );
 
+  it('do not include a required field whose schema allows empty text', () => {
+    const lax = v.object({ name: text, note: text });
+
+    expect(errorOf(() => parseBody(lax, { name: 7, note: '' }))?.faults).toEqual([
+      { field: 'name', code: 'WRONG_TYPE', rule: 'must be a string' },
+    ]);
+  });
+
   it('treat white space as missing, unless the schema allows it', () => {
     expect(faultsOf({ name: ' \t', password: ' ', note: 7 })).toEqual([
       required('name'),

@@ -350,6 +350,14 @@ describe('An issuer', () => {
     ],
     ['sends no JSON', (_, __, response) => response.end('<html>')],
     [
+      'names its keys by another protocol than its own',
+      async ({ url = '' }, _, response) => {
+        const { host } = response.req.headers;
+        const document = { issuer: `http://${host}`, jwks_uri: `ftp://${host}/keys` };
+        response.end(JSON.stringify(url === '/keys' ? { keys: [foreignKey.jwk] } : document));
+      },
+    ],
+    [
       'names another issuer',
       (_, __, response) =>
         response.end(JSON.stringify({ issuer: foreign.url, jwks_uri: `${foreign.url}/keys` })),
