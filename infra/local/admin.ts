@@ -17,15 +17,15 @@ import { localAccount } from './data-folder.ts';
 
 export interface LocalAdmin {
   readonly email: string;
-  /** Present when this run has generated it, so that nobody else knows it. */
+  /** The password, if this run has generated it, so that nobody else knows it. */
   readonly password?: string;
 }
 
 const name = 'Administrator';
 
 /**
- * Makes sure that the local service has an admin: the configured one, else an existing one, else a
- * new one with a random password, which is returned only when it is created.
+ * Makes sure that the local service has an admin: the configured admin, or else an existing admin, or else a new admin
+ * with a random password, which is returned only by the run that creates it.
  * @throws {Error} when the configured email or password breaks a rule; DomainError STORAGE_FAULT, HASHING_FAULT
  */
 export async function ensureAdmin(
@@ -51,9 +51,8 @@ interface AdminChange {
 }
 
 /**
- * The change that makes an admin with an account: a new user, or the user who has the address. That
- * user then has this password and a verified address, and no second factor, identity, suspension or
- * session.
+ * The change that makes an admin with an account: a new user, or the user who already has the address. That user then
+ * has this password and a verified address, but no second factor, identity, suspension or session.
  * @throws {DomainError} HASHING_FAULT, STORAGE_FAULT
  */
 export async function adminChange(
@@ -82,7 +81,7 @@ export async function adminChange(
   return { action: 'UPDATE', on: id, details, make: () => reinstate(user, hash) };
 }
 
-/** Makes the configured admin, unless the user who has the address already is an admin with that password. */
+/** Makes the configured admin, unless the user who has the address is already an admin with that password. */
 async function ensureConfigured(account: NewUser): Promise<void> {
   const user = await findUserByEmail(account.email);
   const isDone =

@@ -21,8 +21,9 @@ import {
 /**
  * Creates missing tables, adds missing indexes to existing tables, and sets the time to live of all tables.
  * @param names the real name of each table, by its logical name
- * @param isOwn whether this process has started the engine; no index is added in any other engine
- * @throws {Error} for a table that is used for something else, or that lacks an index in any other engine
+ * @param isOwn whether this process has started the engine; indexes are not added in any other engine
+ * @throws {Error} for a table that is used for something else, or that lacks an index in an engine that this process
+ *   has not started
  */
 export async function createTables(
   endpoint: string,
@@ -62,13 +63,13 @@ function keySchema(partitionKey: KeyAttribute, sortKey?: KeyAttribute): KeySchem
   ];
 }
 
-/** The definitions of key attributes, each once, as CreateTable and UpdateTable take them. */
+/** The definitions of key attributes, without repetitions, in the form for CreateTable and UpdateTable. */
 function keyDefinitions(keys: readonly KeyAttribute[]): AttributeDefinition[] {
   const types = new Map(keys.map(({ name, type }) => [name, type]));
   return [...types].map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType }));
 }
 
-/** An index as CreateTable and UpdateTable take it. */
+/** An index in the form for CreateTable and UpdateTable. */
 function indexOf({ name, partitionKey, sortKey, include }: IndexDefinition) {
   return {
     IndexName: name,
@@ -83,7 +84,7 @@ function indexOf({ name, partitionKey, sortKey, include }: IndexDefinition) {
 interface Place {
   readonly client: DynamoDBClient;
   readonly endpoint: string;
-  /** Whether this process has started it. */
+  /** Whether this process has started the engine. */
   readonly isOwn: boolean;
 }
 
@@ -152,13 +153,13 @@ aws dynamodb update-table --endpoint-url ${endpoint} --region ${region} --cli-in
 
 /** Errors that may be ignored when the time to live of a table is set. */
 const tolerable = [
-  // The table has its time to live already.
+  // The table already has its time to live.
   'ValidationException',
   // The engine does not support a time to live.
   'UnknownOperationException',
 ];
 
-/** Makes the engine delete expired items, where it can. */
+/** Makes the engine delete expired items, if it can. */
 async function setTimeToLive(client: DynamoDBClient, TableName: string, AttributeName: string) {
   const TimeToLiveSpecification = { AttributeName, Enabled: true };
   try {

@@ -15,7 +15,7 @@ import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** The account that runs this process: its name on this machine, or its number if it has no name. */
+/** The account of this machine that runs this process: its name, or its number if it has no name. */
 export function localAccount(): string {
   try {
     return userInfo().username;
@@ -31,7 +31,7 @@ export interface RunningService {
   readonly endpoint: string;
   readonly usersTable: string;
   readonly auditTable: string;
-  /** Absent when the signing secret is given in the environment. */
+  /** The file of the signing secret; absent if the secret is given in the environment. */
   readonly secretFile?: string;
   /** Seconds from one run of the sealer to the next. */
   readonly sealInterval?: number;
@@ -40,7 +40,7 @@ export interface RunningService {
 }
 
 /**
- * Reads the facts from {@link announceRunning}, which are current as long as the folder is locked.
+ * Reads the facts that {@link announceRunning} has written. They are current as long as the folder is locked.
  * @returns undefined if nothing was written
  */
 export function readRunning(folder: string): RunningService | undefined {
@@ -80,8 +80,8 @@ export function wasLocked(folder: string): boolean {
 const busy = 5;
 
 /**
- * Locks a data folder until this process ends, however it ends. Node cannot lock files, but SQLite
- * can, and the operating system releases its locks with the process.
+ * Locks a data folder until this process ends, however it ends. Node cannot lock files, but SQLite can, and the
+ * operating system releases its locks when the process ends.
  * @returns a function that unlocks the folder; undefined when another process has locked it
  * @throws {Error} when the folder cannot be created or written to
  */
@@ -98,7 +98,7 @@ export function lockFolder(folder: string): (() => void) | undefined {
   makeFile(file);
   const database = new DatabaseSync(file);
   try {
-    // IMMEDIATE locks in one step, so that exactly one process succeeds; EXCLUSIVE takes several.
+    // IMMEDIATE locks in one step, so that exactly one process succeeds; EXCLUSIVE locks in several steps.
     database.exec('BEGIN IMMEDIATE');
   } catch (error) {
     database.close();
@@ -119,9 +119,9 @@ export function forgetRunning(folder: string): void {
 const watchInterval = 1000;
 
 /**
- * Watches a data folder that this process has locked, because an engine goes on writing to deleted
- * files, which nobody can read any more.
- * @returns a promise that is resolved when the folder is deleted or replaced, and a function that stops watching
+ * Watches a data folder that this process has locked, because an engine continues to write to deleted files, which can
+ * no longer be read.
+ * @returns a promise that resolves when the folder is deleted or replaced, and a function that ends the watch
  */
 export function watchFolder(folder: string): { deleted: Promise<void>; stop(): void } {
   const file = lockFile(folder);
@@ -149,7 +149,7 @@ function lockFile(folder: string) {
   return join(folder, 'service.lock');
 }
 
-/** Creates a folder and its parents. Node's own function never returns where no folder can be created, as in /proc. */
+/** Creates a folder and its parents. Node's own function never returns if no folder can be created, as in /proc. */
 function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });

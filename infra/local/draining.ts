@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Milliseconds for which a server that is ending still waits. */
+/** Milliseconds for which a server waits before it ends. */
 const limits = {
-  /** For a client's next request on a connection that it keeps open. */
+  /** For the next request of a client on an open connection. */
   next: 200,
   /** For the rest of a request. */
   request: 5000,
@@ -13,16 +13,16 @@ const limits = {
 };
 
 /**
- * Ends a server without cutting off the requests that it has received. Its responses must close their
- * connections from now on.
- * @param works the work on each request that is under way, even if its client has gone
+ * Ends a server, but lets it respond to the requests that it has received. From now on, its responses must close their
+ * connections.
+ * @param works the work on each unfinished request, even if its client has gone away
  */
 export async function drain(
   server: Server,
   works: ReadonlyMap<IncomingMessage, Promise<unknown>>,
 ): Promise<void> {
   if (!server.listening) return;
-  // The response to its next request tells a client that the connection ends.
+  // A client learns from the response to its next request that the connection ends.
   await after(limits.next);
   const closed = once(server, 'close');
   // Closes idle connections too (Node's closeIdleConnections).

@@ -1,6 +1,6 @@
 /**
- * Runs a DynamoDB engine as a process that ends when this one does, and that never runs at the same
- * time as another engine on the same data folder.
+ * Runs a DynamoDB engine as a process that ends when this process ends, and that never runs at the same time as another
+ * engine on the same data folder.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -44,8 +44,8 @@ export async function waitUntilAnswering(
 }
 
 /**
- * Waits for any response of an engine. The request has an agent of its own, which ignores proxies in
- * the environment, as the SDK does.
+ * Waits for any response of an engine. The request has an agent of its own, which, like the SDK, ignores proxies in the
+ * environment.
  * @throws {Error} when there is no response within `timeout` milliseconds
  */
 export async function awaitResponse(endpoint: string, timeout: number): Promise<void> {
@@ -80,7 +80,7 @@ export async function endEngine(child: ChildProcess): Promise<void> {
   clearTimeout(lastResort);
 }
 
-/** A named pipe that an engine on the folder holds open for as long as it runs. */
+/** The named pipe that an engine on the folder holds open as long as it runs. */
 function pipeIn(folder: string) {
   return join(folder, 'engine.pipe');
 }
@@ -95,31 +95,30 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
  * @param hold a file descriptor that the command, but not its watcher, keeps open as long as the command runs
  */
 function spawnTied({ command, args }: Launch, hold: number | undefined): ChildProcess {
-  // The umask: only the account that starts an engine may read its files, in any folder.
+  // The umask ensures that only the account that starts an engine may read its files, whatever the folder is.
   const watch =
     'umask 077; exec 4<&0; (exec 3<&-; read -r _ <&4; kill $$ 2>/dev/null) & exec "$@" 4<&- </dev/null';
   const child = spawn('/bin/sh', ['-c', watch, 'sh', command, ...args], {
     stdio: ['pipe', 'ignore', 'ignore', hold ?? 'ignore'],
-    // Ctrl-C does not reach a detached process: this process stops the engine last.
+    // Ctrl-C does not reach a detached process, so this process can stop the engine last.
     detached: true,
   });
   child.stdin?.on('error', () => undefined);
-  // The watcher ends when the engine has ended first.
+  // If the engine ends first, this ends the watcher.
   child.once('exit', () => child.stdin?.destroy());
   return child;
 }
 
 /**
- * How often to check whether the engine of a killed service has ended, and the milliseconds in between:
- * ten seconds in all, not counting any time in which the whole machine stands still.
+ * How often it is checked whether the engine of a killed service has ended, and the milliseconds between two checks:
+ * ten seconds in all, without any time for which the whole machine is suspended.
  */
 const maxLooks = 500;
 const lookInterval = 20;
 
 /**
- * Waits until no engine has the data of a folder open: an engine outlives a killed service for a
- * moment.
- * @returns a file descriptor that the next engine inherits, and with which it holds the folder
+ * Waits until no engine has the data of a folder open, because an engine ends slightly later than a killed service.
+ * @returns a file descriptor that the next engine inherits: by this descriptor it holds the folder
  * @throws {Error} when an engine does not end
  */
 async function holdData(folder: string): Promise<number> {

@@ -17,7 +17,7 @@ import { freePort } from './port.ts';
 export interface Engine {
   readonly name: string;
   readonly endpoint: string;
-  /** Absent when this process has not started the engine. */
+  /** The process of the engine; absent if this process has not started the engine. */
   readonly process?: ChildProcess;
   /** Resolves to a signal or an exit code if the engine ends without being stopped. */
   readonly died?: Promise<string>;
@@ -48,7 +48,7 @@ const launchDynamoDbLocal: Launcher = ({ port, folder }) => {
   if (!command || !jar) return undefined;
   const library = `-Djava.library.path=${join(dirname(jar), 'DynamoDBLocal_lib')}`;
   const storage = folder ? ['-dbPath', folder] : ['-inMemory'];
-  // No page has this origin. The engine listens on every network interface, and no option changes that.
+  // `none` is the origin of no page. The engine listens on every network interface, and no option changes this.
   const reach = ['-port', port, '-cors', 'none'];
   const settings = [...reach, '-sharedDb', '-disableTelemetry', ...storage];
   return { command, args: [library, '-jar', jar, ...settings] };
@@ -73,7 +73,7 @@ export function damageIn(folder: string): string | undefined {
 
 /**
  * The engine whose data is in a folder; undefined when the folder has no data.
- * @param wanted the engines whose data is looked for
+ * @param wanted the engines whose data are looked for
  */
 export function engineOf(
   folder: string,
@@ -83,12 +83,12 @@ export function engineOf(
 }
 
 /**
- * Starts the first installed engine in the order of preference (infra/README.md, Engines), or uses
- * the engine at AWS_ENDPOINT_URL_DYNAMODB.
- * @param folder the folder in which it stores its data; undefined: in memory only
+ * Starts the first installed engine in the order of preference (infra/README.md, Engines), or uses the engine at
+ * AWS_ENDPOINT_URL_DYNAMODB.
+ * @param folder the folder in which the engine stores its data; undefined: it stores them only in memory
  * @param only the only engine that may be used
  * @param endpoint the address at which an earlier engine listened; absent: a new address, chosen at random
- * @throws {Error} that says how to install an engine, when no engine is installed
+ * @throws {Error} if no engine is installed; the message says how to install an engine
  */
 export async function startEngine({
   folder,
@@ -178,8 +178,8 @@ async function launch(
 }
 
 /**
- * The address at which an engine is to listen. dynoxide lets every page in a browser read and change
- * its tables, so its address must be hard to guess.
+ * The address at which a new engine listens. dynoxide allows every page in a browser to read and change its tables, so
+ * its address must be hard to guess.
  */
 async function newEndpoint(name: EngineName): Promise<string> {
   const host = name === 'dynoxide' ? hiddenHost() : '127.0.0.1';

@@ -71,7 +71,7 @@ export function sourceAddress(remote = '', forwarded = ''): string {
   const end = remote.replace(/^::ffff:/, '');
   const isOnThisMachine = end === '::1' || end.startsWith('127.');
   const last = forwarded.slice(forwarded.lastIndexOf(',') + 1).trim();
-  // An address with a zone, such as fe80::1%eth0, means something only on one machine.
+  // An address with a zone, such as fe80::1%eth0, has a meaning only on one machine.
   const isAddress = isIP(last) > 0 && !last.includes('%');
   return isOnThisMachine && isAddress ? oneSpelling(last) : end;
 }
@@ -87,7 +87,10 @@ function joinHeaders(raw: readonly string[]): Record<string, string> {
   return headers;
 }
 
-/** The host and the headers of a request. Behind a reverse proxy, host and protocol come from the proxy's origin. */
+/**
+ * The host and the headers of a request that are believed. Behind a reverse proxy, host and protocol come from the
+ * proxy's origin.
+ */
 function believed(given: Readonly<Record<string, string>>, publicUrl: string | undefined) {
   if (!publicUrl) return { host: given.host ?? 'localhost', headers: given };
   const { host, protocol } = new URL(publicUrl);

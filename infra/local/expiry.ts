@@ -1,13 +1,13 @@
 /**
- * Removes expired items from the users table. On AWS DynamoDB does this; engines on one machine
- * accept a time to live but delete nothing.
+ * Removes expired items from the users table. On AWS, DynamoDB does this; the engines on one machine accept a time to
+ * live, but delete nothing.
  */
 import { DeleteCommand, ScanCommand, type ScanCommandInput } from '@aws-sdk/lib-dynamodb';
 import { isConditionFailure, send } from '../../lib/dynamodb/client.ts';
 import { usersTable } from '../../lib/dynamodb/tables.ts';
 import { config } from '../../lib/ground/settings.ts';
 
-/** @returns a function that removes expired items once a day, however often it is called */
+/** @returns a function that removes expired items at most once a day, however often it is called */
 export function makeRemoval(): (signal: AbortSignal) => Promise<void> {
   let doneOn = '';
   return async (signal) => {
@@ -40,7 +40,7 @@ async function removeExpiredItems(now: number, signal: AbortSignal): Promise<voi
     for (const Key of Items) {
       const deletion = new DeleteCommand({ ...past, Key, ConditionExpression: condition });
       await send(deletion).catch((error) => {
-        // The item was written again meanwhile.
+        // The item was written again after the scan.
         if (!isConditionFailure(error)) throw error;
       });
     }

@@ -1,10 +1,10 @@
-/** The responses that the gateway makes by itself, and how responses are written. */
+/** Makes the responses that the gateway gives without a handler, and writes responses. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { cors } from '../cors.ts';
 
-/** An error to which the gateway responds by itself, without a handler. */
+/** An error to which the gateway responds without a handler. */
 export class GatewayError extends Error {
   readonly status: number;
 
@@ -17,7 +17,7 @@ export class GatewayError extends Error {
 export function writeResponse(response: ServerResponse, result: APIGatewayProxyStructuredResultV2) {
   const headers = Object.entries(result.headers ?? {});
   for (const [name, value] of headers) response.setHeader(name, String(value));
-  // The unread rest of a body would be taken for the next request.
+  // Otherwise the unread rest of the body would be read as the next request.
   if (!response.req.complete) response.setHeader('Connection', 'close');
   response.statusCode = result.statusCode ?? 200;
   response.end(result.body, result.isBase64Encoded ? 'base64' : 'utf8');

@@ -21,19 +21,19 @@ export interface Integration {
 }
 
 export interface Gateway {
-  /** Listens on a port; 0: on any free port. @returns the port @throws {Error} EADDRINUSE */
+  /** Listens on a port, or on any free port for 0. @returns the port @throws {Error} EADDRINUSE */
   listen(port: number): Promise<number>;
-  /** Ends the server when all requests have their responses, or their time is up. */
+  /** Ends the server when all requests have got their responses, or the time for them is over. */
   drain(): Promise<void>;
 }
 
 /**
- * Creates an HTTP server that invokes handlers with events in payload format 2.0, and has the
- * limits, the CORS headers and the errors of API Gateway.
- * @param integrations requests wait until the handlers are loaded; if loading fails, connections are closed
+ * Creates an HTTP server that invokes handlers with events in payload format 2.0. It has the limits, the CORS headers
+ * and the errors of API Gateway.
+ * @param integrations the handlers. Requests wait until they are loaded; if loading fails, connections are closed
  * @param origins the origins whose pages may read responses; `*` for all
- * @param log is called with a line for each request; absent: requests are not logged
- * @param explain is called with each request and its response
+ * @param log a function that is called with a line for each request; absent: requests are not logged
+ * @param explain a function that is called with each request and its response
  * @param publicUrl the origin of a reverse proxy on this machine; absent: the headers of proxies are not believed
  */
 export function createGateway(
@@ -50,8 +50,8 @@ export function createGateway(
     explain?: (message: IncomingMessage, result: APIGatewayProxyStructuredResultV2) => void;
   },
 ): Gateway {
-  // Longer than clients and proxies keep an idle connection: a request fails if its connection is closed while the
-  // request is sent.
+  // The timeout is longer than clients and proxies keep an idle connection, because a request fails if its connection
+  // is closed while it is sent.
   const server = createServer({ maxHeaderSize: 256 * 1024, keepAliveTimeout: 65_000 });
   integrations.catch(() => undefined);
   const works = new Map<IncomingMessage, Promise<void>>();
@@ -71,7 +71,7 @@ export function createGateway(
       writeResponse(response, result);
       if (!response.closed) await once(response, 'close');
     } catch {
-      // The client went away while its request was read.
+      // The client has gone away while its request was read.
       response.destroy();
     }
     works.delete(message);
@@ -91,7 +91,7 @@ export function createGateway(
   };
 }
 
-/** The path parameters of a path as it was sent; undefined when it does not match the path of a route. */
+/** The path parameters in a path as it was sent; undefined if the path does not match the path of a route. */
 export function matchPath(pattern: string, target: string): Record<string, string> | undefined {
   const [wanted, given] = [pattern.split('/'), target.split('/')];
   if (wanted.length !== given.length) return undefined;
@@ -165,7 +165,7 @@ async function respond(
 const limits = {
   /** Bytes. */
   body: 10 * 1024 * 1024,
-  /** Bytes, request line and headers together. */
+  /** Bytes of the request line and the headers together. */
   headers: 10_240,
   /** Milliseconds. */
   integration: 30_000,
@@ -202,7 +202,10 @@ function findIntegration(
   throw new GatewayError(404, 'Not Found');
 }
 
-/** The most bytes that are read of a body that is too long. Reading on lets its sender receive the response. */
+/**
+ * The most bytes that are read of a body that is too long. The body is read so far that its sender can receive the
+ * response.
+ */
 const drainLimit = 64 * 1024 * 1024;
 
 async function readBody(message: IncomingMessage): Promise<Buffer> {

@@ -1,4 +1,6 @@
-/** The facts about the newest start in a data folder, for the operator's commands while the service does not run. */
+/**
+ * Keeps facts about the newest start in the data folder, for the operator's commands while the service is not running.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { variableOf } from '../../lib/ground/setting.ts';
@@ -10,7 +12,10 @@ import type { Engine, EngineName } from './engine.ts';
 export interface KeptStart {
   /** ISO 8601, UTC. */
   readonly startedAt: string;
-  /** The engine that the service started on the folder; absent if it used the engine at AWS_ENDPOINT_URL_DYNAMODB. */
+  /**
+   * The engine that the service started on the folder; absent if the service used the engine at
+   * AWS_ENDPOINT_URL_DYNAMODB.
+   */
   readonly engine?: EngineName;
   readonly hasSecretFile: boolean;
   /** Environment variables with the settings and the tables of the service; no variable is a secret. */
@@ -54,7 +59,7 @@ export function serviceVariables(): Readonly<Record<string, string>> {
 /**
  * Reads what {@link keepStart} has written.
  * @returns undefined if nothing was written, as in folders of version 1.0.0
- * @throws {Error} when it cannot be read
+ * @throws {Error} if the file cannot be read
  */
 export function readKeptStart(folder: string): KeptStart | undefined {
   const file = keptFile(folder);

@@ -1,6 +1,6 @@
 /**
- * The mails of the service on one machine: its process calls the function that sends mails, repeatedly
- * if that fails, and each mail becomes a file.
+ * Sends the mails of the service on one machine: its process calls the function that sends mails, again if the function
+ * fails, and writes each mail to a file.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -19,14 +19,14 @@ export type MailFunction = (message: MailMessage) => Promise<void>;
 
 export interface LocalMail {
   readonly folder: string;
-  /** The URL to which mails are sent in place of the folder, if a setting names a URL. */
+  /** The URL to which mails are sent instead of the folder, if a setting names a URL. */
   readonly elsewhere?: string;
-  /** Stops when each mail is sent or given up. */
+  /** Stops after each mail was sent or given up. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts to mail, in this process, the messages that are handed over from now on.
+ * Starts to send mails, in this process, for the messages that are handed over from now on.
  * @param folder the folder of the service's data; undefined: mails are deleted when the service ends
  */
 export function startMail(folder: string | undefined, send: MailFunction): LocalMail {
@@ -38,7 +38,7 @@ export function startMail(folder: string | undefined, send: MailFunction): Local
     underWay.add(work);
     work.finally(() => underWay.delete(work));
   });
-  // If the variable is empty, functions request no mails. Nothing is sent to this URL.
+  // If this variable were empty, functions would request no mails. Nothing is sent to this URL.
   process.env.MAIL_FUNCTION_URL = 'local:';
   const elsewhere = process.env.AWS_ENDPOINT_URL_SESV2 || undefined;
   if (!elsewhere) deliverBy(async (mail) => keep(mails, mail));

@@ -1,4 +1,4 @@
-/** Routes that the settings turn off: a client gets a 404 as for an unknown route, and the output says why. */
+/** Explains routes that the settings turn off: a client gets a 404 as for an unknown route, and the output says why. */
 import type { IncomingMessage } from 'node:http';
 import { variableOf } from '../../lib/ground/setting.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';
@@ -6,8 +6,8 @@ import { routesOff } from '../uses.ts';
 import { matchPath } from './gateway.ts';
 
 /**
- * @returns a function that is called with each request and its response. For each route that is off, it prints a line
- *   when a request for the route gets a 404 for the first time.
+ * @returns a function that is called with each request and its response. When a request for a route that is off gets a
+ *   404 for the first time, it prints a line.
  */
 export function explainer(settings: ServiceValues) {
   const untold = new Set(routesOff(settings));

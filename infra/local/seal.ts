@@ -1,4 +1,4 @@
-/** One run of the sealer, for which `npm start` starts a process (sealing.ts). */
+/** Runs the sealer once, in a process that `npm start` starts for each run (sealing.ts). */
 import { existsSync } from 'node:fs';
 import { logFailure, runSealer } from '../../lib/seal/check.ts';
 import * as asked from '../../lib/seal/check-request.ts';

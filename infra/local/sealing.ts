@@ -16,14 +16,14 @@ import type { NamedFinding } from '../../lib/seal/header.ts';
 import { createPrivately, writePrivately } from './data-folder.ts';
 import { makeRemoval } from './expiry.ts';
 
-/** Signs with the key in a data folder; undefined when nothing was ever sealed there. */
+/** The signer with the key in a data folder; undefined if nothing was ever sealed there. */
 export function signerIn(folder: string) {
   const file = keyFile(folder);
   return existsSync(file) ? localSigner(readFileSync(file, 'utf8')) : undefined;
 }
 
 /**
- * Starts sealing the audit trail into a data folder, and removing expired items.
+ * Starts to seal the audit trail into a data folder, and to remove expired items.
  * @param interval seconds from one run to the next
  * @returns a function that stops both
  */
@@ -61,7 +61,7 @@ export function archiveFolder(folder: string): string {
   return join(folder, 'audit-archive');
 }
 
-/** The signing key is not in the archive, which people copy. */
+/** The file of the signing key. It is not in the archive, because people copy the archive. */
 function keyFile(folder: string) {
   return join(folder, 'audit-seal-key.pem');
 }
@@ -73,7 +73,10 @@ function prepareKey(folder: string): string {
   return signer.publicKey.export({ type: 'spki', format: 'pem' }).toString();
 }
 
-/** Writes the public key into the archive, unless it is there. A data folder that was deleted is not made again. */
+/**
+ * Writes the public key into the archive, unless the archive has it. A data folder that was deleted is not created
+ * again.
+ */
 function showPublicKey(folder: string, pem: string): void {
   if (!existsSync(folder)) return;
   const file = join(archiveFolder(folder), publicKeyName);
@@ -85,8 +88,8 @@ function showPublicKey(folder: string, pem: string): void {
 const program = fileURLToPath(new URL('seal.ts', import.meta.url));
 
 /**
- * Runs the sealer once, in a process of its own: its memory is freed when it ends, and it may be killed at any
- * time. It logs its own failures.
+ * Runs the sealer once, in a process of its own: the process frees its memory when it ends, may be killed at any time,
+ * and logs its own failures.
  */
 async function runSealer(
   { folder, interval }: { folder: string; interval: number },
@@ -107,7 +110,10 @@ async function runSealer(
   logError('audit-seal-failed', { fault: `The process ended with ${code ?? killed}` });
 }
 
-/** A line of the sealer's log. If it reports findings, a sentence for whoever reads the terminal follows. */
+/**
+ * A line of the sealer's log. If the line reports findings, it is followed by a sentence for whoever reads the
+ * terminal.
+ */
 function withSentence(line: string): string {
   if (!line.includes(`"event":"${auditTrailBroken}"`)) return line;
   const { faults, findings } = JSON.parse(line);

@@ -8,9 +8,8 @@ import type { LocalSettings } from '../local-settings.ts';
 import { createPrivately } from './data-folder.ts';
 
 /**
- * Where the signing secret is, as the variables that lib/keys/secret-source.ts reads. If none is given,
- * one is made at the first start and kept, so that tokens outlive a restart: the folder must exist and
- * be locked.
+ * The location of the signing secret, as the variables that lib/keys/secret-source.ts reads. If no secret is given, a
+ * secret is made at the first start and kept, so that tokens outlive a restart. The folder must exist and be locked.
  */
 export function signingSecret({
   jwtSecret,
@@ -23,7 +22,7 @@ export function signingSecret({
   return { JWT_SECRET_FILE: file };
 }
 
-/** The file in a data folder that holds the signing secret's versions. */
+/** The file in a data folder that holds the versions of the signing secret. */
 export function secretFile(folder: string): string {
   return join(folder, 'jwt-secret.json');
 }
@@ -37,8 +36,8 @@ export function makeSecretVersion() {
 }
 
 /**
- * The key that encrypts the secrets of second factors, as the variable that lib/keys/factor-key.ts
- * reads. It is made at the first start that needs it, and kept: the folder must exist and be locked.
+ * The key that encrypts the secrets of second factors, as the variable that lib/keys/factor-key.ts reads. The key is
+ * made at the first start that needs it, and kept. The folder must exist and be locked.
  */
 export function secondFactorKey({ folder }: LocalSettings): Readonly<Record<string, string>> {
   if (configFrom(process.env).secondFactor === 'off') return {};
@@ -48,7 +47,10 @@ export function secondFactorKey({ folder }: LocalSettings): Readonly<Record<stri
   return { [variableOf('secondFactorLocalKey')]: file ? readFileSync(file, 'utf8') : make() };
 }
 
-/** Where the keys of tokens are, as the variables that lib/keys/signing-key.ts reads, if a key signs tokens. */
+/**
+ * The locations of the keys of tokens, as the variables that lib/keys/signing-key.ts reads, if tokens are signed with a
+ * key.
+ */
 export function tokenKeys({ folder }: LocalSettings): Readonly<Record<string, string>> {
   if (configFrom(process.env).tokenSigning === 'HS256') return {};
   if (!folder) return { TOKEN_SIGNING_KEY: makeTokenKey() };
@@ -58,7 +60,7 @@ export function tokenKeys({ folder }: LocalSettings): Readonly<Record<string, st
   return names;
 }
 
-/** The file of the first key of tokens in a data folder, and the beginning of the names of the later keys' files. */
+/** The file of the first key of tokens in a data folder, and the beginning of the names of the files of later keys. */
 export function tokenKeysIn(folder: string) {
   const files = join(folder, 'token-key-');
   return { TOKEN_SIGNING_KEY: `${files}first`, TOKEN_KEYS: files };

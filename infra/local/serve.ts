@@ -15,7 +15,9 @@ for (const doubt of doubtsAbout(process.env)) console.error(doubt);
 
 type Fault = NodeJS.ErrnoException & { readonly port?: number; readonly $metadata?: object };
 
-/** The engine that the environment names. If it names none, the service later sets the variable to its own engine. */
+/**
+ * The engine that the environment names. If it names no engine, the service later sets the variable to its own engine.
+ */
 const namedEngine = process.env.AWS_ENDPOINT_URL_DYNAMODB;
 
 let folder: string | undefined;
@@ -31,7 +33,7 @@ try {
   process.exit(1);
 }
 
-/** Ends the process cleanly on a signal, or when the engine ends by itself or its data are gone. */
+/** Ends the process cleanly on a signal, or if the engine ends by itself, or if its data are deleted. */
 function endInTime({ engine, stop, folderDeleted }: LocalService, folder = ''): void {
   let ending = false;
   const end = async () => {
@@ -93,7 +95,7 @@ function quote(text: string): string {
 }
 
 /**
- * A command to paste: it logs in the admin whom this run has made, or registers a user if the password is not known.
+ * A command to paste. It logs in the admin whom this run has made or, if the password is not known, registers a user.
  */
 function commandOf({ email, password }: LocalAdmin, url: string): string {
   const longEnough = 'correct horse'.padEnd(config.passwordMinLength, '.');

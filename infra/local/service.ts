@@ -30,19 +30,18 @@ export interface LocalService {
   readonly engine: Engine;
   /** The folder or the URL to which mails go; absent if mails are off. */
   readonly mail?: Pick<LocalMail, 'folder' | 'elsewhere'>;
-  /** Resolved when the data folder is deleted; absent without a data folder. */
+  /** A promise that resolves when the data folder is deleted; absent if there is no data folder. */
   readonly folderDeleted?: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The function that runs at present; tests read from it whose permissions a request uses. */
+/** The function that is running now. Tests read it to learn which function's permissions a request uses. */
 export const running = new AsyncLocalStorage<FunctionDefinition>();
 
 /**
- * Starts the whole service in this process: it takes the folder and the port first, then starts the
- * engine and creates the tables and the admin.
- * @throws {Error} when the folder or the port is in use, no engine is found, or a setting is out of
- *   range
+ * Starts the whole service in this process: first locks the folder and listens on the port, then starts the engine and
+ * creates the tables and the admin.
+ * @throws {Error} if the folder or the port is in use, if no engine is found, or if a setting is not allowed
  */
 export async function startService(settings: LocalSettings): Promise<LocalService> {
   const { folder, corsOrigins: origins, logsRequests, publicUrl } = settings;
@@ -107,7 +106,7 @@ function takeFolder(folder: string): () => void {
 function setEnvironment(endpoint: string, given: Readonly<Record<string, string>>): void {
   // It is set again if mails are on.
   delete process.env.MAIL_FUNCTION_URL;
-  // A profile of the shell would take precedence over the credentials; the engine accepts any.
+  // A profile in the environment would take precedence over the credentials. The engine accepts any credentials.
   delete process.env.AWS_PROFILE;
   Object.assign(process.env, { ...environmentDefaults, ...process.env });
   Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: endpoint, ...given });
@@ -150,8 +149,8 @@ async function loadIntegrations(): Promise<Integration[]> {
 }
 
 /**
- * Tells the operator's commands where to find the running service, and, after it has stopped, which settings it had.
- * Both are written to the data folder, if there is one.
+ * Tells the operator's commands where they find the running service and, after it has stopped, which settings it had.
+ * If there is a data folder, both are written to it.
  */
 function announce(settings: LocalSettings, engine: Engine, url: string): void {
   const { folder, jwtSecret, auditSealInterval: sealInterval } = settings;

@@ -9,7 +9,10 @@ const meant = variablesOf({ ...localSettings, ...serviceSettings });
 /** The settings that people choose, and the settings that the service sets itself. */
 const known = new Set([...meant, ...variablesOf(settings), ...Object.keys(environmentDefaults)]);
 
-/** A sentence for each variable of an environment that is probably a misspelt setting, without its value. */
+/**
+ * A sentence for each variable in an environment that is probably a misspelt setting. It does not contain the
+ * variable's value.
+ */
 export function doubtsAbout(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(env).flatMap(([name, value]) => {
     // Variables that begin with AWS_ belong to the SDK.
@@ -19,7 +22,9 @@ export function doubtsAbout(env: Readonly<Record<string, string | undefined>>): 
   });
 }
 
-/** A sentence for the first argument of `npm start`, which takes none. It does not contain the argument's value. */
+/**
+ * A sentence for the first argument of `npm start`, which takes no arguments. It does not contain the argument's value.
+ */
 export function doubtAbout([first]: readonly string[]): string | undefined {
   if (first === undefined) return undefined;
   const [, argument = '', name = ''] = /^(--([a-z\d-]+))/i.exec(first) ?? [];
@@ -36,8 +41,8 @@ function variablesOf(all: object): readonly string[] {
 }
 
 /**
- * The setting with the same first stem and the most other stems in common, at least one: MAIL_HOST resembles no
- * setting.
+ * The setting that has the same first stem, and has the most other stems in common, at least one: MAIL_HOST resembles
+ * no setting.
  */
 function resembled(name: string): string | undefined {
   const [first, ...others] = stemsOf(name);
@@ -53,7 +58,7 @@ function resembled(name: string): string | undefined {
   return closest?.setting;
 }
 
-/** The beginnings of a name's words, alike for SESSION_DAYS, sessionDay and SESSIONS_DAYS. */
+/** The beginnings of a name's words. They are the same for SESSION_DAYS, sessionDay and SESSIONS_DAYS. */
 function stemsOf(name: string): readonly string[] {
   return name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')

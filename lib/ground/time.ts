@@ -7,8 +7,8 @@ export const day = 24 * hour;
 
 declare global {
   /**
-   * The factor by which this process waits longer for other services, such as tables, than on AWS; absent: 1. The
-   * service on one machine sets it, because there all services share the processors.
+   * The factor by which this process waits longer for other services, such as tables, than a process on AWS; absent: 1.
+   * The service on one machine sets it, because there all services share the processors.
    */
   var patience: number | undefined;
 }

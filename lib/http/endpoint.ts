@@ -1,4 +1,4 @@
-/** How a request is checked by its contract, and the one middleware stack around its handler. */
+/** Checks requests by their contracts, and makes the only middleware stack around handlers. */
 import middy from '@middy/core';
 import httpErrorHandler from '@middy/http-error-handler';
 import * as v from 'valibot';

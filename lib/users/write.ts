@@ -53,7 +53,7 @@ export function adminRequired(id: number | undefined, error: ErrorCode = 'FORBID
 export const makerForgotten: Change = { fields: { made_by: undefined } };
 
 /**
- * The change that takes an address for a user, unless it is the user's present address in another spelling. It is
+ * The change that claims an address for a user, unless it is the user's present address in another spelling. It is
  * separate from {@link writeUser}, so that only functions that change addresses may delete items.
  */
 export function emailClaimed(user: StoredUser, email = user.email): Change {

@@ -162,7 +162,7 @@ function utf8(Data: string) {
   return { Data, Charset: 'UTF-8' };
 }
 
-/** The sender in a header (RFC 5322, section 3.4), with a name beyond ASCII as RFC 2047 encodes it. */
+/** The sender in a header (RFC 5322, section 3.4). A name that is not ASCII is encoded (RFC 2047). */
 function sender(mailFrom: string): string {
   const { name, address } = senderIn(mailFrom);
   if (!name) return address;
