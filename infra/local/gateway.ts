@@ -203,8 +203,7 @@ function findIntegration(
 }
 
 /**
- * The most bytes that are read of a body that is too long. The body is read so far that its sender can receive the
- * response.
+ * The most bytes that are read of a body that is too long. It is read on so that its sender can receive the response.
  */
 const drainLimit = 64 * 1024 * 1024;
 

@@ -1,14 +1,15 @@
-/** The declared attributes, which the parameter of a deployed service holds only as a hash. */
+/** Reads the declared attributes from a file, because the parameter of a deployed service holds only their hash. */
 import { readFileSync } from 'node:fs';
 import { parseJson } from '../../lib/ground/rules.ts';
 import { attributesHash } from '../parameter.ts';
 import { Failure } from './failure.ts';
 
 /**
- * Makes lib use the list of a file.
- * @param file the settings of the deployment, or the list alone, as JSON; absent: no file was named
+ * Makes lib use the list in a file.
+ * @param file the name of a JSON file with the settings of the deployment, or with only the list; absent: no file was
+ *   named
  * @param hash the hash in the parameter; absent: the service declares no attributes, or is on this machine
- * @throws {Failure} unless the file has the list that was deployed
+ * @throws {Failure} if the file does not have the list that was deployed
  */
 export function useAttributesFile(file: unknown, hash: string | undefined): void {
   if (hash === undefined && file === undefined) return;
@@ -17,19 +18,19 @@ export function useAttributesFile(file: unknown, hash: string | undefined): void
   }
   if (file === undefined) {
     throw new Failure(
-      'The service declares attributes of users, by which lines are checked: name the file of its settings with --attributes.',
+      'The service declares attributes of users, and checks lines by them: name the file of its settings with --attributes.',
     );
   }
   const text = listIn(String(file));
   if (attributesHash(text) !== hash) {
     throw new Failure(
-      `${file} declares other attributes than the service that is deployed: deploy it first, or name its file.`,
+      `${file} declares other attributes than the deployed service does: deploy this file first, or name the file that was deployed.`,
     );
   }
   process.env.USER_ATTRIBUTES = text;
 }
 
-/** @throws {Failure} when the file cannot be read, or is not JSON */
+/** @throws {Failure} if the file cannot be read, or is not JSON */
 function listIn(file: string): string {
   const read = parseJson(readText(file));
   if (read === undefined) throw new Failure(`${file} is not JSON.`);

@@ -6,23 +6,23 @@ import { Failure } from './failure.ts';
 /** The engineer who runs a command. */
 export interface Operator {
   readonly command: string;
-  /** The ARN of the AWS identity; for a service on this machine, the account on this machine. */
+  /** The ARN of the AWS identity or, for a service on this machine, the account of this machine. */
   readonly identity: string;
 }
 
-/** The change that an operator's command made, as the audit trail records it. */
+/** The operation that a command of the operator has done, as the audit trail records it. */
 export interface Operation extends Pick<AuditedAction, 'action' | 'resource_id'> {
   /** Default: users. */
   readonly resource?: AuditedAction['resource'];
   readonly operator: Operator;
   /** Default: SUCCESS. */
   readonly result?: AuditedAction['result'];
-  /** The details besides the operator. */
+  /** The details in addition to the operator. */
   readonly details?: object | undefined;
 }
 
 /**
- * Records which change a command is about to make.
+ * Records which operation a command is about to do.
  * @throws {Failure} when the entry could not be written: the command must not continue
  */
 export async function recordIntention(operation: Operation): Promise<void> {
@@ -37,15 +37,15 @@ export async function recordIntention(operation: Operation): Promise<void> {
   }
 }
 
-/** The command cannot know whether the change was made. */
+/** It is unknown whether the change was made. */
 class UnknownOutcome extends Failure {}
 
 /**
- * Makes a change and records it: as SUCCESS when it is made, as FAILURE when a fault ends it. A
- * refusal, which changes nothing, is not recorded.
- * @param check tells the engineer how to find out whether the change was made, when that is unknown
- * @throws {Failure} when it is unknown whether the change was made, or when the entry of a change
- *   that was made could not be written; and the errors of `change`
+ * Makes a change and records it: as SUCCESS if it is made, as FAILURE if a fault ends it. A refusal is not recorded,
+ * because it changes nothing.
+ * @param check a sentence that says how the engineer can find out whether the change was made, if that is unknown
+ * @throws {Failure} if it is unknown whether the change was made, or if the change was made but its entry could not be
+ *   written; and the errors of `change`
  */
 export async function recordChange(
   operation: Operation,
@@ -71,7 +71,7 @@ export async function recordChange(
 
 /**
  * Records what a command has done.
- * @throws {Failure} when the entry could not be written; it is then printed, to be replayed later
+ * @throws {Failure} if the entry could not be written; then the entry is printed, so that it can be replayed later
  */
 export async function recordOperation(operation: Operation): Promise<void> {
   const unwritten = await writeOrPrint(operation);
@@ -87,13 +87,13 @@ export function describeFault(error: unknown) {
 
 interface SdkError {
   readonly $fault?: 'client' | 'server';
-  /** Set on every error that follows a request. */
+  /** The SDK sets it on every error that occurs after a request was sent. */
   readonly $metadata?: { readonly attempts?: number };
 }
 
 /**
- * Whether a change that failed may have been made all the same, because only its response was lost. A change was
- * certainly not made if its first attempt was refused.
+ * Whether a failed change may nevertheless have been made, because only its response was lost. A change was certainly
+ * not made if its first attempt was refused.
  */
 export function mayHaveHappened(error: unknown): boolean {
   if (error instanceof Failure) return error instanceof UnknownOutcome;
@@ -112,7 +112,7 @@ function newEntry({ operator, result = 'SUCCESS', details, ...operation }: Opera
   });
 }
 
-/** Whether an error is a refusal that changed nothing, not a fault. */
+/** Whether an error is not a fault, but a refusal, which changed nothing. */
 function isRefusal(error: unknown): boolean {
   return (
     error instanceof Failure ||
@@ -120,7 +120,7 @@ function isRefusal(error: unknown): boolean {
   );
 }
 
-/** Writes an entry, or prints it when it cannot be written. @returns a failure that says so */
+/** Writes an entry, or prints it if it cannot be written. @returns in that case a failure that says so */
 async function writeOrPrint(operation: Operation): Promise<Failure | undefined> {
   const entry = newEntry(operation);
   const write = newWrite(entry);

@@ -6,7 +6,7 @@ import type { Operator } from './audit.ts';
 import { Failure, UsageError } from './failure.ts';
 import type { Target } from './target.ts';
 
-/** A command line that was parsed, and the service that it is for. */
+/** A parsed command line, and the service for which it is. */
 export interface Invocation {
   readonly operator: Operator;
   readonly operands: readonly string[];
@@ -19,11 +19,11 @@ export type Run = (invocation: Invocation) => Promise<void>;
 
 export interface Command {
   readonly summary: string;
-  /** The names of its arguments, all of them required. */
+  /** The names of its arguments, which are all required. */
   readonly operands?: readonly string[];
   /** The description of each option, by its flags in the form of commander, such as `--ids <file>`. */
   readonly options?: Readonly<Record<string, string>>;
-  /** Paragraphs, whose lines are wrapped to fit the terminal unless they are indented. */
+  /** Paragraphs. Their lines are wrapped to fit the terminal, unless they are indented. */
   readonly help: string;
   /** Command lines without `npm run operator --`. */
   readonly examples?: readonly string[];
@@ -32,7 +32,7 @@ export interface Command {
   readonly run: Run;
 }
 
-/** Times in the form of `created_at`. */
+/** A range of time. Its times are in the form of `created_at`. */
 export interface TimeRange {
   /** Inclusive; absent: from the beginning. */
   readonly since?: string;

@@ -9,7 +9,7 @@ export interface SealedBucket {
   readonly keyArn: string;
   /** The ARN of the parameter of the service that seals, with its region and its account. */
   readonly service: string;
-  /** Whether nothing is sealed at present. */
+  /** Whether sealing is paused. */
   readonly isPaused: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface DeployedService {
   readonly usersTable: string;
   readonly auditTable: string;
   readonly signingSecret: string;
-  /** Absent if the service is not behind CloudFront. */
+  /** The ARN of the secret of CloudFront's header; absent if the service is not behind CloudFront. */
   readonly edgeSecret?: string;
   /** Environment variables whose values commands must share with the functions. */
   readonly settings: Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ export interface DeployedService {
 
 /**
  * Finds a deployed service by its parameter in AWS Systems Manager (infra/stack/outputs.ts).
- * @throws {Failure} when there is no such parameter, or it belongs to something else; the SDK's errors
+ * @throws {Failure} if there is no such parameter, or if it belongs to something else; and the SDK's errors
  */
 export async function findService(name: string): Promise<DeployedService> {
   const { service, known } = await readParameter(name);
@@ -58,12 +58,12 @@ export async function findService(name: string): Promise<DeployedService> {
   };
 }
 
-/** Milliseconds for the request that asks for the identity. */
+/** Milliseconds for the request for the identity. */
 const callerTimeout = 5000;
 
 /**
  * The ARN of the AWS identity of the credentials. This request needs no permission.
- * @throws {Failure} when AWS does not return it: a command does nothing if it cannot record who ran it
+ * @throws {Failure} if AWS does not return it, because a command does nothing if it cannot record who runs it
  */
 export async function findCaller(): Promise<string> {
   const client = new STSClient({

@@ -12,8 +12,8 @@ export class UsageError extends Error {
 }
 
 /**
- * The message for the engineer. Of an error from elsewhere, the text is shown only if it is about missing permissions,
- * because it may quote what the engineer has entered.
+ * The message for the engineer. The text of an error that is not our own is shown only if it is about missing
+ * permissions, because other texts may quote what the engineer has entered.
  */
 export function explain(error: unknown): string {
   if (error instanceof Failure || error instanceof UsageError) return error.message;

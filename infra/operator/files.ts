@@ -5,7 +5,7 @@ import { Failure } from './failure.ts';
 
 export interface Input {
   readonly chunks: AsyncIterable<Buffer>;
-  /** Bytes; 0 when it is not known. */
+  /** Bytes; 0 if the size is not known. */
   readonly size: number;
 }
 
@@ -23,10 +23,10 @@ export async function openInput(name: string): Promise<Input> {
   }
 }
 
-/** A new file, which only its owner may read. */
+/** A new file that only its owner may read. */
 export interface NewFile {
   readonly handle: FileHandle;
-  /** Closes and deletes it. */
+  /** Closes and deletes the file. */
   discard(): Promise<void>;
 }
 
@@ -42,10 +42,10 @@ const toStandardOutput: Write = (text) =>
   });
 
 /**
- * Creates a file that only its owner may read, and deletes it when it cannot be written completely.
+ * Creates a file that only its owner may read, and deletes it if it cannot be written completely.
  * @param name the name of the file, or - for standard output
- * @throws {Failure} when the file exists or cannot be created, or standard output cannot be written
- *   to; and the errors of `writeAll`
+ * @throws {Failure} if the file exists or cannot be created, or if standard output cannot be written to; and the errors
+ *   of `writeAll`
  */
 export async function exportTo<T>(
   name: string,
@@ -64,7 +64,7 @@ export async function exportTo<T>(
   }
 }
 
-/** @throws {Failure} when it exists or cannot be created */
+/** @throws {Failure} if the file exists or cannot be created */
 export async function createPrivateFile(name: string): Promise<NewFile> {
   const file = locate(name);
   try {
@@ -79,18 +79,18 @@ export async function createPrivateFile(name: string): Promise<NewFile> {
   }
 }
 
-/** Resolves a file name from the folder in which npm was called: npm changes to another folder. */
+/** Resolves a file name from the folder in which npm was called, because npm changes to another folder. */
 export function locate(name: string): string {
   const { npm_lifecycle_event: script, INIT_CWD: caller } = process.env;
   return resolve(script === 'operator' && caller ? caller : process.cwd(), name);
 }
 
 export interface Line {
-  /** From 1 on. */
+  /** The number of the line; the first line has the number 1. */
   readonly number: number;
   /** Bytes of the file up to the end of this line. */
   readonly end: number;
-  /** Absent when the line cannot be read; `fault` then says why. */
+  /** The text of the line; absent if the line cannot be read: `fault` then says why. */
   readonly text?: string;
   readonly fault?: string;
 }
@@ -98,7 +98,7 @@ export interface Line {
 const newline = 0x0a;
 
 /**
- * Reads lines from chunks of a file, with only one line in memory at a time. Lines end in LF or CRLF, which may be
+ * Reads lines from chunks of a file, with only one line in memory at a time. Lines end with LF or CRLF, which may be
  * missing after the last line.
  * @param maxBytes the most bytes of a line; the text of a longer line is dropped
  */
@@ -136,7 +136,7 @@ export async function* readLines(
   if (length > 0) yield finish();
 }
 
-/** Opens the file only when it is read, so that a command which ends earlier leaves no file open. */
+/** Opens the file only when it is read, so that a command that ends before leaves no file open. */
 async function* chunksOf(file: string): AsyncGenerator<Buffer> {
   yield* createReadStream(file);
 }

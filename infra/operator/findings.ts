@@ -1,4 +1,4 @@
-/** Prints the findings of a verification, and which of them are known. */
+/** Prints the findings of a verification, and says which findings are known. */
 import { readFileSync, writeSync } from 'node:fs';
 import * as v from 'valibot';
 import { printable } from '../../lib/ground/log.ts';
@@ -6,7 +6,7 @@ import { type Finding, findingKinds } from '../../lib/seal/finding.ts';
 import { Failure } from './failure.ts';
 import { createPrivateFile, locate } from './files.ts';
 
-/** The findings of a command that the seal itself does not have, and their meanings. */
+/** The kinds of findings that the command has in addition to the seal's kinds, and their meanings. */
 const ownKinds = {
   'shown key': 'in the archive is not the public key of its sealer',
   'other key': 'is not the key of --public-key',
@@ -17,14 +17,14 @@ const ownKinds = {
 
 const meanings = { ...findingKinds, ...ownKinds };
 
-/** A finding of the seal, or of the command itself. */
+/** A finding of the seal, or a finding of the command itself. */
 export interface Told extends Omit<Finding, 'kind'> {
   readonly kind: keyof typeof meanings;
 }
 
-/** The findings of a run, which are printed as they come. */
+/** The findings of a run. Each is printed as soon as it is found. */
 export interface Findings {
-  /** How many findings count, and how many do not count because they are known. */
+  /** How many findings count, and how many findings do not count because they are known. */
   readonly faults: number;
   readonly known: number;
   tell(finding: Told | undefined): void;
@@ -37,13 +37,13 @@ const maxPrinted = 20;
 
 /**
  * @param read the file of known findings, if there is one
- * @param written the new file for all findings, if they are to be written
+ * @param written the new file to which all findings are written, if one is named
  * @throws {Failure}
  */
 export async function openFindings(read: unknown, written: unknown): Promise<Findings> {
   const reasons = typeof read === 'string' ? readKnown(read) : new Map<string, string>();
   const file = typeof written === 'string' ? await createPrivateFile(written) : undefined;
-  /** How many findings there were of each kind; known findings are counted separately. */
+  /** The number of findings of each kind; known findings are counted separately. */
   const told = new Map<string, number>();
   let [faults, known] = [0, 0];
   const print = (finding: Told, reason: string | undefined): void => {
@@ -84,13 +84,13 @@ const knownForm = v.strictObject({
   kind: v.string(),
   /** The id of an entry, the names of files, or the fingerprint of a key. */
   subject: v.string(),
-  /** The hash of the line of an entry or of the file that was found; null: nothing was found. */
+  /** The hash of the entry's line, or of the file, that was found; null: nothing was found. */
   sha256: v.nullable(v.string()),
   /** Why the finding is harmless. */
   reason: v.string(),
 });
 
-/** @throws {Failure} when the file cannot be read */
+/** @throws {Failure} if the file cannot be read */
 function readKnown(name: string): ReadonlyMap<string, string> {
   const file = locate(name);
   try {
@@ -119,7 +119,7 @@ function detailsOf({ before, after }: Told): readonly string[] {
   return [before ?? after ?? []].flat().map(shorten);
 }
 
-/** The differences between an entry as it was sealed and as it is. */
+/** The differences between an entry as it was sealed and the entry as it is now. */
 function differences(before: string, after: string): readonly string[] {
   const [sealed, stored] = [fieldsOf(before), fieldsOf(after)];
   const shown = (text = 'absent') => shorten(text);

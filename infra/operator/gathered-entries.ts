@@ -5,7 +5,9 @@ import { type AuditFilter, attributes, matching, shown } from '../../lib/audit/q
 import type { Item } from '../../lib/seal/line.ts';
 import { openScratch } from '../../lib/seal/scratch.ts';
 
-/** Collects entries of a filter on the disk, so that any number of them takes the same memory. */
+/**
+ * Collects the entries that match a filter on the disk, so that the memory does not depend on the number of entries.
+ */
 export function gatherEntries(filter: AuditFilter) {
   const matches = isWanted(filter);
   const { change, rows, close } = openScratch(
@@ -24,7 +26,7 @@ export function gatherEntries(filter: AuditFilter) {
       const { id, created_at } = entry;
       if (insert(String(id), created_at, JSON.stringify(entry))) count += 1;
     },
-    /** The entries, the oldest first. */
+    /** The entries, with the oldest first. */
     *inOrder(): Generator<ExportedEntry> {
       for (const { entry } of select()) yield JSON.parse(String(entry));
     },
@@ -33,13 +35,13 @@ export function gatherEntries(filter: AuditFilter) {
   };
 }
 
-/** Makes an exported entry from an item and the number of the file in which it was sealed, if it was. */
+/** Makes an exported entry from an item and, if the item was sealed, the number of its file. */
 export function exported(item: Item, file: number | null): ExportedEntry {
   const fields = [...attributes, 'request_id'].map((name) => [name, plain(item[name])]);
   return { ...Object.fromEntries(fields), file };
 }
 
-/** A function that returns whether an entry matches a filter. */
+/** Makes a function that says whether an entry matches a filter. */
 function isWanted(filter: AuditFilter) {
   const { since = '', until = '~' } = filter;
   const matches = matching(filter);

@@ -1,4 +1,4 @@
-/** How users of another system are stored, many at a time, and how an earlier import is recognized. */
+/** Stores users of another system, many at a time, and recognizes users whom an earlier import has stored. */
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DomainError, type ErrorCode } from '../../lib/ground/errors.ts';
@@ -18,12 +18,12 @@ import type { Candidate } from './import-line.ts';
 /** The user who has an email address, with the fields that an import needs. */
 export type Holder = Pick<StoredUser, 'id' | 'password_hash' | 'import_mark'>;
 
-/** A running import, which is told the outcome of each line. */
+/** A running import, which receives the outcome of each line. */
 export interface Import {
   readonly operator: Operator;
   /** @param outcome whether this run or an earlier run stored the user */
   stored(candidate: Candidate, id: number, outcome: 'imported' | 'present'): void;
-  /** @param reason never quotes the line */
+  /** @param reason the reason, which never quotes the line */
   reject(line: number, reason: string): void;
 }
 
@@ -31,12 +31,12 @@ export interface Import {
 const concurrency = 16;
 
 /**
- * Stores the users of a block who do not exist yet, each completely or not at all, with ids in the
- * order of their lines.
+ * Stores the users of a block who do not exist yet, each completely or not at all, with ids in the order of their
+ * lines.
  * @param candidates at most 100
- * @throws {DomainError} STORAGE_FAULT, once no user is being stored any more; of several faults, one
- *   after which a user may have been stored
- * @throws {Failure} for such a fault while an admin or auditor is stored, or when an audit entry could not be written
+ * @throws {DomainError} STORAGE_FAULT, after the storing of all users of the block has ended. If there are several
+ *   faults, a fault after which a user may have been stored is thrown
+ * @throws {Failure} for such a fault while an admin or auditor is stored, or if an audit entry could not be written
  */
 export async function importBlock(candidates: readonly Candidate[], run: Import): Promise<void> {
   const fresh = await findFresh(candidates, run);
@@ -52,9 +52,9 @@ export async function importBlock(candidates: readonly Candidate[], run: Import)
 }
 
 /**
- * A mark by which an import recognizes a user whom it has imported before, even when a login or a
- * change of the password has replaced the hash. It is a digest of the whole hash with its salt, so
- * that it cannot be used to guess passwords. Users without a hash have the same mark at any bcrypt cost.
+ * A mark by which an import recognizes a user whom an earlier import has stored, even if a login or a change of the
+ * password has replaced the hash since then. It is a digest of the whole hash with its salt, so that it cannot be used
+ * to guess passwords. Users without a hash have the same mark at any bcrypt cost.
  */
 export function importMark(hash: string): string {
   return createHash('sha256')
@@ -64,7 +64,7 @@ export function importMark(hash: string): string {
 
 /**
  * The users who have the email addresses, in the order of the addresses; undefined if no user has an address.
- * @param emails at most 100, no two of which are spellings of one address
+ * @param emails at most 100; no two may be spellings of the same address
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function findHolders(
@@ -80,7 +80,7 @@ export async function findHolders(
 const anotherHash =
   'has an email that is registered with another hash: the user existed before, or the line has changed since it was imported';
 
-/** The candidates whose email no user has yet. */
+/** The candidates whose address no user has yet. */
 async function findFresh(candidates: readonly Candidate[], run: Import) {
   const holders = await repeatOnFault(() => findHolders(candidates.map(({ user }) => user.email)));
   return candidates.filter((candidate, i) => {
@@ -100,8 +100,8 @@ async function findFresh(candidates: readonly Candidate[], run: Import) {
 const pauses = [200, 400, 800, 1600, 3200];
 
 /**
- * Repeats work for six seconds while storage faults last.
- * @throws {DomainError} what `work` throws; of several storage faults, one after which the work may
+ * Repeats work while there are storage faults, for at most six seconds.
+ * @throws {DomainError} the errors of `work`; if there were several storage faults, a fault after which the work may
  *   have been done
  */
 async function repeatOnFault<T>(work: () => Promise<T>): Promise<T> {
@@ -127,7 +127,7 @@ const refusals: Partial<Record<ErrorCode, string>> = {
   IDENTITY_LINKED: 'has an identity that is linked to another user',
 };
 
-/** Stores a user; an admin or auditor with an audit entry of its own. */
+/** Stores a user. An admin or auditor gets an audit entry of its own. */
 async function insert(candidate: Candidate, id: number, run: Import): Promise<void> {
   const { user, line } = candidate;
   const isMore = user.role === 'admin' || user.auditor;

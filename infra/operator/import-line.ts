@@ -1,4 +1,4 @@
-/** The lines of an import, which another system wrote. */
+/** Parses the lines of an import, which another system has written. */
 import * as v from 'valibot';
 import { instant } from '../../lib/contract/parameters.ts';
 import { DomainError, sentenceOf } from '../../lib/ground/errors.ts';
@@ -25,7 +25,7 @@ import { type GivenAttributes, roles, unmatchableHash } from '../../lib/users/us
 export interface Candidate {
   readonly line: number;
   readonly user: Omit<StoredUser, 'id' | 'version'>;
-  /** The line's field id. */
+  /** The field `id` of the line. */
   readonly oldId: string | number | null;
 }
 
@@ -61,7 +61,7 @@ const importedUser = v.object({
   auditor: v.optional(trueOrFalse),
   created_at: time(),
   suspended_at: time(),
-  // Null: the user sets a password by a reset.
+  // Null means that the user sets a password by a reset.
   password_hash: v.nullable(
     v.pipe(
       text,
@@ -80,17 +80,17 @@ const importedUser = v.object({
 });
 
 /**
- * Where addresses are verified, a line must say whether its address is verified: somebody who registered
- * elsewhere with the address of another person must not pass for its owner.
+ * If the service verifies addresses, a line must say whether its address is verified: somebody who registered in the
+ * other system with another person's address must not count as the owner of the address.
  */
 const importedWhereVerified = v.object({ ...importedUser.entries, email_verified: isVerified });
 
 /**
  * Parses a line.
- * @returns the user; or every rule that the line breaks, as one sentence that quotes nothing of it
+ * @returns the user; or all rules that the line breaks, in one sentence that quotes nothing from the line
  */
 export function parseLine(line: number, text: string): Candidate | { readonly fault: string } {
-  // A message of the parser would quote the line, and with it the hash.
+  // A message of the parser would quote the line, and so the hash.
   const body = parseJson(text);
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     return { fault: 'is not a JSON object' };
@@ -103,9 +103,9 @@ export function parseLine(line: number, text: string): Candidate | { readonly fa
 }
 
 /**
- * Parses the attributes of a line. Undeclared attributes are kept: a later declaration makes them visible.
- * @returns the attributes as they are stored, undefined if there are none; or every rule that they break, as one
- *   sentence that quotes nothing of the line
+ * Parses the attributes of a line. Attributes that are not declared are kept: a later declaration makes them visible.
+ * @returns the attributes in the form in which they are stored, undefined if there are none; or all rules that they
+ *   break, in one sentence that quotes nothing from the line
  */
 function parseAttributes(given: unknown): {
   readonly attributes?: string | undefined;
@@ -137,7 +137,7 @@ function parseOne(name: string, value: unknown) {
           fault: validated.faults.map(({ rule }) => `attributes.${name} ${rule}`).join('; '),
         };
   }
-  // JSON reads 1e999 as a number that it writes as null.
+  // JSON.parse reads 1e999 as Infinity, which JSON.stringify writes as null.
   const isPlain =
     ['string', 'boolean'].includes(typeof value) || value === null || Number.isFinite(value);
   return isPlain
@@ -169,7 +169,7 @@ function candidateOf(
     ...(linked.length > 0 ? { identities: linked } : {}),
     role: role ?? 'user',
     created_at: created_at ?? new Date().toISOString(),
-    // Logins take the same time for users without a hash.
+    // So logins of users without a hash take the same time as other logins.
     password_hash: password_hash ?? unmatchableHash(),
   };
   return { line, user, oldId };
@@ -179,7 +179,10 @@ function time() {
   return v.nullish(v.pipe(v.string(timeRule), v.transform(toInstant), v.check(isPast, timeRule)));
 }
 
-/** A time that PostgreSQL has printed has a space in place of the T, and may have an offset without minutes. */
+/**
+ * The instant of a time in a line. A time that PostgreSQL has printed has a space in place of the T, and may have an
+ * offset without minutes.
+ */
 function toInstant(value: string): string | undefined {
   const written = value.replace(' ', 'T').replace(/(?<=:[\d.]+[+-]\d\d)$/, ':00');
   const { success, output } = v.safeParse(instant, written);
@@ -190,7 +193,10 @@ function isPast(time: string | undefined): boolean {
   return time !== undefined && time >= '1970' && time <= new Date().toISOString();
 }
 
-/** A hash of a higher cost would make refused logins of its user slower than refused logins of others. */
+/**
+ * Whether the cost of a hash is not too high: a higher cost would make refused logins of this user slower than refused
+ * logins of other users.
+ */
 function isAffordable(hash: string) {
   return !(hashCost(hash) > config.bcryptCost);
 }

@@ -5,10 +5,10 @@ import { type KeptStart, placeVariables, readKeptStart } from '../local/kept-sta
 import { Failure } from './failure.ts';
 
 /**
- * Applies the settings of the newest start to this process, and says on standard error from which start
- * they are, and which variables of the shell they replace.
- * @returns that start; undefined if the folder has no settings of a start, like folders of version 1.0.0
- * @throws {Failure} when a variable of the shell names another engine or table, or the settings cannot be read
+ * Applies the settings of the newest start to this process. Prints on standard error from which start the settings are,
+ * and which variables of the shell they replace.
+ * @returns the start; undefined if the folder has no settings of a start, as folders of version 1.0.0
+ * @throws {Failure} if a variable of the shell names another engine or table, or if the settings cannot be read
  */
 export function useKeptSettings(folder: string): KeptStart | undefined {
   const kept = read(folder);
@@ -26,7 +26,7 @@ export function useKeptSettings(folder: string): KeptStart | undefined {
   return kept;
 }
 
-/** @throws {Failure} when the file is there and cannot be read */
+/** @throws {Failure} if the file exists but cannot be read */
 function read(folder: string): KeptStart | undefined {
   try {
     return readKeptStart(folder);
@@ -56,7 +56,7 @@ function canonical(variable: string, text: string): string {
   return String((setting && parseSetting(setting, text)) ?? text);
 }
 
-/** @throws {Failure} when a variable of the shell names an engine or table that the start did not use */
+/** @throws {Failure} if a variable of the shell names an engine or table that the start did not use */
 function requireSamePlace(differing: readonly string[], startedAt: string): void {
   for (const [variable, what] of Object.entries(placeVariables)) {
     if (!differing.includes(variable)) continue;

@@ -7,9 +7,9 @@ outliveOutput(args);
 await runCommand(args);
 
 /**
- * Lets a command finish and write its audit entry when its output cannot be written, because the
- * disk is full or the reader of the pipe has ended. The exit status then is the status of a failure,
- * unless the command has set another one.
+ * Lets a command finish and write its audit entry even if its output cannot be written because the disk is full or the
+ * reader of the pipe has ended. The exit status is then the status of a failure, unless the command has set another
+ * status.
  */
 function outliveOutput(args: readonly string[]): void {
   let isLost = false;

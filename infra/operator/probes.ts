@@ -12,7 +12,7 @@ import {
 import { type ErrorCode, errorCodes, httpErrors } from '../../lib/ground/errors.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';
 
-/** A request, and the responses that are right. */
+/** A request, and the right responses. */
 export interface Probe {
   /** The route, and how it is requested: `GET /api/profile without a token`. */
   readonly title: string;
@@ -20,18 +20,18 @@ export interface Probe {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The successful response that is right; absent: only errors are right. */
+  /** The right successful response; absent: only errors are right. */
   readonly success?: Success;
-  /** The codes of errors that are right. */
+  /** The codes of the right errors. */
   readonly errors: readonly ErrorCode[];
-  /** Whether it is sent only once, whatever the response. */
+  /** Whether the request is sent only once, whatever the response is. */
   readonly isOnce?: true;
 }
 
 /**
- * Requests that change nothing, for all routes that are on with some settings.
- * @param token the token of a caller, sent with each GET that requires one; absent: only refusals of these routes are
- *   tried
+ * Requests that change nothing, for all routes that given settings turn on.
+ * @param token the token of a caller, which is sent with each GET that requires a token; absent: for these routes, only
+ *   refusals are tried
  */
 export function probesOf(settings: ServiceValues, token: string | undefined): readonly Probe[] {
   const available = inForce(endpoints, settings);
@@ -52,7 +52,7 @@ export function routesBehindTokens(settings: ServiceValues): readonly string[] {
   return behind.map(({ contract }) => contract.route);
 }
 
-/** The id of the user of a token; undefined for a text that is not a token. */
+/** The id of the user to whom a token belongs; undefined for a text that is not a token. */
 export function userOf(token: string): string | undefined {
   try {
     return String(decodeJwt(token).id);
@@ -80,7 +80,7 @@ function refusals({ contract }: Endpoint, settings: ServiceValues): readonly Pro
   ];
 }
 
-/** A request for a route. By default, every parameter in its path is a text that identifies nothing. */
+/** A request for a route. By default, every parameter in its path is a text that is the id of nothing. */
 function requestOf({ route }: Contract, parameter = 'none') {
   const [method = '', pattern = ''] = route.split(' ');
   return { method, path: pattern.replaceAll(/\{[^}]+\}/g, parameter) };
@@ -90,7 +90,7 @@ function bearer(token: string) {
   return { authorization: `Bearer ${token}` };
 }
 
-/** A token of the right form, whose signature is zeros. */
+/** A token in the right form, with a signature of zeros. */
 function forgedToken({ tokenSigning: alg }: ServiceValues): string {
   const [header, claims] = [{ alg }, { id: 1 }].map((part) =>
     Buffer.from(JSON.stringify(part)).toString('base64url'),
@@ -122,7 +122,7 @@ function ofStatus(...statuses: readonly number[]) {
   return errorCodes.filter((code) => statuses.includes(httpErrors[code].status));
 }
 
-/** A login with an address that nobody has, which reads a table. */
+/** A login with an address that nobody has. It reads a table. */
 function login(): Probe {
   const credentials = { email: `${randomUUID()}@example.invalid`, password: randomUUID() };
   return {

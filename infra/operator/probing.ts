@@ -1,4 +1,4 @@
-/** Sends requests to a deployment until it is known whether it works. */
+/** Sends requests to a deployment until it is known whether the deployment works. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Success } from '../../lib/contract/contract.ts';
 import { faultName } from '../../lib/ground/errors.ts';
@@ -19,10 +19,10 @@ interface Probing {
   readonly deadline: number;
 }
 
-/** The number of requests that are under way at the same time. */
+/** The number of requests that are sent at the same time. */
 const atOnce = 4;
 
-/** Sends all requests, but stops as soon as no request under way gets a response. */
+/** Sends all requests, several at a time, but stops as soon as none of them gets a response. */
 export async function probeAll(
   probes: readonly Probe[],
   probing: Probing,
@@ -42,10 +42,10 @@ const unreachable = 'no response: ';
 /** Milliseconds between two attempts. */
 const pause = 1000;
 
-/** How many wrong responses are a fault: a single one may be transient. */
+/** How many wrong responses to a request are a fault: a single wrong response may be transient. */
 const maxWrong = 3;
 
-/** Sends a request until the response is right, or was wrong three times, or the time is over. */
+/** Sends a request until a response is right, or three responses were wrong, or the time is over. */
 async function judge(probe: Probe, { url, deadline }: Probing): Promise<Judged> {
   for (let wrong = 0; ; ) {
     const judged = await ask(probe, url);
@@ -82,7 +82,7 @@ function verdictOn(
   { status, headers }: Response,
   { code, text }: { code: string; text: string },
 ): Judged['verdict'] {
-  // Nothing follows from throttled requests, or from an expired token.
+  // A throttled request, or an expired token, does not show whether the deployment works.
   if (status === 429 || (success && status === 401)) return 'unknown';
   if ((errors as readonly string[]).includes(code)) return 'right';
   return status === success?.status && isOfForm(success, headers, text) ? 'right' : 'fault';

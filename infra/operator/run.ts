@@ -1,4 +1,4 @@
-/** The operator's command line: its commands, how it is parsed, and how a command is run. */
+/** The operator's command line: lists the commands, parses a command line, and runs its command. */
 import { CommanderError, Command as Program } from 'commander';
 import { localSettings } from '../local-settings.ts';
 import { parameterOf } from '../parameter.ts';
@@ -59,7 +59,10 @@ export function failureStatus([name = '']: readonly string[]): number {
   return commands[name]?.status?.failure ?? 1;
 }
 
-/** Arguments stay in the history of the shell, and are shown in the list of processes. */
+/**
+ * Refuses a password as an argument: arguments are kept in the history of the shell, and shown in the list of
+ * processes.
+ */
 function refusePassword(args: readonly string[]): void {
   if (!args.some((argument) => /^--?p(ass(word|wd)?)?(=|$)/i.test(argument))) return;
   throw new UsageError(
@@ -67,7 +70,7 @@ function refusePassword(args: readonly string[]): void {
   );
 }
 
-/** The command line that runs commands; the package (infra/package/make.ts) has its own program for that. */
+/** The beginning of command lines in messages; the package (infra/package/make.ts) has a program of its own. */
 const commandLine = process.env.OPERATOR_COMMAND || 'npm run operator --';
 
 function makeProgram(): Program {
@@ -137,10 +140,10 @@ async function run(
 
 const reminder = `after "${commandLine}"${commandLine.endsWith('--') ? ' with its two dashes' : ''}`;
 
-/** The options that name restored tables, which no service has yet, and the archive of their trail. */
+/** The options that name restored tables, which no service uses yet, and the archive of their trail. */
 const restoredNames = ['users-table', 'audit-table', 'bucket', 'key'] as const;
 
-/** @throws {UsageError} unless the command line names exactly one service, or files */
+/** @throws {UsageError} if the command line does not name exactly one service, or files */
 function targetOf(options: Options): TargetName {
   const { stack, service, local, archive } = options;
   const given = [stack, service, local, archive].filter((each) => each !== undefined);
@@ -155,7 +158,7 @@ function targetOf(options: Options): TargetName {
     return { parameter: stack === undefined ? String(service) : parameterOf(String(stack)) };
   }
   throw new UsageError(
-    `Name one service: --stack NAME or --service PARAMETER for a deployed one, or --local for the one on this machine, ${reminder}.`,
+    `Name one service: --stack NAME or --service PARAMETER for a deployed service, or --local for the service on this machine, ${reminder}.`,
   );
 }
 

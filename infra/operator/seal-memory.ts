@@ -15,9 +15,9 @@ import type { Told } from './findings.ts';
 import type { OpenedTrail } from './sealed-trail.ts';
 
 const form = v.object({
-  /** The fingerprints of the keys by which trails were verified, by their services. */
+  /** The fingerprints of the keys with which trails were verified, by service. */
   keys: v.record(v.string(), v.string()),
-  /** The newest verified file of each key, by its fingerprint. */
+  /** The newest verified file of each key, by the fingerprint of the key. */
   files: v.record(
     v.string(),
     v.object({ number: v.number(), hash: v.string(), from: v.string(), until: v.string() }),
@@ -25,7 +25,7 @@ const form = v.object({
 });
 
 interface Memory extends v.InferOutput<typeof form> {
-  /** Why it cannot be read, if it cannot. */
+  /** Why the memory cannot be read, if it cannot be read. */
   readonly fault?: Failure;
 }
 
@@ -41,7 +41,7 @@ export function recall(): Memory {
   }
 }
 
-/** Compares the key of a trail with the pinned key, or else with the remembered one. */
+/** Compares the key of a trail with the pinned key, or else with the remembered key. */
 export function judgeKey(
   { publicKey, place = '' }: OpenedTrail,
   { keys }: Memory,
@@ -55,7 +55,7 @@ export function judgeKey(
     : { kind: 'new key', subject, before: `the key was ${wanted}`, sha256: null };
 }
 
-/** Checks that the file which was the newest before is still there. */
+/** Checks that the archive still has the file that was the newest at the last verification. */
 export async function judgeNewest(
   trail: OpenedTrail,
   { files }: Memory,
@@ -72,7 +72,7 @@ export async function judgeNewest(
   return sha256 === known.hash ? undefined : { kind: 'different', subject, sha256 };
 }
 
-/** Remembers what was verified, unless a finding says that it contradicts what was remembered. */
+/** Remembers what was verified, unless a finding says that this contradicts the memory. */
 export function remember(
   { place, publicKey }: OpenedTrail,
   { newest }: Verified,
@@ -96,7 +96,10 @@ export function remember(
   }
 }
 
-/** The file is outside every archive: whoever can write to an archive must not be able to change the memory. */
+/**
+ * The file of the memory. It is outside every archive, because whoever can write to an archive must not be able to
+ * change the memory.
+ */
 function memoryFile() {
   const states = process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state');
   return join(states, 'accounts-service', 'verified.json');

@@ -19,21 +19,21 @@ export const trailOptions = {
   '--public-key <file>': 'the public key (PEM) that must have signed it, kept elsewhere',
 } as const satisfies Command['options'];
 
-/** A sealed trail that is opened for reading. */
+/** A sealed trail that was opened for reading. */
 export interface OpenedTrail extends Trail {
-  /** The folder of the archive, which also holds the public key; absent for a bucket. */
+  /** The folder of the archive, which also holds the public key; absent if the archive is a bucket. */
   readonly folder?: string;
   /** Whether a sealer is running, so that the newest file must be recent. */
   readonly isLive: boolean;
-  /** Seconds from one run of its sealer to the next, if the setting is known. */
+  /** Seconds from one run of the sealer to the next, if the setting is known. */
   readonly interval?: number | undefined;
-  /** The service; absent for a copy. */
+  /** The service; absent if the trail is a copy. */
   readonly place?: string;
 }
 
 /**
  * Opens the copy that the options name, or else the trail of the service.
- * @returns undefined when the service has no sealed trail
+ * @returns undefined if the service has no sealed trail
  * @throws {UsageError} {Failure}; the SDK's errors
  */
 export async function openTrail({
@@ -69,7 +69,7 @@ function openCopy(folder: string, keyFile: unknown): OpenedTrail {
   const isOwn = realpathSync(dirname(locate(String(keyFile)))) === realpathSync(located);
   if (!publicKey || isOwn) {
     throw new UsageError(
-      '--archive needs --public-key FILE, a key that you keep elsewhere: from one that lies in the archive itself nothing follows.',
+      '--archive needs --public-key FILE, a key that you keep elsewhere: a key in the archive itself proves nothing.',
     );
   }
   return { archive: folderArchive(located), publicKey, folder: located, isLive: false };
@@ -95,9 +95,9 @@ async function openDeployed(trail: DeployedTrail): Promise<OpenedTrail> {
   return { archive, publicKey: await readKey(keyArn), isLive: !isPaused, place };
 }
 
-/** @throws {Failure} when it is another kind of key, or not a key */
+/** @throws {Failure} if it is another kind of key, or not a key */
 function parsePublicKey(pem: Buffer, file: string): KeyObject {
-  // Node would accept a private key too, but nobody must keep a private key in place of a public key.
+  // Node would accept a private key too, but nobody should have a private key where a public key is enough.
   if (pem.includes('PRIVATE KEY')) {
     throw new Failure(
       `${file} is a private key: give the public key, and leave the private key with its service.`,
@@ -107,12 +107,12 @@ function parsePublicKey(pem: Buffer, file: string): KeyObject {
     const key = createPublicKey(pem);
     if (key.asymmetricKeyType === 'ed25519') return key;
   } catch {
-    // It is not a key at all.
+    // The file is not a key.
   }
   throw new Failure(`${file} is not a public Ed25519 key in PEM form.`);
 }
 
-/** The fingerprint of the public key in the folder of an archive, or why there is none. */
+/** The fingerprint of the public key in the folder of an archive, or the reason why there is no key. */
 function shownKey(folder: string): string {
   try {
     return fingerprintOf(parsePublicKey(readFileSync(join(folder, publicKeyName)), publicKeyName));

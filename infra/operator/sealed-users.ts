@@ -1,8 +1,8 @@
-/** The users in sealed entries, compared with the users in a table that was restored from a backup. */
+/** Compares the users in sealed entries with the users in a table that was restored from a backup. */
 import type { Item } from '../../lib/seal/line.ts';
 import { getItems, userKey } from '../../lib/users/item.ts';
 
-/** Notes the users of entries. */
+/** Collects the users of entries. */
 export function sealedUsers() {
   const [known, deleted] = [new Set<number>(), new Set<number>()];
   let last = 0;
@@ -18,10 +18,11 @@ export function sealedUsers() {
       const allocated = action === 'CREATE' ? [...certain, about] : certain;
       last = Math.max(last, ...allocated.filter(isId));
     },
-    /** The greatest id; 0 when there are no users. */
+    /** The greatest id of a user; 0 if there are no users. */
     last: () => last,
     /**
-     * Looks the users up. @returns the users who are missing in the table, and the users who should not be in it
+     * Looks up the users.
+     * @returns the users who are missing from the table, and the users who should not be in it
      * @throws {DomainError} STORAGE_FAULT
      */
     compare: async () => {

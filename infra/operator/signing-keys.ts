@@ -1,4 +1,4 @@
-/** The keys of tokens as commands change them: in AWS KMS by aliases, on one machine by files. */
+/** Changes the keys of tokens for commands: aliases in AWS KMS, or files on one machine. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import {
@@ -16,7 +16,7 @@ import { privateKeyIn, publishedKey, type Stage, stages } from '../../lib/keys/s
 import { createPrivately, writePrivately } from '../local/data-folder.ts';
 import { makeTokenKey } from '../local/secrets.ts';
 
-/** A key in a stage. Its `id` is its id in KMS or its text; it has been in the stage since the time `since`. */
+/** A key in a stage. `id` is its id in KMS, or its text; `since` is the time since which it has been in the stage. */
 interface Placed {
   readonly id: string;
   readonly since: number;
@@ -29,12 +29,12 @@ interface Place {
   readonly first: () => string;
   read(stage: Stage): Promise<Placed | undefined>;
   publicKeyOf(id: string): Promise<KeyObject>;
-  /** Makes a key that is in no stage. */
+  /** Makes a key, which is not in any stage yet. */
   make(): Promise<string>;
-  /** @throws when there is a next key already: it is not replaced, because somebody else has made it */
+  /** @throws if there already is a next key: it is not replaced, because somebody else has made it */
   put(stage: Stage, id: string): Promise<unknown>;
   remove(stage: Stage): Promise<unknown>;
-  /** Destroys a key that is in no stage, unless it is the first key. */
+  /** Destroys a key that is not in any stage, unless it is the first key. */
   destroy(id: string): Promise<unknown>;
 }
 
@@ -55,7 +55,7 @@ const inFiles: Place = {
   destroy: async () => undefined,
 };
 
-/** The keys of the service that the command is for, and the functions that change them. */
+/** The keys of the service for which the command is, and the functions that change these keys. */
 export async function openKeys() {
   const place = config.tokenKeys.startsWith('alias/') ? inKms() : inFiles;
   const held = async (placed: Placed | undefined): Promise<HeldKey | undefined> =>

@@ -17,7 +17,7 @@ import type { SealedBucket } from './deployed-service.ts';
 import { Failure } from './failure.ts';
 import { useKeptSettings } from './kept-settings.ts';
 
-/** Tables that no service uses yet, and where their trail is sealed. */
+/** Tables that no service uses yet, and the place where their trail is sealed. */
 interface RestoredTables {
   readonly usersTable: string;
   readonly auditTable: string;
@@ -25,7 +25,7 @@ interface RestoredTables {
   readonly keyArn: string;
 }
 
-/** The service that a command is for, as the command line names it. */
+/** The service for which a command is, as the command line names it. */
 export type TargetName =
   | { readonly parameter: string }
   | { readonly folder: string }
@@ -33,12 +33,12 @@ export type TargetName =
   /** No service: the command reads files only. */
   | { readonly offline: true };
 
-/** Where a service seals its audit trail. */
+/** The place where a service seals its audit trail. */
 export type SealedTrail =
   | {
       readonly folder: string;
       readonly isRunning: boolean;
-      /** Seconds from one run of the sealer to the next, if known. */
+      /** Seconds from one run of the sealer to the next, if the setting is known. */
       readonly interval?: number;
     }
   | SealedBucket;
@@ -47,20 +47,20 @@ export type SealedTrail =
 export interface Target {
   /** The operator: the ARN of an AWS identity, or the account on this machine. */
   readonly identity: string;
-  /** Absent when the secret is given in the service's environment, where no command can rotate it. */
+  /** The signing secret; absent if the service has it from its environment, where no command can rotate it. */
   readonly signingSecret?: { readonly arn: string } | { readonly file: string };
-  /** The ARN of the secret of CloudFront's header; absent when the service is not behind it. */
+  /** The ARN of the secret of CloudFront's header; absent if the service is not behind CloudFront. */
   readonly edgeSecret?: string;
-  /** The hash of the attributes that a deployed service declares; absent when there are none. */
+  /** The hash of the attributes that a deployed service declares; absent if it declares none. */
   readonly attributesHash?: string;
-  /** Absent when the service does not seal its audit trail. */
+  /** The sealed trail; absent if the service does not seal its audit trail. */
   readonly sealedTrail?: SealedTrail;
   close(): Promise<void>;
 }
 
 /**
- * Finds a service and makes lib use it; lib must not have been used before in this process.
- * @throws {Failure} when it is not found; the SDK's errors
+ * Finds a service and makes lib use it. This process must not have used lib before.
+ * @throws {Failure} if the service is not found; and the SDK's errors
  */
 export async function openTarget(name: TargetName): Promise<Target> {
   if ('offline' in name) return { identity: localAccount(), close: async () => undefined };
@@ -78,7 +78,7 @@ async function openRestored(restored: RestoredTables): Promise<Target> {
   return { identity, sealedTrail, close: async () => undefined };
 }
 
-/** With AWS_ENDPOINT_URL_DYNAMODB set, a command would use the stack's secret with the tables of `npm start`. */
+/** Refuses AWS_ENDPOINT_URL_DYNAMODB: a command would use the stack's secret with the tables of `npm start`. */
 function refuseLocalEngine(): void {
   const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB;
   if (!endpoint || isElsewhere(endpoint)) return;
@@ -94,7 +94,7 @@ function isElsewhere(endpoint: string): boolean {
 
 const secretVariables = ['JWT_SECRET', 'JWT_SECRET_FILE', 'JWT_SECRET_ID'];
 
-/** Makes lib use a service, by the variables that a deployment sets for a function. */
+/** Makes lib use a service by setting the variables that a deployment sets for a function. */
 function setEnvironment(environment: Readonly<Record<string, string>>): void {
   for (const name of secretVariables) delete process.env[name];
   Object.assign(process.env, environment);
@@ -102,7 +102,7 @@ function setEnvironment(environment: Readonly<Record<string, string>>): void {
 
 async function openDeployed(parameter: string): Promise<Target> {
   refuseLocalEngine();
-  // Loaded only here, because it takes long.
+  // It is loaded only here, because loading it takes long.
   const { findCaller, findService } = await import('./deployed-service.ts');
   const {
     usersTable,
@@ -113,7 +113,7 @@ async function openDeployed(parameter: string): Promise<Target> {
   } = await findService(parameter);
   const identity = await findCaller();
   const tables = { USERS_TABLE: usersTable, AUDIT_TABLE: auditTable };
-  // Commands are given the list of attributes by a file, where they need it.
+  // Commands that need the list of attributes get it from a file.
   setEnvironment({ ...tables, ...settings, USER_ATTRIBUTES: '', JWT_SECRET_ID: arn });
   const known = { ...rest, ...(attributesHash ? { attributesHash } : {}) };
   return { identity, signingSecret: { arn }, ...known, close: async () => undefined };
@@ -142,7 +142,7 @@ async function joinService(folder: string): Promise<Target> {
     );
   }
   const { endpoint, sealInterval } = running;
-  // A second engine may not open its data.
+  // A second engine must not open the data of the first.
   await requireAnswer(
     endpoint,
     `A service is running on ${folder}, but its engine at ${endpoint} does not respond: try again, or stop that service.`,
@@ -152,10 +152,10 @@ async function joinService(folder: string): Promise<Target> {
   return { ...useLocal(running, async () => undefined), sealedTrail };
 }
 
-/** Milliseconds within which an engine that runs already must respond. */
+/** Milliseconds within which a running engine must respond. */
 const silenceTimeout = 10_000;
 
-/** @throws {Failure} with the given sentence when an engine that runs already does not respond */
+/** @throws {Failure} with the given sentence if a running engine does not respond */
 async function requireAnswer(endpoint: string, sentence: string): Promise<void> {
   try {
     await awaitResponse(endpoint, silenceTimeout);
@@ -168,7 +168,7 @@ type Reachable = Omit<RunningService, 'url'>;
 
 function useLocal(service: Reachable, close: () => Promise<void>): Target {
   const { endpoint, usersTable, auditTable, secretFile: file, settings } = service;
-  // A profile would take precedence over the credentials; an engine on this machine accepts any.
+  // A profile would take precedence over the credentials. An engine on this machine accepts any credentials.
   delete process.env.AWS_PROFILE;
   setEnvironment({
     ...environmentDefaults,
@@ -211,14 +211,14 @@ async function startOnFolder(folder: string): Promise<Target> {
   return { ...useLocal(service, engine.stop), sealedTrail };
 }
 
-/** The files of the keys of tokens, if keys sign tokens. The folder may have been moved since the start. */
+/** The files of the keys of tokens, if tokens are signed with keys. The folder may have been moved since the start. */
 function keptKeys({ variables }: KeptStart, folder: string): Readonly<Record<string, string>> {
   return variables.TOKEN_SIGNING === 'RS256' ? tokenKeysIn(folder) : {};
 }
 
 /**
- * The settings that commands assume, unless their environment sets them, for a service that is not running and whose
- * folder keeps no settings. Ending sessions does no harm if there are no sessions.
+ * The settings that commands assume for a service that is not running and whose folder has no settings, unless their
+ * environment sets them. To end sessions does no harm if there are no sessions.
  */
 function likelySettings(folder: string): Readonly<Record<string, string>> {
   const variable = variableOf('sessionDays');

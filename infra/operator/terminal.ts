@@ -2,10 +2,10 @@ import { createInterface } from 'node:readline';
 import { type Readable, Writable } from 'node:stream';
 import { Failure } from './failure.ts';
 
-/** Tells whether the command was asked to stop, by Ctrl-C or a SIGTERM. */
+/** Says whether Ctrl-C or a SIGTERM has asked the command to stop. */
 export interface Interruption {
   readonly requested: boolean;
-  /** Lets signals end the process at once again. */
+  /** From now on, signals end the process at once again. */
   release(): void;
 }
 
@@ -14,7 +14,7 @@ const signals = ['SIGINT', 'SIGTERM'] as const;
 /** Keeps signals from ending the process, so that it can finish its current step. */
 export function catchInterruption(): Interruption {
   let requested = false;
-  // The listener stays after the first signal, because npm passes on a Ctrl-C that this process has already
+  // The listener is not removed after the first signal, because npm passes on a Ctrl-C that this process has already
   // received.
   const note = () => {
     requested = true;
@@ -37,7 +37,7 @@ export interface Screen {
 }
 
 export interface Progress {
-  /** @param fraction from 0 to 1; undefined where the end is not known */
+  /** @param fraction from 0 to 1; undefined if the end is not known */
   show(fraction: number | undefined, note: string): void;
   /** Writes a line above the bar. */
   line(text: string): void;
@@ -71,14 +71,14 @@ export function startProgress(screen: Screen, clock: () => number = Date.now): P
 
 export interface Keyboard {
   readonly input: Readable & { readonly isTTY?: boolean };
-  /** The output on which the questions are shown, but never the answers. */
+  /** The output, which shows the questions but never the answers. */
   readonly output: { write(text: string): unknown };
 }
 
 /**
- * Reads a new password: on a terminal it is asked for twice and not shown; without a terminal it is the
- * only line of standard input.
- * @throws {Failure} when there is no password
+ * Reads a new password. On a terminal, the command asks for it twice and does not show it; without a terminal, it is
+ * the only line of standard input.
+ * @throws {Failure} if there is no password
  */
 export function readNewPassword(
   keyboard: Keyboard = { input: process.stdin, output: process.stderr },

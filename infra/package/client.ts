@@ -8,7 +8,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../stack/bundling/temporary-folder.ts';
 
-/** The oldest versions with which the package works: of Node, TypeScript, and the packages that some entries import. */
+/**
+ * The oldest versions of Node, of TypeScript, and of the packages that some entries import, with which the package
+ * works.
+ */
 export const oldest = { node: 20, typescript: '5.2', jose: '6.0.0', react: '18.0.0' };
 
 /** The names of the modules that apps import as `accounts-client` (index) and `accounts-client/NAME`. */
@@ -54,7 +57,9 @@ const manifest = {
   peerDependenciesMeta: { jose: { optional: true }, react: { optional: true } },
 };
 
-/** Each module becomes a file at the root, where resolvers that do not know `exports` find it. */
+/**
+ * Compiles each module into a file at the root of the package, where resolvers that do not support `exports` find it.
+ */
 function compile(folder: string): void {
   const config = join(temporaryFolder(), 'tsconfig.json');
   const compilerOptions = {
@@ -85,7 +90,7 @@ function compile(folder: string): void {
   }
 }
 
-/** A text whose links to files that the package lacks are replaced by their words; code blocks are left unchanged. */
+/** A text in which links to files that the package lacks are replaced by their words; code blocks are not changed. */
 function withoutLinks(text: string): string {
   const parts = text.split(/(^```.*?^```)/ms);
   const words = (part: string) => part.replaceAll(/\[([^\]]+)\]\((?!https:|#)[^)]*\)/g, '$1');

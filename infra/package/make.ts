@@ -45,7 +45,7 @@ export async function makePackage(destination: string): Promise<string> {
 
 const command = 'accounts-operator';
 
-/** The documents for people who call, configure and run the service, and the files to which these link. */
+/** The documents for people who call, configure and run the service, and the files to which these documents link. */
 const documents = [
   ...['README.md', 'CLIENTS.md', 'openapi.json'].map((name) => `functions/${name}`),
   ...['settings.md', 'production.json', 'runbooks.md', 'erasure.md', 'cost.md'].map(
@@ -60,7 +60,10 @@ if (import.meta.main) {
   console.log(makeClientPackage(process.cwd()));
 }
 
-/** Bundles the construct as CommonJS, which ES modules can import too. It finds the bundles of functions beside it. */
+/**
+ * Bundles the construct as CommonJS, which ES modules can import too. The construct finds the bundles of functions
+ * beside it.
+ */
 function bundleConstruct(folder: string): Promise<Metafile['outputs']> {
   const made = { path: join(root, 'infra/package/bundles.ts') };
   return bundled({
@@ -106,7 +109,9 @@ function bundleOperator(folder: string): Promise<Metafile['outputs']> {
   });
 }
 
-/** The files that applications and npm load. They refuse an older Node before they load code that it cannot run. */
+/**
+ * Writes the files that applications and npm load. They refuse an older Node before they load code that it cannot run.
+ */
 function writeEntries(folder: string): void {
   const isOld = `Number.parseInt(process.versions.node, 10) < ${oldestNode}`;
   const needed = `\`${manifest.name} requires Node ${oldestNode} or newer, and this is \${process.version}.\``;
@@ -163,7 +168,10 @@ function noticesIn(outputs: readonly Metafile['outputs'][]): string {
   return [noticesOf(inputs.map((path) => join(root, path))), ...ofPages].join('\n\n');
 }
 
-/** Copies the readme and the licence, and into `docs` the documents, in the folders that the repository has. */
+/**
+ * Copies the readme and the licence, and copies the documents into `docs`, in the folders that they have in the
+ * repository.
+ */
 function copyDocuments(folder: string): void {
   const readme = readFileSync(join(root, 'infra/package/README.md'), 'utf8');
   write(folder, 'README.md', readme.replaceAll('](../', '](docs/infra/'));

@@ -36,10 +36,9 @@ export interface AccountsProps extends AccountsSettings {
 }
 
 /**
- * The accounts service: user accounts, authentication and audit logging. One application may have several
- * services, and so may one stack, which may have 500 resources in all. In stage production, all data is kept
- * when the service is removed; whether the stack can be deleted is a property of the stack
- * (`terminationProtection`).
+ * The accounts service: user accounts, authentication and audit logging. An application, and even one stack, may have
+ * several services; a stack may have 500 resources in all. In stage production, all data are kept when the service is
+ * removed. The property `terminationProtection` of the stack decides whether the stack can be deleted.
  */
 export class Accounts extends Construct {
   readonly api: HttpApi;
@@ -47,9 +46,9 @@ export class Accounts extends Construct {
   readonly url: string;
   readonly users: Table | ITable;
   readonly audit: Table | ITable;
-  /** The functions that the settings turn on, by their names in the readme of the package, such as `auth-login`. */
+  /** The functions that the settings turn on, by names such as `auth-login` (see the readme of the package). */
   readonly functions: Readonly<Record<string, IFunction>>;
-  /** Where all functions log. */
+  /** The log group of all functions. */
   readonly logs: LogGroup;
   /** The topic that is notified when an alarm is raised; absent without `alarmEmail` and `alarmTopicArn`. */
   readonly alarmTopic: ITopic | undefined;
@@ -106,14 +105,14 @@ export class Accounts extends Construct {
   }
 
   /**
-   * An authorizer for routes of other HTTP APIs, which lets tokens of this service through; it requires
-   * `tokenSigning` RS256. API Gateway verifies signature, issuer, audience and times of a token, and does not
-   * ask the service: **it does not see that a session ended**, or that a user was suspended or deleted, so that
-   * a token is valid for `tokenMinutes` after it was made.
+   * An authorizer for routes of other HTTP APIs, which accepts tokens of this service; it requires `tokenSigning`
+   * RS256. API Gateway verifies signature, issuer, audience and times of a token, and does not ask the service: **it
+   * does not notice that a session has ended**, or that a user was suspended or deleted. So a token is valid until
+   * `tokenMinutes` after it was made.
    *
-   * API Gateway reads the keys when it makes an authorizer, so this authorizer is made after the routes that publish
-   * the keys.
-   * @param after further resources that must exist first: the DNS record of `domainName`; with `edge` cloudfront the
+   * API Gateway reads the keys of tokens when it makes an authorizer, so this authorizer is made after the routes that
+   * publish the keys.
+   * @param after further resources that must exist first: the DNS record of `domainName`; if `edge` is cloudfront, the
    *   distribution, which is then required
    * @throws {SettingError}
    */
@@ -187,7 +186,7 @@ function pascalCase(name: string) {
   return name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Passes the address of the API, to whose pages links may lead, to the mail function. */
+/** Passes the address of the API to the mail function, because links may lead to pages of the API. */
 function tellMail(functions: readonly ServiceFunction[], url: string) {
   return functions
     .find(({ definition }) => definition.uses.has('mail.send'))

@@ -19,7 +19,9 @@ export interface AuditEvents {
   readonly outputs: Readonly<Record<string, string>>;
 }
 
-/** The publisher of audit entries on a bus, if the settings turn it on (infra/runbooks.md, Events). */
+/**
+ * Creates the function that publishes audit entries on a bus, if the settings turn it on (infra/runbooks.md, Events).
+ */
 export function createAuditEvents(
   scope: Construct,
   { events }: DeploymentSettings,
@@ -43,7 +45,7 @@ export function createAuditEvents(
       startingPosition: StartingPosition.TRIM_HORIZON,
       reportBatchItemFailures: true,
       bisectBatchOnError: true,
-      // A stream keeps its records this long.
+      // A stream keeps its records for so long.
       maxRecordAge: Duration.hours(24),
       onFailure: destinationOf(refused),
     }),

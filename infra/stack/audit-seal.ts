@@ -22,12 +22,12 @@ import { nameOf } from './name.ts';
 import { placeholder } from './table.ts';
 
 export interface AuditSeal {
-  /** Absent while the seal is paused: there is nothing to watch then. */
+  /** The function that seals; absent while the seal is paused. */
   readonly sealer: ServiceFunction | undefined;
   readonly outputs: Readonly<Record<string, string>>;
 }
 
-/** The sealing of the audit trail, if the settings turn it on; functions may show its state. */
+/** Creates what seals the audit trail, if the settings turn the seal on, and allows functions to show its state. */
 export function createAuditSeal(
   scope: Construct,
   settings: DeploymentSettings,
@@ -46,7 +46,7 @@ export function createAuditSeal(
       each.lambda.addEnvironment(variableOf('auditLockDays'), String(lockDays));
     }
     if (each.definition.uses.has('seal')) grantShowing(each, kept);
-    // The ARN shows that there is a sealed trail; the function may not use the key.
+    // From the ARN the function learns that there is a sealed trail; it may not use the key.
     if (each.definition.uses.has('seal.told')) {
       each.lambda.addEnvironment(variableOf('auditSealKey'), key.keyArn);
     }
@@ -68,7 +68,7 @@ interface Kept {
   readonly lockDays: number;
 }
 
-/** The bucket and the key with which the trail is sealed: of an earlier stack, or new ones. */
+/** The bucket and the key with which the trail is sealed: new ones, or the bucket and the key of an earlier stack. */
 function keptBy(scope: Construct, settings: DeploymentSettings, { keep }: { keep: boolean }): Kept {
   const { auditArchiveBucketName: bucketName, auditSealKeyArn: keyArn } = settings;
   // A bucket that outlived its stack was made with a lock.
@@ -138,8 +138,8 @@ function createArchive(
 const prefix = 'audit-archive/';
 
 /**
- * Days for which an object that was deleted, by the rule or by somebody, is kept as an earlier
- * version: the sealer checks each object within thirty days, and reports one that somebody deleted.
+ * Days for which an object is kept as an earlier version after the rule or somebody has deleted it. The sealer checks
+ * each object within thirty days, and reports an object that somebody deleted.
  */
 const earlierVersionDays = 31;
 
@@ -162,7 +162,7 @@ function lockedFor(days: number) {
   return ObjectLockRetention.compliance(Duration.days(days));
 }
 
-/** A key that signs, and never leaves KMS. */
+/** Creates a key that signs, and never leaves KMS. */
 function createKey(scope: Construct, { keep }: { keep: boolean }): Key {
   return new Key(scope, 'AuditSealKey', {
     description: `Signs the audit trail of ${nameOf(scope)}`,
@@ -172,7 +172,7 @@ function createKey(scope: Construct, { keep }: { keep: boolean }): Key {
   });
 }
 
-/** Lets a function show the state of the seal. */
+/** Allows a function to show the state of the seal. */
 function grantShowing({ lambda }: ServiceFunction, kept: Kept): void {
   lambda.addEnvironment(variableOf('auditSealKey'), kept.key.keyArn);
   lambda.addEnvironment(variableOf('kmsUrl'), kmsUrl(kept.key.stack));
@@ -229,10 +229,13 @@ function createSealer(
   return sealer;
 }
 
-/** The permissions of the sealer, besides reading the audit table and storing the newest header in the users table. */
+/**
+ * The permissions of the sealer, except the permissions to read the audit table and to store the newest header in the
+ * users table.
+ */
 function sealingStatements({ bucket, key }: Kept): PolicyStatement[] {
   return [
-    // Every read names a version, for which s3:GetObject is not needed.
+    // Every read names a version, so s3:GetObject is not needed.
     new PolicyStatement({
       actions: ['s3:GetObjectVersion'],
       resources: [bucket.arnForObjects(`${prefix}*`)],
@@ -267,7 +270,7 @@ function comparingStatement({ bucket }: Kept): PolicyStatement {
   });
 }
 
-/** The ARN of the bucket as cdk-nag writes it. */
+/** The ARN of the bucket in the form that cdk-nag uses. */
 function shownArn(scope: Construct, { bucket, isTakenOver }: Kept): string {
   const { logicalId } = (bucket.node.defaultChild ?? {}) as Partial<CfnBucket>;
   if (!isTakenOver) return `<${Stack.of(scope).resolve(logicalId)}.Arn>`;

@@ -7,11 +7,12 @@ import type { IDependable } from 'constructs';
 import { type DeploymentSettings, SettingError } from '../deployment-settings.ts';
 
 /**
- * An authorizer for the tokens of a service.
+ * Creates an authorizer for the tokens of a service.
  * @param url the address of the API
- * @param after the resources that API Gateway needs to read the keys of tokens, as it does when it makes an
- *   authorizer
- * @param isBehindDistribution whether the service is behind a distribution, which must be among these resources
+ * @param after the resources that must exist before API Gateway makes the authorizer, because it then reads the keys of
+ *   tokens
+ * @param isBehindDistribution whether the service is behind a distribution; then the distribution must be among these
+ *   resources
  */
 export function createAuthorizer(
   id: string,

@@ -4,9 +4,9 @@ import type { AccountsSettings, DeploymentSettings, Name } from '../deployment-s
 import { readSetting } from '../read-deployment-settings.ts';
 
 /**
- * Annotates a service of stage production with the consequences of settings that were not chosen, and with what
+ * Annotates a service of stage production with the consequences of settings that were not chosen, and of choices that
  * cannot be undone. The CDK's command line prints the annotations.
- * @param given the settings that were chosen: their consequences are not annotated
+ * @param given the settings that were chosen; their consequences are not annotated
  */
 export function annotate(
   scope: Construct,
@@ -23,7 +23,7 @@ export function annotate(
   }
 }
 
-/** The consequences of settings that a public service has, unless it chooses otherwise. */
+/** The consequences of default settings for a public service. */
 const consequences = {
   alarmEmail: 'nobody will be notified of alarms',
   corsOrigins: 'every page may call the API',
@@ -42,7 +42,7 @@ function leftOpen(settings: DeploymentSettings, given: AccountsSettings) {
     );
 }
 
-/** The warnings about the lock of the archive: it cannot be undone, or it is missing. */
+/** The warnings about the lock of the archive: that it cannot be undone, or that it is missing. */
 function locks(
   { auditSeal, auditArchiveDays, auditLockDays: days }: DeploymentSettings,
   given: AccountsSettings,

@@ -8,7 +8,7 @@ import { placeholder } from './table.ts';
 
 /**
  * The key that encrypts the secrets of second factors. In production it is kept when the setting is turned off, or the
- * stack is deleted: without the key, nobody who has a second factor could log in when the setting is on again.
+ * stack is deleted. Without the key, users with a second factor could not log in after the setting is turned on again.
  */
 export function factorKeyOf(
   scope: Construct,
@@ -21,10 +21,10 @@ export function factorKeyOf(
 }
 
 /**
- * The key that encrypts tables, secrets, queues, the topic of alarms, logs and the variables of functions, where they
- * are not encrypted by keys of AWS. It is kept in production, because tables, backups and logs that outlive the stack
- * are lost without it. It does not encrypt the sealed archive: whoever deletes a key makes everything unreadable that
- * it encrypts, even locked objects.
+ * The key that encrypts tables, secrets, queues, the topic of alarms, logs and the variables of functions, if keys of
+ * AWS do not encrypt them. In production it is kept, because without it tables, backups and logs that outlive the stack
+ * would be lost. It does not encrypt the sealed archive: whoever deletes a key makes everything that it encrypts
+ * unreadable, even locked objects.
  */
 export function dataKeyOf(
   scope: Construct,
@@ -59,7 +59,8 @@ export function dataKeyOf(
 }
 
 /**
- * The actions with the key by which services of AWS serve a function; the actions of DynamoDB are in its documentation.
+ * The actions on the key that services of AWS need to serve a function; the actions for DynamoDB are in its
+ * documentation.
  */
 const actionsOf = {
   dynamodb: [
@@ -77,7 +78,7 @@ const actionsOf = {
 
 export type ServiceWithKey = keyof typeof actionsOf;
 
-/** Lets a function read and write data that services encrypt by the key, through these services only. */
+/** Allows a function to read and write data that services encrypt with the key, but only through these services. */
 export function usingKey(key: IKey, services: readonly ServiceWithKey[]): PolicyStatement[] {
   const { region } = Stack.of(key);
   return services.map(
@@ -96,7 +97,7 @@ interface KeyOptions {
   readonly description: string;
   /** The ARN of a key to use instead of a new one. */
   readonly arn: string | undefined;
-  /** Whether the key is kept when nothing uses it any more, or the stack is deleted. */
+  /** Whether the key is kept when nothing uses it any more, or when the stack is deleted. */
   readonly keep: boolean;
 }
 

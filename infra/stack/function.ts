@@ -30,15 +30,15 @@ export interface SharedFunctionProps {
   /** The key of second factors, if users can have one. */
   readonly factorKey: IKey | undefined;
   readonly variables: Readonly<Record<string, string>>;
-  /** Where all functions log. */
+  /** The log group of all functions. */
   readonly logs: LogGroup;
-  /** The key that encrypts the data that keys of AWS do not encrypt. */
+  /** The key that encrypts data, if keys of AWS do not. */
   readonly dataKey: IKey | undefined;
 }
 
 export interface ServiceFunctionProps extends SharedFunctionProps {
   readonly definition: FunctionDefinition;
-  /** How many instances run at the same time; absent: as many as there are requests. */
+  /** The most instances that run at the same time; absent: as many as there are requests. */
   readonly reservedConcurrency?: number | undefined;
   /** The differences of a function that runs on a schedule. */
   readonly scheduled?: {
@@ -53,10 +53,10 @@ export function kmsUrl(stack: Stack) {
   return urlOf('kms', stack);
 }
 
-/** Below the gateway's timeout of 30 s, so that the function's own response arrives. */
+/** Less than the gateway's timeout of 30 s, so that the function's own response arrives. */
 const responseTimeout = Duration.seconds(20);
 
-/** A function of the service: every default that functions share is set here. */
+/** A function of the service. All defaults that functions share are set here. */
 export class ServiceFunction extends Construct {
   readonly definition: FunctionDefinition;
   readonly lambda: LambdaFunction;
@@ -99,24 +99,23 @@ export class ServiceFunction extends Construct {
   }
 }
 
-/** The URL of an AWS service for which functions have no client of the SDK. */
+/** The URL of a service of AWS for which functions have no client of the SDK. */
 function urlOf(service: 'kms' | 'secretsmanager', { region, urlSuffix }: Stack) {
   return `https://${service}.${region}.${urlSuffix}/`;
 }
 
 /**
- * The megabytes of a function. Lambda gives processor time in proportion to them: 1,769 give one
- * whole processor to functions that hash passwords. Less makes every login slower at the same
- * price; more is not used, because bcrypt runs on one thread. The sealer needs its processor too, and
- * little memory, however large the table is. All others wait for DynamoDB, and need the processor
- * only to start, for TLS and for JSON.
+ * The megabytes of a function. Lambda gives processor time in proportion to memory. Functions that hash passwords have
+ * 1,769 MB, which give them one processor. With less, every login would be slower at the same price; more would not be
+ * used, because bcrypt runs on one thread. The sealer also needs a processor, but little memory, however large the
+ * table is. All other functions wait for DynamoDB, and need the processor only to start, for TLS and for JSON.
  */
 function memoryOf({ uses }: FunctionDefinition): number {
   if (uses.has('passwords')) return 1769;
   return uses.has('audit.seal') ? 1024 : 512;
 }
 
-/** All settings of the service, and where the function finds the resources that it uses. */
+/** All settings of the service, and the locations of the resources that the function uses. */
 function environmentOf(props: ServiceFunctionProps): Record<string, string> {
   const { definition, tables, signingSecret, variables, mail } = props;
   const used = new Set(definition.permissions.map(({ table }) => table));
@@ -151,7 +150,7 @@ function hasRoutes({ routes }: FunctionDefinition) {
   return routes.length > 0;
 }
 
-/** The variables by which a function finds the key of second factors, and KMS. */
+/** The variables from which a function learns the key of second factors and the URL of KMS. */
 function factorVariables({ definition, factorKey }: ServiceFunctionProps) {
   if (factorActionsOf(definition).length === 0 || !factorKey) return {};
   return { SECOND_FACTOR_KEY: factorKey.keyArn, KMS_URL: kmsUrl(factorKey.stack) };
@@ -159,7 +158,7 @@ function factorVariables({ definition, factorKey }: ServiceFunctionProps) {
 
 const factorActions = { 'factor.encrypt': 'kms:Encrypt', 'factor.decrypt': 'kms:Decrypt' } as const;
 
-/** The IAM actions by which a function uses the key of second factors. */
+/** The IAM actions with which a function uses the key of second factors. */
 function factorActionsOf({ uses }: FunctionDefinition) {
   return Object.entries(factorActions).flatMap(([use, action]) =>
     uses.has(use as Use) ? [action] : [],
@@ -207,7 +206,7 @@ function ofTables({ definition, tables }: ServiceFunctionProps): PolicyStatement
     return new PolicyStatement({
       actions: [action],
       resources,
-      // A request without the condition's keys is not refused, because nobody knows whether AWS supplies them in
+      // The condition does not refuse a request without its keys, because it is not known whether AWS supplies them in
       // transactions.
       ...(keys && {
         conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } },
@@ -216,7 +215,7 @@ function ofTables({ definition, tables }: ServiceFunctionProps): PolicyStatement
   });
 }
 
-/** Lets a function read those versions of a secret that it requests, by their stages. */
+/** Allows a function to read the versions of a secret that it requests, by their stages. */
 function readingSecret({ secretArn }: Secret, ...stages: readonly string[]) {
   return new PolicyStatement({
     actions: ['secretsmanager:GetSecretValue'],
@@ -232,7 +231,10 @@ function invoking({ lambda }: ServiceFunction) {
   });
 }
 
-/** Every request has the context that binds a secret to its user, and nothing else (lib/keys/factor-key.ts). */
+/**
+ * Allows an action with the key of second factors. Every request must have the context that binds a secret to its user,
+ * and nothing else (lib/keys/factor-key.ts).
+ */
 function usingFactorKey(action: string, { keyArn }: IKey) {
   return new PolicyStatement({
     actions: [action],
@@ -245,7 +247,7 @@ function usingFactorKey(action: string, { keyArn }: IKey) {
   });
 }
 
-/** Allows mails from one address only. Either the address or its domain is verified in SES. */
+/** Allows mails from only one address. Either the address or its domain is verified in SES. */
 function sendingMail(stack: Stack, mailFrom: string) {
   const { address: from } = senderIn(mailFrom);
   return new PolicyStatement({
@@ -257,7 +259,7 @@ function sendingMail(stack: Stack, mailFrom: string) {
   });
 }
 
-/** The services through which a function uses data that the key of all data encrypts. */
+/** The services that encrypt, with the key of all data, data that a function uses. */
 function servicesWithKey(props: ServiceFunctionProps): readonly ServiceWithKey[] {
   return [
     ...(props.definition.permissions.length > 0 ? (['dynamodb'] as const) : []),

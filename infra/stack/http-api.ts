@@ -30,8 +30,8 @@ export interface ServiceApi {
 }
 
 /**
- * One line of JSON for each request, without headers and query, which may contain secrets. The path
- * comes first, because a quotation mark in it then cannot replace another field.
+ * One line of JSON for each request, without headers and query, because these may contain secrets. The path is first,
+ * because a quotation mark in the path then cannot replace another field.
  */
 const accessLogFormat = AccessLogFormat.custom(
   JSON.stringify({
@@ -93,7 +93,7 @@ function createApi(scope: Construct, settings: DeploymentSettings): HttpApi {
   return new HttpApi(scope, 'Api', {
     apiName: nameOf(scope),
     createDefaultStage: false,
-    // With a domain of its own, the default endpoint would bypass whatever protects that domain.
+    // If the API has a domain of its own, the default endpoint would bypass what protects the domain.
     disableExecuteApiEndpoint: settings.domainName !== undefined,
     corsPreflight: {
       allowOrigins: allowedOrigins(settings.corsOrigins),
@@ -105,14 +105,14 @@ function createApi(scope: Construct, settings: DeploymentSettings): HttpApi {
   });
 }
 
-/** The origins in a text. CloudFormation splits a text that is a reference or contains one. */
+/** The origins in a text. If the text is or contains a reference, CloudFormation splits it. */
 function allowedOrigins(text: string): string[] {
   return Token.isUnresolved(text) ? Fn.split(',', originsIn(text).join(',')) : originsIn(text);
 }
 
 function addRoutes(api: HttpApi, { definition, lambda }: ServiceFunction) {
   const integration = new HttpLambdaIntegration(`${definition.name}-integration`, lambda, {
-    // One permission: for the route, or for the whole API if the function has several routes.
+    // There is one permission: for the route or, if the function has several routes, for the whole API.
     scopePermissionToRoute: definition.routes.length === 1,
   });
   return definition.routes.flatMap((wanted) =>
@@ -123,8 +123,8 @@ function addRoutes(api: HttpApi, { definition, lambda }: ServiceFunction) {
 }
 
 /**
- * API Gateway takes no route that ends in a slash. It may match `/console/` with the route `/console` or
- * with a greedy parameter below it: either way the request reaches the function, which redirects to `/console`.
+ * API Gateway accepts no route that ends with a slash. It may match `/console/` with the route `/console`, or with the
+ * greedy parameter of a route below it: in both cases the request reaches the function, which redirects to `/console`.
  */
 function gatewayPath({ path }: Route): string {
   return path.replace('{file}', '{file+}');
@@ -140,7 +140,7 @@ function createDomain(scope: Construct, { domainName, certificateArn }: Deployme
     : undefined;
 }
 
-/** Throttles some routes more than their stage, which must be created after them. */
+/** Throttles some routes more than their stage. The routes must be created before the stage. */
 function throttleRoutes(
   stage: HttpStage,
   routes: readonly { route: HttpRoute; key: string }[],

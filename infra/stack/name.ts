@@ -5,8 +5,8 @@ import { parameterOf } from '../parameter.ts';
 
 /**
  * The name of a service, from which the names of its resources derive if CloudFormation does not name them. In an
- * `AccountsStack` it is the name of the stack. Elsewhere the path in the stack and a hash are appended, so that
- * services in one stack, and in a region of an account, have different names.
+ * `AccountsStack`, this is the name of the stack. In other stacks, the path in the stack and a hash are appended, so
+ * that services in one stack, or in one region of an account, have different names.
  */
 export function nameOf(service: Construct): string {
   return Names.uniqueResourceName(service, {
@@ -18,8 +18,8 @@ export function nameOf(service: Construct): string {
 
 /**
  * The name of the parameter of a service: the name in its props, or else a name made from its path.
- * @throws {SettingError} if AWS does not allow the name. Characters of the path are not replaced, because the
- *   outcome could be the path of another service
+ * @throws {SettingError} if AWS does not allow the name. Characters of the path are not replaced, because the result
+ *   could be the path of another service
  */
 export function parameterNameOf(service: Construct, given?: string): string {
   if (given !== undefined) {

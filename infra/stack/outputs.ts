@@ -19,7 +19,7 @@ export function outputsOf(shared: SharedFunctionProps): Readonly<Record<string, 
   };
 }
 
-/** The queue of messages on which the mail function has failed. */
+/** The output for the queue of messages on which the mail function has failed. */
 export function unsentMailsOf(
   functions: readonly ServiceFunction[],
 ): Readonly<Record<string, string>> {

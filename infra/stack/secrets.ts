@@ -21,8 +21,8 @@ export function createSigningSecret(scope: Construct, options: SecretOptions): S
 }
 
 /**
- * The secret with the value of the header by which functions know that a request has come through CloudFront
- * (lib/http/edge.ts). It is not the signing secret, because functions that neither sign nor verify read it too.
+ * The secret with the value of the header that tells functions that a request has come through CloudFront
+ * (lib/http/edge.ts). It is not the signing secret, because functions that neither sign nor verify also read it.
  */
 export function createEdgeSecret(scope: Construct, dataKey: IKey | undefined): Secret {
   return createSecret(scope, 'EdgeSecret', {
@@ -34,7 +34,7 @@ export function createEdgeSecret(scope: Construct, dataKey: IKey | undefined): S
   });
 }
 
-/** Creates a secret with a random value. @param options.reason why nothing rotates it by itself */
+/** Creates a secret with a random value. @param options.reason why the secret is not rotated automatically */
 function createSecret(
   scope: Construct,
   id: string,

@@ -17,7 +17,10 @@ import type { SharedFunctionProps } from './function.ts';
 import { createEdgeSecret, createSigningSecret } from './secrets.ts';
 import { createTable, type Tables, takeOverTable } from './table.ts';
 
-/** Creates what functions share. @param keep whether the data and keys are kept when the stack is deleted */
+/**
+ * Creates the resources that functions share.
+ * @param keep whether the data and keys are kept when the stack is deleted
+ */
 export function createShared(
   scope: Construct,
   settings: DeploymentSettings,
@@ -36,7 +39,7 @@ export function createShared(
   };
 }
 
-/** How logs are kept. */
+/** The properties of logs: how long they are kept, and how they are encrypted and protected. */
 export function logsOf(
   { logRetentionDays: retention }: DeploymentSettings,
   { keep, dataKey }: { keep: boolean; dataKey: IKey | undefined },
@@ -74,7 +77,7 @@ function createTables(
   };
 }
 
-/** The code of each function; a placeholder if the CDK needs only a template. */
+/** The code of each function, or a placeholder if the CDK needs only a template. */
 function bundlesOf(scope: Construct, settings: DeploymentSettings): SharedFunctionProps['codeOf'] {
   if (!Stack.of(scope).bundlingRequired) return () => Code.fromInline('// It is not bundled.');
   return ({ name, uses }) => {

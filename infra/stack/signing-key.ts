@@ -8,10 +8,10 @@ import { kmsUrl, type ServiceFunction } from './function.ts';
 import { nameOf } from './name.ts';
 
 /**
- * The key that signs tokens until the first rotation, if a key signs tokens. The operator's command makes
- * all further keys, and the aliases by which functions find them.
+ * Creates the key that signs tokens until the first rotation, if tokens are signed with a key. A command of the
+ * operator makes all further keys, and the aliases by which functions find these keys.
  * @param url the address of the API
- * @returns the variables by which functions, and that command, find the keys
+ * @returns the variables by which functions and the command find the keys
  */
 export function createSigningKey(
   scope: Construct,
@@ -53,8 +53,8 @@ const permissions: readonly (readonly [Use, string, object])[] = [
 ];
 
 /**
- * Allows what a function does with the first key, and with the keys to which an alias leads: any of the
- * three aliases, because KMS takes minutes to see that one was moved.
+ * Allows what a function does with the first key, and with any key that one of the three aliases names. A permission is
+ * for all three, because KMS takes minutes to notice that an alias was moved.
  */
 function grant(stack: Stack, each: ServiceFunction, names: string, firstKey: string): void {
   const aliases = ['next', 'current', 'previous'].map((stage) => names + stage);
@@ -74,7 +74,10 @@ function grant(stack: Stack, each: ServiceFunction, names: string, firstKey: str
   });
 }
 
-/** A part of an ARN as cdk-nag writes it: a stack that is bound to no account or region leaves the part open. */
+/**
+ * A part of an ARN in the form that cdk-nag uses. If the stack is not bound to an account or a region, the part is a
+ * placeholder.
+ */
 function shown(part: string, name: string) {
   return Token.isUnresolved(part) ? `<AWS::${name}>` : part;
 }

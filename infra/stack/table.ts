@@ -51,7 +51,7 @@ export function createTable(
   return table;
 }
 
-/** Uses an existing table, which another stack has created, or which was restored from a backup. */
+/** Uses an existing table that another stack has created, or that was restored from a backup. */
 export function takeOverTable(
   scope: Construct,
   id: string,
@@ -64,9 +64,9 @@ export function takeOverTable(
 }
 
 /**
- * Takes the logical id of the resource that a construct would have, with a resource of another type
- * that creates nothing. CloudFormation refuses to change the type of a resource, and so a stack cannot
- * replace its own resource by an existing one, or an existing one by a new, empty one.
+ * Gives the logical id that a construct's resource would have to a resource of another type, which creates nothing.
+ * CloudFormation refuses to change the type of a resource. So a stack can neither replace its own resource by an
+ * existing resource, nor an existing resource by a new, empty resource.
  */
 export function placeholder(scope: Construct): void {
   new CfnWaitConditionHandle(scope, 'Resource');

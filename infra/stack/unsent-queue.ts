@@ -20,7 +20,10 @@ export function createUnsent(scope: Construct, dataKey: IKey | undefined): Queue
   return queue;
 }
 
-/** Names a queue to Lambda. The CDK's own destinations allow a function more than sending to the queue. */
+/**
+ * Makes a queue a destination for Lambda. The CDK's own destinations would allow a function to do more than send to the
+ * queue.
+ */
 export function destinationOf({ queueArn }: Queue) {
   return { bind: () => ({ destination: queueArn }) };
 }

@@ -13,7 +13,7 @@ import { exported, gatherEntries } from '../gathered-entries.ts';
 import { type OpenedTrail, openTrail, trailOptions } from '../sealed-trail.ts';
 import { catchInterruption, type Interruption, type Progress, startProgress } from '../terminal.ts';
 
-/** How many entries are written at once. */
+/** How many entries are written at a time. */
 const batchSize = 1000;
 
 const run: Run = async (invocation) => {
@@ -136,7 +136,10 @@ interface Work {
   readonly interruption: Interruption;
 }
 
-/** Collects sealed entries, which take precedence: entries of the table may have been changed since. */
+/**
+ * Collects the sealed entries. They take precedence, because entries in the table may have been changed after they were
+ * sealed.
+ */
 async function gatherSealed(
   { archive, publicKey, folder, place }: OpenedTrail,
   // Files after the last file of the time range do not matter.
@@ -157,7 +160,7 @@ function advance({ entries, progress, interruption }: Work, fraction: number | u
   progress.show(fraction, `${entries.count.toLocaleString('en')} entries`);
 }
 
-/** Refuses an archive in which a file is not as it was sealed. */
+/** Ends the export if a file in the archive is not as it was sealed. */
 function refuse({ kind, subject, count }: Finding): void {
   if (count === undefined) return;
   throw new Failure(
@@ -165,7 +168,7 @@ function refuse({ kind, subject, count }: Finding): void {
   );
 }
 
-/** Collects the other entries of the table, which are not sealed. */
+/** Collects the other entries: the entries in the table that are not sealed. */
 async function gatherStored({ since = '', until = '~' }: AuditFilter, work: Work): Promise<void> {
   for await (const item of auditEntries.between(since, until)) {
     work.entries.add(exported(item, null));

@@ -11,12 +11,12 @@ import { Failure } from '../failure.ts';
 import { exportTo, type Write } from '../files.ts';
 import { catchInterruption, startProgress } from '../terminal.ts';
 
-/** The number of items that one request reads, not all of which are users. */
+/** The number of items that one request reads; not all of them are users. */
 const scanLimit = 500;
 
 /**
- * All users with their password hashes, in pages, in no order. A user who is changed meanwhile is
- * returned either as before the change or as after it.
+ * All users with their password hashes, in pages, in any order. A user who is changed meanwhile is returned as before
+ * or as after the change.
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function* scanUsers(): AsyncGenerator<readonly StoredUser[]> {

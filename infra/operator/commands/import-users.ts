@@ -81,7 +81,7 @@ run or an earlier run imported; old_id is the field id of the line, text or a wh
   run,
 };
 
-/** Bytes: several times the size of a line with the longest fields. */
+/** The most bytes of a line: several times the size of a line with the longest fields. */
 const maxBytes = 16_384;
 
 /** The number of email addresses that one request looks up. */
@@ -96,7 +96,7 @@ interface Stop {
 
 /**
  * Imports all lines, until a signal or a fault stops it.
- * @param writeIds writes old and new ids, in the order of the lines
+ * @param writeIds writes the old and the new ids, in the order of the lines
  */
 async function importAll(
   { chunks, size }: Input,
@@ -150,7 +150,7 @@ async function importAll(
   }
 }
 
-/** Parses the lines of a file, in which an email address may appear only once. */
+/** Makes a parser for the lines of one file, in which each email address may appear only once. */
 function makeParser() {
   const seen = new Map<string, number>();
   return ({ number, text = '', fault }: Line): Candidate | { readonly fault: string } => {

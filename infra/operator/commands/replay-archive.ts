@@ -41,7 +41,7 @@ async function run(invocation: Invocation): Promise<void> {
     throw new UsageError('--restored must be the time to which the tables were restored.');
   const trail = await openTrail(invocation);
   if (!trail)
-    throw new Failure('The audit trail is not sealed: there are no entries to write again.');
+    throw new Failure('The audit trail is not sealed: there are no entries to write back.');
   await requireStill(trail, Date.now());
   const done: Tally = { files: 0, written: 0, present: 0, left: 0, missing: 0, back: 0 };
   const stopped = await putAllBack(trail, restored, done).then(
@@ -57,7 +57,7 @@ async function run(invocation: Invocation): Promise<void> {
     (left > 0 &&
       'The entries and files named above could not be written or read: run verify-audit.');
   const result = problem ? 'FAILURE' : 'SUCCESS';
-  // Only counts are recorded: a list of ids would be taken for a list of replayed entries.
+  // Only counts are recorded, because a list of ids would be taken for the ids of replayed entries.
   const operation = { operator, action: 'CREATE', resource: 'audit-logs', details: done } as const;
   const recorded = recordOperation({ ...operation, result });
   if (!problem) return recorded;
@@ -69,7 +69,7 @@ async function run(invocation: Invocation): Promise<void> {
 interface Tally extends Replayed {
   /** How many entries could not be put back, and how many files are not signed or cannot be read. */
   left: number;
-  /** How many users the trail has and the table lacks, and how many deleted users are in the table again. */
+  /** How many users are in the trail but not in the table, and how many deleted users are in the table again. */
   missing: number;
   back: number;
 }

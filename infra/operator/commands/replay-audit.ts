@@ -11,7 +11,7 @@ import type { Command, Run } from '../command.ts';
 import { explain, Failure } from '../failure.ts';
 import { type Line, openInput, readLines } from '../files.ts';
 
-/** Bytes: the longest event of CloudWatch Logs. */
+/** The most bytes of a line: the bytes of the longest event in CloudWatch Logs. */
 const maxBytes = 1_048_576;
 
 interface Tally {
@@ -72,7 +72,7 @@ type UnwrittenEntry = v.InferOutput<typeof form>;
 /** The limit is many times the longest text of an entry; an item of the table holds 400 KB. */
 const text = v.pipe(v.string(), v.maxBytes(50_000));
 const name = v.pipe(text, v.nonEmpty());
-/** It may be no longer than lib writes it, because it is in the key of an index. */
+/** A part of a key of an index. It must not be longer than the parts that lib writes. */
 const key = v.pipe(
   text,
   v.check((value) => [...value].length <= 100),
@@ -103,16 +103,16 @@ const form = v.object({
   } satisfies Record<keyof AuditEntry, v.GenericSchema>),
 });
 
-/** A running replay, with the entries that are to be written next, and their line numbers. */
+/** A running replay, with the entries that will be written next, and their line numbers. */
 interface Replay {
   readonly operator: Operator;
   readonly tally: Tally;
-  /** The number of the last line that was dealt with. */
+  /** The number of the last line that was processed. */
   line: number;
   block: (UnwrittenEntry & { readonly line: number })[];
 }
 
-/** @returns why the replay has stopped before the end; undefined when it has not */
+/** @returns the reason why the replay has stopped before the end; undefined if it has not */
 async function replayAll(lines: AsyncIterable<Line>, replay: Replay): Promise<string | undefined> {
   try {
     for await (const line of lines) await replayLine(line, replay);
@@ -123,7 +123,7 @@ async function replayAll(lines: AsyncIterable<Line>, replay: Replay): Promise<st
   }
 }
 
-/** How many entries the entry of a replay may list: it must not be too long to be replayed itself. */
+/** The most ids that the entry of a replay may list, because the entry must be short enough to be replayed itself. */
 const maxListed = 200;
 
 async function replayLine({ number, text: line = '', fault }: Line, replay: Replay): Promise<void> {
@@ -142,8 +142,8 @@ async function replayLine({ number, text: line = '', fault }: Line, replay: Repl
 
 /**
  * Parses a log line.
- * @returns the entry in it; undefined for a line without one; a `fault`, which quotes nothing, for a
- *   line whose entry is not complete or not valid
+ * @returns the entry in the line; undefined if the line has no entry; a `fault`, which quotes nothing, if the entry is
+ *   not complete or not valid
  */
 function parseUnwritten(line: string): UnwrittenEntry | { readonly fault: string } | undefined {
   if (!line.includes(entryNotWritten)) return undefined;
@@ -161,15 +161,15 @@ function parseUnwritten(line: string): UnwrittenEntry | { readonly fault: string
 }
 
 /**
- * The logged object in a line, which may follow text of the program that exported it: from the first
- * brace that begins a field, such as `{"level"`, to the end of the line.
+ * The logged object in a line: from the first brace that begins a field, such as `{"level"`, to the end of the line.
+ * Before the object there may be text of the program that exported the line.
  */
 function findObject(line: string): Fields | undefined {
   const start = line.search(/\{\s*"/);
   return start < 0 ? undefined : unwrap(line.slice(start));
 }
 
-/** How deeply the logged object may be nested: Lambda's JSON log format wraps it. */
+/** How deeply the logged object may be nested: Lambda's JSON log format wraps it in other objects. */
 const maxDepth = 3;
 
 function unwrap(value: unknown, depth = 0): Fields | undefined {
@@ -187,12 +187,12 @@ function isObject(value: unknown): value is Fields {
 /** Milliseconds within which an entry that is written now is sealed. */
 const sealingTime = 86_400_000;
 
-/** Whether DynamoDB would delete an entry soon, perhaps before it is sealed. */
+/** Whether DynamoDB would soon delete an entry, perhaps before it is sealed. */
 function isOver(expiresAt = Number.POSITIVE_INFINITY): boolean {
   return expiresAt * 1000 < Date.now() + sealingTime;
 }
 
-/** Milliseconds for which a list of the entries to be written is valid. */
+/** Milliseconds for which a recorded list of the entries to be written is valid. */
 const listTime = 60_000;
 
 async function writeBlock(replay: Replay): Promise<void> {

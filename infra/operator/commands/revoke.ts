@@ -25,7 +25,7 @@ all tokens.`,
   run,
 };
 
-/** Users whose sessions are ended at the same time. */
+/** The number of users whose sessions are ended at the same time. */
 const atOnce = 25;
 
 /** Ends all sessions of all users. */

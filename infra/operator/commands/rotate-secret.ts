@@ -8,7 +8,7 @@ import type { Command, Run } from '../command.ts';
 import { Failure } from '../failure.ts';
 import type { Target } from '../target.ts';
 
-/** The advice when it is unknown whether the secret was rotated. */
+/** The advice if it is unknown whether the secret was rotated. */
 const tryWithoutForce =
   'Run the command again without --force: it is refused if the secret was rotated.';
 const runForcedAgain =
@@ -17,7 +17,7 @@ const runForcedAgain =
 const run: Run = async ({ operator, options, target: { signingSecret } }) => {
   if (!signingSecret) {
     throw new Failure(
-      'The signing secret is not in the data folder: this service reads it from JWT_SECRET. Set that to another value and restart the service; everyone has to log in again.',
+      'The signing secret is not in the data folder: this service reads it from JWT_SECRET. Set this variable to another value and restart the service; everyone has to log in again.',
     );
   }
   const { current, previous } = await readSecret();
@@ -60,7 +60,7 @@ function after(date: Date, delay: number): string {
 type Stored = NonNullable<Target['signingSecret']>;
 type NewVersion = ReturnType<typeof makeSecretVersion>;
 
-/** Milliseconds that the request which stores the new secret may take. */
+/** Milliseconds that the request to store the new secret may take. */
 const requestTimeout = 5000;
 
 async function store(to: Stored, fresh: NewVersion, current: SecretVersion): Promise<void> {
@@ -68,7 +68,7 @@ async function store(to: Stored, fresh: NewVersion, current: SecretVersion): Pro
   const requestHandler = { requestTimeout, throwOnRequestTimeout: true };
   const client = new SecretsManagerClient({ requestHandler });
   const { id, value } = fresh;
-  // It becomes AWSCURRENT, and the version before it AWSPREVIOUS.
+  // The new version becomes AWSCURRENT, and the version before it becomes AWSPREVIOUS.
   const put = { SecretId: to.arn, SecretString: value, ClientRequestToken: id };
   await client.send(new PutSecretValueCommand(put)).finally(() => client.destroy());
 }

@@ -44,23 +44,23 @@ from when on the next step is possible; before, it is refused.`,
 };
 
 /**
- * Milliseconds from the publication of a key to its first signature: API Gateway keeps keys for two
- * hours. `least` is the time until all functions have read the key, and KMS lets them use it.
+ * Milliseconds from the publication of a key to its first signature, because API Gateway keeps the keys that it has
+ * read for two hours. After `least`, all functions have read the key, and KMS allows them to use it.
  */
 const publication = { delay: 2 * hour * 1000, least: keysLifetime };
 
 /**
- * Milliseconds from the last signature of a key to the expiry of the last token that it signed, even if
- * TOKEN_MINUTES had its maximum then.
+ * Milliseconds from the last signature of a key to the expiry of the last token that it signed, even if TOKEN_MINUTES
+ * had its maximum at that time.
  */
 const retirementDelay = keysLifetime + (day + 60) * 1000;
 
-/** A step: the key that it is about, when it is due, its work, and what to print. */
+/** A step of a rotation: its key, the time when it is due, its work, and the text to print. */
 interface RotationStep {
   readonly action: 'CREATE' | 'UPDATE' | 'DELETE';
   readonly kid: string;
   readonly due: number;
-  /** When it is due if a key is lost. */
+  /** The time when the step is due if a key is lost. */
   readonly dueIfLost?: number;
   readonly work: () => Promise<unknown>;
   readonly done: string;
@@ -113,7 +113,8 @@ async function publish({ next, current, previous, make, put }: Keys): Promise<Ro
   }
   const { id, kid } = await make();
   const work = async () => {
-    // It is set now, so that --sign is a single change: functions that read the new key always find this key too.
+    // The previous key is set now, so that --sign is a single change: functions that read the new key always find the
+    // previous key too.
     await put('previous', current.id);
     await put('next', id);
   };

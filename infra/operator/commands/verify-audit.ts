@@ -35,7 +35,7 @@ const run: Run = async (invocation) => {
   if (findings.faults > 0) process.exitCode = 1;
   if (trail.place === undefined) return;
   const details = { files: verified.files, findings: findings.faults };
-  // The result is valid even when its entry cannot be written.
+  // The result is valid even if the entry about it cannot be written.
   await recordOperation({ operator, action: 'READ', resource: 'audit-logs', details }).catch(
     (error) => console.error(explain(error)),
   );
@@ -67,7 +67,7 @@ taken away. Compare the fingerprint of the key, which the command prints, with t
   run,
 };
 
-/** Verifies a trail, the key first, because a wrong key explains all other findings. */
+/** Verifies a trail. The key is verified first, because a wrong key explains all other findings. */
 async function verifyRange(
   trail: OpenedTrail,
   { range, pinned }: { range: TimeRange; pinned: KeyObject | undefined },
@@ -109,7 +109,7 @@ const reasons = {
     'Either the service has not run since, or its seal is paused: have it sealed and verify again.',
 } as const;
 
-/** The question that remains open although nothing was found; undefined when there is none. */
+/** The question that remains open although nothing was found; undefined if there is none. */
 function openQuestion(
   { isLive, interval = 0 }: OpenedTrail,
   { waiting, waitingSince = '~', newest }: Verified,
@@ -137,7 +137,7 @@ function count(number: number, one: string, several: string) {
   return `${number.toLocaleString('en')} ${number === 1 ? one : several}`;
 }
 
-/** The outcome in lines of text. */
+/** The result, in lines of text. */
 function summarise({ publicKey, place }: OpenedTrail, verified: Verified): readonly string[] {
   const { files, entries, early, earlyIds, expired, unproven, waiting, newest } = verified;
   const list = [...earlyIds, ...(early > earlyIds.length ? ['…'] : [])].join(', ');

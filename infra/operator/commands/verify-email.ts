@@ -18,7 +18,7 @@ const run: Run = async ({ operator, operands: [email = ''] }) => {
     { operator, action: 'UPDATE', resource_id: id, details },
     async () => {
       await rewriteUser(id, async (current) => {
-        // Only the named address is verified: the user may have got another one meanwhile.
+        // Only the named address is verified: the user may have got another address meanwhile.
         if (current.email !== user.email) throw new DomainError('USER_NOT_FOUND');
         return writeUser(current, { fields: verifiedAddress });
       });

@@ -40,7 +40,10 @@ export {
   absent as ECDSASigValue,
 };
 
-/** The only parser that is left reads the two numbers of a signature in DER, whose form logins check as well. */
+/**
+ * The only parser that is left reads the two numbers of a signature in DER. Logins also check the form of the
+ * signature.
+ */
 export const AsnParser = {
   parse(der: Uint8Array) {
     const end = 4 + (der[3] ?? 0);

@@ -7,36 +7,36 @@ import type { FunctionDefinition } from '../../uses.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** For every bundle: one file that Lambda loads, with everything that it imports. */
+/** The options for every bundle: one file that Lambda loads, with everything that it imports. */
 const common: BuildOptions = {
   absWorkingDir: root,
   bundle: true,
   platform: 'node',
   target: 'node24',
-  // When an ES module imports from node:http, Node runs all getters of that module and so loads undici,
-  // which no function uses. That takes 25 ms.
+  // When an ES module imports from node:http, Node calls all getters of node:http and so loads undici, which no
+  // function uses. This takes 25 ms.
   format: 'cjs',
   logLevel: 'warning',
 };
 
-/** For a function that nobody waits for: the bundle has all of the SDK that the function imports. */
+/** The options for a function that nobody waits for: the bundle has all parts of the SDK that the function imports. */
 const background: BuildOptions = {
   ...common,
   // esbuild can leave unused code out of ES modules, but not out of CommonJS. This saves 254 KB and 55 ms.
   mainFields: ['module', 'main'],
-  // This shortens names in logged stacks too: keeping them would cost 18 KB and 5 ms.
+  // This also shortens names in stack traces in the log: keeping the names would cost 18 KB and 5 ms.
   minify: true,
 };
 
 const attestation = './infra/stack/bundling/attestation.ts';
 
 /**
- * For a function that clients wait for. `npm run bench -- cold` compares the result with the defaults,
- * and measured the milliseconds.
+ * The options for a function that clients wait for. `npm run bench -- cold` compares the result with the defaults; it
+ * measured the milliseconds that are named here.
  */
 const lean: BuildOptions = {
   ...background,
-  // Node loads web streams when the SDK asks whether a stream is a web stream, which is never the case.
+  // Node loads web streams when the SDK checks whether a stream is a web stream; none ever is.
   define: { ReadableStream: 'undefined', 'globalThis.hasFiles': 'true' },
   alias: {
     '@peculiar/asn1-android': attestation,
@@ -58,23 +58,23 @@ const lean: BuildOptions = {
     '@smithy/core/event-streams': './infra/stack/bundling/event-streams.ts',
     '@smithy/core/retry': './infra/stack/bundling/retry.js',
   },
-  // The clients of the SDK import their package.json to name their version. Leaving it out saves 4 KB.
+  // The clients of the SDK import their package.json to name their version. Without it, a bundle is 4 KB smaller.
   loader: { '.json': 'empty' },
-  // This replaces `import()` by `require`: the SDK would import node:http as an ES module, see above.
+  // This replaces `import()` by `require`. Otherwise the SDK would import node:http as an ES module, see above.
   supported: { 'dynamic-import': false },
 };
 
 /** The options of esbuild; `common` leaves optimization at esbuild's defaults. */
 export const bundlings = { common, background, lean } as const;
 
-/** A file to bundle, from the root of the repository, and a name. */
+/** A file to bundle, by its path from the root of the repository, and the name of the bundle. */
 export interface EntryFile {
   readonly name: string;
   readonly entry: string;
 }
 
 /**
- * Bundles files in one run of esbuild, each into a bundle of its own, as `index.js` in the folder of its name.
+ * Bundles files in one run of esbuild. Each bundle is a file `index.js` in a folder with the name of the bundle.
  * @returns esbuild's metadata of the bundles, by their paths
  */
 export function bundle(
@@ -87,7 +87,7 @@ export function bundle(
     .outputs;
 }
 
-/** Bundles functions, each into the folder of its name, with the files of its page. */
+/** Bundles functions, each into a folder with its name, together with the files of its page. */
 export function bundleFunctions(
   definitions: readonly FunctionDefinition[],
   outdir: string,

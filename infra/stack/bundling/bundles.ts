@@ -5,9 +5,8 @@ import { temporaryFolder } from './temporary-folder.ts';
 let made: string | undefined;
 
 /**
- * The folder of the bundles, each in a folder with the name of its function. A process makes them once, for
- * all services. In the package, which has finished bundles, infra/package/bundles.ts is in the place of this
- * file.
+ * The folder of the bundles; each bundle is in a folder with the name of its function. A process makes the bundles only
+ * once, for all services. The package has finished bundles: there, infra/package/bundles.ts replaces this file.
  */
 export function bundlesFolder(): string {
   if (made === undefined) {

@@ -1,6 +1,6 @@
 /**
- * Replaces @smithy/core/checksum in the bundles. The package also has SHA-256 in JavaScript, for a Node that
- * lacks it. Requests are signed with SHA-256. Leaving the JavaScript out saves 4 KB.
+ * Replaces @smithy/core/checksum in the bundles. Requests are signed with SHA-256. The package also has SHA-256 in
+ * JavaScript, for a Node without it. Leaving the JavaScript out saves 4 KB.
  */
 import { type BinaryLike, createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 

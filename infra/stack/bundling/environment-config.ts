@@ -1,7 +1,7 @@
 /**
- * Replaces @smithy/core/config in the bundles. Each setting of the SDK comes from the environment that
- * Lambda gives a function, or is the default: there are no files of profiles and no instance metadata to
- * look for. Leaving that search out saves 6 KB.
+ * Replaces @smithy/core/config in the bundles. Each setting of the SDK comes from the environment that Lambda gives to
+ * a function, or has its default: there are neither files of profiles nor instance metadata to search. Leaving this
+ * search out saves 6 KB.
  */
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -38,7 +38,7 @@ export function resolveDefaultsModeConfig() {
   return async () => 'legacy';
 }
 
-// These are used only by code that no bundle keeps, or that reads files.
+// These exports are used only by code that no bundle contains, or that reads files.
 export const REGION_ENV_NAME = 'AWS_REGION';
 export const REGION_INI_NAME = 'region';
 export const CONFIG_PREFIX_SEPARATOR = '.';

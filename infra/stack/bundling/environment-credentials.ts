@@ -1,10 +1,9 @@
 /**
- * Replaces @aws-sdk/credential-provider-node in the bundles. Lambda gives a function the credentials
- * of its role in three reserved environment variables (Lambda developer guide, "Defined runtime
- * environment variables"); only with SnapStart, which Node.js does not support, do they come from a
- * container's endpoint. The other sources of the SDK (profiles, SSO, web identity, instance metadata)
- * are never used. Leaving them out saves 140 of 371 KB of GET profile, and 13 of 87 ms of processor
- * time of its cold start.
+ * Replaces @aws-sdk/credential-provider-node in the bundles. Lambda gives a function the credentials of its role in
+ * three reserved environment variables (Lambda developer guide, "Defined runtime environment variables"); only with
+ * SnapStart, which Node.js does not support, do they come from a container's endpoint. The other sources of the SDK
+ * (profiles, SSO, web identity, instance metadata) are never used. Leaving them out makes the bundle of GET profile 140
+ * KB smaller (of 371), and saves 13 ms of processor time (of 87) of its cold start.
  */
 import type { AwsCredentialIdentity, AwsCredentialIdentityProvider } from '@smithy/types';
 
@@ -18,7 +17,7 @@ async function fromEnvironment(): Promise<AwsCredentialIdentity> {
   return {
     accessKeyId: variable('AWS_ACCESS_KEY_ID'),
     secretAccessKey: variable('AWS_SECRET_ACCESS_KEY'),
-    // Lambda always sets it; some emulators do not.
+    // Lambda always sets this variable; some emulators do not.
     ...(sessionToken ? { sessionToken } : {}),
   };
 }

@@ -13,7 +13,7 @@ export interface AlarmTopics {
   readonly over: readonly ITopic[];
 }
 
-/** The topics that the settings name: a topic that sends mails, and a topic that exists already. */
+/** The topics that the settings request: a new topic that sends mails, and an existing topic. */
 export function alarmTopicsOf(
   scope: Construct,
   settings: DeploymentSettings,
@@ -26,9 +26,9 @@ export function alarmTopicsOf(
 }
 
 /**
- * Creates an encrypted topic that mails alarms to the address in the settings, if there is one. The
- * recipient must confirm the subscription. The topic has a key of its own unless there is one for all
- * data, because CloudWatch may not use the key that AWS manages for SNS.
+ * Creates an encrypted topic that mails alarms to the address in the settings, if there is one. The recipient must
+ * confirm the subscription. Unless there is a key for all data, the topic has a key of its own, because CloudWatch may
+ * not use the key that AWS manages for SNS.
  */
 function createAlarmTopic(
   scope: Construct,

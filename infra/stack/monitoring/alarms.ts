@@ -40,8 +40,8 @@ export interface Watched extends Logged {
 }
 
 /**
- * Creates the alarms of the service: on effects that users notice, not on each function. Throttles raise alarms only
- * in production, because each of these alarms costs money.
+ * Creates the alarms of the service, which watch effects that users notice, and not each function. Only in production
+ * are there alarms for throttles, because each of these alarms costs money.
  */
 export function createAlarms(
   scope: Construct,
@@ -84,18 +84,18 @@ interface AlarmDefinition {
   readonly name: string;
   /** The meaning of the alarm, where to look and what to do, for the engineer on call. */
   readonly description: string;
-  /** The section of infra/runbooks.md with the rest. */
+  /** The section of infra/runbooks.md that describes the rest. */
   readonly runbook: string;
   readonly metric: IMetric;
-  /** The alarm is raised from this value on. */
+  /** The least value for which the alarm is raised. */
   readonly threshold: number;
-  /** How many of the last three periods must reach the threshold; default: only the last one. */
+  /** How many of the last three periods must reach the threshold; absent: only the last period must. */
   readonly periods?: 2 | 3;
   /** Missing data raises the alarm too. */
   readonly raisedByMissingData?: true;
 }
 
-/** How to find the function that responded. */
+/** Says how to find the function that responded. */
 const findRoute =
   'The access log has the route, which is in the description of the function that takes it.';
 
@@ -120,12 +120,12 @@ function gatewayAlarms({ api }: Watched): AlarmDefinition[] {
   ];
 }
 
-/** How to find the lines with a text, and the function that each is from. */
+/** Says how to find the lines with a text, and the function that wrote each line. */
 function search(text: string) {
   return `Search the log group FunctionLogGroupName for ${text}: the name of a line's log stream has its function.`;
 }
 
-/** Requests that the gateway refuses may keep everybody out, and no other alarm counts them. */
+/** The alarms for requests that the gateway refuses: these may lock everybody out, and no other alarm counts them. */
 function refusalAlarms({ inProduction, logMetrics }: Watched): AlarmDefinition[] {
   return inProduction
     ? [
@@ -154,9 +154,9 @@ function crashAlarms({ logMetrics }: Watched): AlarmDefinition[] {
 }
 
 /**
- * Throttled reads of the audit table raise no such alarm: only admins and the sealer read it, and if their reads fail,
- * the alarms of the API and of the seal are raised. Reads and writes have separate alarms, because an alarm takes at
- * most ten metrics.
+ * There is no alarm for throttled reads of the audit table: only admins and the sealer read it, and if their reads
+ * fail, the alarms of the API and of the seal are raised. Reads and writes have separate alarms, because an alarm takes
+ * at most ten metrics.
  */
 const throttled = [
   ['UsersTable', usersTable, 'Read'],
@@ -170,7 +170,7 @@ function tableAlarms({ tables }: Watched): AlarmDefinition[] {
     description: `In 5 minutes DynamoDB throttled at least 10 ${use.toLowerCase()}s of the ${table.name} table and its indexes: a key is used too often, or traffic grows faster than on-demand capacity, which follows within minutes. If it goes on, find out in the access log who causes it.`,
     runbook: 'more-users',
     metric: sum(`Throttled ${use.toLowerCase()}s`, tableThrottles(tables, table, use)),
-    // The SDK retries a few throttled requests, which no user notices.
+    // The SDK retries a few throttled requests, and no user notices them.
     threshold: 10,
   }));
 }
@@ -207,7 +207,7 @@ function securityAlarms(watched: Watched): AlarmDefinition[] {
 
 const refusedLogins = 'IF(failed >= 50, 100 * failed / logins, 0)';
 
-/** A refresh token that was used twice raises the alarm by itself: somebody else has it. */
+/** A refresh token that was used twice is enough to raise the alarm, because somebody else has the token. */
 function loginsOrReuses({ functions, logMetrics }: Watched) {
   const { Logins: logins, FailedLogins: failed, ReusedRefreshTokens: reused } = logMetrics;
   return hasRefreshes(functions)

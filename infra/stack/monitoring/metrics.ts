@@ -1,4 +1,4 @@
-/** The metrics of the alarms and the dashboard: AWS counts some, and others are made from the logs. */
+/** The metrics for the alarms and the dashboard. AWS counts some metrics; others are made from the logs. */
 import { Duration } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
@@ -20,7 +20,7 @@ import type { Tables } from '../table.ts';
 
 export const period = Duration.minutes(5);
 
-/** The sum of metrics, some of which may have no data, because a function was not called. */
+/** The sum of metrics. Some may have no data, because a function was not called. */
 export function sum(label: string, metrics: readonly IMetric[]): MathExpression {
   return new MathExpression({
     label,
@@ -60,7 +60,7 @@ export function serverErrorRate(api: HttpApi): MathExpression {
   });
 }
 
-/** The uses of a table that DynamoDB throttles separately. */
+/** The kinds of use of a table that DynamoDB throttles separately. */
 export const tableUses = ['Read', 'Write'] as const;
 
 /** Throttled reads, or writes, of a table and of each of its indexes. */
@@ -86,7 +86,7 @@ export interface Logged {
   readonly functions: readonly ServiceFunction[];
   /** Absent if the audit trail is not sealed. */
   readonly sealer: ServiceFunction | undefined;
-  /** Absent if audit entries are put on no bus. */
+  /** Absent if audit entries are not put on a bus. */
   readonly events: AuditEvents | undefined;
   /** The logs of all functions. */
   readonly logs: LogGroup;
@@ -94,13 +94,13 @@ export interface Logged {
   readonly inProduction: boolean;
 }
 
-/** Lambda's own lines about a function that took too long or too much memory, or exited. */
+/** Beginnings of lines that Lambda itself writes when a function took too long or too much memory, or exited. */
 export const crashLines = ['Task timed out after', 'Runtime exited'];
 
 /** Metrics made from the access log and the log of the functions. */
 export type LogMetrics = Readonly<Record<keyof ReturnType<typeof countedLines>, Metric>>;
 
-/** Creates metrics from the access log and the log of the functions, by one filter each. */
+/** Creates metrics from the access log and the log of the functions, each with one filter. */
 export function createLogMetrics(scope: Construct, logged: Logged): LogMetrics {
   const metricNamespace = nameOf(scope);
   const metrics = Object.entries(countedLines(logged)).map(([metricName, lines]) => {
@@ -121,8 +121,9 @@ export function hasRefreshes(functions: readonly ServiceFunction[]): boolean {
 const loginRoute = /^POST \/api\/login(?:\/identity|\/passkey)?$/;
 
 /**
- * Wrong password, ID token or passkey, unknown email, too many attempts. A 400 is a malformed request and does
- * not count: otherwise an attacker could lower the percentage of refusals by sending many of them.
+ * The statuses for a wrong password, ID token or passkey, an unknown address, and too many attempts. A 400, for a
+ * malformed request, does not count: otherwise an attacker could lower the percentage of refusals by sending many
+ * malformed requests.
  */
 const refusals = ['401', '404', '429'];
 const outcomes = ['200', '201', ...refusals];
@@ -150,7 +151,7 @@ function countedLines({ functions, sealer, events, logs, accessLogs, inProductio
   return {
     Logins: logins(outcomes),
     FailedLogins: logins(refusals),
-    /** Requests that the gateway's throttles refused: no function got them. */
+    /** Requests that the throttles of the gateway refused. No function received them. */
     RefusedRequests: inProduction
       ? {
           logGroup: accessLogs,

@@ -44,8 +44,8 @@ describe('A command that needs the declared attributes', () => {
 
   it.each([
     ['{', 'is not JSON.'],
-    ['[]', 'declares other attributes than the service that is deployed'],
-    ['{"stage":"production"}', 'declares other attributes than the service that is deployed'],
+    ['[]', 'declares other attributes than the deployed service does'],
+    ['{"stage":"production"}', 'declares other attributes than the deployed service does'],
   ])('says what is wrong with a file: %s', (text, message) => {
     expect(() => useAttributesFile(fileWith(text), hash)).toThrow(message);
   });
