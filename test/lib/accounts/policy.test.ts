@@ -109,9 +109,7 @@ it('Only the operations that need no token are allowed to an unknown caller', ()
 
 describe('The policy on machines', () => {
   const scopesThatAllow = (operation: Operation, given: object) =>
-    scopes.filter(
-      (scope) => outcomeOf(operation, { ...nobody, scopes: [scope] }, given) === 'yes',
-    );
+    scopes.filter((scope) => outcomeOf(operation, { ...nobody, scopes: [scope] }, given) === 'yes');
   const write = ['users:write'];
 
   it.each<[Operation, object, readonly string[]]>([
