@@ -32,7 +32,10 @@ const other = await makeMachine(api, adminToken, ['users:write']);
 
 let last = 0;
 /** An address that no other test uses. */
-const newAddress = () => `198.51.100.${(last += 1)}`;
+const newAddress = () => {
+  last += 1;
+  return `198.51.100.${last}`;
+};
 const pair = (address: string, key = backend.key) => ({
   'Machine-Key': key,
   'Client-Address': address,

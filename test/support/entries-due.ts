@@ -11,10 +11,16 @@ const detailsDue = (details: object, account: Account, by: unknown): string =>
     .replace('SESSION', sessionIn(account))
     .replace('SCOPE', by === account.id ? 'others' : 'all');
 
+/** The machine that an entry names. @param id absent: the response has it */
+const thingDue = (id: number | undefined, { body }: ApiAnswer) => ({
+  resource: 'machines',
+  resource_id: `machine-${id ?? body?.id}`,
+});
+
 /** @returns the entries, each with the caller, the action, the user whom it is about, and the source */
 export const entriesDue = (
   { entry, details, caller, path, definition }: ExampleRequest,
-  { account }: Subject,
+  { account, machineId }: Subject,
   { token, response }: { token: string | null; response: ApiAnswer },
 ) => {
   if (!entry || definition.uses.has('memory')) return [];
@@ -38,6 +44,7 @@ export const entriesDue = (
       action,
       result,
       ...(action === 'EXPORT' ? ofExport : ofUser),
+      ...(path.startsWith('/api/machines') ? thingDue(machineId, response) : {}),
       ip_address: expect.any(String),
       user_agent: expect.any(String),
       created_at: isoTimestamp,

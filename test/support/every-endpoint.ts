@@ -3,7 +3,8 @@ import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { decodeJwt } from 'jose';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { functionsInForce } from '../../infra/uses.ts';
-import { configFrom, hasSessions } from '../../lib/ground/settings.ts';
+import { configFrom, hasMachines, hasSessions } from '../../lib/ground/settings.ts';
+import { type Scope, scopes } from '../../lib/options/machines/machine.ts';
 import { entriesOf, outcome, refusal, uniqueAgent } from './acceptance.ts';
 import { type ApiClient, logIn, register } from './client.ts';
 import { expectCommonHeaders } from './common-headers.ts';
@@ -18,6 +19,7 @@ import {
   type Subject,
   sendExample,
 } from './examples.ts';
+import { makeMachine } from './machines.ts';
 import { takenBy } from './permissions.ts';
 import type { ProxiedService } from './proxied-service.ts';
 import { faults } from './proxy.ts';
@@ -251,6 +253,65 @@ export const describeEveryEndpoint = async (
       },
     );
   });
+
+  /** The key of a machine for each scope, which has that scope alone. */
+  const keys = new Map<Scope, string>();
+  const ofMachines = hasMachines(settings) && !onlyOwners;
+  if (ofMachines) {
+    for (const scope of scopes) {
+      keys.set(scope, (await makeMachine(api, adminToken, [scope])).key);
+    }
+  }
+
+  describe.each(ofMachines ? requests.filter(({ caller }) => caller !== 'anyone') : [])(
+    '$name',
+    (example) => {
+      const { scope: own, entry, status } = example;
+      const others = scopes.filter((scope) => scope !== own);
+
+      it(`refuses machines with the scopes ${others.join(', ')}, and records nothing`, async () => {
+        const subject = await prepareSubject(service, adminToken, example);
+        for (const scope of others) {
+          const { response, entries } = await send(example, subject, keys.get(scope) ?? null);
+
+          expect([scope, outcome(response), entries]).toEqual([scope, forbidden, []]);
+        }
+      });
+
+      it.each(own ? [own] : [])('answers a machine with the scope %s', async (scope) => {
+        const subject = await prepareSubject(service, adminToken, example);
+
+        const { response, entries } = await send(example, subject, keys.get(scope) ?? null);
+
+        expect(response.status).toBe(status);
+        const done = entries.map(({ action, result, user_id }) => [`${action} ${result}`, user_id]);
+        expect(done).toEqual(entry ? [[entry, null]] : []);
+      });
+    },
+  );
+
+  describe.each(ofMachines ? endpointsIn(requests) : [])(
+    '$name',
+    ({ method, path, ...example }) => {
+      const reads = ['GET', 'HEAD'].includes(method) && path !== '/api/admin/audit-logs';
+      const counts =
+        !reads &&
+        !path.startsWith('/api/v1/') &&
+        !['/api/login/nonces', '/api/login/passkey-options'].includes(path);
+
+      it(`${counts ? 'refuses' : 'ignores'} a client address for which no machine vouches`, async () => {
+        const headers = { 'machine-key': 'x', 'client-address': 'x' };
+        const subject = { account: other, admin: adminToken, memoryId: 0 };
+        const sent = { ...example, method, path };
+
+        const answer = await sendExample(api, sent, subject, { headers, token: null });
+
+        const refused = refusal(400, 'Invalid client address');
+        if (counts) expect(outcome(answer)).toEqual(refused);
+        else expect(outcome(answer)).not.toEqual(refused);
+      });
+    },
+  );
 
   const ofUsers = endpointsIn(requests)
     // A caller whom an example refuses is refused before the user is looked up.

@@ -16,6 +16,7 @@ import type { Endpoint, HttpMethod } from '../../lib/contract/contract.ts';
 import type { StorageFault } from '../../lib/ground/errors.ts';
 import { configFrom, hasSessions } from '../../lib/ground/settings.ts';
 import type { LinkKind } from '../../lib/options/links/mailed-link.ts';
+import type { Scope } from '../../lib/options/machines/machine.ts';
 import {
   type Account,
   type ApiAnswer,
@@ -92,6 +93,8 @@ interface Example {
   readonly isAtOnce?: true;
   /** The differences if there are sessions, besides the read of the session. */
   readonly withSessions?: Partial<Example>;
+  /** The scope with which machines may call it; absent: none. */
+  readonly scope?: Scope;
   /** Whether auditors may call it, as well as the caller and admins. */
   readonly isForAuditors?: true;
   /** Who may call the endpoint if accounts are private, if that differs. */
@@ -140,7 +143,11 @@ const lifting = {
 /** A change of a factor that the account does not have. */
 const missingFactor = { caller: 'user', status: 404, message: 'Second factor not found' } as const;
 const forReaders = { caller: 'admin', isForAuditors: true } as const;
-const auditQuery = { ...forReaders, operations: ['read audit'] } as const;
+const auditQuery = {
+  ...forReaders,
+  operations: ['read audit'],
+  scope: 'audit:read',
+} as const;
 /** The deployed service seals its trail; the local service of tests does not. */
 const sealShown = {
   ...forReaders,
@@ -234,23 +241,36 @@ const examples: Readonly<Record<string, Example>> = {
     caller: 'user',
     callerIfPrivate: 'admin',
     json: newUser,
+    scope: 'users:write',
     operations: ['write', 'transaction'],
     entry: 'CREATE SUCCESS',
     faultEntry: 'CREATE FAILURE',
   },
-  'GET /api/users': { caller: 'user', operations: ['read'] },
+  'GET /api/users': { caller: 'user', operations: ['read'], scope: 'users:read' },
   'GET /api/users, by email': {
     caller: 'user',
     query: 'email=nobody@example.com',
     operations: ['read'],
+    scope: 'users:read',
   },
-  'GET /api/users, by a part': { ...forReaders, query: 'search=nobody', operations: ['read'] },
-  'GET /api/users, of the admins': { caller: 'user', query: 'role=admin', operations: ['read'] },
+  'GET /api/users, by a part': {
+    ...forReaders,
+    query: 'search=nobody',
+    operations: ['read'],
+    scope: 'users:read',
+  },
+  'GET /api/users, of the admins': {
+    caller: 'user',
+    query: 'role=admin',
+    operations: ['read'],
+    scope: 'users:read',
+  },
   'GET /api/users/{id}': {
     caller: 'user',
     callerIfPrivate: 'self',
     isForAuditors: true,
     operations: ['read'],
+    scope: 'users:read',
   },
   'PUT /api/users/{id}': {
     ...update,
@@ -258,6 +278,14 @@ const examples: Readonly<Record<string, Example>> = {
     operations: ['read', 'write'],
     withSessions: { operations: ['write'] },
     details: { fields: ['name', 'password'] },
+  },
+  'PUT /api/users/{id}, name': {
+    ...update,
+    json: () => ({ name: 'Renamed' }),
+    operations: ['read', 'write'],
+    withSessions: { operations: ['write'] },
+    details: { fields: ['name'] },
+    scope: 'users:write',
   },
   'PUT /api/users/{id}, email': {
     ...update,
@@ -391,6 +419,7 @@ const examples: Readonly<Record<string, Example>> = {
     caller: 'admin',
     json: () => ({ language: 'de' }),
     operations: ['read'],
+    scope: 'users:write',
     status: 409,
     message: 'Already has a way in',
     faultEntry: 'UPDATE FAILURE',
@@ -444,9 +473,9 @@ const examples: Readonly<Record<string, Example>> = {
     headers: { accept: 'text/csv' },
     entry: 'EXPORT SUCCESS',
   },
-  'GET /api/admin/audit-seal': sealShown,
+  'GET /api/admin/audit-seal': { ...sealShown, scope: 'audit:read' },
   'POST /api/admin/audit-seal/checks': sealShown,
-  'GET /api/admin/settings': forReaders,
+  'GET /api/admin/settings': { ...forReaders, scope: 'audit:read' },
   'GET /api/v1/users': forAnyone,
   'POST /api/v1/users': { ...forAnyone, json: nameAndEmail },
   'GET /api/v1/users/{id}': forAnyone,
