@@ -1,0 +1,60 @@
+import { protectedEndpoint } from '../../lib/http/access.ts';
+import { type AuthenticatedRequest, sourceOf } from '../../lib/http/request.ts';
+import { routes } from '../../lib/http/routes.ts';
+import {
+  addKey,
+  changeMachine,
+  createMachine,
+  removeMachine,
+} from '../../lib/options/machines/change-machines.ts';
+import {
+  parseMachineId,
+  readShownMachine,
+  shownMachine,
+  shownMachines,
+} from '../../lib/options/machines/machine.ts';
+import * as contract from './contract.ts';
+
+/** One function serves all endpoints of machines, which are seldom called. */
+export const handler = routes(
+  protectedEndpoint(contract.create, async (request) => {
+    const { machine, key } = await createMachine(request.body, adminOf(request));
+    return { statusCode: 201, body: { ...shownMachine(machine), key } };
+  }),
+
+  protectedEndpoint(contract.list, async () => ({
+    statusCode: 200,
+    body: { data: await shownMachines() },
+  })),
+
+  protectedEndpoint(contract.get, async (request) => ({
+    statusCode: 200,
+    body: await readShownMachine(idIn(request)),
+  })),
+
+  protectedEndpoint(contract.update, async (request) => {
+    const id = idIn(request);
+    await changeMachine(id, request.body, adminOf(request));
+    return { statusCode: 200, body: await readShownMachine(id) };
+  }),
+
+  protectedEndpoint(contract.remove, async (request) => {
+    await removeMachine(idIn(request), adminOf(request));
+    return { statusCode: 204 };
+  }),
+
+  protectedEndpoint(contract.addKey, async (request) => {
+    const { endPrevious = false } = request.body;
+    const { machine, key } = await addKey(idIn(request), { endPrevious }, adminOf(request));
+    return { statusCode: 201, body: { ...shownMachine(machine), key } };
+  }),
+);
+
+/** The admin who calls, and the origin of the request. */
+function adminOf(request: AuthenticatedRequest) {
+  return { by: request.claims.id, source: sourceOf(request) };
+}
+
+function idIn({ pathParameters }: AuthenticatedRequest): number {
+  return parseMachineId(pathParameters?.machine);
+}
