@@ -149,7 +149,7 @@ export function parseMachineId(text = ''): number {
   return id;
 }
 
-export const listKey = itemKey('machines');
+export const listKey = /* @__PURE__ */ itemKey('machines');
 
 export function machineKey(id: number): ItemKey {
   return itemKey('machine#*', id);
