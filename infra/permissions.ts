@@ -174,7 +174,10 @@ export const permissionsOf = {
     ),
   ],
   'audit.write': [audit('PutItem')],
-  'audit.query': [query('audit', ownIndexes)],
+  'audit.query': [
+    query('audit', ownIndexes),
+    ...where(hasMachines, query('audit', [auditIndexes.byResource])),
+  ],
   /** Leaves marks of queries, so that the same query is recorded at most once an hour. */
   'audit.mark': where(
     ({ auditDetail }) => auditDetail === 'full',

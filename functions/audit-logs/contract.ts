@@ -1,9 +1,10 @@
 import * as v from 'valibot';
-import { type AuditEntry, actions, results } from '../../lib/audit/entry.ts';
+import { type AuditEntry, actions, entrySources, results } from '../../lib/audit/entry.ts';
 import type { Contract, Descriptions, TextForm } from '../../lib/contract/contract.ts';
 import { cursor, instant, ipAddress, limitUpTo, maxLimit } from '../../lib/contract/parameters.ts';
-import { named, timestamp } from '../../lib/contract/schemas.ts';
-import { atLeast, atMost, described, oneOf, text } from '../../lib/ground/validation.ts';
+import { id, named, timestamp } from '../../lib/contract/schemas.ts';
+import { hasMachines, type ServiceValues } from '../../lib/ground/settings.ts';
+import { atLeast, atMost, described, fieldsIf, oneOf, text } from '../../lib/ground/validation.ts';
 import { preferredType } from '../../lib/http/request.ts';
 
 /** The maximum number of entries in a response as text, which is also the default. */
@@ -48,8 +49,8 @@ export const list = {
   route: 'GET /api/admin/audit-logs',
   may: 'audit',
   takesSource: true,
-  query: (accept: string | undefined) => ({
-    ...filters(),
+  query: (accept: string | undefined, settings: ServiceValues) => ({
+    ...filters(settings),
     limit: v.optional(
       described(
         limitUpTo(preferredForm(accept) ? maxTextLimit : maxLimit),
@@ -63,21 +64,22 @@ export const list = {
 } as const satisfies Contract;
 
 /** Entries in a response. */
-export function entries() {
-  return named('AuditEntries', v.object({ data: v.pipe(v.array(auditEntry()), v.readonly()) }));
+export function entries(settings: ServiceValues) {
+  const data = v.pipe(v.array(auditEntry(settings)), v.readonly());
+  return named('AuditEntries', v.object({ data }));
 }
 
 export const tag = 'Audit trail';
 
 export const descriptions: Descriptions = {
-  list: () => ({
+  list: (settings) => ({
     id: 'listAuditLogs',
     summary: 'Query the audit trail',
     text: 'Newest first, unless `order` is `asc`. All filters must match. A request reads a bounded number of entries: if few of them match, the page is short or even empty, and its `Link` leads to the next one. A response has at most 4 MB. A request for NDJSON or CSV leaves an audit entry with the action EXPORT. Unknown and repeated parameters are refused.',
     success: {
       status: 200,
       description: 'One page of the entries.',
-      schema: entries(),
+      schema: entries(settings),
       example: { data: [example] },
       textForms: [
         {
@@ -103,7 +105,7 @@ export const descriptions: Descriptions = {
   }),
 };
 
-function filters() {
+function filters(settings: ServiceValues) {
   return {
     userId: userId('Only what this user did.'),
     action: v.optional(described(oneOf(actions), 'Only entries of this action.')),
@@ -112,6 +114,7 @@ function filters() {
     about: userId(
       'Only what this user did, or what was done to this user. Not with `userId` or `resourceId`.',
     ),
+    ...fieldsIf(hasMachines(settings), filtersByMachines()),
     ipAddress: v.optional(
       described(ipAddress, 'Only what came from this address, in any spelling.'),
     ),
@@ -128,6 +131,26 @@ function filters() {
         v.description('Newest first (`desc`), or oldest first.'),
         v.metadata({ default: 'desc' }),
       ),
+    ),
+  };
+}
+
+function filtersByMachines() {
+  return {
+    from: v.optional(
+      v.pipe(
+        oneOf(entrySources),
+        v.description(
+          'Only entries of the service itself, or only entries that machines have posted.',
+        ),
+      ),
+    ),
+    resource: someText(
+      100,
+      'Only entries of this resource. With a dot, it is a resource of other services, and `resourceId` then is an id of it.',
+    ),
+    machineId: userId(
+      'Only what this machine did or posted, and requests whose address it has named.',
     ),
   };
 }
@@ -159,7 +182,7 @@ function someText(most: number, description: string) {
   );
 }
 
-function auditEntry() {
+function auditEntry(settings: ServiceValues) {
   return named(
     'AuditEntry',
     v.object({
@@ -185,6 +208,26 @@ function auditEntry() {
       result: v.picklist(results),
       details: described(v.nullable(v.string()), 'JSON, after redaction.'),
       created_at: timestamp(),
+      ...fieldsIf(hasMachines(settings), fieldsOfMachines()),
     }) satisfies v.GenericSchema<unknown, AuditEntry>,
   );
+}
+
+function fieldsOfMachines() {
+  return {
+    machine_id: v.exactOptional(
+      v.pipe(
+        v.nullable(id()),
+        v.description(
+          'The machine that did it, or that posted the entry, or that named the address; null when there is none.',
+        ),
+      ),
+    ),
+    occurred_at: v.exactOptional(
+      v.pipe(
+        v.nullable(timestamp()),
+        v.description('When it happened, by the word of the machine that posted the entry.'),
+      ),
+    ),
+  };
 }

@@ -130,7 +130,7 @@ export type Machine = { id: number; name: string; scopes: Array<"audit:write" | 
 export type MachineChanges = { name?: string | undefined; scopes?: Array<"audit:write" | "audit:read" | "users:read" | "users:write" | "client-address"> | undefined; expiresAt?: string | null | undefined };
 export type NewMachineKey = { endPrevious?: boolean | undefined };
 export type AuditEntries = { data: Array<AuditEntry> };
-export type AuditEntry = { id: number; user_id: number | null; action: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT"; resource: string; resource_id: string | null; ip_address: string | null; user_agent: string | null; result: "SUCCESS" | "FAILURE"; details: string | null; created_at: string };
+export type AuditEntry = { id: number; user_id: number | null; action: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT"; resource: string; resource_id: string | null; ip_address: string | null; user_agent: string | null; result: "SUCCESS" | "FAILURE"; details: string | null; created_at: string; machine_id?: number | null | undefined; occurred_at?: string | null | undefined };
 export type AuditEntriesAsNdjson = string;
 export type AuditEntriesAsCsv = string;
 export type AuditSealSummary = { key: string; interval: number; newest: SealedFile | null; behind: number | null; check: SealCheck | null; days: AuditDays };
@@ -260,7 +260,7 @@ export interface paths {
     post: { parameters: { path: { machine: string } }; requestBody?: { content: { "application/json": NewMachineKey } }; responses: { 201: { content: { "application/json": MachineWithKey } }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/admin/audit-logs": {
-    get: { parameters: { query?: { userId?: number | undefined; action?: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT" | undefined; result?: "SUCCESS" | "FAILURE" | undefined; resourceId?: string | undefined; about?: number | undefined; ipAddress?: string | undefined; since?: string | undefined; until?: string | undefined; order?: "desc" | "asc" | undefined; limit?: number | undefined; cursor?: string | undefined } }; responses: { 200: { content: { "application/json": AuditEntries; "application/x-ndjson": AuditEntriesAsNdjson; "text/csv": AuditEntriesAsCsv } }; default: { content: { "application/problem+json": Problem } } } };
+    get: { parameters: { query?: { userId?: number | undefined; action?: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT" | undefined; result?: "SUCCESS" | "FAILURE" | undefined; resourceId?: string | undefined; about?: number | undefined; from?: "service" | "machines" | undefined; resource?: string | undefined; machineId?: number | undefined; ipAddress?: string | undefined; since?: string | undefined; until?: string | undefined; order?: "desc" | "asc" | undefined; limit?: number | undefined; cursor?: string | undefined } }; responses: { 200: { content: { "application/json": AuditEntries; "application/x-ndjson": AuditEntriesAsNdjson; "text/csv": AuditEntriesAsCsv } }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/admin/audit-seal": {
     get: { parameters: {}; responses: { 200: { content: { "application/json": AuditSealSummary } }; default: { content: { "application/problem+json": Problem } } } };

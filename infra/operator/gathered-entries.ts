@@ -1,7 +1,13 @@
 /** Collects the entries of an export. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { ExportedEntry } from '../../lib/audit/formats.ts';
-import { type AuditFilter, attributes, matching, shown } from '../../lib/audit/query.ts';
+import {
+  type AuditFilter,
+  attributes,
+  machineAttributes,
+  matching,
+  shown,
+} from '../../lib/audit/query.ts';
 import type { Item } from '../../lib/seal/line.ts';
 import { openScratch } from '../../lib/seal/scratch.ts';
 
@@ -37,8 +43,13 @@ export function gatherEntries(filter: AuditFilter) {
 
 /** Makes an exported entry from an item and, if the item was sealed, the number of its file. */
 export function exported(item: Item, file: number | null): ExportedEntry {
-  const fields = [...attributes, 'request_id'].map((name) => [name, plain(item[name])]);
-  return { ...Object.fromEntries(fields), file };
+  const fieldsOf = (names: readonly string[]) =>
+    Object.fromEntries(names.map((name) => [name, plain(item[name])]));
+  return {
+    ...(fieldsOf([...attributes, 'request_id']) as Omit<ExportedEntry, 'file'>),
+    file,
+    ...fieldsOf(machineAttributes),
+  };
 }
 
 /** Makes a function that says whether an entry matches a filter. */

@@ -9,6 +9,9 @@ export const resetRequested = { fields: [], by: 'reset', requested: true } as co
 
 export const results = ['SUCCESS', 'FAILURE'] as const;
 
+/** Whose entries a query is for: entries of the service itself, or entries that machines have posted. */
+export const entrySources = ['service', 'machines'] as const;
+
 /** An audit entry, as it is stored and as responses show it. */
 export interface AuditEntry {
   readonly id: number;

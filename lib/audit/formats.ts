@@ -1,6 +1,7 @@
 /** Audit entries as text: JSON, NDJSON, and CSV by RFC 4180. */
+import { config, hasMachines } from '../ground/settings.ts';
 import type { AuditEntry } from './entry.ts';
-import { type AuditPage, attributes } from './query.ts';
+import { type AuditPage, attributes, machineAttributes } from './query.ts';
 
 /** An entry as operators export it, with the data that is stored beside the entry. */
 export interface ExportedEntry extends AuditEntry {
@@ -20,7 +21,7 @@ const formula = new RegExp(`${cell}(?="*[=+\\-@＝＋－＠\\t\\r])`, 'g');
 const formats = formatsOf(attributes);
 
 /** The forms in which operators export entries. */
-export const exportFormats = formatsOf([...attributes, 'request_id', 'file']);
+export const exportFormats = formatsOf([...attributes, 'request_id', 'file', ...machineAttributes]);
 
 /** Entries as one text, and their number. */
 export interface WrittenPage {
@@ -41,14 +42,17 @@ const pageFormats = {
   json: { head: '{"data":[', line: JSON.stringify, between: ',', end: ']}' },
   ndjson: { ...formats.ndjson, between: '', end: '' },
   csv: { ...formats.csv, between: '', end: '' },
+  /** CSV where there are machines. */
+  longCsv: { ...formatsOf([...attributes, ...machineAttributes]).csv, between: '', end: '' },
 } as const satisfies Record<string, Format<AuditEntry> & Record<'between' | 'end', string>>;
 
 /** Writes as many entries of a page in a format as fit into 4 MB. */
 export function writePage(
-  format: keyof typeof pageFormats,
+  format: 'json' | 'ndjson' | 'csv',
   { entries, next, nextAfter }: AuditPage,
 ): WrittenPage {
-  const { head, line, between, end } = pageFormats[format];
+  const isLong = format === 'csv' && hasMachines(config);
+  const { head, line, between, end } = pageFormats[isLong ? 'longCsv' : format];
   const lines = entries.map((entry) => line(entry));
   const count = countFitting(lines);
   const text = head + lines.slice(0, count).join(between) + end;
@@ -59,7 +63,7 @@ type Value = string | number | boolean | null;
 
 /** @param columns the attributes of an entry that are written, in the order of the entry */
 function formatsOf<Column extends string>(columns: readonly Column[]) {
-  type Entry = Readonly<Record<Column, Value>>;
+  type Entry = Readonly<Partial<Record<Column, Value>>>;
   return {
     ndjson: { head: '', line: (entry) => `${JSON.stringify(entry)}\n` },
     csv: {
@@ -69,7 +73,7 @@ function formatsOf<Column extends string>(columns: readonly Column[]) {
   } as const satisfies Readonly<Record<string, Format<Entry>>>;
 }
 
-function toCsv(value: Value): string {
+function toCsv(value: Value | undefined): string {
   if (typeof value !== 'string') return String(value ?? '');
   const harmless = value.replace(formula, "'");
   if (harmless === value && !/[",;\t\r\n]/.test(value)) return value;

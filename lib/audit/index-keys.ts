@@ -13,8 +13,8 @@ export const postedShards = shards.map(postedKey);
  * Whether a machine posted an entry, by its resource alone: the resources of the service's own entries never have a
  * dot.
  */
-export function isPosted({ resource }: Pick<AuditEntry, 'resource'>): boolean {
-  return resource.includes('.');
+export function isPosted({ resource }: { readonly resource?: unknown }): boolean {
+  return typeof resource === 'string' && resource.includes('.');
 }
 
 /** The key of entries that machines posted where the service's own entries have a given key. */

@@ -3,20 +3,24 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Page, type PageRequest, readPage } from '../dynamodb/page.ts';
 import { auditIndexes, type IndexDefinition } from '../dynamodb/tables.ts';
 import { invalidParameter } from '../ground/errors.ts';
-import { config } from '../ground/settings.ts';
+import { config, hasMachines } from '../ground/settings.ts';
 import { oneSpelling } from '../ground/source.ts';
-import type { Action, AuditEntry } from './entry.ts';
-import { shards } from './index-keys.ts';
+import type { Action, AuditEntry, entrySources } from './entry.ts';
+import { isPosted, postedKey, shards } from './index-keys.ts';
 
 /** The conditions that entries must meet, all of them. */
 export interface AuditFilter {
   readonly userId?: number | undefined;
   /** The id of a user: entries about actions by this user, or on this user. */
   readonly about?: number | undefined;
+  /** Whose entries: of the service itself, or of machines, which posted them; absent: both. */
+  readonly from?: (typeof entrySources)[number] | undefined;
   readonly action?: Action | undefined;
   readonly result?: AuditEntry['result'] | undefined;
-  /** The id of a user, or of a version of the signing secret. */
+  readonly resource?: string | undefined;
+  /** The id of a thing of `resource`; without it, the id of a user, or of another thing of the service itself. */
   readonly resourceId?: string | undefined;
+  readonly machineId?: number | undefined;
   readonly ipAddress?: string | undefined;
   /** Inclusive, in the form of `created_at`. */
   readonly since?: string | undefined;
@@ -25,10 +29,14 @@ export interface AuditFilter {
 }
 
 /** Requires that conditions go together. @throws {DomainError} PARAMETER_INVALID */
-export function requireQueryable({ since, until, about, userId, resourceId }: AuditFilter): void {
+export function requireQueryable(filter: AuditFilter): void {
+  const { since, until, about, userId, from, resource, resourceId } = filter;
   if (since && until && since >= until) throw invalidParameter('since', 'must be before until');
   if (about !== undefined && (userId ?? resourceId) !== undefined) {
     throw invalidParameter('about', 'must not be given with userId or resourceId');
+  }
+  if (from === 'machines' && resourceId !== undefined && resource === undefined) {
+    throw invalidParameter('resource', 'must be given with resourceId where from is machines');
   }
 }
 
@@ -44,6 +52,12 @@ export const attributes = [
   'result',
   'details',
   'created_at',
+] as const satisfies readonly (keyof AuditEntry)[];
+
+/** The attributes that responses show after these, where they are stored, or where there are machines. */
+export const machineAttributes = [
+  'machine_id',
+  'occurred_at',
 ] as const satisfies readonly (keyof AuditEntry)[];
 
 /** A page of entries. Entries that the service did not write may have other types ({@link shown}). */
@@ -72,8 +86,8 @@ export async function listEntries(
     to: filter.until,
     matches: matching(filter),
     mostRead,
-    attributes,
-    shown,
+    attributes: [...attributes, ...machineAttributes],
+    shown: shownIfAny,
     ...request,
   });
   return { ...page, entries: page.entries as readonly unknown[] as readonly AuditEntry[] };
@@ -87,8 +101,13 @@ export function shown(value: AttributeValue | undefined): string | number | null
 }
 
 /** Whether an entry meets all conditions, except the conditions on time. */
-export function matching({ userId, about, action, result, resourceId, ipAddress }: AuditFilter) {
+export function matching(filter: AuditFilter) {
+  const { userId, about, action, result, resource, resourceId, machineId, ipAddress } = filter;
+  const sources = sourcesOf(filter);
   return (entry: Partial<AuditEntry>): boolean =>
+    (isPosted(entry) ? sources.machines : sources.service) &&
+    isWanted(entry.resource, resource) &&
+    isWanted(entry.machine_id, machineId) &&
     isWanted(entry.user_id, userId) &&
     isWanted(entry.action, action) &&
     isWanted(entry.result, result) &&
@@ -99,11 +118,29 @@ export function matching({ userId, about, action, result, resourceId, ipAddress 
       (entry.resource === 'users' && entry.resource_id === String(about)));
 }
 
+/** Whose entries can meet a filter. */
+interface Sources {
+  readonly service: boolean;
+  readonly machines: boolean;
+}
+
+function sourcesOf({ from, resource, resourceId }: AuditFilter): Sources {
+  const isOfMachines = resource === undefined ? undefined : isPosted({ resource });
+  const isOfUsers = resource === undefined && resourceId !== undefined;
+  return {
+    service: from !== 'machines' && isOfMachines !== true,
+    machines: from !== 'service' && isOfMachines !== false && !isOfUsers,
+  };
+}
+
 /**
  * An index, and its partitions that hold the entries of a filter; undefined if it does not serve
- * the filter.
+ * the filter. Entries of the service itself and of machines are in partitions of their own.
  */
-type Plan = readonly [IndexDefinition, (filter: AuditFilter) => readonly string[] | undefined];
+type Plan = readonly [
+  IndexDefinition,
+  (filter: AuditFilter, sources: Sources) => readonly string[] | undefined,
+];
 
 /**
  * Which index serves which filter: a filter uses the first index that can serve it. The index holds every entry of the
@@ -111,38 +148,88 @@ type Plan = readonly [IndexDefinition, (filter: AuditFilter) => readonly string[
  * the user. The time is part of the sort key of each index; {@link matching} checks the other conditions.
  */
 const plans: readonly Plan[] = [
-  [auditIndexes.byResourceId, ({ resourceId }) => (resourceId ? [resourceId] : undefined)],
-  [auditIndexes.byResourceId, ({ about }) => (about === undefined ? undefined : [String(about)])],
+  [
+    auditIndexes.byResourceId,
+    ({ resource, resourceId }, sources) =>
+      resourceId
+        ? keysIn(sources, [isPosted({ resource }) ? `${resource}#${resourceId}` : resourceId])
+        : undefined,
+  ],
+  [
+    auditIndexes.byResourceId,
+    ({ about }, { service }) =>
+      about === undefined ? undefined : keysIn({ service, machines: false }, [String(about)]),
+  ],
   [
     auditIndexes.byUserIdAndAction,
-    ({ userId, action }) => (userId !== undefined && action ? [`${userId}#${action}`] : undefined),
+    ({ userId, action }, sources) =>
+      userId !== undefined && action
+        ? keysIn(sources, [String(userId)]).map((user) => `${user}#${action}`)
+        : undefined,
   ],
-  [auditIndexes.byUserId, ({ userId }) => (userId === undefined ? undefined : [String(userId)])],
-  [auditIndexes.failures, ({ result }) => (result === 'FAILURE' ? shards : undefined)],
+  [
+    auditIndexes.byUserId,
+    ({ userId }, sources) => (userId === undefined ? undefined : keysIn(sources, [String(userId)])),
+  ],
+  [
+    auditIndexes.byResource,
+    ({ resource }, { machines }) =>
+      machines && isPosted({ resource })
+        ? shards.map((shard) => `${resource}#${shard}`)
+        : undefined,
+  ],
+  [
+    auditIndexes.failures,
+    ({ result }, sources) => (result === 'FAILURE' ? keysIn(sources, shards) : undefined),
+  ],
   [
     auditIndexes.byAction,
-    ({ action }) => (action ? shards.map((shard) => `${action}#${shard}`) : undefined),
+    ({ action }, sources) =>
+      action ? keysIn(sources, shards).map((shard) => `${action}#${shard}`) : undefined,
   ],
-  [auditIndexes.byCreatedAt, () => shards],
+  [auditIndexes.byCreatedAt, (_, sources) => keysIn(sources, shards)],
 ];
 
 function planFor(filter: AuditFilter) {
+  const { service, machines } = sourcesOf(filter);
+  // Entries of machines that are stored from a time when there were machines are not read.
+  const sources = { service, machines: machines && hasMachines(config) };
   for (const [index, partitionsOf] of plans) {
-    const partitions = partitionsOf(filter);
-    if (partitions) return { index, partitions, ...alsoDoneBy(filter) };
+    const partitions = partitionsOf(filter, sources);
+    if (partitions) return { index, partitions, ...alsoDoneBy(filter, sources) };
   }
   throw new Error('No index is for the filter');
 }
 
+/** The partitions of an index that hold the entries of some sources with given keys. */
+function keysIn({ service, machines }: Sources, keys: readonly string[]): readonly string[] {
+  return [...(service ? keys : []), ...(machines ? keys.map(postedKey) : [])];
+}
+
 /**
- * Of the entries about a user, the actions of the user on others or on the audit trail: their `resource_id` differs.
+ * Of the entries about a user, the actions of the user on others or on the audit trail, whose `resource_id` differs;
+ * and the entries of machines that name the user as the one who did it.
  */
-function alsoDoneBy({ about, ...filter }: AuditFilter): Partial<Pick<PageRequest, 'also'>> {
+function alsoDoneBy(
+  { about, ...filter }: AuditFilter,
+  sources: Sources,
+): Partial<Pick<PageRequest, 'also'>> {
   if (about === undefined) return {};
-  const partition = String(about);
+  const user = String(about);
   const isDone = matching({ ...filter, about });
-  const matches = (entry: Partial<AuditEntry>) => isDone(entry) && entry.resource_id !== partition;
-  return { also: { index: auditIndexes.byUserId, partition, matches } };
+  const matches = (entry: Partial<AuditEntry>) =>
+    isDone(entry) && (isPosted(entry) || entry.resource_id !== user);
+  return { also: { index: auditIndexes.byUserId, partitions: keysIn(sources, [user]), matches } };
+}
+
+/** As {@link shown}; undefined for what only entries of machines have, where there are no machines. */
+function shownIfAny(value: AttributeValue | undefined, name: string) {
+  const isLeftOut = !value && !hasMachines(config) && isOfMachines(name);
+  return isLeftOut ? undefined : shown(value);
+}
+
+function isOfMachines(name: string): boolean {
+  return machineAttributes.some((one) => one === name);
 }
 
 function withBase64(_: string, value: unknown) {

@@ -18,7 +18,7 @@ interface Reading {
   /** The attributes of each entry, in their order. */
   readonly attributes: readonly string[];
   /** Converts an attribute; absent: the document client converts attributes, and absent attributes are left out. */
-  readonly shown?: (value: AttributeValue | undefined) => unknown;
+  readonly shown?: (value: AttributeValue | undefined, name: string) => unknown;
   /** The range of sort keys: `from` is inclusive, `to` is exclusive; absent: no bound. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -30,7 +30,7 @@ export interface PageRequest extends Reading {
   /** The values of the partition key over which the wanted entries are spread. */
   readonly partitions: readonly string[];
   /** Further wanted entries, which another index holds. */
-  readonly also?: Pick<Required<Reading>, 'index' | 'matches'> & { readonly partition: string };
+  readonly also?: Pick<Required<Reading>, 'index' | 'matches'> & Pick<PageRequest, 'partitions'>;
   /** The most entries of the page; absent: no bound. */
   readonly limit?: number | undefined;
   /**
@@ -67,7 +67,9 @@ export async function readPage(request: PageRequest): Promise<Page> {
   const { partitions, also, limit = Number.POSITIVE_INFINITY, after } = request;
   const streams = [
     ...partitions.map((partition) => streamOf(request, partition, after)),
-    ...(also ? [streamOf({ ...request, ...also }, also.partition, after)] : []),
+    ...(also?.partitions ?? []).map((partition) =>
+      streamOf({ ...request, ...also }, partition, after),
+    ),
   ];
   const { rows, end } = await merge(streams, request);
   const page = rows.slice(0, lengthOfPage(rows, limit));
@@ -212,7 +214,7 @@ function conditionOf({ reading, after }: Stream) {
 function convert(item: StoredItem, { attributes, shown = nativeOf }: Reading): Entry {
   const entry: Record<string, unknown> = {};
   for (const name of attributes) {
-    const value = shown(item[name]);
+    const value = shown(item[name], name);
     if (value !== undefined) entry[name] = value;
   }
   return entry;

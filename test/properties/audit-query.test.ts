@@ -1,7 +1,13 @@
 /** The audit query, compared with a plain filter over the same entries in memory. */
 import fc from 'fast-check';
-import { beforeAll, expect, inject, it } from 'vitest';
-import { type AuditEntry, actions, makeEntry, results } from '../../lib/audit/entry.ts';
+import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
+import {
+  type AuditEntry,
+  actions,
+  entrySources,
+  makeEntry,
+  results,
+} from '../../lib/audit/entry.ts';
 import { type AuditFilter, listEntries } from '../../lib/audit/query.ts';
 import { toItem } from '../../lib/audit/record.ts';
 import { useOwnTables } from '../support/own-tables.ts';
@@ -26,6 +32,12 @@ const actionOf = (i: number) =>
     ? ({ user_id: 1, action: 'LOGIN', result: results[i % 200 === 0 ? 1 : 0] } as const)
     : { user_id: [undefined, 2, 3][i % 3], action: actions[i % 7], result: results[i % 5 ? 0 : 1] };
 
+/** The resource of the i-th entry: machines posted a part of them. */
+const resourceOf = (i: number) => {
+  if (i % 13 === 0) return 'audit-logs';
+  return i % 3 === 0 ? ['shop.orders', 'shop.carts'][i % 2] : 'users';
+};
+
 const entries: readonly AuditEntry[] = Array.from({ length: count }, (_, i) => {
   const { user_id, action = 'READ', result = 'SUCCESS' } = actionOf(i);
   // Most of them in one shard, so that the others are read further in time.
@@ -36,7 +48,8 @@ const entries: readonly AuditEntry[] = Array.from({ length: count }, (_, i) => {
       user_id,
       action,
       result,
-      resource: i % 13 === 0 ? 'audit-logs' : 'users',
+      resource: resourceOf(i) ?? '',
+      machine_id: i % 4 === 0 ? 1 + (i % 3) : undefined,
       resource_id: i % 11 === 0 ? undefined : i % 7,
       ip_address: `2001:db8::${i % 9}`,
       details: i % 3 === 0 ? { fields: ['name'] } : undefined,
@@ -46,29 +59,48 @@ const entries: readonly AuditEntry[] = Array.from({ length: count }, (_, i) => {
 });
 
 beforeAll(async () => {
+  vi.stubEnv('MACHINES', 'on');
   const { audit } = await useOwnTables();
   const items = entries.map((entry) => toItem(entry, { writeId: 'w' }));
   await writeBatches(inject('engine'), audit, items);
 });
 
+afterAll(() => void vi.unstubAllEnvs());
+
 const precedes = (a: AuditEntry, b: AuditEntry) =>
   a.created_at === b.created_at ? a.id - b.id : a.created_at < b.created_at ? -1 : 1;
 
+/** Whether an entry has each value that a filter names. */
+const hasValues = (entry: AuditEntry, filter: AuditFilter) =>
+  [
+    [filter.userId, entry.user_id],
+    [filter.action, entry.action],
+    [filter.result, entry.result],
+    [filter.resource, entry.resource],
+    [filter.resourceId, entry.resource_id],
+    [filter.machineId, entry.machine_id],
+    [filter.from, entry.resource.includes('.') ? 'machines' : 'service'],
+    [filter.ipAddress?.at(-1), entry.ip_address?.at(-1)],
+  ].every(([wanted, found]) => wanted === undefined || found === wanted);
+
+const isAbout = ({ user_id, resource, resource_id }: AuditEntry, about: number) =>
+  user_id === about || (resource === 'users' && resource_id === String(about));
+
 const expected = (filter: AuditFilter, order: 'asc' | 'desc'): readonly AuditEntry[] => {
+  const { about, since = '', until = '~', resource, resourceId } = filter;
+  // Without its resource, the id of a thing is the id of a thing of the service itself.
+  const from = resource === undefined && resourceId !== undefined ? 'service' : undefined;
   const wanted = entries.filter(
-    ({ user_id, action, result, resource, resource_id, ip_address, created_at }) =>
-      (filter.about === undefined ||
-        user_id === filter.about ||
-        (resource === 'users' && resource_id === String(filter.about))) &&
-      (filter.ipAddress === undefined || ip_address?.at(-1) === filter.ipAddress.at(-1)) &&
-      (filter.userId === undefined || user_id === filter.userId) &&
-      (filter.action === undefined || action === filter.action) &&
-      (filter.result === undefined || result === filter.result) &&
-      (filter.resourceId === undefined || resource_id === filter.resourceId) &&
-      (filter.since === undefined || created_at >= filter.since) &&
-      (filter.until === undefined || created_at < filter.until),
+    (entry) =>
+      hasValues(entry, filter) &&
+      hasValues(entry, { from }) &&
+      (about === undefined || isAbout(entry, about)) &&
+      entry.created_at >= since &&
+      entry.created_at < until,
   );
-  const oldestFirst = wanted.toSorted(precedes);
+  const oldestFirst = wanted
+    .toSorted(precedes)
+    .map((entry) => ({ ...entry, machine_id: entry.machine_id ?? null, occurred_at: null }));
   return order === 'asc' ? oldestFirst : oldestFirst.toReversed();
 };
 
@@ -105,6 +137,12 @@ const filter = fc
       fc.record({ userId: maybe([1, 2, 3, 4]), resourceId: maybe(['0', '1', '6', '7']) }),
       fc.record({ about: fc.constantFrom(1, 2, 3, 6, 7) }),
     ),
+    from: maybe(entrySources),
+    resource: fc.oneof(
+      { weight: 2, arbitrary: fc.constant(undefined) },
+      fc.constantFrom('users', 'audit-logs', 'shop.orders', 'shop.carts', 'shop.none'),
+    ),
+    machineId: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, fc.constantFrom(1, 2, 4)),
     ipAddress: maybe(['2001:DB8:0::4', '2001:db8::9']),
     action: maybe(actions),
     result: maybe(results),

@@ -37,9 +37,10 @@ export const exportAudit: Command = {
     '--format <format>': 'ndjson (default), or csv for spreadsheets',
   },
   help: `Entries are written oldest first, each once, including those that have left the table. They
-have the fields of the API, and also request_id, which is in the log line of the request, and file, the
-number of the archive file with the entry (null: it is not sealed yet). FILE must not exist; only
-you can read it. FILE - is standard output.
+have the fields of the API, and also request_id, which is in the log line of the request; file, the
+number of the archive file with the entry (null: it is not sealed yet); and machine_id and occurred_at,
+which entries of machines have, whatever the setting MACHINES is. FILE must not exist; only you can read
+it. FILE - is standard output.
 
 Sealed entries are written as they were sealed, even if the table differs. Each file of the archive is
 checked when it is read: if one has changed, nothing is written (see verify-audit). A copy is read

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { attributes, listEntries, shown } from '../../audit/query.ts';
+import { attributes, listEntries, machineAttributes, shown } from '../../audit/query.ts';
 import { hasExpired } from '../../audit/retention.ts';
 import { replayId } from '../../dynamodb/tables.ts';
 import { auditTrailBroken, logError } from '../../ground/log.ts';
@@ -125,7 +125,8 @@ function toEvent(change: StreamRecord, kind: string | undefined): AuditEvent[] {
     return tell('audit-logs.TAMPERED', deed);
   }
   if (OldImage || !NewImage) return [];
-  const entry = show(NewImage, attributes);
+  const ofMachine = machineAttributes.filter((name) => NewImage[name]);
+  const entry = show(NewImage, [...attributes, ...ofMachine]);
   const failure = entry.result === 'FAILURE' ? '.FAILURE' : '';
   return tell(`${entry.resource}.${entry.action}${failure}`, entry);
 }

@@ -86,6 +86,8 @@ const asExported = (item: Item) => {
     created_at,
     request_id,
     file: archive.fileOf(Number(id)),
+    machine_id: null,
+    occurred_at: null,
   };
 };
 
@@ -111,7 +113,9 @@ describe('export-audit', () => {
 
     expect(entries).toEqual(before.map(asExported));
     // The export before this one has left an entry, which is not sealed.
-    expect(Object.keys(entries[0] ?? {}).slice(-2)).toEqual(['request_id', 'file']);
+    expect(Object.keys(entries[0] ?? {}).slice(-4)).toEqual([
+      ...['request_id', 'file', 'machine_id', 'occurred_at'],
+    ]);
     expect(entries.filter(({ request_id }) => request_id)).not.toEqual([]);
     const sealed = new Set(archive.ids());
     expect(new Set(entries.map(({ id }) => sealed.has(id)))).toEqual(new Set([true, false]));
@@ -172,7 +176,7 @@ describe('export-audit', () => {
     await exportAudit(file, '--format', 'csv', '--user-id', String(users[0]), '--action', 'CREATE');
 
     const [head, ...lines] = readFileSync(file, 'utf8').split('\r\n');
-    expect(head).toMatch(/^id,user_id,.*,created_at,request_id,file$/);
+    expect(head).toMatch(/^id,user_id,.*,created_at,request_id,file,machine_id,occurred_at$/);
     const { line } = exportFormats.csv;
     expect(lines.map((text) => `${text}\r\n`)).toEqual([
       ...wanted.map((entry) => line(entry as unknown as ExportedEntry)),

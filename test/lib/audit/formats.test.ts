@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type AuditedAction, makeEntry } from '../../../lib/audit/entry.ts';
 import { exportFormats, writePage } from '../../../lib/audit/formats.ts';
 import type { AuditPage } from '../../../lib/audit/query.ts';
@@ -29,6 +29,19 @@ describe('writePage', () => {
       'id,user_id,action,resource,resource_id,ip_address,user_agent,result,details,created_at\r\n',
     );
     expect(writePage('ndjson', pageOf([])).text).toBe('');
+  });
+
+  it('writes the machine of an entry and its time in CSV only where there are machines', () => {
+    const entry = entryWith({ machine_id: 3, occurred_at: '2026-11-19T23:00:00.000Z' });
+    const csv = () => writePage('csv', pageOf([entry, entryWith({})])).text.split('\r\n');
+
+    const without = csv();
+    vi.stubEnv('MACHINES', 'on');
+    const lines = csv();
+    vi.unstubAllEnvs();
+
+    const added = ['machine_id,occurred_at', '3,2026-11-19T23:00:00.000Z', ','];
+    expect(lines.slice(0, 3)).toEqual(without.slice(0, 3).map((line, i) => `${line},${added[i]}`));
   });
 
   it('writes a number unchanged', () => {

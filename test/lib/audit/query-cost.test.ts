@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { type AuditEntry, type AuditedAction, makeEntry } from '../../../lib/audit/entry.ts';
 import { type AuditFilter, listEntries } from '../../../lib/audit/query.ts';
 import { toItem } from '../../../lib/audit/record.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
@@ -27,9 +27,20 @@ const entries: readonly AuditEntry[] = Array.from({ length: count }, (_, i) => {
   );
 });
 
+/** Entries that machines posted after all of these, more than one request reads, for users whom no other has. */
+const posted: readonly AuditEntry[] = Array.from({ length: count }, (_, i) => {
+  const isRare = rareOnes.includes(i);
+  const ofOrders = { resource: 'shop.orders', user_id: 20, resource_id: 7, action: 'DELETE' };
+  const ofCarts = { resource: 'shop.carts', user_id: 10, resource_id: 1, action: 'CREATE' };
+  return makeEntry(
+    { ...(isRare ? ofOrders : ofCarts), result: 'SUCCESS', machine_id: 1 } as AuditedAction,
+    { now: new Date(begin + count + i), random: () => (i * 5) % 4096 },
+  );
+});
+
 beforeAll(async () => {
   const { audit } = await useOwnTables(proxy.url);
-  const items = entries.map((entry) => toItem(entry, { writeId: 'w' }));
+  const items = [...entries, ...posted].map((entry) => toItem(entry, { writeId: 'w' }));
   await writeBatches(inject('engine'), audit, items);
 });
 
@@ -106,4 +117,72 @@ describe('A page of an audit query', () => {
       expect(reads.length).toBeLessThanOrEqual(5);
     },
   );
+});
+
+describe('A page of the audit query where there are machines', () => {
+  beforeAll(() => void vi.stubEnv('MACHINES', 'on'));
+  afterAll(() => void vi.unstubAllEnvs());
+
+  it.each<AuditFilter>([
+    { userId: 20 },
+    { about: 20 },
+    { resource: 'shop.orders' },
+    { resource: 'shop.orders', resourceId: '7' },
+    { resource: 'shop.orders', action: 'DELETE' },
+    { from: 'machines', userId: 20, action: 'DELETE' },
+    { from: 'machines', action: 'DELETE' },
+    { userId: 2 },
+    { from: 'service', action: 'DELETE' },
+    { resourceId: '7' },
+  ])('of %j reads the entries that it returns and no others', async (filter) => {
+    const whole = await read(filter);
+
+    expect([whole.entries.length, whole.read]).toEqual([5, 5]);
+    expect(whole.next).toBeUndefined();
+  });
+
+  it.each<AuditFilter>([
+    {},
+    { from: 'service' },
+    { from: 'machines' },
+    { from: 'service', action: 'LOGIN' },
+    { resource: 'shop.carts' },
+    { resource: 'shop.carts', resourceId: '1' },
+    { resource: 'users' },
+    { userId: 10 },
+    { about: 10 },
+  ])('of %j reads few more than it returns, however many there are', async (filter) => {
+    const { entries, read: entriesRead } = await read(filter);
+
+    expect(entries).toHaveLength(100);
+    expect(entriesRead).toBeLessThan(280);
+  });
+
+  it.each<AuditFilter>([
+    { from: 'machines', resource: 'users' },
+    { from: 'service', resource: 'shop.orders' },
+  ])('of %j, which nothing can meet, reads nothing', async (filter) => {
+    const { entries, next, read: entriesRead } = await read(filter);
+
+    expect([entries, next, entriesRead]).toEqual([[], undefined, 0]);
+  });
+
+  it.each<AuditFilter>([{ machineId: 2 }, { resource: 'machines' }])(
+    'of %j, which nothing matches, reads 2,000 at most and leads on',
+    async (filter) => {
+      const page = await read(filter);
+
+      expect(page.entries).toEqual([]);
+      expect(page.read).toBeLessThanOrEqual(2000);
+      expect(page.next).toBeDefined();
+    },
+  );
+});
+
+it('Where there are no machines, a query reads nothing that machines have posted before', async () => {
+  const all = await read({});
+  const ofUser = await read({ about: 20 });
+
+  expect(all.entries.every(({ resource }) => resource === 'users')).toBe(true);
+  expect([ofUser.entries, ofUser.read]).toEqual([[], 0]);
 });
