@@ -178,6 +178,14 @@ export const permissionsOf = {
     query('audit', ownIndexes),
     ...where(hasMachines, query('audit', [auditIndexes.byResource])),
   ],
+  /** Stores entries that machines post, once for each key. */
+  'audit.post': [
+    users('PutItem', 'posted#*'),
+    users('GetItem', 'posted#*'),
+    users('UpdateItem', 'posted#*'),
+    audit('PutItem'),
+    audit('BatchGetItem'),
+  ],
   /** Leaves marks of queries, so that the same query is recorded at most once an hour. */
   'audit.mark': where(
     ({ auditDetail }) => auditDetail === 'full',

@@ -4,8 +4,18 @@ import type { Contract, Descriptions, TextForm } from '../../lib/contract/contra
 import { cursor, instant, ipAddress, limitUpTo, maxLimit } from '../../lib/contract/parameters.ts';
 import { id, named, timestamp } from '../../lib/contract/schemas.ts';
 import { hasMachines, type ServiceValues } from '../../lib/ground/settings.ts';
-import { atLeast, atMost, described, fieldsIf, oneOf, text } from '../../lib/ground/validation.ts';
+import {
+  atLeast,
+  atMost,
+  described,
+  type Fields,
+  fieldsIf,
+  oneOf,
+  text,
+} from '../../lib/ground/validation.ts';
 import { preferredType } from '../../lib/http/request.ts';
+import { maxEntries, postedEntries } from '../../lib/options/machines/posted-entry.ts';
+import type { Role } from '../../lib/users/user.ts';
 
 /** The maximum number of entries in a response as text, which is also the default. */
 export const maxTextLimit = 1000;
@@ -63,6 +73,17 @@ export const list = {
   storageFault: ['Error fetching audit logs', 'err'],
 } as const satisfies Contract;
 
+export const create = {
+  route: 'POST /api/admin/audit-logs',
+  exists: hasMachines,
+  may: 'postEntries',
+  // The entries say themselves where what they record came from.
+  takesSource: false,
+  body: (_settings: ServiceValues, _role: Role, given?: Fields) =>
+    named('NewAuditEntries', v.object({ entries: postedEntries(given?.entries) })),
+  storageFault: ['Error recording audit entries', 'insertErr'],
+} as const satisfies Contract;
+
 /** Entries in a response. */
 export function entries(settings: ServiceValues) {
   const data = v.pipe(v.array(auditEntry(settings)), v.readonly());
@@ -71,7 +92,39 @@ export function entries(settings: ServiceValues) {
 
 export const tag = 'Audit trail';
 
+const examplePosted = {
+  action: 'UPDATE',
+  resource: 'shop.orders',
+  resourceId: '4711',
+  userId: 17,
+  result: 'SUCCESS',
+  details: { status: { from: 'paid', to: 'shipped' } },
+  occurredAt: example.created_at,
+};
+
 export const descriptions: Descriptions = {
+  create: () => ({
+    id: 'postAuditEntries',
+    summary: 'Write entries of another service',
+    text: [
+      `1 to ${maxEntries} entries, whose \`resource\` has a dot. With the same key and the same entries the request may be sent again: it completes what is missing, and never writes an entry twice. After a 500 some entries may be stored.`,
+      'The details may have 2,048 bytes as JSON. `occurredAt` may be at most 7 days ago and 5 minutes ahead. Faults name the entry: `#/entries/3/resource`.',
+    ],
+    requestHeaders: ['IdempotencyKey'],
+    bodyExample: { entries: [examplePosted] },
+    success: {
+      status: 200,
+      description: 'The entries are stored; the key was known.',
+      created: 'The entries are stored.',
+      schema: named(
+        'NewAuditEntriesStored',
+        v.object({ data: v.array(v.object({ id: id(), created_at: timestamp() })) }),
+      ),
+      example: { data: [{ id: example.id, created_at: example.created_at }] },
+    },
+    errors: ['IDEMPOTENCY_KEY_REQUIRED', 'IDEMPOTENCY_KEY_INVALID', 'IDEMPOTENCY_KEY_USED'],
+  }),
+
   list: (settings) => ({
     id: 'listAuditLogs',
     summary: 'Query the audit trail',

@@ -24,6 +24,9 @@ export type ContractCode =
   | "FIELD_INVALID"
   | "FORBIDDEN"
   | "HASHING_FAULT"
+  | "IDEMPOTENCY_KEY_INVALID"
+  | "IDEMPOTENCY_KEY_REQUIRED"
+  | "IDEMPOTENCY_KEY_USED"
   | "IDENTITY_LINKED"
   | "IDENTITY_NOT_FOUND"
   | "IDENTITY_PROVIDER_FAULT"
@@ -129,6 +132,8 @@ export type Machines = { data: Array<Machine> };
 export type Machine = { id: number; name: string; scopes: Array<"audit:write" | "audit:read" | "users:read" | "users:write" | "client-address">; expires_at: string | null; created_at: string; made_by: number | null; last_used_on: string | null; keys: Array<MachineKey> };
 export type MachineChanges = { name?: string | undefined; scopes?: Array<"audit:write" | "audit:read" | "users:read" | "users:write" | "client-address"> | undefined; expiresAt?: string | null | undefined };
 export type NewMachineKey = { endPrevious?: boolean | undefined };
+export type NewAuditEntries = { entries: Array<{ action: "CREATE" | "READ" | "UPDATE" | "DELETE" | "EXPORT"; resource: string; result: "SUCCESS" | "FAILURE"; resourceId?: string | null | undefined; userId?: number | null | undefined; ipAddress?: string | null | undefined; userAgent?: string | null | undefined; details?: Record<string, unknown> | null | undefined; occurredAt?: string | null | undefined }> };
+export type NewAuditEntriesStored = { data: Array<{ id: number; created_at: string }> };
 export type AuditEntries = { data: Array<AuditEntry> };
 export type AuditEntry = { id: number; user_id: number | null; action: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT"; resource: string; resource_id: string | null; ip_address: string | null; user_agent: string | null; result: "SUCCESS" | "FAILURE"; details: string | null; created_at: string; machine_id?: number | null | undefined; occurred_at?: string | null | undefined };
 export type AuditEntriesAsNdjson = string;
@@ -260,6 +265,7 @@ export interface paths {
     post: { parameters: { path: { machine: string } }; requestBody?: { content: { "application/json": NewMachineKey } }; responses: { 201: { content: { "application/json": MachineWithKey } }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/admin/audit-logs": {
+    post: { parameters: {}; requestBody: { content: { "application/json": NewAuditEntries } }; responses: { 200: { content: { "application/json": NewAuditEntriesStored } }; 201: { content: { "application/json": NewAuditEntriesStored } }; default: { content: { "application/problem+json": Problem } } } };
     get: { parameters: { query?: { userId?: number | undefined; action?: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT" | undefined; result?: "SUCCESS" | "FAILURE" | undefined; resourceId?: string | undefined; about?: number | undefined; from?: "service" | "machines" | undefined; resource?: string | undefined; machineId?: number | undefined; ipAddress?: string | undefined; since?: string | undefined; until?: string | undefined; order?: "desc" | "asc" | undefined; limit?: number | undefined; cursor?: string | undefined } }; responses: { 200: { content: { "application/json": AuditEntries; "application/x-ndjson": AuditEntriesAsNdjson; "text/csv": AuditEntriesAsCsv } }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/admin/audit-seal": {

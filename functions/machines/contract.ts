@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
-import { parseInstant } from '../../lib/contract/parameters.ts';
 import { id, named, timestamp } from '../../lib/contract/schemas.ts';
 import { hasMachines } from '../../lib/ground/settings.ts';
+import { parseInstant } from '../../lib/ground/time.ts';
 import { rule, trueOrFalse } from '../../lib/ground/validation.ts';
 import { scopes } from '../../lib/options/machines/machine.ts';
 import { name } from '../../lib/users/fields.ts';

@@ -75,6 +75,11 @@ export function createHttpApi(
     routes.filter(({ uses }) => uses.has('passwords')),
     { rateLimit: settings.credentialsThrottleRate, burstLimit: settings.credentialsThrottleBurst },
   );
+  throttleRoutes(
+    stage,
+    routes.filter(({ uses }) => uses.has('audit.post')),
+    postThrottle,
+  );
   const mapping = domain
     ? [new ApiMapping(scope, 'DomainMapping', { api, domainName: domain, stage })]
     : [];
@@ -140,6 +145,12 @@ function createDomain(scope: Construct, { domainName, certificateArn }: Deployme
     : undefined;
 }
 
+/**
+ * Requests a second, and at once, of machines that post entries: each may have 25 entries, and the sealer must keep up
+ * with them.
+ */
+const postThrottle = { rateLimit: 20, burstLimit: 20 };
+
 /** Throttles some routes more than their stage. The routes must be created before the stage. */
 function throttleRoutes(
   stage: HttpStage,
@@ -148,7 +159,8 @@ function throttleRoutes(
 ): void {
   const throttle = { ThrottlingRateLimit: rateLimit, ThrottlingBurstLimit: burstLimit };
   const resource = stage.node.defaultChild as CfnStage;
-  resource.routeSettings = Object.fromEntries(routes.map(({ key }) => [key, throttle]));
+  const own = Object.fromEntries(routes.map(({ key }) => [key, throttle]));
+  resource.routeSettings = { ...(resource.routeSettings as object), ...own };
   for (const { route } of routes) stage.node.addDependency(route);
 }
 

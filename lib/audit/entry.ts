@@ -7,6 +7,15 @@ export type Action = (typeof actions)[number];
 /** The details of a request for a password reset, whose link was mailed or printed. */
 export const resetRequested = { fields: [], by: 'reset', requested: true } as const;
 
+/** The actions of entries that machines post: logins and logouts are the service's own. */
+export const postedActions = ['CREATE', 'READ', 'UPDATE', 'DELETE', 'EXPORT'] as const;
+
+/** The resources of the service's own entries, which have no dot. */
+export const ownResources = [
+  ...['users', 'machines', 'audit-logs', 'audit-seal'],
+  ...['signing-secret', 'signing-key', 'edge-header'],
+] as const;
+
 export const results = ['SUCCESS', 'FAILURE'] as const;
 
 /** Whose entries a query is for: entries of the service itself, or entries that machines have posted. */
@@ -98,6 +107,15 @@ export function redact(details: unknown): unknown {
   );
 }
 
+/** Replaces the sensitive values as {@link redact} does, at any depth. */
+export function redactDeeply(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(redactDeeply);
+  if (typeof value !== 'object' || value === null) return value;
+  const redacted = Object.entries(redact(value) as object);
+  return Object.fromEntries(redacted.map(([key, inner]) => [key, redactDeeply(inner)]));
+}
+
+/** The number of ids of one millisecond. */
 const idsPerMillisecond = 4096;
 
 /**

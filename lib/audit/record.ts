@@ -119,7 +119,7 @@ export async function record(
 }
 
 /** The most attempts to find a free id: two entries of one millisecond have the same id once in 4,096 times. */
-const maxDraws = 5;
+export const maxDraws = 5;
 
 /**
  * Writes an entry under its id, or under another id of the same millisecond when its id is taken. However often the
@@ -170,6 +170,13 @@ export function toItem(entry: AuditEntry, { writeId, requestId, expiresAt }: Ent
   };
 }
 
+/** The entry with the id of a draw. The id depends only on the write id, so that a replay draws the same ids. */
+export function drawId(entry: AuditEntry, writeId: string, draw: number): AuditEntry {
+  if (draw === 0) return entry;
+  const tail = createHash('sha256').update(`${writeId}#${draw}`).digest().readUInt32BE();
+  return { ...entry, id: makeAuditId(new Date(entry.created_at), (below) => tail % below) };
+}
+
 /** Logs an entry that could not be written, for the operator's command `replay-audit`. */
 export function logUnwritten(error: unknown, write: EntryWrite, entry?: AuditEntry): void {
   logError(entryNotWritten, { fault: faultName(error), ...write, entry });
@@ -185,13 +192,6 @@ export function faultDetails(error: unknown, { mayHaveHappened }: { mayHaveHappe
 
 function timeToLiveOf(entry: AuditEntry) {
   return timeToLive(entry, config.auditRetentionDays);
-}
-
-/** The entry with the id of a draw. The id depends only on the write id, so that a replay draws the same ids. */
-function drawId(entry: AuditEntry, writeId: string, draw: number): AuditEntry {
-  if (draw === 0) return entry;
-  const tail = createHash('sha256').update(`${writeId}#${draw}`).digest().readUInt32BE();
-  return { ...entry, id: makeAuditId(new Date(entry.created_at), (below) => tail % below) };
 }
 
 /** Whether the store or the signing of a token has failed, or a change may have been made despite an error. */

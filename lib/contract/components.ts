@@ -78,6 +78,15 @@ const headers = {
 
 const parameters = {
   id,
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: true,
+    description:
+      'A new key for each new request, such as a UUID: 1 to 64 visible ASCII characters. It counts for 8 days.',
+    example: '8f14e45f-ceea-467f-a0e6-2b6f3c1d7a55',
+    schema: { ...text, minLength: 1, maxLength: 64, pattern: '^[!-~]+$' },
+  },
   sessionId: inPath('session', 'A session’s id.', 'R0h2kQ9mT4yWcXbZ1nLp7A'),
   identityId: inPath('identity', 'An identity’s id.', 'R0h2kQ9mT4yWcXbZ'),
   passkeyId: inPath('passkey', 'A passkey’s id.', 'R0h2kQ9mT4yWcXbZ'),

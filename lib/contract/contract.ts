@@ -96,6 +96,8 @@ export interface Description {
   /** Whether a request without a body succeeds. */
   readonly isBodyOptional?: true;
   readonly bodyExample?: Readonly<Record<string, unknown>>;
+  /** Names of required headers of the request, of those that lib/contract/components.ts has. */
+  readonly requestHeaders?: readonly string[];
   readonly success: Success;
   /** The errors of this endpoint that do not follow from the contract. */
   readonly errors?: WithOptions<ErrorCode>;

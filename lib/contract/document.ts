@@ -131,11 +131,12 @@ function operationObject(
 
 function parametersOf(
   contract: Contract,
-  { success }: Description,
+  { success, requestHeaders = [] }: Description,
   settings: ServiceValues,
 ): readonly Json[] {
   return [
     ...[...contract.route.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name)),
+    ...requestHeaders.map((name) => ref('parameters', name)),
     // The text form allows all parameters that JSON allows, and more.
     ...Object.entries(contract.query?.(success.textForms?.[0]?.contentType, settings) ?? {}).map(
       ([name, schema]) => {

@@ -214,6 +214,8 @@ function characters(count: number) {
 const codes: Readonly<Record<string, FieldFaultCode>> = {
   // The fault of an object that lacks the field.
   object: 'REQUIRED',
+  min_length: 'TOO_SHORT',
+  max_length: 'TOO_LONG',
   boolean: 'WRONG_TYPE',
   string: 'WRONG_TYPE',
   number: 'WRONG_TYPE',
@@ -225,14 +227,16 @@ const codes: Readonly<Record<string, FieldFaultCode>> = {
   picklist: 'UNKNOWN_VALUE',
 };
 
-/** The fields that are objects, in which a fault names the inner field too. */
-const objects = ['attributes'];
+/** The fields that have fields of their own, in which a fault names the inner field too. */
+const nested = ['attributes', 'entries'];
 
-function toFault({ type, path, message, requirement }: v.BaseIssue<unknown>): FieldFault {
+function toFault(issue: v.BaseIssue<unknown>): FieldFault {
+  const { type, path, message, requirement, expected } = issue;
+  const code = expected === 'Object' ? 'WRONG_TYPE' : codes[type];
   const keys = (path ?? []).map(({ key }) => escaped(String(key)));
   return {
-    field: (objects.includes(keys[0] ?? '') ? keys : keys.slice(0, 1)).join('/'),
-    code: codes[type] ?? ((requirement as Partial<RuleOptions<unknown>>)?.code as FieldFaultCode),
+    field: (nested.includes(keys[0] ?? '') ? keys : keys.slice(0, 1)).join('/'),
+    code: code ?? ((requirement as Partial<RuleOptions<unknown>>)?.code as FieldFaultCode),
     rule: message,
   };
 }

@@ -31,14 +31,21 @@ import {
 
 type ProtectedContract = Contract & { readonly may: Exclude<Contract['may'], PublicOperation> };
 
-/** An endpoint for callers with a token. */
+/**
+ * An endpoint for callers with a token.
+ * @param first throws to refuse a request of a caller who is allowed, before its body is read
+ */
 export function protectedEndpoint<const C extends ProtectedContract>(
   contract: C,
   handle: (request: RequestTo<C>) => Promise<ApiResponse> | ApiResponse,
+  first: (event: IncomingEvent) => void = () => undefined,
 ): EndpointHandler {
   const permit = permitOf(contract);
-  const authorize = { before: ({ event }: { event: IncomingEvent }) => permit(event) };
-  const checks = [fromBackend(contract), authenticate(contract), authorize];
+  const authorizeBefore = ({ event }: { event: IncomingEvent }) => {
+    permit(event);
+    first(event);
+  };
+  const checks = [fromBackend(contract), authenticate(contract), { before: authorizeBefore }];
   return endpoint(contract, checks, handle, permit);
 }
 

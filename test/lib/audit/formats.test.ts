@@ -139,10 +139,10 @@ it('An exported entry has the id of its request and the number of the file in wh
   const entry = { ...entryWith({}), request_id: 'a-request', file: 7 };
   const { csv, ndjson } = exportFormats;
 
-  expect(csv.head).toMatch(/^id,user_id,.*,created_at,request_id,file\r\n$/);
+  expect(csv.head).toMatch(/^id,user_id,.*,created_at,request_id,file,machine_id,occurred_at\r\n$/);
   expect(csv.line(entry)).toMatch(
-    /^\d+,,UPDATE,users,,,,SUCCESS,,[-\d]+T[:.\d]+Z,a-request,7\r\n$/,
+    /^\d+,,UPDATE,users,,,,SUCCESS,,[-\d]+T[:.\d]+Z,a-request,7,,\r\n$/,
   );
-  expect(csv.line({ ...entry, file: null })).toMatch(/,a-request,\r\n$/);
+  expect(csv.line({ ...entry, file: null })).toMatch(/,a-request,,,\r\n$/);
   expect(ndjson.head + ndjson.line(entry)).toBe(`${JSON.stringify(entry)}\n`);
 });
