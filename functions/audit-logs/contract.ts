@@ -113,12 +113,16 @@ export const descriptions: Descriptions = {
     requestHeaders: ['IdempotencyKey'],
     bodyExample: { entries: [examplePosted] },
     success: {
-      status: 200,
-      description: 'The entries are stored; the key was known.',
-      created: 'The entries are stored.',
+      status: 201,
+      description: 'The entries are stored.',
+      repeated: 'The entries are stored; the key was known.',
       schema: named(
         'NewAuditEntriesStored',
-        v.object({ data: v.array(v.object({ id: id(), created_at: timestamp() })) }),
+        v.object({
+          data: v.array(
+            named('NewAuditEntryStored', v.object({ id: id(), created_at: timestamp() })),
+          ),
+        }),
       ),
       example: { data: [{ id: example.id, created_at: example.created_at }] },
     },

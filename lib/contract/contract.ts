@@ -78,6 +78,8 @@ export interface Success {
   readonly textForms?: readonly TextForm[];
   /** The description of the response 201, which has the same body, if the request may create something. */
   readonly created?: string;
+  /** The description of a 200 with the same body, for a request that was made before. */
+  readonly repeated?: string;
   /** Names of headers in lib/contract/components.ts, in addition to the headers of every response. */
   readonly headers?: readonly string[];
 }

@@ -45,16 +45,23 @@ const noToken: Refusals = {
   maker: unauthenticated,
   self: unauthenticated,
   admin: unauthenticated,
+  machine: unauthenticated,
 };
 
 /** The refusals that each caller gets from endpoints that are only for other callers. */
-const refusals: Readonly<Record<Exclude<CallerName, 'an auditor'>, Refusals>> = {
+const refusals: Readonly<Record<Exclude<CallerName, 'an auditor' | 'a machine'>, Refusals>> = {
   'an anonymous caller': noToken,
-  'another user': { maker: forbidden, self: forbidden, admin: forbidden },
-  'the user': { admin: forbidden },
-  'an admin': {},
+  'another user': { maker: forbidden, self: forbidden, admin: forbidden, machine: forbidden },
+  'the user': { admin: forbidden, machine: forbidden },
+  'an admin': { machine: forbidden },
 };
-type CallerName = 'an anonymous caller' | 'another user' | 'the user' | 'an admin' | 'an auditor';
+type CallerName =
+  | 'an anonymous caller'
+  | 'another user'
+  | 'the user'
+  | 'an admin'
+  | 'an auditor'
+  | 'a machine';
 
 /** The details of entries under a setting with which entries also have values that the examples do not name. */
 const someDetails = expect.toBeOneOf([null, expect.any(String)]);
@@ -66,6 +73,7 @@ const owners = {
   maker: 'the user',
   self: 'the user',
   admin: 'an admin',
+  machine: 'a machine',
 } as const satisfies Record<Caller, CallerName>;
 
 /**
@@ -108,16 +116,18 @@ export const describeEveryEndpoint = async (
   if (auditor) callers.push('an auditor');
 
   /** The token of a caller. Callers whom an example changes are created anew, with the account's password. */
-  const tokenOf = async (caller: CallerName, { path }: ExampleRequest, { account }: Subject) => {
+  const tokenOf = async (caller: CallerName, { path }: ExampleRequest, subject: Subject) => {
     const changesOwn = /^\/api\/(logout|account-deletions|second-factor|identities|passkeys)/.test(
       path,
     );
+    const { account, machineKey = null } = subject;
     const { password } = account;
     const tokens = {
       'an anonymous caller': () => null,
       'another user': async () => (changesOwn ? await newOther(password) : other).token,
       'the user': () => account.token,
       'an auditor': async () => (changesOwn ? await newAuditor(password) : auditor)?.token ?? null,
+      'a machine': () => machineKey,
       'an admin': () => (changesOwn ? newAdmin(password) : adminToken),
     } satisfies Record<CallerName, unknown>;
     return tokens[caller]();
@@ -176,6 +186,7 @@ export const describeEveryEndpoint = async (
     expect(response.status).toBe(example.status);
     const due = entriesDue(example, subject, { token, response }).map((entry) => ({
       ...entry,
+      ...(hasMachines(settings) && { machine_id: null, occurred_at: null }),
       ...(settings.auditDetail === 'full' ? { details: someDetails } : {}),
       ...(isLocal ? { request_id: response.headers.get('x-request-id') } : {}),
     }));
@@ -187,13 +198,14 @@ export const describeEveryEndpoint = async (
     const { caller: may, isSuspended, isForAuditors } = example;
     // Users who are suspended have no session left.
     if (isSuspended && caller === 'the user') return refusal(401, 'Invalid token');
+    if (caller === 'a machine') return undefined;
     if (caller !== 'an auditor') return refusals[caller][may];
     return isForAuditors ? undefined : refusals['another user'][may];
   };
 
   describe.each(requests)('$name', (example) => {
     const owner = owners[example.caller];
-    const tried = onlyOwners ? [owner] : callers;
+    const tried = onlyOwners ? [owner] : [...new Set([...callers, owner])];
     const needsTable = example.operations.length > 0;
     // The mail would be tried again during later requests.
     const needsNone = !needsTable && !example.definition.uses.has('mail');

@@ -33,9 +33,9 @@ import type { TestService } from './service.ts';
 
 /**
  * Who may call an endpoint: anyone; any user with a token; the user in the path, the maker of that user, or an admin;
- * the user in the path or an admin; or only an admin.
+ * the user in the path or an admin; only an admin; or only a machine.
  */
-export type Caller = 'anyone' | 'user' | 'maker' | 'self' | 'admin';
+export type Caller = 'anyone' | 'user' | 'maker' | 'self' | 'admin' | 'machine';
 
 /** The kinds of operations on the users table or, if the name says so, on the audit table. */
 export type Operation = 'read' | 'write' | 'transaction' | 'read audit';
@@ -52,6 +52,8 @@ export interface Subject {
   readonly linkToken?: string;
   /** The id of a machine, if the example wants one. */
   readonly machineId?: number;
+  /** The key of this machine. */
+  readonly machineKey?: string;
 }
 
 interface Example {
@@ -460,6 +462,13 @@ const examples: Readonly<Record<string, Example>> = {
     faultEntry: 'UPDATE FAILURE',
     wantsMachine: true,
   },
+  'POST /api/admin/audit-logs': {
+    caller: 'machine',
+    headers: { 'idempotency-key': 'a-key' },
+    json: () => ({ entries: [{ action: 'READ', resource: 'shop.orders', result: 'SUCCESS' }] }),
+    operations: ['read', 'write'],
+    wantsMachine: true,
+  },
   'GET /api/admin/audit-logs': auditQuery,
   'GET /api/admin/audit-logs, of a user': { ...auditQuery, query: 'userId=1' },
   'GET /api/admin/audit-logs, of an action': { ...auditQuery, query: 'action=LOGIN' },
@@ -626,6 +635,7 @@ const pathOf = (
 /** The token with which the example is sent. */
 export const tokenFor = ({ caller }: ExampleRequest, subject: Subject): string | undefined => {
   if (caller === 'anyone') return undefined;
+  if (caller === 'machine') return subject.machineKey;
   return caller === 'admin' ? subject.admin : subject.account.token;
 };
 
@@ -686,8 +696,9 @@ export const prepareSubject = async (
     await api('PUT', `/api/users/${account.id}/suspension`, { token: admin });
   }
   if (example?.wantsMachine) {
-    const { id: machineId } = await makeMachine(api, admin, ['client-address']);
-    return { account, admin, memoryId: 0, machineId };
+    const scope = example.caller === 'machine' ? 'audit:write' : 'client-address';
+    const { id: machineId, key: machineKey } = await makeMachine(api, admin, [scope]);
+    return { account, admin, memoryId: 0, machineId, machineKey };
   }
   if (example?.takesToken) {
     const linkToken = await plantLinkToken(environment, account.id, { kind: example.takesToken });

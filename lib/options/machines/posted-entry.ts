@@ -33,7 +33,7 @@ export function postedEntries(given: unknown) {
 export type PostedEntry = v.InferOutput<ReturnType<typeof postedEntry>>;
 
 function postedEntry() {
-  return v.object(
+  const entry = v.object(
     {
       action: oneOf(postedActions),
       resource: resource(),
@@ -47,6 +47,8 @@ function postedEntry() {
     },
     ({ expected }) => (expected === 'Object' ? 'must be an object' : 'is required'),
   );
+  // The name is in the document, as `named` of lib/contract/schemas.ts gives names.
+  return v.pipe(entry, v.metadata({ name: 'NewAuditEntry' }));
 }
 
 function resource() {
