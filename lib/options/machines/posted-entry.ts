@@ -124,6 +124,7 @@ function details() {
       holds: (stored) => Buffer.byteLength(stored) <= maxDetails,
       message: () => `must be at most ${maxDetails} bytes as JSON`,
     }),
+    v.metadata({ name: 'NewAuditEntryDetails' }),
   );
 }
 

@@ -1,8 +1,8 @@
 /** The endpoint to which machines post entries, the queries of these entries, and what of them the overview counts. */
 import { describe, expect, it } from 'vitest';
-import { isoTimestamp, outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
-import { register } from '../support/client.ts';
-import { makeMachine } from '../support/machines.ts';
+import { isoTimestamp, outcome, refusal, serviceForThisFile } from '../../support/acceptance.ts';
+import { register } from '../../support/client.ts';
+import { makeMachine } from '../../support/machines.ts';
 
 const service = await serviceForThisFile({ MACHINES: 'on', SESSION_DAYS: '90' });
 const { api, adminToken: token } = service;
