@@ -32,7 +32,7 @@ export interface Outgoing {
   set(name: string, value: string): unknown;
 }
 
-/** How the service learns the addresses of browsers (functions/client/README.md, Pages that a server renders). */
+/** How the service learns the addresses of browsers (functions/README.md, A backend in front). */
 export interface ClientAddresses {
   /** The key of a machine with the scope `client-address`. */
   readonly key: string;

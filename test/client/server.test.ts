@@ -6,6 +6,7 @@ import { serviceForThisFile } from '../support/acceptance.ts';
 import { type Account, register } from '../support/client.ts';
 import { identityServiceForThisFile, newPerson, startIssuer } from '../support/issuer.ts';
 import { startLoopback } from '../support/loopback.ts';
+import { makeMachine } from '../support/machines.ts';
 import { passkeyClient, passkeySettings } from '../support/passkeys.ts';
 import { stillClockForThisFile } from '../support/still-clock.ts';
 
@@ -16,6 +17,7 @@ const service = await serviceForThisFile({
   TOKEN_SIGNING: 'RS256',
 });
 const full = await identityServiceForThisFile(await startIssuer(), passkeySettings);
+const fronted = await serviceForThisFile({ MACHINES: 'on', SESSION_DAYS: '90' });
 const careful = await serviceForThisFile({ SESSION_DAYS: '90', SECOND_FACTOR: 'admins' });
 
 const origin = 'https://shop.example.com';
@@ -578,6 +580,18 @@ describe('The option client', () => {
     await other.stop();
 
     expect(seen.at(-1)).toEqual([`${other.url}/`, null, null]);
+  });
+
+  it('makes the service see the address of the browser in place of the address of the server', async () => {
+    const { key } = await makeMachine(fronted.api, fronted.adminToken, ['client-address']);
+    const of = sessionsOf({ url: fronted.url, client: { key, address } });
+    const { id, email, password, token } = await register(fronted.api);
+    const body = new URLSearchParams({ email, password });
+    await of.handle(new Jar().request('/login', 'POST', { ...forwarded, body }));
+    const sessions = await fronted.api('GET', `/api/users/${id}/sessions`, { token });
+
+    const addresses = sessions.body.data.map((each: { ip_address: string }) => each.ip_address);
+    expect(addresses).toContain('203.0.113.7');
   });
 
   it('sends neither where the address of the browser is not known', async () => {
