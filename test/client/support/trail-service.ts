@@ -58,8 +58,6 @@ export const faults = {
   'a throttle': { before: answerWith(429, { 'retry-after': '7' }) },
 } satisfies Readonly<Record<string, Fault>>;
 
-export type TrailService = Awaited<ReturnType<typeof trailServiceForThisFile>>;
-
 /** Runs the service for the tests of one file; each test begins with an empty one. */
 export const trailServiceForThisFile = async () => {
   const state = fresh();
