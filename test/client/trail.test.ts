@@ -19,11 +19,11 @@ const entryOf = (resourceId: number | string, more: Partial<TrailEntry> = {}): T
   ...{ resourceId: String(resourceId), ...more },
 });
 
-/** A trail, what it gives back, and its clock. */
-const start = (options: Partial<TrailOptions> = {}) => {
+/** A trail, what it gives back, and its clock. @param beforePausesEnd as in {@link manualClock} */
+const start = (options: Partial<TrailOptions> = {}, beforePausesEnd?: Promise<void>) => {
   const given: (readonly [TrailEntry, AccountsError])[] = [];
   const onRefused = (...refused: readonly [TrailEntry, AccountsError]) => void given.push(refused);
-  const { clock, ...time } = manualClock();
+  const { clock, ...time } = manualClock(beforePausesEnd);
   const trail = trailOf({ url, key, onRefused, ...options }, clock);
   const recordAll = (ids: readonly number[]) => ids.forEach((id) => void trail.record(entryOf(id)));
   /** The ids of the entries that were given back, each with the code of its error. */
@@ -133,6 +133,21 @@ describe('flush', () => {
     expect(storedIds()).toEqual([1]);
     await flush();
     expect(storedIds()).toEqual([1, 2]);
+  });
+
+  it('keeps the process from ending in a pause that began before it was called', async () => {
+    const end = Promise.withResolvers<void>();
+    const { recordAll, flush, pauses, held } = start({}, end.promise);
+    state.faults.push(faults['a fault of the service']);
+    recordAll(upTo(25));
+    await expect.poll(() => pauses).toEqual([187.5]);
+    expect(held).toEqual([]);
+    const flushed = flush();
+    expect(held).toEqual([187.5]);
+    end.resolve();
+    await flushed;
+
+    expect(storedIds()).toEqual(upTo(25));
   });
 
   it.each([
