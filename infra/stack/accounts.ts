@@ -2,14 +2,16 @@ import { CfnOutput, Stack, type StackProps, Tags, Token } from 'aws-cdk-lib';
 import type { HttpApi, IHttpRouteAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct, type IDependable } from 'constructs';
 import {
   type AccountsSettings,
   type DeploymentSettings,
   operatorVariables,
+  SettingError,
   tagsIn,
 } from '../deployment-settings.ts';
 import { readDeploymentSettings } from '../read-deployment-settings.ts';
@@ -122,6 +124,26 @@ export class Accounts extends Construct {
       after: [...this.#publishing, ...after],
       isBehindDistribution: after.length > 0,
     });
+  }
+
+  /**
+   * Lets a function write entries into the audit trail; it requires `machines` on. The function gets the address of the
+   * service (`ACCOUNTS_URL`) and the ARN of a secret (`ACCOUNTS_TRAIL_KEY_ARN`), which it may read.
+   *
+   * The secret is yours. Once all is deployed, put the key of a machine with the scope `audit:write` into it: no key is
+   * made here.
+   * @throws {SettingError}
+   */
+  grantTrail(writer: LambdaFunction, secret: ISecret): void {
+    if (this.#settings.machines === 'off') {
+      throw new SettingError(
+        'machines',
+        'is off, so that the service takes no entries of others: grantTrail requires on',
+      );
+    }
+    writer.addEnvironment('ACCOUNTS_URL', this.url);
+    writer.addEnvironment('ACCOUNTS_TRAIL_KEY_ARN', secret.secretArn);
+    secret.grantRead(writer);
   }
 }
 

@@ -33,6 +33,8 @@ import { HttpUrlIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { Key } from 'aws-cdk-lib/aws-kms';
+import type { Function } from 'aws-cdk-lib/aws-lambda';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { Accounts, type AccountsProps, AccountsStack } from 'accounts-service';
@@ -86,6 +88,8 @@ new AccountsStack(app, 'Own', {
 });
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 
+export const allowed = (writer: Function, secret: ISecret) => customers.grantTrail(writer, secret);
+
 export const refused = () => {
   // @ts-expect-error It is a number.
   new Accounts(stack, 'A', { sessionDays: '90' });
@@ -95,6 +99,8 @@ export const refused = () => {
   new Accounts(stack, 'C', { tokenSigning: 'RS512' });
   // @ts-expect-error There is no such member.
   staff.tables;
+  // @ts-expect-error It is a key, and no secret.
+  staff.grantTrail({} as Function, masterKey);
 };
 `;
 

@@ -4,11 +4,13 @@ import { HttpApi, HttpMethod } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpUrlIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Distribution } from 'aws-cdk-lib/aws-cloudfront';
 import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
+import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { describe, expect, it } from 'vitest';
 import { Accounts, type AccountsProps, AccountsStack } from '../../../infra/stack/accounts.ts';
 import { parameterNameOf } from '../../../infra/stack/name.ts';
-import { everything, production, withoutBundling } from './template.ts';
+import { everything, production, resourcesOf, withoutBundling } from './template.ts';
 
 const stackOfOthers = (stackName = 'Shop') =>
   new Stack(
@@ -190,6 +192,64 @@ describe('An authorizer of another API', () => {
     );
     expect(() => madeWith(behindCloudFront).accounts.authorizer('Orders')).toThrow(
       'Setting edge is cloudfront: an authorizer requires the distribution, as in authorizer(id, distribution)',
+    );
+  });
+});
+
+describe('A function that writes its trail', () => {
+  const ordersOf = (stack: Stack) =>
+    new LambdaFunction(stack, 'Orders', {
+      runtime: Runtime.NODEJS_22_X,
+      handler: 'index.handler',
+      code: Code.fromInline('exports.handler = async () => undefined;'),
+    });
+  const granted = () => {
+    const stack = stackOfOthers();
+    const accounts = new Accounts(stack, 'Accounts', { machines: 'on' });
+    const [orders, secret] = [ordersOf(stack), new Secret(stack, 'TrailKey')];
+    accounts.grantTrail(orders, secret);
+    const template = Template.fromStack(stack);
+    const propertiesOf = (type: string, id: string) =>
+      resourcesOf(template, type).get(id)?.Properties;
+    return {
+      ...{ address: stack.resolve(accounts.url), arn: stack.resolve(secret.secretArn) },
+      orders: propertiesOf('AWS::Lambda::Function', 'Orders'),
+      policy: propertiesOf('AWS::IAM::Policy', 'OrdersServiceRoleDefaultPolicy'),
+      secret: propertiesOf('AWS::SecretsManager::Secret', 'TrailKey'),
+    };
+  };
+
+  it('finds the address of the service and the secret in its environment', () => {
+    const { orders, address, arn } = granted();
+
+    expect(orders?.Environment.Variables).toEqual({
+      ACCOUNTS_URL: address,
+      ACCOUNTS_TRAIL_KEY_ARN: arn,
+    });
+  });
+
+  it('may read the secret, and nothing else', () => {
+    const { policy, arn } = granted();
+
+    expect(policy?.PolicyDocument.Statement).toEqual([
+      {
+        Effect: 'Allow',
+        Action: ['secretsmanager:GetSecretValue', 'secretsmanager:DescribeSecret'],
+        Resource: arn,
+      },
+    ]);
+  });
+
+  it('is given the secret as it is: no key of a machine is made', () => {
+    expect(granted().secret).toEqual({ GenerateSecretString: {} });
+  });
+
+  it('is refused while the service has no machines', () => {
+    const stack = stackOfOthers();
+    const accounts = new Accounts(stack, 'Accounts');
+
+    expect(() => accounts.grantTrail(ordersOf(stack), new Secret(stack, 'TrailKey'))).toThrow(
+      'Setting machines is off, so that the service takes no entries of others: grantTrail requires on',
     );
   });
 });

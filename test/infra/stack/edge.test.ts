@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { everything, synthesise } from './template.ts';
 
 it('A stack that is not behind CloudFront has nothing of the secret of CloudFront', () => {
@@ -10,25 +10,33 @@ it('A stack that is not behind CloudFront has nothing of the secret of CloudFron
   expect(JSON.stringify(synthesise(others).toJSON())).not.toMatch(/edge_?secret/i);
 });
 
-it('The distribution of the runbook adds the header, and passes on the address of the viewer', () => {
+/** The resources of the stack of the runbook. */
+const distributed = () => {
   const runbooks = readFileSync('infra/runbooks.md', 'utf8');
   const [, code = ''] = /\n## CloudFront\n.*?```ts\n(.*?)```/s.exec(runbooks) ?? [];
   mkdirSync('.reports', { recursive: true });
   const folder = mkdtempSync('.reports/edge-');
-  onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'edge.ts'), code);
-
   execFileSync(process.execPath, [join(folder, 'edge.ts')], {
     env: { CDK_OUTDIR: folder, PATH: process.env.PATH },
   });
+  const file = join(folder, 'accounts-edge.template.json');
+  // biome-ignore lint/suspicious/noExplicitAny: the properties of any resource
+  const { Resources }: { Resources: Record<string, { Type: string; Properties: any }> } =
+    JSON.parse(readFileSync(file, 'utf8'));
+  rmSync(folder, { recursive: true });
+  return Object.entries(Resources);
+};
+let resources: ReturnType<typeof distributed>;
+beforeAll(() => {
+  resources = distributed();
+});
+const ofType = (type: string) => resources.find(([, { Type }]) => Type === type) ?? [];
 
-  const { Resources } = JSON.parse(
-    readFileSync(join(folder, 'accounts-edge.template.json'), 'utf8'),
-  );
-  const distribution = Object.entries<{ Properties: { DistributionConfig: object } }>(
-    Resources,
-  ).find(([id]) => id.startsWith('Distribution'))?.[1].Properties.DistributionConfig;
-  expect(distribution).toMatchObject({
+it('The distribution of the runbook adds the header, and passes on the address of the viewer', () => {
+  const [, distribution] = ofType('AWS::CloudFront::Distribution');
+
+  expect(distribution?.Properties.DistributionConfig).toMatchObject({
     Origins: [
       {
         CustomOriginConfig: { OriginProtocolPolicy: 'https-only' },
@@ -42,5 +50,28 @@ it('The distribution of the runbook adds the header, and passes on the address o
       CachePolicyId: '4135ea2d-6df8-44a3-9df3-4b5a84be39ad',
     },
     WebACLId: expect.anything(),
+  });
+});
+
+it('The limit of the runbook does not count requests from the addresses of a backend', () => {
+  const [, acl] = ofType('AWS::WAFv2::WebACL');
+  const [backends, addresses] = ofType('AWS::WAFv2::IPSet');
+  const ofBackends = {
+    IPSetReferenceStatement: { Arn: { 'Fn::GetAtt': [backends, 'Arn'] } },
+  };
+  expect(acl?.Properties.Rules).toMatchObject([
+    {
+      Action: { Block: {} },
+      Statement: {
+        RateBasedStatement: {
+          AggregateKeyType: 'IP',
+          ScopeDownStatement: { NotStatement: { Statement: ofBackends } },
+        },
+      },
+    },
+  ]);
+  expect(addresses?.Properties).toMatchObject({
+    Scope: 'CLOUDFRONT',
+    Addresses: [expect.any(String)],
   });
 });
