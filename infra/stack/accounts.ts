@@ -4,7 +4,7 @@ import type { ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
 import type { IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
-import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct, type IDependable } from 'constructs';
 import {
@@ -134,7 +134,7 @@ export class Accounts extends Construct {
    * made here.
    * @throws {SettingError}
    */
-  grantTrail(writer: LambdaFunction, secret: ISecret): void {
+  grantTrail(writer: LambdaFunction, secret: Secret | ISecret): void {
     if (this.#settings.machines === 'off') {
       throw new SettingError(
         'machines',
