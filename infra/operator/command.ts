@@ -10,7 +10,7 @@ import type { Target } from './target.ts';
 export interface Invocation {
   readonly operator: Operator;
   readonly operands: readonly string[];
-  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+  readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
   readonly target: Target;
 }
 
@@ -21,7 +21,10 @@ export interface Command {
   readonly summary: string;
   /** The names of its arguments, which are all required. */
   readonly operands?: readonly string[];
-  /** The description of each option, by its flags in the form of commander, such as `--ids <file>`. */
+  /**
+   * The description of each option, by its flags in the form of commander, such as `--ids <file>`, or `--scope <scope...>`
+   * for an option that may be repeated.
+   */
   readonly options?: Readonly<Record<string, string>>;
   /** Paragraphs. Their lines are wrapped to fit the terminal, unless they are indented. */
   readonly help: string;

@@ -2,9 +2,10 @@
 import { CommanderError, Command as Program } from 'commander';
 import { localSettings } from '../local-settings.ts';
 import { parameterOf } from '../parameter.ts';
-import type { Command } from './command.ts';
+import type { Command, Invocation } from './command.ts';
 import { checkDeployment } from './commands/check-deployment.ts';
 import { createAdmin } from './commands/create-admin.ts';
+import { createMachine } from './commands/create-machine.ts';
 import { edgeHeader } from './commands/edge-header.ts';
 import { exportAudit } from './commands/export-audit.ts';
 import { exportUsers } from './commands/export-users.ts';
@@ -23,6 +24,7 @@ import { openTarget, type TargetName } from './target.ts';
 /** The commands, in the order of the help. */
 export const commands: Readonly<Record<string, Command>> = {
   'create-admin': createAdmin,
+  'create-machine': createMachine,
   revoke,
   'revoke-all': revokeAll,
   'reset-password': resetPassword,
@@ -91,7 +93,11 @@ function addCommand(program: Program, name: string, command: Command): void {
   const own = program.command(name).summary(summary);
   own.description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.\n\n${unfold(help)}`);
   for (const operand of operands) own.argument(`<${operand}>`);
-  for (const [flags, description] of Object.entries(options)) own.option(flags, description);
+  for (const [flags, description] of Object.entries(options)) {
+    // The next argument of an option that may be repeated is one value, as of all others.
+    if (flags.includes('...')) own.option(flags.replace('...', ''), description, append);
+    else own.option(flags, description);
+  }
   own.option('--stack <name>', 'a deployed service, by its stack in AWS_PROFILE and AWS_REGION');
   own.option(
     '--service <parameter>',
@@ -116,12 +122,16 @@ function addCommand(program: Program, name: string, command: Command): void {
   });
 }
 
+function append(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
 /** Joins the lines of each paragraph, which commander wraps again for the width of the terminal. */
 function unfold(text: string): string {
   return text.replaceAll(/(?<=\S)\n(?=\S)/g, ' ');
 }
 
-type Options = Readonly<Record<string, string | boolean | undefined>>;
+type Options = Invocation['options'];
 
 async function run(
   name: string,

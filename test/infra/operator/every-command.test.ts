@@ -27,6 +27,7 @@ const services = {
     SECOND_FACTOR: 'optional',
     TOKEN_SIGNING: 'RS256',
     PASSWORD_MIN_LENGTH: '12',
+    MACHINES: 'on',
   }),
   off: await operatedServiceForThisFile({ ...seal, JWT_SECRET: 'x'.repeat(40) }),
 } as const;
@@ -84,6 +85,11 @@ const rows: Readonly<Record<string, Row>> = {
   'create-admin': {
     args: () => ['create-admin', uniqueEmail()],
     ...alike(0, 'Created the admin with id '),
+  },
+  'create-machine': {
+    args: () => ['create-machine', 'Orders', '--scope', 'audit:write'],
+    on: [0, 'mk_'],
+    off: [1, 'This service has no machines: see the setting machines.'],
   },
   revoke: {
     args: (email) => ['revoke', email],

@@ -13,6 +13,7 @@ const service = await operatedServiceForThisFile({
   TOKEN_SIGNING: 'RS256',
   SESSION_DAYS: '90',
   AUDIT_SEAL_INTERVAL: '1',
+  MACHINES: 'on',
   ...verificationSettings.on,
 });
 const { api, folder, operate, entries } = service;
@@ -36,6 +37,7 @@ beforeAll(async () => {
 /** A run of each command: its arguments, the action of the entry that it leaves, and its standard input. */
 const runs: Readonly<Record<string, () => readonly [readonly string[], string, string?]>> = {
   'create-admin': () => [[uniqueEmail()], 'CREATE', 'a password'],
+  'create-machine': () => [['Orders', '--scope', 'audit:write'], 'CREATE'],
   revoke: () => [[plain?.email ?? ''], 'LOGOUT'],
   'revoke-all': () => [[], 'LOGOUT'],
   'reset-password': () => [[plain?.email ?? ''], 'UPDATE'],
