@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { makeEntry } from '../../lib/audit/entry.ts';
+import { indexKeys } from '../../lib/audit/index-keys.ts';
+import { auditTable } from '../../lib/dynamodb/tables.ts';
 import { everything, production, resourcesOf, synthesise } from './stack/template.ts';
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -98,6 +101,16 @@ describe('The readme of the package', () => {
 describe('infra/cost.md', () => {
   it.each(rows)('has the prices of the resources in the template: %s', (begin, price, count) => {
     expect(row(begin)).toEqual(deployments.map(([, settings]) => cents(price * count(settings))));
+  });
+
+  it('has the price of an entry of another service in the table and in each of its indexes', () => {
+    const named = { resource: 'shop.orders', resource_id: 'A-7', user_id: 5 };
+    const keys = indexKeys(makeEntry({ ...named, action: 'CREATE', result: 'SUCCESS' }));
+    const copies = 1 + auditTable.indexes.filter(({ partitionKey: { name } }) => keys[name]).length;
+
+    const million = [1, 3].map((kilobytes) => copies * kilobytes);
+    expect(row('Writes of entries')).toEqual(million.map((units) => cents(0.625 * units)));
+    expect(row('Storage for a month')).toEqual(million.map((gigabytes) => cents(0.45 * gigabytes)));
   });
 
   it('has totals that equal the sums of their rows', () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { plainId, production, resourcesOf, synthesise, target } from './template.ts';
 
@@ -6,6 +7,19 @@ it('No index of the users table has password hashes', () => {
   for (const { Projection } of table?.Properties.GlobalSecondaryIndexes ?? []) {
     expect(Projection.ProjectionType).toBe('INCLUDE');
     expect(Projection.NonKeyAttributes).not.toContain('password_hash');
+  }
+});
+
+it('The runbook adds to a table of 1.0.0 the index that the stack adds', () => {
+  const runbooks = readFileSync('infra/runbooks.md', 'utf8');
+  const [, json = ''] = /--global-secondary-index-updates '(.*?)'/s.exec(runbooks) ?? [];
+  const [{ Create: added }] = JSON.parse(json);
+
+  const table = resourcesOf(synthesise(), 'AWS::DynamoDB::Table').get('AuditTable')?.Properties;
+  expect(table?.GlobalSecondaryIndexes.at(-1)).toEqual(added);
+  for (const { AttributeName: name } of added.KeySchema) {
+    expect(runbooks).toContain(` AttributeName=${name},AttributeType=S `);
+    expect(table?.AttributeDefinitions).toContainEqual({ AttributeName: name, AttributeType: 'S' });
   }
 });
 
