@@ -8,9 +8,11 @@ import {
   inForce,
   isPublic,
   type Success,
+  takesSource,
 } from '../../lib/contract/contract.ts';
 import { type ErrorCode, errorCodes, httpErrors } from '../../lib/ground/errors.ts';
-import type { ServiceValues } from '../../lib/ground/settings.ts';
+import { hasMachines, type ServiceValues } from '../../lib/ground/settings.ts';
+import { makeKey } from '../../lib/options/machines/key.ts';
 
 /** A request, and the right responses. */
 export interface Probe {
@@ -41,6 +43,7 @@ export function probesOf(settings: ServiceValues, token: string | undefined): re
         ? refusals(endpoint, settings)
         : publicProbe(endpoint, settings),
     ),
+    ...(hasMachines(settings) ? available.flatMap(forgedKey) : []),
     login(),
     ...(token ? available.filter(isRead).map((each) => reading(each, settings, token)) : []),
   ];
@@ -78,6 +81,21 @@ function refusals({ contract }: Endpoint, settings: ServiceValues): readonly Pro
       errors: ['TOKEN_INVALID'],
     },
   ];
+}
+
+/** A request with a key of no machine, which the function of a route can refuse only if it can read machines. */
+function forgedKey({ contract }: Endpoint): readonly Probe[] {
+  const request = requestOf(contract);
+  const { route } = contract;
+  const key = makeKey(Number.MAX_SAFE_INTEGER);
+  if (isProtected(contract)) {
+    const title = `${route} with a forged key`;
+    return [{ title, ...request, headers: bearer(key), errors: ['TOKEN_INVALID'] }];
+  }
+  if (!takesSource(contract)) return [];
+  const title = `${route} of a backend with a forged key`;
+  const headers = { 'machine-key': key, 'client-address': '192.0.2.1' };
+  return [{ title, ...request, headers, errors: ['CLIENT_ADDRESS_INVALID'] }];
 }
 
 /** A request for a route. By default, every parameter in its path is a text that is the id of nothing. */

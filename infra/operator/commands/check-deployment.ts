@@ -13,7 +13,7 @@ export const checkDeployment: Command = {
       'how long requests are repeated while the outcome is unknown (default: 120)',
   },
   help: `Requests every route without a token and with a forged token, public routes with an empty body, and
-one login of a user who does not exist. Each response must be the response of the contract. Nothing is
+one login of a user who does not exist; with machines=on also every route with a forged key of a machine. Each response must be the response of the contract. Nothing is
 changed, but the login leaves an audit entry. With the token of an admin in ACCOUNTS_TOKEN the command
 also reads what an admin may read. Without a token the last line names the routes whose handlers were
 not reached, because they respond before they read anything.

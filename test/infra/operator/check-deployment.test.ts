@@ -1,5 +1,7 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { idInKey } from '../../../lib/options/machines/key.ts';
 import { register } from '../../support/client.ts';
 import { everySetting } from '../../support/every-setting.ts';
 import { startLoopback } from '../../support/loopback.ts';
@@ -91,13 +93,17 @@ describe('check-deployment', () => {
     expect(status).toBe(1);
   });
 
-  /** A gateway before the service, which answers some requests itself. */
-  const behind = async (statusOf: (route: string) => number | undefined): Promise<string> => {
+  /** A gateway before a service, which answers some requests itself. */
+  const behind = async (
+    statusOf: (route: string, headers: IncomingHttpHeaders) => number | undefined,
+    service: OperatedService = services['by default'],
+  ): Promise<string> => {
     const { url, stop } = await startLoopback(async (incoming, body, response) => {
       const { method = '', url: path = '', headers } = incoming;
-      const own = statusOf(`${method} ${path}`);
+      const own = statusOf(`${method} ${path}`, headers);
       if (own) return response.writeHead(own).end('{"message":"Internal Server Error"}');
-      const kept = ['authorization', 'content-type'].flatMap((name) =>
+      const passedOn = ['authorization', 'content-type', 'machine-key', 'client-address'];
+      const kept = passedOn.flatMap((name) =>
         headers[name] ? [[name, String(headers[name])]] : [],
       );
       const sent = { method, headers: Object.fromEntries(kept), ...(body ? { body } : {}) };
@@ -119,6 +125,23 @@ describe('check-deployment', () => {
       /^GET \/api\/profile without a token: 500\nGET \/api\/profile with a forged token: 500\nhttp.*, 2 faults,/,
     );
     expect(status).toBe(1);
+  });
+
+  it('finds functions that cannot read machines, by forged keys', async () => {
+    const machined = services['with every setting on'];
+    const url = await behind((_, { authorization = '', 'machine-key': key = '' }) => {
+      const forged = idInKey(authorization.slice('Bearer '.length)) ?? idInKey(String(key));
+      return forged === undefined ? undefined : 500;
+    }, machined);
+
+    const { status, stdout } = await check(machined, [url, '--json']);
+
+    const { faults, unknown } = JSON.parse(stdout);
+    const titles = faults.map(({ title }: { title: string }) => title);
+    expect([status, unknown]).toEqual([1, []]);
+    expect(titles).toContain('GET /api/machines with a forged key');
+    expect(titles).toContain('POST /api/login of a backend with a forged key');
+    expect(titles).not.toContain('GET /api/v1/users of a backend with a forged key');
   });
 
   it('tries again after one wrong response', async () => {
