@@ -37,8 +37,8 @@ const installOldest = (): string => {
 beforeAll(async () => {
   packed = await makePackage(folder);
   const from = isOldest ? installOldest() : modules;
-  makeApplication(commonJs, applications.commonJs, packed, from);
-  makeApplication(esm, applications.esm, packed, from);
+  makeApplication(commonJs, applications.commonJs, [packed], from);
+  makeApplication(esm, applications.esm, [packed], from);
 });
 
 /** What an application makes of two services in one stack, and what cdk-nag finds in it. */

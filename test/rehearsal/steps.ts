@@ -174,7 +174,8 @@ export const steps: readonly Step[] = [
   },
   {
     name: 'application',
-    title: 'Deploy an application that has installed the package, and use one of its services',
+    title:
+      'Deploy an application that has installed the package, use its service, and record its orders there',
     ...{ part: 'elsewhere', when: 'gate', run: rehearseApplication },
     onlyRehearsed: 'its stack has a name that another run may have',
   },

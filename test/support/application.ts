@@ -107,20 +107,27 @@ export const refused = () => {
 /** Node 22 prints warnings about features that are stable in Node 24, such as the stripping of types. */
 export const quiet = { NODE_OPTIONS: '--disable-warning=ExperimentalWarning' };
 
-/** The file of each application, its source, and the type of its modules. */
+export interface Application {
+  readonly file: string;
+  readonly source: string;
+  /** The type of its modules. */
+  readonly type: 'commonjs' | 'module';
+}
+
 export const applications = {
   commonJs: { file: 'app.js', source: commonJs, type: 'commonjs' },
   esm: { file: 'app.ts', source: esm, type: 'module' },
-} as const;
+} as const satisfies Readonly<Record<string, Application>>;
 
 /**
- * Makes an application in an empty folder, in which npm installs the package from its file.
+ * Makes an application in an empty folder, in which npm installs packages from their files.
+ * @param packed the files of the packages
  * @param from the folder of the other packages; the packages of the repository need no network
  */
 export function makeApplication(
   folder: string,
-  { file, source, type }: (typeof applications)[keyof typeof applications],
-  packed: string,
+  { file, source, type }: Application,
+  packed: readonly string[],
   from = modules,
 ): void {
   writeFileSync(join(folder, file), source);
@@ -130,7 +137,7 @@ export function makeApplication(
   );
   // npm would fetch the peers, which are linked below.
   const quickly = ['--offline', '--legacy-peer-deps', '--no-audit', '--no-fund', '--silent'];
-  execFileSync('npm', ['install', ...quickly, packed], { cwd: folder });
+  execFileSync('npm', ['install', ...quickly, ...packed], { cwd: folder });
   for (const name of others) {
     const path = join(folder, 'node_modules', name);
     mkdirSync(dirname(path), { recursive: true });
