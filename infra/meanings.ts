@@ -64,7 +64,7 @@ export const meanings: Readonly<Record<SettingName, string>> = {
   userAttributes:
     'The [attributes](../functions/README.md#attributes) that an app keeps of its users.',
   machines:
-    '`on`: [machines](../functions/README.md#machines) call the service with keys of their own, and write entries of your other services into the trail.',
+    '`on`: [machines](../functions/README.md#machines) call the service with keys of their own, and write entries of your other services into the trail. While it is off, only `export-audit` and the seal read these entries.',
   auditDetail:
     '`full`: [entries also hold](../functions/README.md#what-is-audited) names, addresses and roles, which nobody can erase from a locked trail, and queries leave entries.',
   v1Users: 'Whether there is `/api/v1/users`.',
