@@ -15,11 +15,14 @@ export interface Split {
   readonly older: readonly number[];
 }
 
-/** @param at the end of the two days, a time: later files are recent too */
-export async function splitFiles(trail: Trail, at: string): Promise<Split> {
+/**
+ * @param at the end of the two days, a time
+ * @param last the number of the last file: later ones belong to the next check
+ */
+export async function splitFiles(trail: Trail, at: string, last: number): Promise<Split> {
   const since = timeBefore(at, 2 * dayInMilliseconds);
   const numbers: number[] = [];
-  for await (const { number } of listFiles(trail)) numbers.push(number);
+  for await (const { number } of listFiles(trail)) if (number <= last) numbers.push(number);
   const recent: Counted[] = [];
   for await (const { number, header } of ahead(numbers, (each) => readHeaderOf(trail, each))) {
     if (isSigned(header) && header.until <= since) break;

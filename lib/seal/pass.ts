@@ -45,8 +45,12 @@ export async function openPass(
   }: { before: Check | null; isWanted: boolean; checked: number | undefined },
 ): Promise<Pass> {
   const passOf = async (at: string, begun?: Check): Promise<Pass> => {
-    const files = await splitFiles(trail, at);
-    const left = files.recent.filter(({ number }) => number < (begun?.first ?? number + 1));
+    const { first, last } = begun ?? {
+      first: Number.POSITIVE_INFINITY,
+      last: Number.POSITIVE_INFINITY,
+    };
+    const files = await splitFiles(trail, at, last);
+    const left = files.recent.filter(({ number }) => number < first);
     const part = newestPart(left, lines);
     const isLast = part.length === left.length;
     return { trail, at, begun, files, part, isWhole: isLast && !begun, isLast, lines };

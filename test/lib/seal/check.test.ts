@@ -327,7 +327,7 @@ describe('The check by the sealer', () => {
     expect((await runAfter(trail, 0.1))?.check).toMatchObject({ findings: 1 });
   });
 
-  it('ends in time, and continues from its end the next day', async () => {
+  it('ends in time, and continues from its end in the next run', async () => {
     const trail = await makeDays(40);
     await runAfter(trail, 12);
     let left = 200_000;

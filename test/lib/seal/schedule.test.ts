@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Check } from '../../../lib/seal/header.ts';
-import { isCheckDue, isPartDue, isRecent, nextCheck } from '../../../lib/seal/schedule.ts';
+import {
+  isCheckDue,
+  isPartDue,
+  isRecent,
+  isUnfinished,
+  nextCheck,
+} from '../../../lib/seal/schedule.ts';
 
 const now = new Date('2026-11-22T12:00:00.000Z');
 const minutesAgo = (minutes: number) => new Date(now.getTime() - minutes * 60_000).toISOString();
@@ -45,6 +51,27 @@ describe('A check', () => {
   it('is due if there has been no check', () => {
     expect(isCheckDue(null, 300, now)).toBe(true);
     expect(isPartDue(null, 300, now)).toBe(true);
+  });
+
+  it.each([
+    [24 * 60, true],
+    [24 * 60 - 1, false],
+    [0, false],
+    [-60, false],
+  ])(
+    'whose older files were checked %i minutes before it is unfinished: %s',
+    (minutes, unfinished) => {
+      const part = { at: minutesAgo(10 + minutes), first: 1, last: 8 };
+      const last = { ...checkOf(10, many), part };
+
+      expect(isUnfinished(last)).toBe(unfinished);
+      expect(nextCheck(last, 300) <= now.getTime()).toBe(unfinished);
+      expect(isRecent(last, 300, now.getTime())).toBe(true);
+    },
+  );
+
+  it('is not unfinished if there is none, or if no older files were checked', () => {
+    expect([isUnfinished(null), isUnfinished(checkOf(10, many))]).toEqual([false, false]);
   });
 
   it('of the next part of the archive is due once a day', () => {
