@@ -62,7 +62,7 @@ export const descriptions: Descriptions = {
   requestCheck: () => ({
     id: 'requestAuditSealCheck',
     summary: 'Request a check of the seal',
-    text: 'The next run of the sealer checks the newest two days. While a request is pending, another one changes nothing.',
+    text: 'The next run of the sealer checks the newest two days, or begins to if they have more than a million entries. A check that is under way is finished first. While a request is pending, another one changes nothing.',
     success: {
       status: 202,
       description: 'A check is requested.',
@@ -114,7 +114,7 @@ function sealCheck() {
     v.object({
       at: timestamp(),
       until: described(timestamp(), 'It covered entries of before that time.'),
-      entries: described(count(), 'How many entries it covered: those of two days.'),
+      entries: described(count(), 'How many entries it covered so far: those of two days.'),
       total: described(count(), 'These, and those that were sealed since.'),
       next: described(timestamp(), 'When the next one is due.'),
       recent: described(
