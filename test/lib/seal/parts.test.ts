@@ -178,6 +178,21 @@ describe('A check in parts', () => {
     expect((await trail.verify()).findings).toEqual([]);
   });
 
+  it('reads only the time of its part from the index', async () => {
+    const trail = await makeFiles(8, 6);
+    await runAfter(trail);
+    const read = vi.spyOn(trail.source, 'between');
+
+    const { check } = await runAfter(trail);
+
+    const headers = headersOf(trail);
+    const part = [headers[2]?.from, headers[4]?.until];
+    expect(check?.first).toBe(3);
+    expect(read.mock.calls).toContainEqual(part);
+    // The other reads are of the two times that the run seals.
+    expect(read).toHaveBeenCalledTimes(3);
+  });
+
   it('keeps a finding until the next check has covered the same part again', async () => {
     const trail = await makeFiles(8, 6);
     const id = changeEntry(trail, 2);
