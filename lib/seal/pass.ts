@@ -84,10 +84,6 @@ export async function checkRecent(
   return { at, first, last, until, entries, later: 0 };
 }
 
-function outcomeOf({ at, first, last, until, entries, later }: Check) {
-  return { at, first, last, until, entries, later };
-}
-
 /**
  * Checks a part of the older files, if one is due.
  * @param before the last part
@@ -109,4 +105,8 @@ export async function checkOlder(
   const isFinished = isLast && (next === undefined || last === left.at(-1));
   const first = goesOn?.first ?? next ?? 1;
   return { at: isFinished ? at : unfinishedPart(at), first, last };
+}
+
+function outcomeOf({ at, first, last, until, entries, later }: Check) {
+  return { at, first, last, until, entries, later };
 }
