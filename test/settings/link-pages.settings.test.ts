@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
-import { register } from '../support/client.ts';
+import { register, uniqueEmail } from '../support/client.ts';
 import { mailingServiceForThisFile } from '../support/mailbox.ts';
+import { setFieldsOf } from '../support/reset-tokens.ts';
 
 const pages = ['reset', 'verify', 'invitation'];
 
@@ -134,4 +135,20 @@ it('A link leads to the address of the service, whatever host a request names', 
     `${own.url}/account/reset#token`,
     `${own.url}/account/verify#token`,
   ]);
+});
+
+it('The link of an invitation leads an auditor on to the console, and nobody else', async () => {
+  const { api, adminToken: token, mailbox, environment } = own;
+  const password_hash = `$2b$04$${'.'.repeat(53)}`;
+  const invite = async (fields: object) => {
+    const json = { name: 'Ada', email: uniqueEmail(), password: 'a password' };
+    const { id } = (await api('POST', '/api/users', { token, json })).body;
+    await setFieldsOf(environment, id, { password_hash, email_verified: false, ...fields });
+    await api('POST', `/api/users/${id}/invitations`, { token });
+    const [mail] = await mailbox.mailsTo(json.email);
+    return mail?.text;
+  };
+
+  expect(await invite({ auditor: true })).toContain('&to=console');
+  expect(await invite({})).not.toContain('to=console');
 });

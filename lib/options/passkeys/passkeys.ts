@@ -143,9 +143,9 @@ export function passkeyAdded(
 /** The change that removes passkeys of a user. */
 export function passkeysRemoved(user: StoredUser, removed = user.passkeys ?? []): Change {
   if (removed.length === 0) return {};
-  const rest = user.passkeys?.filter((each) => !removed.includes(each)) ?? [];
+  const rest = user.passkeys?.filter((each) => !removed.includes(each));
   return {
-    fields: { passkeys: rest.length > 0 ? rest : undefined },
+    fields: { passkeys: rest?.length ? rest : undefined },
     steps: removed.map((passkey) => forgetting(user, passkey)),
     ways: ['passkeys'],
   };

@@ -85,6 +85,13 @@ describe('The index keys of an entry', () => {
       expect(counts.map((same) => same?.length)).toEqual(Array(8).fill(100));
     }
   });
+
+  it('do not include a key by user where nobody is known to have acted', () => {
+    const item = toItem(entryOf('LOGIN'), { writeId: 'w' });
+
+    expect(item).not.toHaveProperty('user_key');
+    expect(item).not.toHaveProperty('user_action');
+  });
 });
 
 describe('The index keys of an entry that a machine posted', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { DomainError } from '../../../lib/ground/errors.ts';
-import { describeFault, logError } from '../../../lib/ground/log.ts';
+import { describeFault, logError, printable } from '../../../lib/ground/log.ts';
 import { ConfigError } from '../../../lib/ground/setting.ts';
 
 describe('logError', () => {
@@ -76,4 +76,10 @@ describe('describeFault', () => {
       expect(describeFault(thrown)).toEqual({ fault: 'UnknownError' });
     },
   );
+});
+
+describe('printable', () => {
+  it('replaces each character that a terminal would obey or hide', () => {
+    expect(printable('Ada\u001b[2J \u202eé\n')).toBe('Ada\ufffd[2J \ufffdé\ufffd');
+  });
 });

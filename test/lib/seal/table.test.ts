@@ -89,7 +89,7 @@ describe('The entries of the audit table', () => {
       user_id: 1.5,
       created_at: 7,
       details: new Set(['x']),
-      extra: { deep: [1] },
+      extra: { deep: [1, Uint8Array.of(0xf8)] },
       // In the order of their base64, which differs from the order of the bytes.
       bytes: new Set([Uint8Array.of(0), Uint8Array.of(0xf8)]),
     };
@@ -100,7 +100,7 @@ describe('The entries of the audit table', () => {
     const [found] = await auditEntries.byIds([String(id)]);
 
     expect(lineOf(found ?? {})).toBe(
-      `{"bytes":{"BS":["+A==","AA=="]},"created_at":7,"details":{"SS":["x"]},"extra":{"M":{"deep":{"L":[{"N":"1"}]}}},"id":${id},"user_id":{"N":"1.5"}}`,
+      `{"bytes":{"BS":["+A==","AA=="]},"created_at":7,"details":{"SS":["x"]},"extra":{"M":{"deep":{"L":[{"N":"1"},{"B":"+A=="}]}}},"id":${id},"user_id":{"N":"1.5"}}`,
     );
   });
 

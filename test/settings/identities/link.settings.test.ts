@@ -381,3 +381,16 @@ it('A user with a password and a second factor links an identity by both; an ID 
   const code = codeOf(secret, { ahead: 1 });
   expect((await link(user.token, newPerson(), { currentPassword, code })).status).toBe(201);
 });
+
+it('A user with a password who confirms an address without it is told that it is missing', async () => {
+  const user = await register(api);
+  const token = await plantLinkToken(service.environment, user.id, { kind: 'address' });
+  const headers = { accept: 'application/problem+json' };
+
+  const { body } = await api('PUT', '/api/email-verifications', { json: { token }, headers });
+
+  expect(body).toMatchObject({
+    code: 'TOKEN_AND_PASSWORD_REQUIRED',
+    errors: [{ pointer: '#/password', code: 'REQUIRED' }],
+  });
+});

@@ -1,8 +1,12 @@
 import { afterAll, expect, it, vi } from 'vitest';
 import { makeLinkToken } from '../../../../lib/options/links/mailed-link.ts';
-import { noAddressAwaited } from '../../../../lib/options/verified-addresses/address.ts';
+import {
+  noAddressAwaited,
+  verifiedAddress,
+} from '../../../../lib/options/verified-addresses/address.ts';
 import {
   addressAwaited,
+  addressLinkUsed,
   readAddressLink,
 } from '../../../../lib/options/verified-addresses/address-link.ts';
 import { writeUser } from '../../../../lib/users/write.ts';
@@ -34,4 +38,19 @@ it('A link stays valid when its address is asked for again', async () => {
   await writeUser(user, addressAwaited(user, email));
 
   expect((await readAddressLink(token)).email).toBe(email);
+});
+
+it('A link that was replaced by a newer one stays void once the newer one is used', async () => {
+  const user = await newUser();
+  const link = { kind: 'address', user, email: user.email } as const;
+  const older = await makeLinkToken(link);
+  const newer = await makeLinkToken(link);
+
+  const used = addressLinkUsed(await readAddressLink(newer));
+  await writeUser(user, used, { fields: verifiedAddress });
+
+  expect((await readAddressLink(newer)).isUsed).toBe(true);
+  await expect(readAddressLink(older)).rejects.toMatchObject({
+    code: 'VERIFICATION_TOKEN_INVALID',
+  });
 });
