@@ -182,6 +182,20 @@ describe('Attempts in a row', () => {
     });
   });
 
+  it('leave an item without a wait when they are counted anew after it has expired', async () => {
+    const attempt = attempts();
+    await attempt(0);
+    await attempt(7);
+
+    await attempt(938);
+
+    expect(await scan(inject('engine'), table)).toContainEqual({
+      pk: expect.stringMatching(/^attempts#register#address#/),
+      attempts: 1,
+      expires_at: start / 1000 + 938 + 900,
+    });
+  });
+
   it('cause one request to the store while they have to wait', async () => {
     const attempt = attempts(1);
     await attempt(0);
