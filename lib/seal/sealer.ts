@@ -142,7 +142,6 @@ async function* lookAt(
   { look, closed }: End,
   noted: Noted,
 ): AsyncGenerator<Looked> {
-  if (look >= closed) return;
   for await (const item of source.between(look, closed)) {
     const key = keyOf(item);
     yield { item, key };

@@ -120,6 +120,16 @@ describe('Verification', () => {
     expect(await trail.verify()).toMatchObject({ unproven: 3 });
   });
 
+  it('reports an entry that is older than all entries that an altered file can have held', async () => {
+    const { trail } = await sealedTrail(8);
+    await trail.seal(20 * minute);
+    const file = trail.archive.files.get(fileName(3)) ?? Buffer.of();
+    trail.archive.files.set(fileName(3), file.subarray(0, -1));
+    const older = forge(trail, iso(trail.now - 100 * minute));
+
+    expect(await kinds(trail)).toEqual([`altered file 3 (${fileName(3)})`, `inserted ${older}`]);
+  });
+
   it('shows an entry as it was sealed and as it is, with a hash of the present item', async () => {
     const { trail, ids } = await sealedTrail(3);
     const [changed = 0, deleted = 0] = ids;
@@ -190,6 +200,7 @@ describe('Verification that passes on lines', () => {
     expect(lines.map(([, id]) => id)).toContain(replayed);
     expect(findings.map(({ subject }) => subject)).toEqual([`file 5 (${fileName(5)})`]);
     expect([elsewhere.findings, elsewhere.lines]).toEqual([[], [[1, expect.any(Number)]]]);
+    expect(elsewhere.files).toBe(1);
   });
 });
 
