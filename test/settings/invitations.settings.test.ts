@@ -68,6 +68,16 @@ const imported = async (fields: object = {}) => {
 };
 
 describe('POST /api/users with an invitation', () => {
+  it('creates a user whose invitation other users do not see', async () => {
+    const { id } = await invited();
+    const { token: ofStranger } = await register(api);
+
+    const { body } = await api('GET', `/api/users/${id}`, { token: ofStranger });
+
+    expect(body).toMatchObject({ id, name: 'Ada' });
+    expect(body).not.toHaveProperty('invited_until');
+  });
+
   it('creates a user without a way in; the mailed link sets a password once and verifies the address', async () => {
     const [email, agent] = [uniqueEmail(), uniqueAgent()];
     const headers = { 'user-agent': agent };

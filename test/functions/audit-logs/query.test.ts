@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { list } from '../../../functions/audit-logs/contract.ts';
+import { requireQueryable } from '../../../lib/audit/query.ts';
 import { checkQuery } from '../../../lib/http/endpoint.ts';
 import { gatewayEvent } from '../../support/event.ts';
 
@@ -120,5 +121,14 @@ describe('The audit query is refused', () => {
     ['cursor=x&cursor', 'cursor'],
   ])('with the repeated parameter in %s', (query, name) => {
     expect(outcomeOf(query)).toBe(`${name} must be given only once`);
+  });
+
+  const time = '2026-11-20T09:00:00.000Z';
+  it.each([
+    [{ since: time, until: time }, 'since must be before until'],
+    [{ about: 7, userId: 7 }, 'about must not be given with userId or resourceId'],
+    [{ about: 7, resourceId: '7' }, 'about must not be given with userId or resourceId'],
+  ])('with %j, which do not go together', (filter, message) => {
+    expect(() => requireQueryable(filter)).toThrow(message);
   });
 });

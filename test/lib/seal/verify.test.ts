@@ -233,6 +233,14 @@ describe('Verification of a part', () => {
     expect(all).not.toHaveBeenCalled();
   });
 
+  it('from a time on reports the files after the newest one that nobody has signed', async () => {
+    const { trail } = await sealedTrail(4);
+    const since = runOf(trail, 3);
+    trail.archive.files.set(fileName(5), Buffer.from('junk'));
+
+    expect(await kinds(trail, { since })).toEqual([`foreign file 5 (${fileName(5)})`]);
+  });
+
   it('finds changes in the part, and no changes elsewhere', async () => {
     const trail = await makeLong();
     const ids = [...trail.source.items.keys()];
