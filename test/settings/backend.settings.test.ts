@@ -11,7 +11,7 @@ import {
 import { register, uniqueEmail } from '../support/client.ts';
 import { makeMachine } from '../support/machines.ts';
 import { mailingServiceForThisFile } from '../support/mailbox.ts';
-import { engineClient, scan } from '../support/stored-items.ts';
+import { engineClient, scan, scanAudit } from '../support/stored-items.ts';
 
 const service = await mailingServiceForThisFile({
   MACHINES: 'on',
@@ -47,6 +47,11 @@ const registerFrom = (address: string) =>
   );
 const logInFrom = (headers: Readonly<Record<string, string>>, json: object) =>
   api('POST', '/api/login', { headers, json });
+/** The entries of an agent as stored, by the id of the machine. */
+const storedEntries = async (agent: string) =>
+  (await scanAudit(inject('engine'), environment.AUDIT_TABLE ?? ''))
+    .filter(({ user_agent }) => user_agent === agent)
+    .sort((one, another) => Number(one.machine_id) - Number(another.machine_id));
 const wrong = { email: 'nobody@example.org', password: 'wrong-word' };
 
 describe('The address for which a machine vouches', () => {
@@ -106,8 +111,13 @@ describe('The address for which a machine vouches', () => {
       headers: { 'Machine-Key': 'mk_', 'Client-Address': 'x' },
     });
 
-    const [entry] = await entriesOf(service, headers['user-agent']);
-    expect([entry?.action, entry?.ip_address, read.status]).toEqual(['EXPORT', '192.0.2.78', 200]);
+    const [entry] = await storedEntries(headers['user-agent']);
+    expect([entry?.action, entry?.ip_address, entry?.machine_id, read.status]).toEqual([
+      'EXPORT',
+      '192.0.2.78',
+      backend.id,
+      200,
+    ]);
   });
 
   it('is the source of a request by a user with a token, and of one by a machine', async () => {
@@ -117,10 +127,13 @@ describe('The address for which a machine vouches', () => {
     await api('PUT', `/api/users/${user.id}`, { token: user.token, headers, json: { name: 'n' } });
     await api('PUT', `/api/users/${user.id}`, { token: other.key, headers, json: { name: 'm' } });
 
-    const entries = await entriesOf(service, headers['user-agent']);
-    expect(entries.map(({ ip_address, user_id }) => [ip_address, user_id])).toEqual([
-      ['192.0.2.79', user.id],
-      ['192.0.2.79', null],
+    const entries = await storedEntries(headers['user-agent']);
+    expect(
+      entries.map(({ ip_address, user_id, machine_id }) => [ip_address, user_id, machine_id]),
+    ).toEqual([
+      ['192.0.2.79', user.id, backend.id],
+      // The machine that calls goes before the one that vouches.
+      ['192.0.2.79', null, other.id],
     ]);
   });
 
