@@ -77,8 +77,6 @@ export const create = {
   route: 'POST /api/admin/audit-logs',
   exists: hasMachines,
   may: 'postEntries',
-  // The entries say themselves where what they record came from.
-  takesSource: false,
   body: (_settings: ServiceValues, _role: Role, given?: Fields) =>
     named('NewAuditEntries', v.object({ entries: postedEntries(given?.entries) })),
   storageFault: ['Error recording audit entries', 'insertErr'],

@@ -464,6 +464,7 @@ const examples: Readonly<Record<string, Example>> = {
   },
   'POST /api/admin/audit-logs': {
     caller: 'machine',
+    scope: 'audit:write',
     headers: { 'idempotency-key': 'a-key' },
     json: () => ({ entries: [{ action: 'READ', resource: 'shop.orders', result: 'SUCCESS' }] }),
     operations: ['read', 'write'],
