@@ -56,8 +56,11 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   'infra/stack': ['infra', ...definitions],
   'infra/package': ['infra', 'infra/stack', ...definitions],
   'infra/local': ['infra', ...lib, 'lib/seal'],
-  // The command check-deployment compares responses with the contracts.
-  'infra/operator': ['infra', 'infra/local', 'functions/contracts.ts', ...lib, 'lib/seal'],
+  // The command check-deployment compares responses with the contracts, and create-machine has the rules of a body.
+  'infra/operator': [
+    ...['infra', 'infra/local', 'functions/contracts.ts', 'functions/machines/contract.ts'],
+    ...[...lib, 'lib/seal'],
+  ],
 };
 
 /** Packages that only these rooms import. */
