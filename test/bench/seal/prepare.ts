@@ -75,8 +75,15 @@ export const prepare = async (every: number) => {
       }
     },
     /** Runs test/support/seal-process.ts. @param now milliseconds since 1970 */
-    measure: (action: string, now: number, ...more: readonly (string | number)[]) =>
-      measure([action, folder, new Date(now).toISOString(), ...more.map(String)]),
+    measure: async (action: string, now: number, ...more: readonly (string | number)[]) => {
+      const args = [action, folder, new Date(now).toISOString(), ...more.map(String)];
+      // On a machine with much other work a request may take too long; the next run does the work of a failed one.
+      for (let attempt = 1; attempt < 5; attempt += 1) {
+        const measured = await measure(args);
+        if (measured) return measured;
+      }
+      throw new Error(`No run of ${action} has succeeded`);
+    },
     stop: async (): Promise<void> => {
       await engine.stop();
       rmSync(folder, { recursive: true });
@@ -87,7 +94,8 @@ export const prepare = async (every: number) => {
 /** A heap far smaller than the heap of a function. */
 const heap = ['--max-old-space-size=80', '--max-semi-space-size=4', '--expose-gc'];
 
-const measure = async (args: readonly string[]): Promise<Measured> => {
+/** @returns undefined if the process failed */
+const measure = async (args: readonly string[]): Promise<Measured | undefined> => {
   const child = spawn(process.execPath, [...heap, 'test/support/seal-process.ts', ...args], {
     env: process.env,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -99,6 +107,7 @@ const measure = async (args: readonly string[]): Promise<Measured> => {
   let printed = '';
   for await (const part of child.stdout) printed += part;
   clearInterval(timer);
+  if (!printed) return undefined;
   const { milliseconds, processor, live, resident, ...outcome } = JSON.parse(printed);
   const [elapsed, own] = [milliseconds * 1000, processor * 1000];
   return { elapsed, own, live: live / 1e6, resident: resident / 1e6, temporary, outcome };
