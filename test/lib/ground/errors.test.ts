@@ -1,12 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import {
   DomainError,
+  errorMeanings,
   faultName,
   invalidField,
   invalidParameter,
   missingField,
   namedError,
 } from '../../../lib/ground/errors.ts';
+
+describe('The meaning of an error', () => {
+  it.each(Object.entries(errorMeanings))('of code %s is a sentence: %s', (_, meaning) => {
+    expect(meaning).toMatch(/^[A-Z`].*\.$/);
+  });
+});
 
 describe('DomainError', () => {
   it('is identified by its code, and has the message that the table has for the code', () => {
