@@ -145,8 +145,13 @@ describe('A code', () => {
   };
   const isUsed = async (user: StoredUser, proof: Proof) => {
     const wrong = new Error('The code is wrong');
-    const outcome = await useCode(user, proof, wrong).catch((error: unknown) => error);
-    return outcome !== wrong;
+    try {
+      await useCode(user, proof, wrong);
+      return true;
+    } catch (error) {
+      if (error !== wrong) throw error;
+      return false;
+    }
   };
   const use = async (id: number, code: string) => {
     const user = await readUser(id);
