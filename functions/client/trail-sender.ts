@@ -49,6 +49,35 @@ export async function store(
   }
 }
 
+/** Gives back the entries that an error names, or all if it names none. @returns the others, which may be stored */
+async function giveBack(
+  { refuse }: Sender,
+  texts: readonly string[],
+  error: AccountsError,
+): Promise<readonly string[]> {
+  const errors = texts.map((_, index) => errorOf(error, index));
+  if (!errors.some(Boolean)) errors.fill(error);
+  await Promise.all(errors.map((own, index) => own && refuse(texts[index] as string, own)));
+  return texts.filter((_, index) => !errors[index]);
+}
+
+/** The error of one entry, with its own fields; undefined if the service does not name the entry. */
+function errorOf(error: AccountsError, index: number): AccountsError | undefined {
+  const { code, status, message, cause } = error;
+  const { errors = [] } = Object(cause) as Problem;
+  const start = `/entries/${index}`;
+  const own = errors
+    .map(({ pointer, detail }) => [pointer.replace(/^#/, ''), detail] as const)
+    .filter(([pointer]) => `${pointer}/`.startsWith(`${start}/`));
+  if (own.length === 0) return undefined;
+  const fields = own.map(([pointer, detail]) => [pointer.slice(start.length + 1), detail]);
+  return new AccountsError(code, { status, message, fields: Object.fromEntries(fields) });
+}
+
+interface Problem {
+  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+}
+
 /** The error with which a batch has failed for good; undefined: it is stored. */
 async function failureOf(
   sender: Sender,
@@ -132,33 +161,4 @@ async function pause(sender: Sender, { retryAfter = 0 }: AccountsError): Promise
     sender.pause = clock.later(resolve, asked + longest * (0.5 + clock.random() / 2));
     if (sender.flushes > 0) sender.pause.hold();
   });
-}
-
-/** Gives back the entries that an error names, or all if it names none. @returns the others, which may be stored */
-async function giveBack(
-  { refuse }: Sender,
-  texts: readonly string[],
-  error: AccountsError,
-): Promise<readonly string[]> {
-  const errors = texts.map((_, index) => errorOf(error, index));
-  if (!errors.some(Boolean)) errors.fill(error);
-  await Promise.all(errors.map((own, index) => own && refuse(texts[index] as string, own)));
-  return texts.filter((_, index) => !errors[index]);
-}
-
-/** The error of one entry, with its own fields; undefined if the service does not name the entry. */
-function errorOf(error: AccountsError, index: number): AccountsError | undefined {
-  const { code, status, message, cause } = error;
-  const { errors = [] } = Object(cause) as Problem;
-  const start = `/entries/${index}`;
-  const own = errors
-    .map(({ pointer, detail }) => [pointer.replace(/^#/, ''), detail] as const)
-    .filter(([pointer]) => `${pointer}/`.startsWith(`${start}/`));
-  if (own.length === 0) return undefined;
-  const fields = own.map(([pointer, detail]) => [pointer.slice(start.length + 1), detail]);
-  return new AccountsError(code, { status, message, fields: Object.fromEntries(fields) });
-}
-
-interface Problem {
-  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
 }

@@ -83,21 +83,6 @@ function refusals({ contract }: Endpoint, settings: ServiceValues): readonly Pro
   ];
 }
 
-/** A request with a key of no machine, which the function of a route can refuse only if it can read machines. */
-function forgedKey({ contract }: Endpoint): readonly Probe[] {
-  const request = requestOf(contract);
-  const { route } = contract;
-  const key = makeKey(Number.MAX_SAFE_INTEGER);
-  if (isProtected(contract)) {
-    const title = `${route} with a forged key`;
-    return [{ title, ...request, headers: bearer(key), errors: ['TOKEN_INVALID'] }];
-  }
-  if (!takesSource(contract)) return [];
-  const title = `${route} of a backend with a forged key`;
-  const headers = { 'machine-key': key, 'client-address': '192.0.2.1' };
-  return [{ title, ...request, headers, errors: ['CLIENT_ADDRESS_INVALID'] }];
-}
-
 /** A request for a route. By default, every parameter in its path is a text that is the id of nothing. */
 function requestOf({ route }: Contract, parameter = 'none') {
   const [method = '', pattern = ''] = route.split(' ');
@@ -134,6 +119,21 @@ function publicProbe({ contract, describe }: Endpoint, settings: ServiceValues):
   if (isOfNothing) return [{ title: route, ...request, headers: {}, errors: ofStatus(404) }];
   const { success } = describe(settings);
   return [{ title: route, ...request, headers: {}, success, errors: [] }];
+}
+
+/** A request with a key of no machine, which the function of a route can refuse only if it can read machines. */
+function forgedKey({ contract }: Endpoint): readonly Probe[] {
+  const request = requestOf(contract);
+  const { route } = contract;
+  const key = makeKey(Number.MAX_SAFE_INTEGER);
+  if (isProtected(contract)) {
+    const title = `${route} with a forged key`;
+    return [{ title, ...request, headers: bearer(key), errors: ['TOKEN_INVALID'] }];
+  }
+  if (!takesSource(contract)) return [];
+  const title = `${route} of a backend with a forged key`;
+  const headers = { 'machine-key': key, 'client-address': '192.0.2.1' };
+  return [{ title, ...request, headers, errors: ['CLIENT_ADDRESS_INVALID'] }];
 }
 
 function ofStatus(...statuses: readonly number[]) {

@@ -122,13 +122,13 @@ function addCommand(program: Program, name: string, command: Command): void {
   });
 }
 
-function append(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
-}
-
 /** Joins the lines of each paragraph, which commander wraps again for the width of the terminal. */
 function unfold(text: string): string {
   return text.replaceAll(/(?<=\S)\n(?=\S)/g, ' ');
+}
+
+function append(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
 }
 
 type Options = Invocation['options'];

@@ -81,6 +81,11 @@ export async function findingsOf(
   };
 }
 
+/** Whether the previous check has already named all findings of a check. */
+export function isTold(before: Check | null, found: number, named: readonly Named[]): boolean {
+  return found <= maxNamed && named.every((each) => isAmong(before?.named ?? [], printable(each)));
+}
+
 /** Whether an earlier finding still holds although a run has not made it again. */
 async function stands(
   finding: NamedFinding,
@@ -92,11 +97,6 @@ async function stands(
   // Two parts of one check may have lines of the same entry: the part without the fault must not refute the finding.
   if (begun && finding.at >= begun.at) return true;
   return !(await covered.has(finding));
-}
-
-/** Whether the previous check has already named all findings of a check. */
-export function isTold(before: Check | null, found: number, named: readonly Named[]): boolean {
-  return found <= maxNamed && named.every((each) => isAmong(before?.named ?? [], printable(each)));
 }
 
 /** Whether an entry is not in the table, wherever the check has looked. */

@@ -139,15 +139,15 @@ function refusal(faults: readonly FieldFault[]): DomainError {
   return new DomainError('FIELD_INVALID', { message: sentenceOf(first), faults });
 }
 
-function keyOf({ machine, key }: Post) {
-  return itemKey('posted#*', machine, key);
-}
-
 async function readKey(post: Post): Promise<KeyItem | undefined> {
   const Key = keyOf(post);
   const command = new GetCommand({ TableName: config.usersTable, Key, ConsistentRead: true });
   const { Item } = await send(command);
   return Item as KeyItem | undefined;
+}
+
+function keyOf({ machine, key }: Post) {
+  return itemKey('posted#*', machine, key);
 }
 
 async function requireKey(post: Post): Promise<KeyItem> {
