@@ -14,7 +14,7 @@ import {
   text,
 } from '../../lib/ground/validation.ts';
 import { preferredType } from '../../lib/http/request.ts';
-import { maxEntries, postedEntries } from '../../lib/options/machines/posted-entry.ts';
+import { postedEntries } from '../../lib/options/machines/posted-entry.ts';
 import type { Role } from '../../lib/users/user.ts';
 
 /** The maximum number of entries in a response as text, which is also the default. */
@@ -96,18 +96,13 @@ const examplePosted = {
   resourceId: '4711',
   userId: 17,
   result: 'SUCCESS',
-  details: { status: { from: 'paid', to: 'shipped' } },
-  occurredAt: example.created_at,
 };
 
 export const descriptions: Descriptions = {
   create: () => ({
     id: 'postAuditEntries',
     summary: 'Write entries of another service',
-    text: [
-      `1 to ${maxEntries} entries, whose \`resource\` has a dot. With the same key and the same entries the request may be sent again: it completes what is missing, and never writes an entry twice. After a 500 some entries may be stored.`,
-      'The details may have 2,048 bytes as JSON. `occurredAt` may be at most 7 days ago and 5 minutes ahead. Faults name the entry: `#/entries/3/resource`.',
-    ],
+    text: '1 to 25 entries. The same request may be sent again: it completes what is missing, and writes nothing twice. After a 500 some entries may be stored.',
     requestHeaders: ['IdempotencyKey'],
     bodyExample: { entries: [examplePosted] },
     success: {
@@ -200,13 +195,8 @@ function filtersByMachines() {
         ),
       ),
     ),
-    resource: someText(
-      100,
-      'Only entries of this resource. With a dot, it is a resource of other services, and `resourceId` then is an id of it.',
-    ),
-    machineId: userId(
-      'Only what this machine did or posted, and requests whose address it has named.',
-    ),
+    resource: someText(100, 'Only entries of this resource, of which `resourceId` then is an id.'),
+    machineId: userId('Only what this machine did, posted, or named the address of.'),
   };
 }
 
@@ -273,9 +263,7 @@ function fieldsOfMachines() {
     machine_id: v.exactOptional(
       v.pipe(
         v.nullable(id()),
-        v.description(
-          'The machine that did it, or that posted the entry, or that named the address; null when there is none.',
-        ),
+        v.description('The machine that did it, posted the entry, or named the address.'),
       ),
     ),
     occurred_at: v.exactOptional(

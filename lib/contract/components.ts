@@ -82,9 +82,8 @@ const parameters = {
     name: 'Idempotency-Key',
     in: 'header',
     required: true,
-    description:
-      'A new key for each new request, such as a UUID: 1 to 64 visible ASCII characters. It counts for 8 days.',
-    example: '8f14e45f-ceea-467f-a0e6-2b6f3c1d7a55',
+    description: 'Such as a UUID; new for each new request. It counts for 8 days.',
+    example: '8f14e45f-ceea-467f',
     schema: { ...text, minLength: 1, maxLength: 64, pattern: '^[!-~]+$' },
   },
   sessionId: inPath('session', 'A session’s id.', 'R0h2kQ9mT4yWcXbZ1nLp7A'),

@@ -1,4 +1,14 @@
-import { afterAll, afterEach, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import {
+  afterAll,
+  afterEach,
+  beforeEach,
+  describe,
+  expect,
+  inject,
+  it,
+  onTestFinished,
+  vi,
+} from 'vitest';
 import { makeEntry } from '../../../lib/audit/entry.ts';
 import { newWrite, record, recordingFaults, writeEntry } from '../../../lib/audit/record.ts';
 import { DomainError } from '../../../lib/ground/errors.ts';
