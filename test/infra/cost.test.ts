@@ -113,6 +113,14 @@ describe('infra/cost.md', () => {
     expect(row('Storage for a month')).toEqual(million.map((gigabytes) => cents(0.45 * gigabytes)));
   });
 
+  it('says how many entries of other services the throttle of their route allows', () => {
+    const [{ RouteSettings }] = propertiesOf(everything, 'AWS::ApiGatewayV2::Stage');
+    const { ThrottlingRateLimit: rate } = RouteSettings['POST /api/admin/audit-logs'];
+
+    const said = / allows ([\d,]+)\s+entries a second \((\d+) requests\)/.exec(cost)?.slice(1);
+    expect(said?.map(Number)).toEqual([25 * rate, rate]);
+  });
+
   it('has totals that equal the sums of their rows', () => {
     const requests =
       cost.slice(0, cost.indexOf('Other costs')).match(/^\| (?!Per|Requests|---).*/gm) ?? [];
