@@ -255,6 +255,7 @@ describe('The document of a service with every setting on', () => {
     if (body) expect(v.safeParse(body, bodyExample).issues).toBeUndefined();
     const { schema, example } = success;
     if (schema && example) expect(v.safeParse(schema, example).issues).toBeUndefined();
+    expect(JSON.stringify({ bodyExample, example })).not.toContain('""');
   });
 
   const resolve = (part: Parts): Parts => {

@@ -193,6 +193,7 @@ describe('PASSKEYS', () => {
     { rpId, origins: [`android:apk-key-hash:${hash}a`] },
     { rpId, origins: ['android:com.example.app', 'ios:'] },
     { rpId, origins: [['ios:bundle-id:com.example.app']] },
+    { rpId, origins: ['x-ios:bundle-id:com.example.app'] },
     { rpId, origins: Array.from({ length: 50 }, () => origin) },
   ])('must not be %j', (value) => {
     expect(refusal('passkeys', { PASSKEYS: JSON.stringify(value) })).toMatch(

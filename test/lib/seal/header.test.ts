@@ -80,6 +80,10 @@ describe('The header of a file', () => {
     ['a time of a longer form', { at: '+010000-01-01T00:00:00.000Z' }],
     ['a number that no file has', { number: 0 }],
     ['an additional member', { more: 1 }],
+    [
+      'a kind of finding that is no word',
+      { check: { ...header.check, named: [{ kind: 'missing!', subject: 'x', at: header.at }] } },
+    ],
     ['more than 16,384 bytes', { from: 'x'.repeat(16_384) }],
   ])('is not made with %s, because it could not be read again', async (_, changes) => {
     await expect(signHeader({ ...header, ...changes } as Header, signer)).rejects.toThrow(
