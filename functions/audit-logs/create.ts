@@ -1,5 +1,6 @@
 import { protectedEndpoint } from '../../lib/http/access.ts';
-import { postEntries, requireIdempotencyKey } from '../../lib/options/machines/post-entries.ts';
+import { postEntries } from '../../lib/options/machines/post-entries.ts';
+import { requireIdempotencyKey } from '../../lib/options/machines/posted-key.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(

@@ -3,49 +3,26 @@
  * of your own services). The item of the request's key is written first. Every byte of an entry follows from it and
  * from the request, and an entry that is stored is never written over: it may have been sealed.
  */
-import { hash, randomInt, randomUUID } from 'node:crypto';
-import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { type AuditEntry, makeAuditId, makeEntry } from '../../audit/entry.ts';
-import { drawId, maxDraws, timeToLive, toItem } from '../../audit/record.ts';
-import {
-  conditionItem,
-  Overtaken,
-  readItems,
-  send,
-  untilWritten,
-  updateOnce,
-} from '../../dynamodb/client.ts';
-import { itemKey } from '../../dynamodb/tables.ts';
-import { DomainError, type FieldFault, namedError, sentenceOf } from '../../ground/errors.ts';
+import { hash, randomInt } from 'node:crypto';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { type AuditEntry, makeEntry } from '../../audit/entry.ts';
+import { drawId, maxDraws, toItem } from '../../audit/record.ts';
+import { conditionItem, readItems, send, untilWritten } from '../../dynamodb/client.ts';
+import { DomainError, namedError } from '../../ground/errors.ts';
 import { config } from '../../ground/settings.ts';
-import { day, dayInMilliseconds, seconds } from '../../ground/time.ts';
+import { seconds } from '../../ground/time.ts';
 import type { PostedEntry } from './posted-entry.ts';
-
-/** A request of a machine that posts entries. */
-export interface Post {
-  /** The id of the machine. */
-  readonly machine: number;
-  /** The header Idempotency-Key. */
-  readonly key: string;
-  readonly entries: readonly PostedEntry[];
-  readonly request_id: string;
-}
+import {
+  claimKey,
+  contentOf,
+  type KeyItem,
+  moveToNow,
+  type Post,
+  requireKey,
+} from './posted-key.ts';
 
 /** The id and the time of an entry, as the response has them. */
 export type Stored = Pick<AuditEntry, 'id' | 'created_at'>;
-
-/**
- * The key of a request.
- * @throws {DomainError} IDEMPOTENCY_KEY_REQUIRED, IDEMPOTENCY_KEY_INVALID
- */
-export function requireIdempotencyKey(
-  headers: Readonly<Record<string, string | undefined>>,
-): string {
-  const key = headers['idempotency-key'];
-  if (key === undefined) throw new DomainError('IDEMPOTENCY_KEY_REQUIRED');
-  if (!/^[!-~]{1,64}$/.test(key)) throw new DomainError('IDEMPOTENCY_KEY_INVALID');
-  return key;
-}
 
 /**
  * Stores the entries of a request, or completes an earlier request with the same key.
@@ -65,133 +42,8 @@ export async function postEntries(
   return { isNew, stored };
 }
 
-/** What a machine needs to know of the time of an entry. */
-const timeRule = 'must be at most 7 days ago, and at most 5 minutes ahead';
-
-/** Milliseconds. */
-const mostAgo = 7 * dayInMilliseconds;
-const fiveMinutes = 5 * 60_000;
-
-/** For how long a key counts, and when DynamoDB may delete its item, in days. */
-const keyDays = 8;
-const itemDays = 9;
-
-/** The item of a key. All lists have a member for each entry of the request. */
-interface KeyItem {
-  readonly pk: string;
-  /** SHA-256 of the entries. */
-  readonly content: string;
-  /** When the key was first sent. */
-  readonly at: string;
-  /** The first request with the key. */
-  readonly request_id: string;
-  readonly ids: readonly number[];
-  /** `created_at` of the entries. */
-  readonly times: readonly string[];
-  /** `expires_at` of the entries; null: never. */
-  readonly expiry: readonly (number | null)[];
-  readonly version: string;
-  readonly expires_at: number;
-}
-
-/**
- * Writes the item of a key, or finds the item that an earlier request has written.
- * @throws {DomainError} FIELD_INVALID for a new key with an entry whose time is too far from now
- */
-async function claimKey(post: Post, now: Date, random: (below: number) => number) {
-  const oldest = new Date(now.getTime() - keyDays * dayInMilliseconds).toISOString();
-  const faults = timeFaults(post, now);
-  if (faults.length > 0) {
-    const known = await readKey(post);
-    if (!known || known.at < oldest) throw refusal(faults);
-    return { known, isNew: false };
-  }
-  const item = newItem(post, now, random);
-  const command = new PutCommand({
-    TableName: config.usersTable,
-    Item: item,
-    ConditionExpression: 'attribute_not_exists(pk) OR #at < :oldest',
-    ExpressionAttributeNames: { '#at': 'at' },
-    ExpressionAttributeValues: { ':oldest': oldest },
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-  });
-  try {
-    await send(command);
-    return { known: item, isNew: true };
-  } catch (error) {
-    const known = conditionItem<KeyItem>(error);
-    if (!known) throw error;
-    return { known, isNew: known.version === item.version };
-  }
-}
-
-function timeFaults({ entries }: Post, now: Date): readonly FieldFault[] {
-  return entries.flatMap(({ occurredAt }, i) => {
-    const ago = occurredAt ? now.getTime() - Date.parse(occurredAt) : 0;
-    const isTimely = ago <= mostAgo && ago >= -fiveMinutes;
-    const field = `entries/${i}/occurredAt`;
-    return isTimely ? [] : [{ field, code: 'INVALID_FORMAT' as const, rule: timeRule }];
-  });
-}
-
-function refusal(faults: readonly FieldFault[]): DomainError {
-  const [first] = faults as readonly [FieldFault];
-  return new DomainError('FIELD_INVALID', { message: sentenceOf(first), faults });
-}
-
-async function readKey(post: Post): Promise<KeyItem | undefined> {
-  const Key = keyOf(post);
-  const command = new GetCommand({ TableName: config.usersTable, Key, ConsistentRead: true });
-  const { Item } = await send(command);
-  return Item as KeyItem | undefined;
-}
-
-function keyOf({ machine, key }: Post) {
-  return itemKey('posted#*', machine, key);
-}
-
-async function requireKey(post: Post): Promise<KeyItem> {
-  const item = await readKey(post);
-  if (!item) throw new DomainError('STORAGE_FAULT', { cause: namedError('KeyDeleted') });
-  return item;
-}
-
-function newItem(post: Post, now: Date, random: (below: number) => number): KeyItem {
-  const at = now.toISOString();
-  const { entries, request_id } = post;
-  return {
-    ...keyOf(post),
-    content: contentOf(entries),
-    at,
-    request_id,
-    ids: drawIds(entries.length, now, random),
-    times: entries.map(() => at),
-    expiry: entries.map(() => expiryOf(at)),
-    version: randomUUID(),
-    expires_at: seconds(now) + itemDays * day,
-  };
-}
-
-/** The hash of entries as they are stored, but for their ids and times. */
-function contentOf(entries: readonly PostedEntry[]): string {
-  const values = entries.map((entry) => [
-    ...[entry.action, entry.resource, entry.result, entry.resourceId ?? null],
-    ...[entry.userId ?? null, entry.ipAddress ?? null, entry.userAgent ?? null],
-    ...[entry.details ?? null, entry.occurredAt ?? null],
-  ]);
-  return hash('sha256', JSON.stringify(values));
-}
-
-/** Different ids of one time, in their order, in which the trail shows the entries. */
-function drawIds(count: number, now: Date, random: (below: number) => number): readonly number[] {
-  const ids = new Set<number>();
-  while (ids.size < count) ids.add(makeAuditId(now, random));
-  return [...ids].sort((a, b) => a - b);
-}
-
-function expiryOf(created_at: string): number | null {
-  return timeToLive({ created_at }, config.auditRetentionDays).expiresAt ?? null;
-}
+/** The age in milliseconds after which an entry that is missing gets another time. */
+const lateAfter = 5 * 60_000;
 
 /**
  * Stores those entries of a key that are missing. An entry that would come late, and so be told as inserted by somebody
@@ -205,7 +57,7 @@ async function complete(
   random: (below: number) => number,
 ): Promise<readonly Stored[]> {
   if (item.content !== contentOf(post.entries)) throw new DomainError('IDEMPOTENCY_KEY_USED');
-  const isLate = (time: string) => now.getTime() - Date.parse(time) > fiveMinutes;
+  const isLate = (time: string) => now.getTime() - Date.parse(time) > lateAfter;
   const late = item.times.flatMap((time, i) => (isLate(time) ? [i] : []));
   const there = await findStored(item, post, late, now);
   const missing = late.filter((i) => !there.has(i));
@@ -243,42 +95,6 @@ async function findStored(item: KeyItem, post: Post, places: readonly number[], 
     );
   }
   return found;
-}
-
-/** @throws {Overtaken} when another request has changed the item */
-async function moveToNow(
-  item: KeyItem,
-  places: readonly number[],
-  now: Date,
-  random: (below: number) => number,
-): Promise<KeyItem> {
-  const at = now.toISOString();
-  const drawn = drawIds(places.length, now, random);
-  const moved = {
-    ids: item.ids.map((id, i) => drawn[places.indexOf(i)] ?? id),
-    times: item.times.map((time, i) => (places.includes(i) ? at : time)),
-    expiry: item.expiry.map((expiry, i) => (places.includes(i) ? expiryOf(at) : expiry)),
-    version: randomUUID(),
-  };
-  const isMoved = await updateOnce(
-    {
-      TableName: config.usersTable,
-      Key: { pk: item.pk },
-      ConditionExpression: 'version = :read',
-      UpdateExpression: 'SET ids = :ids, #times = :times, expiry = :expiry, version = :version',
-      ExpressionAttributeNames: { '#times': 'times' },
-      ExpressionAttributeValues: {
-        ':read': item.version,
-        ':ids': moved.ids,
-        ':times': moved.times,
-        ':expiry': moved.expiry,
-        ':version': moved.version,
-      },
-    },
-    ({ version }) => version === moved.version,
-  );
-  if (!isMoved) throw new Overtaken();
-  return { ...item, ...moved };
 }
 
 /** Stores an entry unless it is stored. @returns it with the id that it has */

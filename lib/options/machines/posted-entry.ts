@@ -2,7 +2,8 @@
 import { isIP } from 'node:net';
 import * as v from 'valibot';
 import { ownResources, postedActions, redactDeeply, results } from '../../audit/entry.ts';
-import { parseDateTime } from '../../ground/time.ts';
+import type { FieldFault } from '../../ground/errors.ts';
+import { dayInMilliseconds, parseDateTime } from '../../ground/time.ts';
 import { atLeast, atMost, hasNoControls, oneOf, rule, text } from '../../ground/validation.ts';
 
 /** The most entries of a request. */
@@ -31,6 +32,21 @@ export function postedEntries(given: unknown) {
 
 /** An entry that a machine posts, after validation; its details are as they are stored. */
 export type PostedEntry = v.InferOutput<ReturnType<typeof postedEntry>>;
+
+/** The faults of the times at which entries occurred, which depend on the present time. */
+export function timeFaults(entries: readonly PostedEntry[], now: Date): readonly FieldFault[] {
+  return entries.flatMap(({ occurredAt }, i) => {
+    const ago = occurredAt ? now.getTime() - Date.parse(occurredAt) : 0;
+    const isTimely = ago <= mostAgo * dayInMilliseconds && ago >= -mostAhead;
+    const field = `entries/${i}/occurredAt`;
+    return isTimely ? [] : [{ field, code: 'INVALID_FORMAT' as const, rule: timeRule }];
+  });
+}
+
+/** Days, and milliseconds. */
+const mostAgo = 7;
+const mostAhead = 5 * 60_000;
+const timeRule = 'must be at most 7 days ago, and at most 5 minutes ahead';
 
 function postedEntry() {
   const entry = v.object(

@@ -1,8 +1,9 @@
 /** How a request of a machine is stored once, at given times, in tables of its own. */
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { type Post, postEntries } from '../../../../lib/options/machines/post-entries.ts';
+import { postEntries } from '../../../../lib/options/machines/post-entries.ts';
 import type { PostedEntry } from '../../../../lib/options/machines/posted-entry.ts';
+import type { Post } from '../../../../lib/options/machines/posted-key.ts';
 import { type OwnTables, useOwnTables } from '../../../support/own-tables.ts';
 import { engineClient, scanAudit } from '../../../support/stored-items.ts';
 

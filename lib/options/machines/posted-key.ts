@@ -1,0 +1,192 @@
+/**
+ * The item of an Idempotency-Key of a machine (functions/README.md, Entries of your own services). It says what an
+ * earlier request with the key contained, and the ids and times that the entries of that request have.
+ */
+import { hash, randomUUID } from 'node:crypto';
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { makeAuditId } from '../../audit/entry.ts';
+import { timeToLive } from '../../audit/record.ts';
+import { conditionItem, Overtaken, send, updateOnce } from '../../dynamodb/client.ts';
+import { itemKey } from '../../dynamodb/tables.ts';
+import { DomainError, type FieldFault, namedError, sentenceOf } from '../../ground/errors.ts';
+import { config } from '../../ground/settings.ts';
+import { day, dayInMilliseconds, seconds } from '../../ground/time.ts';
+import { type PostedEntry, timeFaults } from './posted-entry.ts';
+
+/** A request of a machine that posts entries. */
+export interface Post {
+  /** The id of the machine. */
+  readonly machine: number;
+  /** The header Idempotency-Key. */
+  readonly key: string;
+  readonly entries: readonly PostedEntry[];
+  readonly request_id: string;
+}
+
+/** The item of a key. All lists have a member for each entry of the request. */
+export interface KeyItem {
+  readonly pk: string;
+  /** SHA-256 of the entries. */
+  readonly content: string;
+  /** When the key was first sent. */
+  readonly at: string;
+  /** The first request with the key. */
+  readonly request_id: string;
+  readonly ids: readonly number[];
+  /** `created_at` of the entries. */
+  readonly times: readonly string[];
+  /** `expires_at` of the entries; null: never. */
+  readonly expiry: readonly (number | null)[];
+  readonly version: string;
+  readonly expires_at: number;
+}
+
+/**
+ * The key of a request.
+ * @throws {DomainError} IDEMPOTENCY_KEY_REQUIRED, IDEMPOTENCY_KEY_INVALID
+ */
+export function requireIdempotencyKey(
+  headers: Readonly<Record<string, string | undefined>>,
+): string {
+  const key = headers['idempotency-key'];
+  if (key === undefined) throw new DomainError('IDEMPOTENCY_KEY_REQUIRED');
+  if (!/^[!-~]{1,64}$/.test(key)) throw new DomainError('IDEMPOTENCY_KEY_INVALID');
+  return key;
+}
+
+/**
+ * Writes the item of a key, or finds the item that an earlier request has written.
+ * @throws {DomainError} FIELD_INVALID for a new key with an entry whose time is too far from now
+ */
+export async function claimKey(post: Post, now: Date, random: (below: number) => number) {
+  const oldest = new Date(now.getTime() - keyDays * dayInMilliseconds).toISOString();
+  const faults = timeFaults(post.entries, now);
+  if (faults.length > 0) {
+    const known = await readKey(post);
+    if (!known || known.at < oldest) throw refusal(faults);
+    return { known, isNew: false };
+  }
+  const item = newItem(post, now, random);
+  const command = new PutCommand({
+    TableName: config.usersTable,
+    Item: item,
+    ConditionExpression: 'attribute_not_exists(pk) OR #at < :oldest',
+    ExpressionAttributeNames: { '#at': 'at' },
+    ExpressionAttributeValues: { ':oldest': oldest },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  });
+  try {
+    await send(command);
+    return { known: item, isNew: true };
+  } catch (error) {
+    const known = conditionItem<KeyItem>(error);
+    if (!known) throw error;
+    return { known, isNew: known.version === item.version };
+  }
+}
+
+/**
+ * The item of a key that was written.
+ * @throws {DomainError} STORAGE_FAULT, also when DynamoDB has deleted the item
+ */
+export async function requireKey(post: Post): Promise<KeyItem> {
+  const item = await readKey(post);
+  if (!item) throw new DomainError('STORAGE_FAULT', { cause: namedError('KeyDeleted') });
+  return item;
+}
+
+/**
+ * Gives the entries at some places new ids and the present time.
+ * @throws {Overtaken} when another request has changed the item
+ */
+export async function moveToNow(
+  item: KeyItem,
+  places: readonly number[],
+  now: Date,
+  random: (below: number) => number,
+): Promise<KeyItem> {
+  const at = now.toISOString();
+  const drawn = drawIds(places.length, now, random);
+  const moved = {
+    ids: item.ids.map((id, i) => drawn[places.indexOf(i)] ?? id),
+    times: item.times.map((time, i) => (places.includes(i) ? at : time)),
+    expiry: item.expiry.map((expiry, i) => (places.includes(i) ? expiryOf(at) : expiry)),
+    version: randomUUID(),
+  };
+  const isMoved = await updateOnce(
+    {
+      TableName: config.usersTable,
+      Key: { pk: item.pk },
+      ConditionExpression: 'version = :read',
+      UpdateExpression: 'SET ids = :ids, #times = :times, expiry = :expiry, version = :version',
+      ExpressionAttributeNames: { '#times': 'times' },
+      ExpressionAttributeValues: {
+        ':read': item.version,
+        ':ids': moved.ids,
+        ':times': moved.times,
+        ':expiry': moved.expiry,
+        ':version': moved.version,
+      },
+    },
+    ({ version }) => version === moved.version,
+  );
+  if (!isMoved) throw new Overtaken();
+  return { ...item, ...moved };
+}
+
+/** The hash of entries as they are stored, but for their ids and times. */
+export function contentOf(entries: readonly PostedEntry[]): string {
+  const values = entries.map((entry) => [
+    ...[entry.action, entry.resource, entry.result, entry.resourceId ?? null],
+    ...[entry.userId ?? null, entry.ipAddress ?? null, entry.userAgent ?? null],
+    ...[entry.details ?? null, entry.occurredAt ?? null],
+  ]);
+  return hash('sha256', JSON.stringify(values));
+}
+
+/** For how long a key counts, and when DynamoDB may delete its item, in days. */
+const keyDays = 8;
+const itemDays = 9;
+
+function refusal(faults: readonly FieldFault[]): DomainError {
+  const [first] = faults as readonly [FieldFault];
+  return new DomainError('FIELD_INVALID', { message: sentenceOf(first), faults });
+}
+
+async function readKey(post: Post): Promise<KeyItem | undefined> {
+  const Key = keyOf(post);
+  const command = new GetCommand({ TableName: config.usersTable, Key, ConsistentRead: true });
+  const { Item } = await send(command);
+  return Item as KeyItem | undefined;
+}
+
+function keyOf({ machine, key }: Post) {
+  return itemKey('posted#*', machine, key);
+}
+
+function newItem(post: Post, now: Date, random: (below: number) => number): KeyItem {
+  const at = now.toISOString();
+  const { entries, request_id } = post;
+  return {
+    ...keyOf(post),
+    content: contentOf(entries),
+    at,
+    request_id,
+    ids: drawIds(entries.length, now, random),
+    times: entries.map(() => at),
+    expiry: entries.map(() => expiryOf(at)),
+    version: randomUUID(),
+    expires_at: seconds(now) + itemDays * day,
+  };
+}
+
+/** Different ids of one time, in their order, in which the trail shows the entries. */
+function drawIds(count: number, now: Date, random: (below: number) => number): readonly number[] {
+  const ids = new Set<number>();
+  while (ids.size < count) ids.add(makeAuditId(now, random));
+  return [...ids].sort((a, b) => a - b);
+}
+
+function expiryOf(created_at: string): number | null {
+  return timeToLive({ created_at }, config.auditRetentionDays).expiresAt ?? null;
+}
