@@ -1,5 +1,6 @@
 /** The canonical line of an entry, which is sealed (lib/seal/README.md, Lines). */
 import { hash } from 'node:crypto';
+import { shards } from '../audit/index-keys.ts';
 
 /** An entry with all its attributes in the table; lib/seal/table.ts makes the values. */
 export type Item = Readonly<Record<string, unknown>>;
@@ -59,8 +60,9 @@ export function readLine(line: string): Item {
 const maxListed = 1000;
 
 /** The ids of entries that an entry lists as replayed; none unless `replay-audit` wrote the entry. */
-export function replayedBy({ action, resource, details }: Item): readonly string[] {
-  if (action !== 'CREATE' || resource !== 'audit-logs' || typeof details !== 'string') return [];
+export function replayedBy({ action, resource, shard, details }: Item): readonly string[] {
+  const isOwn = shards.some((own) => own === shard) && resource === 'audit-logs';
+  if (action !== 'CREATE' || !isOwn || typeof details !== 'string') return [];
   // A match is a member of the object, because quotation marks within a text would be escaped.
   const [, ids] = /"entries":\[(\d{1,16}(?:,\d{1,16})*)\]/.exec(details) ?? [];
   return (ids?.split(',') ?? []).slice(0, maxListed);

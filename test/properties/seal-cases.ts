@@ -585,6 +585,26 @@ export const tableCases: readonly SealCase[] = [
     set(trail, withKeys({ ...item, id: other, created_at: iso(sound.now - 60 * minute) }));
     await forgeReplay(trail, other);
   }),
+  did('an invented entry of the past that a posted entry lists', ['waits 1', ...isInserted], (trail) => {
+    set(trail, withKeys({ ...item, id: other, created_at: iso(sound.now - 60 * minute) }));
+    trail.add({ action: 'CREATE', resource: 'shop.audit-logs', details: { entries: [other] } });
+  }),
+  did(
+    'an invented entry of the past that a replay under a shard of machines lists',
+    ['waits 1', ...isInserted],
+    (trail) => {
+      set(trail, withKeys({ ...item, id: other, created_at: iso(sound.now - 60 * minute) }));
+      const details = { entries: [other] };
+      const id = trail.add({ action: 'CREATE', resource: 'audit-logs', details });
+      set(trail, { ...trail.source.items.get(id), shard: 'm3' });
+    },
+  ),
+  did('posted entries that are sealed', [], async (trail) => {
+    for (const resource_id of [1, 2]) {
+      trail.add({ action: 'CREATE', resource: 'shop.orders', resource_id, machine_id: 1 });
+    }
+    await trail.seal(2 * minute);
+  }),
   did('an invented entry of the past that an old replay lists', isInserted, async (trail) => {
     await forgeReplay(trail, other, 30 * minute);
     set(trail, withKeys({ ...item, id: other, created_at: iso(sound.now - 60 * minute) }));

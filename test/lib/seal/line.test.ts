@@ -64,7 +64,7 @@ it.each([
 });
 
 describe('The entries that an entry lists as replayed', () => {
-  const replay = { action: 'CREATE', resource: 'audit-logs' };
+  const replay = { action: 'CREATE', resource: 'audit-logs', shard: '7' };
   const listing = (entries: unknown) => ({
     ...replay,
     details: JSON.stringify({ written: 1, entries }),
@@ -80,6 +80,10 @@ describe('The entries that an entry lists as replayed', () => {
   it.each([
     ['another action', { ...listing([1]), action: 'UPDATE' }],
     ['another resource', { ...listing([1]), resource: 'users' }],
+    ['a resource of machines', { ...listing([1]), resource: 'audit-logs.x' }],
+    ['a shard of machines', { ...listing([1]), shard: 'm7' }],
+    ['a shard that no run reads', { ...listing([1]), shard: '8' }],
+    ['no shard', { ...listing([1]), shard: undefined }],
     ['details that are not a text', { ...replay, details: { entries: [1] } }],
     ['a list within a text', listing('"entries":[1]')],
     ['a list of values that are not ids', listing([1.5, -1, '2', 1e20])],
