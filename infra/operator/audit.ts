@@ -1,4 +1,4 @@
-import { type AuditedAction, makeEntry } from '../../lib/audit/entry.ts';
+import { type AuditedAction, makeEntry, type OwnResource } from '../../lib/audit/entry.ts';
 import { faultDetails, logUnwritten, newWrite, writeEntry } from '../../lib/audit/record.ts';
 import { DomainError, faultName, httpErrors } from '../../lib/ground/errors.ts';
 import { Failure } from './failure.ts';
@@ -13,7 +13,7 @@ export interface Operator {
 /** The operation that a command of the operator has done, as the audit trail records it. */
 export interface Operation extends Pick<AuditedAction, 'action' | 'resource_id'> {
   /** Default: users. */
-  readonly resource?: AuditedAction['resource'];
+  readonly resource?: OwnResource;
   readonly operator: Operator;
   /** Default: SUCCESS. */
   readonly result?: AuditedAction['result'];

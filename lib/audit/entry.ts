@@ -10,11 +10,12 @@ export const resetRequested = { fields: [], by: 'reset', requested: true } as co
 /** The actions of entries that machines post: logins and logouts are the service's own. */
 export const postedActions = ['CREATE', 'READ', 'UPDATE', 'DELETE', 'EXPORT'] as const;
 
-/** The resources of the service's own entries, which have no dot. */
+/** The resources of the service's own entries, which have no dot. Types allow no other resource of a recorded deed. */
 export const ownResources = [
   ...['users', 'machines', 'audit-logs', 'audit-seal'],
   ...['signing-secret', 'signing-key', 'edge-header'],
 ] as const;
+export type OwnResource = (typeof ownResources)[number];
 
 export const results = ['SUCCESS', 'FAILURE'] as const;
 

@@ -7,7 +7,13 @@ import { DomainError, faultName } from '../ground/errors.ts';
 import { entryNotWritten, logError } from '../ground/log.ts';
 import { config } from '../ground/settings.ts';
 import { day, longestDelay, seconds } from '../ground/time.ts';
-import { type AuditEntry, type AuditedAction, makeAuditId, makeEntry } from './entry.ts';
+import {
+  type AuditEntry,
+  type AuditedAction,
+  makeAuditId,
+  makeEntry,
+  type OwnResource,
+} from './entry.ts';
 import { indexKeys } from './index-keys.ts';
 
 /** The attributes that are stored beside the entry. No response shows them. */
@@ -42,7 +48,7 @@ export function timeToLive(
 /** A deed that is recorded: its origin, the user who does it, and the user or thing that it is done to. */
 export interface Deed extends Pick<AuditedAction, 'action'> {
   /** Absent: `users`. */
-  readonly resource?: string;
+  readonly resource?: OwnResource;
   readonly source: Pick<AuditedAction, 'ip_address' | 'user_agent' | 'request_id'>;
   /** The id of the user who does it; absent: not known. */
   readonly by?: number | undefined;

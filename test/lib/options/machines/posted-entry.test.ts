@@ -1,5 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { ownResources } from '../../../../lib/audit/entry.ts';
+import { isPosted } from '../../../../lib/audit/index-keys.ts';
 import { validate } from '../../../../lib/ground/validation.ts';
 import { maxEntries, postedEntries } from '../../../../lib/options/machines/posted-entry.ts';
 
@@ -158,3 +160,13 @@ describe('The entries of a request', () => {
     ]);
   });
 });
+
+it.each(ownResources)(
+  'The resource %s of the service has no dot, and begins no resource of a machine',
+  (own) => {
+    expect(isPosted({ resource: own })).toBe(false);
+    expect(faultOf({ resource: `${own}.orders` })).toEqual([
+      expect.stringContaining('resource UNKNOWN_VALUE'),
+    ]);
+  },
+);
