@@ -13,6 +13,8 @@ export interface PageData {
   readonly sessions: boolean;
   /** Whether users can log in by identities of other issuers. */
   readonly identities: boolean;
+  /** Whether other services call the service with keys of machines; absent: they do not. */
+  readonly machines?: boolean;
   /** The domain of passkeys, and the origins whose pages can use them; absent: passkeys are off. */
   readonly passkeys?: { readonly rpId: string; readonly origins: readonly string[] };
   /** The attributes of users that are declared; absent: none. */

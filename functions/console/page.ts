@@ -5,6 +5,7 @@ import {
   type Config,
   hasAttributes,
   hasIdentities,
+  hasMachines,
   hasPasskeys,
   hasSessions,
   keepsSeal,
@@ -99,6 +100,7 @@ function dataOf(settings: Config): Omit<PageData, 'meanings'> {
     product: productOf(settings),
     sessions: hasSessions(settings),
     identities: hasIdentities(settings),
+    ...(hasMachines(settings) && { machines: true }),
     ...(hasPasskeys(settings) && { passkeys: JSON.parse(settings.passkeys) }),
     ...(hasAttributes(settings) && {
       attributes: declaredAttributes(settings).map(shownDeclaration),

@@ -27,6 +27,7 @@ const service = await serviceForThisFile({
   SESSION_DAYS: '90',
   PASSKEYS: '{"rpId":"example.com","origins":["https://app.example.com"]}',
   SECOND_FACTOR: 'optional',
+  MACHINES: 'on',
   EMAIL_VERIFICATION: 'on',
   VERIFY_URL: verifyUrl,
   DATA_DIR: folderForThisFile(),
@@ -96,6 +97,16 @@ const screens: Readonly<Record<string, readonly [string, ((page: Page) => Promis
   'seal-findings': ['/console#/seal', withFindings],
   'audit-findings': ['/console#/audit', withFindings],
   'users-findings': ['/console#/users', withFindings],
+  machines: ['/console#/machines'],
+  'machines-new': ['/console#/machines', press('Make a machine')],
+  'machines-key': [
+    '/console#/machines',
+    async (page) => {
+      await page.getByRole('button', { name: 'Another key' }).first().click();
+      await press('Make the key')(page);
+      await page.getByText('is shown this once').waitFor();
+    },
+  ],
   account: ['/console#/account'],
   'account-unlink': [
     '/console#/account',
@@ -181,23 +192,30 @@ describe('Nothing is broken or out of place', () => {
 });
 
 describe('Whatever the width of the window,', () => {
-  it.each(['users', 'user', 'audit', 'audit-groups', 'overview', 'settings', 'seal', 'account'])(
-    'the screen %s does not scroll sideways',
-    async (name) => {
-      const page = await openScreen(screens[name]?.[0] ?? '');
-      const found: string[] = [];
-      for (let width = 1440; width >= 360; width -= 36) {
-        await page.setViewportSize({ width, height: 800 });
-        await page.evaluate(drawn);
-        const outside = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-        if (outside !== 0) found.push(`${width}: ${outside} px`);
-        const cards = await page.locator('.cards').count();
-        if (width > 1200 && name !== 'user' && cards > 0) found.push(`${width}: cards`);
-      }
+  it.each([
+    'users',
+    'user',
+    'audit',
+    'audit-groups',
+    'overview',
+    'settings',
+    'seal',
+    'machines',
+    'account',
+  ])('the screen %s does not scroll sideways', async (name) => {
+    const page = await openScreen(screens[name]?.[0] ?? '');
+    const found: string[] = [];
+    for (let width = 1440; width >= 360; width -= 36) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.evaluate(drawn);
+      const outside = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+      if (outside !== 0) found.push(`${width}: ${outside} px`);
+      const cards = await page.locator('.cards').count();
+      if (width > 1200 && name !== 'user' && cards > 0) found.push(`${width}: cards`);
+    }
 
-      expect(found).toEqual([]);
-    },
-  );
+    expect(found).toEqual([]);
+  });
 });
 
 describe('The console', () => {

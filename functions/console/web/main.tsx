@@ -12,7 +12,7 @@ import { failureOf, useEvery } from './loading.ts';
 import { href, path } from './router.ts';
 import { Account } from './screens/account.tsx';
 import { Audit } from './screens/audit.tsx';
-import { Seal, Settings } from './screens/on-demand.tsx';
+import { Machines, Seal, Settings } from './screens/on-demand.tsx';
 import { Overview } from './screens/overview.tsx';
 import { SignIn } from './screens/sign-in.tsx';
 import { User } from './screens/user.tsx';
@@ -23,6 +23,7 @@ import { accounts, keepSession, leave, signedIn } from './session.ts';
 const screens = [
   { path: '/overview', title: 'Overview', Screen: Overview },
   { path: '/users', title: 'Users', Screen: Users },
+  ...(settings.machines ? [{ path: '/machines', title: 'Machines', Screen: Machines }] : []),
   { path: '/audit', title: 'Audit', Screen: Audit },
   ...(settings.auditSeal === 'off' ? [] : [{ path: '/seal', title: 'Seal', Screen: Seal }]),
   { path: '/settings', title: 'Settings', Screen: Settings },

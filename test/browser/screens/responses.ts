@@ -3,6 +3,7 @@ import type {
   AuditEntry,
   AuditSealSummary,
   Identity,
+  Machine,
   Passkey,
   SessionOfUser,
   User,
@@ -65,6 +66,33 @@ const details = (each: User): UserDetails => ({
       ? [identity('a'), identity('b', { issuer: `https://${'n'.repeat(60)}.example`, email: null })]
       : [],
 });
+
+const machine = (id: number, name: string, more: Partial<Machine> = {}): Machine => ({
+  id,
+  name,
+  scopes: ['audit:write'],
+  expires_at: null,
+  created_at: timeBefore(24 * 200),
+  made_by: 1,
+  last_used_on: '2026-11-22',
+  keys: [{ created_at: timeBefore(24 * 200), expires_at: null }],
+  ...more,
+});
+
+const machines: readonly Machine[] = [
+  machine(1, 'billing', {
+    keys: [
+      { created_at: timeBefore(2), expires_at: null },
+      { created_at: timeBefore(24 * 200), expires_at: timeBefore(-22) },
+    ],
+  }),
+  machine(2, 'Machine billing #1', { scopes: ['users:read', 'users:write'], last_used_on: null }),
+  machine(3, 'N'.repeat(100), {
+    scopes: ['audit:write', 'audit:read', 'users:read', 'users:write', 'client-address'],
+    expires_at: timeBefore(5),
+    last_used_on: '2026-08-01',
+  }),
+];
 
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
@@ -222,6 +250,8 @@ const bodies: Readonly<Record<string, (query: URLSearchParams) => unknown>> = {
       { name: 'auditDetail', value: 'standard', default: 'standard' },
     ],
   }),
+  '/api/machines': () => ({ data: machines }),
+  '/api/machines/1/keys': () => ({ ...machines[0], key: `mk_1_${'N'.repeat(49)}` }),
   '/api/second-factor': () => ({ enabled: true, recovery_codes_left: 8 }),
   '/api/identities': () => ({ data: details(admin).identities }),
   '/api/passkeys': () => ({ data: passkeys, user_handle: null, rp_id: 'example.com' }),

@@ -176,6 +176,7 @@ const isChanged = (field: Element): boolean => {
     return field.selectedIndex !== Math.max(0, first);
   }
   if (!(field instanceof HTMLInputElement) || field.readOnly) return false;
+  if (field.type === 'checkbox') return field.checked !== field.defaultChecked;
   return field.autocomplete !== 'current-password' && field.value !== field.defaultValue;
 };
 

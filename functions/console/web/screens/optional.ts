@@ -4,5 +4,6 @@ export { Identities } from '../components/identities.tsx';
 export { Passkeys } from '../components/passkeys.tsx';
 export { OwnFactor } from '../components/second-factor.tsx';
 export { Sessions } from '../components/sessions.tsx';
+export { Machines } from './machines.tsx';
 export { Seal } from './seal.tsx';
 export { Settings } from './settings.tsx';
