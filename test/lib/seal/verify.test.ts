@@ -239,6 +239,7 @@ describe('Verification of a part', () => {
     trail.archive.files.set(fileName(5), Buffer.from('junk'));
 
     expect(await kinds(trail, { since })).toEqual([`foreign file 5 (${fileName(5)})`]);
+    expect(await trail.verify({ since })).toMatchObject({ files: 1 });
   });
 
   it('finds changes in the part, and no changes elsewhere', async () => {
