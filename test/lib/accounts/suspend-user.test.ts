@@ -31,6 +31,14 @@ it('A user is suspended only once, even where no admin exists', async () => {
   expect(await readUser(id)).toEqual(once);
 });
 
+it('The last admin is not suspended', async () => {
+  const { id } = await insertedUser({ role: 'admin' });
+
+  await expect(suspendUser(id, id, source)).rejects.toMatchObject({
+    code: 'LAST_ADMIN_SUSPENSION',
+  });
+});
+
 const asksForAnother = (user: StoredUser) =>
   writeUser(user, addressAwaited(user, 'new@example.org'));
 const asks = async (user: StoredUser) => user;

@@ -394,3 +394,13 @@ it('A user with a password who confirms an address without it is told that it is
     errors: [{ pointer: '#/password', code: 'REQUIRED' }],
   });
 });
+
+it('A user who sets a new password is told that it was changed, and of no admin', async () => {
+  const { id, token, email, password: currentPassword } = await newUser();
+  const json = { password: 'another password', currentPassword };
+
+  await api('PUT', `/api/users/${id}`, { token, json });
+
+  const subjects = (await mailbox.mailsTo(email, 2)).map(({ subject }) => subject);
+  expect(subjects).toContain('Your password was changed');
+});

@@ -9,9 +9,11 @@ import {
   attributeDetails,
   attributesOf,
   attributesSet,
+  strangersAttributesRemoved,
 } from '../../../../lib/options/attributes/attributes.ts';
 import { attributesField } from '../../../../lib/options/attributes/field.ts';
 import type { Role } from '../../../../lib/users/user.ts';
+import { storedUser } from '../../../support/stored-user.ts';
 
 const declared = [
   { name: 'nick', type: 'text', writer: 'user', maxLength: 5 },
@@ -159,5 +161,18 @@ describe('The attributes of a user', () => {
     expect(attributeDetails(user, given).values).toEqual({
       attributes: { terms: { from: true, to: null }, plan, born: { from: null, to: '2000-01-01' } },
     });
+  });
+});
+
+describe('The link that proves the address of a user', () => {
+  beforeEach(() => void vi.stubEnv('EMAIL_VERIFICATION', 'on'));
+
+  it.each([
+    [{ nick: 'Ada', terms: true }, { fields: { attributes: '{"terms":true}' } }],
+    [{ terms: true }, {}],
+  ])('changes the attributes %j by %j', (given, change) => {
+    const { attributes } = attributesSet({}, given).fields ?? {};
+
+    expect(strangersAttributesRemoved(storedUser({ id: 1, attributes }))).toEqual(change);
   });
 });

@@ -2,7 +2,11 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
 import { send } from '../../../../lib/dynamodb/client.ts';
 import { itemKey } from '../../../../lib/dynamodb/tables.ts';
-import { noteLogin } from '../../../../lib/options/passkeys/passkeys.ts';
+import {
+  makePasskey,
+  noteLogin,
+  passkeysInForce,
+} from '../../../../lib/options/passkeys/passkeys.ts';
 import { proxiedTablesForThisFile } from '../../../support/own-tables.ts';
 import { faults } from '../../../support/proxy.ts';
 import { storedUser } from '../../../support/stored-user.ts';
@@ -19,4 +23,10 @@ it('A login by a passkey that another login may have overtaken is a fault of the
   const noted = noteLogin(user, credential);
 
   await expect(noted).rejects.toMatchObject({ code: 'STORAGE_FAULT', mayHaveHappened: true });
+});
+
+it('A user has no passkey in force while PASSKEYS is not set', () => {
+  const passkeys = [makePasskey({ credential_id: 'one' }, 'Phone', 'example.com')];
+
+  expect(passkeysInForce(storedUser({ id: 1, passkeys }))).toEqual([]);
 });
