@@ -135,6 +135,7 @@ describe('The setting of identity providers', () => {
     [{ ...google, clientSecret: 'x' }],
     [google, { ...google, audiences: ['other'] }],
     [google, { ...google, issuer: 'https://ACCOUNTS.google.com/' }],
+    ['https://a.example/b', 'https://a.example/b/'].map((issuer) => ({ ...google, issuer })),
     ...['common', 'organizations', 'consumers', 'Common'].map((tenant) => [
       { ...google, issuer: `https://login.microsoftonline.com/${tenant}/v2.0` },
     ]),

@@ -188,6 +188,18 @@ describe('A passkey that a browser has made', () => {
     expect((await made({ cose }, RS256)) !== undefined).toBe(isAccepted);
   });
 
+  it.each([
+    [2040, false],
+    [2048, true],
+    [4096, true],
+    [4104, false],
+  ])('is accepted with an RSA key whose modulus has %i bits: %s', async (bits, isAccepted) => {
+    const cose = (key: ReadonlyMap<number, Cbor>) =>
+      new Map<number, Cbor>([...key, [-1, Buffer.alloc(bits / 8, 0xff)]]);
+
+    expect((await made({ cose }, RS256)) !== undefined).toBe(isAccepted);
+  });
+
   it.each(Object.entries(flaws))('is refused for %s', async (_, changes) => {
     expect(await made(changes)).toBeUndefined();
   });
