@@ -14,7 +14,12 @@ import { staticFilesFolder } from '../../infra/static-files.ts';
 import { type FunctionDefinition, functions, functionsInForce } from '../../infra/uses.ts';
 import type { Endpoint, HttpMethod } from '../../lib/contract/contract.ts';
 import type { StorageFault } from '../../lib/ground/errors.ts';
-import { configFrom, hasSessions } from '../../lib/ground/settings.ts';
+import {
+  configFrom,
+  hasMachines,
+  hasSessions,
+  type ServiceValues,
+} from '../../lib/ground/settings.ts';
 import type { LinkKind } from '../../lib/options/links/mailed-link.ts';
 import type { Scope } from '../../lib/options/machines/machine.ts';
 import {
@@ -91,8 +96,8 @@ interface Example {
   readonly takesToken?: LinkKind;
   /** Whether the caller's address must be verified, if the service verifies addresses. */
   readonly wantsVerified?: true;
-  /** Whether the example is left out if the service verifies addresses, because the change then takes effect later. */
-  readonly isAtOnce?: true;
+  /** Whether the example is sent with some settings; absent: with all settings. */
+  readonly isSent?: (settings: ServiceValues) => boolean;
   /** The differences if there are sessions, besides the read of the session. */
   readonly withSessions?: Partial<Example>;
   /** The scope with which machines may call it; absent: none. */
@@ -294,7 +299,8 @@ const examples: Readonly<Record<string, Example>> = {
     json: ({ account }) => ({ email: uniqueEmail(), currentPassword: account.password }),
     operations: ['read', 'transaction'],
     details: { fields: ['email'] },
-    isAtOnce: true,
+    // If the service verifies addresses, the change takes effect later.
+    isSent: ({ emailVerification }) => emailVerification === 'off',
   },
   'DELETE /api/users/{id}': {
     caller: 'admin',
@@ -477,6 +483,11 @@ const examples: Readonly<Record<string, Example>> = {
   'GET /api/admin/audit-logs, of what happened to a user': { ...auditQuery, query: 'resourceId=1' },
   'GET /api/admin/audit-logs, about a user': { ...auditQuery, query: 'about=1' },
   'GET /api/admin/audit-logs, of failures': { ...auditQuery, query: 'result=FAILURE' },
+  'GET /api/admin/audit-logs, of a resource': {
+    ...auditQuery,
+    query: 'resource=shop.orders',
+    isSent: hasMachines,
+  },
   'GET /api/admin/audit-logs, as CSV': {
     ...auditQuery,
     query: 'userId=1',
@@ -547,7 +558,7 @@ export const exampleRequestsOf = (
     const route = `${method} ${path}`;
     const own = Object.entries(examples)
       .filter(([name]) => routeOf(name) === route)
-      .filter(([, { isAtOnce }]) => !isAtOnce || settings.emailVerification === 'off');
+      .filter(([, { isSent }]) => isSent?.(settings) ?? true);
     return own.map(([name, { withSessions, callerIfPrivate, ...example }]): ExampleRequest => {
       const { contract, describe } = contracts.get(`${method} /${path.slice(1)}`) as Endpoint;
       const readsSession = withThem && example.caller !== 'anyone';

@@ -48,7 +48,8 @@ describe('An admin', () => {
     ]);
     const [, place = ''] = /^curl -X POST (\S+) /.exec(command) ?? [];
     const [, body] = / -d '([^']+)'$/.exec(command) ?? [];
-    const run = () => fetch(place, { method: 'POST', headers: Object.fromEntries(given), body });
+    const run = () =>
+      fetch(place, { method: 'POST', headers: Object.fromEntries(given), body: body ?? null });
     expect([(await run()).status, (await run()).status]).toEqual([201, 200]);
     const [, id] = /^mk_(\d+)_/.exec(key) ?? [];
     await button(page, 'I have kept the key').click();
