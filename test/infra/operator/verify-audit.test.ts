@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -12,6 +13,7 @@ import {
 import { environmentDefaults } from '../../../infra/local-settings.ts';
 import { type AuditedAction, makeEntry } from '../../../lib/audit/entry.ts';
 import { toItem } from '../../../lib/audit/record.ts';
+import { postEntries } from '../../../lib/options/machines/post-entries.ts';
 import { bucketArchive, kmsSigner } from '../../../lib/seal/aws.ts';
 import { folderArchive, localSigner, makeKey } from '../../../lib/seal/folder-archive.ts';
 import { type Sealing, seal } from '../../../lib/seal/sealer.ts';
@@ -96,14 +98,19 @@ const putAside = (path: string): void => {
   });
 };
 
+/** Makes this process use the tables of the service. */
+const stubTable = (): void => {
+  const tables = { USERS_TABLE, AUDIT_TABLE: TableName };
+  const all = { ...environmentDefaults, ...tables, AWS_ENDPOINT_URL_DYNAMODB: inject('engine') };
+  for (const [name, value] of Object.entries(all)) vi.stubEnv(name, value);
+};
+
 /** Seals the table in this process. */
 const sealTable = async (
   sealing: Omit<Sealing, 'source' | 'interval'>,
   now = new Date(),
 ): Promise<void> => {
-  const environment = { ...environmentDefaults, AUDIT_TABLE: TableName };
-  const all = { ...environment, AWS_ENDPOINT_URL_DYNAMODB: inject('engine') };
-  for (const [name, value] of Object.entries(all)) vi.stubEnv(name, value);
+  stubTable();
   await seal({ ...sealing, source: auditEntries, interval: 1 }, now);
   vi.unstubAllEnvs();
 };
@@ -149,6 +156,23 @@ const forge = async (
   return entry.id;
 };
 
+/** Has a machine post an entry at each of several times, each time by another request, until the test ends. */
+const postEach = async (times: readonly Date[]): Promise<readonly number[]> => {
+  stubTable();
+  const entries = [{ action: 'CREATE', resource: 'shop.orders', result: 'SUCCESS' }] as const;
+  const ids: number[] = [];
+  for (const now of times) {
+    const request = { machine: 1, key: now.toISOString(), request_id: randomUUID() };
+    const { stored } = await postEntries({ ...request, entries }, { now });
+    ids.push(...stored.map(({ id }) => id));
+  }
+  vi.unstubAllEnvs();
+  onTestFinished(async () => {
+    for (const id of ids) await engine.send(new DeleteCommand({ TableName, Key: { id } }));
+  });
+  return ids;
+};
+
 describe('verify-audit', () => {
   it('ends with 0 if nobody changed the trail, and leaves an entry', async () => {
     pretendRunning();
@@ -165,6 +189,24 @@ describe('verify-audit', () => {
         details: { files: archive.files().length, findings: 0 },
       }),
     );
+  });
+
+  it('ends with 0 over a day of entries of the service and of machines, after requests were repeated', async () => {
+    pretendRunning();
+    const now = Date.now();
+    const hours = Array.from({ length: 24 }, (_, hour) => new Date(now - (hour + 1) * 3_600_000));
+    for (const hour of hours) await forge(hour);
+    const first = await postEach(hours);
+    const newKey = await sealAnew();
+    const again = await postEach(hours);
+
+    const { status, stdout } = await verifyLocal('--public-key', newKey);
+
+    expect(again).toEqual(first);
+    expect(stdout).toContain('\nIntact.\n');
+    expect(status).toBe(0);
+    const { ids } = archive.files().at(-1) ?? expect.unreachable();
+    expect(ids).toEqual(expect.arrayContaining([...first]));
   });
 
   it('names by id the changed entries with both values, the deleted entries and the inserted entries', async () => {
