@@ -3,6 +3,7 @@ import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { type AuditedAction, makeEntry } from '../../../lib/audit/entry.ts';
 import { toItem, writeEntry } from '../../../lib/audit/record.ts';
+import { replayId } from '../../../lib/dynamodb/tables.ts';
 import { postEntries } from '../../../lib/options/machines/post-entries.ts';
 import type { PostedEntry } from '../../../lib/options/machines/posted-entry.ts';
 import { localSigner, makeKey } from '../../../lib/seal/folder-archive.ts';
@@ -144,7 +145,7 @@ describe('An entry that was put into the table past the service', () => {
       await sealAt(0);
       const forged = await forge();
       const details = JSON.stringify({ written: 1, entries: [forged] });
-      const imitation = { ...order, resource, resourceId: 'replay-audit', userAgent, details };
+      const imitation = { ...order, resource, resourceId: replayId, userAgent, details };
 
       await post(1, `imitation-${resource}`, [imitation]);
       const waiting = await verifyAt(2);

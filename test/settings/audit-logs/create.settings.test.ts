@@ -186,6 +186,59 @@ describe('A query where there are machines', async () => {
   });
 });
 
+describe('Entries that imitate entries of the service', async () => {
+  const user = await register(api);
+  const id = String(user.id);
+  const registered = { action: 'CREATE', result: 'SUCCESS', userId: user.id, resourceId: id };
+  const text = 'x\r\n1,1,CREATE,users,1,,,SUCCESS,,2026-11-20T00:00:00.000Z,,\r\n';
+  const replay = { ...order, resourceId: 'replay', userAgent: 'operator replay-audit' };
+  await post([
+    { ...registered, resource: 'clinic.users', ipAddress: '127.0.0.1', userAgent: 'node' },
+    { ...registered, resource: 'clinic.users', details: { text } },
+    { ...replay, resource: 'clinic.audit-logs', userId: user.id, details: { entries: [1, 2] } },
+  ]);
+
+  it('are refused under the names of the service', async () => {
+    const refused = await post([{ ...replay, resource: 'audit-logs.x' }]);
+
+    const message = expect.stringMatching(/^entries\.0\.resource must not begin with users\./);
+    expect(outcome(refused)).toEqual(refusal(400, message));
+  });
+
+  it.each([
+    'from=service&action=CREATE',
+    `from=service&userId=${id}`,
+    `from=service&about=${id}`,
+    `from=service&resourceId=${id}`,
+    `from=service&userId=${id}&action=CREATE&result=SUCCESS`,
+    'resource=audit-logs&action=CREATE',
+    'resourceId=replay',
+  ])('are not found by %s', async (parameters) => {
+    const found = await query(parameters);
+
+    expect(found.filter(({ resource }: { resource: string }) => resource.includes('.'))).toEqual(
+      [],
+    );
+  });
+
+  it('have one row each in CSV, which names the machine', async () => {
+    const rows = async (from: string) => {
+      const path = `/api/admin/audit-logs?from=${from}&about=${id}`;
+      const answer = await api('GET', path, { token, headers: { accept: 'text/csv' } });
+      return answer.text.trimEnd().split('\r\n').slice(1);
+    };
+
+    const posted = await rows('machines');
+    const own = await rows('service');
+
+    const byMachine = new RegExp(`^\\d+,${id},CREATE,clinic\\..*Z,${shop.id},$`);
+    expect(posted).toEqual(Array(3).fill(expect.stringMatching(byMachine)));
+    expect(own).toEqual([
+      expect.stringMatching(new RegExp(`^\\d+,${id},CREATE,users,${id},.*Z,,$`)),
+    ]);
+  });
+});
+
 describe('Entries of a machine that was removed', () => {
   it('stay, and its key writes no more', async () => {
     const gone = await makeMachine(api, token, ['audit:write']);
