@@ -63,6 +63,8 @@ export const labels = {
   resourceId: 'To whom',
   about: 'Who or to whom',
   ipAddress: 'Source',
+  resource: 'Resource',
+  machineId: 'Machine',
 } as const;
 
 /** The label of the filter that a word names; any other word is returned unchanged. */

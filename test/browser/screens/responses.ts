@@ -107,6 +107,8 @@ const entry = (id: number, more: Partial<AuditEntry> = {}): AuditEntry => ({
   result: 'SUCCESS',
   details: null,
   created_at: timeBefore(id * 7),
+  machine_id: null,
+  occurred_at: null,
   ...more,
 });
 
@@ -133,6 +135,16 @@ export const entries: readonly AuditEntry[] = [
     resource: 'audit-logs',
     resource_id: null,
   }),
+  entry(8, {
+    action: 'UPDATE',
+    resource: 'shop.orders',
+    resource_id: 'Machine billing #1 did it',
+    details: '{"status":{"from":"paid","to":"shipped"}}',
+    machine_id: 3,
+    occurred_at: timeBefore(57),
+  }),
+  entry(9, { user_id: null, action: 'CREATE', machine_id: 1 }),
+  entry(10, { user_id: null, resource_id: null, result: 'FAILURE', machine_id: 404 }),
 ];
 
 const attacker = { ip_address: '203.0.113.66', user_agent: 'python-requests/2.32.3' };

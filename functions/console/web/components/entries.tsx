@@ -1,13 +1,16 @@
 import { Fragment } from 'preact';
 import type { AuditEntry } from '../../../client/paths.ts';
+import { settings } from '../api.ts';
 import { localTime, timeOf, utcTime } from '../format.ts';
 import type { Pages } from '../loading.ts';
 import { href } from '../router.ts';
 import { readableAgent } from '../trail/agent.ts';
-import { happened } from '../trail/happened.ts';
+import { happened, isPosted } from '../trail/happened.ts';
+import { machinePartOf } from '../trail/machine-part.ts';
 import { Button } from './button.tsx';
 import { closeDialog, Dialog, openDialog } from './dialog.tsx';
 import { FindingMark } from './findings.tsx';
+import { MachineName } from './machine-name.tsx';
 import { type Column, PagesTable, Table } from './table.tsx';
 import { Badge, CopyButton, Time, Whole } from './text.tsx';
 import { UserName } from './user-name.tsx';
@@ -25,9 +28,33 @@ const Target = ({ resource, resource_id: id }: AuditEntry) =>
     <UserName id={id} />
   ) : (
     <span>
-      {resource} {id}
+      {resource} <bdi>{id}</bdi>
     </span>
   );
+
+const parts = {
+  wrote: 'wrote this entry',
+  acted: 'did it',
+  passed: 'passed it on',
+} as const;
+
+/** The machine of an entry, and what it has to do with it. */
+const MachinePart = ({ entry }: { entry: AuditEntry }) => {
+  const part = machinePartOf(entry);
+  return part ? (
+    <span>
+      <MachineName id={Number(entry.machine_id)} /> <span class="muted">{parts[part]}</span>
+    </span>
+  ) : null;
+};
+
+/** Who did it: a user, and the machine that is behind the entry. */
+const Who = (entry: AuditEntry) => (
+  <>
+    {(entry.user_id !== null || !machinePartOf(entry)) && <UserName id={entry.user_id} />}{' '}
+    <MachinePart entry={entry} />
+  </>
+);
 
 /** JSON, indented on several lines; any other text is unchanged. */
 const readable = (details: string): string => {
@@ -48,9 +75,11 @@ const Value = ({ name, entry }: { name: keyof AuditEntry; entry: AuditEntry }) =
       {name === 'details' ? <pre>{readable(text)}</pre> : text}{' '}
       <CopyButton text={text} label={`Copy ${name}`} />
       <p class="muted">
-        {name === 'created_at' && `${localTime(text)} here, ${utcTime(text)}`}
+        {(name === 'created_at' || name === 'occurred_at') &&
+          `${localTime(text)} here, ${utcTime(text)}`}
         {name === 'user_agent' && readableAgent(text)}
         {isUser && <UserName id={text} isLink />}
+        {name === 'machine_id' && <MachinePart entry={entry} />}
       </p>
     </>
   );
@@ -58,13 +87,18 @@ const Value = ({ name, entry }: { name: keyof AuditEntry; entry: AuditEntry }) =
 
 const EntryDetails = ({ entry }: { entry: AuditEntry }) => {
   const { created_at: since, user_id: userId, resource_id: resourceId } = entry;
-  const { ip_address: ipAddress } = entry;
+  const { ip_address: ipAddress, machine_id: machineId, resource } = entry;
+  const whose = isPosted(entry) ? { resource } : {};
   const time = timeOf(since);
   const links = [
     ['Link to this entry', time && { since, until: new Date(time + 1).toISOString() }],
     ['All that this user did', userId !== null && { userId }],
-    ['All that was done to it', resourceId !== null && { resourceId }],
+    ['All that was done to it', resourceId !== null && { ...whose, resourceId }],
     ['All from this source', ipAddress !== null && { ipAddress }],
+    [
+      'All of this machine',
+      machinePartOf(entry) && settings.machines && { machineId: Number(machineId) },
+    ],
   ] as const;
   return (
     <Dialog title={`${entry.action} ${entry.resource}`}>
@@ -116,7 +150,7 @@ const columns: readonly Column<AuditEntry>[] = [
     class: 'name',
   },
   { title: 'Result', cell: Result },
-  { title: 'Who', cell: ({ user_id: id }) => <UserName id={id} />, class: 'name' },
+  { title: 'Who', cell: Who, class: 'name' },
   { title: 'To whom', cell: Target, class: 'name' },
   { title: 'Source', cell: ({ ip_address: ip }) => <Whole text={String(ip ?? '')} /> },
   {

@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { labels } from '../api.ts';
+import { labels, settings } from '../api.ts';
 import { utcTime } from '../format.ts';
 import { go, href } from '../router.ts';
 import { now } from '../service.ts';
 import { findId, Several } from '../trail/find.ts';
+import { isPosted } from '../trail/happened.ts';
 import {
   fromLocal,
   groupings,
@@ -16,6 +17,7 @@ import {
 } from '../trail/query.ts';
 import { Button } from './button.tsx';
 import { Field, Form, Select } from './form.tsx';
+import { MachineName } from './machine-name.tsx';
 import { Person } from './person.tsx';
 import { UserName } from './user-name.tsx';
 
@@ -29,7 +31,13 @@ const actions = {
   LOGOUT: 'Logout',
   EXPORT: 'Export',
 };
-const groups = { '': 'Nothing', ...groupings };
+const { resource: byResource, machineId: byMachine, ...always } = groupings;
+const groups = {
+  '': 'Nothing',
+  ...always,
+  ...(settings.machines ? { resource: byResource, machineId: byMachine } : {}),
+};
+const sources = { '': 'Anyone', service: 'This service', machines: 'Machines' };
 const results = { '': 'Any', SUCCESS: 'Success', FAILURE: 'Failure' };
 const orders = { '': 'Newest first', asc: 'Oldest first' };
 
@@ -48,6 +56,10 @@ interface UserFilterProps {
   readonly type?: 'search';
 }
 
+/** Whether a filter is for the id of a thing of another service. */
+const isOfOthers = (name: string, state: Pick<TrailState, 'resource'>): boolean =>
+  name === 'resourceId' && isPosted(state);
+
 /** A field for a user, by name, address or id; it shows the name of the user in the filter. */
 const UserFilter = ({ name, state, ...input }: UserFilterProps) => (
   <Field
@@ -55,10 +67,37 @@ const UserFilter = ({ name, state, ...input }: UserFilterProps) => (
     label={labels[name]}
     name={name}
     defaultValue={state[name]}
-    hint={state[name] && <UserName key={state[name]} id={state[name]} isLink />}
+    hint={
+      state[name] &&
+      !isOfOthers(name, state) && <UserName key={state[name]} id={state[name]} isLink />
+    }
     placeholder="Name, address or id"
     autoComplete="off"
   />
+);
+
+/** The filters by machines and by what they have posted. */
+const MachineFilters = ({ state }: { state: TrailState }) => (
+  <>
+    <Choice label="Written by" name="from" state={state} options={sources} />
+    <Field
+      label={labels.resource}
+      name="resource"
+      defaultValue={state.resource}
+      placeholder="Such as users, or shop.orders"
+      autoComplete="off"
+      maxLength={100}
+    />
+    <Field
+      label={labels.machineId}
+      name="machineId"
+      defaultValue={state.machineId}
+      hint={/^\d+$/.test(state.machineId) && <MachineName id={Number(state.machineId)} />}
+      placeholder="Id"
+      autoComplete="off"
+      inputMode="numeric"
+    />
+  </>
 );
 
 /** A time on the clock of this machine, with UTC below it. */
@@ -108,13 +147,16 @@ const Whom = ({ field, people }: Several) => (
 );
 
 const queryOf = async (state: TrailState, { preset, ...values }: Values): Promise<TrailState> => {
-  const { userId, resourceId, about, since, until, ipAddress } = { ...state, ...values };
+  const said = { ...state, ...values };
+  const { userId, resourceId, about, since, until, ipAddress } = said;
   return withChanges(state, {
     ...values,
     userId: await findId('userId', userId),
-    resourceId: await findId('resourceId', resourceId),
+    resourceId: isPosted(said) ? resourceId : await findId('resourceId', resourceId),
     about: await findId('about', about),
     ipAddress: ipAddress.trim(),
+    resource: said.resource.trim(),
+    machineId: said.machineId.trim().replace(/^#/, ''),
     since: preset ? secondsBefore(now(), Number(preset)) : fromLocal(since, state.since),
     until: preset ? '' : fromLocal(until, state.until),
   });
@@ -122,8 +164,9 @@ const queryOf = async (state: TrailState, { preset, ...values }: Values): Promis
 
 /** A control for each filter. One line of controls is always shown; others are shown on demand, or when set. */
 export const Filters = ({ state }: { state: TrailState }) => {
-  const { about, ipAddress, since, until, order } = state;
-  const isSet = [about, ipAddress, since, until, order].some((value) => value !== '');
+  const { about, ipAddress, since, until, order, from, resource, machineId } = state;
+  const more = [about, ipAddress, since, until, order, from, resource, machineId];
+  const isSet = more.some((value) => value !== '');
   const [isOpen, setOpen] = useState(isSet);
   useEffect(() => {
     if (isSet) setOpen(true);
@@ -195,6 +238,7 @@ export const Filters = ({ state }: { state: TrailState }) => {
               autoComplete="off"
               maxLength={45}
             />
+            {settings.machines && <MachineFilters state={state} />}
             <TimeFilter label="Since" name="since" state={state} />
             <TimeFilter label="Until" name="until" state={state} />
             <Choice label="Order" name="order" state={state} options={orders} />

@@ -1,8 +1,9 @@
 import { counted, grouped } from '../format.ts';
 import { type Group, groupsOf } from '../trail/groups.ts';
-import { type Grouping, groupings, type TrailState } from '../trail/query.ts';
+import { type Grouping, groupings, none, type TrailState } from '../trail/query.ts';
 import { spanRead, type Whole } from '../trail/whole.ts';
 import { Button } from './button.tsx';
+import { MachineName } from './machine-name.tsx';
 import { Loaded } from './notice.tsx';
 import { type Column, Table } from './table.tsx';
 import { Time } from './text.tsx';
@@ -10,12 +11,18 @@ import { UserName } from './user-name.tsx';
 
 const mostGroups = 100;
 
+const GroupName = ({ by, value }: { by: Grouping; value: string }) => {
+  if (by === 'userId') return <UserName id={value} />;
+  if (by === 'machineId' && value !== none) return <MachineName id={Number(value)} />;
+  return <>{value.replaceAll('_', ' ')}</>;
+};
+
 const columnsFor = (by: Grouping, narrow: (value: string) => void): readonly Column<Group>[] => [
   {
     title: groupings[by],
     cell: ({ value }) => (
       <Button class="link" onClick={() => narrow(value)}>
-        {by === 'userId' ? <UserName id={value} /> : value.replaceAll('_', ' ')}
+        <GroupName by={by} value={value} />
       </Button>
     ),
     class: 'name',

@@ -31,7 +31,14 @@ interface ChartProps extends Whole, Pick<QueryProps, 'change'> {
 }
 
 /** The noun for each filter, in a sentence. */
-const said = { userId: 'user', ipAddress: 'source', action: 'action', reason: 'reason' } as const;
+const said = {
+  userId: 'user',
+  ipAddress: 'source',
+  action: 'action',
+  reason: 'reason',
+  resource: 'resource',
+  machineId: 'machine',
+} as const;
 
 /** The sentence for a filter that the service does not know, and the text of the button that ends it. */
 const saidOf = (state: TrailState, by: keyof typeof said | 'only') =>

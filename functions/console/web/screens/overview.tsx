@@ -19,10 +19,13 @@ import { changesRights, isLogin, isRegistration, usersSince } from '../trail/ove
 import { presets, readState, secondsBefore, type TrailState } from '../trail/query.ts';
 import { spanRead, useWhole } from '../trail/whole.ts';
 
+/** Entries that machines have posted are counted nowhere here. */
+const own: Partial<TrailState> = settings.machines ? { from: 'service' } : {};
+
 const queries = {
-  registrations: { action: 'CREATE', result: 'SUCCESS', only: 'registrations' },
-  logins: { action: 'LOGIN', result: 'SUCCESS' },
-  failures: { action: 'LOGIN', result: 'FAILURE' },
+  registrations: { ...own, action: 'CREATE', result: 'SUCCESS', only: 'registrations' },
+  logins: { ...own, action: 'LOGIN', result: 'SUCCESS' },
+  failures: { ...own, action: 'LOGIN', result: 'FAILURE' },
 } as const;
 
 const most = 5;
@@ -131,7 +134,7 @@ const Seal = () => {
 export const Overview = () => {
   const [time] = useState(now);
   const since = secondsBefore(time, presets['Last week']);
-  const whole = useWhole(readState({ since }));
+  const whole = useWhole(readState({ ...own, since }));
   return (
     <Screen title="Overview">
       <p class="muted">

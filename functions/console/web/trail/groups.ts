@@ -14,9 +14,10 @@ export interface Group {
 
 /** The value by which an entry is grouped with others. */
 const sharedBy = (entry: AuditEntry, by: Grouping): string => {
-  const { user_id: userId, ip_address: ipAddress, action } = entry;
+  const { user_id: userId, ip_address: ipAddress, action, resource } = entry;
+  const { machine_id: machineId } = entry;
   const { reason } = detailsOf(entry);
-  return String({ userId, ipAddress, action, reason }[by] ?? none);
+  return String({ userId, ipAddress, action, reason, resource, machineId }[by] ?? none);
 };
 
 /** Whether an entry passes the filters that the service does not know. */

@@ -12,6 +12,10 @@ export const detailsOf = ({ details }: Pick<AuditEntry, 'details'>): Details => 
   }
 };
 
+/** Whether a resource is of another service, whose entries machines post: only such resources have a dot. */
+export const isPosted = ({ resource }: { readonly resource?: unknown }): boolean =>
+  typeof resource === 'string' && resource.includes('.');
+
 /** The longest value, in characters: the dialog of the entry shows longer values in full. */
 const longest = 40;
 
@@ -97,10 +101,15 @@ const say = (name: string, value: unknown, all: Details): string => {
 };
 
 /** Such as `role: user → admin`, or `password, by reset link`. */
-export const happened = (entry: Pick<AuditEntry, 'details'>): string => {
+export const happened = (
+  entry: Pick<AuditEntry, 'details'> & { readonly resource?: string },
+): string => {
   const details = detailsOf(entry);
   return Object.entries(details)
-    .map(([name, value]) => say(name, value, details))
+    .map(([name, value]) =>
+      // The words of the service are not for the details of others, whose names may be any text.
+      isPosted(entry) ? `${quoted(name)}: ${quoted(value)}` : say(name, value, details),
+    )
     .filter((text) => text !== '')
     .join(', ');
 };

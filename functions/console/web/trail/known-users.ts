@@ -3,7 +3,7 @@
 import type { AuditEntries, AuditEntry, User, UserDetails } from '../../../client/paths.ts';
 import { api, sendForPage, sendUnless } from '../api.ts';
 import { createStore, type Store } from '../store.ts';
-import { detailsOf } from './happened.ts';
+import { detailsOf, isPosted } from './happened.ts';
 
 /** A user of whom the trail may know more than the service. */
 export interface Known extends Partial<Omit<User, 'id' | 'name'>> {
@@ -69,10 +69,7 @@ export const tellUser = (user: UserDetails): void => knownOf(String(user.id)).se
 
 /** Notes who existed and who is deleted, with the names that entries of deletions hold if AUDIT_DETAIL is `full`. */
 export const tellNames = (entries: readonly AuditEntry[]): void => {
-  for (const { resource, result, user_id: by, resource_id: id } of entries) {
-    existed.add(String(by));
-    if (resource === 'users' && result === 'SUCCESS') existed.add(String(id));
-  }
+  for (const entry of entries) tellExistence(entry);
   for (const entry of entries) {
     const { action, resource, result, resource_id: id } = entry;
     if (id === null || `${action} ${resource} ${result}` !== 'DELETE users SUCCESS') continue;
@@ -81,6 +78,12 @@ export const tellNames = (entries: readonly AuditEntry[]): void => {
     asked.add(String(id));
     store.set({ id, name: typeof name === 'string' ? name : store.get().name, isDeleted: true });
   }
+};
+
+const tellExistence = ({ resource, result, user_id: by, resource_id: id }: AuditEntry): void => {
+  // A machine may name a user who never existed.
+  if (!isPosted({ resource })) existed.add(String(by));
+  if (resource === 'users' && result === 'SUCCESS') existed.add(String(id));
 };
 
 /** Asks the service for a user who is shown for the first time. */

@@ -9,6 +9,9 @@ const names = [
   'resourceId',
   'about',
   'ipAddress',
+  'from',
+  'resource',
+  'machineId',
   'reason',
   'only',
   'since',
@@ -24,6 +27,8 @@ export const groupings = {
   ipAddress: 'Source',
   action: 'Action',
   reason: 'Reason',
+  resource: 'Resource',
+  machineId: 'Machine',
 } as const;
 export type Grouping = keyof typeof groupings;
 
@@ -33,6 +38,9 @@ export const none = 'none';
 /** The state of the screen: all that is in the address bar. A value that is not set is empty. */
 export type TrailState = Readonly<
   Record<'userId' | 'resourceId' | 'about' | 'ipAddress' | 'since' | 'until', string> & {
+    readonly from: 'service' | 'machines' | '';
+    readonly resource: string;
+    readonly machineId: string;
     readonly reason: string;
     /** Whether, of the users who were created, only users who registered themselves are shown. */
     readonly only: 'registrations' | '';
@@ -75,6 +83,8 @@ export const ownFilters = (state: TrailState): readonly (Grouping | 'only')[] =>
     (by) => state[by] !== '' && (by === 'reason' || by === 'only' || state[by] === none),
   );
 
+const numbers: readonly string[] = ['userId', 'about', 'machineId'];
+
 export const parametersOf = (state: TrailState): Parameters => {
   const { follow: _, group: __, reason: ___, only: ____, ...filters } = state;
   const own: readonly string[] = ownFilters(state);
@@ -83,7 +93,7 @@ export const parametersOf = (state: TrailState): Parameters => {
   );
   const number = ([name, value]: [string, string]) => [
     name,
-    name === 'userId' || name === 'about' ? Number(value) : value,
+    numbers.includes(name) ? Number(value) : value,
   ];
   return Object.fromEntries(given.map(number));
 };
