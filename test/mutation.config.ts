@@ -35,5 +35,7 @@ export default defineConfig({
     // Stryker itself ends a test that a mutant makes hang.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    // The default of a second is too short for a run of the sealer, with or without a mutant.
+    expect: { poll: { timeout: 150_000 } },
   },
 });
