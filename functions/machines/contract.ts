@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
 import { id, named, timestamp } from '../../lib/contract/schemas.ts';
 import { hasMachines } from '../../lib/ground/settings.ts';
-import { parseInstant } from '../../lib/ground/time.ts';
+import { parseDateTime } from '../../lib/ground/time.ts';
 import { rule, trueOrFalse } from '../../lib/ground/validation.ts';
 import { scopes } from '../../lib/options/machines/machine.ts';
 import { name } from '../../lib/users/fields.ts';
@@ -165,11 +165,11 @@ function expiry() {
     v.string(message),
     rule({
       code: 'INVALID_FORMAT',
-      holds: (text) => (parseInstant(text) ?? '') > new Date().toISOString(),
+      holds: (text) => (parseDateTime(text) ?? '') > new Date().toISOString(),
       message: () => message,
       keywords: () => ({ format: 'date-time' }),
     }),
-    v.transform((text) => parseInstant(text) as string),
+    v.transform((text) => parseDateTime(text) as string),
   );
   return v.exactOptional(
     v.pipe(v.nullable(instant), v.description('When its keys end; null or absent: never.')),

@@ -45,8 +45,11 @@ export const handler = routes(
 
   protectedEndpoint(contract.addKey, async (request) => {
     const { endPrevious = false } = request.body;
-    const { machine, key } = await addKey(idIn(request), { endPrevious }, adminOf(request));
-    return { statusCode: 201, body: { ...shownMachine(machine), key } };
+    const id = idIn(request);
+    // The last use is read first: once the key is made, nothing may keep the response from the caller.
+    const { last_used_on } = await readShownMachine(id);
+    const { machine, key } = await addKey(id, { endPrevious }, adminOf(request));
+    return { statusCode: 201, body: { ...shownMachine(machine), last_used_on, key } };
   }),
 );
 

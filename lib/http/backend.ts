@@ -48,8 +48,8 @@ async function believeMachine(event: IncomingEvent): Promise<void> {
   // An address with a zone, which isIP allows, means something on one computer alone.
   const isAddress = isIP(address) !== 0 && !address.includes('%');
   const machine = isAddress ? await findMachine(key) : undefined;
+  event.noting = machine && noteUse(machine);
   if (!machine?.scopes.includes('client-address')) throw new DomainError('CLIENT_ADDRESS_INVALID');
   event.requestContext.http.sourceIp = oneSpelling(address);
   event.vouching = machine.id;
-  event.noting = noteUse(machine);
 }

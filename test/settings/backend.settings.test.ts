@@ -137,6 +137,16 @@ describe('The address for which a machine vouches', () => {
     ]);
   });
 
+  it('notes the last use of a machine that may not vouch', async () => {
+    const machine = await makeMachine(api, adminToken, ['users:read']);
+
+    const { status } = await logInFrom(pair(newAddress(), machine.key), wrong);
+
+    expect(status).toBe(400);
+    const { body } = await api('GET', `/api/machines/${machine.id}`, { token: adminToken });
+    expect(body.last_used_on).toMatch(/^\d{4}-\d\d-\d\d$/);
+  });
+
   it('notes the last use of the machine', async () => {
     await logInFrom(pair(newAddress()), wrong);
 

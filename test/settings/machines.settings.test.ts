@@ -175,7 +175,11 @@ describe('An admin', () => {
     [{ name: 'n', scopes: ['users:all'] }, /^scopes must be a list of different scopes/],
     [{ name: 'n', scopes: ['users:read'], expiresAt: 'soon' }, /^expiresAt must be a date-time/],
     [
-      { name: 'n', scopes: ['users:read'], expiresAt: '2026-11-01' },
+      { name: 'n', scopes: ['users:read'], expiresAt: '2099-12-31' },
+      /^expiresAt must be a date-time/,
+    ],
+    [
+      { name: 'n', scopes: ['users:read'], expiresAt: '2026-11-01T00:00:00Z' },
       /^expiresAt must be .* future/,
     ],
     [{ name: 'n', scopes: ['users:read'], expiresAt: 7 }, /^expiresAt must be a date-time/],
@@ -222,7 +226,9 @@ describe('A further key', () => {
   it('ends the key before it at once where it is told to', async () => {
     const { id, key } = await makeMachine(api, token, ['users:read']);
 
+    await use(key);
     const { body } = await addKey(id, { endPrevious: true });
+    expect(body.last_used_on).toMatch(/^\d{4}-\d\d-\d\d$/);
 
     expect(body.keys).toHaveLength(1);
     expect([await statusOf(key), await statusOf(body.key)]).toEqual([401, 200]);
