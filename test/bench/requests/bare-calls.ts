@@ -1,9 +1,9 @@
 /** The calls that the measured requests cannot avoid, by the bare libraries; bundled as functions are. */
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
-  BatchGetCommand,
   DynamoDBDocumentClient,
   GetCommand,
+  PutCommand,
   QueryCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
@@ -18,14 +18,15 @@ const getting = makeClient();
 const batchGetting = makeClient();
 const querying = makeClient();
 const updating = makeClient();
+const posting = makeClient();
 
 export const getItem = (table: string, pk: string) =>
   getting.send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }));
 
 export const batchGetItem = (table: string, pks: readonly string[]) => {
-  const Keys = pks.map((pk) => ({ pk }));
+  const Keys = pks.map((pk) => ({ pk: { S: pk } }));
   return batchGetting.send(
-    new BatchGetCommand({ RequestItems: { [table]: { Keys, ConsistentRead: true } } }),
+    new BatchGetItemCommand({ RequestItems: { [table]: { Keys, ConsistentRead: true } } }),
   );
 };
 
@@ -64,5 +65,21 @@ export const listUsers = (table: string) =>
       ExpressionAttributeValues: { ':users': 'users' },
     }),
   );
+
+/** The reads and writes of a request that posts entries: the machine, the item of the key, and the entries at once. */
+export const post = async (
+  [users, audit]: readonly [string, string],
+  machine: string,
+  key: { readonly pk: string },
+  entries: readonly { readonly id: number }[],
+) => {
+  const Key = { pk: machine };
+  await posting.send(new GetCommand({ TableName: users, Key, ConsistentRead: true }));
+  const isNew = (name: string) => ({ ConditionExpression: `attribute_not_exists(${name})` });
+  await posting.send(new PutCommand({ TableName: users, Item: key, ...isNew('pk') }));
+  await Promise.all(
+    entries.map((Item) => posting.send(new PutCommand({ TableName: audit, Item, ...isNew('id') }))),
+  );
+};
 
 export { compare, hash };
