@@ -76,8 +76,15 @@ vi.spyOn(NodeHttpHandler.prototype, 'handle').mockImplementation(function (
   return handle.call(this, request, ...options);
 });
 
-/** Starts a service on a place, with every option on, or with the default settings. */
-export const startOn = async ({ folder, tables }: Place, options: 'on' | 'off' = 'on') => {
+/**
+ * Starts a service on a place, with every option on, or with the default settings.
+ * @param more settings besides
+ */
+export const startOn = async (
+  { folder, tables }: Place,
+  options: 'on' | 'off' = 'on',
+  more: Readonly<Record<string, string>> = {},
+) => {
   const service = await startTestService({
     DATA_DIR: folder,
     JWT_SECRET: '',
@@ -87,6 +94,7 @@ export const startOn = async ({ folder, tables }: Place, options: 'on' | 'off' =
     ...(options === 'on'
       ? { ...Object.fromEntries(Object.entries(allOn).filter(isKnown)), ...mailbox.environment }
       : {}),
+    ...more,
   });
   const api = ticking(service.api);
   return {
