@@ -49,12 +49,15 @@ const MachinePart = ({ entry }: { entry: AuditEntry }) => {
 };
 
 /** Who did it: a user, and the machine that is behind the entry. */
-const Who = (entry: AuditEntry) => (
-  <>
-    {(entry.user_id !== null || !machinePartOf(entry)) && <UserName id={entry.user_id} />}{' '}
-    <MachinePart entry={entry} />
-  </>
-);
+const Who = (entry: AuditEntry) => {
+  const { user_id: id } = entry;
+  if (!machinePartOf(entry)) return <UserName id={id} />;
+  return (
+    <div>
+      {id !== null && <UserName id={id} />} <MachinePart entry={entry} />
+    </div>
+  );
+};
 
 /** JSON, indented on several lines; any other text is unchanged. */
 const readable = (details: string): string => {

@@ -96,9 +96,13 @@ const say = (name: string, value: unknown, all: Details): string => {
   // Attributes may have the names `from` and `to`.
   const said = sayings[name]?.(value, all);
   if (said !== undefined) return said;
-  if (isChange(value)) return `${words(name)}: ${quoted(value.from)} → ${quoted(value.to)}`;
-  return `${words(name)}: ${quoted(value)}`;
+  return tell(words(name), value);
 };
+
+const tell = (name: string, value: unknown): string =>
+  isChange(value)
+    ? `${name}: ${quoted(value.from)} → ${quoted(value.to)}`
+    : `${name}: ${quoted(value)}`;
 
 /** Such as `role: user → admin`, or `password, by reset link`. */
 export const happened = (
@@ -108,7 +112,7 @@ export const happened = (
   return Object.entries(details)
     .map(([name, value]) =>
       // The words of the service are not for the details of others, whose names may be any text.
-      isPosted(entry) ? `${quoted(name)}: ${quoted(value)}` : say(name, value, details),
+      isPosted(entry) ? tell(quoted(name), value) : say(name, value, details),
     )
     .filter((text) => text !== '')
     .join(', ');

@@ -93,9 +93,10 @@ describe('The machine of an entry', () => {
   });
 
   it('cannot use the words of the service in details of its own', () => {
-    const details = '{"suspended":true,"by":"reset","role: user → admin":1}';
+    const details =
+      '{"suspended":true,"by":"reset","role: user → admin":1,"status":{"from":"paid","to":"sent"}}';
     expect(happened({ resource: 'shop.users', details })).toBe(
-      'suspended: true, by: reset, ⁨"role: user → admin"⁩: 1',
+      'suspended: true, by: reset, ⁨"role: user → admin"⁩: 1, status: paid → sent',
     );
   });
 });
