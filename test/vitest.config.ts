@@ -6,7 +6,7 @@ import { patienceOf } from './support/patience.ts';
 
 /**
  * Which folder means what. The gate (`npm run check`) is for tests whose outcome is the same at
- * each run, on a machine that stands still for seconds too; `npm run check -- long` runs all.
+ * each run, even on a machine that freezes for seconds; `npm run check -- long` runs all.
  */
 const folders = {
   /** Behaviour that settings change, each tested by a service of its own. */
@@ -21,7 +21,10 @@ const folders = {
   browser: 'test/browser/**/*.test.ts',
   /** The package that apps install, within their servers and in a browser. */
   client: 'test/client/**/*.test.ts',
-  /** The document, tested from outside, which needs packages of its own, some of Python. */
+  /**
+   * The OpenAPI document, tested by other people's tools, and services that verify tokens; these tests need packages of
+   * their own, some of them of Python.
+   */
   contract: 'test/contract/*.test.ts',
   /** Clients that are generated and compiled, which needs Java, Maven and Go. No gate. */
   generated: 'test/contract/generated/*.test.ts',
@@ -34,7 +37,7 @@ const folders = {
 
 const report = process.env.REPORT ?? `tests-${chosenEngine()}`;
 
-/** Folders whose tests run services within their process: they look at responses and tables. */
+/** Projects whose tests run services within their process: they look at responses and tables. */
 const withinTests = ['service', 'settings', 'client'];
 
 const project = (name: string, include: string, exclude: readonly string[] = []) => ({
@@ -55,12 +58,12 @@ export default defineConfig({
       project('service', 'test/**/*.test.ts', Object.values(folders)),
       ...Object.entries(folders).map(([name, include]) => project(name, include)),
     ],
-    // A package that each file loaded for itself would take a fifth of the processor's time.
+    // If each file loaded packages for itself, the loading would take a fifth of the processor's time.
     isolate: false,
     setupFiles: ['test/support/fresh-modules.ts'],
     globalSetup: ['test/support/engine.ts'],
-    // Most files wait for a service or an engine more than they compute; DynamoDB Local takes as
-    // much of the machine as there is, and with more to do answers too late.
+    // Most files wait for a service or an engine more than they compute. DynamoDB Local takes all of the machine that
+    // it can get, and answers too late if it has more to do.
     maxWorkers: chosenEngine() === 'dynamodb-local' ? 1 : Math.ceil(1.5 * availableParallelism()),
     // Services within the process of their tests log there.
     onConsoleLog: (text) => !text.startsWith('{"level":'),

@@ -18,7 +18,8 @@ export interface Passkeys<Declared extends object = object> {
   readonly isSupported: boolean;
   /**
    * Logs in with a passkey. The browser asks for it, or with `autofill` offers it among the suggestions of an address
-   * field. Such an offer lasts until another request is made; if the offer fails, its error has the code `ABORTED`.
+   * field. Such an offer lasts until a session begins or ends, or until the next call of `logInByPasskey` or
+   * `addPasskey`. If no passkey is chosen, the error has the code `ABORTED`.
    */
   logInByPasskey(
     options?: CallOptions & { readonly autofill?: boolean },
@@ -37,7 +38,10 @@ export interface Passkeys<Declared extends object = object> {
   ): Promise<Answer<undefined>>;
   /** Deletes the account of the user, and tells the browser not to offer this user's passkeys any more. */
   deleteAccount(confirmation: AccountDeletion, options?: CallOptions): Promise<Answer<undefined>>;
-  /** Tells the browser the user's passkeys and names. An app must call it only after a change of the user's name. */
+  /**
+   * Tells the browser the user's passkeys and names. An app needs to call it only after the user's name has changed;
+   * the client itself does so after logins, other changes of the user, and changes of passkeys.
+   */
   tellBrowser(): Promise<void>;
 }
 

@@ -27,7 +27,10 @@ export function subscribe({ listeners }: Watched, listener: Listener): () => voi
   return () => void listeners.delete(own);
 }
 
-/** Notes who is signed in, and tells the listeners if that has changed. @param reason the reason, if it is known */
+/**
+ * Notes who is signed in, and calls the listeners if that has changed, or if somebody has logged in.
+ * @param reason the reason, if it is known
+ */
 export function settle(watched: Watched, user: User | null, reason?: Reason): void {
   const before = watched.user;
   const isSame = before !== undefined && JSON.stringify(before) === JSON.stringify(user);

@@ -15,7 +15,7 @@ export const descriptions: Descriptions = {
   get: () => ({
     id: 'getSettings',
     summary: 'Get the settings in force',
-    text: 'All that change what the service responds or keeps. None is a secret, or names a resource.',
+    text: 'All settings that change what the service responds or keeps. None is a secret, or names a resource.',
     success: {
       status: 200,
       description: 'The settings.',

@@ -22,7 +22,7 @@ interface Probing {
 /** The number of requests that are sent at the same time. */
 const atOnce = 4;
 
-/** Sends all requests, several at a time, but stops as soon as none of them gets a response. */
+/** Sends the requests in groups, and stops after a group in which no request gets a response. */
 export async function probeAll(
   probes: readonly Probe[],
   probing: Probing,
@@ -45,7 +45,10 @@ const pause = 1000;
 /** How many wrong responses to a request are a fault: a single wrong response may be transient. */
 const maxWrong = 3;
 
-/** Sends a request until a response is right, or three responses were wrong, or the time is over. */
+/**
+ * Sends a request until a response is right, or three responses were wrong, or the time is over. A request that must be
+ * sent only once, or gets 401, is not repeated.
+ */
 async function judge(probe: Probe, { url, deadline }: Probing): Promise<Judged> {
   for (let wrong = 0; ; ) {
     const judged = await ask(probe, url);

@@ -1,6 +1,6 @@
 /**
  * How users log out, and how one session, all other sessions or all sessions are ended (functions/README.md, Sessions).
- * Every line is for sessions, except the audit entry of a logout.
+ * All of this file is code of the option Sessions, except the audit entry of a logout.
  */
 import { recording } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';

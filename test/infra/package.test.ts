@@ -13,7 +13,10 @@ import {
 } from '../support/application.ts';
 import { folderForThisFile } from '../support/folder.ts';
 
-/** Whether applications have the oldest Node and the oldest peers that the package allows: the long run wants it. */
+/**
+ * Whether applications have the oldest Node and the oldest peers that the package allows, as
+ * `npm run check -- long` requires (APPLICATION=oldest).
+ */
 const isOldest = process.env.APPLICATION === 'oldest';
 
 const [folder, commonJs, esm] = [folderForThisFile(), folderForThisFile(), folderForThisFile()];

@@ -41,7 +41,7 @@ describe('A package that npm ci installs', () => {
     ]);
   });
 
-  it('of Node has the same version on every platform', () => {
+  it('has the same version on every platform if it is a package of Node', () => {
     const versions = packages.filter(([path]) => /^node_modules\/node-(linux|darwin)/.test(path));
     expect(new Set(versions.map(([, { version }]) => version)).size).toBe(1);
   });
@@ -65,14 +65,14 @@ describe('An action that a workflow uses', () => {
   });
 });
 
-/** The script that runs before each command, in a folder with other packages than those here. */
+/** Runs a script of a folder, by default the script that runs before each command. */
 const commandIn = (
   folder: string,
   nodeOptions: readonly string[] = [],
   script = 'infra/installation.js',
 ) => spawnSync(process.execPath, [...nodeOptions, join(folder, script)], { encoding: 'utf8' });
 
-describe('A command run by a Node version that is too old', () => {
+describe('The version of Node that runs a command', () => {
   const run = (version: string, script?: string) => {
     const pretend = `Object.defineProperty(process.versions, 'node', { value: '${version}' });
       Object.defineProperty(process, 'version', { value: 'v${version}' });`;
@@ -81,7 +81,7 @@ describe('A command run by a Node version that is too old', () => {
   };
 
   it.each(['infra/installation.js', 'infra/local/start.js'])(
-    'ends with one sentence that names the required version: %s',
+    'is refused by %s if it is too old, in one sentence that names the required version',
     (script) => {
       const { status, stderr } = run('20.20.2', script);
       expect(status).toBe(1);
@@ -91,16 +91,17 @@ describe('A command run by a Node version that is too old', () => {
     },
   );
 
-  it.each(['24.0.0', '26.1.0'])('does not end if the version of Node is %s', (version) => {
+  it.each(['24.0.0', '26.1.0'])('is accepted if it is %s', (version) => {
     expect(run(version)).toMatchObject({ status: 0, stderr: '' });
   });
 
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   const { app } = JSON.parse(readFileSync('cdk.json', 'utf8'));
   const commands = Object.entries<string>({ ...scripts, 'cdk synth': app });
-  // What npm has installed beside the packages brings a Node of its own along, or needs none.
+  // Commands of installed packages are left out: npm runs them with the Node that is installed with the packages, or
+  // they need none.
   it.each(commands.filter(([, command]) => /\bnode\b/.test(command)))(
-    'is refused by the command %s',
+    'is checked by the command %s',
     (_, command) => {
       expect(command).toMatch(
         /\bnode (--import )?(\.\/)?infra\/(installation|local\/start)\.js(?= |$)/,

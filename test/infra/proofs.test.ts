@@ -18,7 +18,7 @@ it.each(['README.md', '.github/SECURITY.md'])(
   },
 );
 
-it('The notes of a release say that the version is not proved in AWS', () => {
+it('The notes of a release say that the version is not proved in AWS unless its report is in infra/proofs', () => {
   const workflow = readFileSync('.github/workflows/release.yml', 'utf8');
 
   expect(workflow).toContain(words);
@@ -56,7 +56,7 @@ it('A report has no account, no address of a machine and no address of a person'
   );
 });
 
-/** The outcome of a step at a place, where it works and sees the ids of some requests. */
+/** The outcomes of all steps at a place, if each step succeeds and sees these ids of requests. */
 const outcomesAt = async (name: Place['name'], ids: readonly string[]) => {
   const proof = { place: { name } } as Proof;
   const run = async () => {

@@ -30,7 +30,7 @@ import { claimsWith, now, signToken } from './tokens.ts';
 /** Whether the tests see requests to the engine and the stored items, which is impossible for a deployed service. */
 const isLocal = !process.env.SERVICE_URL;
 
-/** The callers of endpoints that refuse other users before they check an id. */
+/** The values of `caller` with which an endpoint refuses other users before it checks an id. */
 const onlyAdmins: readonly Caller[] = ['self', 'admin'];
 
 /** An id that no user has, and a path segment that is not an id. */
@@ -63,10 +63,10 @@ type CallerName =
   | 'an auditor'
   | 'a machine';
 
-/** The details of entries under a setting with which entries also have values that the examples do not name. */
+/** The details expected with AUDIT_DETAIL=full, under which entries also have values that the examples do not name. */
 const someDetails = expect.toBeOneOf([null, expect.any(String)]);
 
-/** The caller whom the endpoint of an example allows. */
+/** The caller that each example is made for. */
 const owners = {
   anyone: 'an anonymous caller',
   user: 'the user',
@@ -95,7 +95,7 @@ export const describeEveryEndpoint = async (
   const requests = exampleRequestsOf(environment);
   const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = environment;
 
-  /** Another user, whose address is verified. */
+  /** Another user; in local runs, with a verified address. */
   const newOther = async (password?: string) => {
     const user = await register(api, password === undefined ? {} : { password });
     await registrationMailed(environment, user.id);
@@ -145,7 +145,10 @@ export const describeEveryEndpoint = async (
     taken.set(name, new Set([...(taken.get(name) ?? []), ...lists]));
   };
 
-  /** The entries of an agent, each with the id of the request that left it. */
+  /**
+   * The entries of an agent, without the entries of reads and of checks of the seal; in local runs, each with the id of
+   * its request.
+   */
   const keptEntries = async (agent: string): Promise<readonly Record<string, unknown>[]> => {
     // Of several queries of the trail, or several requests for a check of the seal, only the first leaves an entry.
     const entries = (await entriesOf(service, agent, isLocal ? { most: 1, limit: 10 } : {})).filter(
@@ -160,7 +163,7 @@ export const describeEveryEndpoint = async (
     return Promise.all(withRequests);
   };
 
-  /** Sends an example; afterwards the engine responds again. */
+  /** Sends an example, and then ends the fault that was imposed on the engine, if any. */
   const send = async (example: ExampleRequest, subject: Subject, token: string | null) => {
     const agent = uniqueAgent();
     proxy.forget();
@@ -207,7 +210,7 @@ export const describeEveryEndpoint = async (
     const owner = owners[example.caller];
     const tried = onlyOwners ? [owner] : [...new Set([...callers, owner])];
     const needsTable = example.operations.length > 0;
-    // The mail would be tried again during later requests.
+    // Examples that send a mail are left out: the failed mail would be tried again during later requests.
     const needsNone = !needsTable && !example.definition.uses.has('mail');
     const ownerIf = (isTried: boolean) => (isLocal && isTried ? [owner] : []);
     const newSubject = () => prepareSubject(service, adminToken, example);
@@ -377,7 +380,7 @@ export const describeEveryEndpoint = async (
         expect(outcome(await send())).toEqual(unauthenticated);
         expect(outcome(await send(forged))).toEqual(refusal(401, 'Invalid token'));
         expect(outcome(await send(expired))).toEqual(outOfDate);
-        // Whether a caller has made the user with an id is known only if there is such a user.
+        // Whether the caller made a user can be known only if that user exists.
         if (refusals['another user'][example.caller] && example.caller !== 'maker') {
           expect(outcome(await send(other.token))).toEqual(forbidden);
         }

@@ -1,4 +1,4 @@
-/** Times, numbers and plurals as the language of the browser writes them. */
+/** Times and numbers as the language of the browser writes them, and English plurals. */
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
@@ -6,11 +6,14 @@ const number = new Intl.NumberFormat();
 /** The texts of the console are English. */
 const plural = new Intl.PluralRules('en');
 
-/** A time in milliseconds since 1970. NaN: an entry that the service did not write has no time. */
+/** A time in milliseconds since 1970; NaN if the text is not a time, as in an entry that the service did not write. */
 export const timeOf = (at: string): number =>
   /^\d{4}-\d\d-/.test(at) ? Date.parse(at) : Number.NaN;
 
-/** Here and below, a text that is not a time is returned unchanged, and an empty text is replaced by `no time`. */
+/**
+ * Here and below, a text that is not a time is returned unchanged, and an empty text is replaced by `no time`, except
+ * in {@link localRange}, which throws.
+ */
 const written = (at: string, write: (time: number) => string): string => {
   const time = timeOf(at);
   return Number.isNaN(time) ? at || 'no time' : write(time);
@@ -49,7 +52,7 @@ export const grouped = (count: number): string => number.format(count);
 export const counted = (count: number, one: string, several = `${one}s`): string =>
   `${number.format(count)} ${plural.select(count) === 'one' ? one : several}`;
 
-/** A time to wait: `2:05`, or `45 s`. */
+/** A length of time: `2:05 min`, or `45 s`. */
 export const duration = (seconds: number): string =>
   seconds < 60
     ? `${seconds} s`

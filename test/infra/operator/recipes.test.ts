@@ -63,7 +63,7 @@ const standing = async (emails: readonly string[]) => {
 };
 
 describe('The recipe for users of Supabase', () => {
-  /** A row of auth.users, with the columns that matter to it or to nobody. */
+  /** Lines with rows of auth.users: the columns that the recipe uses, and some that it must ignore. */
   const rowsIn = (zone: string, rows: readonly (readonly [string, object])[]) =>
     linesOf(
       rows.map(([email, fields]) => ({
@@ -138,7 +138,7 @@ describe('The recipe for users of Supabase', () => {
 });
 
 describe('The recipe for users of Auth0', () => {
-  /** A line of the export of hashes and a line of the export of profiles, with the fields that matter. */
+  /** A line of the export of hashes and a line of the export of profiles, with fields that matter and others. */
   const ofHash = (id: string, email: string) => ({
     _id: { $oid: id },
     email,

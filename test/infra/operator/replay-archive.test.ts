@@ -19,7 +19,7 @@ const archive = archiveIn(folder);
 const engine = engineClient(inject('engine'));
 const state = folderForThisFile();
 
-/** Runs a command on the stopped service, with a memory of this file's own. */
+/** Runs a command on the stopped service, and keeps what verify-audit remembers in a folder of this test file. */
 const run = (...args: readonly string[]) =>
   first.operate(args, '', { environment: { XDG_STATE_HOME: state } });
 
@@ -39,7 +39,7 @@ const tables = [
 
 const read = () => Promise.all(tables.map(([name]) => scan(inject('engine'), name)));
 
-/** Has the tables what they had. */
+/** Puts the tables back as they were at the backup. */
 const restore = async (backup: readonly (readonly Item[])[]): Promise<void> => {
   const now = await read();
   for (const [at, [TableName, key]] of tables.entries()) {
@@ -111,7 +111,10 @@ it('A restored service keeps its chain: no sealed entry is missing, no id is reu
 });
 
 describe('replay-archive', () => {
-  /** A bucket with an empty file of a time, and the names of the tables that were restored beside it. */
+  /**
+   * Makes a bucket with an empty seal file of the given time.
+   * @returns a function that runs replay-archive with this bucket and the names of restored tables
+   */
   const withFileOf = async (at: number) => {
     const aws = await startAwsArchive();
     onTestFinished(aws.stop);

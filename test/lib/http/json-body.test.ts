@@ -181,7 +181,7 @@ describe('A body that the gateway hands on as text', () => {
     ['a form', 'name=n&email=a%40b'],
     ['a word', 'undefined'],
     ['white space', ' \n '],
-    ['60 KB of opening braces', '{"a":'.repeat(12_000)],
+    ['60 KB of nested objects that are never closed', '{"a":'.repeat(12_000)],
   ])('is refused when it is not JSON but %s', async (_, body) => {
     expect(await sendText(body)).toEqual(refused('Request body is not valid JSON'));
   });

@@ -25,7 +25,7 @@ describe('listAdmins', () => {
     expect(listed).toEqual(ids.filter((id) => id % 5));
   });
 
-  it('lists a user after an update gives the role admin, and no longer after an update takes the role away', async () => {
+  it('lists a user once an update has given the role admin, and omits the user once an update has taken it away', async () => {
     await Promise.all([insert(901), insert(905)]);
     const isListed = async (id: number) => (await listAdmins()).some((admin) => admin.id === id);
     expect([await isListed(901), await isListed(905)]).toEqual([true, false]);

@@ -15,7 +15,7 @@ const { proxy, tables } = await mailingFunctionForThisFile(({ handOver }) => ({
 }));
 
 describe('A registration where nobody may know who has an account', () => {
-  it('sends the store the same requests and writes as many items for a free and a taken address', async () => {
+  it('sends the store the same requests, and writes the same number of items, for a free address and for a taken one', async () => {
     const email = uniqueEmail();
     const register = async () => {
       const before = (await scan(inject('engine'), tables.users)).length;

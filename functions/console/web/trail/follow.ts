@@ -12,7 +12,7 @@ interface Page {
 /** The most entries that the page keeps. */
 export const maxRows = 2000;
 
-/** Milliseconds before the newest entry that each look reads again: indexes show entries late. */
+/** Each look reads again from this many milliseconds before the newest entry, because indexes show entries late. */
 const reread = 60_000;
 
 /**
