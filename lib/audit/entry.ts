@@ -108,12 +108,16 @@ export function redact(details: unknown): unknown {
   );
 }
 
-/** Replaces the sensitive values as {@link redact} does, at any depth. */
-export function redactDeeply(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(redactDeeply);
+/**
+ * Replaces the sensitive values as {@link redact} does, at any depth. Values below the depth are left out: the brackets
+ * around them make the JSON longer than twice the depth.
+ */
+export function redactDeeply(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
+  if (depth === 0) return null;
+  if (Array.isArray(value)) return value.map((inner) => redactDeeply(inner, depth - 1));
   const redacted = Object.entries(redact(value) as object);
-  return Object.fromEntries(redacted.map(([key, inner]) => [key, redactDeeply(inner)]));
+  return Object.fromEntries(redacted.map(([key, inner]) => [key, redactDeeply(inner, depth - 1)]));
 }
 
 /** The number of ids of one millisecond. */

@@ -134,7 +134,7 @@ function details() {
       message: () => 'must be an object or null',
       keywords: () => ({ type: 'object' }),
     }),
-    v.transform((given) => JSON.stringify(redactDeeply(given))),
+    v.transform((given) => JSON.stringify(redactDeeply(given, maxDetails / 2))),
     rule({
       code: 'TOO_LONG',
       holds: (stored) => Buffer.byteLength(stored) <= maxDetails,

@@ -113,6 +113,7 @@ const actionOf: Readonly<Record<string, string>> = {
   GetCommand: 'dynamodb:GetItem',
   GetItemCommand: 'dynamodb:GetItem',
   PutCommand: 'dynamodb:PutItem',
+  PutItemCommand: 'dynamodb:PutItem',
   QueryCommand: 'dynamodb:Query',
   UpdateCommand: 'dynamodb:UpdateItem',
 };

@@ -133,6 +133,24 @@ describe('An entry that a machine posts', () => {
     });
   });
 
+  it.each([
+    ['objects', '{"a":', '}'],
+    ['arrays', '{"a":[', ']}'],
+  ])('is refused with %s that are nested too deep to be short', (_, open, close) => {
+    const details = JSON.parse(`${open.repeat(4000)}1${close.repeat(4000)}`);
+
+    expect(read([{ ...order, details }]).faults).toEqual([
+      'entries/0/details TOO_LONG must be at most 2048 bytes as JSON',
+    ]);
+  });
+
+  it('may have details that are as deep as 2,048 bytes can be', () => {
+    const arrays = (2048 - '{"a":}'.length) / 2;
+    const details = JSON.parse(`{"a":${'['.repeat(arrays)}${']'.repeat(arrays)}}`);
+
+    expect(isTaken({ details })).toBe(true);
+  });
+
   it('may have sensitive values that only redaction makes short enough', () => {
     expect(isTaken({ details: { password: 'x'.repeat(3000) } })).toBe(true);
   });
