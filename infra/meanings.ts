@@ -24,7 +24,7 @@ export const meanings: Readonly<Record<SettingName, string>> = {
   awsEndpointUrlSesv2: 'Where mails are sent instead of being written to files.',
   // The settings of the service.
   accounts:
-    '`private`: users see and change [only themselves](../functions/README.md#callers), and logins do not tell [who is registered](../.github/SECURITY.md#no-promises).',
+    '`private`: callers who are not admins see and change [only themselves](../functions/README.md#callers), and logins do not tell [who is registered](../.github/SECURITY.md#no-promises).',
   passwordMinLength: 'Characters; a public service should require 15, never fewer than 8.',
   bcryptCost: "Base-2 logarithm of bcrypt's rounds. A login raises a hash of a lower cost.",
   loginFailuresPerAccount:
