@@ -38,15 +38,14 @@ export async function store(
     await giveBack(sender, texts, sender.outage);
     return;
   }
-  let rest = texts;
-  while (rest.length > 0) {
-    const error = await failureOf(sender, rest);
-    if (error?.status === 0) {
-      sender.outages += 1;
-      sender.outage = error;
-    }
-    rest = error ? await giveBack(sender, rest, error) : [];
+  const error = await failureOf(sender, texts);
+  if (!error) return;
+  if (error.status === 0) {
+    sender.outages += 1;
+    sender.outage = error;
   }
+  const rest = isOfOne(texts, error) ? halvesOf(texts) : [await giveBack(sender, texts, error)];
+  for (const part of rest) if (part.length > 0) await store(sender, part, outages);
 }
 
 /** Gives back the entries that an error names, or all if it names none. @returns the others, which may be stored */
@@ -161,4 +160,15 @@ async function pause(sender: Sender, { retryAfter = 0 }: AccountsError): Promise
     sender.pause = clock.later(resolve, asked + longest * (0.5 + clock.random() / 2));
     if (sender.flushes > 0) sender.pause.hold();
   });
+}
+
+/** Whether one of several entries may be the reason why their body is refused, although the error names none. */
+function isOfOne(texts: readonly string[], error: AccountsError): boolean {
+  const isOfBody = error.status === 400 || error.status === 413;
+  return isOfBody && texts.length > 1 && !texts.some((_, index) => errorOf(error, index));
+}
+
+function halvesOf(texts: readonly string[]): readonly (readonly string[])[] {
+  const middle = Math.ceil(texts.length / 2);
+  return [texts.slice(0, middle), texts.slice(middle)];
 }

@@ -88,6 +88,17 @@ describe('At a service, createTrail', () => {
     ]);
   });
 
+  it('stores the neighbours of an entry for which the service refuses the whole body', async () => {
+    const { record, flush, storedIds, given } = await start();
+    // An own field of this name, which a user's JSON can bring.
+    const details = JSON.parse('{"__proto__":{"a":1}}');
+    for (const id of ['1', '2', '3', '4', '5']) record(entryOf(id, id === '4' ? { details } : {}));
+    await flush();
+
+    expect((await storedIds()).sort()).toEqual(['1', '2', '3', '5']);
+    expect(given.map(([{ resourceId }, { status }]) => [resourceId, status])).toEqual([['4', 400]]);
+  });
+
   it('stores nothing twice after a response that was lost', async () => {
     const statuses: number[] = [];
     const losing: Fetch = async (...request) => {

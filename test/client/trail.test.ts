@@ -351,7 +351,22 @@ describe('Entries that the service refuses', () => {
     expect([state.arrived.length, refused()]).toEqual([1, ['1 FIELD_INVALID']]);
   });
 
-  it.each([400, 403, 404, 409, 413])(
+  it.each([400, 413])(
+    'are sent in halves where no entry is named, down to the entry that is refused alone: %i',
+    async (status) => {
+      // All four, then the first two, then the first alone.
+      for (let count = 0; count < 3; count += 1) {
+        state.faults.push({ before: (response) => response.writeHead(status).end('{}') });
+      }
+      const { recordAll, flush, refused } = start();
+      recordAll(upTo(4));
+      await flush();
+
+      expect([state.arrived.length, refused()]).toEqual([5, [`1 HTTP_${status}`]]);
+    },
+  );
+
+  it.each([403, 404, 409])(
     'are given back where no entry is named, and are not sent again: %i',
     async (status) => {
       state.faults.push({ before: (response) => response.writeHead(status).end('{}') });
