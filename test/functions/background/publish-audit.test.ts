@@ -74,6 +74,15 @@ describe('A new entry', () => {
     expect(findings()).toEqual([]);
   });
 
+  it('has on the bus what an entry of a machine has beside the fields of all entries', async () => {
+    const ofMachine = { machine_id: 3, occurred_at: '2026-11-20T09:00:00.000Z' };
+    await write({ resource: 'shop.orders', ...ofMachine });
+
+    expect(await publish()).toEqual(done);
+
+    expect(bus.events).toMatchObject([{ type: 'shop.orders.DELETE', detail: ofMachine }]);
+  });
+
   it.each([
     [{ action: 'LOGIN', result: 'FAILURE' }, 'users.LOGIN.FAILURE'],
     [{ action: 'EXPORT', resource: 'audit-logs' }, 'audit-logs.EXPORT'],

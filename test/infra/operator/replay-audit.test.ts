@@ -64,7 +64,8 @@ describe('replay-audit', () => {
       (line) => JSON.stringify({ timestamp: time, level: 'ERROR', message: line }),
       (line) => JSON.stringify({ timestamp: 1, message: `${JSON.stringify(line)}\n` }),
     ];
-    const entries = forms.map(() => newEntry(agent));
+    const ofMachine = { machine_id: 3, occurred_at: time };
+    const entries = forms.map((_, i) => ({ ...newEntry(agent), ...(i === 0 ? ofMachine : {}) }));
     const lines = forms.map((form, i) => form(logged(entries[i])));
 
     const { status, stdout } = await replay(service, ['START', ...lines, 'END']);
