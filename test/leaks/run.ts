@@ -57,8 +57,17 @@ export const startRun = async (
     for (const [, value] of typed) remember('password', value);
     remember('token', options.token);
     const answer = await service.api(method, path, options);
-    const { token, refreshToken, secret, uri: _, recoveryCodes = [], ...rest } = answer.body ?? {};
-    for (const given of [token, refreshToken]) remember('token', given);
+    const {
+      token,
+      refreshToken,
+      key,
+      secret,
+      uri: _,
+      recoveryCodes = [],
+      ...rest
+    } = answer.body ?? {};
+    // The key of a machine is shown only in the response to the request that makes it.
+    for (const given of [token, refreshToken, key]) remember('token', given);
     for (const given of [secret, ...recoveryCodes]) remember('secret', given);
     answers.push(JSON.stringify([rest, [...answer.headers]]));
     return answer;
