@@ -131,6 +131,9 @@ const outcomes = ['200', '201', ...refusals];
 /** The lines that each metric counts, by its name; undefined for lines that no function writes. */
 function countedLines({ functions, sealer, events, logs, accessLogs, inProduction }: Logged) {
   const routes = functions.flatMap(({ definition }) => definition.routes.map(({ key }) => key));
+  const posting = functions
+    .filter(({ definition }) => definition.uses.has('audit.post'))
+    .flatMap(({ definition }) => definition.routes.map(({ key }) => key));
   const isLogin = having(
     '$.routeKey',
     routes.filter((key) => loginRoute.test(key)),
@@ -151,13 +154,17 @@ function countedLines({ functions, sealer, events, logs, accessLogs, inProductio
   return {
     Logins: logins(outcomes),
     FailedLogins: logins(refusals),
-    /** Requests that the throttles of the gateway refused. No function received them. */
+    /**
+     * Requests that the throttles of the gateway refused. No function received them. The throttle of posted entries
+     * locks nobody out, and their senders repeat them.
+     */
     RefusedRequests: inProduction
       ? {
           logGroup: accessLogs,
           filterPattern: FilterPattern.all(
             FilterPattern.stringValue('$.status', '=', '429'),
             FilterPattern.stringValue('$.integrationStatus', '=', '-'),
+            ...posting.map((key) => FilterPattern.stringValue('$.routeKey', '!=', key)),
           ),
         }
       : undefined,

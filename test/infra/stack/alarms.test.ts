@@ -42,6 +42,17 @@ it('In production, requests that the gateway refused without a function are coun
   );
 });
 
+it('Requests that the throttle of posted entries refused are not counted, because they lock nobody out', () => {
+  const filter = resourcesOf(
+    synthesise({ ...production, machines: 'on' }),
+    'AWS::Logs::MetricFilter',
+  ).get('AccessLogsRefusedRequests');
+
+  expect(filter?.Properties.FilterPattern).toBe(
+    '{ ($.status = "429") && ($.integrationStatus = "-") && ($.routeKey != "POST /api/admin/audit-logs") }',
+  );
+});
+
 describe('The description of an alarm', () => {
   interface Watching {
     readonly Period?: number;
