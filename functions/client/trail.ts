@@ -55,7 +55,7 @@ export interface Trail {
   readonly flush: () => Promise<void>;
 }
 
-/** A trail, of which a service needs one. It sends nothing until entries are recorded. */
+/** Makes a trail; a service needs only one. It sends nothing until entries are recorded. */
 export function createTrail(options: TrailOptions): Trail {
   return trailOf(options, systemClock);
 }

@@ -33,7 +33,7 @@ try {
   process.exit(1);
 }
 
-/** Ends the process cleanly on a signal, or if the engine ends by itself, or if its data are deleted. */
+/** Ends the process cleanly when a signal arrives, the engine ends by itself, or its data are deleted. */
 function endInTime({ engine, stop, folderDeleted }: LocalService, folder = ''): void {
   let ending = false;
   const end = async () => {

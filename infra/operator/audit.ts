@@ -92,8 +92,8 @@ interface SdkError {
 }
 
 /**
- * Whether a failed change may nevertheless have been made, because only its response was lost. A change was certainly
- * not made if its first attempt was refused.
+ * Whether a change that failed may have been made all the same, because only its response was lost. If the first
+ * attempt was refused, the change was certainly not made.
  */
 export function mayHaveHappened(error: unknown): boolean {
   if (error instanceof Failure) return error instanceof UnknownOutcome;

@@ -43,7 +43,7 @@ export interface AuditEntry {
    * or absent: none.
    */
   readonly machine_id?: number | null;
-  /** When the action happened, in the form of `created_at`, by the word of the machine that posted the entry. */
+  /** When the action happened, as the machine that posted the entry says, in the form of `created_at`. */
   readonly occurred_at?: string | null;
 }
 

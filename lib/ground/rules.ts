@@ -93,8 +93,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Whether a text has none of the characters that separate a name from an address or, in authenticator apps, an issuer
- * from a label.
+ * Whether a text is free of the characters that separate a name from an address in mails, and an issuer from a label in
+ * authenticator apps.
  */
 function isName(text: string): boolean {
   return text.trim() === text && /^[^\p{C}"\\<>:;,@()[\]]+$/u.test(text);

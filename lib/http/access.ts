@@ -110,7 +110,7 @@ function permitOf({ may }: Contract) {
 /** The caller in the form for the policy, before the user whom the request concerns is read. */
 function askingOf(event: IncomingEvent): Asking {
   const { claims, pathParameters } = event;
-  // A machine is never the user of a path, and has never made one.
+  // A machine is never the user that a path names, and is never the maker of a user.
   const isSelf = claims !== undefined && pathParameters?.id === String(claims.id);
   return { ...callerOf(event), isSelf, mayBeMaker: claims !== undefined && !isSelf };
 }

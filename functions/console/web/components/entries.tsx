@@ -38,7 +38,7 @@ const parts = {
   passed: 'passed it on',
 } as const;
 
-/** The machine of an entry, and what it has to do with it. */
+/** The machine that an entry names, and whether it wrote the entry, acted, or passed a request on. */
 const MachinePart = ({ entry }: { entry: AuditEntry }) => {
   const part = machinePartOf(entry);
   return part ? (
