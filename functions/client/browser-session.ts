@@ -97,7 +97,8 @@ export function headersOf(
 
 /**
  * `fetch` that adds the token of the browser if a request goes to the service or to one of the named origins, and for
- * the service the address of the browser. If the token is refused, it sends the request again with the next pair, unless the body is a stream.
+ * the service the address of the browser. If the token is refused, it sends the request again with the next pair, unless
+ * the body is a stream.
  * @param follow gets the next pair; undefined: there is none
  */
 export function fetchOf(

@@ -1,5 +1,6 @@
 /** Sends the batches of a trail to the service, and gives back the entries that cannot be stored. */
 import { AccountsError, answered } from './answer.ts';
+import type { NewAuditEntriesStored } from './paths.ts';
 import { ask, type Service } from './service.ts';
 import type { Clock, Timer } from './trail-clock.ts';
 import { bodyOf } from './trail-queue.ts';
@@ -18,7 +19,7 @@ export interface Sender {
   /** How often a batch was given up because no response came, and the last error. */
   outages: number;
   outage?: AccountsError;
-  /** The pause before the next attempt. */
+  /** The last pause. */
   pause?: Timer;
   /** How many calls of `flush` are waiting. */
   flushes: number;
@@ -62,19 +63,13 @@ async function giveBack(
 
 /** The error of one entry, with its own fields; undefined if the service does not name the entry. */
 function errorOf(error: AccountsError, index: number): AccountsError | undefined {
-  const { code, status, message, cause } = error;
-  const { errors = [] } = Object(cause) as Problem;
-  const start = `/entries/${index}`;
-  const own = errors
-    .map(({ pointer, detail }) => [pointer.replace(/^#/, ''), detail] as const)
-    .filter(([pointer]) => `${pointer}/`.startsWith(`${start}/`));
+  const { code, status, message } = error;
+  const start = `entries/${index}/`;
+  const own = Object.entries(error.fields)
+    .filter(([name]) => `${name}/`.startsWith(start))
+    .map(([name, rule]) => [name.slice(start.length), rule]);
   if (own.length === 0) return undefined;
-  const fields = own.map(([pointer, detail]) => [pointer.slice(start.length + 1), detail]);
-  return new AccountsError(code, { status, message, fields: Object.fromEntries(fields) });
-}
-
-interface Problem {
-  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+  return new AccountsError(code, { status, message, fields: Object.fromEntries(own) });
 }
 
 /** The error with which a batch has failed for good; undefined: it is stored. */
@@ -123,14 +118,15 @@ async function post(
     'Idempotency-Key': id,
   };
   const init = { method: 'POST', headers, body };
-  const answer = await ask(sender.service, '/api/admin/audit-logs', init, (stored: Stored) => {
-    if (stored.data.length !== count) throw new TypeError('The response has other entries');
-  });
+  const answer = await ask(
+    sender.service,
+    '/api/admin/audit-logs',
+    init,
+    (stored: NewAuditEntriesStored) => {
+      if (stored.data.length !== count) throw new TypeError('The response has other entries');
+    },
+  );
   return answer.error ?? undefined;
-}
-
-interface Stored {
-  readonly data: readonly { readonly id: number; readonly created_at: string }[];
 }
 
 /** @throws {AccountsError} if the function fails */

@@ -30,15 +30,19 @@ export interface TrailOptions {
   readonly url: string;
   /**
    * The key of a machine with the scope `audit:write`. A function is called before the first entries are sent, and
-   * again after the service has refused its key.
+   * again after the service has refused its key. The trail waits for the function without a time limit.
    */
   readonly key: string | (() => string | Promise<string>);
   /**
-   * Called with each entry that is not stored, and with the reason. It may be asynchronous, and `flush` waits for it.
-   * By default, and where it fails, the entry is written to the console as an error.
+   * Called with each entry that is not stored, and with the reason. It may be asynchronous; `flush` waits for it, so that
+   * it must not wait for `flush`, and must not record in the same trail. By default, and where it fails, the entry is
+   * written to the console as an error.
    */
   readonly onRefused?: ((entry: TrailEntry, error: AccountsError) => unknown) | undefined;
-  /** How often a batch is sent before its entries go to `onRefused`; by default 10, in one to three minutes. */
+  /**
+   * How often a batch is sent before its entries go to `onRefused`; by default 10, in one to three minutes. After a batch
+   * that no response came for, batches that already waited are not sent, and a later one is sent once.
+   */
   readonly attempts?: number | undefined;
   /** How many entries may wait in memory; by default 1,000. Further ones go to `onRefused`. */
   readonly maxWaiting?: number | undefined;

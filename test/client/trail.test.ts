@@ -310,23 +310,19 @@ describe('A key', () => {
 });
 
 describe('Entries that the service refuses', () => {
-  it.each(['#/entries', '/entries'])(
-    'are given back with their faults, and the others are sent under a new key: pointers begin with %s',
-    async (pointer) => {
-      state.pointer = pointer;
-      const { record, recordAll, flush, given } = start();
-      recordAll(upTo(11));
-      record(entryOf(12, { resource: 'orders', result: 'MAYBE' as 'SUCCESS' }));
-      record(entryOf(13));
-      record(entryOf(14, { details: { text: 'x'.repeat(2048) } }));
-      await flush();
+  it('are given back with their faults, and the others are sent under a new key', async () => {
+    const { record, recordAll, flush, given } = start();
+    recordAll(upTo(11));
+    record(entryOf(12, { resource: 'orders', result: 'MAYBE' as 'SUCCESS' }));
+    record(entryOf(13));
+    record(entryOf(14, { details: { text: 'x'.repeat(2048) } }));
+    await flush();
 
-      expect(storedIds()).toEqual([...upTo(11), 13]);
-      expect(sizes()).toEqual([14, 12]);
-      expect(new Set(keys()).size).toBe(2);
-      expect(
-        given.map(([entry, { code, status, fields }]) => [entry, code, status, fields]),
-      ).toEqual([
+    expect(storedIds()).toEqual([...upTo(11), 13]);
+    expect(sizes()).toEqual([14, 12]);
+    expect(new Set(keys()).size).toBe(2);
+    expect(given.map(([entry, { code, status, fields }]) => [entry, code, status, fields])).toEqual(
+      [
         [
           { ...entryOf(12, { resource: 'orders', result: 'MAYBE' as 'SUCCESS' }), occurredAt: now },
           'FIELD_INVALID',
@@ -339,9 +335,21 @@ describe('Entries that the service refuses', () => {
           400,
           { details: 'is invalid' },
         ],
-      ]);
-    },
-  );
+      ],
+    );
+  });
+
+  it('are given back where the key cannot be read, whatever the function throws, and later ones are sent', async () => {
+    const thrown = new AggregateError([new Error('refused')]);
+    const keyOf = vi.fn(async () => key).mockRejectedValueOnce(thrown);
+    const { recordAll, flush, refused } = start({ key: keyOf, attempts: 1 });
+    recordAll([1]);
+    await flush();
+    recordAll([2]);
+    await flush();
+
+    expect([refused(), storedIds()]).toEqual([['1 NO_RESPONSE'], [2]]);
+  });
 
   it('leave nothing to send where they are all', async () => {
     const { record, flush, refused } = start();

@@ -17,7 +17,10 @@ export const scopes: Readonly<Record<Scope, string>> = {
 /** Milliseconds after which a machine that has not called is marked. */
 const longUnused = 90 * 86_400_000;
 
-/** Whether a machine has not called for 90 days, or never, and was made before. @param now in milliseconds since 1970 */
+/**
+ * Whether a machine has not called for 90 days, counted from its creation if it never called.
+ * @param now in milliseconds since 1970
+ */
 export const isUnused = (
   { last_used_on, created_at }: Pick<Machine, 'last_used_on' | 'created_at'>,
   now: number,

@@ -97,6 +97,17 @@ it('The trail is filtered and grouped by machines and resources.', async () => {
   await expect.poll(() => page.locator('tbody tr').count()).toBe(3);
 });
 
+it('The trail of what was done to a machine takes further filters.', async () => {
+  const { id } = await active();
+  const { page } = await openConsole(browser, service, `#/audit?resourceId=machine-${id}`);
+
+  await page.getByLabel('Result').selectOption('Success');
+  await page.waitForURL(/result=SUCCESS/);
+
+  await expect.poll(() => page.locator('tbody tr').count()).toBe(1);
+  expect(page.url()).toContain(`resourceId=machine-${id}`);
+});
+
 it('A machine that was removed is shown by its id.', async () => {
   const { id, name } = await active();
   await api('DELETE', `/api/machines/${id}`, { token });

@@ -120,7 +120,7 @@ describe('An admin', () => {
     const { page } = await openConsole(browser, service, '#/machines');
     const another = async () => {
       await button(rowOf(page, id), 'Another key').click();
-      await page.getByText('It is good for 24 hours more').waitFor();
+      await page.getByText('This key is good for 24 hours more').waitFor();
     };
     const made = async () => {
       await button(page, 'Make the key').click();
@@ -132,15 +132,15 @@ describe('An admin', () => {
     await another();
     expect(await violationsIn(page)).toEqual([]);
     const second = await made();
-    await rowOf(page, id).getByText('The key before is good until').waitFor();
+    await rowOf(page, id).getByText('The previous key is good until').waitFor();
     expect([await statusWith(first), await statusWith(second)]).toEqual([200, 200]);
     await another();
-    await page.getByLabel('End the key before now').check();
+    await page.getByLabel('End the present key now').check();
     const third = await made();
 
     const statuses = await Promise.all([first, second, third].map(statusWith));
     expect(statuses).toEqual([401, 401, 200]);
-    await rowOf(page, id).getByText('The key before is good until').waitFor({ state: 'detached' });
+    await rowOf(page, id).getByText('The previous key is good until').waitFor({ state: 'detached' });
   });
 
   it('removes a machine, whose keys end', async () => {

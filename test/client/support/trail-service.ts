@@ -90,8 +90,6 @@ const fresh = () => ({
   /** By their Idempotency-Key. */
   stored: new Map<string, { readonly content: string; readonly data: readonly object[] }>(),
   entries: [] as Readonly<Record<string, unknown>>[],
-  /** As the service writes it: with or without `#`. */
-  pointer: '#/entries',
 });
 
 type State = ReturnType<typeof fresh>;
@@ -105,7 +103,7 @@ const answerTo = (
   if (refused) return refused;
   const { entries } = JSON.parse(body) as Posted;
   if (entries.length < 1 || entries.length > 25) return refusal(400, 'FIELD_INVALID');
-  const errors = entries.flatMap((entry, index) => faultsOf(entry, `${state.pointer}/${index}`));
+  const errors = entries.flatMap((entry, index) => faultsOf(entry, `#/entries/${index}`));
   if (errors.length > 0) return [400, { ...refusal(400, 'FIELD_INVALID')[1], errors }];
   return store(state, String(request.headers['idempotency-key']), entries);
 };

@@ -146,13 +146,17 @@ const Whom = ({ field, people }: Several) => (
   </p>
 );
 
+/** Whether a filter means the id of something other than a user. */
+const isOfThing = ({ resource, resourceId }: Pick<TrailState, 'resource' | 'resourceId'>) =>
+  isPosted({ resource }) || /^machine-\d+$/.test(resourceId);
+
 const queryOf = async (state: TrailState, { preset, ...values }: Values): Promise<TrailState> => {
   const said = { ...state, ...values };
   const { userId, resourceId, about, since, until, ipAddress } = said;
   return withChanges(state, {
     ...values,
     userId: await findId('userId', userId),
-    resourceId: isPosted(said) ? resourceId : await findId('resourceId', resourceId),
+    resourceId: isOfThing(said) ? resourceId : await findId('resourceId', resourceId),
     about: await findId('about', about),
     ipAddress: ipAddress.trim(),
     resource: said.resource.trim(),

@@ -35,8 +35,10 @@ export const NewMachine = ({ reload }: Props) => {
   );
 };
 
+const paramsOf = ({ id }: Machine) => ({ path: { machine: String(id) } });
+
 export const ChangeMachine = ({ machine, reload }: MachineProps) => {
-  const params = { path: { machine: String(machine.id) } };
+  const params = paramsOf(machine);
   const act = async (values: Values) => {
     const body = changesFrom(machine, meant(values, machine.expires_at));
     if (body) await send(api.PUT('/api/machines/{machine}', { params, body })).finally(reload);
@@ -58,7 +60,7 @@ export const ChangeMachine = ({ machine, reload }: MachineProps) => {
 };
 
 export const AnotherKey = ({ machine, reload }: MachineProps) => {
-  const params = { path: { machine: String(machine.id) } };
+  const params = paramsOf(machine);
   const act = async ({ endPrevious }: Values) => {
     const body = endPrevious ? { endPrevious: true } : {};
     const made = await send(api.POST('/api/machines/{machine}/keys', { params, body })).finally(
@@ -69,12 +71,12 @@ export const AnotherKey = ({ machine, reload }: MachineProps) => {
   return (
     <FormDialog title="Make another key" act={act} failed="No key was made" submit="Make the key">
       <p>
-        <MachineName id={machine.id} /> has a key. It is good for 24 hours more, so that there is
-        time to replace it; a key before that one ends now.
+        <MachineName id={machine.id} /> has a key. This key is good for 24 hours more, so that there
+        is time to replace it. A key that it has replaced ends now.
       </p>
       <p>
         <label>
-          <input type="checkbox" name="endPrevious" /> End the key before now
+          <input type="checkbox" name="endPrevious" /> End the present key now
         </label>
       </p>
     </FormDialog>
@@ -82,7 +84,7 @@ export const AnotherKey = ({ machine, reload }: MachineProps) => {
 };
 
 export const RemoveMachine = ({ machine, reload }: MachineProps) => {
-  const params = { path: { machine: String(machine.id) } };
+  const params = paramsOf(machine);
   const act = async () => {
     const removed = api.DELETE('/api/machines/{machine}', { params });
     await sendUnless('MACHINE_NOT_FOUND', removed).finally(reload);

@@ -44,7 +44,7 @@ const End = ({ expires_at: end, keys }: Machine) => {
       {end ? <Time at={end} /> : 'none'} {isOver(end, now()) && <Badge kind="bad">Ended</Badge>}
       {before && (
         <p class="row muted">
-          The key before is good until <Time at={before} />
+          The previous key is good until <Time at={before} />
         </p>
       )}
     </span>
