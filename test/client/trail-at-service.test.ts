@@ -6,9 +6,11 @@ import type { NewAuditEntries } from '../../functions/client/paths.ts';
 import { type TrailEntry, type TrailOptions, trailOf } from '../../functions/client/trail.ts';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { makeMachine } from '../support/machines.ts';
+import { stillClockForThisFile } from '../support/still-clock.ts';
 import { manualClock } from './support/manual-clock.ts';
 
 const { url, api, adminToken } = await serviceForThisFile({ MACHINES: 'on' });
+stillClockForThisFile();
 
 /** A machine with its trail, what the trail gives back, and what the service has stored of it, oldest first. */
 const start = async (options: Partial<TrailOptions> = {}) => {
@@ -41,13 +43,11 @@ describe('At a service, createTrail', () => {
     });
     // The service takes the fields that the types of the package have.
     const { details, ...others } = entry;
-    const { entries } = {
-      entries: [{ ...others, details: { ...details } }],
-    } satisfies NewAuditEntries;
+    void ({ entries: [{ ...others, details: { ...details } }] } satisfies NewAuditEntries);
     record(entry);
     await flush();
 
-    expect([given, entries.length]).toEqual([[], 1]);
+    expect(given).toEqual([]);
     expect(await stored()).toMatchObject([
       {
         ...{ action: 'UPDATE', resource: 'shop.orders', resource_id: '4711', result: 'FAILURE' },

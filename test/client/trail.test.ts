@@ -6,10 +6,12 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { AccountsError } from '../../functions/client/answer.ts';
 import { type TrailEntry, type TrailOptions, trailOf } from '../../functions/client/trail.ts';
+import { stillClockForThisFile } from '../support/still-clock.ts';
 import { manualClock } from './support/manual-clock.ts';
 import { type Fault, faults, trailServiceForThisFile } from './support/trail-service.ts';
 
 const { url, state } = await trailServiceForThisFile();
+stillClockForThisFile();
 
 const key = 'mk_1_good';
 const now = '2030-01-02T03:04:05.678Z';

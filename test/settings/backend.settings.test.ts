@@ -6,6 +6,7 @@ import {
   outcome,
   refusal,
   serviceForThisFile,
+  stopClock,
   uniqueAgent,
 } from '../support/acceptance.ts';
 import { register, uniqueEmail } from '../support/client.ts';
@@ -56,6 +57,7 @@ const wrong = { email: 'nobody@example.org', password: 'wrong-word' };
 
 describe('The address for which a machine vouches', () => {
   it('is the source of counts: one client waits, and others do not', async () => {
+    stopClock();
     const [first, second] = [newAddress(), newAddress()];
     const user = await registerFrom(newAddress());
     const statuses = [];

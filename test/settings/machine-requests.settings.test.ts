@@ -1,6 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
-import { outcome, refusal } from '../support/acceptance.ts';
+import { describe, expect, inject, it, vi } from 'vitest';
+import { outcome, refusal, stopClock } from '../support/acceptance.ts';
 import { register } from '../support/client.ts';
 import { makeMachine } from '../support/machines.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
@@ -25,8 +25,7 @@ const operationsOf = async (request: () => Promise<unknown>) => {
 describe('A request with the key of a machine', () => {
   it('reads the machine once, and notes its use once a day; a request of a user does neither', async () => {
     // Otherwise a day could end between the requests.
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
-    onTestFinished(() => void vi.useRealTimers());
+    stopClock();
     const { key } = await makeMachine(api, adminToken, ['users:read']);
 
     const first = await operationsOf(() => show(key));
@@ -80,6 +79,8 @@ describe('A request with the key of a machine', () => {
 
 describe('A request of a backend', () => {
   it('reads the machine once more than the same request without the headers', async () => {
+    // The first request of a day notes the use of the machine.
+    stopClock();
     const { key } = await makeMachine(api, adminToken, ['client-address']);
     const headers = { 'machine-key': key, 'client-address': '203.0.113.7' };
     await logIn(headers);

@@ -49,12 +49,12 @@ describe('A key of a machine', () => {
     `mk_0_${'0'.repeat(49)}`,
     `mk_01_${'0'.repeat(49)}`,
     `mk_-1_${'0'.repeat(49)}`,
-    `${makeKey(1)} `,
-    `${makeKey(1)}\n`,
-    ` ${makeKey(1)}`,
-    makeKey(1).toUpperCase(),
-    makeKey(1).slice(0, -1),
-    makeKey(9007199254740992),
+    `${makeKey(1, ones)} `,
+    `${makeKey(1, ones)}\n`,
+    ` ${makeKey(1, ones)}`,
+    makeKey(1, ones).toUpperCase(),
+    makeKey(1, ones).slice(0, -1),
+    makeKey(9007199254740992, ones),
     'eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl',
   ])('is not %j', (text) => {
     expect(idInKey(text)).toBeUndefined();

@@ -9,8 +9,11 @@ import { engineClient, scanAudit } from '../../../support/stored-items.ts';
 const { proxy, audit } = await proxiedTablesForThisFile();
 const engine = engineClient(inject('engine'));
 const begin = Date.UTC(2026, 10, 20);
+let tails = 0;
+/** Ends of ids that no other entry has. */
+const random = (below: number) => (tails += 1) % below;
 /** A time in minutes after the first request. */
-const at = (minutes: number) => ({ now: new Date(begin + minutes * 60_000) });
+const at = (minutes: number) => ({ now: new Date(begin + minutes * 60_000), random });
 
 let keys = 0;
 /** A request that was stored, but for its second entry. */

@@ -16,8 +16,11 @@ beforeAll(async () => {
 const minute = 60_000;
 const day = 24 * 60 * minute;
 const begin = Date.UTC(2026, 10, 20);
+let tails = 0;
+/** Ends of ids that no other entry has, apart from those that a test names, which are below 10. */
+const random = (below: number) => (tails += 1) % (below - 10) + 10;
 /** A time in minutes after the first request. */
-const at = (minutes: number) => ({ now: new Date(begin + minutes * minute) });
+const at = (minutes: number) => ({ now: new Date(begin + minutes * minute), random });
 
 const entryOf = (fields: Partial<PostedEntry> = {}): PostedEntry => ({
   action: 'CREATE',
@@ -81,21 +84,23 @@ describe('A request with a new key', () => {
   });
 
   it('draws ids without repetition', async () => {
-    const tails = [9, 9, 9, 4, 9, 4, 6];
-    const random = () => tails.shift() ?? expect.unreachable();
+    const named = [9, 9, 9, 4, 9, 4, 6];
 
-    const { stored } = await postEntries(newPost(), { ...at(1), random });
+    const { stored } = await postEntries(newPost(), {
+      ...at(1),
+      random: () => named.shift() ?? expect.unreachable(),
+    });
 
     expect(stored.map(({ id }) => id % 4096)).toEqual([4, 6, 9]);
   });
 
   it('takes the next free id where another entry has one', async () => {
     const post = newPost();
-    const tails = [1, 2, 3];
+    const named = [1, 2, 3];
     const id = (Date.parse('2026-11-20T00:02:00.000Z') - Date.UTC(2026, 0, 1)) * 4096 + 2;
     await engine.send(new PutCommand({ TableName: tables.audit, Item: { id, write_id: 'other' } }));
 
-    const first = await postEntries(post, { ...at(2), random: () => tails.shift() ?? 0 });
+    const first = await postEntries(post, { ...at(2), random: () => named.shift() ?? 0 });
     const again = await postEntries(post, at(3));
     const late = await postEntries(post, at(30));
 
@@ -187,10 +192,9 @@ describe('The same request again', () => {
     const first = await postEntries(post, at(0));
 
     const other = await postEntries({ ...post, machine: 8 }, at(1));
-    const { now } = at(0);
     const later = await postEntries(
       { ...post, entries: three.slice(1) },
-      { now: new Date(now.getTime() + 8 * day + 1) },
+      { now: new Date(begin + 8 * day + 1), random },
     );
 
     expect([first.isNew, other.isNew, later.isNew]).toEqual([true, true, true]);
@@ -221,7 +225,7 @@ describe('The time at which an entry occurred', () => {
       });
       expect(await keyItem(post)).toBeUndefined();
       const time = new Date(entry.occurredAt ?? '');
-      const { stored } = await postEntries(post, { now: time });
+      const { stored } = await postEntries(post, { now: time, random });
 
       expect(await postEntries(post, at(0))).toEqual({ isNew: false, stored });
     },
