@@ -205,6 +205,13 @@ export const forge = ({ source, add }: TestTrail, created_at: string): number =>
   return id;
 };
 
+/** Changes a stored entry. @param at its place; a negative one counts from the newest entry @returns its id */
+export const changeEntry = ({ source }: TestTrail, at: number): string => {
+  const id = [...source.items.keys()].at(at) ?? 0;
+  source.items.set(id, { ...source.items.get(id), ip_address: 'changed' });
+  return String(id);
+};
+
 export interface Outcome extends Verified {
   readonly findings: readonly Finding[];
 }

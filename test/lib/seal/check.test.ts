@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { logFailure, runSealer } from '../../../lib/seal/check.ts';
 import { fileName, isSigned, readHeader, type SignedHeader } from '../../../lib/seal/header.ts';
 import {
+  changeEntry,
   forge,
   headersOf,
   makeTrail,
@@ -42,12 +43,6 @@ const makeDays = async (days: number) => {
   const trail = makeTrail();
   for (let run = 0; run < 2 * days; run += 1) await runAfter(trail, 12);
   return trail;
-};
-
-const changeEntry = ({ source }: TestTrail, at: number): string => {
-  const id = [...source.items.keys()].at(at) ?? 0;
-  source.items.set(id, { ...source.items.get(id), ip_address: 'changed' });
-  return String(id);
 };
 
 /** Removes a value from a map, or changes parts of it. @returns a function that restores the value */

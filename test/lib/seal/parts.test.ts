@@ -1,9 +1,12 @@
+import { hash } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { runSealer } from '../../../lib/seal/check.ts';
 import { type Check, fileName, type SignedHeader } from '../../../lib/seal/header.ts';
 import { newestPart } from '../../../lib/seal/parts.ts';
 import { isUnfinished, nextCheck } from '../../../lib/seal/schedule.ts';
 import {
+  changeEntry,
   forge,
   headersOf,
   makeTrail,
@@ -59,11 +62,7 @@ const finish = async (trail: TestTrail, time = minute) => {
 const idsIn = ({ source }: TestTrail, file: number): readonly number[] =>
   [...source.items.keys()].slice(2 * file - 2, 2 * file);
 
-const changeEntry = (trail: TestTrail, file: number): string => {
-  const [id = 0] = idsIn(trail, file);
-  trail.source.items.set(id, { ...trail.source.items.get(id), ip_address: 'changed' });
-  return String(id);
-};
+const changeIn = (trail: TestTrail, file: number): string => changeEntry(trail, 2 * file - 2);
 
 const mend = ({ source: { items } }: TestTrail, id: string): unknown =>
   items.set(Number(id), { ...items.get(Number(id)), ip_address: null });
@@ -122,7 +121,7 @@ describe('A check in parts', () => {
   });
 
   const tamperings: Readonly<Record<string, (trail: TestTrail, file: number) => string>> = {
-    changed: changeEntry,
+    changed: changeIn,
     deleted: (trail, file) => {
       const [id = 0] = idsIn(trail, file);
       trail.source.items.delete(id);
@@ -195,7 +194,7 @@ describe('A check in parts', () => {
 
   it('keeps a finding until the next check has covered the same part again', async () => {
     const trail = await makeFiles(8, 6);
-    const id = changeEntry(trail, 2);
+    const id = changeIn(trail, 2);
     const found = await finish(trail);
     mend(trail, id);
     trail.now += hour;
@@ -211,7 +210,7 @@ describe('A check in parts', () => {
     const trail = await makeFiles(8, 12);
     const deleted = [3, 4, 5, 6, 7, 8].flatMap((file) => idsIn(trail, file));
     for (const id of deleted) trail.source.items.delete(id);
-    changeEntry(trail, 1);
+    changeIn(trail, 1);
 
     const checks = await finish(trail);
 
@@ -257,7 +256,7 @@ describe('A check in parts', () => {
 
   it('comes to its end although each run seals more lines than it checks', async () => {
     const trail = await makeFiles(8, 4);
-    const id = changeEntry(trail, 1);
+    const id = changeIn(trail, 1);
     const checks: Check[] = [];
 
     for (let run = 0; run < 12; run += 1) {
@@ -299,7 +298,7 @@ describe('A check in parts', () => {
       throw new Error('The table cannot be read');
     };
     Object.assign(trail.source, { byIds: fail });
-    const id = changeEntry(trail, 4);
+    const id = changeIn(trail, 4);
     trail.source.items.delete(idsIn(trail, 5)[0] ?? 0);
     await expect(runAfter(trail)).rejects.toThrow();
     Object.assign(trail.source, { byIds });
@@ -311,7 +310,7 @@ describe('A check in parts', () => {
   });
 });
 
-it('The files of a trail of which two days fit in one part are the same, byte by byte, as those of 1.0.0', async () => {
+it('The files of a trail of which two days fit in one part have the contents that they have in 1.0.0', async () => {
   let mark: string | undefined;
   const asked = { read: async () => mark, remove: async () => (mark = undefined) };
   const trail = Object.assign(makeTrail(), { asked });
@@ -323,9 +322,14 @@ it('The files of a trail of which two days fit in one part are the same, byte by
     await runAfter(trail, 4 * hour);
   }
 
-  // A header has the hash of the one before it.
-  const hash = 'fbd1942aaef99db792aef72b67fd7cd813d7d7d79ba08c29039256516b52016d';
-  expect(newestHeader(trail)?.hash).toBe(hash);
+  // The fields that are left out follow from the compressed lines, whose bytes depend on the version of zlib.
+  const contents = [...trail.archive.files].map(([name, file]) => {
+    const [header = '', ...lines] = gunzipSync(file).toString().split('\n');
+    const { previous, length, sha256, signature, ...fields } = JSON.parse(header);
+    return [name, fields, lines];
+  });
+  const ofRelease = '4f9dee44a94eeda3eda554d6251c4d22d59c18bf91f6ff6c18d214410e3de8b8';
+  expect(hash('sha256', JSON.stringify(contents))).toBe(ofRelease);
 });
 
 describe('The check of the older files in parts', () => {
