@@ -1,27 +1,25 @@
 /** A service that is killed while it stores the entries of a machine, and the same request again. */
 import { afterAll, expect, inject, it } from 'vitest';
 import { logIn } from '../support/client.ts';
-import { makeMachine } from '../support/machines.ts';
-import { type Fault, faults, type Rule, startProxy } from '../support/proxy.ts';
+import { makeMachine, postAs } from '../support/machines.ts';
+import { proxyForThisFile } from '../support/proxied-service.ts';
+import { type Fault, faults, type Rule } from '../support/proxy.ts';
 import { seed } from '../support/runs.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { scanAudit } from '../support/stored-items.ts';
+import { entriesWith } from '../support/stored-items.ts';
 import { until } from '../support/until.ts';
 
 const kills = 12;
 const number = 25;
 
-const proxy = await startProxy(inject('engine'));
+const proxy = await proxyForThisFile();
 let service = await startTestService({ MACHINES: 'on', AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
 const { environment } = service;
 const audit = environment.AUDIT_TABLE ?? '';
 const machine = await makeMachine(service.api, await logIn(service.api, service.admin), [
   'audit:write',
 ]);
-afterAll(async () => {
-  await service.stop();
-  await proxy.stop();
-});
+afterAll(() => service.stop());
 
 /** A request, and the entries of it that are stored. */
 const newPost = (key: string) => {
@@ -30,13 +28,8 @@ const newPost = (key: string) => {
     ...{ action: 'CREATE', resource, result: 'SUCCESS', resourceId: String(i) },
     details: { text: 'x'.repeat(500) },
   }));
-  const headers = { 'idempotency-key': key };
-  const send = ({ api }: TestService) =>
-    api('POST', '/api/admin/audit-logs', { token: machine.key, json: { entries }, headers });
-  const stored = async () =>
-    (await scanAudit(inject('engine'), audit))
-      .filter((entry) => entry.resource === resource)
-      .sort((a, b) => a.id - b.id);
+  const send = ({ api }: TestService) => postAs(api, machine.key, key, entries);
+  const stored = () => entriesWith(inject('engine'), audit, { resource });
   return { send, stored };
 };
 await newPost('first').send(service);

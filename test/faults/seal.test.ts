@@ -1,6 +1,6 @@
 /** The sealer under each fault: of its table, and of its archive and its key. */
 import { Readable } from 'node:stream';
-import { afterAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { makeEntry } from '../../lib/audit/entry.ts';
 import { writeEntry } from '../../lib/audit/record.ts';
 import { faultName } from '../../lib/ground/errors.ts';
@@ -9,13 +9,14 @@ import { runSealer } from '../../lib/seal/check.ts';
 import { auditEntries } from '../../lib/seal/table.ts';
 import { awsFaults, startAwsArchive } from '../support/aws-archive.ts';
 import { useOwnTables } from '../support/own-tables.ts';
-import { faults, startProxy } from '../support/proxy.ts';
+import { proxyForThisFile } from '../support/proxied-service.ts';
+import { faults } from '../support/proxy.ts';
 import { verifyAll } from '../support/sealed-trail.ts';
 import { groups } from './proxied.ts';
 
 const minute = 60_000;
 
-const proxy = await startProxy(inject('engine'));
+const proxy = await proxyForThisFile();
 const aws = await startAwsArchive();
 await useOwnTables(proxy.url);
 Object.assign(process.env, aws.environment);
@@ -23,10 +24,7 @@ const signer = await kmsSigner('key');
 const sealing = { archive: bucketArchive('trail'), source: auditEntries, signer, interval: 60 };
 const { publicKey } = signer;
 const countFiles = async () => (await Readable.from(sealing.archive.list()).toArray()).length;
-afterAll(async () => {
-  await proxy.stop();
-  await aws.stop();
-});
+afterAll(() => aws.stop());
 
 let now = Date.UTC(2026, 5, 1);
 let written = 0;

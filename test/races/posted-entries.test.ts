@@ -1,8 +1,8 @@
 /** Requests of machines that post entries, at once. */
 import { expect, inject, it } from 'vitest';
 import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
-import { makeMachine } from '../support/machines.ts';
-import { scanAudit } from '../support/stored-items.ts';
+import { makeMachine, postAs } from '../support/machines.ts';
+import { entriesWith } from '../support/stored-items.ts';
 import { count, times } from './at-once.ts';
 
 const rounds = 20;
@@ -14,16 +14,11 @@ const entriesOf = (resource: string, number = 25) =>
     ...{ action: 'CREATE', resource, result: 'SUCCESS', resourceId: String(i) },
   }));
 const post = (key: string, entries: readonly object[], by = machine.key) =>
-  api('POST', '/api/admin/audit-logs', {
-    token: by,
-    json: { entries },
-    headers: { 'idempotency-key': key },
-  });
+  postAs(api, by, key, entries);
 /** The ids of the stored entries of a resource, in the order in which their request has them. */
-const storedIds = async (wanted: string) =>
-  (await scanAudit(inject('engine'), environment.AUDIT_TABLE ?? ''))
-    .filter(({ resource }) => resource === wanted)
-    .sort((a, b) => Number(a.resource_id) - Number(b.resource_id))
+const storedIds = async (resource: string) =>
+  (await entriesWith(inject('engine'), environment.AUDIT_TABLE ?? '', { resource }))
+    .toSorted((a, b) => Number(a.resource_id) - Number(b.resource_id))
     .map(({ id }) => id);
 const idsIn = (body: { data: readonly { id: number }[] }) => body.data.map(({ id }) => id);
 

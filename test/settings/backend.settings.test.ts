@@ -12,7 +12,7 @@ import {
 import { register, uniqueEmail } from '../support/client.ts';
 import { makeMachine } from '../support/machines.ts';
 import { mailingServiceForThisFile } from '../support/mailbox.ts';
-import { engineClient, scan, scanAudit } from '../support/stored-items.ts';
+import { engineClient, entriesWith, scan } from '../support/stored-items.ts';
 
 const service = await mailingServiceForThisFile({
   MACHINES: 'on',
@@ -50,9 +50,9 @@ const logInFrom = (headers: Readonly<Record<string, string>>, json: object) =>
   api('POST', '/api/login', { headers, json });
 /** The entries of an agent as stored, by the id of the machine. */
 const storedEntries = async (agent: string) =>
-  (await scanAudit(inject('engine'), environment.AUDIT_TABLE ?? ''))
-    .filter(({ user_agent }) => user_agent === agent)
-    .sort((one, another) => Number(one.machine_id) - Number(another.machine_id));
+  (
+    await entriesWith(inject('engine'), environment.AUDIT_TABLE ?? '', { user_agent: agent })
+  ).toSorted((one, another) => Number(one.machine_id) - Number(another.machine_id));
 const wrong = { email: 'nobody@example.org', password: 'wrong-word' };
 
 describe('The address for which a machine vouches', () => {

@@ -1,11 +1,9 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { describe, expect, inject, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { outcome, refusal, stopClock } from '../support/acceptance.ts';
 import { register } from '../support/client.ts';
-import { makeMachine } from '../support/machines.ts';
+import { fillMachines, makeMachine } from '../support/machines.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
 import { faults } from '../support/proxy.ts';
-import { engineClient } from '../support/stored-items.ts';
 
 const { service, proxy } = await proxiedServiceForThisFile({ MACHINES: 'on' });
 const { api, adminToken, environment } = service;
@@ -108,15 +106,8 @@ describe('A request of a backend', () => {
 describe('The list of machines', () => {
   it('has at most a hundred ids: the next machine is refused until one is removed', async () => {
     const { id } = await makeMachine(api, adminToken, ['users:read']);
-    const ids = new Set([id, ...Array.from({ length: 99 }, (_, i) => 1_000 + i)]);
-    await engineClient(inject('engine')).send(
-      new UpdateCommand({
-        TableName: environment.USERS_TABLE,
-        Key: { pk: 'machines' },
-        UpdateExpression: 'SET ids = :ids',
-        ExpressionAttributeValues: { ':ids': ids },
-      }),
-    );
+    const others = Array.from({ length: 99 }, (_, i) => 1_000 + i);
+    await fillMachines(environment.USERS_TABLE ?? '', [id, ...others]);
     const create = () =>
       api('POST', '/api/machines', {
         token: adminToken,

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, inject, it, vi } from 'vitest';
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { environmentDefaults } from '../../infra/local-settings.ts';
 import { localSigner, makeKey } from '../../lib/seal/folder-archive.ts';
 import { seal } from '../../lib/seal/sealer.ts';
@@ -11,7 +11,7 @@ import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
 import { apiClient, logIn, register, uniqueEmail } from '../support/client.ts';
 import { checkUnder } from '../support/contract.ts';
 import { folderForThisFile } from '../support/folder.ts';
-import { makeMachine } from '../support/machines.ts';
+import { makeMachine, postAs } from '../support/machines.ts';
 import { operate } from '../support/operator.ts';
 import { memoryArchive, verifyAll } from '../support/sealed-trail.ts';
 import { startTestService } from '../support/service.ts';
@@ -26,11 +26,8 @@ const before = await (async () => {
   const machine = await makeMachine(api, await logIn(api, admin), ['audit:write', 'users:write']);
   const user = await register(api);
   const about = { userId: user.id, resourceId: String(user.id) };
-  const { body: posted } = await api('POST', '/api/admin/audit-logs', {
-    token: machine.key,
-    headers: { 'idempotency-key': 'before' },
-    json: { entries: [{ action: 'CREATE', resource: 'shop.users', result: 'FAILURE', ...about }] },
-  });
+  const entry = { action: 'CREATE', resource: 'shop.users', result: 'FAILURE', ...about };
+  const { body: posted } = await postAs(api, machine.key, 'before', [entry]);
   const json = { name: 'Ada', email: uniqueEmail(), password: 'pass-word-1' };
   const { body: made } = await api('POST', '/api/users', { token: machine.key, json });
   await stop();
@@ -112,6 +109,7 @@ describe('While MACHINES is off', () => {
   it('the sealer seals the posted entries, and a verification misses none', async () => {
     const engine = { AWS_ENDPOINT_URL_DYNAMODB: inject('engine') };
     const environment = { ...environmentDefaults, ...tables, ...engine };
+    onTestFinished(() => void vi.unstubAllEnvs());
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
     const signer = localSigner(makeKey());
     const trail = { archive: memoryArchive(), publicKey: signer.publicKey, source: auditEntries };
@@ -121,7 +119,6 @@ describe('While MACHINES is off', () => {
     await seal({ ...trail, signer, interval: 60 }, new Date(now));
     const verified = await verifyAll({ ...trail, now, seen: ({ item }) => sealed.push(item.id) });
 
-    vi.unstubAllEnvs();
     expect(verified).toMatchObject({ findings: [], waiting: 0 });
     expect(sealed).toContain(before.posted);
   });

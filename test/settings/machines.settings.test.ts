@@ -293,6 +293,7 @@ describe('Machines', () => {
   });
 
   it('are not the users with the same ids: machine 1 reads user 1, and is not user 1', async () => {
+    await makeMachine(api, token, ['users:read']);
     const { body: list } = await api('GET', '/api/machines', { token });
     const { id } = list.data[0];
     const { key } = (await addKey(id)).body;

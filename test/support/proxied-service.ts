@@ -1,6 +1,6 @@
-import { afterAll, inject } from 'vitest';
+import { afterAll, afterEach, inject } from 'vitest';
 import { serviceForThisFile } from './acceptance.ts';
-import { startProxy } from './proxy.ts';
+import { type EngineProxy, startProxy } from './proxy.ts';
 
 export type ProxiedService = Awaited<ReturnType<typeof proxiedServiceForThisFile>>;
 
@@ -13,4 +13,12 @@ export const proxiedServiceForThisFile = async (
   const engine = { AWS_ENDPOINT_URL_DYNAMODB: proxy.url };
   const service = await serviceForThisFile({ ...environment, ...engine });
   return { proxy, service, admin: service.adminToken };
+};
+
+/** A proxy in front of the engine for the tests of one file, each of which begins without faults. */
+export const proxyForThisFile = async (): Promise<EngineProxy> => {
+  const proxy = await startProxy(inject('engine'));
+  afterAll(() => proxy.stop());
+  afterEach(() => proxy.impose());
+  return proxy;
 };

@@ -35,6 +35,16 @@ export const scan = async (endpoint: string, TableName: string): Promise<readonl
 export const scanAudit = async (endpoint: string, table: string): Promise<readonly AuditEntry[]> =>
   (await scan(endpoint, table)) as unknown as readonly AuditEntry[];
 
+/** The entries of an audit table whose items have some values, in the order of their ids. */
+export const entriesWith = async (
+  endpoint: string,
+  table: string,
+  fields: Item,
+): Promise<readonly AuditEntry[]> =>
+  (await scanAudit(endpoint, table))
+    .filter((item) => Object.entries(fields).every(([name, value]) => Object(item)[name] === value))
+    .sort((a, b) => a.id - b.id);
+
 /**
  * The items of a users table that break its rules: every user has exactly one email item, for its address; every email
  * item has its user; and the counter is greater than or equal to every id.

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { register, uniqueEmail } from '../../support/client.ts';
-import { makeMachine } from '../../support/machines.ts';
+import { makeMachine, postAs } from '../../support/machines.ts';
 import { browserForThisFile } from '../browser.ts';
 import { openConsole } from '../console.ts';
 import { button, violationsIn } from '../page.ts';
@@ -25,13 +25,11 @@ const active = async () => {
     result: 'SUCCESS',
     occurredAt: new Date().toISOString(),
   };
-  const headers = { 'idempotency-key': 'a' };
-  const json = { entries: [posted] };
   const password = 'a long password';
   const user = { name: 'Ada', email: uniqueEmail(), password };
   const backend = { 'machine-key': key, 'client-address': '203.0.113.7' };
   const responses = [
-    await api('POST', '/api/admin/audit-logs', { token: key, headers, json }),
+    await postAs(api, key, 'a', [posted]),
     await api('POST', '/api/users', { token: key, json: user }),
     await api('POST', '/api/login', { json: { email: uniqueEmail(), password }, headers: backend }),
   ];

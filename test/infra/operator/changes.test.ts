@@ -4,7 +4,7 @@ import { readFileSync, rmSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, afterEach, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import type { Action } from '../../../lib/audit/entry.ts';
 import { outcome, refusal } from '../../support/acceptance.ts';
 import { type Account, logIn, makeUser, register, uniqueEmail } from '../../support/client.ts';
@@ -15,14 +15,13 @@ import {
   operate as operateIn,
   operatorEntry,
 } from '../../support/operator.ts';
-import { type Fault, faults, startProxy } from '../../support/proxy.ts';
+import { proxyForThisFile } from '../../support/proxied-service.ts';
+import { type Fault, faults } from '../../support/proxy.ts';
 import { enrol } from '../../support/second-factor.ts';
 import { scan } from '../../support/stored-items.ts';
 import { verificationSettings } from '../../support/verification.ts';
 
-const proxy = await startProxy(inject('engine'));
-afterAll(() => proxy.stop());
-afterEach(() => proxy.impose());
+const proxy = await proxyForThisFile();
 const service = await operatedServiceForThisFile({
   AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
   ...verificationSettings.on,

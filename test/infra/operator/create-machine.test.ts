@@ -1,17 +1,16 @@
 /** The command that makes a machine: what it prints, stores and records, and what when it is refused or a write fails. */
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, afterEach, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
+import { fillMachines } from '../../support/machines.ts';
 import {
   operatedServiceForThisFile,
   operatedServiceForThisTest,
   operatorEntry,
 } from '../../support/operator.ts';
-import { faults, startProxy } from '../../support/proxy.ts';
-import { engineClient, scan } from '../../support/stored-items.ts';
+import { proxyForThisFile } from '../../support/proxied-service.ts';
+import { faults } from '../../support/proxy.ts';
+import { scan } from '../../support/stored-items.ts';
 
-const proxy = await startProxy(inject('engine'));
-afterAll(() => proxy.stop());
-afterEach(() => proxy.impose());
+const proxy = await proxyForThisFile();
 const service = await operatedServiceForThisFile({
   AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
   MACHINES: 'on',
@@ -112,15 +111,8 @@ describe('create-machine', () => {
 
   it('makes nothing, and says so, if there are 100 machines', async () => {
     const full = await operatedServiceForThisTest({ MACHINES: 'on' });
-    const ids = new Set(Array.from({ length: 100 }, (_, i) => i + 1));
-    await engineClient(inject('engine')).send(
-      new UpdateCommand({
-        TableName: full.environment.USERS_TABLE,
-        Key: { pk: 'machines' },
-        UpdateExpression: 'SET ids = :ids',
-        ExpressionAttributeValues: { ':ids': ids },
-      }),
-    );
+    const ids = Array.from({ length: 100 }, (_, i) => i + 1);
+    await fillMachines(full.environment.USERS_TABLE ?? '', ids);
 
     const ended = await full.operate(['create-machine', 'Orders', '--scope', 'audit:write']);
 
@@ -139,7 +131,6 @@ describe('create-machine', () => {
       'audit:write',
     ]);
 
-    proxy.impose();
     const { id } = (await machines()).at(-1);
     expect([status, stdout]).toEqual([1, '']);
     expect(stderr).toBe(

@@ -2,7 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeAll, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import {
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  inject,
+  it,
+  onTestFinished,
+  vi,
+} from 'vitest';
 import {
   announceRunning,
   forgetRunning,
@@ -97,6 +107,8 @@ const putAside = (path: string): void => {
     renameSync(aside, path);
   });
 };
+
+afterEach(() => void vi.unstubAllEnvs());
 
 /** Makes this process use the tables of the service. */
 const stubTable = (): void => {

@@ -16,16 +16,19 @@ const distributed = () => {
   const [, code = ''] = /\n## CloudFront\n.*?```ts\n(.*?)```/s.exec(runbooks) ?? [];
   mkdirSync('.reports', { recursive: true });
   const folder = mkdtempSync('.reports/edge-');
-  writeFileSync(join(folder, 'edge.ts'), code);
-  execFileSync(process.execPath, [join(folder, 'edge.ts')], {
-    env: { CDK_OUTDIR: folder, PATH: process.env.PATH },
-  });
-  const file = join(folder, 'accounts-edge.template.json');
-  // biome-ignore lint/suspicious/noExplicitAny: the properties of any resource
-  const { Resources }: { Resources: Record<string, { Type: string; Properties: any }> } =
-    JSON.parse(readFileSync(file, 'utf8'));
-  rmSync(folder, { recursive: true });
-  return Object.entries(Resources);
+  try {
+    writeFileSync(join(folder, 'edge.ts'), code);
+    execFileSync(process.execPath, [join(folder, 'edge.ts')], {
+      env: { CDK_OUTDIR: folder, PATH: process.env.PATH },
+    });
+    const file = join(folder, 'accounts-edge.template.json');
+    // biome-ignore lint/suspicious/noExplicitAny: the properties of any resource
+    const { Resources }: { Resources: Record<string, { Type: string; Properties: any }> } =
+      JSON.parse(readFileSync(file, 'utf8'));
+    return Object.entries(Resources);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 };
 let resources: ReturnType<typeof distributed>;
 beforeAll(() => {

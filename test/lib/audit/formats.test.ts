@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type AuditedAction, makeEntry } from '../../../lib/audit/entry.ts';
 import { exportFormats, writePage } from '../../../lib/audit/formats.ts';
 import type { AuditPage } from '../../../lib/audit/query.ts';
@@ -35,10 +35,10 @@ describe('writePage', () => {
     const entry = entryWith({ machine_id: 3, occurred_at: '2026-11-19T23:00:00.000Z' });
     const csv = () => writePage('csv', pageOf([entry, entryWith({})])).text.split('\r\n');
 
+    onTestFinished(() => void vi.unstubAllEnvs());
     const without = csv();
     vi.stubEnv('MACHINES', 'on');
     const lines = csv();
-    vi.unstubAllEnvs();
 
     const added = ['machine_id,occurred_at', '3,2026-11-19T23:00:00.000Z', ','];
     expect(lines.slice(0, 3)).toEqual(without.slice(0, 3).map((line, i) => `${line},${added[i]}`));

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { isoTimestamp, outcome, refusal, serviceForThisFile } from '../../support/acceptance.ts';
 import { register } from '../../support/client.ts';
-import { makeMachine } from '../../support/machines.ts';
+import { makeMachine, postAs } from '../../support/machines.ts';
 
 const service = await serviceForThisFile({ MACHINES: 'on', SESSION_DAYS: '90' });
 const { api, adminToken: token } = service;
@@ -16,11 +16,7 @@ const newKey = () => {
   return `key-${keys}`;
 };
 const post = (entries: unknown, { key = newKey(), by = shop.key, headers = {} } = {}) =>
-  api('POST', '/api/admin/audit-logs', {
-    token: by,
-    json: { entries },
-    headers: { 'idempotency-key': key, ...headers },
-  });
+  postAs(api, by, key, entries, headers);
 const query = async (parameters: string, by = token) => {
   const { status, body } = await api('GET', `/api/admin/audit-logs?${parameters}`, { token: by });
   expect(status).toBe(200);

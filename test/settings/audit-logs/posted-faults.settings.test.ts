@@ -1,10 +1,10 @@
 /** Faults of the store while a machine posts entries, and the same request again. */
 import { describe, expect, inject, it } from 'vitest';
 import { outcome } from '../../support/acceptance.ts';
-import { makeMachine } from '../../support/machines.ts';
+import { makeMachine, postAs } from '../../support/machines.ts';
 import { proxiedServiceForThisFile } from '../../support/proxied-service.ts';
 import { type Fault, faults, type Rule } from '../../support/proxy.ts';
-import { scanAudit } from '../../support/stored-items.ts';
+import { entriesWith } from '../../support/stored-items.ts';
 
 const { proxy, service, admin } = await proxiedServiceForThisFile({ MACHINES: 'on' });
 const { api, environment } = service;
@@ -18,17 +18,11 @@ const newPost = () => {
   const entries = ['0', '1', '2', '3'].map((resourceId) => ({
     ...{ action: 'CREATE', resource, result: 'SUCCESS', resourceId, details: { a: 1 } },
   }));
-  const headers = { 'idempotency-key': `key-${keys}` };
-  const send = () =>
-    api('POST', '/api/admin/audit-logs', { token: machine.key, json: { entries }, headers });
-  const stored = async () =>
-    (await scanAudit(inject('engine'), audit))
-      .filter((entry) => entry.resource === resource)
-      .sort((a, b) => a.id - b.id);
+  const key = `key-${keys}`;
+  const send = () => postAs(api, machine.key, key, entries);
+  const stored = () => entriesWith(inject('engine'), audit, { resource });
   return { send, stored };
 };
-// The first use of a day is written beside the request.
-await newPost().send();
 
 /** The contents of the writes of entries, each once, since the proxy was told to forget. */
 const writesOfEntries = () =>
@@ -37,7 +31,7 @@ const writesOfEntries = () =>
       .filter(({ operation, tables }) => operation === 'PutItem' && tables.includes(audit))
       .map(({ content }) => content),
   );
-const key = { operation: 'PutItem', table: users, except: 'machine-used' } as const;
+const key = { operation: 'PutItem', table: users } as const;
 const entry = { operation: 'PutItem', table: audit } as const;
 
 describe('A request whose first attempts get no response', () => {

@@ -10,7 +10,7 @@ import { folderArchive, localSigner } from '../../../lib/seal/folder-archive.ts'
 import { seal } from '../../../lib/seal/sealer.ts';
 import { readPages } from '../../support/acceptance.ts';
 import { folderForThisFile } from '../../support/folder.ts';
-import { makeMachine } from '../../support/machines.ts';
+import { makeMachine, postAs } from '../../support/machines.ts';
 import { createWithout } from '../../support/own-tables.ts';
 import { verifyAll } from '../../support/sealed-trail.ts';
 import { load, readFixture, readItems, versions } from './fixture.ts';
@@ -50,11 +50,8 @@ describe.each(versions)('The table of entries of %s, once updated,', async (vers
   const { api, adminToken: token } = service;
   const { key } = await makeMachine(api, token, ['audit:write']);
   const resources = ['shop.orders', 'shop.invoices', 'shop.orders'];
-  const { body: posted } = await api('POST', '/api/admin/audit-logs', {
-    token: key,
-    headers: { 'idempotency-key': 'first' },
-    json: { entries: resources.map((resource) => ({ ...order, resource })) },
-  });
+  const entries = resources.map((resource) => ({ ...order, resource }));
+  const { body: posted } = await postAs(api, key, 'first', entries);
   const idsAt = async (query: string) => {
     const pages = await readPages(api, `/api/admin/audit-logs?${query}`, { token });
     return pages.flatMap(({ answer }) => answer.body.data.map(idOf)).sort((a, b) => a - b);

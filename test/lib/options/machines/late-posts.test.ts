@@ -4,14 +4,17 @@ import { expect, inject, it } from 'vitest';
 import { postEntries } from '../../../../lib/options/machines/post-entries.ts';
 import { proxiedTablesForThisFile } from '../../../support/own-tables.ts';
 import { faults, overtake } from '../../../support/proxy.ts';
-import { engineClient, scanAudit } from '../../../support/stored-items.ts';
+import { engineClient, entriesWith } from '../../../support/stored-items.ts';
 
 const { proxy, audit } = await proxiedTablesForThisFile();
 const engine = engineClient(inject('engine'));
 const begin = Date.UTC(2026, 10, 20);
 let tails = 0;
 /** Ends of ids that no other entry has. */
-const random = (below: number) => (tails += 1) % below;
+const random = (below: number) => {
+  tails += 1;
+  return tails % below;
+};
 /** A time in minutes after the first request. */
 const at = (minutes: number) => ({ now: new Date(begin + minutes * 60_000), random });
 
@@ -28,9 +31,8 @@ const interruptedPost = async () => {
   const Key = { id: stored[1]?.id };
   await engine.send(new DeleteCommand({ TableName: audit, Key }));
   const idsInTable = async () =>
-    (await scanAudit(inject('engine'), audit))
-      .filter((item) => Object(item).request_id === post.request_id)
-      .sort((a, b) => Number(a.resource_id) - Number(b.resource_id))
+    (await entriesWith(inject('engine'), audit, { request_id: post.request_id }))
+      .toSorted((a, b) => Number(a.resource_id) - Number(b.resource_id))
       .map(({ id }) => id);
   return { post, idsInTable };
 };

@@ -5,7 +5,7 @@ import { postEntries } from '../../../../lib/options/machines/post-entries.ts';
 import type { PostedEntry } from '../../../../lib/options/machines/posted-entry.ts';
 import type { Post } from '../../../../lib/options/machines/posted-key.ts';
 import { type OwnTables, useOwnTables } from '../../../support/own-tables.ts';
-import { engineClient, scanAudit } from '../../../support/stored-items.ts';
+import { engineClient, entriesWith } from '../../../support/stored-items.ts';
 
 const engine = engineClient(inject('engine'));
 let tables: OwnTables;
@@ -18,7 +18,10 @@ const day = 24 * 60 * minute;
 const begin = Date.UTC(2026, 10, 20);
 let tails = 0;
 /** Ends of ids that no other entry has, apart from those that a test names, which are below 10. */
-const random = (below: number) => (tails += 1) % (below - 10) + 10;
+const random = (below: number) => {
+  tails += 1;
+  return 10 + (tails % (below - 10));
+};
 /** A time in minutes after the first request. */
 const at = (minutes: number) => ({ now: new Date(begin + minutes * minute), random });
 
@@ -43,10 +46,8 @@ const newPost = (fields: Partial<Post> = {}): Post => {
   };
 };
 /** The items of a request, which its first request id names, in the order of their ids. */
-const storedOf = async ({ request_id }: Post) =>
-  (await scanAudit(inject('engine'), tables.audit))
-    .filter((item) => Object(item).request_id === request_id)
-    .sort((a, b) => Number(a.id) - Number(b.id));
+const storedOf = ({ request_id }: Post) =>
+  entriesWith(inject('engine'), tables.audit, { request_id });
 const remove = (id: number) =>
   engine.send(new DeleteCommand({ TableName: tables.audit, Key: { id } }));
 const keyItem = async ({ machine, key }: Post) => {
