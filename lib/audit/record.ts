@@ -1,9 +1,10 @@
 /** How audit entries are stored and recorded. */
 import { createHash, randomUUID } from 'node:crypto';
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { sendIf } from '../dynamodb/client.ts';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { conditionItem, isConditionFailure, send } from '../dynamodb/client.ts';
 import { auditTable } from '../dynamodb/tables.ts';
-import { DomainError, faultName } from '../ground/errors.ts';
+import { DomainError, faultName, namedError } from '../ground/errors.ts';
 import { entryNotWritten, logError } from '../ground/log.ts';
 import { config } from '../ground/settings.ts';
 import { day, longestDelay, seconds } from '../ground/time.ts';
@@ -49,7 +50,7 @@ export function timeToLive(
 export interface Deed extends Pick<AuditedAction, 'action'> {
   /** Absent: `users`. */
   readonly resource?: OwnResource;
-  readonly source: Pick<AuditedAction, 'ip_address' | 'user_agent' | 'request_id'>;
+  readonly source: Pick<AuditedAction, 'ip_address' | 'user_agent' | 'request_id' | 'machine_id'>;
   /** The id of the user who does it; absent: not known. */
   readonly by?: number | undefined;
   /** The id of the user, or of another thing, that it is done to; absent: not known yet. */
@@ -98,7 +99,7 @@ export async function recordingFaults<T>(deed: Deed, work: () => Promise<T>): Pr
   }
 }
 
-/** Records that a deed has failed. */
+/** Records that a deed has failed, as {@link record} does. */
 export function recordFailure(deed: Deed, details = deed.details): Promise<void> {
   return record({ ...deed, details }, 'FAILURE');
 }
@@ -133,7 +134,7 @@ export const maxDraws = 5;
  * @param deadline in milliseconds of performance.now(), which does not change when the clock is set; absent: as long as
  *   the store takes
  * @returns the entry with the id that it has
- * @throws {Error} when it is not known that the entry was written: STORAGE_FAULT, or no id was free
+ * @throws {DomainError} STORAGE_FAULT when it is not known that the entry was written, also when no id is free
  */
 export async function writeEntry(
   entry: AuditEntry,
@@ -144,25 +145,33 @@ export async function writeEntry(
     const drawn = drawId(entry, write.writeId, draw);
     if (await insertEntry(drawn, { ...write, ...limit })) return drawn;
   }
-  throw new Error('No free audit id');
+  throw new DomainError('STORAGE_FAULT', { cause: namedError('NoFreeId') });
 }
 
 /**
- * Writes an entry. Calls with the same entry and write id store it only once.
+ * Writes an entry unless its id is taken: an entry that is stored is never written over, because it may have been sealed.
+ * Calls with the same entry and write id store it only once.
  * @returns false when another entry has the id
  * @throws {DomainError} STORAGE_FAULT
  */
-export function insertEntry(
+export async function insertEntry(
   entry: AuditEntry,
   { timeout, ...write }: EntryWrite & { timeout?: number },
 ): Promise<boolean> {
-  const command = new PutCommand({
+  // The document client copies the command and the response, which costs processor time for each entry.
+  const command = new PutItemCommand({
     TableName: config.auditTable,
-    Item: toItem(entry, write),
-    ConditionExpression: 'attribute_not_exists(id) OR write_id = :write_id',
-    ExpressionAttributeValues: { ':write_id': write.writeId },
+    Item: marshall(toItem(entry, write)),
+    ConditionExpression: 'attribute_not_exists(id)',
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   });
-  return sendIf(command, timeout === undefined ? {} : { timeout });
+  try {
+    await send(command, timeout === undefined ? {} : { timeout });
+    return true;
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+    return conditionItem<{ write_id?: unknown }>(error)?.write_id === write.writeId;
+  }
 }
 
 /** An entry as the table holds it. */

@@ -4,14 +4,11 @@
  * from the request, and an entry that is stored is never written over: it may have been sealed.
  */
 import { hash, randomInt } from 'node:crypto';
-import { PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { marshall } from '@aws-sdk/util-dynamodb';
 import { type AuditEntry, makeEntry } from '../../audit/entry.ts';
-import { drawId, maxDraws, toItem } from '../../audit/record.ts';
-import { conditionItem, readItems, send, untilWritten } from '../../dynamodb/client.ts';
-import { DomainError, namedError } from '../../ground/errors.ts';
+import { drawId, maxDraws, writeEntry } from '../../audit/record.ts';
+import { readItems, untilWritten } from '../../dynamodb/client.ts';
+import { DomainError } from '../../ground/errors.ts';
 import { config } from '../../ground/settings.ts';
-import { seconds } from '../../ground/time.ts';
 import type { PostedEntry } from './posted-entry.ts';
 import {
   claimKey,
@@ -20,6 +17,7 @@ import {
   moveToNow,
   type Post,
   requireKey,
+  type Slot,
 } from './posted-key.ts';
 
 /** The id and the time of an entry, as the response has them. */
@@ -59,8 +57,8 @@ async function complete(
 ): Promise<readonly Stored[]> {
   if (item.content !== contentOf(post.entries)) throw new DomainError('IDEMPOTENCY_KEY_USED');
   const isLate = (time: string) => now.getTime() - Date.parse(time) > lateAfter;
-  const late = item.times.flatMap((time, i) => (isLate(time) ? [i] : []));
-  const there = await findStored(item, post, late, now);
+  const late = item.slots.flatMap(({ created_at }, i) => (isLate(created_at) ? [i] : []));
+  const there = await findStored(item, post, late);
   const missing = late.filter((i) => !there.has(i));
   const current = missing.length > 0 ? await moveToNow(item, missing, now, random) : item;
   // All writes have ended before a fault is reported, so that none is made after the response.
@@ -73,64 +71,49 @@ async function complete(
   });
 }
 
-/**
- * The entries at some places that are stored, by their places. An entry whose time to live is over counts as stored.
- */
-async function findStored(item: KeyItem, post: Post, places: readonly number[], now: Date) {
-  const isOver = (i: number) => (item.expiry[i] ?? Number.POSITIVE_INFINITY) <= seconds(now);
-  const found = new Map<number, Stored>(
-    places.filter(isOver).map((i) => [i, entryAt(item, post, i)]),
-  );
-  let open = places.filter((i) => !isOver(i));
+/** The entries at some places that are stored, by their places. */
+async function findStored(item: KeyItem, post: Post, places: readonly number[]) {
+  const found = new Map<number, Stored>();
+  let open = places.map((i) => ({ i, ...plannedEntry(item, post, i) }));
   for (let draw = 0; draw < maxDraws && open.length > 0; draw += 1) {
-    const drawn = open.map((i) => ({ i, entry: entryAt(item, post, i, draw) }));
-    const keys = drawn.map(({ entry }) => ({ id: { N: String(entry.id) } }));
+    const drawn = open.map((one) => ({
+      ...one,
+      wanted: drawId(one.entry, one.write.writeId, draw),
+    }));
+    const keys = drawn.map(({ wanted }) => ({ id: { N: String(wanted.id) } }));
     const items = await readItems(config.auditTable, keys);
     const writes = new Map(items.map(({ id, write_id }) => [id?.N, write_id?.S]));
-    for (const { i, entry } of drawn) {
-      if (writes.get(String(entry.id)) === writeIdOf(item, post, i)) found.set(i, entry);
+    for (const { i, write, wanted } of drawn) {
+      if (writes.get(String(wanted.id)) === write.writeId) found.set(i, wanted);
     }
     // Another entry has the id, so that this one has the next one, if it is stored.
-    open = drawn.flatMap(({ i, entry }) =>
-      writes.has(String(entry.id)) && !found.has(i) ? [i] : [],
-    );
+    open = drawn.filter(({ i, wanted }) => writes.has(String(wanted.id)) && !found.has(i));
   }
   return found;
 }
 
 /** Stores an entry unless it is stored. @returns it with the id that it has */
-async function storeEntry(item: KeyItem, post: Post, i: number): Promise<AuditEntry> {
-  const writeId = writeIdOf(item, post, i);
-  const { request_id: requestId } = item;
-  const expiresAt = item.expiry[i] ?? undefined;
-  for (let draw = 0; draw < maxDraws; draw += 1) {
-    const entry = entryAt(item, post, i, draw);
-    // The document client copies the command and the response, which costs processor time for each entry.
-    const command = new PutItemCommand({
-      TableName: config.auditTable,
-      Item: marshall(toItem(entry, { writeId, requestId, expiresAt })),
-      ConditionExpression: 'attribute_not_exists(id)',
-      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-    });
-    try {
-      await send(command);
-      return entry;
-    } catch (error) {
-      const stored = conditionItem<{ write_id?: unknown }>(error);
-      if (!stored) throw error;
-      if (stored.write_id === writeId) return entry;
-    }
-  }
-  throw new DomainError('STORAGE_FAULT', { cause: namedError('NoFreeId') });
+function storeEntry(item: KeyItem, post: Post, i: number): Promise<AuditEntry> {
+  const { entry, write } = plannedEntry(item, post, i);
+  return writeEntry(entry, write);
 }
 
-/** An entry of a request as it is stored, with the id of a draw. */
-function entryAt(item: KeyItem, post: Post, i: number, draw = 0): AuditEntry {
-  const { times, ids } = item as { times: readonly string[]; ids: readonly number[] };
-  const { resourceId, userId, ipAddress, userAgent, details, occurredAt, ...rest } = post.entries[
-    i
-  ] as PostedEntry;
-  const entry = makeEntry(
+/** An entry of a request with the id of its first draw, and what is stored beside it. */
+function plannedEntry({ slots, request_id: requestId }: KeyItem, post: Post, i: number) {
+  const { machine, key, entries } = post;
+  // The item is for the same content, and so has a slot for each entry.
+  const [posted, { id, created_at, expires_at }] = [entries[i], slots[i]] as [PostedEntry, Slot];
+  // Another time of the entry changes the write id.
+  const writeId = hash('sha256', JSON.stringify([machine, key, i, created_at])).slice(0, 32);
+  return {
+    entry: { ...entryOf(posted, machine, new Date(created_at)), id },
+    write: { writeId, requestId, expiresAt: expires_at ?? undefined },
+  };
+}
+
+function entryOf(posted: PostedEntry, machine: number, now: Date): AuditEntry {
+  const { resourceId, userId, ipAddress, userAgent, details, occurredAt, ...rest } = posted;
+  return makeEntry(
     {
       ...rest,
       resource_id: resourceId ?? undefined,
@@ -138,15 +121,9 @@ function entryAt(item: KeyItem, post: Post, i: number, draw = 0): AuditEntry {
       ip_address: ipAddress ?? undefined,
       user_agent: userAgent ?? undefined,
       details,
-      machine_id: post.machine,
+      machine_id: machine,
       occurred_at: occurredAt ?? undefined,
     },
-    { now: new Date(times[i] ?? ''), random: () => 0 },
+    { now },
   );
-  return drawId({ ...entry, id: ids[i] ?? entry.id }, writeIdOf(item, post, i), draw);
-}
-
-/** The write id of an entry, which another time of the entry changes. */
-function writeIdOf({ times }: KeyItem, { machine, key }: Post, i: number): string {
-  return hash('sha256', JSON.stringify([machine, key, i, times[i]])).slice(0, 32);
 }

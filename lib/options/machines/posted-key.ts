@@ -23,20 +23,25 @@ export interface Post {
   readonly request_id: string;
 }
 
-/** The item of a key. All lists have a member for each entry of the request. */
+/** What is known of an entry before it is stored. */
+export interface Slot {
+  readonly id: number;
+  readonly created_at: string;
+  /** The time to live, in seconds since 1970; null: the entry is kept for ever. */
+  readonly expires_at: number | null;
+}
+
+/** The item of a key. */
 export interface KeyItem {
   readonly pk: string;
-  /** SHA-256 of the entries. */
+  /** The hash of the entries by {@link contentOf}. */
   readonly content: string;
   /** When the key was first sent. */
   readonly at: string;
   /** The first request with the key. */
   readonly request_id: string;
-  readonly ids: readonly number[];
-  /** `created_at` of the entries. */
-  readonly times: readonly string[];
-  /** `expires_at` of the entries; null: never. */
-  readonly expiry: readonly (number | null)[];
+  /** One for each entry of the request, in their order. */
+  readonly slots: readonly Slot[];
   readonly version: string;
   readonly expires_at: number;
 }
@@ -56,7 +61,9 @@ export function requireIdempotencyKey(
 
 /**
  * Writes the item of a key, or finds the item that an earlier request has written.
- * @throws {DomainError} FIELD_INVALID for a new key with an entry whose time is too far from now
+ * @param random returns an integer from 0 up to, but not including, its argument
+ * @returns the item, and whether this request has written it
+ * @throws {DomainError} FIELD_INVALID for a new key with an entry whose time is too far from now; STORAGE_FAULT
  */
 export async function claimKey(post: Post, now: Date, random: (below: number) => number) {
   const oldest = new Date(now.getTime() - keyDays * dayInMilliseconds).toISOString();
@@ -97,7 +104,9 @@ export async function requireKey(post: Post): Promise<KeyItem> {
 
 /**
  * Gives the entries at some places new ids and the present time.
+ * @returns the item as it is then stored
  * @throws {Overtaken} when another request has changed the item
+ * @throws {DomainError} STORAGE_FAULT
  */
 export async function moveToNow(
   item: KeyItem,
@@ -105,12 +114,9 @@ export async function moveToNow(
   now: Date,
   random: (below: number) => number,
 ): Promise<KeyItem> {
-  const at = now.toISOString();
-  const drawn = drawIds(places.length, now, random);
+  const drawn = drawSlots(places.length, now, random);
   const moved = {
-    ids: item.ids.map((id, i) => drawn[places.indexOf(i)] ?? id),
-    times: item.times.map((time, i) => (places.includes(i) ? at : time)),
-    expiry: item.expiry.map((expiry, i) => (places.includes(i) ? expiryOf(at) : expiry)),
+    slots: item.slots.map((slot, i) => drawn[places.indexOf(i)] ?? slot),
     version: randomUUID(),
   };
   const isMoved = await updateOnce(
@@ -118,13 +124,10 @@ export async function moveToNow(
       TableName: config.usersTable,
       Key: { pk: item.pk },
       ConditionExpression: 'version = :read',
-      UpdateExpression: 'SET ids = :ids, #times = :times, expiry = :expiry, version = :version',
-      ExpressionAttributeNames: { '#times': 'times' },
+      UpdateExpression: 'SET slots = :slots, version = :version',
       ExpressionAttributeValues: {
         ':read': item.version,
-        ':ids': moved.ids,
-        ':times': moved.times,
-        ':expiry': moved.expiry,
+        ':slots': moved.slots,
         ':version': moved.version,
       },
     },
@@ -134,7 +137,7 @@ export async function moveToNow(
   return { ...item, ...moved };
 }
 
-/** The hash of entries as they are stored, but for their ids and times. */
+/** The hash of entries as they are stored, but for their ids and times: SHA-256 in hexadecimal digits. */
 export function contentOf(entries: readonly PostedEntry[]): string {
   const values = entries.map((entry) => [
     ...[entry.action, entry.resource, entry.result, entry.resourceId ?? null],
@@ -165,28 +168,23 @@ function keyOf({ machine, key }: Post) {
 }
 
 function newItem(post: Post, now: Date, random: (below: number) => number): KeyItem {
-  const at = now.toISOString();
   const { entries, request_id } = post;
   return {
     ...keyOf(post),
     content: contentOf(entries),
-    at,
+    at: now.toISOString(),
     request_id,
-    ids: drawIds(entries.length, now, random),
-    times: entries.map(() => at),
-    expiry: entries.map(() => expiryOf(at)),
+    slots: drawSlots(entries.length, now, random),
     version: randomUUID(),
     expires_at: seconds(now) + itemDays * day,
   };
 }
 
-/** Different ids of one time, in their order, in which the trail shows the entries. */
-function drawIds(count: number, now: Date, random: (below: number) => number): readonly number[] {
+/** Slots of one time with different ids, in the order of the ids, in which the trail shows the entries. */
+function drawSlots(count: number, now: Date, random: (below: number) => number): readonly Slot[] {
   const ids = new Set<number>();
   while (ids.size < count) ids.add(makeAuditId(now, random));
-  return [...ids].sort((a, b) => a - b);
-}
-
-function expiryOf(created_at: string): number | null {
-  return timeToLive({ created_at }, config.auditRetentionDays).expiresAt ?? null;
+  const created_at = now.toISOString();
+  const { expiresAt = null } = timeToLive({ created_at }, config.auditRetentionDays);
+  return [...ids].sort((a, b) => a - b).map((id) => ({ id, created_at, expires_at: expiresAt }));
 }

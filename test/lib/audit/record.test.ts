@@ -94,10 +94,11 @@ describe('writeEntry', () => {
   it('tries five ids of the entry’s millisecond, and the same five ids again for the same write', async () => {
     proxy.impose({ fault: faults.conditionFails });
     const write = () => writeEntry(entry, { writeId: 'a-write' });
+    const noFreeId = { code: 'STORAGE_FAULT', cause: { name: 'NoFreeId' } };
 
-    await expect(write()).rejects.toThrow('No free audit id');
-    await expect(write()).rejects.toThrow('No free audit id');
-    await expect(writeEntry(entry, { writeId: 'another' })).rejects.toThrow('No free audit id');
+    await expect(write()).rejects.toMatchObject(noFreeId);
+    await expect(write()).rejects.toMatchObject(noFreeId);
+    await expect(writeEntry(entry, { writeId: 'another' })).rejects.toMatchObject(noFreeId);
 
     const ids = idsAsked();
     expect(ids[0]).toBe(String(entry.id));

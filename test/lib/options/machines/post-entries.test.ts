@@ -158,23 +158,6 @@ describe('The same request again', () => {
     expect(items.slice(0, 2)).toEqual([before[0], before[2]]);
   });
 
-  it('after five minutes counts an entry as stored whose time to live is over', async () => {
-    const post = newPost();
-    process.env.AUDIT_RETENTION_DAYS = '30';
-    const { stored } = await postEntries(post, at(-31 * 24 * 60));
-    delete process.env.AUDIT_RETENTION_DAYS;
-    await remove(stored[1]?.id ?? 0);
-    const { pk, ...item } = (await keyItem(post)) ?? {};
-    // The key still counts, as if its first request had been recent.
-    const recent = { ...item, pk, at: new Date(begin).toISOString() };
-    await engine.send(new PutCommand({ TableName: tables.users, Item: recent }));
-
-    const again = await postEntries(post, at(1));
-
-    expect(again.stored).toEqual(stored);
-    expect(await storedOf(post)).toHaveLength(2);
-  });
-
   it('with other content is refused, and stores nothing', async () => {
     const post = newPost();
     await postEntries(post, at(0));
