@@ -255,7 +255,13 @@ export const permissionsOf = {
   machines: [
     users('GetItem', 'machines', 'machine#*'),
     users('BatchGetItem', 'machine#*', 'machine-used#*'),
-    ...transaction(anyWrite, 'machines', 'machine#*', 'machine-used#*', 'user#*'),
+    ...transaction(
+      ['ConditionCheckItem', 'UpdateItem', 'PutItem'],
+      'machines',
+      'machine#*',
+      'user#*',
+    ),
+    ...transaction(['UpdateItem', 'DeleteItem'], 'machines', 'machine#*', 'machine-used#*'),
   ],
   /** Reads the public keys of tokens, as every handler with a caller does. The next use signs tokens with a key. */
   'keys.read': [],

@@ -8,11 +8,11 @@ import {
   removeMachine,
 } from '../../lib/options/machines/change-machines.ts';
 import {
-  parseMachineId,
   readShownMachine,
+  readShownMachines,
   shownMachine,
-  shownMachines,
 } from '../../lib/options/machines/machine.ts';
+import { parseId } from '../../lib/users/user.ts';
 import * as contract from './contract.ts';
 
 /** One function serves all endpoints of machines, which are seldom called. */
@@ -24,7 +24,7 @@ export const handler = routes(
 
   protectedEndpoint(contract.list, async () => ({
     statusCode: 200,
-    body: { data: await shownMachines() },
+    body: { data: await readShownMachines() },
   })),
 
   protectedEndpoint(contract.get, async (request) => ({
@@ -34,8 +34,10 @@ export const handler = routes(
 
   protectedEndpoint(contract.update, async (request) => {
     const id = idIn(request);
-    await changeMachine(id, request.body, adminOf(request));
-    return { statusCode: 200, body: await readShownMachine(id) };
+    // The last use is read first: once the machine is changed, nothing may keep the response from the caller.
+    const { last_used_on } = await readShownMachine(id);
+    const machine = await changeMachine(id, request.body, adminOf(request));
+    return { statusCode: 200, body: { ...shownMachine(machine), last_used_on } };
   }),
 
   protectedEndpoint(contract.remove, async (request) => {
@@ -59,5 +61,5 @@ function adminOf(request: AuthenticatedRequest) {
 }
 
 function idIn({ pathParameters }: AuthenticatedRequest): number {
-  return parseMachineId(pathParameters?.machine);
+  return parseId(pathParameters?.machine, 'MACHINE_NOT_FOUND');
 }

@@ -9,6 +9,6 @@ export const handler = protectedEndpoint(contract.update, async (request) => {
   const caller = callerOf(request);
   const { currentPassword, idToken, nonce, ...changes } = body;
   const given = { currentPassword, idToken, nonce, source: sourceOf(request) };
-  const user = await changeUser({ ...given, id, changes, claims: caller, bearer });
+  const user = await changeUser({ ...given, id, changes, caller, bearer });
   return { statusCode: 200, body: shownWithAttributes(user, caller) };
 });

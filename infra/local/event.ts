@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { isIP } from 'node:net';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { oneSpelling } from '../../lib/ground/source.ts';
+import { isAddress, oneSpelling } from '../../lib/ground/source.ts';
 import type { Route } from '../uses.ts';
 
 /** An id in the form of API Gateway's request ids. */
@@ -71,9 +70,7 @@ export function sourceAddress(remote = '', forwarded = ''): string {
   const end = remote.replace(/^::ffff:/, '');
   const isOnThisMachine = end === '::1' || end.startsWith('127.');
   const last = forwarded.slice(forwarded.lastIndexOf(',') + 1).trim();
-  // An address with a zone, such as fe80::1%eth0, has a meaning only on one machine.
-  const isAddress = isIP(last) > 0 && !last.includes('%');
-  return isOnThisMachine && isAddress ? oneSpelling(last) : end;
+  return isOnThisMachine && isAddress(last) ? oneSpelling(last) : end;
 }
 
 /** Headers by lower-case names; the values of a repeated header are joined by commas. */

@@ -24,7 +24,7 @@ export interface ChangeRequest extends Confirmation {
   readonly id: number;
   readonly changes: UserChanges;
   /** The caller, whose id is undefined for a machine; and, where there are sessions, the stored user. */
-  readonly claims: Caller;
+  readonly caller: Caller;
   readonly bearer: Bearer | undefined;
 }
 
@@ -36,8 +36,8 @@ export interface ChangeRequest extends Confirmation {
  *   STORAGE_FAULT, and for users without a password the errors of ID tokens
  */
 export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
-  const { id, changes, claims, bearer, source } = request;
-  const deed = { source, action: 'UPDATE', by: claims.id, on: id } as const;
+  const { id, changes, caller, bearer, source } = request;
+  const deed = { source, action: 'UPDATE', by: caller.id, on: id } as const;
   const { user, after, awaitsLink } = await recordingAndNotifying(deed, async () => {
     const user = await readUser(id, bearer);
     const confirmedOnce = await confirmedRequest(user, request);
@@ -48,7 +48,7 @@ export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
     return rewriteUser(id, change, user);
   });
   if (changes.role === 'admin' && user.role !== 'admin') {
-    logAdminMade(id, { by: claims.id, requestId: source.request_id });
+    logAdminMade(id, { by: caller.id, requestId: source.request_id });
   }
   if (awaitsLink) await tryToMail(pendingMessage(after, source, bearer?.session.id)); // verified addresses
   return after;
@@ -64,13 +64,13 @@ async function confirmedRequest(user: StoredUser, request: ChangeRequest): Promi
 }
 
 /** Requires that the caller may change the user in this way. */
-function requireChangeable(user: StoredUser, { id, changes, claims, bearer }: ChangeRequest): void {
-  const isSelf = user.id === claims.id;
+function requireChangeable(user: StoredUser, { id, changes, caller, bearer }: ChangeRequest): void {
+  const isSelf = user.id === caller.id;
   if (bearer?.id === id) requireNotEndedWithOthers(user, bearer.session); // sessions
   // The policy checked the body before the user was read (lib/http/endpoint.ts), when the maker was not known.
-  const mayBeMaker = claims.id !== undefined && user.made_by === claims.id;
-  requireAllowed('changeUser', { ...claims, isSelf, mayBeMaker });
-  if (claims.scopes && isPrivileged(user)) throw new DomainError('FORBIDDEN'); // machines
+  const mayBeMaker = caller.id !== undefined && user.made_by === caller.id;
+  requireAllowed('changeUser', { ...caller, isSelf, mayBeMaker });
+  if (caller.scopes && isPrivileged(user)) throw new DomainError('FORBIDDEN'); // machines
   if (!promotes(changes)) return;
   if (hasUnusedInvitation(user)) throw new DomainError('INVITATION_NOT_ACCEPTED'); // invitations
   // When a caller promotes somebody else, the write checks that the caller is an admin; a caller who promotes
@@ -98,14 +98,14 @@ async function writeChange(
   request: ChangeRequest,
   password_hash: string | undefined,
 ) {
-  const { changes, claims } = request;
+  const { changes, caller } = request;
   const { email, password: _, attributes, ...plain } = changes;
-  const { addressChange, isMoved, awaitsLink } = await newAddress(user, email, claims);
+  const { addressChange, isMoved, awaitsLink } = await newAddress(user, email, caller);
   const change = merged(
     { fields: plain },
     attributesSet(user, attributes), // attributes
     // Whoever makes another user an admin or auditor must be an admin at the instant of the write.
-    promotes(changes) && user.id !== claims.id ? adminRequired(claims.id) : {},
+    promotes(changes) && user.id !== caller.id ? adminRequired(caller.id) : {},
     addressChange, // the address; verified addresses
     newPassword(user, request, password_hash),
     makerForgottenBy(request, user, isMoved), // users made by a caller
@@ -119,17 +119,17 @@ async function writeChange(
 /** The change that sets a new password, even if it equals the old one. */
 function newPassword(
   user: StoredUser,
-  { claims }: ChangeRequest,
+  { caller }: ChangeRequest,
   password_hash: string | undefined,
 ): Change {
   if (password_hash === undefined) return {};
-  const isVouched = claims.role === 'admin' && isInvited(user);
+  const isVouched = caller.role === 'admin' && isInvited(user);
   return merged(
     passwordSet(password_hash),
     // An admin who sets the first password vouches for the address, as an admin who creates a user does.
     isVouched ? { fields: verifiedAs(true) } : {}, // invitations
     // A password that somebody else sets becomes the only way in.
-    user.id === claims.id ? {} : otherWaysRemoved(user), // identities, passkeys
+    user.id === caller.id ? {} : otherWaysRemoved(user), // identities, passkeys
   );
 }
 
@@ -138,9 +138,9 @@ function newPassword(
  * sets the password (even to the same value) or the address.
  */
 function makerForgottenBy(request: ChangeRequest, user: StoredUser, isMoved: boolean): Change {
-  const { changes, claims } = request;
+  const { changes, caller } = request;
   const setsCredentials = changes.password !== undefined || isMoved;
-  const isByOther = setsCredentials && user.made_by !== claims.id;
+  const isByOther = setsCredentials && user.made_by !== caller.id;
   return promotes(changes) || isByOther ? makerForgotten : {};
 }
 
@@ -149,9 +149,9 @@ function makerForgottenBy(request: ChangeRequest, user: StoredUser, isMoved: boo
  * their own address. The session of the request stays open, unless the role changes.
  */
 function sessionsEndedBy(request: ChangeRequest, user: StoredUser, isMoved: boolean): Change {
-  const { changes, claims, bearer } = request;
+  const { changes, caller, bearer } = request;
   const { role = user.role, password } = changes;
-  const isOwn = user.id === claims.id;
+  const isOwn = user.id === caller.id;
   const isDemoted = user.role === 'admin' && role === 'user';
   const endsSessions = password !== undefined || (isOwn && isMoved) || isDemoted;
   if (!endsSessions) return {};
@@ -162,7 +162,7 @@ function sessionsEndedBy(request: ChangeRequest, user: StoredUser, isMoved: bool
 /** The contents of the entry and the notice of a change. @param awaitsLink whether the new address is only requested */
 function reportOf(
   user: StoredUser,
-  { id, changes, claims }: ChangeRequest,
+  { id, changes, caller }: ChangeRequest,
   { ways, awaitsLink }: { readonly ways: readonly Way[]; readonly awaitsLink: boolean },
 ) {
   const { email: _, ...others } = changes;
@@ -179,6 +179,6 @@ function reportOf(
     },
     // An invited user does not use the account yet, and its address may belong to a stranger.
     parts: isInvited(user) ? [] : [...changedParts(user, applied), ...ways], // invitations
-    byAdmin: claims.id !== id && claims.role === 'admin',
+    byAdmin: caller.id !== id && caller.role === 'admin',
   };
 }

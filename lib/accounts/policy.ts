@@ -144,7 +144,7 @@ export type MachineOperation = {
 }[Operation];
 
 /** A row of the operations that only machines can do. */
-export type OnlyMachines = {
+export type MachineOnlyOperation = {
   [Name in MachineOperation]: (typeof table)[Name] extends { admin: Rule } ? never : Name;
 }[MachineOperation];
 

@@ -210,13 +210,10 @@ function keysIn({ service, machines }: Sources, keys: readonly string[]): readon
  * Of the entries about a user, the actions of the user on others or on the audit trail, whose `resource_id` differs;
  * and the entries of machines that name the user as the one who did it.
  */
-function alsoDoneBy(
-  { about, ...filter }: AuditFilter,
-  sources: Sources,
-): Partial<Pick<PageRequest, 'also'>> {
-  if (about === undefined) return {};
-  const user = String(about);
-  const isDone = matching({ ...filter, about });
+function alsoDoneBy(filter: AuditFilter, sources: Sources): Partial<Pick<PageRequest, 'also'>> {
+  if (filter.about === undefined) return {};
+  const user = String(filter.about);
+  const isDone = matching(filter);
   const matches = (entry: Partial<AuditEntry>) =>
     isDone(entry) && (isPosted(entry) || entry.resource_id !== user);
   return { also: { index: auditIndexes.byUserId, partitions: keysIn(sources, [user]), matches } };

@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 import type { Language } from './settings.ts';
 
 /** The id of a request, where it comes from, and its language. */
@@ -10,6 +10,11 @@ export interface Source {
   readonly language?: Language;
   /** The machine that makes the request, or that vouches for the address; absent: there is none. */
   readonly machine_id?: number;
+}
+
+/** Whether a text is an IP address. An address with a zone, such as fe80::1%eth0, has a meaning only on one machine. */
+export function isAddress(text: string): boolean {
+  return isIP(text) !== 0 && !text.includes('%');
 }
 
 /** An address in its canonical spelling: IPv6 addresses can be spelt in many ways (RFC 5952). */

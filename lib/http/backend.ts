@@ -2,11 +2,10 @@
  * A backend in front of the service (functions/README.md, A backend in front): a machine vouches, by two headers, for
  * the address of the client for whom it sends a request.
  */
-import { isIP } from 'node:net';
 import { type Contract, takesSource } from '../contract/contract.ts';
 import { DomainError } from '../ground/errors.ts';
 import { config, hasMachines } from '../ground/settings.ts';
-import { oneSpelling } from '../ground/source.ts';
+import { isAddress, oneSpelling } from '../ground/source.ts';
 import { findMachine, noteUse } from '../options/machines/machine.ts';
 import { endpoint } from './endpoint.ts';
 import type {
@@ -45,11 +44,9 @@ export function fromBackend(contract: Contract): Middleware {
 async function believeMachine(event: IncomingEvent): Promise<void> {
   const { 'machine-key': key, 'client-address': address } = event.headers;
   if (key === undefined || address === undefined) return;
-  // An address with a zone, which isIP allows, means something on one computer alone.
-  const isAddress = isIP(address) !== 0 && !address.includes('%');
-  const machine = isAddress ? await findMachine(key) : undefined;
+  const machine = isAddress(address) ? await findMachine(key) : undefined;
   event.noting = machine && noteUse(machine);
   if (!machine?.scopes.includes('client-address')) throw new DomainError('CLIENT_ADDRESS_INVALID');
   event.requestContext.http.sourceIp = oneSpelling(address);
-  event.vouching = machine.id;
+  event.vouchingMachine = machine.id;
 }

@@ -4,8 +4,8 @@ import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type * as v from 'valibot';
 import type {
+  MachineOnlyOperation,
   MachineOperation,
-  OnlyMachines,
   Operation,
   PublicOperation,
   Standing,
@@ -18,19 +18,19 @@ import type { Machine } from '../options/machines/machine.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 
 /** The claims of a token and, where there are sessions, the standing of the caller. */
-type Caller = Claims & Standing;
+type UserClaims = Claims & Standing;
 
 /** The gateway's event (payload format 2.0) while the middlewares run. */
 export type IncomingEvent = Omit<APIGatewayProxyEventV2, 'body'> & {
   body?: unknown;
   query?: unknown;
   id?: number;
-  claims?: Caller;
+  claims?: UserClaims;
   bearer?: Bearer;
   /** The machine that calls, which has no claims. */
   machine?: Machine;
   /** The id of the machine that vouches for the source address. */
-  vouching?: number;
+  vouchingMachine?: number;
   /** Settles when the uses of keys of machines are noted; never rejects. */
   noting?: Promise<unknown> | undefined;
 };
@@ -40,11 +40,11 @@ export type Middleware = MiddlewareObj<IncomingEvent>;
 /** The argument of a handler: the event after the middlewares have run. */
 export type ApiRequest = Omit<APIGatewayProxyEventV2, 'body'> & {
   /** Absent: there is no token, or a machine calls. */
-  readonly claims?: Caller;
+  readonly claims?: UserClaims;
   /** The machine that calls; absent: none does. */
   readonly machine?: Machine;
   /** The id of the machine that vouches for the source address; absent: none does. */
-  readonly vouching?: number;
+  readonly vouchingMachine?: number;
 };
 
 /** A request to an endpoint that takes the token of a user or the key of a machine. */
@@ -54,7 +54,7 @@ export type SharedRequest = ApiRequest & {
 };
 
 /** A request to an endpoint that requires a user's token. */
-export type AuthenticatedRequest = SharedRequest & { readonly claims: Caller };
+export type AuthenticatedRequest = SharedRequest & { readonly claims: UserClaims };
 
 /** A request to an endpoint that requires the key of a machine. */
 export type MachineRequest = ApiRequest & { readonly machine: Machine };
@@ -76,7 +76,7 @@ type QueryOf<C> = C extends {
 
 type RequestBy<May extends Operation> = May extends PublicOperation
   ? ApiRequest
-  : May extends OnlyMachines
+  : May extends MachineOnlyOperation
     ? MachineRequest
     : May extends MachineOperation
       ? SharedRequest
@@ -113,9 +113,14 @@ export type EndpointHandler = Handler & { readonly route: string };
  * The id and the origin of a request, for audit entries: they come from the gateway, and from a header only if a machine
  * vouches for it. Also the machine that calls or vouches, and the language of the mails that the request causes.
  */
-export function sourceOf({ headers, machine, requestContext, vouching }: ApiRequest): Source {
+export function sourceOf({
+  headers,
+  machine,
+  requestContext,
+  vouchingMachine,
+}: ApiRequest): Source {
   const { http, requestId } = requestContext;
-  const machine_id = machine?.id ?? vouching;
+  const machine_id = machine?.id ?? vouchingMachine;
   const language = preferredLanguage(headers?.['accept-language'], languages);
   return {
     ip_address: http.sourceIp,

@@ -2,7 +2,8 @@ import type { EndpointHandler, Handler } from './request.ts';
 
 /**
  * The handler of a function that serves several endpoints, each at the route of its contract. Endpoints share a
- * function only if they use the same state of a process: users in memory, verifiers of tokens and passkeys, pages.
+ * function only if they use the same state of a process (users in memory, verifiers of tokens and passkeys, pages), or if
+ * they are seldom called.
  * @throws {Error} for a route that no endpoint has; the stack sends no such route
  */
 export function routes(...endpoints: readonly EndpointHandler[]): Handler {

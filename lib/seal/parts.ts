@@ -16,6 +16,8 @@ export interface Split {
 }
 
 /**
+ * The files that belong to a check: the files of two days, back to the newest signed file that ends before them, and all
+ * older files.
  * @param at the end of the two days, a time
  * @param last the number of the last file: later ones belong to the next check
  */

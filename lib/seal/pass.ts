@@ -19,8 +19,7 @@ export interface Pass {
   readonly files: Split;
   /** The numbers of the files of the two days that the run checks. */
   readonly part: readonly number[];
-  /** Whether these are all files of the two days, and whether they are the last ones. */
-  readonly isWhole: boolean;
+  /** Whether these are the last files of the two days. */
   readonly isLast: boolean;
   readonly lines: number;
 }
@@ -33,7 +32,7 @@ const defaultLines = 1_000_000;
 
 /**
  * Goes on with the last check, or begins a new one.
- * @param isWanted whether to begin one, if no file of the last one is left
+ * @param isWanted whether to begin one, if the last one has no file of its two days left
  */
 export async function openPass(
   trail: Trail,
@@ -53,11 +52,11 @@ export async function openPass(
     const left = files.recent.filter(({ number }) => number < first);
     const part = newestPart(left, lines);
     const isLast = part.length === left.length;
-    return { trail, at, begun, files, part, isWhole: isLast && !begun, isLast, lines };
+    return { trail, at, begun, files, part, isLast, lines };
   };
   if (before && isUnfinished(before)) {
     const pass = await passOf(before.at, before);
-    // New files must not keep the older files of a check from being reached.
+    // If new files began another check before the files of the two days are checked, no check would reach older files.
     if (pass.part.length > 0 || !isWanted) return pass;
   }
   return passOf(now.toISOString());

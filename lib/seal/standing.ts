@@ -52,8 +52,8 @@ interface Checked {
   readonly before: Check | null;
   readonly covered: Covered;
   readonly now: Date;
-  /** The unfinished check with which the run has gone on, and whether the run has checked all of the two days. */
-  readonly pass: { readonly begun: Check | undefined; readonly isWhole: boolean };
+  /** The unfinished check with which the run has gone on, and whether the run has checked the last files. */
+  readonly pass: { readonly begun: Check | undefined; readonly isLast: boolean };
 }
 
 /**
@@ -69,7 +69,7 @@ export async function findingsOf(
   const own = named.slice(0, maxNamed).map((each) => ({ ...printable(each), at }));
   const earlier: NamedFinding[] = [];
   // If a run that has checked all of the two days does not name all, an earlier finding may be among the others.
-  for (const each of found > own.length && pass.isWhole ? [] : (before?.named ?? [])) {
+  for (const each of found > own.length && isWhole(pass) ? [] : (before?.named ?? [])) {
     if (await stands(each, own, checked)) earlier.push(each);
   }
   // The findings of the earlier parts of a check that are not named.
@@ -84,6 +84,11 @@ export async function findingsOf(
 /** Whether the previous check has already named all findings of a check. */
 export function isTold(before: Check | null, found: number, named: readonly Named[]): boolean {
   return found <= maxNamed && named.every((each) => isAmong(before?.named ?? [], printable(each)));
+}
+
+/** Whether a run has checked all of the two days. */
+function isWhole({ begun, isLast }: Checked['pass']): boolean {
+  return isLast && !begun;
 }
 
 /** Whether an earlier finding still holds although a run has not made it again. */

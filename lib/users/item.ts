@@ -147,11 +147,14 @@ export function emailItemKey(email: string) {
  * @returns the items in the order of their keys, undefined where there is none
  * @throws {DomainError} STORAGE_FAULT
  */
-export async function getItems(keys: readonly ItemKey[], limits: { timeout?: number } = {}) {
+export async function getItems<T = ReturnType<typeof unmarshall>>(
+  keys: readonly ItemKey[],
+  limits: { timeout?: number } = {},
+): Promise<readonly (T | undefined)[]> {
   const stored = await readItems(config.usersTable, keys.map(storedKey), limits);
   const items = stored.map((item) => unmarshall(item));
   const byKey = new Map(items.map((item) => [item.pk as string, item]));
-  return keys.map(({ pk }) => byKey.get(pk));
+  return keys.map(({ pk }) => byKey.get(pk) as T | undefined);
 }
 
 /**

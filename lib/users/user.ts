@@ -1,5 +1,5 @@
 /** Users, their ids, and the details of audit entries about users (functions/README.md). */
-import { DomainError } from '../ground/errors.ts';
+import { DomainError, type ErrorCode } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 
 export const roles = ['user', 'admin'] as const;
@@ -46,13 +46,15 @@ export interface User {
   readonly auditor?: boolean | undefined;
 }
 
-/**
- * The id in a path.
- * @throws {DomainError} USER_NOT_FOUND for text that is not a plain positive decimal number
- */
+/** The id of a user in a path. @throws {DomainError} USER_NOT_FOUND as {@link parseId} does */
 export function parseUserId(text: string | undefined): number {
+  return parseId(text, 'USER_NOT_FOUND');
+}
+
+/** The id in a path. @throws {DomainError} the fault, for text that is not a plain positive decimal number */
+export function parseId(text: string | undefined, fault: ErrorCode): number {
   const id = /^[1-9]\d{0,15}$/.test(text ?? '') ? Number(text) : undefined;
-  if (!isUserId(id)) throw new DomainError('USER_NOT_FOUND');
+  if (!isUserId(id)) throw new DomainError(fault);
   return id;
 }
 

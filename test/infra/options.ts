@@ -77,7 +77,7 @@ export const options: Readonly<Record<string, Option>> = {
     title: 'Machines',
     settings: ['machines'],
     handlers: ['machines/'],
-    fields: /\b(?:machine_id|vouching)\b/,
+    fields: /\b(?:machine_id|vouchingMachine)\b/,
   },
   suspension: {
     title: 'Suspension',

@@ -8,7 +8,7 @@ import { itemKey } from '../../dynamodb/tables.ts';
 import { DomainError } from '../../ground/errors.ts';
 import { loggingFaults } from '../../ground/log.ts';
 import { config } from '../../ground/settings.ts';
-import { patiently } from '../../ground/time.ts';
+import { longestDelay } from '../../ground/time.ts';
 import { getItem, getItems, type ItemKey } from '../../users/item.ts';
 import { hashOfKey, idInKey } from './key.ts';
 
@@ -90,7 +90,7 @@ export async function noteUse({ id }: Pick<Machine, 'id'>, now = new Date()): Pr
     ExpressionAttributeNames: { '#day': 'day' },
     ExpressionAttributeValues: { ':day': day },
   });
-  const work = () => sendIf(command, { timeout: patiently(1000) });
+  const work = () => sendIf(command, { timeout: longestDelay() });
   const written = await loggingFaults('machine-use-not-noted', work);
   if (written === undefined) noted.delete(id);
 }
@@ -103,24 +103,22 @@ export async function readMachine(id: number): Promise<Machine> {
 }
 
 /** All machines in the order of their ids, as responses show them. @throws {DomainError} STORAGE_FAULT */
-export async function shownMachines() {
+export async function readShownMachines() {
   const list = await getItem<MachineList>(listKey);
   const ids = [...(list?.ids ?? [])].sort((one, other) => one - other);
   // Together these may be more items than one batch has.
   const [machines, used] = await Promise.all([
-    getItems(ids.map(machineKey)),
-    getItems(ids.map(usedKey)),
+    getItems<Machine>(ids.map(machineKey)),
+    getItems<Used>(ids.map(usedKey)),
   ]);
-  return machines.flatMap((machine, i) =>
-    machine ? shownMachine(machine as unknown as Machine, used[i]) : [],
-  );
+  return machines.flatMap((machine, i) => (machine ? shownMachine(machine, used[i]) : []));
 }
 
 /** A machine as responses show it. @throws {DomainError} MACHINE_NOT_FOUND, STORAGE_FAULT */
 export async function readShownMachine(id: number) {
-  const [machine, used] = await getItems([machineKey(id), usedKey(id)]);
+  const [machine, used] = await getItems<Machine & Used>([machineKey(id), usedKey(id)]);
   if (!machine) throw new DomainError('MACHINE_NOT_FOUND');
-  return shownMachine(machine as unknown as Machine, used);
+  return shownMachine(machine, used);
 }
 
 /** A machine as responses show it, without the hashes of its keys. */
@@ -140,13 +138,6 @@ export function shownMachine(machine: Machine, { day }: Used = {}) {
     last_used_on: day ?? null,
     keys,
   };
-}
-
-/** The id in a path. @throws {DomainError} MACHINE_NOT_FOUND for text that is no positive decimal number */
-export function parseMachineId(text = ''): number {
-  const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(id)) throw new DomainError('MACHINE_NOT_FOUND');
-  return id;
 }
 
 export const listKey = /* @__PURE__ */ itemKey('machines');

@@ -1,10 +1,11 @@
 /** The entries that machines post, and their rules (functions/README.md, Entries of your own services). */
-import { isIP } from 'node:net';
 import * as v from 'valibot';
 import { ownResources, postedActions, redactDeeply, results } from '../../audit/entry.ts';
 import type { FieldFault } from '../../ground/errors.ts';
+import { isAddress } from '../../ground/source.ts';
 import { dayInMilliseconds, parseDateTime } from '../../ground/time.ts';
 import { atLeast, atMost, hasNoControls, oneOf, rule, text } from '../../ground/validation.ts';
+import { isUserId } from '../../users/user.ts';
 
 /** The most entries of a request. */
 export const maxEntries = 25;
@@ -103,7 +104,7 @@ function userId() {
     v.number('must be a number'),
     rule({
       code: 'INVALID_FORMAT',
-      holds: (value: number) => Number.isSafeInteger(value) && value > 0,
+      holds: (value: number) => isUserId(value),
       message: () => `must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`,
       keywords: () => ({ type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
     }),
@@ -117,8 +118,7 @@ function address() {
     atMost(45),
     rule({
       code: 'INVALID_FORMAT',
-      // An address with a zone, which isIP allows, means something on one computer alone.
-      holds: (value) => isIP(value) !== 0 && !value.includes('%'),
+      holds: isAddress,
       message: () => 'must be an IP address',
     }),
   );

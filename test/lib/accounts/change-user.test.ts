@@ -146,7 +146,7 @@ describe('A change of a user', () => {
     const result = await changeUser({
       id: user.id,
       changes: changes(user),
-      claims: { ...by, ...claimed[caller] },
+      caller: { ...by, ...claimed[caller] },
       bearer,
       currentPassword,
       source,
@@ -196,7 +196,7 @@ describe('A change of a verified address', () => {
     await changeUser({
       id: user.id,
       changes: changes(user),
-      claims: by,
+      caller: by,
       bearer: by === user ? await session() : await (await enter(by))(),
       currentPassword: 'right',
       source,
