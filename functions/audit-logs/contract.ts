@@ -108,7 +108,7 @@ export const descriptions: Descriptions = {
     success: {
       status: 201,
       description: 'The entries are stored.',
-      repeated: 'The entries are stored; the key was known.',
+      alternative: { status: 200, description: 'The entries are stored; the key was known.' },
       schema: named(
         'NewAuditEntriesStored',
         v.object({
@@ -157,11 +157,16 @@ export const descriptions: Descriptions = {
 
 function filters(settings: ServiceValues) {
   return {
-    userId: userId('Only what this user did.'),
+    userId: idParameter('Only what this user did.'),
     action: v.optional(described(oneOf(actions), 'Only entries of this action.')),
     result: v.optional(described(oneOf(results), 'Only entries of this result.')),
-    resourceId: someText(100, 'Only what was done to this user.'),
-    about: userId(
+    resourceId: someText(
+      100,
+      hasMachines(settings)
+        ? 'Only what was done to this user, or to this other thing.'
+        : 'Only what was done to this user.',
+    ),
+    about: idParameter(
       'Only what this user did, or what was done to this user. Not with `userId` or `resourceId`.',
     ),
     ...fieldsIf(hasMachines(settings), filtersByMachines()),
@@ -177,8 +182,7 @@ function filters(settings: ServiceValues) {
     until: v.optional(described(instant, 'Only entries before this time, in the same form.')),
     order: v.optional(
       v.pipe(
-        oneOf(['desc', 'asc']),
-        v.description('Newest first (`desc`), or oldest first.'),
+        described(oneOf(['desc', 'asc']), 'Newest first (`desc`), or oldest first.'),
         v.metadata({ default: 'desc' }),
       ),
     ),
@@ -188,43 +192,37 @@ function filters(settings: ServiceValues) {
 function filtersByMachines() {
   return {
     from: v.optional(
-      v.pipe(
+      described(
         oneOf(entrySources),
-        v.description(
-          'Only entries of the service itself, or only entries that machines have posted.',
-        ),
+        'Only entries of the service itself, or only entries that machines have posted.',
       ),
     ),
     resource: someText(100, 'Only entries of this resource, of which `resourceId` then is an id.'),
-    machineId: userId('Only what this machine did, posted, or named the address of.'),
+    machineId: idParameter('Only what this machine did, posted, or named the address of.'),
   };
 }
 
 const integerRule = 'must be an integer';
 
-function userId(description: string) {
-  return v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^-?\d+$/, integerRule),
-      v.transform(Number),
-      v.number(),
-      v.safeInteger(integerRule),
-      v.metadata({ format: 'int64' }),
-      v.description(description),
-    ),
+function idParameter(description: string) {
+  const id = v.pipe(
+    v.string(),
+    v.regex(/^-?\d+$/, integerRule),
+    v.transform(Number),
+    v.number(),
+    v.safeInteger(integerRule),
+    v.metadata({ format: 'int64' }),
   );
+  return v.optional(described(id, description));
 }
 
 function someText(most: number, description: string) {
-  return v.optional(
-    v.pipe(
-      text,
-      atLeast(() => 1),
-      atMost(most),
-      v.description(description),
-    ),
+  const some = v.pipe(
+    text,
+    atLeast(() => 1),
+    atMost(most),
   );
+  return v.optional(described(some, description));
 }
 
 function auditEntry(settings: ServiceValues) {
@@ -246,7 +244,9 @@ function auditEntry(settings: ServiceValues) {
       resource: v.pipe(v.string(), v.maxLength(100)),
       resource_id: described(
         v.nullable(v.pipe(v.string(), v.maxLength(100))),
-        'The user to whom it was done.',
+        hasMachines(settings)
+          ? 'The user, or the other thing, to which it was done.'
+          : 'The user to whom it was done.',
       ),
       ip_address: v.nullable(v.pipe(v.string(), v.maxLength(45))),
       user_agent: v.nullable(v.pipe(v.string(), v.maxLength(1024))),
@@ -261,15 +261,15 @@ function auditEntry(settings: ServiceValues) {
 function fieldsOfMachines() {
   return {
     machine_id: v.exactOptional(
-      v.pipe(
+      described(
         v.nullable(id()),
-        v.description('The machine that did it, posted the entry, or named the address.'),
+        'The machine that did it, posted the entry, or named the address.',
       ),
     ),
     occurred_at: v.exactOptional(
-      v.pipe(
+      described(
         v.nullable(timestamp()),
-        v.description('When it happened, by the word of the machine that posted the entry.'),
+        'When it happened, by the word of the machine that posted the entry.',
       ),
     ),
   };

@@ -110,7 +110,7 @@ export const descriptions: Descriptions = {
       description: 'The user is logged in.',
       schema: tokensUnder(settings),
       example: { message: 'Login successful', ...exampleTokens(settings) },
-      created: 'The user is registered.',
+      alternative: { status: 201, description: 'The user is registered.' },
     },
     errors: [
       tokenErrors,

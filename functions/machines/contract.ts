@@ -3,7 +3,7 @@ import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
 import { id, named, timestamp } from '../../lib/contract/schemas.ts';
 import { hasMachines } from '../../lib/ground/settings.ts';
 import { parseDateTime } from '../../lib/ground/time.ts';
-import { rule, trueOrFalse } from '../../lib/ground/validation.ts';
+import { described, rule, trueOrFalse } from '../../lib/ground/validation.ts';
 import { scopes } from '../../lib/options/machines/machine.ts';
 import { name } from '../../lib/users/fields.ts';
 
@@ -53,10 +53,7 @@ export const addKey = {
       'NewMachineKey',
       v.object({
         endPrevious: v.exactOptional(
-          v.pipe(
-            trueOrFalse,
-            v.description('Whether the key before ends at once, and not after 24 hours.'),
-          ),
+          described(trueOrFalse, 'Whether the key before ends at once, and not after 24 hours.'),
         ),
       }),
     ),
@@ -172,7 +169,7 @@ function expiry() {
     v.transform((text) => parseDateTime(text) as string),
   );
   return v.exactOptional(
-    v.pipe(v.nullable(instant), v.description('When its keys end; null or absent: never.')),
+    described(v.nullable(instant), 'When its keys end; null or absent: never.'),
   );
 }
 
@@ -208,11 +205,11 @@ function machineFields() {
     scopes: v.array(v.picklist(scopes)),
     expires_at: v.nullable(timestamp()),
     created_at: timestamp(),
-    made_by: v.pipe(v.nullable(id()), v.description(ofCommand)),
-    last_used_on: v.pipe(v.nullable(v.pipe(v.string(), v.isoDate())), v.description(used)),
-    keys: v.pipe(
+    made_by: described(v.nullable(id()), ofCommand),
+    last_used_on: described(v.nullable(v.pipe(v.string(), v.isoDate())), used),
+    keys: described(
       v.array(named('MachineKey', v.object(key))),
-      v.description('The newest first, at most two, some of which may have ended.'),
+      'The newest first, at most two, some of which may have ended.',
     ),
   };
 }

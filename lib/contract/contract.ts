@@ -59,6 +59,11 @@ export function takesSource({ route, takesSource: own }: Contract): boolean {
   return own ?? !/^(?:GET|HEAD) /.test(route);
 }
 
+/** A contract of an endpoint whose source does not count, as {@link takesSource} says. */
+export type Uncounted =
+  | { readonly takesSource: false }
+  | { readonly route: `${'GET' | 'HEAD'} /${string}`; readonly takesSource?: false };
+
 /** A text form, which a client gets instead of JSON if it names its media type in Accept. */
 export interface TextForm {
   readonly contentType: string;
@@ -76,10 +81,8 @@ export interface Success {
   readonly contentType?: string;
   /** Other forms of the JSON body. */
   readonly textForms?: readonly TextForm[];
-  /** The description of the response 201, which has the same body, if the request may create something. */
-  readonly created?: string;
-  /** The description of a 200 with the same body, for a request that was made before. */
-  readonly repeated?: string;
+  /** Another response with the same body: 201 if something is created, or 200 if the request was made before. */
+  readonly alternative?: Pick<Success, 'status' | 'description'>;
   /** Names of headers in lib/contract/components.ts, in addition to the headers of every response. */
   readonly headers?: readonly string[];
 }

@@ -178,7 +178,7 @@ function callersUnder(may: Operation, settings: ServiceValues): string {
 }
 
 function successResponse({ success }: Description, bodySchema: BodySchemaOf): Json {
-  const { status, description, schema, created, repeated, headers = [] } = success;
+  const { status, description, schema, alternative, headers = [] } = success;
   const own = Object.fromEntries(headers.map((name) => [name, ref('headers', name)]));
   const response = {
     description,
@@ -187,8 +187,9 @@ function successResponse({ success }: Description, bodySchema: BodySchemaOf): Js
   };
   return {
     [status]: response,
-    ...(created ? { 201: { ...response, description: created } } : {}),
-    ...(repeated ? { 200: { ...response, description: repeated } } : {}),
+    ...(alternative
+      ? { [alternative.status]: { ...response, description: alternative.description } }
+      : {}),
     ...(headers.includes('ETag')
       ? {
           304: {

@@ -2,7 +2,7 @@
 import middy from '@middy/core';
 import httpErrorHandler from '@middy/http-error-handler';
 import * as v from 'valibot';
-import type { Contract } from '../contract/contract.ts';
+import type { Contract, Uncounted } from '../contract/contract.ts';
 import { type FieldFault, invalidParameter } from '../ground/errors.ts';
 import { config, requirePassedOn } from '../ground/settings.ts';
 import { type Fields, parseBody, validate } from '../ground/validation.ts';
@@ -20,10 +20,10 @@ import type {
 import { mapErrors, render } from './response.ts';
 
 /**
- * An endpoint for anyone.
+ * An endpoint for anyone whose requests are neither counted nor recorded.
  * @param first is called before the body is read, and refuses a request by an error
  */
-export function publicEndpoint<const C extends Contract & { readonly may: 'public' }>(
+export function publicEndpoint<const C extends Contract & Uncounted & { readonly may: 'public' }>(
   contract: C,
   handle: (request: RequestTo<C>) => Promise<ApiResponse> | ApiResponse,
   first?: (event: IncomingEvent) => void,

@@ -25,6 +25,7 @@ export type Stored = Pick<AuditEntry, 'id' | 'created_at'>;
 
 /**
  * Stores the entries of a request, or completes an earlier request with the same key.
+ * @param random returns an integer from 0 up to, but not including, its argument
  * @returns the entries in the order of the request, and whether its key is new
  * @throws {DomainError} FIELD_INVALID, IDEMPOTENCY_KEY_USED, or STORAGE_FAULT, after which some entries may be stored
  */
@@ -48,6 +49,7 @@ const lateAfter = 5 * 60_000;
  * Stores those entries of a key that are missing. An entry that would come late, and so be told as inserted by somebody
  * else, first gets another id and the present time.
  * @throws {Overtaken} when another request has changed the item of the key
+ * @throws {DomainError} IDEMPOTENCY_KEY_USED, or STORAGE_FAULT, after which some entries may be stored
  */
 async function complete(
   item: KeyItem,
@@ -71,7 +73,7 @@ async function complete(
   });
 }
 
-/** The entries at some places that are stored, by their places. */
+/** The entries at some places that are stored, by their places. @throws {DomainError} STORAGE_FAULT */
 async function findStored(item: KeyItem, post: Post, places: readonly number[]) {
   const found = new Map<number, Stored>();
   let open = places.map((i) => ({ i, ...plannedEntry(item, post, i) }));
@@ -92,7 +94,7 @@ async function findStored(item: KeyItem, post: Post, places: readonly number[]) 
   return found;
 }
 
-/** Stores an entry unless it is stored. @returns it with the id that it has */
+/** Stores an entry unless it is stored. @returns it with the id that it has @throws {DomainError} STORAGE_FAULT */
 function storeEntry(item: KeyItem, post: Post, i: number): Promise<AuditEntry> {
   const { entry, write } = plannedEntry(item, post, i);
   return writeEntry(entry, write);
