@@ -141,7 +141,9 @@ describe('An admin', () => {
 
     const statuses = await Promise.all([first, second, third].map(statusWith));
     expect(statuses).toEqual([401, 401, 200]);
-    await rowOf(page, id).getByText('The previous key is good until').waitFor({ state: 'detached' });
+    await rowOf(page, id)
+      .getByText('The previous key is good until')
+      .waitFor({ state: 'detached' });
   });
 
   it('removes a machine, whose keys end', async () => {

@@ -33,6 +33,8 @@ import { functionsOf } from './template.ts';
 const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+const pages = ['docs', 'console'];
+
 const all = [...functions, auditSealer, auditPublisher];
 const bundles = bundlesIn(folder, all, bundleFunctions(all, folder));
 
@@ -69,6 +71,8 @@ describe('a bundle, in a process like those of Lambda', () => {
 
       expect(call.answer.statusCode, 'with what infra/uses.ts gives it').toBe(example.status);
       expect(unused(call)).toEqual([]);
+      // Only pages unpack files; loading what does it takes some milliseconds.
+      expect(call.moduleLoadList.includes('NativeModule zlib')).toBe(pages.includes(name));
     },
   );
 
