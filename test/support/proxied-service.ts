@@ -15,7 +15,7 @@ export const proxiedServiceForThisFile = async (
   return { proxy, service, admin: service.adminToken };
 };
 
-/** A proxy in front of the engine for the tests of one file, each of which begins without faults. */
+/** Starts a proxy in front of the engine for the tests of one file. Each test begins without faults. */
 export const proxyForThisFile = async (): Promise<EngineProxy> => {
   const proxy = await startProxy(inject('engine'));
   afterAll(() => proxy.stop());

@@ -23,7 +23,7 @@ export interface Post {
   readonly request_id: string;
 }
 
-/** What is known of an entry before it is stored. */
+/** The id, the time and the end of an entry, which are settled before it is stored. */
 export interface Slot {
   readonly id: number;
   readonly created_at: string;
@@ -137,7 +137,7 @@ export async function moveToNow(
   return { ...item, ...moved };
 }
 
-/** The hash of entries as they are stored, but for their ids and times: SHA-256 in hexadecimal digits. */
+/** SHA-256, in hexadecimal digits, of the entries without their ids and times. */
 export function contentOf(entries: readonly PostedEntry[]): string {
   const values = entries.map((entry) => [
     ...[entry.action, entry.resource, entry.result, entry.resourceId ?? null],
