@@ -109,7 +109,17 @@ export const permissionsOf = {
     (settings) => verifiesAddresses(settings) && !hidesAccounts(settings),
     users('GetItem', 'email#*'),
   ),
-  'users.list': [query('users', Object.values(usersIndexes))],
+  'users.list': [query('users', [usersIndexes.byCreatedAt, usersIndexes.admins])],
+  /** Notes and reads the day on which a user was last seen. */
+  'seen.note': where(hasSessions, users('UpdateItem', 'seen#*')),
+  'seen.read': where(hasSessions, users('GetItem', 'seen#*')),
+  /** Lists users by that day, and deletes the days of users who were deleted. */
+  'seen.list': where(
+    hasSessions,
+    query('users', [usersIndexes.lastSeen]),
+    users('BatchGetItem', 'user#*'),
+    users('DeleteItem', 'seen#*'),
+  ),
   'users.create': [users('UpdateItem', 'counter'), users('PutItem', 'email#*', 'user#*')],
   /** Creates admins too, after a check that the caller is an admin. */
   'users.create-admin': [users('ConditionCheckItem', 'email#*', 'user#*')],
@@ -133,7 +143,7 @@ export const permissionsOf = {
   'users.delete': [
     users('GetItem', 'user#*'),
     users('DeleteItem', 'user#*', 'email#*', 'identity#*', 'passkey#*'),
-    ...where(hasSessions, users('DeleteItem', 'sessions#*')),
+    ...where(hasSessions, users('DeleteItem', 'sessions#*', 'seen#*')),
   ],
   /** Deletes the caller: an admin only if there is another admin. */
   'users.delete-own': [
@@ -144,6 +154,7 @@ export const permissionsOf = {
       'identity#*',
       'passkey#*',
       'sessions#*',
+      'seen#*',
     ),
     query('users', [usersIndexes.admins]),
   ],
@@ -311,6 +322,7 @@ export const logins = [
   'failures.forget',
   'users.change',
   'sessions.begin',
+  'seen.note',
   'factor.decrypt',
 ] as const;
 

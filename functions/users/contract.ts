@@ -29,7 +29,7 @@ import {
   rule,
   trueOrFalse,
 } from '../../lib/ground/validation.ts';
-import { attributesField, shownAttributes } from '../../lib/options/attributes/field.ts';
+import { attributesField, date, shownAttributes } from '../../lib/options/attributes/field.ts';
 import {
   idTokenIfAny,
   mailLanguage,
@@ -88,6 +88,7 @@ export const list = {
       ),
     ),
     ...attributesParameter(settings),
+    ...seenBeforeParameter(settings),
   }),
   storageFault: ['Error listing users', 'err'],
 } as const satisfies Contract;
@@ -310,6 +311,18 @@ function attributesParameter(settings: ServiceValues) {
   });
 }
 
+/** The parameter that lists the users who were not here since a day. */
+function seenBeforeParameter(settings: ServiceValues) {
+  return fieldsIf(hasSessions(settings), {
+    seenBefore: v.optional(
+      described(
+        date,
+        'Only users who were last seen before this day (UTC), longest ago first, each with `last_seen_on`; for admins and auditors only. Not together with `search`, `role` or `email`. Then `limit` is at most 100, which is its default, and a page may be shorter while `Link` leads on.',
+      ),
+    ),
+  });
+}
+
 function newUserOfAdmins(settings: ServiceValues, given: Fields | undefined) {
   return named(
     'NewUserWithRole',
@@ -401,6 +414,14 @@ function userFields(settings: ServiceValues) {
       ),
     ),
     ...invitedUntil(settings),
+    ...fieldsIf(hasSessions(settings), {
+      last_seen_on: v.exactOptional(
+        described(
+          v.nullable(v.pipe(v.string(), v.isoDate())),
+          'The day (UTC) of the newest registration, login or refresh; null: none is recorded. Only in GET /api/users/{id} and lists with `seenBefore`, for the user, admins and auditors.',
+        ),
+      ),
+    }),
   };
 }
 

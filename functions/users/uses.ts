@@ -11,8 +11,15 @@ export const uses: Uses = {
     'mail',
     'mail.told',
   ],
-  list: ['signing-secret', 'users.find', 'users.list', 'attributes', 'attributes.list'],
-  get: ['users.read', 'attributes'],
+  list: [
+    'signing-secret',
+    'users.find',
+    'users.list',
+    'attributes',
+    'attributes.list',
+    'seen.list',
+  ],
+  get: ['users.read', 'attributes', 'seen.read'],
   update: [
     'attributes',
     'passwords',

@@ -50,9 +50,11 @@ const always: Rule = () => true;
 const whileOpen: Rule = () => config.accounts === 'open';
 const namesNoOtherRole: Rule = ({ role }) => (role ?? 'user') === 'user';
 const namesNoAuditor: Rule = ({ auditor }) => !hasSessions(config) || auditor === undefined;
-/** The parameter `attributes` is unknown where no attribute is declared. */
-const asksForNoMore: Rule = ({ search, attributes }) =>
-  search === undefined && (attributes === undefined || !hasAttributes(config));
+/** The parameters `attributes` and `seenBefore` are unknown where their option is off. */
+const asksForNoMore: Rule = ({ search, attributes, seenBefore }) =>
+  search === undefined &&
+  (attributes === undefined || !hasAttributes(config)) &&
+  (seenBefore === undefined || !hasSessions(config));
 const asksForNoAdmin: Rule = ({ role }) => role !== 'admin';
 /** The field `invite` is unknown where the service sends no mails. */
 const invitesNobody: Rule = ({ invite = false }) => invite === false || !sendsMail(config);

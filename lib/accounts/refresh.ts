@@ -5,6 +5,7 @@ import { DomainError } from '../ground/errors.ts';
 import { logWarning, refreshTokenReused } from '../ground/log.ts';
 import type { Source } from '../ground/source.ts';
 import type { Tokens } from '../keys/token.ts';
+import { noteSeen } from '../options/sessions/seen.ts';
 import {
   checkRefreshToken,
   endTimeOf,
@@ -61,12 +62,17 @@ async function rotate(
   const checked = checkRefreshToken(given, session, now);
   if (checked.is === 'unknown') throw new DomainError('REFRESH_TOKEN_INVALID');
   if (checked.is === 'reused') return refuseReused(given, source);
-  if (checked.is === 'repeated') return { user, session, refreshToken: checked.refreshToken };
+
+  const noted = noteSeen(user.id, read.sessions, now);
+  if (checked.is === 'repeated') {
+    await noted;
+    return { user, session, refreshToken: checked.refreshToken };
+  }
 
   const { refreshToken, refresh } = nextRefreshToken(given, session.refresh);
   const until = endTimeOf(session.created, now);
   const fresh = { ...session, used: now.getTime(), until, refresh };
-  await writeSession(read, fresh);
+  await writeSession(read, fresh).finally(() => noted);
   return { user, session: fresh, refreshToken };
 }
 

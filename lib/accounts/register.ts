@@ -19,6 +19,7 @@ import {
 } from '../options/mails/hand-over.ts';
 import { causeOf } from '../options/mails/sources.ts';
 import { countRegistration } from '../options/protection/counters.ts';
+import { noteSeen } from '../options/sessions/seen.ts';
 import { prepareFirstSession } from '../options/sessions/session-tokens.ts';
 import { mustVerify, verifiedAs } from '../options/verified-addresses/address.ts';
 import { type NewUser, requireMailable, requireVerifiable } from '../users/fields.ts';
@@ -55,7 +56,10 @@ export async function register(own: NewUser, source: Source): Promise<Partial<To
     await hideTaken(error, user, source); // private accounts
     return tokens;
   }
-  await tryToRemind(user, source, 'registration'); // verified addresses
+  await Promise.all([
+    tryToRemind(user, source, 'registration'), // verified addresses
+    mustVerify(user) ? undefined : noteSeen(user.id), // sessions
+  ]);
   return tokens;
 }
 
@@ -94,6 +98,7 @@ export async function registerByIdentity(
       stored, // sessions
     ),
   );
+  await noteSeen(user.id); // sessions
   return tokens;
 }
 

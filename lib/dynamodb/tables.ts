@@ -32,7 +32,7 @@ export function createdAtKey({ id, created_at }: { id: number; created_at: strin
 }
 
 /**
- * The sort key of every index: created_at, then the id, so that even entries of the same millisecond have an order in
+ * The sort key of nearly every index: created_at, then the id, so that even entries of the same millisecond have an order in
  * which a cursor can resume. It is text, because times in ISO 8601, sorted as text, are in order.
  */
 const createdAtAndId: KeyAttribute = { name: 'created_at_id', type: 'S' };
@@ -57,6 +57,13 @@ export const usersIndexes = {
   byCreatedAt: { ...byCreation('by_created_at', 'listing'), include: listed },
   // Only items of admins have the partition key of this index, so that admins are found without reading all users.
   admins: { ...byCreation('admins', 'admin_listing'), include: listed },
+  // Only the items that say when users were last seen have its keys. The sort key is the day, and then the id.
+  lastSeen: {
+    name: 'last_seen',
+    partitionKey: { name: 'seen_shard', type: 'S' },
+    sortKey: { name: 'seen_on_id', type: 'S' },
+    include: ['user_id', 'seen_on'],
+  },
 } as const;
 
 /** The users table has items of several kinds; the keys of each kind follow one {@link KeyPattern}. */
@@ -108,6 +115,8 @@ export type KeyPattern =
   /** The public key of a passkey, and its last use, by the id of its credential. */
   | 'passkey#*'
   | 'sessions#*'
+  /** The day on which a user was last seen. */
+  | 'seen#*'
   /** The newest link of a user that resets the password, and the newest link that verifies an address. */
   | 'reset#*'
   | 'address#*'

@@ -29,20 +29,30 @@ export function requireListable({
   email,
   cursor,
   attributes,
+  seenBefore,
+  search,
+  role,
+  status,
+  auditor,
   limit = 1,
 }: UserFilter & {
   readonly cursor?: string | undefined;
   readonly attributes?: string | undefined;
+  readonly seenBefore?: string | undefined;
+  readonly status?: string | undefined;
+  readonly auditor?: string | undefined;
   readonly limit?: number | undefined;
 }): void {
   if (email !== undefined && cursor !== undefined) {
     throw invalidParameter('cursor', 'must not be given with email');
   }
-  if (attributes !== undefined && limit > mostWhole) {
-    throw invalidParameter(
-      'limit',
-      `must be a whole number from 1 to ${mostWhole} with attributes`,
-    );
+  const whole = firstGiven({ attributes, seenBefore });
+  if (whole !== undefined && limit > mostWhole) {
+    throw invalidParameter('limit', `must be a whole number from 1 to ${mostWhole} with ${whole}`);
+  }
+  const filter = firstGiven({ search, role, status, auditor, email });
+  if (seenBefore !== undefined && filter !== undefined) {
+    throw invalidParameter('seenBefore', `must not be given with ${filter}`);
   }
 }
 
@@ -106,4 +116,9 @@ export async function listUsers({
   });
   const users = entries.slice(0, limit).map((entry) => entry as unknown as ListedUser);
   return { users, next: limit ? nextAfter(limit) : next };
+}
+
+/** The name of the first parameter that is given; undefined if none is. */
+function firstGiven(parameters: Readonly<Record<string, unknown>>): string | undefined {
+  return Object.keys(parameters).find((name) => parameters[name] !== undefined);
 }

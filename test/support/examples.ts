@@ -266,6 +266,13 @@ const examples: Readonly<Record<string, Example>> = {
     operations: ['read'],
     scope: 'users:read',
   },
+  'GET /api/users, last seen before a day': {
+    ...forReaders,
+    query: 'seenBefore=2026-08-30',
+    operations: ['read'],
+    scope: 'users:read',
+    isSent: hasSessions,
+  },
   'GET /api/users, of the admins': {
     caller: 'user',
     query: 'role=admin',

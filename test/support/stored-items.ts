@@ -64,7 +64,7 @@ export const brokenItems = (items: readonly Item[]): readonly Item[] => {
     }
     return (
       !['audit-seal', 'audit-seal-check', 'counter'].includes(key) &&
-      !/^(address|attempts|audit-read|mails|reset|sessions)#/.test(key)
+      !/^(address|attempts|audit-read|mails|reset|seen|sessions)#/.test(key)
     );
   };
   return items.filter(isBroken);

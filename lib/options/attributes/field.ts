@@ -77,7 +77,7 @@ const number = v.pipe(
 );
 
 /** A day of the calendar. */
-const date = v.pipe(
+export const date = v.pipe(
   text,
   rule({
     code: 'INVALID_FORMAT',

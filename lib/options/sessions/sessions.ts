@@ -20,6 +20,7 @@ import {
   type StoredUser,
   userKey,
 } from '../../users/item.ts';
+import { noteSeen, seenKey } from './seen.ts';
 
 /** The state of a session's refresh tokens; see lib/options/sessions/session-tokens.ts. */
 export interface RefreshState {
@@ -111,12 +112,14 @@ export function isSessionId(text: string | undefined): text is string {
 }
 
 /**
- * Stores a session that begins.
+ * Stores a session that begins, and notes at the same time that its user is here.
  * @param user the user as read before the password was checked
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function storeSession(user: StoredUser, session: Session): Promise<void> {
-  await writeSession(withSessions(user, await getItem(sessionsKey(user.id))), session);
+  const read = withSessions(user, await getItem(sessionsKey(user.id)));
+  const noted = noteSeen(user.id, read.sessions);
+  await writeSession(read, session).finally(() => noted);
 }
 
 /**
@@ -191,10 +194,11 @@ export function sessionsEnded(user: StoredUser, kept?: Session): Change {
   return { fields: { session_epoch, kept_session } };
 }
 
-/** The change that deletes the item of the sessions of a user who is deleted. */
+/** The change that deletes the sessions of a user who is deleted, and the day on which the user was last seen. */
 export function sessionsDeleted({ id }: StoredUser): Change {
   if (!hasSessions(config)) return {};
-  return { steps: [[{ Delete: { TableName: config.usersTable, Key: sessionsKey(id) } }]] };
+  const TableName = config.usersTable;
+  return { steps: [sessionsKey(id), seenKey(id)].map((Key) => [{ Delete: { TableName, Key } }]) };
 }
 
 /**

@@ -1,4 +1,4 @@
-/** A start on tables that lack indexes, as the audit table of version 1.0.0 lacks the index by resource. */
+/** A start on tables that lack indexes, as the tables of version 1.0.0 lack the last index of each. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { createTables } from '../../../infra/local/create-tables.ts';
@@ -15,7 +15,7 @@ const fixture = readFixture('1.0.0');
 /** Tables beside those of the service. */
 const complete = { users: 'complete-users', audit: 'complete-audit' };
 const missing = [
-  ['users', tables.USERS_TABLE, [usersIndexes.admins.name]],
+  ['users', tables.USERS_TABLE, [usersIndexes.admins.name, usersIndexes.lastSeen.name]],
   ['audit', tables.AUDIT_TABLE, [auditIndexes.failures.name, auditIndexes.byResource.name]],
 ] as const;
 

@@ -49,6 +49,8 @@ describe('The policy', () => {
     ['own', {}, everyUser, everyUser],
     ['listUsers', {}, everyUser, everyUser],
     ['listUsers', { search: 'a' }, readers, readers],
+    ['listUsers', { seenBefore: '2026-08-30' }, readers, readers],
+    ['listUsers', { seenBefore: 'x' }, readers, readers],
     ['createUser', {}, everyUser, admins],
     ['createUser', { role: 'user' }, everyUser, admins],
     ['createUser', { role: 'admin' }, admins, admins],
@@ -85,6 +87,12 @@ describe('The policy', () => {
 
     expect(who('changeUser', { auditor: 7 })).toBe(changers);
   });
+
+  it('lets every user send `seenBefore` where there are no sessions, and where it means nothing', () => {
+    vi.stubEnv('SESSION_DAYS', '0');
+
+    expect(who('listUsers', { seenBefore: 'x' })).toBe(everyUser);
+  });
 });
 
 it('Only the operations that need no token are allowed to an unknown caller', () => {
@@ -116,6 +124,7 @@ describe('The policy on machines', () => {
     ['own', {}, []],
     ['listUsers', {}, ['users:read']],
     ['listUsers', { search: 'a', attributes: 'true' }, ['users:read']],
+    ['listUsers', { seenBefore: '2026-08-30' }, ['users:read']],
     ['readUser', {}, ['users:read']],
     ['createUser', { name: 'n', email: 'e', password: 'p' }, write],
     ['createUser', { role: 'user' }, write],

@@ -176,6 +176,19 @@ export const kept = {
       expect(await status(service.api('GET', path, { token: newest.token }))).toBe(401);
     },
   }),
+  'the day on which a user was last seen': row({
+    store: async (service) => {
+      const { id } = await newSession(service);
+      return { id, last_seen_on: (await shown(service, id)).last_seen_on };
+    },
+    find: async (service, { id, last_seen_on }) => {
+      expect(last_seen_on).toMatch(/^\d{4}-\d\d-\d\d$/);
+      expect(await shown(service, id)).toMatchObject({ id, last_seen_on });
+      const tomorrow = new Date(Date.parse(last_seen_on) + 86_400_000).toISOString().slice(0, 10);
+      const path = `/api/users?seenBefore=${tomorrow}`;
+      expect(idsOf((await asAdmin(service, 'GET', path)).body)).toContain(id);
+    },
+  }),
   'the one session that stays when all others end': row({
     store: async (service) => {
       const user = await newUser(service);

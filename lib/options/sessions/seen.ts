@@ -1,0 +1,68 @@
+/**
+ * The day on which a user was last seen (functions/README.md, Last seen), in an item of its own, so that no write of the
+ * user is overtaken by it.
+ */
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { sendIf } from '../../dynamodb/client.ts';
+import { itemKey, usersIndexes } from '../../dynamodb/tables.ts';
+import { loggingFaults } from '../../ground/log.ts';
+import { config, hasSessions } from '../../ground/settings.ts';
+import { longestDelay } from '../../ground/time.ts';
+import { getItem } from '../../users/item.ts';
+
+/** When a user was last seen, as it is stored and as the index has it. */
+export interface Seen {
+  readonly user_id: number;
+  /** UTC, such as 2026-08-30. */
+  readonly seen_on: string;
+}
+
+/** The values of the index's partition key, over which users are spread by their ids. */
+export const seenShards = ['s0', 's1', 's2', 's3', 's4', 's5', 's6', 's7'] as const;
+
+/**
+ * Notes that a user is here today (UTC), where there are sessions. A user of whom a session was used today is already
+ * noted, and a later day stays. Never throws, and takes a second at most on AWS: a fault is logged.
+ * @param sessions the sessions of the user, if they are read anyway, also sessions that have ended; `used` is in
+ *   milliseconds since 1970
+ */
+export async function noteSeen(
+  id: number,
+  sessions: readonly { readonly used: number }[] = [],
+  now = new Date(),
+): Promise<void> {
+  const today = dayOf(now);
+  if (!hasSessions(config) || sessions.some(({ used }) => dayOf(new Date(used)) === today)) return;
+  const { partitionKey, sortKey } = usersIndexes.lastSeen;
+  const command = new UpdateCommand({
+    TableName: config.usersTable,
+    Key: seenKey(id),
+    UpdateExpression: 'SET #shard = :shard, #sort = :sort, seen_on = :day, user_id = :id',
+    ConditionExpression: 'attribute_not_exists(pk) OR seen_on < :day',
+    ExpressionAttributeNames: { '#shard': partitionKey.name, '#sort': sortKey.name },
+    ExpressionAttributeValues: {
+      ':shard': seenShards[id % seenShards.length],
+      ':sort': `${today}#${String(id).padStart(16, '0')}`,
+      ':day': today,
+      ':id': id,
+    },
+  });
+  await loggingFaults('seen-not-noted', () => sendIf(command, { timeout: longestDelay() }));
+}
+
+/**
+ * The day on which a user was last seen.
+ * @returns null when no sign-in is recorded
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export async function readSeen(id: number): Promise<string | null> {
+  return (await getItem<Seen>(seenKey(id)))?.seen_on ?? null;
+}
+
+export function seenKey(id: number) {
+  return itemKey('seen#*', id);
+}
+
+function dayOf(time: Date): string {
+  return time.toISOString().slice(0, 10);
+}
