@@ -12,6 +12,7 @@ import {
   mostWhole,
   requireListable,
   storedUsersOf,
+  type UserFilter,
 } from '../../lib/users/list.ts';
 import { findStoredUser, findUserByEmail } from '../../lib/users/store.ts';
 import * as contract from './contract.ts';
@@ -19,14 +20,11 @@ import * as contract from './contract.ts';
 export const handler = protectedEndpoint(contract.list, async (request) => {
   const { query } = request;
   const caller = callerOf(request);
-  const { email, order = 'asc', role, search, seenBefore } = query;
+  const { email, order = 'asc', role, search, seenBefore: day } = query;
   const showsAttributes = query.attributes !== undefined;
   const limit = query.limit ?? (showsAttributes ? mostWhole : undefined);
   requireListable(query);
-  // Cursors are signed for this scope, because each order, each role and each search makes a list of its own.
-  const scope = JSON.stringify(
-    seenBefore === undefined ? ['users', order, role, search] : ['seen', order, seenBefore],
-  );
+  const scope = scopeOf({ ...query, order });
   const { after } = await pageOf(query, scope);
   const show = (user: StoredUser) =>
     (showsAttributes ? shownWithAttributes : shownUser)(user, caller);
@@ -37,15 +35,11 @@ export const handler = protectedEndpoint(contract.list, async (request) => {
   if (config.accounts === 'private' && !seesAll(caller)) {
     return only(request.bearer ?? (await findStoredUser(caller.id ?? 0))); // private accounts
   }
-  if (seenBefore !== undefined) {
-    // sessions
-    const asked = { day: seenBefore, order, limit: limit ?? mostWhole, after };
-    const { seen, next } = await listSeenBefore(asked);
-    return {
-      statusCode: 200,
-      headers: await nextPageLink(request, scope, next),
-      body: seen.map(({ user, seenOn }) => ({ ...show(user), last_seen_on: seenOn })),
-    };
+  if (day !== undefined) {
+    const { seen, next } = await listSeenBefore({ day, order, limit, after }); // sessions
+    const headers = await nextPageLink(request, scope, next);
+    const body = seen.map(({ user, seenOn }) => ({ ...show(user), last_seen_on: seenOn }));
+    return { statusCode: 200, headers, body };
   }
   if (email !== undefined) return only(await findUserByEmail(email));
   const matches = search === undefined ? undefined : having(search);
@@ -58,3 +52,15 @@ export const handler = protectedEndpoint(contract.list, async (request) => {
       : users.map((user) => shownUser(user, caller)),
   };
 });
+
+interface Listed extends UserFilter {
+  readonly order: 'asc' | 'desc';
+  readonly seenBefore?: string | undefined;
+}
+
+/** The text for which cursors are signed, because each order, role, search and day makes a list of its own. */
+function scopeOf({ order, role, search, seenBefore }: Listed): string {
+  return JSON.stringify(
+    seenBefore === undefined ? ['users', order, role, search] : ['seen', order, seenBefore],
+  );
+}

@@ -7,6 +7,7 @@ import { loggingFaults } from '../../ground/log.ts';
 import { config } from '../../ground/settings.ts';
 import { longestDelay } from '../../ground/time.ts';
 import { getItems, type StoredUser, userKey } from '../../users/item.ts';
+import { mostWhole } from '../../users/list.ts';
 import { type Seen, seenKey, seenShards } from './seen.ts';
 
 /**
@@ -14,7 +15,7 @@ import { type Seen, seenKey, seenShards } from './seen.ts';
  * which a login beside a deletion leaves, is left out and its item deleted, so that a page may be shorter.
  * @param day UTC, such as 2026-08-30
  * @param order `asc`: whoever was seen longest ago comes first
- * @param limit users at most, from 1 to 100
+ * @param limit users at most, from 1 to 100; absent: 100
  * @param after the sort key after which the page begins
  * @returns the users, each with the day, and the sort key after which the next page begins
  * @throws {DomainError} STORAGE_FAULT, also where the table lacks the index
@@ -22,12 +23,12 @@ import { type Seen, seenKey, seenShards } from './seen.ts';
 export async function listSeenBefore({
   day,
   order,
-  limit,
+  limit = mostWhole,
   after,
 }: {
   day: string;
   order: 'asc' | 'desc';
-  limit: number;
+  limit?: number | undefined;
   after?: string | undefined;
 }): Promise<{
   seen: readonly { user: StoredUser; seenOn: string }[];
