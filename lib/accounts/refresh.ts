@@ -62,17 +62,17 @@ async function rotate(
   const checked = checkRefreshToken(given, session, now);
   if (checked.is === 'unknown') throw new DomainError('REFRESH_TOKEN_INVALID');
   if (checked.is === 'reused') return refuseReused(given, source);
-
-  const noted = noteSeen(user.id, read.sessions, now);
   if (checked.is === 'repeated') {
-    await noted;
+    await noteSeen(user.id, read.sessions, now);
     return { user, session, refreshToken: checked.refreshToken };
   }
 
   const { refreshToken, refresh } = nextRefreshToken(given, session.refresh);
   const until = endTimeOf(session.created, now);
   const fresh = { ...session, used: now.getTime(), until, refresh };
-  await writeSession(read, fresh).finally(() => noted);
+  const written = writeSession(read, fresh);
+  const noted = noteSeen(user.id, read.sessions, now);
+  await written.finally(() => noted);
   return { user, session: fresh, refreshToken };
 }
 

@@ -118,8 +118,9 @@ export function isSessionId(text: string | undefined): text is string {
  */
 export async function storeSession(user: StoredUser, session: Session): Promise<void> {
   const read = withSessions(user, await getItem(sessionsKey(user.id)));
+  const written = writeSession(read, session);
   const noted = noteSeen(user.id, read.sessions);
-  await writeSession(read, session).finally(() => noted);
+  await written.finally(() => noted);
 }
 
 /**
