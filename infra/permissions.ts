@@ -11,6 +11,7 @@ import {
 } from '../lib/dynamodb/tables.ts';
 import {
   hasAttributes,
+  hasFactors,
   hasIdentities,
   hasMachines,
   hasPasskeys,
@@ -239,7 +240,10 @@ export const permissionsOf = {
   /** Knows the declared attributes of users, a list in a file beside the handler's code. */
   attributes: [],
   /** Reads all data of the users on a page of the list. */
-  'attributes.list': where(hasAttributes, users('BatchGetItem', 'user#*')),
+  'users.whole': where(
+    (settings) => hasAttributes(settings) || hasFactors(settings),
+    users('BatchGetItem', 'user#*'),
+  ),
   /** Finds, links and unlinks identities. */
   'identities.link': [
     users('GetItem', 'identity#*'),

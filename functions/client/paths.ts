@@ -119,10 +119,10 @@ export type CodeConfirmation = { code: string };
 export type RecoveryCodes = { recoveryCodes: Array<string> };
 export type PasswordAndCode = { code: string; currentPassword?: string | undefined; idToken?: string | undefined; nonce?: string | undefined };
 export type NewUserWithRole = { role?: "user" | "admin" | null | undefined; invite?: boolean | undefined; language?: "en" | "de" | undefined; name: string; email: string; password?: string | undefined; attributes?: AttributeChanges | undefined };
-export type User = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean | undefined; attributes?: Attributes | undefined; email_verified?: boolean | undefined; pending_email?: string | undefined; created_at: string; suspended_at?: string | undefined; invited_until?: string | undefined; last_seen_on?: string | null | undefined };
-export type Users = Array<User>;
-export type UserDetails = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean | undefined; attributes?: Attributes | undefined; email_verified?: boolean | undefined; pending_email?: string | undefined; created_at: string; suspended_at?: string | undefined; invited_until?: string | undefined; last_seen_on?: string | null | undefined; second_factor?: SecondFactor | undefined; identities?: Array<Identity> | undefined; passkeys?: Array<PasskeySummary> | undefined };
+export type User = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean | undefined; attributes?: Attributes | undefined; email_verified?: boolean | undefined; pending_email?: string | undefined; created_at: string; second_factor?: SecondFactor | undefined; passkeys?: Array<PasskeySummary> | undefined; suspended_at?: string | undefined; invited_until?: string | undefined; last_seen_on?: string | null | undefined };
 export type PasskeySummary = { id: string; name: string; created_at: string; rp_id: string };
+export type Users = Array<User>;
+export type UserDetails = { id: number; name: string; email: string; role: "user" | "admin"; auditor?: boolean | undefined; attributes?: Attributes | undefined; email_verified?: boolean | undefined; pending_email?: string | undefined; created_at: string; second_factor?: SecondFactor | undefined; passkeys?: Array<PasskeySummary> | undefined; suspended_at?: string | undefined; invited_until?: string | undefined; last_seen_on?: string | null | undefined; identities?: Array<Identity> | undefined };
 export type UserChanges = { name?: string | undefined; email?: string | undefined; password?: string | undefined; attributes?: AttributeChanges | undefined; role?: "user" | "admin" | undefined; auditor?: boolean | undefined; currentPassword?: string | undefined; idToken?: string | undefined; nonce?: string | undefined };
 export type Invitation = { language?: "en" | "de" | undefined };
 export type NewMachine = { name: string; scopes: Array<"audit:write" | "audit:read" | "users:read" | "users:write" | "client-address">; expiresAt?: string | null | undefined };
@@ -238,7 +238,7 @@ export interface paths {
   };
   "/api/users": {
     post: { parameters: {}; requestBody: { content: { "application/json": NewUserWithRole } }; responses: { 201: { content: { "application/json": User } }; default: { content: { "application/problem+json": Problem } } } };
-    get: { parameters: { query?: { search?: string | undefined; limit?: number | undefined; cursor?: string | undefined; order?: "asc" | "desc" | undefined; role?: "admin" | undefined; email?: string | undefined; attributes?: "true" | undefined; seenBefore?: string | undefined } }; responses: { 200: { content: { "application/json": Users } }; default: { content: { "application/problem+json": Problem } } } };
+    get: { parameters: { query?: { search?: string | undefined; limit?: number | undefined; cursor?: string | undefined; order?: "asc" | "desc" | undefined; role?: "admin" | undefined; status?: "invited" | "suspended" | "unverified" | undefined; auditor?: "true" | undefined; email?: string | undefined; attributes?: "true" | undefined; seenBefore?: string | undefined } }; responses: { 200: { content: { "application/json": Users } }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/users/{id}": {
     get: { parameters: { path: { id: number } }; responses: { 200: { content: { "application/json": UserDetails } }; default: { content: { "application/problem+json": Problem } } } };

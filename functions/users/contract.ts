@@ -14,6 +14,7 @@ import {
 } from '../../lib/contract/schemas.ts';
 import {
   hasAttributes,
+  hasFactors,
   hasIdentities,
   hasPasskeys,
   hasSecondFactors,
@@ -41,7 +42,7 @@ import {
   userChanges,
   wantedEmail,
 } from '../../lib/users/fields.ts';
-import { type Role, roles } from '../../lib/users/user.ts';
+import { type Role, roles, type Status, statusesUnder } from '../../lib/users/user.ts';
 
 const newUser = { name, email: newEmail, password };
 
@@ -81,6 +82,10 @@ export const list = {
       ),
     ),
     role: v.optional(described(oneOf(['admin']), 'Only the admins.')),
+    ...statusParameter(settings),
+    ...fieldsIf(hasSessions(settings), {
+      auditor: v.optional(described(oneOf(['true']), `Only the auditors; ${walked}`)),
+    }),
     email: v.optional(
       described(
         wantedEmail,
@@ -115,7 +120,7 @@ export const remove = {
 
 export const removeSecondFactor = {
   route: 'DELETE /api/users/{id}/second-factor',
-  exists: (settings) => hasSecondFactors(settings) || hasPasskeys(settings),
+  exists: hasFactors,
   may: 'administerOthers',
   storageFault: ['Error removing second factor', 'err'],
 } as const satisfies Contract;
@@ -165,6 +170,8 @@ export const descriptions: Descriptions = {
       settings.accounts === 'private' &&
         `Callers who are ${noReaders(settings)} get only themselves.`,
       hasSessions(settings) && 'Auditors get what admins get, also by `search`.',
+      hasFactors(settings) &&
+        'With `role=admin`, admins and auditors also get `second_factor` and `passkeys`, and at most 100 users a page.',
     ],
     success: {
       status: 200,
@@ -192,7 +199,7 @@ export const descriptions: Descriptions = {
       description: 'The user.',
       schema: named(
         'UserDetails',
-        v.object({ ...userFields(settings), ...detailFields(settings) }),
+        v.object({ ...userFields(settings), ...identitiesOfOne(settings) }),
       ),
       example: {
         ...exampleUnder(settings),
@@ -297,6 +304,22 @@ export function exampleProfile(settings: ServiceValues) {
     ...(hasSessions(settings) && { auditor: false }),
     ...(settings.emailVerification !== 'off' && { email_verified: true }),
   };
+}
+
+const walked = 'for admins and auditors only. A page may be empty while `Link` leads on.';
+
+const withStatus: Readonly<Record<Status, string>> = {
+  invited: 'have not used their invitation, even if it has ended (`invited`)',
+  suspended: 'are suspended (`suspended`)',
+  unverified: 'have not verified their address (`unverified`)',
+};
+
+/** The parameter that selects users by what options know of them. */
+function statusParameter(settings: ServiceValues) {
+  const statuses = statusesUnder(settings);
+  const texts = statuses.map((status) => withStatus[status]);
+  const text = `Only the users who ${texts.join(', or ')}; ${walked}`;
+  return fieldsIf(statuses.length > 0, { status: v.optional(described(oneOf(statuses), text)) });
 }
 
 /** The parameter that adds attributes to a list. */
@@ -407,6 +430,7 @@ function userFields(settings: ServiceValues) {
   return {
     ...profileFields(settings),
     created_at: timestamp(),
+    ...factorFields(settings),
     suspended_at: v.exactOptional(
       described(
         timestamp(),
@@ -431,7 +455,7 @@ function noReaders(settings: ServiceValues) {
 }
 
 function invitedUntil(settings: ServiceValues): v.ObjectEntries {
-  const text = `Until when the newest link of the invitation is or was valid. Absent once the user has a password, and for callers who are ${noReaders(settings)}.`;
+  const text = `Until when the newest link of the invitation is or was valid: the invitation is open before this time, and has ended from then on. Absent where there is no invitation, or the user has accepted it by setting a password, and for callers who are ${noReaders(settings)}.`;
   const field = v.exactOptional(described(timestamp(), text));
   return sendsMail(settings) ? { invited_until: field } : {};
 }
@@ -441,13 +465,20 @@ function exampleUnder(settings: ServiceValues) {
   return { ...exampleProfile(settings), created_at: '2026-11-21T09:05:00.000Z' };
 }
 
-/** The fields that only admins see, and only in responses with a single user, for the options that are on. */
-function detailFields(settings: ServiceValues): v.ObjectEntries {
+/** The fields of a single user, and of the users in a list of the admins, for the options that are on. */
+function factorFields(settings: ServiceValues): v.ObjectEntries {
+  const text =
+    'Only in GET /api/users/{id}, and in a list with `role=admin`; for admins and auditors.';
+  const optional = (schema: v.GenericSchema) => v.exactOptional(described(schema, text));
   return {
-    ...(hasSecondFactors(settings) && { second_factor: v.exactOptional(secondFactor()) }),
-    ...(hasIdentities(settings) && { identities: v.exactOptional(v.array(identity())) }),
-    ...(hasPasskeys(settings) && { passkeys: v.exactOptional(v.array(listedPasskey())) }),
+    ...(hasSecondFactors(settings) && { second_factor: optional(secondFactor()) }),
+    ...(hasPasskeys(settings) && { passkeys: optional(v.array(listedPasskey())) }),
   };
+}
+
+/** The field that only admins and auditors see, and only in a response about one user. */
+function identitiesOfOne(settings: ServiceValues): v.ObjectEntries {
+  return fieldsIf(hasIdentities(settings), { identities: v.exactOptional(v.array(identity())) });
 }
 
 /** A passkey of another user. */

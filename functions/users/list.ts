@@ -1,14 +1,14 @@
 import { seesAll } from '../../lib/accounts/policy.ts';
-import { shownUser, shownWithAttributes } from '../../lib/accounts/user-response.ts';
+import { shownInList, shownUser } from '../../lib/accounts/user-response.ts';
 import { config } from '../../lib/ground/settings.ts';
 import { callerOf, protectedEndpoint } from '../../lib/http/access.ts';
 import { nextPageLink, pageOf } from '../../lib/http/cursor.ts';
 import { listSeenBefore } from '../../lib/options/sessions/seen-before.ts';
 import type { StoredUser } from '../../lib/users/item.ts';
 import {
-  having,
   isListed,
   listUsers,
+  matching,
   mostWhole,
   requireListable,
   storedUsersOf,
@@ -20,14 +20,12 @@ import * as contract from './contract.ts';
 export const handler = protectedEndpoint(contract.list, async (request) => {
   const { query } = request;
   const caller = callerOf(request);
-  const { email, order = 'asc', role, search, seenBefore: day } = query;
-  const showsAttributes = query.attributes !== undefined;
-  const limit = query.limit ?? (showsAttributes ? mostWhole : undefined);
+  const { email, order = 'asc', role, seenBefore: day } = query;
+  const { isWhole, show } = shownInList(query, caller);
+  const limit = isWhole ? Math.min(query.limit ?? mostWhole, mostWhole) : query.limit;
   requireListable(query);
   const scope = scopeOf({ ...query, order });
   const { after } = await pageOf(query, scope);
-  const show = (user: StoredUser) =>
-    (showsAttributes ? shownWithAttributes : shownUser)(user, caller);
   const only = (user: StoredUser | undefined) => ({
     statusCode: 200,
     body: user && isListed(user, query) ? [show(user)] : [],
@@ -42,13 +40,13 @@ export const handler = protectedEndpoint(contract.list, async (request) => {
     return { statusCode: 200, headers, body };
   }
   if (email !== undefined) return only(await findUserByEmail(email));
-  const matches = search === undefined ? undefined : having(search);
+  const matches = matching(query);
   const { users, next } = await listUsers({ limit, order, role, matches, after });
   return {
     statusCode: 200,
     headers: await nextPageLink(request, scope, next),
-    body: showsAttributes
-      ? (await storedUsersOf(users)).map(show) // attributes
+    body: isWhole
+      ? (await storedUsersOf(users)).filter((user) => isListed(user, query)).map(show)
       : users.map((user) => shownUser(user, caller)),
   };
 });
@@ -58,9 +56,9 @@ interface Listed extends UserFilter {
   readonly seenBefore?: string | undefined;
 }
 
-/** The text for which cursors are signed, because each order, role, search and day makes a list of its own. */
-function scopeOf({ order, role, search, seenBefore }: Listed): string {
-  return JSON.stringify(
-    seenBefore === undefined ? ['users', order, role, search] : ['seen', order, seenBefore],
-  );
+/** The text for which cursors are signed, because each order, filter and day makes a list of its own. */
+function scopeOf({ order, role, search, status, auditor, seenBefore }: Listed): string {
+  if (seenBefore !== undefined) return JSON.stringify(['seen', order, seenBefore]);
+  const filters = [status, auditor].filter((filter) => filter !== undefined);
+  return JSON.stringify(['users', order, role, search, ...filters]);
 }

@@ -11,14 +11,7 @@ export const uses: Uses = {
     'mail',
     'mail.told',
   ],
-  list: [
-    'signing-secret',
-    'users.find',
-    'users.list',
-    'attributes',
-    'attributes.list',
-    'seen.list',
-  ],
+  list: ['signing-secret', 'users.find', 'users.list', 'attributes', 'users.whole', 'seen.list'],
   get: ['users.read', 'attributes', 'seen.read'],
   update: [
     'attributes',

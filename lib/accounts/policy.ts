@@ -10,7 +10,7 @@ import type { Scope } from '../options/machines/machine.ts';
 import { lacksFactorIn } from '../options/second-factor/state.ts';
 import type { Bearer } from '../options/sessions/bearer.ts';
 import type { StoredUser } from '../users/item.ts';
-import type { Role } from '../users/user.ts';
+import { type Role, statusesUnder } from '../users/user.ts';
 
 /**
  * The role of a caller, and whether the caller is an auditor: from the token or, where there are sessions, from the
@@ -58,6 +58,9 @@ const asksForNoMore: Rule = ({ search, attributes, seenBefore }) =>
 const asksForNoAdmin: Rule = ({ role }) => role !== 'admin';
 /** The field `invite` is unknown where the service sends no mails. */
 const invitesNobody: Rule = ({ invite = false }) => invite === false || !sendsMail(config);
+/** The parameter `status` is unknown where no option has one. */
+const namesNoStatus: Rule = ({ status }) =>
+  status === undefined || statusesUnder(config).length === 0;
 /** Callers may send their own role unchanged; but an admin who lacks a second factor may not send a role. */
 const keepsRole: Rule = (given, asking) =>
   asking.withFactor?.role === 'admin' ? given.role === undefined : namesNoOtherRole(given, asking);
@@ -90,7 +93,7 @@ const table = {
   register:   { anyone: namesNoAttributeOfAdmins },
   /** Operations about the caller alone: the profile, logout, factors, identities. */
   own:        { user: always },
-  listUsers:  { user: asksForNoMore,                            auditor: always, admin: always,
+  listUsers:  { user: all(asksForNoMore, namesNoStatus, namesNoAuditor), auditor: always, admin: always,
                 machine: { 'users:read': always } },
   createUser: { user: all(whileOpen, invitesNobody, asksForNoAdmin, namesNoAttributeOfAdmins), admin: always,
                 machine: { 'users:write': asksForNoAdmin } },

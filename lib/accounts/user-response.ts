@@ -3,6 +3,7 @@
 import {
   config,
   hasAttributes,
+  hasFactors,
   hasIdentities,
   hasPasskeys,
   hasSecondFactors,
@@ -57,9 +58,32 @@ export function shownToReaders(user: StoredUser) {
   };
 }
 
+/**
+ * How a list shows its users, by its parameters: with the attributes or, for admins and auditors who list the admins,
+ * with what each admin has as a second factor.
+ * @returns whether that needs all data of the users, and the function that shows one
+ */
+export function shownInList(
+  { attributes, role }: { attributes?: 'true' | undefined; role?: 'admin' | undefined },
+  caller: Caller,
+) {
+  const showsAttributes = attributes !== undefined;
+  const showsFactors = role === 'admin' && seesAll(caller) && hasFactors(config); // second factor, passkeys
+  const show = (user: StoredUser) => ({
+    ...(showsAttributes ? shownWithAttributes : shownUser)(user, caller),
+    ...(showsFactors ? factorsOf(user) : {}),
+  });
+  return { isWhole: showsAttributes || showsFactors, show };
+}
+
 /** An identity as responses show it. */
 export function shownIdentity({ id, issuer, email, created_at }: StoredIdentity) {
   return { id, issuer, email, created_at };
+}
+
+function factorsOf(user: StoredUser) {
+  const { second_factor, passkeys } = shownToReaders(user);
+  return { second_factor, passkeys };
 }
 
 /** A passkey of another user, without the data of its last use. */

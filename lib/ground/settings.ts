@@ -198,6 +198,11 @@ export function hasSecondFactors({ secondFactor }: Pick<ServiceValues, 'secondFa
   return secondFactor !== 'off';
 }
 
+/** Whether users can have a second factor: codes, or passkeys, which are second factors too. */
+export function hasFactors(settings: Pick<ServiceValues, 'secondFactor' | 'passkeys'>) {
+  return hasSecondFactors(settings) || hasPasskeys(settings);
+}
+
 /**
  * Whether neither registrations nor changes of one's own address reveal which addresses have an account.
  */

@@ -11,7 +11,7 @@ import {
   type StoredUser,
   userKey,
 } from './item.ts';
-import type { Role, User } from './user.ts';
+import { isSuspended, type Role, type Status, type User } from './user.ts';
 
 /** The conditions that the users of a list meet; an absent condition matches all users. */
 export interface UserFilter {
@@ -19,7 +19,24 @@ export interface UserFilter {
   readonly role?: Role | undefined;
   /** A part of the name or the address. */
   readonly search?: string | undefined;
+  readonly status?: Status | undefined;
+  /** Given: the user is an auditor. */
+  readonly auditor?: 'true' | undefined;
 }
+
+/** The fields of a user by which a list is filtered. */
+type Filtered = Pick<
+  User,
+  'name' | 'email' | 'role' | 'auditor' | 'suspended_at' | 'invited_until' | 'email_verified'
+>;
+
+/** Whether a user has a status. */
+const has: Readonly<Record<Status, (user: Filtered) => boolean>> = {
+  // The invitation may have ended, but nobody has used it.
+  invited: ({ invited_until }) => invited_until !== undefined,
+  suspended: isSuspended,
+  unverified: ({ email_verified }) => email_verified !== true,
+};
 
 /** The most users of a page that shows all data of its users, because one request reads all their items. */
 export const mostWhole = 100;
@@ -39,8 +56,6 @@ export function requireListable({
   readonly cursor?: string | undefined;
   readonly attributes?: string | undefined;
   readonly seenBefore?: string | undefined;
-  readonly status?: string | undefined;
-  readonly auditor?: string | undefined;
   readonly limit?: number | undefined;
 }): void {
   if (email !== undefined && cursor !== undefined) {
@@ -68,10 +83,28 @@ export async function storedUsersOf(users: readonly ListedUser[]): Promise<reado
 
 /** Whether a user is in the list that a filter selects. */
 export function isListed(
-  user: Pick<User, 'name' | 'email' | 'role'>,
-  { email = user.email, role = user.role, search = '' }: UserFilter,
+  user: Filtered,
+  { email = user.email, role = user.role, ...others }: UserFilter,
 ): boolean {
-  return emailKey(email) === emailKey(user.email) && role === user.role && having(search)(user);
+  const isWanted = emailKey(email) === emailKey(user.email) && role === user.role;
+  return isWanted && (matching(others)?.(user) ?? true);
+}
+
+/**
+ * Makes a function that says whether a user meets the conditions that no index has, so that the list must be walked.
+ * @returns undefined where there is no such condition
+ */
+export function matching({
+  search,
+  status,
+  auditor,
+}: UserFilter): ((user: Filtered) => boolean) | undefined {
+  const conditions = [
+    ...(search === undefined ? [] : [having(search)]),
+    ...(status === undefined ? [] : [has[status]]),
+    ...(auditor === undefined ? [] : [(user: Filtered) => user.auditor === true]),
+  ];
+  return conditions.length > 0 ? (user) => conditions.every((holds) => holds(user)) : undefined;
 }
 
 /** Makes a function that says whether the name or the address of a user contains a text, in any letter case. */
@@ -84,7 +117,7 @@ export function having(part: string) {
 /**
  * One page of all users, or of the admins, with the oldest or the newest first. One request reads the page: 1 MB at
  * most, which is thousands of users. As JSON within JSON, these users take less than the 6 MB that a Lambda response
- * may have. A search reads up to 1 MB whatever its limit is, and may find nothing in it, so that a page may be empty.
+ * may have. With `matches` it reads up to 1 MB whatever its limit is, and may find nobody, so that a page may be empty.
  * @param matches whether a user is wanted; absent: all are
  * @param limit users at most; absent: as many as the request reads
  * @param after the sort key after which the page begins
@@ -97,7 +130,7 @@ export async function listUsers({
   limit,
   after,
 }: {
-  matches?: ((user: Pick<User, 'name' | 'email'>) => boolean) | undefined;
+  matches?: ((user: Filtered) => boolean) | undefined;
   limit?: number | undefined;
   order: 'asc' | 'desc';
   role?: 'admin' | undefined;

@@ -1,6 +1,6 @@
 /** Users, their ids, and the details of audit entries about users (functions/README.md). */
 import { DomainError, type ErrorCode } from '../ground/errors.ts';
-import { config } from '../ground/settings.ts';
+import { config, hasSessions, type ServiceValues, sendsMail } from '../ground/settings.ts';
 
 export const roles = ['user', 'admin'] as const;
 export type Role = (typeof roles)[number];
@@ -44,6 +44,19 @@ export interface User {
    * not see it. In a stored user, absent counts as false.
    */
   readonly auditor?: boolean | undefined;
+}
+
+/** A status by which a list of users is filtered. */
+export type Status = 'invited' | 'suspended' | 'unverified';
+
+/** The statuses by which lists are filtered, for the options that are on. */
+export function statusesUnder(settings: ServiceValues): readonly Status[] {
+  const { emailVerification } = settings;
+  return [
+    ...(sendsMail(settings) ? (['invited'] as const) : []), // invitations
+    ...(hasSessions(settings) ? (['suspended'] as const) : []), // suspension
+    ...(emailVerification === 'off' ? [] : (['unverified'] as const)), // verified addresses
+  ];
 }
 
 /** The id of a user in a path. @throws {DomainError} USER_NOT_FOUND as {@link parseId} does */

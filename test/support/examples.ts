@@ -279,6 +279,13 @@ const examples: Readonly<Record<string, Example>> = {
     operations: ['read'],
     scope: 'users:read',
   },
+  'GET /api/users, of the suspended': {
+    ...forReaders,
+    query: 'status=suspended',
+    isSent: hasSessions,
+    operations: ['read'],
+    scope: 'users:read',
+  },
   'GET /api/users/{id}': {
     caller: 'user',
     callerIfPrivate: 'self',

@@ -47,6 +47,8 @@ describe('The policy', () => {
   it.each<[Operation, object, string, string]>([
     ['public', {}, everybody, everybody],
     ['own', {}, everyUser, everyUser],
+    ['listUsers', { status: 'no' }, readers, readers],
+    ['listUsers', { auditor: 'no' }, readers, readers],
     ['listUsers', {}, everyUser, everyUser],
     ['listUsers', { search: 'a' }, readers, readers],
     ['listUsers', { seenBefore: '2026-08-30' }, readers, readers],
@@ -82,10 +84,20 @@ describe('The policy', () => {
     expect([found, who(operation, given)]).toEqual([open, closed]);
   });
 
-  it('lets everybody who may change a user send `auditor` where there are no sessions', () => {
+  it('lets everybody who may change or list users send `auditor` where there are no sessions', () => {
     vi.stubEnv('SESSION_DAYS', '0');
 
     expect(who('changeUser', { auditor: 7 })).toBe(changers);
+    expect(who('listUsers', { auditor: 'true' })).toBe(everyUser);
+  });
+
+  it('allows only readers to list users by `status` as soon as an option has one', () => {
+    vi.stubEnv('SESSION_DAYS', '0');
+
+    const without = who('listUsers', { status: 'invited' });
+    vi.stubEnv('MAIL_FROM', 'accounts@example.com');
+
+    expect([without, who('listUsers', { status: 'invited' })]).toEqual([everyUser, readers]);
   });
 
   it('lets every user send `seenBefore` where there are no sessions, and where it means nothing', () => {
@@ -122,6 +134,7 @@ describe('The policy on machines', () => {
 
   it.each<[Operation, object, readonly string[]]>([
     ['own', {}, []],
+    ['listUsers', { status: 'invited', auditor: 'true' }, ['users:read']],
     ['listUsers', {}, ['users:read']],
     ['listUsers', { search: 'a', attributes: 'true' }, ['users:read']],
     ['listUsers', { seenBefore: '2026-08-30' }, ['users:read']],

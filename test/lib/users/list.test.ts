@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from 'vitest';
-import { having, listUsers } from '../../../lib/users/list.ts';
+import { having, isListed, listUsers, matching } from '../../../lib/users/list.ts';
 import { userItem } from '../../../lib/users/store.ts';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { register, uniqueEmail } from '../../support/client.ts';
@@ -86,6 +86,41 @@ describe('having', () => {
       { name: 'x', email: `${name}@x` },
     ];
     expect(users.map(having(part))).toEqual([expected, expected]);
+  });
+});
+
+describe('A filter of the list', () => {
+  const plain = storedUser({ id: 1, email_verified: true });
+  const people = {
+    plain,
+    unverified: { ...plain, email_verified: false },
+    registered: { ...plain, email_verified: undefined },
+    invited: { ...plain, invited_until: new Date(0).toISOString() },
+    suspended: { ...plain, suspended_at: new Date().toISOString() },
+    auditor: { ...plain, auditor: true },
+    revoked: { ...plain, auditor: false },
+    suspendedAuditor: { ...plain, suspended_at: new Date().toISOString(), auditor: true },
+  };
+
+  it.each([
+    [{ status: 'unverified' }, ['unverified', 'registered']],
+    [{ status: 'invited' }, ['invited']],
+    [{ status: 'suspended' }, ['suspended', 'suspendedAuditor']],
+    [{ auditor: 'true' }, ['auditor', 'suspendedAuditor']],
+    [{ auditor: 'true', status: 'suspended' }, ['suspendedAuditor']],
+    [{ auditor: 'true', search: 'nobody' }, []],
+    [{ status: 'invited', search: plain.email }, ['invited']],
+  ] as const)('selects with %j: %j', (filter, expected) => {
+    const those = Object.entries(people);
+
+    const matched = those.filter(([, user]) => matching(filter)?.(user)).map(([name]) => name);
+    const listed = those.filter(([, user]) => isListed(user, filter)).map(([name]) => name);
+
+    expect([matched, listed]).toEqual([expected, expected]);
+  });
+
+  it('needs no walk through the list by role and address alone', () => {
+    expect(matching({ role: 'admin', email: plain.email })).toBeUndefined();
   });
 });
 

@@ -1,8 +1,9 @@
 import { domainToASCII } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { configFrom } from '../../../lib/ground/settings.ts';
 import { emailKey, mailedAs } from '../../../lib/users/address.ts';
-import { isUserId } from '../../../lib/users/user.ts';
+import { isUserId, statusesUnder } from '../../../lib/users/user.ts';
 import { counted, holds } from '../../support/runs.ts';
 
 const characters = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code));
@@ -26,6 +27,16 @@ const changing = characters.filter(
 const longDomain = 'ü'.repeat(383);
 
 const forms = ['NFC', 'NFD'] as const;
+
+it.each([
+  [{}, []],
+  [{ MAIL_FROM: 'accounts@example.com' }, ['invited']],
+  [{ SESSION_DAYS: '1' }, ['suspended']],
+  [{ EMAIL_VERIFICATION: 'on' }, ['unverified']],
+  [{ EMAIL_VERIFICATION: 'required', SESSION_DAYS: '1' }, ['suspended', 'unverified']],
+])('With the settings %j, lists are filtered by the statuses %j', (settings, expected) => {
+  expect(statusesUnder(configFrom(settings))).toEqual(expected);
+});
 
 describe('isUserId', () => {
   it.each([
