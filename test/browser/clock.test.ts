@@ -29,7 +29,7 @@ describe.each([-5, 5].map((hours) => [name(hours), hours] as const))(
       await logIn(service.api, user);
       const page = await open(hours, `#/audit?about=${user.id}`);
       const since = async () => {
-        await button(page, 'Last hour').click();
+        await page.getByLabel('Time', { exact: true }).selectOption('Last hour');
         await page.waitForURL(/since=/);
         const query = new URLSearchParams(new URL(page.url()).hash.split('?')[1]);
         return Math.round((Date.now() - Date.parse(query.get('since') ?? '')) / hour);
@@ -52,7 +52,8 @@ describe.each([-5, 5].map((hours) => [name(hours), hours] as const))(
 
       const time = page.locator('main tbody time');
       expect(await time.getAttribute('datetime')).toBe(body.data[0].created_at);
-      const shown = `new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+      const parts = `{ month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', second: '2-digit' }`;
+      const shown = `new Intl.DateTimeFormat(undefined, ${parts})
         .format(Date.parse('${body.data[0].created_at}'))`;
       expect(await time.innerText()).toBe(await page.evaluate(shown));
     });

@@ -221,6 +221,36 @@ describe('Whatever the width of the window,', () => {
   });
 });
 
+describe('The trail', () => {
+  /** Runs in the page: where the first entry begins, and how high the highest one is, in lines of text. */
+  const lines = `(() => {
+    const rows = [...document.querySelectorAll('.lines tbody tr')].map((row) => row.getBoundingClientRect());
+    const line = parseFloat(getComputedStyle(document.body).lineHeight);
+    return { first: rows[0].top, highest: Math.max(...rows.map(({ height }) => height)) / line };
+  })()`;
+
+  it.each([
+    ['audit', 1440, 2],
+    ['audit-attack', 1440, 2],
+    ['audit', 768, 2],
+    ['audit', 360, 3],
+    ['user', 1440, 2],
+    ['user', 360, 3],
+  ] as const)(
+    'has a line for each entry, or two on phones: %s, in a window %i pixels wide',
+    async (name, width, most) => {
+      const page = await openScreen(screens[name]?.[0] ?? '');
+      await page.setViewportSize({ width, height: 900 });
+      await page.evaluate(drawn);
+
+      const { first, highest } = (await page.evaluate(lines)) as Record<string, number>;
+
+      expect(highest).toBeLessThan(most);
+      if (width === 1440 && name !== 'user') expect(first).toBeLessThan(450);
+    },
+  );
+});
+
 describe('The console', () => {
   it('shows the trail, each entry and the user whom it names, whatever an entry holds', async () => {
     const page = await openScreen('/console#/audit?userId=666');

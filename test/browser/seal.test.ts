@@ -111,7 +111,8 @@ describe('The screen of the seal', () => {
 
   it('names findings as links on every screen, and does not call the trail sealed then', async () => {
     const response = await api('GET', '/api/admin/audit-logs', { token });
-    const [{ id, created_at }] = response.body.data;
+    const [entry] = response.body.data;
+    const { id, created_at } = entry;
     const at = minutesAgo(3);
     const named = [
       { kind: 'changed', subject: String(id), at },
@@ -129,10 +130,26 @@ describe('The screen of the seal', () => {
     await page.getByRole('link', { name: 'file 7 (9999999992.ndjson.gz)' }).click();
     expect(await page.evaluate('document.activeElement.id')).toBe('verify');
 
+    await page.route(`**${path}/entries/${id}`, (route) =>
+      route.fulfill({
+        json: {
+          state: 'differs',
+          fields: ['ip_address'],
+          stored: { ...entry, ip_address: '192.0.2.17' },
+          sealed: { ...entry, ip_address: '203.0.113.66' },
+        },
+      }),
+    );
     await page.getByRole('link', { name: `Entry ${id}` }).click();
     const row = page.locator('tbody tr', { has: page.locator(`time[datetime="${created_at}"]`) });
     await row.getByText('Changed').first().waitFor();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Since it was sealed, somebody has changed these fields.').waitFor();
+    expect(
+      (await dialog.locator('tbody tr').allInnerTexts()).map((text) => text.split(/\s+/)),
+    ).toEqual([['ip_address', '192.0.2.17', '203.0.113.66']]);
     expect(await violationsIn(page)).toEqual([]);
+    await page.keyboard.press('Escape');
     await page.getByRole('alert').getByRole('link', { name: '12 findings' }).click();
     await page.getByText('Fingerprint of the key').waitFor();
     await page.getByRole('link', { name: 'Users' }).click();

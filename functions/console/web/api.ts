@@ -61,7 +61,7 @@ const faultsIn = ({ code, message, fields }: AccountsError) => {
 export const labels = {
   userId: 'Who did it',
   resourceId: 'To whom',
-  about: 'Who or to whom',
+  about: 'Person',
   ipAddress: 'Source',
   resource: 'Resource',
   machineId: 'Machine',

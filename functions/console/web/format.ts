@@ -1,5 +1,12 @@
 /** Times and numbers as the language of the browser writes them, and English plurals. */
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const short = new Intl.DateTimeFormat(undefined, {
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  second: '2-digit',
+});
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 const number = new Intl.NumberFormat();
@@ -24,6 +31,12 @@ export const localDay = (at: string): string => written(at, day.format);
 
 /** A time on the clock of this machine. */
 export const localTime = (at: string): string => written(at, dateTime.format);
+
+/** A time of the trail, as short as it is exact to the second; the year only if it is not the present one. */
+export const shortTime = (at: string): string =>
+  written(at, (time) => (year(time) === year(Date.now()) ? short : dateTime).format(time));
+
+const year = (time: number): number => new Date(time).getFullYear();
 
 /** A time in UTC: `2026-11-22 09:05:00 UTC`. */
 export const utcTime = (at: string): string =>

@@ -15,6 +15,9 @@ const open = (place: string) => openConsole(browser, service, place);
 
 const rowsOf = (page: Page) => page.locator('main tbody tr');
 
+const chipsOf = (page: Page) =>
+  page.getByRole('group', { name: 'Chosen filters' }).getByRole('button');
+
 /** Logs in a number of times. @returns the user */
 const withLogins = async (count: number, name = 'Ada') => {
   const user = await register(api, { name });
@@ -43,27 +46,54 @@ describe('The screen of the audit trail', () => {
     await api('POST', '/api/login', { json: { email: user.email, password: 'wrong' } });
     const { page, complaints } = await open('#/audit');
 
-    await page.getByLabel('To whom').fill(user.email);
+    await page.getByLabel('Person').fill(user.email);
     await page.keyboard.press('Enter');
     await page.getByLabel('Result').selectOption('Failure');
-    expect(await page.getByLabel('Since').isVisible()).toBe(false);
-    await page.getByRole('button', { name: 'Last hour', exact: true }).click();
+    await page.getByLabel('Time', { exact: true }).selectOption('Last hour');
     await page.waitForURL(/since=/);
     await expect.poll(() => rowsOf(page).count()).toBe(1);
     const { hash } = new URL(page.url());
     const colleague = await open(hash);
 
     expect(Object.fromEntries(new URLSearchParams(hash.split('?')[1]))).toEqual({
-      resourceId: String(user.id),
+      about: String(user.id),
       result: 'FAILURE',
       since: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/),
     });
     await expect.poll(() => rowsOf(colleague.page).count()).toBe(1);
-    await colleague.page.getByRole('button', { name: 'Fewer filters' }).waitFor();
+    expect(await chipsOf(colleague.page).allTextContents()).toEqual([
+      expect.stringContaining(`Remove filter Person Ada #${user.id}`),
+      expect.stringContaining('Remove filter Result Failure'),
+      expect.stringContaining('Remove filter Since '),
+    ]);
     expect(await violationsIn(page)).toEqual([]);
     await page.goBack();
-    await expect.poll(() => page.getByLabel('Since').inputValue()).toBe('');
+    await expect.poll(() => page.getByLabel('Time', { exact: true }).inputValue()).toBe('');
     expect(complaints).toEqual([]);
+  });
+
+  it('takes a person by keyboard, and removes each chosen filter, which leaves the focus in its place', async () => {
+    const user = await withLogins(1);
+    const { page } = await open('#/audit?action=LOGIN&result=SUCCESS');
+    const focused = () => page.evaluate('document.activeElement.textContent');
+
+    await page.keyboard.press('/');
+    await page.keyboard.type(user.email);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/console#/audit?action=LOGIN&result=SUCCESS&about=${user.id}`);
+    const chips = await chipsOf(page).allTextContents();
+    await page.getByRole('button', { name: 'Remove filter Action LOGIN' }).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/console#/audit?result=SUCCESS&about=${user.id}`);
+    expect(await focused()).toContain('Result Success');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/console#/audit?about=${user.id}`);
+    expect(await focused()).toContain('Person Ada');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/console#/audit');
+
+    expect(chips).toHaveLength(3);
+    expect(await page.evaluate('document.activeElement.type')).toBe('search');
   });
 
   it('names a filter that the service refuses by the label of its field', async () => {
@@ -259,6 +289,7 @@ describe('The screen of the audit trail', () => {
 
     await page.waitForURL(`**/console#/audit?about=${user.id}`);
     await expect.poll(() => rowsOf(page).count()).toBe(3);
+    await page.getByRole('button', { name: 'More filters' }).click();
     await page.getByLabel('Who did it').fill('1');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/console#/audit?userId=1');
@@ -282,9 +313,10 @@ describe('The screen of the audit trail', () => {
     expect(await violationsIn(page)).toEqual([]);
     await page.getByLabel('Group by').selectOption('Reason');
     await groups.getByRole('button', { name: 'wrong password' }).click();
-    await page.getByText('Only entries whose reason is wrong password').waitFor();
+    const reason = page.getByRole('button', { name: 'Remove filter Reason wrong password' });
+    await reason.waitFor();
     await expect.poll(() => rowsOf(page).count()).toBe(2);
-    await page.getByRole('button', { name: 'Show all reasons' }).click();
+    await reason.click();
     await expect.poll(() => rowsOf(page).count()).toBe(6);
     await page.getByLabel('Group by').selectOption('Who');
     await groups.getByRole('button').click();
@@ -307,10 +339,10 @@ describe('The screen of the audit trail', () => {
       expect(await group.innerText()).toMatch(new RegExp(`^Namesake #${id}\\s+${index + 1}\\s`));
     }
     await groups.getByRole('button', { name: 'none' }).click();
-    await page.getByText('Only entries whose user is none').waitFor();
+    await page.getByRole('button', { name: 'Remove filter Who did it none' }).waitFor();
     await expect.poll(() => groups.count()).toBe(1);
     expect(await groups.innerText()).toContain('unknown email');
-    await page.getByRole('button', { name: 'Show all users' }).click();
+    await page.getByRole('button', { name: 'Remove filter Who did it none' }).click();
     await expect.poll(() => groups.count()).toBeGreaterThan(3);
   });
 });

@@ -14,7 +14,7 @@ const browser = await browserForThisFile();
 const open = (place: string) => openConsole(browser, full, place);
 
 const ask = async (page: Page, text: string) => {
-  await page.getByLabel('To whom', { exact: true }).fill(text);
+  await page.getByLabel('Person').fill(text);
   await page.keyboard.press('Enter');
 };
 
@@ -27,15 +27,15 @@ describe('The filters of the trail', () => {
     const { page, complaints } = await open('#/audit');
 
     await ask(page, 'only go');
-    await page.waitForURL(`**/console#/audit?resourceId=${only.id}`);
+    await page.waitForURL(`**/console#/audit?about=${only.id}`);
     await ask(page, 'grace');
     await page.getByText('Whom do you mean?').waitFor();
     expect(await violationsIn(page)).toEqual([]);
     await page.getByRole('button', { name: 'Admiral Grace' }).click();
-    await page.waitForURL(`**/console#/audit?resourceId=${gone.id}`);
+    await page.waitForURL(`**/console#/audit?about=${gone.id}`);
     await ask(page, 'hopper');
 
-    await page.waitForURL(`**/console#/audit?resourceId=${one.id}`);
+    await page.waitForURL(`**/console#/audit?about=${one.id}`);
     expect(complaints).toEqual([]);
   });
 

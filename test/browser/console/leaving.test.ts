@@ -93,7 +93,7 @@ describe('A form that was changed', () => {
     await page.getByRole('link', { name: 'My account' }).click();
     await page.getByLabel('Current password').fill('a long password');
     await page.getByRole('link', { name: 'Audit' }).click();
-    await page.getByLabel('Who did it').fill('7');
+    await page.getByLabel('Person').fill('7');
     await page.getByRole('link', { name: 'Users' }).click();
     await title(page, 'Users').waitFor();
     await button(page, 'Create a user').click();

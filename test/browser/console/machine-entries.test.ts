@@ -72,6 +72,7 @@ it('An entry of a machine leads to all that was done to its thing, and says when
     resourceId: posted.resourceId,
   });
   await page.locator('tbody').getByText('wrote this entry').first().waitFor();
+  await button(page, 'More filters').click();
   expect(await page.getByLabel('To whom', { exact: true }).inputValue()).toBe(posted.resourceId);
 });
 
@@ -80,7 +81,7 @@ it('The trail is filtered and grouped by machines and resources.', async () => {
   const { page } = await openConsole(browser, service, '#/audit');
 
   await button(page, 'More filters').click();
-  await page.getByLabel('Machine').fill(`#${id}`);
+  await page.getByLabel('Machine', { exact: true }).fill(`#${id}`);
   await page.getByLabel('Written by').selectOption('This service');
   await expect.poll(() => page.locator('tbody tr').count()).toBe(2);
   await page.getByLabel('Resource').fill('shop.orders');

@@ -155,6 +155,7 @@ describe('The chart of the trail', () => {
 
     await page.getByRole('button', { name: 'Failed logins, last hour' }).click();
     await page.waitForURL(/#\/audit\?action=LOGIN&result=FAILURE&since=/);
+    await page.getByRole('link', { name: 'Clear all' }).click();
     await page.getByRole('button', { name: 'Exports, last week' }).click();
 
     await page.waitForURL(/#\/audit\?action=EXPORT&since=/);

@@ -1,177 +1,94 @@
-import { Fragment } from 'preact';
 import type { AuditEntry } from '../../../client/paths.ts';
-import { settings } from '../api.ts';
-import { localTime, timeOf, utcTime } from '../format.ts';
+import { shortTime } from '../format.ts';
 import type { Pages } from '../loading.ts';
-import { href } from '../router.ts';
-import { readableAgent } from '../trail/agent.ts';
-import { happened, isPosted } from '../trail/happened.ts';
-import { machinePartOf } from '../trail/machine-part.ts';
+import { agentWord, readableAgent } from '../trail/agent.ts';
+import { happened } from '../trail/happened.ts';
 import { Button } from './button.tsx';
-import { closeDialog, Dialog, openDialog } from './dialog.tsx';
+import { openDialog } from './dialog.tsx';
+import { EntryDetails } from './entry.tsx';
 import { FindingMark } from './findings.tsx';
-import { MachineName } from './machine-name.tsx';
 import { type Column, PagesTable, Table } from './table.tsx';
-import { Badge, CopyButton, Time, Whole } from './text.tsx';
-import { UserName } from './user-name.tsx';
-
-const Result = ({ result }: Pick<AuditEntry, 'result'>) =>
-  result === 'SUCCESS' ? (
-    <Badge kind="good">Success</Badge>
-  ) : (
-    <Badge kind="bad">{result === 'FAILURE' ? 'Failure' : result}</Badge>
-  );
-
-/** The user that an entry is about, by name; for other kinds of resources the kind and the id. */
-const Target = ({ resource, resource_id: id }: AuditEntry) =>
-  resource === 'users' && id !== null ? (
-    <UserName id={id} />
-  ) : (
-    <span>
-      {resource} <bdi>{id}</bdi>
-    </span>
-  );
-
-const parts = {
-  wrote: 'wrote this entry',
-  acted: 'did it',
-  passed: 'passed it on',
-} as const;
-
-/** The machine that an entry names, and whether it wrote the entry, acted, or passed a request on. */
-const MachinePart = ({ entry }: { entry: AuditEntry }) => {
-  const part = machinePartOf(entry);
-  return part ? (
-    <span>
-      <MachineName id={Number(entry.machine_id)} /> <span class="muted">{parts[part]}</span>
-    </span>
-  ) : null;
-};
-
-/** Who did it: a user, and the machine that is behind the entry. */
-const Who = (entry: AuditEntry) => {
-  const { user_id: id } = entry;
-  if (!machinePartOf(entry)) return <UserName id={id} />;
-  return (
-    <div>
-      {id !== null && <UserName id={id} />} <MachinePart entry={entry} />
-    </div>
-  );
-};
-
-/** JSON, indented on several lines; any other text is unchanged. */
-const readable = (details: string): string => {
-  try {
-    return JSON.stringify(JSON.parse(details), null, 2);
-  } catch {
-    return details;
-  }
-};
-
-const Value = ({ name, entry }: { name: keyof AuditEntry; entry: AuditEntry }) => {
-  const value = entry[name];
-  if (value === null) return <span class="muted">none</span>;
-  const text = String(value);
-  const isUser = name === 'user_id' || (name === 'resource_id' && entry.resource === 'users');
-  return (
-    <>
-      {name === 'details' ? <pre>{readable(text)}</pre> : text}{' '}
-      <CopyButton text={text} label={`Copy ${name}`} />
-      <p class="muted">
-        {(name === 'created_at' || name === 'occurred_at') &&
-          `${localTime(text)} here, ${utcTime(text)}`}
-        {name === 'user_agent' && readableAgent(text)}
-        {isUser && <UserName id={text} isLink />}
-        {name === 'machine_id' && <MachinePart entry={entry} />}
-      </p>
-    </>
-  );
-};
-
-const EntryDetails = ({ entry }: { entry: AuditEntry }) => {
-  const { created_at: since, user_id: userId, resource_id: resourceId } = entry;
-  const { ip_address: ipAddress, machine_id: machineId, resource } = entry;
-  const whose = isPosted(entry) ? { resource } : {};
-  const time = timeOf(since);
-  const links = [
-    ['Link to this entry', time && { since, until: new Date(time + 1).toISOString() }],
-    ['All that this user did', userId !== null && { userId }],
-    ['All that was done to it', resourceId !== null && { ...whose, resourceId }],
-    ['All from this source', ipAddress !== null && { ipAddress }],
-    [
-      'All of this machine',
-      machinePartOf(entry) && settings.machines && { machineId: Number(machineId) },
-    ],
-  ] as const;
-  return (
-    <Dialog title={`${entry.action} ${entry.resource}`}>
-      <dl>
-        {Object.keys(entry).map((name) => (
-          <Fragment key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <Value name={name as keyof AuditEntry} entry={entry} />
-            </dd>
-          </Fragment>
-        ))}
-      </dl>
-      <p class="row">
-        {links.map(([title, query]) =>
-          query ? (
-            <a key={title} href={href('/audit', query)} onClick={closeDialog}>
-              {title}
-            </a>
-          ) : null,
-        )}
-      </p>
-      <p>
-        The whole entry, as JSON: <CopyButton text={JSON.stringify(entry)} label="Copy the entry" />
-      </p>
-    </Dialog>
-  );
-};
-
-const columns: readonly Column<AuditEntry>[] = [
-  {
-    title: 'Time',
-    cell: (entry) => (
-      <>
-        <Button class="link" onClick={() => openDialog(<EntryDetails entry={entry} />)}>
-          <Time at={entry.created_at} />
-        </Button>{' '}
-        <FindingMark id={entry.id} />
-      </>
-    ),
-  },
-  {
-    title: 'Action',
-    cell: (entry) => (
-      <span>
-        {entry.action} <span class="muted">{happened(entry)}</span>
-      </span>
-    ),
-    class: 'name',
-  },
-  { title: 'Result', cell: Result },
-  { title: 'Who', cell: Who, class: 'name' },
-  { title: 'To whom', cell: Target, class: 'name' },
-  { title: 'Source', cell: ({ ip_address: ip }) => <Whole text={String(ip ?? '')} /> },
-  {
-    title: 'Agent',
-    cell: ({ user_agent: agent }) => <span>{readableAgent(agent ?? '')}</span>,
-    class: 'name',
-  },
-];
+import { Badge, Time, Whole } from './text.tsx';
+import { isBy, Target, Who } from './who.tsx';
 
 interface EntriesProps {
   readonly pages: Pages<AuditEntry> | readonly AuditEntry[];
   readonly caption: string;
   readonly empty: string;
+  /** The id of the user whose page shows them: only others are named, and the agents are left out. */
+  readonly about?: string;
 }
 
-/** A table of entries of the trail, each of which opens its details. */
-export const Entries = ({ pages, ...texts }: EntriesProps) => {
-  const table = { ...texts, columns, keyOf: ({ id }: AuditEntry) => id };
+/** A table of entries of the trail, a line each, which opens all of the entry. */
+export const Entries = ({ pages, about, ...texts }: EntriesProps) => {
+  const columns = columnsFor(about);
+  const table = { ...texts, columns, keyOf: ({ id }: AuditEntry) => id, isOfLines: true };
   if (!('rows' in pages)) return <Table {...table} rows={pages} />;
   return <PagesTable {...table} pages={pages} things={['entry', 'entries']} />;
+};
+
+const columnsFor = (about: string | undefined): readonly Column<AuditEntry>[] => [
+  {
+    title: 'Time',
+    cell: (entry) => (
+      <Button class="link" onClick={() => openDialog(<EntryDetails entry={entry} />)}>
+        <Time at={entry.created_at} write={shortTime} />
+      </Button>
+    ),
+    class: 'when',
+  },
+  { title: 'What', cell: (entry) => <What entry={entry} about={about} />, class: 'what' },
+  ...(about === undefined ? [who, source, agent] : [source]),
+];
+
+interface WhatProps {
+  readonly entry: AuditEntry;
+  readonly about: string | undefined;
+}
+
+const What = ({ entry, about }: WhatProps) => {
+  const { action, result, id } = entry;
+  const said = happened(entry);
+  return (
+    <div class="line">
+      <span>{action}</span>
+      {result !== 'SUCCESS' && (
+        <Badge kind="bad">{result === 'FAILURE' ? 'Failure' : String(result)}</Badge>
+      )}
+      <FindingMark id={id} />
+      <Target entry={entry} about={about} />
+      <span class="muted" title={said}>
+        {said}
+      </span>
+      {about !== undefined && !isBy(entry, about) && (
+        <>
+          <span>by</span> <Who entry={entry} />
+        </>
+      )}
+    </div>
+  );
+};
+
+const who: Column<AuditEntry> = {
+  title: 'Who',
+  cell: (entry) => (
+    <div class="line">
+      <Who entry={entry} />
+    </div>
+  ),
+  class: 'whom',
+};
+
+const source: Column<AuditEntry> = {
+  title: 'Source',
+  cell: ({ ip_address: ip }) => <Whole text={String(ip ?? '')} />,
+  class: 'source',
+};
+
+const agent: Column<AuditEntry> = {
+  title: 'Agent',
+  cell: ({ user_agent: given }) => (
+    <span title={readableAgent(given ?? '')}>{agentWord(given ?? '')}</span>
+  ),
+  class: 'agent',
 };

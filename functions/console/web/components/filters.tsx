@@ -1,15 +1,13 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { labels, settings } from '../api.ts';
 import { utcTime } from '../format.ts';
-import { go, href } from '../router.ts';
+import { go } from '../router.ts';
 import { now } from '../service.ts';
 import { findId, Several } from '../trail/find.ts';
 import { isPosted } from '../trail/happened.ts';
 import {
   fromLocal,
-  groupings,
   presets,
-  readState,
   secondsBefore,
   type TrailState,
   toLocal,
@@ -31,12 +29,6 @@ const actions = {
   LOGOUT: 'Logout',
   EXPORT: 'Export',
 };
-const { resource: byResource, machineId: byMachine, ...always } = groupings;
-const groups = {
-  '': 'Nothing',
-  ...always,
-  ...(settings.machines ? { resource: byResource, machineId: byMachine } : {}),
-};
 const sources = { '': 'Anyone', service: 'This service', machines: 'Machines' };
 const results = { '': 'Any', SUCCESS: 'Success', FAILURE: 'Failure' };
 const orders = { '': 'Newest first', asc: 'Oldest first' };
@@ -51,9 +43,8 @@ interface FilterProps {
 }
 
 interface UserFilterProps {
-  readonly name: 'userId' | 'resourceId' | 'about';
+  readonly name: 'userId' | 'resourceId';
   readonly state: TrailState;
-  readonly type?: 'search';
 }
 
 /** Whether a filter is for the id of a thing of another service. */
@@ -61,9 +52,8 @@ const isOfOthers = (name: string, state: Pick<TrailState, 'resource'>): boolean 
   name === 'resourceId' && isPosted(state);
 
 /** A field for a user, by name, address or id; it shows the name of the user in the filter. */
-const UserFilter = ({ name, state, ...input }: UserFilterProps) => (
+const UserFilter = ({ name, state }: UserFilterProps) => (
   <Field
-    {...input}
     label={labels[name]}
     name={name}
     defaultValue={state[name]}
@@ -122,17 +112,19 @@ const Choice = ({ state, ...select }: FilterProps & { options: Record<string, st
   />
 );
 
-interface Values extends Partial<TrailState> {
-  /** Seconds before now, from the button that was pressed. */
-  readonly preset?: string;
-}
+/** The choices of the time; the last one opens the fields for any other time. */
+const times = (isChosen: boolean): Map<string, string> =>
+  new Map([
+    ['', 'Any time'],
+    ...Object.entries(presets).map(([title, seconds]) => [String(seconds), title] as const),
+    [chosen, isChosen ? 'As chosen' : 'Choose…'],
+  ]);
+const chosen = 'chosen';
 
-/** Frequent queries, each with its name and how far it goes back. */
-const questions = [
-  ['Failed logins, last hour', { action: 'LOGIN', result: 'FAILURE' }, presets['Last hour']],
-  ['Updates, last day', { action: 'UPDATE' }, presets['Last day']],
-  ['Exports, last week', { action: 'EXPORT' }, presets['Last week']],
-] as const;
+interface Values extends Partial<TrailState> {
+  /** Seconds before now, {@link chosen}, or empty: any time. */
+  readonly time?: string | undefined;
+}
 
 /** Asks which of several users was meant. The chosen id is sent instead of the text that was typed. */
 const Whom = ({ field, people }: Several) => (
@@ -147,34 +139,40 @@ const Whom = ({ field, people }: Several) => (
 );
 
 /** Whether a filter means the id of something other than a user. */
-const isOfThing = ({ resource, resourceId }: Pick<TrailState, 'resource' | 'resourceId'>) =>
+export const isOfThing = ({ resource, resourceId }: Pick<TrailState, 'resource' | 'resourceId'>) =>
   isPosted({ resource }) || /^machine-\d+$/.test(resourceId);
 
-const queryOf = async (state: TrailState, { preset, ...values }: Values): Promise<TrailState> => {
+/** The time range that was chosen or typed. */
+const spanOf = (state: TrailState, { time, since, until }: Values): Partial<TrailState> => {
+  if (Number(time) > 0) return { since: secondsBefore(now(), Number(time)), until: '' };
+  if (time === '' && isTimed(state)) return { since: '', until: '' };
+  return {
+    ...(since !== undefined && { since: fromLocal(since, state.since) }),
+    ...(until !== undefined && { until: fromLocal(until, state.until) }),
+  };
+};
+
+const isTimed = ({ since, until }: TrailState): boolean => since !== '' || until !== '';
+
+const queryOf = async (state: TrailState, { time, ...values }: Values): Promise<TrailState> => {
   const said = { ...state, ...values };
-  const { userId, resourceId, about, since, until, ipAddress } = said;
+  const { userId, resourceId, ipAddress } = said;
   return withChanges(state, {
     ...values,
     userId: await findId('userId', userId),
     resourceId: isOfThing(said) ? resourceId : await findId('resourceId', resourceId),
-    about: await findId('about', about),
+    // The chip has the person; the search is for another one.
+    about: values.about?.trim() ? await findId('about', values.about) : state.about,
     ipAddress: ipAddress.trim(),
     resource: said.resource.trim(),
     machineId: said.machineId.trim().replace(/^#/, ''),
-    since: preset ? secondsBefore(now(), Number(preset)) : fromLocal(since, state.since),
-    until: preset ? '' : fromLocal(until, state.until),
+    ...spanOf(state, { time, ...values }),
   });
 };
 
-/** A control for each filter. One line of controls is always shown; others are shown on demand, or when set. */
+/** One line with the search and the frequent filters; the others are shown on demand. */
 export const Filters = ({ state }: { state: TrailState }) => {
-  const { about, ipAddress, since, until, order, from, resource, machineId } = state;
-  const more = [about, ipAddress, since, until, order, from, resource, machineId];
-  const isSet = more.some((value) => value !== '');
-  const [isOpen, setOpen] = useState(isSet);
-  useEffect(() => {
-    if (isSet) setOpen(true);
-  }, [isSet]);
+  const [isOpen, setOpen] = useState(false);
   const sent = useRef<Values>({});
   const [several, setSeveral] = useState<Several>();
   const apply = async () => {
@@ -191,65 +189,70 @@ export const Filters = ({ state }: { state: TrailState }) => {
       setSeveral(error);
     }
   };
-  const buttons = (
-    <>
-      <Button class="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        {isOpen ? 'Fewer filters' : 'More filters'}
-      </Button>
-      {Object.entries(presets).map(([title, seconds]) => (
-        <button key={title} type="submit" name="preset" value={seconds} class="small">
-          {title}
-        </button>
-      ))}
-      {questions.map(([title, query, seconds]) => (
-        <Button
-          key={title}
-          class="small"
-          onClick={() => showTrail(readState({ ...query, since: secondsBefore(now(), seconds) }))}
-        >
-          {title}
-        </Button>
-      ))}
-      {isOpen && <a href={href('/audit')}>Clear all</a>}
-    </>
-  );
   return (
-    <Form
-      act={apply}
-      onSend={(values: Values) => {
-        sent.current = values;
-      }}
-      failed="The filters were not applied"
-      submit="Show"
-      beside={buttons}
-      resetOn={JSON.stringify(state)}
-      isQuery
-    >
-      <div class="row filters">
-        <UserFilter name="userId" state={state} type="search" aria-keyshortcuts="/" />
-        <UserFilter name="resourceId" state={state} />
+    <search>
+      <Form
+        class="bar"
+        act={apply}
+        onSend={(values: Values) => {
+          sent.current = values;
+        }}
+        failed="The filters were not applied"
+        submit="Search"
+        beside={
+          <Button class="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            {isOpen ? 'Fewer filters' : 'More filters'}
+          </Button>
+        }
+        below={
+          <>
+            {isOpen && <More state={state} />}
+            {several && <Whom {...several} />}
+          </>
+        }
+        resetOn={JSON.stringify(state)}
+        isQuery
+      >
+        <Field
+          label={labels.about}
+          name="about"
+          type="search"
+          placeholder="Name, address or id"
+          autoComplete="off"
+          aria-keyshortcuts="/"
+        />
         <Choice label="Action" name="action" state={state} options={actions} />
         <Choice label="Result" name="result" state={state} options={results} />
-        <Choice label="Group by" name="group" state={state} options={groups} />
-        {isOpen && (
-          <>
-            <UserFilter name="about" state={state} />
-            <Field
-              label={labels.ipAddress}
-              name="ipAddress"
-              defaultValue={ipAddress}
-              placeholder="IP address"
-              autoComplete="off"
-              maxLength={45}
-            />
-            {settings.machines && <MachineFilters state={state} />}
-            <TimeFilter label="Since" name="since" state={state} />
-            <TimeFilter label="Until" name="until" state={state} />
-            <Choice label="Order" name="order" state={state} options={orders} />
-          </>
-        )}
-      </div>
-      {several && <Whom {...several} />}
-    </Form>
+        <Select
+          label="Time"
+          name="time"
+          defaultValue={isTimed(state) ? chosen : ''}
+          options={times(isTimed(state))}
+          onChange={({ currentTarget: { value, form } }) =>
+            value === chosen ? setOpen(true) : form?.requestSubmit()
+          }
+        />
+      </Form>
+    </search>
   );
 };
+
+/** The filters that are needed less often. */
+const More = ({ state }: { state: TrailState }) => (
+  <div class="filters">
+    <UserFilter name="userId" state={state} />
+    <UserFilter name="resourceId" state={state} />
+    <Field
+      label={labels.ipAddress}
+      name="ipAddress"
+      defaultValue={state.ipAddress}
+      placeholder="IP address"
+      autoComplete="off"
+      maxLength={45}
+    />
+    {settings.machines && <MachineFilters state={state} />}
+    <TimeFilter label="Since" name="since" state={state} />
+    <TimeFilter label="Until" name="until" state={state} />
+    <Choice label="Order" name="order" state={state} options={orders} />
+  </div>
+);

@@ -36,12 +36,12 @@ const [idEpoch, idsPerMillisecond] = [Date.UTC(2026, 0, 1), 4096];
 /** Milliseconds that are shown before and after a finding; more for an entry that no longer exists. */
 const around = { deleted: 60_000, others: 1000 };
 
-/** The query of the trail that shows where the entry of a finding is or was, by the time in its id. */
+/** The query of the trail that opens the entry of a finding, where it is or was, by the time in its id. */
 const placeOf = ({ kind, subject }: SealFinding): Query => {
   const time = idEpoch + Math.floor(Number(subject) / idsPerMillisecond);
   const margin = kind === 'deleted' ? around.deleted : around.others;
   const [since, until] = [time - margin, time + margin + 1].map((at) => new Date(at).toISOString());
-  return { since, until };
+  return { since, until, entry: subject };
 };
 
 /** Milliseconds between two requests for the seal, while the page is visible. */

@@ -162,6 +162,9 @@ interface FormProps<Values> {
   readonly submit: string;
   readonly isDangerous?: boolean;
   readonly beside?: ComponentChildren;
+  /** More fields, below the button. */
+  readonly below?: ComponentChildren;
+  readonly class?: string;
   /** When it changes, the fields forget the typed text. */
   readonly resetOn?: unknown;
   /** Whether it changes nothing, so that users may leave it with typed text without being asked. */
@@ -202,6 +205,7 @@ export const Form = <Values,>({ act, failed, submit, children, ...rest }: FormPr
   return (
     <form
       ref={form}
+      class={rest.class}
       onSubmit={(event) => {
         event.preventDefault();
         const values = Object.fromEntries(new FormData(event.currentTarget, event.submitter));
@@ -222,6 +226,7 @@ export const Form = <Values,>({ act, failed, submit, children, ...rest }: FormPr
         </button>
         {rest.beside}
       </div>
+      <FormFailure.Provider value={failure}>{rest.below}</FormFailure.Provider>
       <FailureNotice what={failed} failure={failure} />
     </form>
   );

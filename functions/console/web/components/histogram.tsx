@@ -40,8 +40,8 @@ export const Histogram = ({ entries, caption, bounds, narrow }: HistogramProps) 
     <span class={kind} style={{ height: `${(100 * count) / most}%` }} />
   );
   return (
-    <figure style={{ maxWidth: `max(24rem, ${3 * bars.length}rem)` }}>
-      <figcaption class="row muted">{caption}</figcaption>
+    <figure>
+      <figcaption class="row apart muted">{caption}</figcaption>
       <div role="toolbar" aria-label="By time" class="bars" onKeyDown={move}>
         {bars.map((bar) =>
           bar.success + bar.failure > 0 ? (

@@ -18,6 +18,8 @@ interface TableProps<Row> {
   readonly keyOf: (row: Row) => string | number;
   /** The content if there are no rows; it says what to do. */
   readonly empty: ComponentChildren;
+  /** Whether each row is a line that is cut where the table has too little room, and never a card. */
+  readonly isOfLines?: boolean;
 }
 
 /** Turns rows into cards while the table, whose width depends on its content, is wider than its container. */
@@ -38,16 +40,17 @@ const keepFitting = (place: HTMLElement, table: HTMLElement) => {
  * A table. Where it has too little room each row is a card, whose cells carry the titles of their
  * columns. The roles are named, because cards would lose them.
  */
-export const Table = <Row,>({ caption, columns, rows, keyOf, empty }: TableProps<Row>) => {
+export const Table = <Row,>(props: TableProps<Row>) => {
+  const { caption, columns, rows, keyOf, empty, isOfLines = false } = props;
   const place = useRef<HTMLDivElement>(null);
   const isEmpty = rows.length === 0;
   useLayoutEffect(() => {
     const table = place.current?.querySelector('table');
-    return place.current && table ? keepFitting(place.current, table) : undefined;
+    return place.current && table && !isOfLines ? keepFitting(place.current, table) : undefined;
   }, [isEmpty]);
   if (isEmpty) return <div class="empty">{empty}</div>;
   return (
-    <div class="table" ref={place}>
+    <div class={`table ${isOfLines ? 'lines' : ''}`} ref={place}>
       <table role="table">
         <caption class="unseen">{caption}</caption>
         <thead role="rowgroup">

@@ -1,25 +1,32 @@
 import { useEffect } from 'preact/hooks';
 import type { AuditEntry } from '../../../client/paths.ts';
+import { settings } from '../api.ts';
 import { Button } from '../components/button.tsx';
+import { Chips } from '../components/chips.tsx';
 import { openDialog } from '../components/dialog.tsx';
 import { Entries } from '../components/entries.tsx';
+import { EntryDetails } from '../components/entry.tsx';
 import { Export } from '../components/export.tsx';
 import { Extent } from '../components/extent.tsx';
 import { Filters, showTrail } from '../components/filters.tsx';
 import { useFollowing } from '../components/following.ts';
+import { Select } from '../components/form.tsx';
 import { Groups } from '../components/groups.tsx';
 import { Histogram } from '../components/histogram.tsx';
 import { FailureNotice } from '../components/notice.tsx';
 import { Screen } from '../components/screen.tsx';
-import { Badge } from '../components/text.tsx';
 import { counted } from '../format.ts';
 import { usePages } from '../loading.ts';
 import { place } from '../router.ts';
 import { maxRows, newOf } from '../trail/follow.ts';
 import { forgetUsers } from '../trail/known-users.ts';
-import { ownFilters, readState, type TrailState, withChanges } from '../trail/query.ts';
+import { groupings, readState, type TrailState, withChanges } from '../trail/query.ts';
 import { readPage } from '../trail/read.ts';
 import { useWhole, type Whole } from '../trail/whole.ts';
+import { SealedEntry } from './on-demand.tsx';
+
+const { resource, machineId, ...always } = groupings;
+const groups = { '': 'Nothing', ...always, ...(settings.machines && { resource, machineId }) };
 
 interface QueryProps {
   readonly state: TrailState;
@@ -29,25 +36,6 @@ interface QueryProps {
 interface ChartProps extends Whole, Pick<QueryProps, 'change'> {
   readonly rows: readonly AuditEntry[];
 }
-
-/** The noun for each filter, in a sentence. */
-const said = {
-  userId: 'user',
-  ipAddress: 'source',
-  action: 'action',
-  reason: 'reason',
-  resource: 'resource',
-  machineId: 'machine',
-} as const;
-
-/** The sentence for a filter that the service does not know, and the text of the button that ends it. */
-const saidOf = (state: TrailState, by: keyof typeof said | 'only') =>
-  by === 'only'
-    ? ['Only users who registered themselves.', 'Show all who were created']
-    : [
-        `Only entries whose ${said[by]} is ${state[by].replaceAll('_', ' ')}.`,
-        `Show all ${said[by]}s`,
-      ];
 
 /** A chart of all entries of the query, including the entries that following has found since. */
 const Chart = ({ data = [], rows, change, ...whole }: ChartProps) => {
@@ -64,8 +52,10 @@ const Chart = ({ data = [], rows, change, ...whole }: ChartProps) => {
         caption={
           <>
             <Extent {...whole} data={entries} />
-            <Badge kind="good">Success</Badge>
-            <Badge kind="bad">Failure</Badge>
+            <span class="row">
+              <span class="key good">Success</span>
+              <span class="key bad">Failure</span>
+            </span>
           </>
         }
         narrow={change}
@@ -84,19 +74,9 @@ const List = ({ state, change, whole }: QueryProps & { readonly whole: Whole }) 
     await Promise.all([pages.reload(), whole.failure && whole.reload()]);
   };
   const isFull = rows.length >= maxRows;
+  useNamedEntry(pages.rows);
   return (
     <>
-      {ownFilters(state).map((by) => {
-        const [sentence, button] = saidOf(state, by);
-        return (
-          <p key={by} class="row muted">
-            {sentence}
-            <Button class="small" onClick={() => change({ [by]: '' })}>
-              {button}
-            </Button>
-          </p>
-        );
-      })}
       {follow && <p class="muted">Following: looks for new entries every five seconds.</p>}
       {follow && waiting > 0 && (
         <Button class="primary floating" onClick={() => show()}>
@@ -121,6 +101,16 @@ const List = ({ state, change, whole }: QueryProps & { readonly whole: Whole }) 
   );
 };
 
+/** Opens the entry to which the address leads, which the trail may no longer have. */
+const useNamedEntry = (rows: readonly AuditEntry[] | undefined): void => {
+  const { entry = '' } = place.use().query;
+  useEffect(() => {
+    if (!rows || !/^\d+$/.test(entry)) return;
+    const found = rows.find(({ id }) => String(id) === entry);
+    openDialog(found ? <EntryDetails entry={found} /> : <SealedEntry id={Number(entry)} />);
+  }, [entry, rows !== undefined]);
+};
+
 /** The audit trail: its query, all of which is in the address bar. */
 export const Audit = () => {
   const state = readState(place.use().query);
@@ -133,6 +123,17 @@ export const Audit = () => {
       title="Audit"
       actions={
         <>
+          <div class="inline">
+            <Select
+              label="Group by"
+              name="group"
+              value={group}
+              options={groups}
+              onChange={({ currentTarget: { value } }) =>
+                change({ group: value as TrailState['group'] })
+              }
+            />
+          </div>
           <Button
             aria-pressed={follow === 'on'}
             onClick={() => change({ follow: follow ? '' : 'on' })}
@@ -144,6 +145,7 @@ export const Audit = () => {
       }
     >
       <Filters state={state} />
+      <Chips state={state} change={change} />
       {group && <Extent {...whole} />}
       {group ? (
         <Groups state={state} by={group} whole={whole} change={change} />

@@ -40,6 +40,8 @@ const onDemand = <Props extends object>(
 const none = () => null;
 
 export const Seal = onDemand('The seal', (all) => all.Seal);
+export const SealOfEntry = onDemand('The seal', (all) => all.SealOfEntry);
+export const SealedEntry = onDemand('The seal', (all) => all.SealedEntry);
 export const Machines = onDemand('The machines', (all) => all.Machines);
 export const Settings = onDemand('The settings', (all) => all.Settings);
 export const OwnFactor = onDemand('The second factor', (all) => all.OwnFactor);

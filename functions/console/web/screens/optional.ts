@@ -2,6 +2,7 @@
 export { Attributes } from '../components/attributes.tsx';
 export { Identities } from '../components/identities.tsx';
 export { Passkeys } from '../components/passkeys.tsx';
+export { SealedEntry, SealOfEntry } from '../components/seal-of-entry.tsx';
 export { OwnFactor } from '../components/second-factor.tsx';
 export { Sessions } from '../components/sessions.tsx';
 export { Machines } from './machines.tsx';

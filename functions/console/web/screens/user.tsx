@@ -65,6 +65,7 @@ const History = ({ id, user }: { id: number; user: UserDetails | undefined }) =>
             </div>
             <Entries
               pages={entries.slice(0, shown)}
+              about={String(id)}
               caption="What this user did, and what was done to this user"
               empty="Nothing yet."
             />
