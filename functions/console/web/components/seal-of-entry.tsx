@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ApiAnswer } from '../../../client/answer.ts';
 import type { AuditEntry } from '../../../client/paths.ts';
-import { api, ConsoleError, send } from '../api.ts';
+import { api, sendUnless } from '../api.ts';
 import { useLoad } from '../loading.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
@@ -19,21 +19,11 @@ interface EntryProps {
 /** In the dialog of an entry. @param isAsked whether it is compared at once, because a check has found it */
 export const SealOfEntry = ({ id, isAsked }: EntryProps & { readonly isAsked: boolean }) => {
   const [asked, ask] = useState(isAsked);
-  if (!asked)
-    return (
-      <p>
-        <Button onClick={() => ask(true)}>Compare with the seal</Button>
-      </p>
-    );
+  if (asked) return <Answered id={id}>{() => null}</Answered>;
   return (
-    <Answered id={id}>
-      {(answer) => (
-        <>
-          <Saying answer={answer} />
-          <Differences answer={answer} />
-        </>
-      )}
-    </Answered>
+    <p>
+      <Button onClick={() => ask(true)}>Compare with the seal</Button>
+    </p>
   );
 };
 
@@ -41,15 +31,9 @@ export const SealOfEntry = ({ id, isAsked }: EntryProps & { readonly isAsked: bo
 export const SealedEntry = ({ id }: EntryProps) => (
   <Dialog title={`Entry ${id}`}>
     <Answered id={id}>
-      {(answer) => {
-        const entry = answer.stored ?? answer.sealed;
-        return (
-          <>
-            <Saying answer={answer} />
-            <Differences answer={answer} />
-            {entry && <EntryFields entry={entry} />}
-          </>
-        );
+      {({ stored, sealed }) => {
+        const entry = stored ?? sealed;
+        return entry && <EntryFields entry={entry} />;
       }}
     </Answered>
   </Dialog>
@@ -59,6 +43,8 @@ interface Answer {
   readonly state: keyof typeof sayings;
   /** The fields that differ. */
   readonly fields?: readonly string[];
+  /** The number of the file that has the entry, or may have it. */
+  readonly file?: number;
   readonly stored: AuditEntry | null;
   readonly sealed: AuditEntry | null;
 }
@@ -68,6 +54,7 @@ interface AnswerProps {
 }
 
 interface AnsweredProps extends EntryProps {
+  /** The rest, below the answer. */
   readonly children: (answer: Answer) => ComponentChildren;
 }
 
@@ -76,60 +63,71 @@ const Answered = ({ id, children }: AnsweredProps) => {
   return (
     <section class="stack" aria-label="Seal of this entry">
       <Loaded what="The seal of this entry" from={loaded}>
-        {children}
+        {(answer) =>
+          answer ? (
+            <>
+              <Saying answer={answer} />
+              <Differences answer={answer} />
+              {children(answer)}
+            </>
+          ) : (
+            <p>Neither the trail nor the archive of its seal has an entry with this id.</p>
+          )
+        }
       </Loaded>
     </section>
   );
 };
 
-const readAnswer = async (id: number): Promise<Answer> => {
+const readAnswer = async (id: number): Promise<Answer | null> => {
   const read = api.GET as unknown as (path: string, options: object) => Promise<ApiAnswer<Answer>>;
-  try {
-    return await send(read('/api/admin/audit-seal/entries/{id}', { params: { path: { id } } }));
-  } catch (error) {
-    if (!(error instanceof ConsoleError) || error.status !== 404) throw error;
-    throw new ConsoleError('Neither the trail nor its seal has an entry with this id.', 404);
-  }
+  const params = { path: { entry: id } };
+  const request = read('/api/admin/audit-seal/entries/{entry}', { params });
+  return (await sendUnless('AUDIT_ENTRY_NOT_FOUND', request)) ?? null;
 };
 
-/** A badge and a sentence for each state. */
+/** For each state the kind of its badge, the badge, and a sentence. */
 const sayings = {
   equal: ['good', 'As sealed', 'The entry is as it was sealed.'],
   differs: ['bad', 'Changed', 'Since it was sealed, somebody has changed these fields.'],
   deleted: [
     'bad',
     'Deleted',
-    'The entry was sealed, and is no longer in the trail. It is shown as it was sealed.',
+    'It was sealed, and somebody has deleted it from the trail before its time. It is shown as it was sealed.',
   ],
   inserted: [
     'bad',
     'Added',
-    'The entries of its time are sealed without it: somebody has added it afterwards.',
+    'The files that cover its time do not have it: somebody has added it to the trail.',
   ],
-  waits: ['muted', 'Waits', 'The entry is newer than the newest file of the seal.'],
+  waits: [undefined, 'Not sealed yet', 'The next run of the sealer looks at its time.'],
   left: [
-    'muted',
+    undefined,
     'No longer kept',
-    'The archive no longer keeps the files of its time, so that there is nothing to compare with.',
+    'The time for which the trail or the archive keeps it has ended, so that nothing can be compared.',
   ],
   too_large: [
-    'muted',
+    undefined,
     'Not compared',
-    'The file of the seal is too large to be read here: verify-audit compares it.',
+    'Its file is too large to be looked at here. verify-audit compares it.',
   ],
   not_found: [
-    'muted',
-    'Not found',
-    'The file of its time does not have it. Another file may: verify-audit reads them all.',
+    undefined,
+    'Not compared',
+    'The file that may have it is missing, is not as it was sealed, or was not found. That does not mean that the entry was not sealed: verify-audit says more.',
   ],
 } as const;
 
-const Saying = ({ answer: { state } }: AnswerProps) => {
-  const [kind, title, sentence] = sayings[state] ?? ['muted', state, ''];
+const Saying = ({ answer: { state, file } }: AnswerProps) => {
+  const [kind, title, sentence] = sayings[state];
   return (
-    <p class="row">
-      <Badge {...(kind === 'muted' ? {} : { kind })}>{title}</Badge> <span>{sentence}</span>
-    </p>
+    <>
+      <p>
+        <Badge {...(kind && { kind })}>{title}</Badge>{' '}
+        {file !== undefined && <span class="muted">File {file}</span>}
+      </p>
+      <p>{sentence}</p>
+    </>
   );
 };
 
@@ -147,8 +145,10 @@ const columns: readonly Column<Difference>[] = [
 
 const Differences = ({ answer: { fields = [], stored, sealed } }: AnswerProps) => {
   if (fields.length === 0) return null;
+  // The service compares some fields that it does not show.
+  const shown = Object.keys({ ...stored, ...sealed });
   const valueIn = (entry: AuditEntry | null, field: string): string =>
-    String(entry?.[field as keyof AuditEntry] ?? 'none');
+    shown.includes(field) ? String(entry?.[field as keyof AuditEntry] ?? 'none') : 'not shown';
   return (
     <Table
       caption="What differs"
