@@ -45,7 +45,7 @@ const Questions = () => (
     {questions.map(([title, query, seconds]) => (
       <Button
         key={title}
-        class="link"
+        class="quiet small"
         onClick={() => showTrail(readState({ ...query, since: secondsBefore(now(), seconds) }))}
       >
         {title}
