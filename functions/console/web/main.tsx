@@ -1,6 +1,6 @@
 /** The console: which screen each place shows, and the parts of the page around all screens. */
 import { type ComponentChildren, render } from 'preact';
-import { useEffect, useErrorBoundary } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { settings } from './api.ts';
 import { Button } from './components/button.tsx';
 import { OpenDialog } from './components/dialog.tsx';
@@ -9,7 +9,7 @@ import { Announcer, FailureNotice } from './components/notice.tsx';
 import { Brand, Screen } from './components/screen.tsx';
 import { mayLeave } from './leaving.ts';
 import { failureOf, useEvery } from './loading.ts';
-import { href, path } from './router.ts';
+import { href, path, place } from './router.ts';
 import { Account } from './screens/account.tsx';
 import { Audit } from './screens/audit.tsx';
 import { Machines, Seal, Settings } from './screens/on-demand.tsx';
@@ -47,33 +47,55 @@ const signOut = async (): Promise<void> => {
   signedIn.set({ isOver: false, notice });
 };
 
+/** On narrow screens a button opens the menu of the screens; Esc closes it. */
 const Header = ({ email }: { readonly email: string }) => {
   const current = path.use();
+  const [isOpen, setOpen] = useState(false);
+  const menu = useRef<HTMLButtonElement>(null);
+  const close = () => setOpen(false);
+  useLayoutEffect(close, [place.use()]);
+  const closeByKey = ({ key }: KeyboardEvent) => {
+    if (key !== 'Escape' || !isOpen) return;
+    close();
+    menu.current?.focus();
+  };
   return (
-    <header class="top row">
+    <header class="top">
       <Button class="unseen" onClick={skip}>
         Skip to the content
       </Button>
-      <Brand />
-      <nav aria-label="Screens">
-        {screens.map((screen) => (
-          <a
-            key={screen.path}
-            href={href(screen.path)}
-            aria-current={current.startsWith(screen.path) ? 'page' : undefined}
-          >
-            {screen.title}
-            {screen.path === '/seal' && <FindingsDot />}
-          </a>
-        ))}
+      <nav class={`row ${isOpen ? 'open' : ''}`} aria-label="Screens" onKeyDown={closeByKey}>
+        <Brand />
+        <button
+          type="button"
+          ref={menu}
+          class="menu"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          Menu
+        </button>
+        <div class="screens">
+          {screens.map((screen) => (
+            <a
+              key={screen.path}
+              href={href(screen.path)}
+              aria-current={current.startsWith(screen.path) ? 'page' : undefined}
+              onClick={close}
+            >
+              {screen.title}
+              {screen.path === '/seal' && <FindingsDot />}
+            </a>
+          ))}
+        </div>
+        <div class="row">
+          <span class="who">{email}</span>
+          {settings.docs === 'on' && <a href="/docs">API</a>}
+          <Button class="quiet" onClick={signOut}>
+            Sign out
+          </Button>
+        </div>
       </nav>
-      <div class="row">
-        <span class="who">{email}</span>
-        {settings.docs === 'on' && <a href="/docs">API</a>}
-        <Button class="quiet" onClick={signOut}>
-          Sign out
-        </Button>
-      </div>
     </header>
   );
 };

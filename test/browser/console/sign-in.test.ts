@@ -49,6 +49,40 @@ describe('The console', () => {
     expect(await page.getByRole('navigation').count()).toBe(0);
   });
 
+  it('has a menu on phones, in one row with its name: it opens, and closes by Esc and by its links', async () => {
+    const { page } = await openConsole(browser, { url, admin }, '#/users', {
+      viewport: { width: 390, height: 844 },
+    });
+    const menu = page.getByRole('button', { name: 'Menu' });
+    const audit = page.getByRole('link', { name: 'Audit' });
+    const isOpen = () => menu.getAttribute('aria-expanded');
+    const focused = () => page.evaluate('document.activeElement.textContent');
+    const rowHeight = page.evaluate(
+      `document.querySelector('header').offsetHeight / parseFloat(getComputedStyle(document.body).fontSize)`,
+    );
+
+    expect(await rowHeight).toBeLessThan(4.5);
+    expect(await audit.isVisible()).toBe(false);
+    expect(await isOpen()).toBe('false');
+    await menu.focus();
+    await page.keyboard.press('Enter');
+    await audit.waitFor();
+    expect(await isOpen()).toBe('true');
+    expect(await violationsIn(page)).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('Overview');
+    await page.keyboard.press('Escape');
+    await audit.waitFor({ state: 'hidden' });
+    expect(await focused()).toBe('Menu');
+
+    await menu.click();
+    await audit.click();
+    await title(page, 'Audit').waitFor();
+    expect(await audit.isVisible()).toBe(false);
+    expect(await focused()).toBe('Audit');
+  });
+
   it('says that an address has no screen, and has no violation there either', async () => {
     const { page, complaints } = await openSignedIn('#/nowhere');
     await title(page, 'Nothing here').waitFor();

@@ -12,8 +12,9 @@ export const misplaced = `(() => {
   const found = {
     broken: all(['.badge', ...(columns > 20 ? ['td time'] : []), ...(columns > 33 ? ['.whole:not(.trail .whole)', 'figure time'] : [])].join())
       .filter((element) => element.innerText.length < 50 && isOnLines(element)),
-    'not beside its name': all('dl dt').filter((dt) => !beside(dt)),
+    'not beside its value': all('dl dt').filter((dt) => !beside(dt)),
     'not beside the title': all('dialog h2').filter((title) => !beside(title)),
+    'not beside its name': all('td [type=checkbox]').filter((box) => !beside(box)),
     outside: document.documentElement.scrollWidth > innerWidth
       ? all('body *').filter((element) => box(element).right > innerWidth + 1).slice(0, 9)
       : [],

@@ -68,10 +68,10 @@ const columnsFor = (selection: Selection): readonly Column<User>[] => [
   {
     title: 'Name',
     cell: (user) => (
-      <>
-        {isAdmin() && <SelectionBox {...selection} user={user} />}{' '}
+      <div class="beside">
+        {isAdmin() && <SelectionBox {...selection} user={user} />}
         <Person user={user} isLink onClick={leave} />
-      </>
+      </div>
     ),
     class: 'name',
   },

@@ -90,7 +90,7 @@ const ByPasskey = () => {
   });
   return (
     <>
-      <Button onClick={() => asked.run()} aria-busy={asked.isBusy}>
+      <Button class="quiet" onClick={() => asked.run()} aria-busy={asked.isBusy}>
         Use a passkey
       </Button>
       <FailureNotice what="You are not signed in" failure={asked.failure ?? failure} />
