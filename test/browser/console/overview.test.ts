@@ -26,7 +26,7 @@ describe('The overview', () => {
     await card('Registrations').getByText('2 in all').waitFor();
     await card('Failed logins').getByText('3 in all').waitFor();
     // The admin logs in twice: in the tests, and in the console.
-    await card('Logins').getByText('2 users in the last day').waitFor();
+    await card('Logins').getByText('2 users, last day').waitFor();
     await card('Most failed logins, by account').getByRole('button', { name: 'Ada' }).waitFor();
     const groups = card('Most failed logins, by account').locator('tbody tr');
     expect(
@@ -38,7 +38,7 @@ describe('The overview', () => {
       [String(eve.id), '1'],
     ]);
     await page.getByText('role: user → admin').waitFor();
-    await card('Seal').getByText('The trail is not sealed.').waitFor();
+    await page.getByText('The trail is not sealed.').waitFor();
     const reads = (await api('GET', '/api/admin/audit-logs?action=EXPORT', { token })).body.data;
     expect(reads).toEqual([]);
     expect(await violationsIn(page)).toEqual([]);
@@ -62,13 +62,13 @@ describe('The overview', () => {
     };
     await goOn();
     const { page } = await openConsole(browser, service);
-    const counted = page.locator('main').getByText(/^[\d,]+ entries$/);
+    const counted = page.locator('main [role=status]').getByText(/^[\d,]+ entries$/);
     const card = (name: string) => page.getByRole('region', { name, exact: true });
     const all = (name: string) => card(name).getByRole('link', { name: 'in all' });
     const bar = (name: string) => card(name).getByRole('toolbar').getByRole('button').last();
     const account = card('Most failed logins, by account').locator('tbody tr').first();
-    const users = card('Logins').getByRole('link', { name: 'in the last day' });
-    const titleOf = async (each: Locator) => (await each.getAttribute('title')) ?? '';
+    const users = card('Logins').getByRole('link', { name: 'last day' });
+    const titleOf = async (each: Locator) => (await each.getAttribute('aria-label')) ?? '';
     /** Opens a number. @returns the number that was shown, and how many entries were found */
     const open = async (
       number: Locator,
@@ -76,11 +76,11 @@ describe('The overview', () => {
       found = /^\d+ entr(y|ies)$/,
     ) => {
       await counted.waitFor();
-      const [, count] = /(\d+)(?: (?:entr|user)|$| in all)/.exec(await said()) ?? [];
+      const [, count] = /(\d+)(?:\s(?:entr|user)|$|\sin all)/.exec(await said()) ?? [];
       await goOn();
       await number.click();
       await title(page, 'Audit').waitFor();
-      const shown = page.locator('main').getByText(found);
+      const shown = page.locator('main [role=status]').getByText(found);
       await shown.waitFor();
       const [, opened] = /(\d+)/.exec(await shown.innerText()) ?? [];
       await page.goBack();
@@ -98,6 +98,41 @@ describe('The overview', () => {
 
     expect(opened.map(([, found]) => found)).toEqual(opened.map(([count]) => count));
     expect(opened.every(([count]) => Number(count) > 0)).toBe(true);
+  });
+
+  it('cuts each list at five, leads to all, and counts the waits of the sources that failed', async () => {
+    const { page } = await openConsole(browser, service, '#/account');
+    const failures = Array.from({ length: 7 }, (_, index) => ({
+      result: 'FAILURE',
+      ip_address: `203.0.113.${index}`,
+      details: `{"reason":"wrong_password"${index ? '' : ',"waits_until":"2026-11-22T12:00:30.000Z"'}}`,
+    }));
+    const changes = Array.from({ length: 6 }, () => ({
+      action: 'UPDATE',
+      details: '{"role":{"from":"user","to":"admin"}}',
+    }));
+    const data = [...failures, ...changes].map((each, id) => ({
+      ...listedEntry(id, new Date(Date.now() - 60_000 * (id + 1)).toISOString()),
+      ...each,
+    }));
+    await page.route('**/api/admin/audit-logs*', (route) => route.fulfill({ json: { data } }));
+    await page.getByRole('link', { name: 'Overview' }).click();
+    const bySource = page.getByRole('region', { name: 'Most failed logins, by source' });
+    const rights = page.getByRole('region', { name: 'New admins' });
+
+    await bySource.getByText('7 failed logins from 7 sources began 1 wait.').waitFor();
+    expect(await bySource.locator('tbody tr').count()).toBe(5);
+    expect(await rights.locator('tbody tr').count()).toBe(5);
+    await rights.getByRole('button', { name: 'All 6' }).click();
+    await expect.poll(() => rights.locator('tbody tr').count()).toBe(6);
+    await rights.getByRole('button', { name: 'The first 5' }).click();
+    await expect.poll(() => rights.locator('tbody tr').count()).toBe(5);
+    expect(await violationsIn(page)).toEqual([]);
+
+    await bySource.getByRole('link', { name: 'All 7' }).click();
+    await title(page, 'Audit').waitFor();
+    await page.getByText('7 failed logins from 7 sources began 1 wait.').waitFor();
+    await page.getByText('203.0.113.6').waitFor();
   });
 
   it('draws entries as each page is read, up to 10,000 entries, and says from what time on it has them', async () => {
@@ -148,6 +183,40 @@ describe('The chart of the trail', () => {
     await page.locator('figcaption').getByText('4 entries', { exact: true }).waitFor();
 
     expect(await page.locator('main tbody tr').count()).toBeLessThan(4);
+  });
+
+  it('shows the values of a bar below it, under the pointer and by keyboard, on an axis of values', async () => {
+    const { page } = await openConsole(browser, service, '#/account');
+    const data = (['FAILURE', 'FAILURE', 'FAILURE', 'SUCCESS', 'SUCCESS', 'SUCCESS'] as const).map(
+      (result, id) => ({
+        ...listedEntry(id, `2026-11-${id < 4 ? 22 : 20}T10:00:00.000Z`),
+        result,
+      }),
+    );
+    await page.route('**/api/admin/audit-logs*', (route) => route.fulfill({ json: { data } }));
+    await page.getByRole('link', { name: 'Audit' }).click();
+    const bars = page.getByRole('toolbar').getByRole('button');
+    const values = page.locator('.values strong');
+
+    await bars.first().focus();
+    await values.getByText('2 entries', { exact: true }).waitFor();
+    await page.keyboard.press('ArrowRight');
+    await values.getByText('4 entries, 3 failures', { exact: true }).waitFor();
+    await page.keyboard.press('Home');
+    await values.getByText('2 entries', { exact: true }).waitFor();
+    await page.keyboard.press('End');
+    await values.getByText('4 entries, 3 failures', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await values.waitFor({ state: 'detached' });
+    await bars.first().hover();
+    await values.getByText('2 entries', { exact: true }).waitFor();
+    await page.getByRole('toolbar').locator('> :nth-child(2)').hover();
+    await values.getByText('0 entries', { exact: true }).waitFor();
+    expect(await violationsIn(page)).toEqual([]);
+    expect(await page.locator('.axis > span').allInnerTexts()).toEqual(['4', '2', '0']);
+    const edges = `['.bars', 'main > :last-child'].map((each) => document.querySelector(each).getBoundingClientRect().right)`;
+    const [chart, content] = (await page.evaluate(edges)) as readonly number[];
+    expect(chart).toBe(content);
   });
 
   it('is one click away for questions that are asked often', async () => {

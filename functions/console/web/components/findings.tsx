@@ -1,17 +1,17 @@
 /** The findings of the checks of the seal, wherever screens show them. */
 import { useEffect } from 'preact/hooks';
-import type { AuditEntry, SealCheck, SealFinding } from '../../../client/paths.ts';
+import type { AuditEntry, AuditSealSummary, SealFinding } from '../../../client/paths.ts';
 import { mark } from '../../mark.ts';
 import { api, send, settings } from '../api.ts';
-import { counted } from '../format.ts';
+import { counted, duration } from '../format.ts';
 import { useEvery, useLoad } from '../loading.ts';
 import { href, type Query } from '../router.ts';
 import { signedIn } from '../session.ts';
 import { createStore } from '../store.ts';
 import { Badge, Time } from './text.tsx';
 
-/** The last check of the seal, once it is known. */
-export const lastCheck = createStore<SealCheck | undefined>(undefined);
+/** The seal, as it was loaded last. */
+export const lastSeal = createStore<AuditSealSummary | undefined>(undefined);
 
 /** The words for an entry or a file, by the kind of a finding. */
 const sayings: Readonly<Record<string, string>> = {
@@ -50,25 +50,28 @@ const pause = 300_000;
 /** A dot on the icon of the tab. */
 const dot = "<circle cx='12' cy='4' r='4' fill='%23d22'/>";
 
-/** Loads the seal, and keeps its last check for the whole page. */
+/** Loads the seal, and keeps it for the whole page. */
 export const useSeal = () => {
   const seal = useLoad('seal', () => send(api.GET('/api/admin/audit-seal')));
   const { data } = seal;
   useEffect(() => {
-    if (data) lastCheck.set(data.check ?? undefined);
+    if (data) lastSeal.set(data);
   }, [data]);
   return seal;
 };
 
-/** Keeps the last check up to date. Only the screen of the seal says why it cannot be read. */
+/** Keeps the seal up to date. Only the screen of the seal says why it cannot be read. */
 const Watch = () => {
   const { reload } = useSeal();
   useEvery(pause, () => void (document.hidden || signedIn.get().isOver || reload()));
-  useEffect(() => () => lastCheck.set(undefined), []);
+  useEffect(() => () => lastSeal.set(undefined), []);
   return null;
 };
 
-const useCount = (): number => lastCheck.use()?.findings ?? 0;
+/** The findings of the last check that it names. */
+export const useFindings = (): readonly SealFinding[] => lastSeal.use()?.check?.named ?? [];
+
+const useCount = (): number => lastSeal.use()?.check?.findings ?? 0;
 
 /** Shows on every screen that there are findings, and a dot on the tab of the browser. */
 export const FindingsBanner = () => {
@@ -102,6 +105,21 @@ export const FindingsDot = () => {
   );
 };
 
+/** Shows findings first, and does not call the seal good if the last check is old. */
+export const SealState = ({ newest, behind, check }: AuditSealSummary) => {
+  const [finding] = check?.named ?? [];
+  const isSealed = newest && behind === null && !finding;
+  return (
+    <>
+      {finding && check && <Badge kind="bad">{counted(check.findings, 'finding')}</Badge>}
+      {behind !== null && <Badge kind="bad">{`Behind by ${duration(behind)}`}</Badge>}
+      {isSealed && <Badge {...(check?.recent && { kind: 'good' })}>Sealed</Badge>}
+      {isSealed && !check?.recent && <span class="muted">Not checked lately.</span>}
+      {!newest && <Badge>Not sealed yet</Badge>}
+    </>
+  );
+};
+
 /** The next step for a finding: an entry can be seen in the trail, and `verify-audit` says more about files. */
 export const FindingLink = ({ finding, children }: { finding: SealFinding; children: string }) =>
   isOfEntry(finding) ? (
@@ -129,6 +147,6 @@ export const FindingsList = ({ named }: { named: readonly SealFinding[] }) => (
 );
 
 export const FindingMark = ({ id }: Pick<AuditEntry, 'id'>) => {
-  const finding = lastCheck.use()?.named.find(({ subject }) => subject === String(id));
+  const finding = useFindings().find(({ subject }) => subject === String(id));
   return finding ? <Badge kind="bad">{sayings[finding.kind] ?? finding.kind}</Badge> : null;
 };

@@ -8,6 +8,7 @@ import { Loaded } from './notice.tsx';
 import { type Column, Table } from './table.tsx';
 import { Time } from './text.tsx';
 import { UserName } from './user-name.tsx';
+import { Waits } from './waits.tsx';
 
 const mostGroups = 100;
 
@@ -27,8 +28,8 @@ const columnsFor = (by: Grouping, narrow: (value: string) => void): readonly Col
     ),
     class: 'name',
   },
-  { title: 'Entries', cell: ({ count }) => grouped(count) },
-  { title: 'Failures', cell: ({ failures }) => grouped(failures) },
+  { title: 'Entries', cell: ({ count }) => grouped(count), class: 'count' },
+  { title: 'Failures', cell: ({ failures }) => grouped(failures), class: 'count' },
   { title: 'First', cell: ({ first }) => <Time at={first} /> },
   { title: 'Last', cell: ({ last }) => <Time at={last} /> },
 ];
@@ -76,6 +77,7 @@ export const Groups = ({ state, by, whole, change }: GroupsProps) => {
               {counted(groups.length, 'group')}.
               {groups.length > mostGroups && ` The ${mostGroups} largest are shown.`}
             </p>
+            {by === 'ipAddress' && <Waits entries={entries} />}
             <GroupTable by={by} groups={groups.slice(0, mostGroups)} narrow={narrow} />
           </>
         );

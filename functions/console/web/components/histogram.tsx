@@ -1,68 +1,117 @@
 import type { ComponentChildren, TargetedKeyboardEvent } from 'preact';
+import { useState } from 'preact/hooks';
 import type { AuditEntry } from '../../../client/paths.ts';
-import { counted, localDay, localRange, localTime, timeOf } from '../format.ts';
-import { type Bar, type Bounds, barsOf, narrowed, type Span } from '../trail/histogram.ts';
+import { counted, grouped, localDay, localRange, localTime, timeOf } from '../format.ts';
+import { type Bar, type Bounds, barsOf, narrowed, type Span, topOf } from '../trail/histogram.ts';
 import { Button } from './button.tsx';
 import { Time } from './text.tsx';
 
-const titleOf = ({ from, until, success, failure }: Bar): string =>
-  `${localRange(from, until)}: ${counted(success + failure, 'entry', 'entries')}, ${counted(failure, 'failure')}`;
+const countOf = ({ success, failure }: Bar): number => success + failure;
+
+/** Such as `12 entries, 3 failures`. */
+const valuesOf = (bar: Bar): string =>
+  counted(countOf(bar), 'entry', 'entries') +
+  (bar.failure > 0 ? `, ${counted(bar.failure, 'failure')}` : '');
 
 /** If a chart covers at least this many milliseconds, the labels of its ends are days without times. */
 const long = 2 * 86_400_000;
 
-/** Arrow keys move the focus from bar to bar, so that Tab needs one step for all bars. */
-const move = ({ key, currentTarget }: TargetedKeyboardEvent<HTMLDivElement>): void => {
-  const bars = [...currentTarget.querySelectorAll('button')];
+/** Moves the focus from bar to bar, so that Tab needs one step for all bars. */
+const move = (event: TargetedKeyboardEvent<HTMLDivElement>): void => {
+  const bars = [...event.currentTarget.querySelectorAll('button')];
   const at = bars.indexOf(document.activeElement as HTMLButtonElement);
-  if (key === 'ArrowRight') bars[at + 1]?.focus();
-  if (key === 'ArrowLeft') bars[at - 1]?.focus();
+  const steps = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: bars.length - 1 };
+  const to = steps[event.key as keyof typeof steps];
+  if (to === undefined) return;
+  event.preventDefault();
+  bars[to]?.focus();
+};
+
+/** The values of a bar, which are shown below the bar. @param place of its middle, from 0 to 1 */
+const Values = ({ bar, place }: { bar: Bar; place: number }) => (
+  <span
+    class="values"
+    aria-hidden="true"
+    style={{ left: `${100 * place}%`, translate: `${-100 * place}%` }}
+  >
+    <strong>{valuesOf(bar)}</strong> {localRange(bar.from, bar.until)}
+  </span>
+);
+
+interface PlotProps {
+  readonly bars: readonly Bar[];
+  readonly choose: (bar: Bar) => void;
+}
+
+/** The bars with both axes. The values of the bar that has the pointer or the focus are shown, until Esc. */
+const Plot = ({ bars, choose }: PlotProps) => {
+  const [shown, show] = useState<number>();
+  const top = topOf(Math.max(...bars.map(countOf)));
+  const first = bars.find((bar) => countOf(bar) > 0);
+  const [oldest, newest] = [bars[0], bars.at(-1)];
+  const bar = shown === undefined ? undefined : bars[shown];
+  if (!oldest || !newest) return null;
+  const write = timeOf(newest.until) - timeOf(oldest.from) < long ? localTime : localDay;
+  const part = (kind: 'good' | 'bad', count: number) =>
+    count > 0 && <span class={kind} style={{ height: `${(100 * count) / top}%` }} />;
+  return (
+    <div class="plot">
+      <p class="axis muted" aria-hidden="true">
+        {[top, top / 2, 0].map((value) => (
+          <span key={value}>{grouped(value)}</span>
+        ))}
+      </p>
+      <div
+        role="toolbar"
+        aria-label="By time"
+        class="bars"
+        onKeyDown={(event) => (event.key === 'Escape' ? show(undefined) : move(event))}
+        onPointerLeave={() => show(undefined)}
+        onFocusOut={() => show(undefined)}
+      >
+        {bars.map((each, index) => {
+          const onPointerEnter = () => show(index);
+          return countOf(each) > 0 ? (
+            <Button
+              key={each.from}
+              tabIndex={each === first ? 0 : -1}
+              aria-label={`${localRange(each.from, each.until)}: ${valuesOf(each)}`}
+              onClick={() => choose(each)}
+              onFocus={onPointerEnter}
+              onPointerEnter={onPointerEnter}
+            >
+              {part('bad', each.failure)}
+              {part('good', each.success)}
+            </Button>
+          ) : (
+            <span key={each.from} onPointerEnter={onPointerEnter} />
+          );
+        })}
+      </div>
+      <p class="row apart muted">
+        <Time at={oldest.from} write={write} /> <Time at={newest.until} write={write} />
+        {bar && shown !== undefined && <Values bar={bar} place={(shown + 0.5) / bars.length} />}
+      </p>
+    </div>
+  );
 };
 
 interface HistogramProps {
   readonly entries: readonly AuditEntry[];
   /** The title, and the meaning of the colours. */
-  readonly caption: ComponentChildren;
+  readonly caption?: ComponentChildren;
   /** Absent: from the first to the last entry. */
   readonly bounds?: Bounds;
   readonly narrow: (time: Span) => void;
 }
 
 /** Entries by time and result. A bar narrows the query to the entries that it counts. */
-export const Histogram = ({ entries, caption, bounds, narrow }: HistogramProps) => {
-  const bars = barsOf(entries, (time) => new Date(time).getTimezoneOffset() * 60, bounds);
-  const most = Math.max(1, ...bars.map(({ success, failure }) => success + failure));
-  const [oldest, newest] = [bars[0], bars.at(-1)];
-  const first = bars.find(({ success, failure }) => success + failure > 0);
-  if (!oldest || !newest) return null;
-  const write = timeOf(newest.until) - timeOf(oldest.from) < long ? localTime : localDay;
-  const part = (kind: 'good' | 'bad', count: number) => (
-    <span class={kind} style={{ height: `${(100 * count) / most}%` }} />
-  );
-  return (
-    <figure>
-      <figcaption class="row apart muted">{caption}</figcaption>
-      <div role="toolbar" aria-label="By time" class="bars" onKeyDown={move}>
-        {bars.map((bar) =>
-          bar.success + bar.failure > 0 ? (
-            <Button
-              key={bar.from}
-              tabIndex={bar === first ? 0 : -1}
-              aria-label={titleOf(bar)}
-              title={titleOf(bar)}
-              onClick={() => narrow(narrowed(bar, entries))}
-            >
-              {part('bad', bar.failure)}
-              {part('good', bar.success)}
-            </Button>
-          ) : (
-            <span key={bar.from} />
-          ),
-        )}
-      </div>
-      <p class="row apart muted">
-        <Time at={oldest.from} write={write} /> <Time at={newest.until} write={write} />
-      </p>
-    </figure>
-  );
-};
+export const Histogram = ({ entries, caption, bounds, narrow }: HistogramProps) => (
+  <figure>
+    {caption && <figcaption class="row apart muted">{caption}</figcaption>}
+    <Plot
+      bars={barsOf(entries, (time) => new Date(time).getTimezoneOffset() * 60, bounds)}
+      choose={(bar) => narrow(narrowed(bar, entries))}
+    />
+  </figure>
+);

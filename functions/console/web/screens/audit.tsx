@@ -15,6 +15,7 @@ import { Groups } from '../components/groups.tsx';
 import { Histogram } from '../components/histogram.tsx';
 import { FailureNotice } from '../components/notice.tsx';
 import { Screen } from '../components/screen.tsx';
+import { Waits } from '../components/waits.tsx';
 import { counted } from '../format.ts';
 import { usePages } from '../loading.ts';
 import { place } from '../router.ts';
@@ -85,6 +86,7 @@ const List = ({ state, change, whole }: QueryProps & { readonly whole: Whole }) 
       )}
       {!pages.failure && <FailureNotice what="New entries could not be loaded" failure={failure} />}
       {rows.length > 0 && <Chart {...whole} rows={rows} change={change} />}
+      {state.ipAddress && <Waits entries={whole.data ?? []} />}
       <div class="trail stack">
         <Entries
           pages={{ ...pages, more: isFull ? undefined : pages.more, reload }}

@@ -44,7 +44,12 @@ export const SealOfEntry = onDemand('The seal', (all) => all.SealOfEntry);
 export const SealedEntry = onDemand('The seal', (all) => all.SealedEntry);
 export const Machines = onDemand('The machines', (all) => all.Machines);
 export const Settings = onDemand('The settings', (all) => all.Settings);
+export const Access = onDemand('The access', (all) => all.Access);
 export const OwnFactor = onDemand('The second factor', (all) => all.OwnFactor);
+export const WeakAdmins =
+  settings.secondFactor !== 'off' || settings.passkeys
+    ? onDemand('The admins', (all) => all.WeakAdmins)
+    : none;
 export const Attributes = settings.attributes
   ? onDemand('The attributes', (all) => all.Attributes)
   : none;

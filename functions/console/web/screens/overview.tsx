@@ -2,15 +2,17 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AuditEntry } from '../../../client/paths.ts';
 import { settings } from '../api.ts';
+import { Cut } from '../components/cut.tsx';
 import { Entries } from '../components/entries.tsx';
 import { Extent } from '../components/extent.tsx';
 import { showTrail } from '../components/filters.tsx';
-import { lastCheck } from '../components/findings.tsx';
+import { lastSeal, SealState } from '../components/findings.tsx';
 import { GroupTable } from '../components/groups.tsx';
 import { Histogram } from '../components/histogram.tsx';
 import { Loaded } from '../components/notice.tsx';
 import { Card, Screen } from '../components/screen.tsx';
-import { ago, counted, grouped } from '../format.ts';
+import { Waits } from '../components/waits.tsx';
+import { ago, grouped } from '../format.ts';
 import { href } from '../router.ts';
 import { now } from '../service.ts';
 import { groupsOf } from '../trail/groups.ts';
@@ -18,6 +20,7 @@ import type { Span } from '../trail/histogram.ts';
 import { changesRights, isLogin, isRegistration, usersSince } from '../trail/overview.ts';
 import { presets, readState, secondsBefore, type TrailState } from '../trail/query.ts';
 import { spanRead, useWhole } from '../trail/whole.ts';
+import { WeakAdmins } from './on-demand.tsx';
 
 /** Entries that machines have posted are counted nowhere here. */
 const own: Partial<TrailState> = settings.machines ? { from: 'service' } : {};
@@ -28,8 +31,6 @@ const queries = {
   failures: { ...own, action: 'LOGIN', result: 'FAILURE' },
 } as const;
 
-const most = 5;
-
 interface CountsProps {
   readonly entries: readonly AuditEntry[];
   readonly since: string;
@@ -39,6 +40,20 @@ interface CountsProps {
   readonly span: Span;
 }
 
+interface CountProps {
+  readonly count: number;
+  /** The rest of the sentence that begins with the number. */
+  readonly of: string;
+  readonly query: Partial<TrailState>;
+}
+
+/** A number, which leads to what it counts. */
+const Count = ({ count, of, query }: CountProps) => (
+  <a class="number" href={href('/audit', query)}>
+    <strong>{grouped(count)}</strong> {of}
+  </a>
+);
+
 interface ChartProps extends CountsProps {
   readonly title: string;
   readonly query: Partial<TrailState>;
@@ -47,42 +62,52 @@ interface ChartProps extends CountsProps {
 
 const Chart = ({ title, entries, query, since, time, span, children }: ChartProps) => (
   <Card title={title}>
+    <p class="numbers">
+      <Count count={entries.length} of="in all" query={{ ...query, ...span }} />
+      {children}
+    </p>
     <Histogram
       entries={entries}
       bounds={{ from: Date.parse(since), until: time }}
-      caption={<a href={href('/audit', { ...query, ...span })}>{grouped(entries.length)} in all</a>}
       narrow={(own) => showTrail(readState({ ...query, ...own }))}
     />
-    {children}
   </Card>
 );
+
+interface FailedProps extends Pick<CountsProps, 'span'> {
+  readonly by: 'ipAddress' | 'userId';
+  readonly failures: readonly AuditEntry[];
+}
+
+/** The groups of failed logins, the largest first. */
+const Failed = ({ by, failures, span }: FailedProps) => {
+  const query = { ...queries.failures, ...span };
+  return (
+    <Cut rows={groupsOf(failures, by)} all={href('/audit', { ...query, group: by })}>
+      {(groups) => (
+        <GroupTable
+          isShort
+          by={by}
+          groups={groups}
+          narrow={(value) => showTrail(readState({ ...query, [by]: value }))}
+        />
+      )}
+    </Cut>
+  );
+};
 
 const Counts = (props: CountsProps) => {
   const { entries, since, time, span } = props;
   const failures = entries.filter((entry) => isLogin(entry, 'FAILURE'));
-  const users = (title: string, from: string) => (
-    <a
-      href={href('/audit', {
-        ...queries.logins,
-        ...span,
-        since: from > span.since ? from : span.since,
-        group: 'userId',
-      })}
-    >
-      {counted(usersSince(entries, Date.parse(from)), 'user')} in the last {title}
-    </a>
-  );
-  const failed = (by: 'ipAddress' | 'userId') => (
-    <GroupTable
-      isShort
-      by={by}
-      groups={groupsOf(failures, by).slice(0, most)}
-      narrow={(value) => showTrail(readState({ ...queries.failures, ...span, [by]: value }))}
-    />
-  );
+  const users = (of: string, from: string) => {
+    const count = usersSince(entries, Date.parse(from));
+    const reached = from > span.since ? from : span.since;
+    const query = { ...queries.logins, ...span, since: reached, group: 'userId' } as const;
+    return <Count count={count} of={`${count === 1 ? 'user' : 'users'}, ${of}`} query={query} />;
+  };
   return (
     <>
-      <div class="columns">
+      <div class="thirds">
         <Chart
           {...props}
           title="Registrations"
@@ -95,38 +120,49 @@ const Counts = (props: CountsProps) => {
           entries={entries.filter((entry) => isLogin(entry, 'SUCCESS'))}
           query={queries.logins}
         >
-          <p class="row">
-            {users('day', secondsBefore(time, presets['Last day']))} {users('week', since)}
-          </p>
+          {users('last day', secondsBefore(time, presets['Last day']))}
+          {users('last week', since)}
         </Chart>
         <Chart {...props} title="Failed logins" entries={failures} query={queries.failures} />
-        <Card title="Seal">
-          <Seal />
-        </Card>
-        <Card title="Most failed logins, by source">{failed('ipAddress')}</Card>
-        <Card title="Most failed logins, by account">{failed('userId')}</Card>
       </div>
-      <section class="trail stack">
-        <h2>New admins, other changes of rights, suspensions</h2>
-        <Entries
-          pages={entries.filter(changesRights)}
-          caption="Changes of what users may do"
-          empty="There were none."
-        />
-      </section>
+      <div class="columns">
+        <Card title="Most failed logins, by source">
+          <Failed by="ipAddress" failures={failures} span={span} />
+          <Waits entries={failures} />
+        </Card>
+        <Card title="Most failed logins, by account">
+          <Failed by="userId" failures={failures} span={span} />
+        </Card>
+      </div>
+      <Card title="New admins, other changes of rights, suspensions">
+        <Cut rows={entries.filter(changesRights)}>
+          {(changes) => (
+            <Entries
+              pages={changes}
+              caption="Changes of what users may do"
+              empty="There were none."
+            />
+          )}
+        </Cut>
+      </Card>
     </>
   );
 };
 
+/** How the seal stands, in one line. */
 const Seal = () => {
-  const check = lastCheck.use();
-  const said = check
-    ? `${check.findings ? counted(check.findings, 'finding') : 'No tampering was found'}, checked ${ago(now() - Date.parse(check.at))}`
-    : 'Not checked yet';
+  const seal = lastSeal.use();
+  const { check } = seal ?? {};
   if (!settings.sealed) return <p>The trail is not sealed.</p>;
   return (
-    <p class={check?.findings ? 'bad' : ''}>
-      {said}. <a href={href('/seal')}>How the seal stands</a>
+    <p class="row">
+      {seal && <SealState {...seal} />}
+      <span>
+        {check
+          ? `${check.findings ? 'Tampering' : 'No tampering'} was found, checked ${ago(now() - Date.parse(check.at))}.`
+          : 'The trail is not checked yet.'}
+      </span>
+      <a href={href('/seal')}>How the seal stands</a>
     </p>
   );
 };
@@ -135,11 +171,17 @@ export const Overview = () => {
   const [time] = useState(now);
   const since = secondsBefore(time, presets['Last week']);
   const whole = useWhole(readState({ ...own, since }));
+  const extent = (
+    <p class="muted">
+      The last seven days: <Extent {...whole} />.
+    </p>
+  );
   return (
-    <Screen title="Overview">
-      <p class="muted">
-        The last seven days: <Extent {...whole} />.
-      </p>
+    <Screen title="Overview" actions={extent}>
+      <div class="card stack">
+        <Seal />
+        <WeakAdmins />
+      </div>
       <Loaded what="The entries" from={whole}>
         {(entries) => (
           <Counts entries={entries} since={since} time={time} span={spanRead(whole, { since })} />

@@ -2,28 +2,13 @@ import { useState } from 'preact/hooks';
 import type { AuditSealSummary, SealCheck } from '../../../client/paths.ts';
 import { api, send, settings } from '../api.ts';
 import { Button } from '../components/button.tsx';
-import { FindingsList, useSeal } from '../components/findings.tsx';
+import { FindingsList, SealState, useSeal } from '../components/findings.tsx';
 import { FailureNotice, Loaded, tell } from '../components/notice.tsx';
 import { Card, Screen } from '../components/screen.tsx';
-import { Badge, CopyButton, Time } from '../components/text.tsx';
-import { ago, clockTime, counted, duration, grouped } from '../format.ts';
+import { CopyButton, Time } from '../components/text.tsx';
+import { ago, clockTime, counted, grouped } from '../format.ts';
 import { useAction, useEvery } from '../loading.ts';
 import { now } from '../service.ts';
-
-/** Shows findings first, and does not call the seal good if the last check is old. */
-const State = ({ newest, behind, check }: AuditSealSummary) => {
-  const [finding] = check?.named ?? [];
-  const isSealed = newest && behind === null && !finding;
-  return (
-    <p class="row">
-      {finding && check && <Badge kind="bad">{counted(check.findings, 'finding')}</Badge>}
-      {behind !== null && <Badge kind="bad">{`Behind by ${duration(behind)}`}</Badge>}
-      {isSealed && <Badge {...(check?.recent && { kind: 'good' })}>Sealed</Badge>}
-      {isSealed && !check?.recent && <span class="muted">Not checked lately.</span>}
-      {!newest && <Badge>Not sealed yet</Badge>}
-    </p>
-  );
-};
 
 const Check = ({ at, next, entries, total, findings, named, found }: SealCheck) => {
   const more = findings - named.length;
@@ -100,7 +85,9 @@ const Facts = ({ seal, reload }: { seal: AuditSealSummary; reload: () => void })
     <dl class={`card ${check?.findings ? 'broken' : ''}`}>
       <dt>State</dt>
       <dd>
-        <State {...seal} />
+        <p class="row">
+          <SealState {...seal} />
+        </p>
       </dd>
       <dt>Newest file</dt>
       <dd>

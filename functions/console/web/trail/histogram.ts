@@ -78,6 +78,16 @@ const beginOfDay = (midnight: number, behindAt: (time: number) => number): numbe
   return Math.min(...begun, Math.max(...starts));
 };
 
+/** The tops of axes whose largest value has one digit; ten times, a hundred times these are for larger values. */
+const tops = [1, 2, 3, 4, 5, 6, 8, 10, 20];
+
+/** The top of an axis of counts: a round number that is at least the largest count, and whose half is whole. */
+export const topOf = (most: number): number => {
+  const unit = 10 ** Math.floor(Math.log10(Math.max(1, most)));
+  const rounds = tops.map((top) => top * unit);
+  return rounds.find((round) => round >= most && round % 2 === 0) ?? most;
+};
+
 /** The time range of a query, as filters have it: `since` is inclusive, `until` is exclusive. Empty: no limit. */
 export interface Span {
   readonly since: string;

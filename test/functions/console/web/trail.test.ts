@@ -5,7 +5,12 @@ import { readableAgent } from '../../../../functions/console/web/trail/agent.ts'
 import { maxRows, merge, rereadFrom } from '../../../../functions/console/web/trail/follow.ts';
 import { groupsOf, passes } from '../../../../functions/console/web/trail/groups.ts';
 import { happened } from '../../../../functions/console/web/trail/happened.ts';
-import { barsOf, narrowed, spanOf } from '../../../../functions/console/web/trail/histogram.ts';
+import {
+  barsOf,
+  narrowed,
+  spanOf,
+  topOf,
+} from '../../../../functions/console/web/trail/histogram.ts';
 import { keepPassing } from '../../../../functions/console/web/trail/keep.ts';
 import { changesRights } from '../../../../functions/console/web/trail/overview.ts';
 import {
@@ -143,6 +148,21 @@ describe('The histogram', () => {
 
     expect(bars).toHaveLength(29);
     expect(bars.every(({ success, failure }) => success + failure === 0)).toBe(true);
+  });
+
+  it.each([
+    [0, 2],
+    [1, 2],
+    [3, 4],
+    [4, 4],
+    [9, 10],
+    [11, 20],
+    [25, 30],
+    [100, 100],
+    [410, 500],
+    [8001, 10_000],
+  ])('has an axis for %d entries whose top is %d', (most, top) => {
+    expect(topOf(most)).toBe(top);
   });
 
   it('counts entries by result, and begins days at midnight in local time', () => {
