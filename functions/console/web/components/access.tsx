@@ -17,13 +17,10 @@ import {
   isOwn,
   NewPassword,
   setSuspended,
+  suspension,
   type UserProps,
 } from './profile.tsx';
 import { Card } from './screen.tsx';
-
-/** The consequence of a suspension, as the end of a sentence. */
-export const suspension =
-  'cannot sign in until you lift the suspension, and is signed out everywhere now.';
 
 const atOnce = 'It holds at once, in open sessions too.';
 const untilExpiry = 'A token that was given before keeps the role until it expires, within a day.';

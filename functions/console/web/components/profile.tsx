@@ -29,6 +29,10 @@ export const deleteUser = async ({ id }: Pick<User, 'id'>): Promise<void> => {
   await sendUnless('USER_NOT_FOUND', api.DELETE('/api/users/{id}', { params }));
 };
 
+/** The consequence of a suspension, as the end of a sentence. */
+export const suspension =
+  'cannot sign in until you lift the suspension, and is signed out everywhere now.';
+
 /** Suspends a user, or lifts the suspension. @returns the user after the change @throws {ConsoleError} */
 export const setSuspended = async (user: User, isSuspended: boolean): Promise<User> => {
   const params = { path: { id: user.id } };

@@ -3,11 +3,10 @@ import type { User } from '../../../client/paths.ts';
 import { settings } from '../api.ts';
 import { counted } from '../format.ts';
 import type { Pages } from '../loading.ts';
-import { suspension } from './access.tsx';
 import { Button } from './button.tsx';
 import { openDialog } from './dialog.tsx';
 import { Many, type ManyDeed, mostSelected } from './many.tsx';
-import { deleteUser, isOwn, setSuspended } from './profile.tsx';
+import { deleteUser, isOwn, setSuspended, suspension } from './profile.tsx';
 
 export interface Selection {
   readonly selected: readonly User[];

@@ -1,7 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import type { UserDetails } from '../../../client/paths.ts';
 import { settings } from '../api.ts';
-import { Access } from '../components/access.tsx';
 import { Entries } from '../components/entries.tsx';
 import { Loaded } from '../components/notice.tsx';
 import { Person } from '../components/person.tsx';
@@ -15,7 +14,7 @@ import { askFor, forgetUsers, knownOf } from '../trail/known-users.ts';
 import { readState } from '../trail/query.ts';
 import { type StandingSpan, standingsOf } from '../trail/standing.ts';
 import { useWhole } from '../trail/whole.ts';
-import { Attributes, Identities, Passkeys, Sessions } from './on-demand.tsx';
+import { Access, Attributes, Identities, Passkeys, Sessions } from './on-demand.tsx';
 
 const shown = 10;
 
