@@ -215,6 +215,8 @@ export const permissionsOf = {
   'audit.publish': [query('audit', [auditIndexes.byResourceId], [replayId])],
   /** Shows the newest header, and the public key that verifies it. */
   seal: [users('GetItem', 'audit-seal')],
+  /** Compares an entry with its line in the archive, and finds out with which other entry it was replayed. */
+  'seal.compare': [audit('BatchGetItem'), query('audit', [auditIndexes.byResourceId], [replayId])],
   /** Knows whether there is a sealed trail. */
   'seal.told': [],
   /** Knows how long entries are kept. */

@@ -20,7 +20,7 @@ import type { Role } from '../../lib/users/user.ts';
 /** The maximum number of entries in a response as text, which is also the default. */
 export const maxTextLimit = 1000;
 
-const example = {
+export const example = {
   id: 115032113971201,
   user_id: 17,
   action: 'LOGIN',
@@ -225,7 +225,7 @@ function someText(most: number, description: string) {
   return v.optional(described(some, description));
 }
 
-function auditEntry(settings: ServiceValues) {
+export function auditEntry(settings: ServiceValues) {
   return named(
     'AuditEntry',
     v.object({

@@ -3,12 +3,22 @@ import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
 import { count, message, named, timestamp } from '../../lib/contract/schemas.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';
 import { described } from '../../lib/ground/validation.ts';
+import type { compareEntry } from '../../lib/seal/compare-entry.ts';
+import { auditEntry, example as exampleEntry } from '../audit-logs/contract.ts';
 
 export const get = {
   route: 'GET /api/admin/audit-seal',
   exists: ({ auditSeal }: ServiceValues) => auditSeal !== 'off',
   may: 'audit',
   storageFault: ['Error reading audit seal', 'err'],
+} as const satisfies Contract;
+
+export const entry = {
+  route: 'GET /api/admin/audit-seal/entries/{entry}',
+  exists: ({ auditSeal }: ServiceValues) => auditSeal !== 'off',
+  may: 'audit',
+  takesSource: true,
+  storageFault: ['Error comparing audit entry', 'err'],
 } as const satisfies Contract;
 
 export const requestCheck = {
@@ -59,6 +69,25 @@ export const descriptions: Descriptions = {
     errors: ['AUDIT_NOT_SEALED'],
   }),
 
+  entry: (settings) => ({
+    id: 'compareAuditEntry',
+    summary: 'Compare an entry with the seal',
+    text: 'The entry as the table has it, and its line in the archive. The state `not_found` never means that the entry was not sealed.',
+    success: {
+      status: 200,
+      description: 'How they compare.',
+      schema: compared(settings),
+      example: {
+        state: 'differs',
+        fields: ['ip_address'],
+        file: 7,
+        stored: { ...exampleEntry, ip_address: '192.0.2.2' },
+        sealed: exampleEntry,
+      },
+    },
+    errors: ['AUDIT_NOT_SEALED', 'AUDIT_ENTRY_NOT_FOUND'],
+  }),
+
   requestCheck: () => ({
     id: 'requestAuditSealCheck',
     summary: 'Request a check of the seal',
@@ -93,6 +122,58 @@ function summary() {
       ),
       days: kept(),
     }),
+  );
+}
+
+/** The states of an entry that is compared, with their meanings. */
+const states = {
+  equal: 'the table has the entry as it was sealed',
+  differs: 'it differs in `fields`',
+  deleted: 'it was sealed and is not in the table, although its time in the table has not ended',
+  inserted: 'it is in the table, and the files that cover its time do not have it',
+  waits: 'the next run of the sealer will look at its time',
+  left: 'its time in the table, or the time of its file in the archive, has ended',
+  too_large: 'its file is too large to be looked at here (more than 16 MB, or 128 MB unpacked)',
+  not_found:
+    'the file that may have it is missing, is not as it was sealed (`finding`), or was not found by reading 20 headers',
+} as const satisfies Record<Awaited<ReturnType<typeof compareEntry>>['state'], string>;
+
+function compared(settings: ServiceValues) {
+  const meanings = Object.entries(states).map(([state, meaning]) => `\`${state}\`: ${meaning}`);
+  return named(
+    'ComparedAuditEntry',
+    v.object({
+      state: described(v.picklist(Object.keys(states)), `${meanings.join('; ')}.`),
+      fields: v.exactOptional(
+        described(
+          v.array(v.string()),
+          'The names of the fields that differ, also of stored fields that are not shown.',
+        ),
+      ),
+      file: v.exactOptional(
+        described(count(), 'The number of the file that has the entry, or that may have it.'),
+      ),
+      finding: v.exactOptional(
+        described(v.string(), 'What is wrong with that file: `altered`, `foreign` or `unsigned`.'),
+      ),
+      stored: described(v.nullable(foundEntry(settings)), 'The entry in the table, or null.'),
+      sealed: described(v.nullable(foundEntry(settings)), 'The entry in the archive, or null.'),
+    }),
+  );
+}
+
+/** An entry that somebody may have changed, so that its fields may have other types. */
+function foundEntry(settings: ServiceValues) {
+  const value = v.nullable(v.union([v.string(), v.number()]));
+  const fields = Object.entries(auditEntry(settings).entries).map(([name, { type }]) => [
+    name,
+    type === 'exact_optional' ? v.exactOptional(value) : value,
+  ]);
+  return v.pipe(
+    named('FoundAuditEntry', v.object(Object.fromEntries(fields))),
+    v.description(
+      'The fields of an `AuditEntry`; if somebody changed them, they may have other types.',
+    ),
   );
 }
 

@@ -1,20 +1,13 @@
-import { createPublicKey, type KeyObject } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { DomainError } from '../../lib/ground/errors.ts';
 import { config, keepsSeal } from '../../lib/ground/settings.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
-import { callKms } from '../../lib/keys/signed-request.ts';
 import { dueBefore } from '../../lib/seal/finding.ts';
-import { publicKeyName } from '../../lib/seal/folder-archive.ts';
 import { type Check, fingerprintOf } from '../../lib/seal/header.ts';
 import { timeIn } from '../../lib/seal/line.ts';
 import * as shownHeader from '../../lib/seal/newest-header.ts';
+import { readPublicKey } from '../../lib/seal/public-key.ts';
 import { isRecent, nextCheck } from '../../lib/seal/schedule.ts';
 import * as contract from './contract.ts';
-
-/** The public key. It is kept in memory between the requests that this process handles. */
-let publicKey: KeyObject | undefined;
 
 export const handler = protectedEndpoint(contract.get, async () => {
   if (!keepsSeal(config)) throw new DomainError('AUDIT_NOT_SEALED');
@@ -45,15 +38,8 @@ export const handler = protectedEndpoint(contract.get, async () => {
 
 /** The fingerprint of the sealer's key, and the newest file, according to the header that the sealer has stored. */
 async function readNewest() {
-  publicKey ??= await readKey();
+  const publicKey = await readPublicKey();
   return { key: fingerprintOf(publicKey), newest: await shownHeader.read(publicKey) };
-}
-
-async function readKey(): Promise<KeyObject> {
-  const { auditArchiveFolder: folder } = config;
-  if (folder) return createPublicKey(await readFile(join(folder, publicKeyName)));
-  const { PublicKey } = await callKms('GetPublicKey', config.auditSealKey);
-  return createPublicKey({ key: Buffer.from(PublicKey, 'base64'), type: 'spki', format: 'der' });
 }
 
 function checkOf(last: Check, interval: number, now: number) {

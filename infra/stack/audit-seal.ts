@@ -39,18 +39,8 @@ export function createAuditSeal(
 ): AuditSeal | undefined {
   if (settings.auditSeal === 'off') return undefined;
   const kept = keptBy(scope, settings, { keep });
-  const { bucket, key, lockDays } = kept;
-  for (const each of functions) {
-    if (each.definition.uses.has('settings.told')) {
-      each.lambda.addEnvironment(variableOf('auditArchiveDays'), String(settings.auditArchiveDays));
-      each.lambda.addEnvironment(variableOf('auditLockDays'), String(lockDays));
-    }
-    if (each.definition.uses.has('seal')) grantShowing(each, kept);
-    // From the ARN the function learns that there is a sealed trail; it may not use the key.
-    if (each.definition.uses.has('seal.told')) {
-      each.lambda.addEnvironment(variableOf('auditSealKey'), key.keyArn);
-    }
-  }
+  const { bucket, key } = kept;
+  for (const each of functions) permit(scope, settings, each, kept);
   const sealer = createSealer(scope, settings, { shared, kept });
   const outputs = { AuditArchiveBucketName: bucket.bucketName, AuditSealKeyArn: key.keyArn };
   return {
@@ -134,7 +124,7 @@ function createArchive(
   return bucket;
 }
 
-/** The prefix of the names of objects: see lib/seal/aws.ts. */
+/** The prefix of the names of objects: see lib/seal/archive.ts. */
 const prefix = 'audit-archive/';
 
 /**
@@ -172,11 +162,40 @@ function createKey(scope: Construct, { keep }: { keep: boolean }): Key {
   });
 }
 
+/** Gives a function what its uses need of the seal. */
+function permit(
+  scope: Construct,
+  { auditArchiveDays }: DeploymentSettings,
+  each: ServiceFunction,
+  kept: Kept,
+): void {
+  const { lambda, definition } = each;
+  if (definition.uses.has('settings.told')) {
+    lambda.addEnvironment(variableOf('auditArchiveDays'), String(auditArchiveDays));
+    lambda.addEnvironment(variableOf('auditLockDays'), String(kept.lockDays));
+  }
+  if (definition.uses.has('seal')) grantShowing(each, kept);
+  if (definition.uses.has('seal.compare')) grantComparing(scope, each, kept);
+  // From the ARN the function learns that there is a sealed trail; it may not use the key.
+  if (definition.uses.has('seal.told')) {
+    lambda.addEnvironment(variableOf('auditSealKey'), kept.key.keyArn);
+  }
+}
+
 /** Allows a function to show the state of the seal. */
 function grantShowing({ lambda }: ServiceFunction, kept: Kept): void {
   lambda.addEnvironment(variableOf('auditSealKey'), kept.key.keyArn);
   lambda.addEnvironment(variableOf('kmsUrl'), kmsUrl(kept.key.stack));
   lambda.addToRolePolicy(readingKey(kept));
+}
+
+/** Allows a function to read the archive. */
+function grantComparing(scope: Construct, each: ServiceFunction, kept: Kept): void {
+  const { region, urlSuffix } = Stack.of(scope);
+  const url = `https://s3.${region}.${urlSuffix}/${kept.bucket.bucketName}`;
+  each.lambda.addEnvironment(variableOf('auditArchiveUrl'), url);
+  for (const statement of readingStatements(kept)) each.lambda.addToRolePolicy(statement);
+  acknowledgeObjects(scope, each, kept);
 }
 
 function readingKey({ key }: Kept): PolicyStatement {
@@ -215,10 +234,7 @@ function createSealer(
   ]) {
     sealer.lambda.addToRolePolicy(statement);
   }
-  Validations.of(sealer).acknowledge({
-    id: `AwsSolutions-IAM5[Resource::${shownArn(scope, kept)}/${prefix}*]`,
-    reason: 'The objects of the archive, whose names hold their numbers, are all below one prefix.',
-  });
+  acknowledgeObjects(scope, sealer, kept);
   new Rule(scope, 'SealAuditSchedule', {
     description: 'Has the audit trail sealed',
     enabled: auditSeal === 'on',
@@ -229,11 +245,37 @@ function createSealer(
   return sealer;
 }
 
+function acknowledgeObjects(scope: Construct, reader: ServiceFunction, kept: Kept): void {
+  Validations.of(reader).acknowledge({
+    id: `AwsSolutions-IAM5[Resource::${shownArn(scope, kept)}/${prefix}*]`,
+    reason: 'The objects of the archive, whose names hold their numbers, are all below one prefix.',
+  });
+}
+
 /**
  * The permissions of the sealer, except the permissions to read the audit table and to store the newest header in the
  * users table.
  */
-function sealingStatements({ bucket, key }: Kept): PolicyStatement[] {
+function sealingStatements(kept: Kept): PolicyStatement[] {
+  const { bucket, key } = kept;
+  return [
+    ...readingStatements(kept),
+    new PolicyStatement({
+      actions: ['s3:PutObject'],
+      resources: [bucket.arnForObjects(`${prefix}*`)],
+    }),
+    new PolicyStatement({
+      actions: ['kms:Sign'],
+      resources: [key.keyArn],
+      conditions: {
+        StringEquals: { 'kms:SigningAlgorithm': 'ED25519_SHA_512', 'kms:MessageType': 'RAW' },
+      },
+    }),
+  ];
+}
+
+/** The permissions to read the archive. */
+function readingStatements({ bucket }: Kept): PolicyStatement[] {
   return [
     // Every read names a version, so s3:GetObject is not needed.
     new PolicyStatement({
@@ -247,17 +289,6 @@ function sealingStatements({ bucket, key }: Kept): PolicyStatement[] {
       actions: ['s3:ListBucketVersions'],
       resources: [bucket.bucketArn],
       conditions: { StringEquals: { 's3:prefix': prefix } },
-    }),
-    new PolicyStatement({
-      actions: ['s3:PutObject'],
-      resources: [bucket.arnForObjects(`${prefix}*`)],
-    }),
-    new PolicyStatement({
-      actions: ['kms:Sign'],
-      resources: [key.keyArn],
-      conditions: {
-        StringEquals: { 'kms:SigningAlgorithm': 'ED25519_SHA_512', 'kms:MessageType': 'RAW' },
-      },
     }),
   ];
 }

@@ -132,6 +132,11 @@ export function makeAuditId(now: Date, random: (below: number) => number = rando
   return timeOfId(now) * idsPerMillisecond + random(idsPerMillisecond);
 }
 
+/** The time from which an id was made, if the service has made the id. */
+export function timeOfAuditId(id: number): Date {
+  return new Date(idEpoch + Math.floor(id / idsPerMillisecond));
+}
+
 function cut(value: string | number | undefined, limit: number): string | null {
   if (value == null || value === '') return null;
   return [...String(value)].slice(0, limit).join('');

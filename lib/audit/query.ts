@@ -100,6 +100,13 @@ export function shown(value: AttributeValue | undefined): string | number | null
   return value.N === undefined ? JSON.stringify(value, withBase64) : numberOf(value.N);
 }
 
+/** An entry as responses show it. @param stored its attributes in DynamoDB's own form */
+export function shownEntry(stored: Readonly<Record<string, AttributeValue | undefined>>) {
+  const names = [...attributes, ...machineAttributes];
+  const values = names.map((name) => [name, shownIfAny(stored[name], name)] as const);
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+}
+
 /** Whether an entry meets all conditions, except the conditions on time. */
 export function matching(filter: AuditFilter) {
   const { userId, about, action, result, resource, resourceId, machineId, ipAddress } = filter;

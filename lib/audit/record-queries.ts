@@ -13,13 +13,17 @@ import { record } from './record.ts';
 /** The caller who queries the audit trail, a user or a machine, and the origin of the request. */
 type Reader = Source & { readonly user_id: number | undefined };
 
+/** The filter of a query, or the id of the one entry that was read. */
+type ReadFilter = AuditFilter & { readonly id?: number };
+
 /**
  * Records a query of the audit trail where AUDIT_DETAIL is full: at most once an hour for the same caller and filter.
  * Never throws.
+ * @param order absent: one entry was read
  */
 export async function recordRead(
   reader: Reader,
-  { filter, order }: { filter: AuditFilter; order: 'asc' | 'desc' },
+  { filter, order }: { filter: ReadFilter; order?: 'asc' | 'desc' },
   { now = new Date() }: { now?: Date } = {},
 ): Promise<void> {
   if (config.auditDetail !== 'full') return;
@@ -69,7 +73,7 @@ async function markRead(key: { readonly pk: string }, now: number): Promise<bool
 }
 
 /** The key of the mark of a caller and a filter, without the times of the filter. */
-function markKey(caller: number | string, { since: _, until: __, ...filter }: AuditFilter) {
+function markKey(caller: number | string, { since: _, until: __, ...filter }: ReadFilter) {
   const digest = createHash('sha256').update(JSON.stringify(filter)).digest('base64url');
   return itemKey('audit-read#*', caller, digest);
 }

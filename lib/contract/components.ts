@@ -50,6 +50,7 @@ const parameterNames: Readonly<Record<string, string>> = {
   session: 'sessionId',
   identity: 'identityId',
   passkey: 'passkeyId',
+  entry: 'auditEntryId',
   machine: 'machineId',
 };
 
@@ -89,6 +90,7 @@ const parameters = {
   sessionId: inPath('session', 'A session’s id.', 'R0h2kQ9mT4yWcXbZ1nLp7A'),
   identityId: inPath('identity', 'An identity’s id.', 'R0h2kQ9mT4yWcXbZ'),
   passkeyId: inPath('passkey', 'A passkey’s id.', 'R0h2kQ9mT4yWcXbZ'),
+  auditEntryId: inPath('entry', 'An audit entry’s id.', '115032113971201'),
   machineId: inPath('machine', 'A machine’s id.', '3'),
   machineKeyHeader: inHeader(
     'Machine-Key',

@@ -77,6 +77,7 @@ const table = {
   // The message of API Gateway for an unknown path.
   FILE_NOT_FOUND: { status: 404, message: 'Not Found' },
   AUDIT_NOT_SEALED: { status: 404, message: 'The audit trail is not sealed' },
+  AUDIT_ENTRY_NOT_FOUND: { status: 404, message: 'Audit entry not found' },
   EMAIL_REGISTERED: { status: 409, message: 'Email already registered' },
   IDENTITY_LINKED: { status: 409, message: 'Identity already linked' },
   INVITATION_NOT_ACCEPTED: { status: 409, message: 'Invitation not accepted' },
@@ -169,6 +170,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   SECOND_FACTOR_NOT_FOUND: 'The user has no second factor, or none that waits for its first code.',
   FILE_NOT_FOUND: 'The page has no file of this name.',
   AUDIT_NOT_SEALED: 'This service keeps nothing, and so does not seal its audit trail. Or sealing is paused, so that nothing can be checked.',
+  AUDIT_ENTRY_NOT_FOUND: 'Neither the table nor the archive has an entry with this id.',
   EMAIL_REGISTERED: 'Another user has this email address.',
   IDENTITY_LINKED: 'The identity is linked to an account already.',
   INVITATION_NOT_ACCEPTED: 'An invited user becomes an admin or an auditor only after a password was set.',

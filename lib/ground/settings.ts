@@ -119,6 +119,8 @@ export const settings = {
   /** The bucket of the sealed trail, or its folder on one machine; '': nothing is sealed there. */
   auditArchiveBucket: optionalText,
   auditArchiveFolder: optionalText,
+  /** The URL of the bucket, for the function that compares an entry. */
+  auditArchiveUrl: optionalText,
   /** Whether an earlier stack made the bucket. Its lock and lifecycle may then differ from the settings. */
   auditArchiveTakenOver: { allowed: ['yes', 'no'], default: 'no' },
   /** The key in AWS KMS that signs the files of the sealed trail. */

@@ -44,6 +44,31 @@ export async function post(request: PostRequest) {
   return exchange(await signed(request));
 }
 
+/** A request that reads a bucket of S3, or an object in it. */
+export interface BucketRequest {
+  /** The URL of the bucket or of the object. */
+  readonly url: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The most bytes of the response. */
+  readonly most: number;
+}
+
+/** Milliseconds for the response of S3 to an attempt, which may have many megabytes. */
+const bucketTime = 8000;
+
+/** Reads S3, with a second request if the first one fails. @throws as {@link call} for a status of 500 and above */
+export async function getFromBucket({ url, query, headers = {}, most }: BucketRequest) {
+  const { href } = new URL(new URL(url).pathname, process.env.AWS_ENDPOINT_URL || url);
+  return tryTwice(async () => {
+    const request = requestTo(href, headers);
+    request.query = { ...query };
+    // S3 takes the path as it is.
+    const signing = await signerOf('s3', { uriEscapePath: false }).sign(request);
+    return exchangeBytes(signing as HttpRequest, { time: bucketTime, most });
+  });
+}
+
 /** A version of a secret, as Secrets Manager returns it: its date is in seconds since 1970. */
 interface SecretValue {
   readonly VersionId: string;
@@ -93,18 +118,25 @@ const longestDocument = 1_000_000;
  *   longer than the same time again, or is too long
  */
 async function exchange(request: HttpRequest): Promise<{ status: number; text: string }> {
+  const most = request.method === 'GET' ? longestDocument : Number.POSITIVE_INFINITY;
+  const { status, content } = await exchangeBytes(request, { time: 2 * attemptTime, most });
+  return { status, text: content.toString() };
+}
+
+/** As {@link exchange}. @param limits the milliseconds for the whole response, and its most bytes */
+async function exchangeBytes(request: HttpRequest, { time, most }: { time: number; most: number }) {
   http ??= openClient();
-  const abortSignal = AbortSignal.timeout(patiently(2 * attemptTime));
+  const abortSignal = AbortSignal.timeout(patiently(time));
   const { response } = await http.handle(request, { abortSignal });
   // If the body were not read, the connection could not be used again.
   const parts: Buffer[] = [];
   let length = 0;
   for await (const part of response.body) {
     length += part.length;
-    if (request.method === 'GET' && length > longestDocument) throw namedError('ResponseTooLong');
+    if (length > most) throw namedError('ResponseTooLong');
     parts.push(part);
   }
-  return { status: response.statusCode, text: Buffer.concat(parts).toString() };
+  return { status: response.statusCode, content: Buffer.concat(parts) };
 }
 
 function openClient(): NodeHttpHandler {
@@ -128,28 +160,37 @@ async function call(url: string, service: string, target: string, input: object)
   const headers = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target };
   const body = JSON.stringify(input);
   const request = { url: process.env.AWS_ENDPOINT_URL || url, service, headers, body };
-  const attempt = async () => {
-    const response = await post(request);
-    if (response.status >= 500) throw namedError(`Http${response.status}`);
-    return response;
-  };
-  const { status, text } = await attempt().catch(attempt);
+  const { status, text } = await tryTwice(() => post(request));
   const answer = JSON.parse(text);
   if (status !== 200) throw namedError(answer.__type?.replace(/.*#/, '') ?? `Http${status}`);
   return answer;
 }
 
+/** Sends a request, and a second one if the first one fails. @throws the error of the second request, or its status */
+function tryTwice<T extends { readonly status: number }>(send: () => Promise<T>): Promise<T> {
+  const attempt = async () => {
+    const response = await send();
+    if (response.status >= 500) throw namedError(`Http${response.status}`);
+    return response;
+  };
+  return attempt().catch(attempt);
+}
+
 async function signed({ url, service, headers, body }: PostRequest): Promise<HttpRequest> {
   const length = String(Buffer.byteLength(body));
   const request = requestTo(url, { 'content-length': length, ...headers }, body);
+  return (await signerOf(service).sign(request)) as HttpRequest;
+}
+
+function signerOf(service: string, options: { readonly uriEscapePath?: boolean } = {}) {
   const region = process.env.AWS_REGION ?? '';
-  const signer = new SignatureV4({
+  return new SignatureV4({
     credentials: credentials(),
     region,
     service,
     sha256: Sha256,
+    ...options,
   });
-  return (await signer.sign(request)) as HttpRequest;
 }
 
 function credentials() {

@@ -35,11 +35,19 @@ export interface Archive {
   create(name: string, content: Buffer): Promise<boolean>;
 }
 
-/** An archive, and the key that signs it. */
-export interface Trail {
-  readonly archive: Archive;
+/** An archive whose files are read by their names, and the key that signs it. */
+export interface ReadTrail {
+  readonly archive: Pick<Archive, 'read'>;
   readonly publicKey: KeyObject;
 }
+
+/** An archive, and the key that signs it. */
+export interface Trail extends ReadTrail {
+  readonly archive: Archive;
+}
+
+/** The prefix of all names of the archive in a bucket. */
+export const archivePrefix = 'audit-archive/';
 
 /** The archive differs from what a sealer has written. */
 export class BrokenTrail extends Error {
@@ -73,7 +81,7 @@ export async function* listFiles({ archive }: Trail) {
 }
 
 /** Reads the header of a file, which must have the number of the file. */
-export async function readHeaderOf(trail: Trail, number: number): Promise<ReadFile> {
+export async function readHeaderOf(trail: ReadTrail, number: number): Promise<ReadFile> {
   const content = await readRange(trail, number, 0, sizeBefore + maxHeader + sizeAfter);
   if (content.length === 0) return { number, header: { fault: 'foreign' } };
   const hash = sha256(content).toString('hex');
@@ -109,16 +117,16 @@ export async function readLines(
   content?: Buffer,
 ): Promise<string | undefined> {
   const bytes = content ?? (await readContent(trail, header));
-  if (bytes.length !== header.length || sha256(bytes).toString('hex') !== header.sha256) {
-    return 'Its lines are not those of its header';
-  }
+  if (!isContentOf(header, bytes)) return 'Its lines are not those of its header';
   const tally: Tally = { count: 0, oldest: null, newest: null };
   const takeEach = (sealed: SealedLine) => {
     tallyLine(tally, sealed.item);
     take(sealed);
   };
   try {
-    for await (const lines of unpack(bytes)) lines.forEach(takeEach);
+    for await (const lines of unpack(bytes)) {
+      for (const line of lines) takeEach({ line, item: readLine(line) });
+    }
   } catch (error) {
     if (!isOfContent(error)) throw error;
     return 'Its second part is no gzip of lines';
@@ -130,9 +138,43 @@ export async function readLines(
 }
 
 /** Reads the second part of a file, with one further byte if the file is longer. */
-export function readContent(trail: Trail, { line, number, length }: SignedHeader) {
+export function readContent(trail: ReadTrail, { line, number, length }: SignedHeader) {
   const start = memberOf(line).length;
   return readRange(trail, number, start, start + length + 1);
+}
+
+/** Whether bytes are the second part of a file, as its header says. */
+export function isContentOf({ length, sha256: wanted }: SignedHeader, bytes: Buffer): boolean {
+  return bytes.length === length && sha256(bytes).toString('hex') === wanted;
+}
+
+/**
+ * Unpacks lines, some at a time.
+ * @param unpacked receives the number of bytes before their lines are returned, and may throw
+ * @throws SyntaxError and errors of zlib if the content is not such lines ({@link isOfContent})
+ */
+export async function* unpack(
+  content: Buffer,
+  unpacked: (bytes: number) => void = () => undefined,
+): AsyncGenerator<readonly string[]> {
+  const utf8 = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
+  const gunzip = createGunzip();
+  gunzip.end(content);
+  let rest = '';
+  for await (const part of gunzip) {
+    unpacked(part.length);
+    const lines = (rest + utf8.decode(part, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    yield lines;
+  }
+  if (rest + utf8.decode()) throw new SyntaxError('The last line is not ended');
+  // Zeros after the gzip are skipped without an error.
+  if (gunzip.bytesWritten !== content.length) throw new SyntaxError('More follows the gzip');
+}
+
+/** Whether an error means that bytes are not lines in gzip. */
+export function isOfContent(error: unknown): boolean {
+  return error instanceof SyntaxError || /^(Z_|ERR_ENCODING_)/.test(codeOf(error));
 }
 
 /** How many files are read at once, because a remote store is slow to respond. */
@@ -153,7 +195,7 @@ const ofFile =
   /^(EISDIR|ENOTDIR|ENXIO|ELOOP|EACCES|EPERM|EIO|ENODEV|EINVAL|InvalidObjectState|InvalidRequest)$/;
 
 /** Reads a range of a file. The range is empty if the store can be reached but the file cannot be read. */
-async function readRange({ archive }: Trail, file: number, start: number, end: number) {
+async function readRange({ archive }: ReadTrail, file: number, start: number, end: number) {
   try {
     return (await archive.read(fileName(file), start, end)) ?? Buffer.of();
   } catch (error) {
@@ -164,25 +206,4 @@ async function readRange({ archive }: Trail, file: number, start: number, end: n
 
 function codeOf(error: unknown): string {
   return String((error as { code?: unknown } | null)?.code);
-}
-
-/** Unpacks lines, some at a time. @throws SyntaxError and errors of zlib if the content is not such lines */
-async function* unpack(content: Buffer): AsyncGenerator<readonly SealedLine[]> {
-  const utf8 = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
-  const gunzip = createGunzip();
-  gunzip.end(content);
-  let rest = '';
-  for await (const part of gunzip) {
-    const lines = (rest + utf8.decode(part, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    yield lines.map((line) => ({ line, item: readLine(line) }));
-  }
-  if (rest + utf8.decode()) throw new SyntaxError('The last line is not ended');
-  // Zeros after the gzip are skipped without an error.
-  if (gunzip.bytesWritten !== content.length) throw new SyntaxError('More follows the gzip');
-}
-
-/** Whether an error means that bytes are not lines in gzip. */
-function isOfContent(error: unknown): boolean {
-  return error instanceof SyntaxError || /^(Z_|ERR_ENCODING_)/.test(codeOf(error));
 }

@@ -11,11 +11,8 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import type { Archive } from './archive.ts';
+import { type Archive, archivePrefix } from './archive.ts';
 import type { Signer } from './header.ts';
-
-/** The prefix of all names of the archive in its bucket. */
-export const archivePrefix = 'audit-archive/';
 
 /** Time limits in milliseconds, so that a lost response does not use up the time of a run. */
 const requestHandler = {

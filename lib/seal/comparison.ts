@@ -1,19 +1,19 @@
 /** Compares the lines of files with the table, on the disk (lib/seal/README.md, Verification). */
 import { hash } from 'node:crypto';
-import { hasExpired } from '../audit/retention.ts';
 import type { SealedLine } from './archive.ts';
 import type { Finding } from './finding.ts';
 import type { SignedHeader } from './header.ts';
 import {
+  hasLeft,
   type Item,
   idText,
   isTime,
+  isTimely,
   keyOf,
   lineOf,
   numberIn,
   replayedBy,
   sha256,
-  timeIn,
 } from './line.ts';
 import { openScratch } from './scratch.ts';
 import type { EntrySource } from './table.ts';
@@ -29,9 +29,6 @@ const open = 'FROM sealed WHERE id NOT IN (SELECT id FROM found)';
 
 /** How many sealed entries are looked up by their ids at once. */
 const batchSize = 100;
-
-/** Milliseconds by which the clock of a writer of entries may be ahead. */
-const aheadAllowed = 600_000;
 
 /** The most ids that are listed of lines whose key is before the beginning of their file. */
 const maxNamed = 20;
@@ -120,16 +117,10 @@ export class Comparison {
     if (!matchElsewhere(id, line) && differElsewhere(number, id)) dropUnmatched(id);
   }
 
-  /** Whether both times of an entry are valid, and not later than the clock of a service may show by now. */
-  private isTimely(key: string, createdAt: string): boolean {
-    const latest = this.now + aheadAllowed;
-    return [timeIn(key), createdAt].every((time) => isTime(time) && Date.parse(time) <= latest);
-  }
-
   /** Notes the entries that a replay lists, if a service may have written its entry by now. */
   list(item: Item): void {
     const key = keyOf(item);
-    if (!this.isTimely(key, textOf(item.created_at))) return;
+    if (!isTimely(item, this.now)) return;
     for (const id of replayedBy(item)) this.sql.list(id, key.slice(0, 24));
   }
 
@@ -142,10 +133,12 @@ export class Comparison {
   *unmatched(look: string) {
     for (const { id, key, created_at, line, since } of this.sql.unmatched()) {
       const place = { key: textOf(key), created_at: textOf(created_at) };
-      const isTimely = this.isTimely(place.key, place.created_at);
+      const times = { created_at_id: place.key, created_at: place.created_at };
       const waits = place.key >= look ? place.key.slice(0, 24) : since;
       const inserted = findingOf(id, 'inserted', line);
-      yield isTimely ? { inserted, waits: waits as string | null, place } : { inserted };
+      yield isTimely(times, this.now)
+        ? { inserted, waits: waits as string | null, place }
+        : { inserted };
     }
   }
 
@@ -153,11 +146,6 @@ export class Comparison {
   close(): void {
     this.scratch.close();
   }
-}
-
-/** Whether a sealed entry may be gone from the table. @param now milliseconds since 1970 */
-export function hasLeft({ created_at, expires_at }: Item, now: number): boolean {
-  return isTime(created_at) && hasExpired({ created_at, expires_at }, now);
 }
 
 function statements({ change, has, rows }: ReturnType<typeof openScratch>) {

@@ -11,6 +11,7 @@ import { type FileHandle, link, mkdir, open, readdir, rm } from 'node:fs/promise
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { Archive } from './archive.ts';
+import type { SearchedArchive } from './bounded-trail.ts';
 import type { Signer } from './header.ts';
 
 /** The file of the public key in the folder of an archive (SPKI, PEM). */
@@ -48,6 +49,19 @@ export function folderArchive(folder: string): Archive {
         await rm(unfinished, { force: true });
       }
     },
+  };
+}
+
+/** An archive in a folder, in which files are searched. */
+export function folderReader(folder: string): SearchedArchive {
+  const { list, read } = folderArchive(folder);
+  return {
+    listFrom: async (from) => {
+      const names: string[] = [];
+      for await (const { name } of list()) if (name >= from) names.push(name);
+      return { names, isLast: true };
+    },
+    read,
   };
 }
 

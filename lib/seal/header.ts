@@ -11,7 +11,7 @@ const time = v.pipe(
 const hash = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 
 /** The greatest number of a file: names have ten digits. */
-const maxNumber = 9_999_999_999;
+export const maxNumber = 9_999_999_999;
 
 /** The most findings that a header names. */
 export const maxNamed = 10;

@@ -1,6 +1,7 @@
 /** The canonical line of an entry, which is sealed (lib/seal/README.md, Lines). */
 import { hash } from 'node:crypto';
 import { shards } from '../audit/index-keys.ts';
+import { hasExpired } from '../audit/retention.ts';
 
 /** An entry with all its attributes in the table; lib/seal/table.ts makes the values. */
 export type Item = Readonly<Record<string, unknown>>;
@@ -38,6 +39,23 @@ export function isTime(value: unknown): value is string {
   if (typeof value !== 'string' || value.length !== 24) return false;
   const time = Date.parse(value);
   return !Number.isNaN(time) && new Date(time).toISOString() === value;
+}
+
+/** Milliseconds by which the clock of a writer of entries may be ahead. */
+const aheadAllowed = 600_000;
+
+/**
+ * Whether both times of an entry are valid, and not later than the clock of a service may show by now.
+ * @param now milliseconds since 1970
+ */
+export function isTimely(item: Item, now: number): boolean {
+  const times = [timeIn(keyOf(item)), item.created_at];
+  return times.every((time) => isTime(time) && Date.parse(time) <= now + aheadAllowed);
+}
+
+/** Whether a sealed entry may be gone from the table. @param now milliseconds since 1970 */
+export function hasLeft({ created_at, expires_at }: Item, now: number): boolean {
+  return isTime(created_at) && hasExpired({ created_at, expires_at }, now);
 }
 
 /** An entry as one line of JSON. */

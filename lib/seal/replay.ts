@@ -8,9 +8,8 @@ import {
   type SealedLine,
   type Trail,
 } from './archive.ts';
-import { hasLeft } from './comparison.ts';
 import { isSigned, type SignedHeader, timeBefore } from './header.ts';
-import { type Item, idText } from './line.ts';
+import { hasLeft, type Item, idText } from './line.ts';
 
 export interface Replay extends Trail {
   /** The time to which the table was restored. Earlier entries that are missing are findings, and stay missing. */

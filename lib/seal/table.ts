@@ -54,9 +54,7 @@ export const auditEntries: EntrySource = {
  * @throws {SyntaxError} if the table cannot hold it; {DomainError} STORAGE_FAULT
  */
 export async function putBack(item: Item): Promise<boolean> {
-  const stored = Object.fromEntries(
-    Object.entries(item).map(([name, value]) => [name, attributeOf(value)]),
-  );
+  const stored = attributesOf(item);
   if (lineOf(nativeItem(stored)) !== lineOf(item)) throw new SyntaxError('No item has this line');
   const command = new PutItemCommand({
     TableName: config.auditTable,
@@ -69,6 +67,13 @@ export async function putBack(item: Item): Promise<boolean> {
     if (!/^(Validation|Serialization)Exception$/.test(faultName(error))) throw error;
     throw new SyntaxError('DynamoDB refuses an item with this line', { cause: error });
   }
+}
+
+/** An entry in DynamoDB's own form. @throws {SyntaxError} if no item can have these attributes */
+export function attributesOf(item: Item): StoredItem {
+  return Object.fromEntries(
+    Object.entries(item).map(([name, value]) => [name, attributeOf(value)]),
+  );
 }
 
 /** Merges several ordered sequences. */

@@ -6,7 +6,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { ConfigError, variableOf } from '../ground/setting.ts';
-import { archivePrefix } from './aws.ts';
+import { archivePrefix } from './archive.ts';
 
 /** The days for which objects are kept and locked; 0: kept for ever, or not locked. */
 interface Keeping {

@@ -46,7 +46,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(lib.map((room, floor) => [room, lib.slice(0, floor)])),
   'lib/seal': ['lib/ground', 'lib/dynamodb', 'lib/audit', 'lib/keys'],
   functions: [...lib, 'functions/audit-seal/contract.ts'],
-  'functions/audit-seal': [...lib, 'lib/seal'],
+  'functions/audit-seal': [...lib, 'lib/seal', 'functions/audit-logs/contract.ts'],
   'functions/background': [...lib, 'lib/seal'],
   // Apps install it: it has nothing of the service.
   'functions/client': [],

@@ -1,7 +1,8 @@
 /** A bucket whose lock keeps the first version of each file, and a sealer that goes on meanwhile. */
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
-import { archivePrefix, bucketArchive, kmsSigner } from '../../lib/seal/aws.ts';
+import { archivePrefix } from '../../lib/seal/archive.ts';
+import { bucketArchive, kmsSigner } from '../../lib/seal/aws.ts';
 import { numberOf } from '../../lib/seal/header.ts';
 import { seal as sealTrail } from '../../lib/seal/sealer.ts';
 import { startAwsArchive } from '../support/aws-archive.ts';

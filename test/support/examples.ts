@@ -509,6 +509,12 @@ const examples: Readonly<Record<string, Example>> = {
     entry: 'EXPORT SUCCESS',
   },
   'GET /api/admin/audit-seal': { ...sealShown, scope: 'audit:read' },
+  'GET /api/admin/audit-seal/entries/{entry}': {
+    ...sealShown,
+    status: 404,
+    message: process.env.SERVICE_URL ? 'Audit entry not found' : 'The audit trail is not sealed',
+    scope: 'audit:read',
+  },
   'POST /api/admin/audit-seal/checks': sealShown,
   'GET /api/admin/settings': { ...forReaders, scope: 'audit:read' },
   'GET /api/v1/users': forAnyone,
@@ -654,6 +660,7 @@ const pathOf = (
     .replace('{identity}', 'nobodys')
     .replace('{passkey}', 'nobodys')
     .replace('{machine}', String(machineId))
+    .replace('{entry}', '1')
     .replace('{session}', () => sessionIn(account))
     .replace('{page}', 'reset%23token=1.a')
     .replace('{file}', staticFiles[file] ?? '');

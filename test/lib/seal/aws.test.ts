@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Archive } from '../../../lib/seal/archive.ts';
-import { archivePrefix, bucketArchive, kmsSigner } from '../../../lib/seal/aws.ts';
+import { type Archive, archivePrefix } from '../../../lib/seal/archive.ts';
+import { bucketArchive, kmsSigner } from '../../../lib/seal/aws.ts';
 import { fileName, type Signer } from '../../../lib/seal/header.ts';
 import type { Verification } from '../../../lib/seal/verify.ts';
 import { type AwsArchive, startAwsArchive } from '../../support/aws-archive.ts';

@@ -1,0 +1,104 @@
+/** Compares one entry of the table with its sealed line (lib/seal/README.md, One entry). */
+import { timeOfAuditId } from '../audit/entry.ts';
+import { shards } from '../audit/index-keys.ts';
+import { listEntries, shownEntry } from '../audit/query.ts';
+import { createdAtKey, replayId } from '../dynamodb/tables.ts';
+import { DomainError } from '../ground/errors.ts';
+import { BoundedTrail, OutOfReach, type SearchedTrail } from './bounded-trail.ts';
+import { findLine, type Looked } from './find-line.ts';
+import type { SignedHeader } from './header.ts';
+import { hasLeft, type Item, isTimely, keyOf, lineOf, replayedBy } from './line.ts';
+import { attributesOf, auditEntries } from './table.ts';
+
+/** An outcome without the entry itself. */
+interface Outcome {
+  readonly state:
+    | ('equal' | 'differs' | 'deleted' | 'inserted')
+    | ('waits' | 'left' | 'too_large' | 'not_found');
+  /** The names of the attributes that differ. */
+  readonly fields?: readonly string[];
+  /** The number of the file that has the line, or that may have it. */
+  readonly file?: number | undefined;
+  /** What is wrong with that file. */
+  readonly finding?: OutOfReach['finding'];
+}
+
+/**
+ * Compares an entry with its sealed line.
+ * @param known the header of the newest file, or of an older one
+ * @param now milliseconds since 1970
+ * @throws {DomainError} AUDIT_ENTRY_NOT_FOUND if neither the table nor the archive has the entry; STORAGE_FAULT
+ */
+export async function compareEntry(
+  id: number,
+  trail: SearchedTrail,
+  { known, now }: { readonly known: SignedHeader | undefined; readonly now: number },
+) {
+  const [stored] = await auditEntries.byIds([String(id)]);
+  const looked = await look(new BoundedTrail(trail, known), { id, stored, now }).catch(outcomeOf);
+  const outcome = 'state' in looked ? looked : judge(looked, stored, now);
+  const sealed = 'sealed' in looked ? looked.sealed?.item : undefined;
+  const mayExist = outcome.state === 'not_found' || outcome.state === 'too_large';
+  if (!stored && !sealed && !mayExist) throw new DomainError('AUDIT_ENTRY_NOT_FOUND');
+  return { ...outcome, stored: shownOf(stored), sealed: shownOf(sealed) };
+}
+
+interface Asked {
+  readonly id: number;
+  readonly stored: Item | undefined;
+  readonly now: number;
+}
+
+/** Looks for the line at the time of the id, at the key in the table, and where a replay lists the id. */
+async function look(trail: BoundedTrail, { id, stored, now }: Asked): Promise<Looked> {
+  const made = createdAtKey({ id, created_at: timeOfAuditId(id).toISOString() });
+  const looked = await findLine(trail, { id, key: made, now });
+  if (looked.sealed || !stored) return looked;
+  const key = keyOf(stored);
+  const atKey = key === made ? looked : await findLine(trail, { id, key, now });
+  if (atKey.sealed || !atKey.isOver) return atKey;
+  const replayed = await findReplay(id);
+  return replayed ? findLine(trail, { id, key: replayed, now }) : atKey;
+}
+
+/** The key of the newest replay that lists an id; undefined if there is none. */
+async function findReplay(id: number): Promise<string | undefined> {
+  const filter = { resourceId: replayId, action: 'CREATE' } as const;
+  const { entries } = await listEntries(filter, { limit: 1000, order: 'desc' });
+  // The index has only the service's own entries under this key.
+  const replay = entries.find((entry) =>
+    replayedBy({ ...entry, shard: shards[0] }).includes(String(id)),
+  );
+  return replay && createdAtKey(replay);
+}
+
+/** @throws {DomainError} STORAGE_FAULT for an error of the archive */
+function outcomeOf(error: unknown): Outcome {
+  if (error instanceof OutOfReach) {
+    const { state, file, finding } = error;
+    return { state, ...(file && { file }), ...(finding && { finding }) };
+  }
+  throw error instanceof DomainError ? error : new DomainError('STORAGE_FAULT', { cause: error });
+}
+
+function judge({ sealed, isOver }: Looked, stored: Item | undefined, now: number): Outcome {
+  if (!sealed) {
+    const mayCome = !isOver && (!stored || isTimely(stored, now));
+    return { state: mayCome ? 'waits' : 'inserted' };
+  }
+  const { item, file } = sealed;
+  if (!stored) return { state: hasLeft(item, now) ? 'left' : 'deleted', file };
+  if (lineOf(stored) === lineOf(item)) return { state: 'equal', file };
+  return { state: 'differs', fields: differing(stored, item), file };
+}
+
+function differing(stored: Item, sealed: Item): readonly string[] {
+  const names = [...new Set([...Object.keys(stored), ...Object.keys(sealed)])].sort();
+  const textIn = (item: Item, name: string) =>
+    Object.hasOwn(item, name) ? lineOf({ value: item[name] }) : undefined;
+  return names.filter((name) => textIn(stored, name) !== textIn(sealed, name));
+}
+
+function shownOf(item: Item | undefined) {
+  return item ? shownEntry(attributesOf(item)) : null;
+}
