@@ -139,6 +139,7 @@ const states = {
 } as const satisfies Record<Awaited<ReturnType<typeof compareEntry>>['state'], string>;
 
 function compared(settings: ServiceValues) {
+  const entryOrNull = v.nullable(foundEntry(settings));
   const meanings = Object.entries(states).map(([state, meaning]) => `\`${state}\`: ${meaning}`);
   return named(
     'ComparedAuditEntry',
@@ -156,8 +157,8 @@ function compared(settings: ServiceValues) {
       finding: v.exactOptional(
         described(v.string(), 'What is wrong with that file: `altered`, `foreign` or `unsigned`.'),
       ),
-      stored: described(v.nullable(foundEntry(settings)), 'The entry in the table, or null.'),
-      sealed: described(v.nullable(foundEntry(settings)), 'The entry in the archive, or null.'),
+      stored: described(entryOrNull, 'The entry in the table, or null.'),
+      sealed: described(entryOrNull, 'The entry in the archive, or null.'),
     }),
   );
 }
@@ -169,9 +170,10 @@ function foundEntry(settings: ServiceValues) {
     name,
     type === 'exact_optional' ? v.exactOptional(value) : value,
   ]);
-  return v.pipe(
-    named('FoundAuditEntry', v.object(Object.fromEntries(fields))),
-    v.description(
+  return named(
+    'FoundAuditEntry',
+    described(
+      v.object(Object.fromEntries(fields)),
       'The fields of an `AuditEntry`; if somebody changed them, they may have other types.',
     ),
   );

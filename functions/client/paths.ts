@@ -3,6 +3,7 @@
 export type ContractCode =
   | "ACCOUNT_SUSPENDED"
   | "ADMIN_INVITED"
+  | "AUDIT_ENTRY_NOT_FOUND"
   | "AUDIT_NOT_SEALED"
   | "BODY_ENCODING"
   | "BODY_FORBIDDEN_KEY"
@@ -146,6 +147,8 @@ export type SealedFile = { number: number; at: string; until: string; count: num
 export type SealCheck = { at: string; until: string; entries: number; total: number; next: string; recent: boolean; findings: number; named: Array<SealFinding>; found: string | null };
 export type SealFinding = { kind: string; subject: string; at: string };
 export type AuditDays = { table: number; lock: number; archive: number };
+export type ComparedAuditEntry = { state: "equal" | "differs" | "deleted" | "inserted" | "waits" | "left" | "too_large" | "not_found"; fields?: Array<string> | undefined; file?: number | undefined; finding?: string | undefined; stored: FoundAuditEntry | null; sealed: FoundAuditEntry | null };
+export type FoundAuditEntry = { id: string | number | null; user_id: string | number | null; action: string | number | null; resource: string | number | null; resource_id: string | number | null; ip_address: string | number | null; user_agent: string | number | null; result: string | number | null; details: string | number | null; created_at: string | number | null; machine_id?: string | number | null | undefined; occurred_at?: string | number | null | undefined };
 export type Settings = { data: Array<Setting> };
 export type Setting = { name: string; value: string | number; default: string | number };
 export type TokenIssuer = { issuer: string; jwks_uri: string; id_token_signing_alg_values_supported: Array<string>; subject_types_supported: Array<string>; response_types_supported: Array<string> };
@@ -273,6 +276,9 @@ export interface paths {
   };
   "/api/admin/audit-seal": {
     get: { parameters: {}; responses: { 200: { content: { "application/json": AuditSealSummary } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/admin/audit-seal/entries/{entry}": {
+    get: { parameters: { path: { entry: string } }; responses: { 200: { content: { "application/json": ComparedAuditEntry } }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/admin/audit-seal/checks": {
     post: { parameters: {}; responses: { 202: { content: { "application/json": Message } }; default: { content: { "application/problem+json": Problem } } } };
