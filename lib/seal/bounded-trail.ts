@@ -1,4 +1,4 @@
-/** Reads an archive by few requests, so that a request of a client can wait for them (lib/seal/README.md, One entry). */
+/** Reads an archive by few requests, so that a request of a client can wait for them (functions/README.md, The seal). */
 import {
   type Archive,
   isContentOf,

@@ -1,4 +1,4 @@
-/** Compares one entry of the table with its sealed line (lib/seal/README.md, One entry). */
+/** Compares one entry of the table with its sealed line (functions/README.md, The seal). */
 import { timeOfAuditId } from '../audit/entry.ts';
 import { shards } from '../audit/index-keys.ts';
 import { listEntries, shownEntry } from '../audit/query.ts';

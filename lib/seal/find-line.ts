@@ -1,4 +1,4 @@
-/** Finds the sealed line of an entry by the time of its key (lib/seal/README.md, One entry). */
+/** Finds the sealed line of an entry by the time of its key (functions/README.md, The seal). */
 import type { ReadFile } from './archive.ts';
 import { type BoundedTrail, OutOfReach } from './bounded-trail.ts';
 import {

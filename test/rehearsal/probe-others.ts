@@ -48,18 +48,15 @@ const callsOfUses: Readonly<Partial<Record<Use, Calls>>> = {
     },
   ],
   seal: ({ AUDIT_SEAL_KEY: key }) => (key ? [kms('GetPublicKey', key)] : []),
-  'audit.seal': ({ AUDIT_SEAL_KEY = '', AUDIT_ARCHIVE_BUCKET: Bucket }) => {
-    const object = { Bucket, Key: `audit-archive/${fileName(1)}` };
-    return [
-      kms('GetPublicKey', AUDIT_SEAL_KEY),
-      sign(AUDIT_SEAL_KEY, 'ED25519_SHA_512'),
-      s3('ListObjectVersions', { Bucket, Prefix: 'audit-archive/', MaxKeys: 1 }),
-      // S3 does not report a missing version to a caller who may not list the bucket.
-      s3('GetObject', { ...object, VersionId: 'null' }),
-      // The file exists, and is not overwritten.
-      s3('PutObject', { ...object, Body: '', IfNoneMatch: '*' }),
-    ];
-  },
+  'seal.compare': ({ AUDIT_ARCHIVE_URL: url }) =>
+    url ? readArchive(new URL(url).pathname.slice(1)) : [],
+  'audit.seal': ({ AUDIT_SEAL_KEY = '', AUDIT_ARCHIVE_BUCKET = '' }) => [
+    kms('GetPublicKey', AUDIT_SEAL_KEY),
+    sign(AUDIT_SEAL_KEY, 'ED25519_SHA_512'),
+    ...readArchive(AUDIT_ARCHIVE_BUCKET),
+    // The file exists, and is not overwritten.
+    s3('PutObject', { ...firstFile(AUDIT_ARCHIVE_BUCKET), Body: '', IfNoneMatch: '*' }),
+  ],
   'audit.publish': ({ EVENT_BUS: EventBusName, EVENT_SOURCE, REFUSED_EVENTS_QUEUE_URL = '' }) => {
     const entry = {
       EventBusName,
@@ -97,5 +94,13 @@ const sign = (key: string, SigningAlgorithm: string): ProbeCall =>
     MessageType: SigningAlgorithm.startsWith('RSA') ? 'DIGEST' : 'RAW',
     Message: Buffer.alloc(32).toString('base64'),
   });
+
+const firstFile = (Bucket: string) => ({ Bucket, Key: `audit-archive/${fileName(1)}` });
+
+const readArchive = (Bucket: string): ProbeCall[] => [
+  s3('ListObjectVersions', { Bucket, Prefix: 'audit-archive/', MaxKeys: 1 }),
+  // S3 does not report a missing version to a caller who may not list the bucket.
+  s3('GetObject', { ...firstFile(Bucket), VersionId: 'null' }),
+];
 
 const s3 = (operation: string, input: object): ProbeCall => ({ service: 's3', operation, input });

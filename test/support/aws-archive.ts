@@ -21,10 +21,7 @@ type Objects = Map<string, Version[]>;
 
 const urlOf = ({ url = '' }: IncomingMessage) => new URL(url, 'http://localhost');
 
-/** Versions in one page of a list: few, so that there are pages. */
-const pageSize = 5;
-
-const listXml = (objects: Objects, searchParams: URLSearchParams): string => {
+const listXml = (objects: Objects, searchParams: URLSearchParams, pageSize: number): string => {
   const [prefix, keyMarker] = [searchParams.get('prefix') ?? '', searchParams.get('key-marker')];
   const marker = searchParams.get('version-id-marker');
   const all = [...objects]
@@ -129,7 +126,8 @@ const sendConfiguration = (
 
 export type AwsArchive = Awaited<ReturnType<typeof startAwsArchive>>;
 
-export const startAwsArchive = async () => {
+/** @param pageSize versions in one page of a list: few by default, so that there are pages */
+export const startAwsArchive = async ({ pageSize = 5 } = {}) => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   /** Versions of each object, oldest first, by its key. */
   const objects: Objects = new Map();
@@ -159,7 +157,7 @@ export const startAwsArchive = async () => {
         return fail(response, 403, 'AccessDenied');
       }
       response.setHeader('content-type', 'application/xml');
-      return response.end(listXml(objects, searchParams));
+      return response.end(listXml(objects, searchParams, pageSize));
     },
     faultOf: (incoming) => {
       const fault = faultOf(incoming);
