@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
@@ -26,6 +26,14 @@ const forgedFile = async (trail: TestTrail, file: number, changes: Partial<Heade
 
 const headerOf = (trail: TestTrail, file: number) =>
   headersOf(trail).find(({ number }) => number === file) as SignedHeader;
+
+/** The entry that the operator's command leaves when it writes a logged entry. */
+const replayOf = (id: number) => ({
+  action: 'CREATE' as const,
+  resource: 'audit-logs',
+  resource_id: 'replay',
+  details: { entries: [id] },
+});
 
 /** The attributes that responses show. */
 const shownOf = (item: Item | undefined) => {
@@ -60,7 +68,8 @@ const sealedService = async (settings: Readonly<Record<string, string>> = {}) =>
   trail.source.lagging.set(late, trail.now + 400_000);
   await trail.seal(300_000);
   await trail.seal(300_000);
-  const gone = trail.add();
+  const [gone, replayed] = [trail.add(), trail.add({}, Date.UTC(2026, 3, 10))];
+  const replay = trail.add(replayOf(replayed));
   for (let file = 6; file <= 20; file += 1) await trail.seal(300_000);
 
   mkdirSync(archiveFolder);
@@ -87,7 +96,7 @@ const sealedService = async (settings: Readonly<Record<string, string>> = {}) =>
       folder: archiveFolder,
       itemOf,
       put,
-      ids: { march, june, expired, late, gone },
+      ids: { march, june, expired, late, gone, replayed, replay },
     },
     remove: (id: number) =>
       client.send(new DeleteCommand({ TableName: tables.AUDIT_TABLE, Key: { id } })),
@@ -97,7 +106,7 @@ const sealedService = async (settings: Readonly<Record<string, string>> = {}) =>
 
 describe('GET /api/admin/audit-seal/entries/{entry} responds with the state', async () => {
   const { trail, folder, itemOf, put, remove, compare, ids } = await sealedService();
-  const { june, expired, late, gone, march } = ids;
+  const { june, expired, late, gone, march, replayed } = ids;
   for (const id of Object.values(ids)) await put(itemOf(id));
 
   it('equal, if the table has the entry as it was sealed', async () => {
@@ -112,6 +121,17 @@ describe('GET /api/admin/audit-seal/entries/{entry} responds with the state', as
 
   it('equal, if a later file has the entry because the index showed it late', async () => {
     expect((await compare(late)).body).toMatchObject({ state: 'equal', file: 5 });
+  });
+
+  it('equal, if the entry was sealed with the replay that lists it, or else waits for the next run', async () => {
+    expect((await compare(replayed)).body).toMatchObject({ state: 'equal', file: 6 });
+
+    const open = trail.add({}, Date.UTC(2026, 3, 11));
+    const replay = trail.add(replayOf(open), Date.now());
+    await put(itemOf(open));
+    expect((await compare(open)).body.state).toBe('inserted');
+    await put(itemOf(replay));
+    expect((await compare(open)).body.state).toBe('waits');
   });
 
   it('differs with the names of the fields, shown or not, if somebody changed the entry', async () => {
@@ -269,7 +289,7 @@ describe('GET /api/admin/audit-seal/entries/{entry} responds with the state', as
 
 describe('GET /api/admin/audit-seal/entries/{entry}', async () => {
   const settings = { SESSION_DAYS: '90', MACHINES: 'on', AUDIT_DETAIL: 'full' };
-  const { service, itemOf, put, ids } = await sealedService(settings);
+  const { service, folder, itemOf, put, ids } = await sealedService(settings);
   const { api, adminToken } = service;
   const path = pathOf(ids.june);
   await put(itemOf(ids.june));
@@ -278,6 +298,18 @@ describe('GET /api/admin/audit-seal/entries/{entry}', async () => {
     const { body } = await api('GET', query, { token: adminToken });
     return body.data.filter(({ details }: { details: string }) => details.includes('"id"'));
   };
+
+  it('is 500 with its own message if the archive cannot be read', async () => {
+    renameSync(folder, `${folder}-away`);
+    writeFileSync(folder, '');
+
+    const { status, body } = await api('GET', path, { token: adminToken });
+
+    rmSync(folder);
+    renameSync(`${folder}-away`, folder);
+    expect([status, body.message]).toEqual([500, 'Error comparing audit entry']);
+    expect(await reads()).toEqual([]);
+  });
 
   it('is for admins, auditors and machines with the scope audit:read, and each is recorded once an hour', async () => {
     const [user, other] = [await register(api), await register(api)];

@@ -165,6 +165,20 @@ it('Functions that seal, write entries or show the seal know for how many days e
   });
 });
 
+it('Only the sealer and the function that compares an entry read the archive, and only the sealer writes it', () => {
+  const allowed = (action: string) =>
+    [...resourcesOf(synthesise(on), 'AWS::IAM::Policy')]
+      .filter(([, policy]) => JSON.stringify(policy).includes(`"${action}"`))
+      .map(([id]) => id)
+      .sort();
+  const readers = ['AuditSealEntryRoleDefaultPolicy', 'SealAuditRoleDefaultPolicy'];
+
+  expect(allowed('s3:GetObjectVersion')).toEqual(readers);
+  expect(allowed('s3:ListBucketVersions')).toEqual(readers);
+  expect(allowed('s3:PutObject')).toEqual(['SealAuditRoleDefaultPolicy']);
+  expect(allowed('kms:Sign')).toEqual(['SealAuditRoleDefaultPolicy']);
+});
+
 it('The function that shows the seal, and its route, exist if the trail is sealed', () => {
   const shown = (auditSeal: string) =>
     JSON.stringify(synthesise({ auditSeal }).toJSON()).includes('/api/admin/audit-seal');

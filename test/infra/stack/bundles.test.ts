@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { endpoints } from '../../../functions/contracts.ts';
 import { bundleFunctions } from '../../../infra/stack/bundling/bundle.ts';
@@ -10,6 +11,8 @@ import {
   type FunctionDefinition,
   functions,
 } from '../../../infra/uses.ts';
+import { makeEntry } from '../../../lib/audit/entry.ts';
+import { toItem } from '../../../lib/audit/record.ts';
 import { configFrom } from '../../../lib/ground/settings.ts';
 import { bundlesIn } from '../../bench/cold/bundle.ts';
 import {
@@ -28,6 +31,7 @@ import { everySetting } from '../../support/every-setting.ts';
 import { startLoopback } from '../../support/loopback.ts';
 import { mailSettings, startMailbox, tokenIn } from '../../support/mailbox.ts';
 import { newPasskey, passkeySettings } from '../../support/passkeys.ts';
+import { engineClient } from '../../support/stored-items.ts';
 import { functionsOf } from './template.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
@@ -163,6 +167,41 @@ describe('a bundle, in a process like those of Lambda', () => {
     expect([...aws.objects.keys()]).toEqual(['audit-archive/9999999998.ndjson.gz']);
     expect(JSON.parse(shown.answer.body ?? '').newest).toMatchObject({ number: 1 });
     expect(unused(shown)).toEqual([]);
+  });
+
+  it('compares an entry with its line in the bucket', async () => {
+    const aws = await startAwsArchive();
+    onTestFinished(aws.stop);
+    const url = aws.environment.AWS_ENDPOINT_URL_S3;
+    const archive = {
+      ...aws.environment,
+      AUDIT_ARCHIVE_BUCKET: 'trail',
+      AUDIT_ARCHIVE_URL: `${url}/trail`,
+      AUDIT_SEAL_KEY: 'key',
+      KMS_URL: url,
+    };
+    const action = { action: 'LOGIN', resource: 'users', result: 'SUCCESS' } as const;
+    const entry = makeEntry(action, { now: new Date('2026-06-01T00:00:00.000Z') });
+    const { AUDIT_TABLE } = deployment.environmentOf(auditSealer);
+    const Item = toItem(entry, { writeId: 'a-write' });
+    await engineClient(inject('engine')).send(new PutCommand({ TableName: AUDIT_TABLE, Item }));
+    const path = `/api/admin/audit-seal/entries/${entry.id}`;
+    const event = gatewayEvent({ method: 'GET', path, token: deployment.token });
+
+    await start(auditSealer.name, {}, archive);
+    const compared = await start(
+      'audit-seal-entry',
+      { ...event, pathParameters: { entry: String(entry.id) } },
+      archive,
+    );
+
+    expect(JSON.parse(compared.answer.body ?? '')).toEqual({
+      state: 'equal',
+      file: 1,
+      stored: entry,
+      sealed: entry,
+    });
+    expect(unused(compared)).toEqual([]);
   });
 
   it('puts a record of the stream on the bus', async () => {
