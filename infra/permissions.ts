@@ -206,23 +206,25 @@ export const permissionsOf = {
   'audit.seal': [
     query('audit', [auditIndexes.byCreatedAt]),
     audit('BatchGetItem'),
-    // The item that shows the newest header (lib/seal/newest-header.ts), and the item that requests a check.
-    users('GetItem', 'audit-seal', 'audit-seal-check'),
-    users('PutItem', 'audit-seal'),
+    // The item that shows the newest header (lib/seal/newest-header.ts), and the items that request checks.
+    users('GetItem', 'audit-seal', 'audit-seal-check', 'audit-seal-whole'),
+    users('PutItem', 'audit-seal', 'audit-seal-whole'),
     users('DeleteItem', 'audit-seal-check'),
   ],
   /** Finds out which entries were replayed. */
   'audit.publish': [query('audit', [auditIndexes.byResourceId], [replayId])],
   /** Shows the newest header, and the public key that verifies it. */
   seal: [users('GetItem', 'audit-seal')],
+  /** Shows the progress of a whole check. */
+  'seal.progress': [users('GetItem', 'audit-seal-whole')],
   /** Compares an entry with its line in the archive, and finds out with which other entry it was replayed. */
   'seal.compare': [audit('BatchGetItem'), query('audit', [auditIndexes.byResourceId], [replayId])],
   /** Knows whether there is a sealed trail. */
   'seal.told': [],
   /** Knows how long entries are kept. */
   'settings.told': [],
-  /** Requests a check, by a mark that the sealer removes. */
-  'seal.request': [users('PutItem', 'audit-seal-check')],
+  /** Requests a check, by a mark that the sealer removes, or a whole check. */
+  'seal.request': [users('PutItem', 'audit-seal-check', 'audit-seal-whole')],
   /** Hands messages over to the function that sends mails, if there is one, and counts the requests of each source. */
   mail: where(sendsMail, users('UpdateItem', 'attempts#mail#*')),
   /** Finds out when mail may be sent to an address again, which some callers learn. */

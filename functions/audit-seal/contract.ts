@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
 import { count, message, named, timestamp } from '../../lib/contract/schemas.ts';
 import type { ServiceValues } from '../../lib/ground/settings.ts';
-import { described } from '../../lib/ground/validation.ts';
+import { described, trueOrFalse } from '../../lib/ground/validation.ts';
 import type { compareEntry } from '../../lib/seal/compare-entry.ts';
 import { auditEntry, example as exampleEntry } from '../audit-logs/contract.ts';
 
@@ -25,6 +25,15 @@ export const requestCheck = {
   route: 'POST /api/admin/audit-seal/checks',
   exists: ({ auditSeal }: ServiceValues) => auditSeal !== 'off',
   may: 'requestCheck',
+  body: () =>
+    named(
+      'SealCheckRequest',
+      v.object({
+        whole: v.exactOptional(
+          described(trueOrFalse, 'Whether every file is checked. Only admins may send true.'),
+        ),
+      }),
+    ),
   storageFault: ['Error requesting check', 'err'],
 } as const satisfies Contract;
 
@@ -64,6 +73,7 @@ export const descriptions: Descriptions = {
           found: '2026-11-22T12:06:00.000Z',
         },
         days: { table: 90, lock: 2555, archive: 2555 },
+        whole: { asked_at: '2026-11-22T12:01:00.000Z', checked: 3, of: 6, ended_at: null },
       },
     },
     errors: ['AUDIT_NOT_SEALED'],
@@ -91,14 +101,19 @@ export const descriptions: Descriptions = {
   requestCheck: () => ({
     id: 'requestAuditSealCheck',
     summary: 'Request a check of the seal',
-    text: 'The next run of the sealer checks the newest two days, or begins to if they have more than a million entries. A check that is under way is finished first. While a request is pending, another one changes nothing.',
+    text: [
+      'The next run of the sealer checks the newest two days, or begins to if they have more than a million entries. A check that is under way is finished first. While a request is pending, another one changes nothing.',
+      'With `whole` it begins to check every file that is there by then, in parts of at most four minutes, beside the other checks. That can be requested once a day; what is left of an earlier one is given up.',
+    ],
+    isBodyOptional: true,
+    bodyExample: { whole: true },
     success: {
       status: 202,
       description: 'A check is requested.',
       schema: message(),
       example: { message: requested },
     },
-    errors: ['AUDIT_NOT_SEALED'],
+    errors: ['AUDIT_NOT_SEALED', 'WHOLE_CHECK_REQUESTED'],
   }),
 };
 
@@ -121,6 +136,10 @@ function summary() {
         'The last check by the sealer; null before the first.',
       ),
       days: kept(),
+      whole: described(
+        v.nullable(wholeCheck()),
+        'The whole check that was requested last; null if none ever was.',
+      ),
     }),
   );
 }
@@ -234,6 +253,21 @@ function sealFinding() {
         'The id of the entry, or the number and name of the file, or of several.',
       ),
       at: described(timestamp(), 'When a check had it last.'),
+    }),
+  );
+}
+
+function wholeCheck() {
+  return named(
+    'WholeSealCheck',
+    v.object({
+      asked_at: described(timestamp(), 'When it was requested.'),
+      checked: described(count(), 'How many files it has checked so far.'),
+      of: described(v.nullable(count()), 'How many files it checks; null until it has begun.'),
+      ended_at: described(
+        v.nullable(timestamp()),
+        'When it ended, with fewer files than `of` if ten runs in a row could not check the next ones; null until then.',
+      ),
     }),
   );
 }

@@ -7,15 +7,16 @@ import { timeIn } from '../../lib/seal/line.ts';
 import * as shownHeader from '../../lib/seal/newest-header.ts';
 import { readPublicKey } from '../../lib/seal/public-key.ts';
 import { isRecent, nextCheck } from '../../lib/seal/schedule.ts';
+import * as wholeCheck from '../../lib/seal/whole-check.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.get, async () => {
   if (!keepsSeal(config)) throw new DomainError('AUDIT_NOT_SEALED');
-  const { key, newest } = await readNewest().catch((cause) => {
+  const { key, newest, whole } = await readShown().catch((cause) => {
     throw new DomainError('STORAGE_FAULT', { cause });
   });
   const { auditRetentionDays: table, auditLockDays: lock, auditArchiveDays: archive } = config;
-  const known = { key, days: { table, lock, archive } };
+  const known = { key, days: { table, lock, archive }, whole: whole ? progressOf(whole) : null };
   if (!newest) {
     const { auditSealInterval: interval } = config;
     return {
@@ -36,10 +37,18 @@ export const handler = protectedEndpoint(contract.get, async () => {
   };
 });
 
-/** The fingerprint of the sealer's key, and the newest file, according to the header that the sealer has stored. */
-async function readNewest() {
+/**
+ * The fingerprint of the sealer's key, the newest file, according to the header that the sealer has stored, and the
+ * whole check that was requested last.
+ */
+async function readShown() {
   const publicKey = await readPublicKey();
-  return { key: fingerprintOf(publicKey), newest: await shownHeader.read(publicKey) };
+  const [newest, whole] = await Promise.all([shownHeader.read(publicKey), wholeCheck.read()]);
+  return { key: fingerprintOf(publicKey), newest, whole };
+}
+
+function progressOf({ asked_at, checked, of, ended_at }: wholeCheck.WholeCheck) {
+  return { asked_at, checked, of, ended_at };
 }
 
 function checkOf(last: Check, interval: number, now: number) {

@@ -7,6 +7,7 @@ import * as shownHeader from '../../lib/seal/newest-header.ts';
 import type { Sealing } from '../../lib/seal/sealer.ts';
 import { auditEntries } from '../../lib/seal/table.ts';
 import { requireKeeping } from '../../lib/seal/taken-over.ts';
+import * as whole from '../../lib/seal/whole-check.ts';
 
 /** The connections and limits of the sealer. They are kept between its runs in this process. */
 let sealing: Sealing | undefined;
@@ -44,5 +45,6 @@ async function openSealing(): Promise<Sealing> {
     archiveDays: config.auditArchiveDays,
     shown: shownHeader,
     asked,
+    whole,
   };
 }

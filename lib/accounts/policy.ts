@@ -61,6 +61,7 @@ const invitesNobody: Rule = ({ invite = false }) => invite === false || !sendsMa
 /** The parameter `status` is unknown where no option has one. */
 const namesNoStatus: Rule = ({ status }) =>
   status === undefined || statusesUnder(config).length === 0;
+const asksForNoWhole: Rule = ({ whole = false }) => whole === false;
 /** Callers may send their own role unchanged; but an admin who lacks a second factor may not send a role. */
 const keepsRole: Rule = (given, asking) =>
   asking.withFactor?.role === 'admin' ? given.role === undefined : namesNoOtherRole(given, asking);
@@ -108,7 +109,7 @@ const table = {
   /** The audit trail, its seal, and the settings. */
   audit:      {                                                  auditor: always, admin: always,
                 machine: { 'audit:read': always } },
-  requestCheck: {                                                auditor: always, admin: always },
+  requestCheck: {                                                auditor: asksForNoWhole, admin: always },
   /** Writing entries of other services into the trail. */
   postEntries: { machine: { 'audit:write': always } },
   /** Looking at machines, and managing them. */

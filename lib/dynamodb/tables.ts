@@ -139,9 +139,13 @@ export type KeyPattern =
   | 'posted#*'
   /** Marks of audit queries. */
   | 'audit-read#*'
-  /** The newest header of the seal, which the console shows; and the request of an admin to check the seal. */
+  /**
+   * The newest header of the seal, which the console shows; the request of an admin to check the seal; and the whole
+   * check that an admin has requested last.
+   */
   | 'audit-seal'
   | 'audit-seal-check'
+  | 'audit-seal-whole'
   /** The counter of ids. */
   | 'counter';
 

@@ -33,7 +33,7 @@ type ProtectedContract = Contract & { readonly may: Exclude<Contract['may'], Pub
 
 /**
  * An endpoint for callers with a token.
- * @param first throws to refuse a request of a caller who is allowed, before its body is read
+ * @param first throws to refuse a request of a caller who is allowed, or changes it, before its body is read
  */
 export function protectedEndpoint<const C extends ProtectedContract>(
   contract: C,

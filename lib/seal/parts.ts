@@ -46,17 +46,21 @@ export function newestPart(files: readonly Counted[], lines: number): readonly n
   return files.slice(at).map(({ number }) => number);
 }
 
-/** The numbers of the first of some files, as many as have a number of lines, or a few more; the last one is signed. */
+/**
+ * The numbers of the first of some files, as many as have a number of lines, or a few more; the last one is signed.
+ * @param most how many files they are at most, unless more are needed for the last one to be signed
+ */
 export async function firstPart(
   trail: Trail,
   numbers: readonly number[],
   lines: number,
+  most = Number.POSITIVE_INFINITY,
 ): Promise<readonly number[]> {
   let [count, sum] = [0, 0];
   for await (const { header } of ahead(numbers, (each) => readHeaderOf(trail, each))) {
     count += 1;
     sum += linesOf(header) ?? 0;
-    if (sum >= lines && isSigned(header)) break;
+    if ((sum >= lines || count >= most) && isSigned(header)) break;
   }
   return numbers.slice(0, count);
 }

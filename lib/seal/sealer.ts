@@ -21,6 +21,7 @@ import { type Item, idText, keyOf, lineOf, replayedBy, sha256 } from './line.ts'
 import { openScratch } from './scratch.ts';
 import type { EntrySource } from './table.ts';
 import { type End, findEnd } from './walk.ts';
+import type { WholeCheck } from './whole-check.ts';
 
 /** The resources and limits that a sealer works with. */
 export interface Sealing {
@@ -46,6 +47,12 @@ export interface Sealing {
     read(): Promise<string | undefined>;
     /** Removes the mark, unless another mark has replaced it. */
     remove(mark: string): Promise<unknown>;
+  };
+  /** The store of the whole check that an admin has requested last. */
+  readonly whole?: {
+    read(): Promise<WholeCheck | undefined>;
+    /** @throws {Overtaken} if another run or request has written it since */
+    write(whole: WholeCheck): Promise<WholeCheck>;
   };
 }
 

@@ -81,6 +81,18 @@ export async function findingsOf(
   };
 }
 
+/**
+ * How many findings of a check are not named, and cannot be among the findings of a later look at the same files.
+ * @param found how many findings that look has @param named the first of these findings
+ */
+export function unnamedBeside(
+  before: Check,
+  { found, named }: { found: number; named: readonly Named[] },
+): number {
+  const again = named.filter((each) => isAmong(before.named, printable(each))).length;
+  return Math.max(0, before.findings - before.named.length - (found - again));
+}
+
 /** Whether the previous check has already named all findings of a check. */
 export function isTold(before: Check | null, found: number, named: readonly Named[]): boolean {
   return found <= maxNamed && named.every((each) => isAmong(before?.named ?? [], printable(each)));

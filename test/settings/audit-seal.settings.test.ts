@@ -6,7 +6,10 @@ import { describe, expect, inject, it } from 'vitest';
 import { localSigner } from '../../lib/seal/folder-archive.ts';
 import { fingerprintOf, type Header, signHeader } from '../../lib/seal/header.ts';
 import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
+import { register } from '../support/client.ts';
+import { appoint } from '../support/examples.ts';
 import { folderForThisFile } from '../support/folder.ts';
+import { makeMachine } from '../support/machines.ts';
 import { engineClient } from '../support/stored-items.ts';
 
 const path = '/api/admin/audit-seal';
@@ -35,6 +38,7 @@ describe('Where the trail is sealed, GET /api/admin/audit-seal', async () => {
       behind: null,
       check: null,
       days: { table: 0, lock: 0, archive: 0 },
+      whole: null,
     });
   });
 
@@ -90,6 +94,7 @@ describe('Where the trail is sealed, GET /api/admin/audit-seal', async () => {
         found: at,
       },
       days: { table: 0, lock: 0, archive: 0 },
+      whole: null,
     });
     expect(behind).toBeCloseTo((Date.now() - Date.UTC(2026, 0, 1)) / 1000, -3);
     await show(line.replace('"findings":3', '"findings":0'));
@@ -134,6 +139,83 @@ describe('Where the trail is sealed, POST /api/admin/audit-seal/checks', async (
       result: 'SUCCESS',
       details: '{"check":"requested"}',
     });
+  });
+
+  it('with `whole` has every file checked, once a day, and leaves an entry', async () => {
+    const wholeNow = async () => (await api('GET', path, { token })).body.whole;
+    const request = () => api('POST', checksPath, { token, json: { whole: true } });
+
+    const response = await request();
+    const again = await request();
+
+    expect(outcome(response)).toEqual([202, { message: 'Check requested' }]);
+    expect(outcome(again)).toEqual(refusal(409, 'A whole check was requested within a day'));
+    expect(again.headers.get('error-code')).toBe('WHOLE_CHECK_REQUESTED');
+    await expect.poll(async () => (await wholeNow()).ended_at).not.toBeNull();
+    const { of, ...whole } = await wholeNow();
+    expect(whole).toEqual({ asked_at: time, checked: of, ended_at: time });
+    expect(of).toBeGreaterThan(1);
+    const details = (await requests()).map((entry: { details: string }) => entry.details);
+    expect(details[0]).toBe('{"check":"requested","whole":true}');
+    expect(details.filter((each: string) => each.includes('whole'))).toHaveLength(1);
+  });
+
+  it.each([
+    ['an object without it', '{"other":1}', 'application/json'],
+    ['no object', '[1]', 'application/json'],
+    ['no JSON', 'a check, please', 'text/plain'],
+    ['an object without a content type', '{}', ''],
+    ['false', '{"whole":false}', 'application/json'],
+  ])('responds without `whole` as version 1.0.0 does, if the body is %s', async (_, body, type) => {
+    const headers = { 'content-type': type };
+
+    const response = await api('POST', checksPath, { token, body, headers });
+
+    expect(outcome(response)).toEqual([202, { message: 'Check requested' }]);
+    const [{ details }] = await requests();
+    expect(details).toBe('{"check":"requested"}');
+  });
+
+  it.each([
+    ['text', '{"whole":"yes"}', 'application/json', 'whole must be true or false'],
+    ['JSON without a content type', '{"whole":true}', '', 'Content-Type must be application/json'],
+    ['no JSON', '{"whole":', 'application/json', 'Request body is not valid JSON'],
+  ])('refuses a body that names `whole`, but is wrong: %s', async (_, body, type, message) => {
+    const headers = { 'content-type': type };
+
+    const response = await api('POST', checksPath, { token, body, headers });
+
+    expect(outcome(response)).toEqual(refusal(400, message));
+  });
+});
+
+describe('Where there are auditors and machines,', async () => {
+  const folder = folderForThisFile();
+  const { api, adminToken } = await serviceForThisFile({
+    DATA_DIR: folder,
+    USERS_TABLE: `users-${folder.slice(-6)}`,
+    SESSION_DAYS: '90',
+    MACHINES: 'on',
+  });
+  const forbidden = refusal(403, 'Forbidden');
+
+  it('auditors request checks, but no whole one', async () => {
+    const { token } = await appoint(api, adminToken, await register(api));
+    const request = (json: object) => api('POST', checksPath, { token, json });
+
+    expect(outcome(await request({ whole: true }))).toEqual(forbidden);
+    expect(outcome(await request({ whole: 'yes' }))).toEqual(forbidden);
+    expect((await request({ whole: false })).status).toBe(202);
+    expect((await api('GET', path, { token })).body.whole).toBeNull();
+  });
+
+  it('machines request no check', async () => {
+    const { key } = await makeMachine(api, adminToken, ['audit:read']);
+
+    for (const json of [{ whole: true }, {}]) {
+      expect(outcome(await api('POST', checksPath, { token: key, json }))).toEqual(forbidden);
+    }
+    expect((await api('GET', path, { token: key })).body.whole).toBeNull();
   });
 });
 

@@ -63,7 +63,7 @@ export const brokenItems = (items: readonly Item[]): readonly Item[] => {
       return key !== `email#${emailKey(String(user?.email))}`;
     }
     return (
-      !['audit-seal', 'audit-seal-check', 'counter'].includes(key) &&
+      !['audit-seal', 'audit-seal-check', 'audit-seal-whole', 'counter'].includes(key) &&
       !/^(address|attempts|audit-read|mails|reset|seen|sessions)#/.test(key)
     );
   };

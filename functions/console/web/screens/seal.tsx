@@ -9,6 +9,7 @@ import { CopyButton, Time } from '../components/text.tsx';
 import { ago, clockTime, counted, grouped } from '../format.ts';
 import { useAction, useEvery } from '../loading.ts';
 import { now } from '../service.ts';
+import { isAdmin } from '../session.ts';
 
 const Check = ({ at, next, entries, total, findings, named, found }: SealCheck) => {
   const more = findings - named.length;
@@ -79,6 +80,96 @@ const CheckNow = ({ seal, reload }: { seal: AuditSealSummary; reload: () => void
   );
 };
 
+type Whole = NonNullable<AuditSealSummary['whole']>;
+
+const day = 24 * 60 * 60_000;
+
+/** When a whole check ends if it goes on as fast as so far, but not before the next run. */
+const endOf = ({ asked_at, checked, of }: Whole, interval: number): string => {
+  const elapsed = now() - Date.parse(asked_at);
+  const left = (elapsed * ((of ?? 0) - checked)) / checked;
+  return new Date(now() + Math.max(left, interval * 1000)).toISOString();
+};
+
+const End = ({ whole, interval }: { whole: Whole; interval: number }) => {
+  if (whole.checked === 0) return <>it says when it ends after its first part</>;
+  const at = endOf(whole, interval);
+  return (
+    <>
+      ends about{' '}
+      {Date.parse(at) - now() < day ? <Time at={at} write={clockTime} /> : <Time at={at} />}
+    </>
+  );
+};
+
+const WholeProgress = ({ whole, interval }: { whole: Whole; interval: number }) => {
+  const { asked_at, checked, of, ended_at } = whole;
+  const ended = ended_at && <Time at={ended_at} write={() => ago(now() - Date.parse(ended_at))} />;
+  if (ended && checked === of)
+    return (
+      <p>
+        All {counted(checked, 'file')} checked, {ended}.
+      </p>
+    );
+  if (ended) {
+    return (
+      <p>
+        Ended early, {ended}, after {grouped(checked)} of {counted(of ?? 0, 'file')}: ten runs in a
+        row could not check the next ones. <code>verify-audit</code> checks all.
+      </p>
+    );
+  }
+  if (of === null) {
+    return (
+      <p role="status">
+        Requested <Time at={asked_at} write={() => ago(now() - Date.parse(asked_at))} />; the next
+        run begins it, within {counted(interval, 'second')}.
+      </p>
+    );
+  }
+  return (
+    <p class="row">
+      <progress aria-label="Whole check" value={checked} max={of} />
+      <span>
+        {grouped(checked)} of {counted(of, 'file')}; <End whole={whole} interval={interval} />
+      </span>
+    </p>
+  );
+};
+
+/** Requests a check of every file, and shows how far it is. @param reload loads the seal again */
+const WholeCheck = ({ seal, reload }: { seal: AuditSealSummary; reload: () => void }) => {
+  const { whole, interval } = seal;
+  const isOpen = whole !== null && whole.ended_at === null;
+  const next = whole === null ? 0 : Date.parse(whole.asked_at) + day;
+  const request = useAction(async () => {
+    tell('');
+    await send(api.POST('/api/admin/audit-seal/checks', { body: { whole: true } }));
+    await reload();
+    tell('A whole check is requested.');
+  });
+  useEvery(pause, reload, isOpen);
+  return (
+    <>
+      {whole ? <WholeProgress whole={whole} interval={interval} /> : <p>Never requested.</p>}
+      <p class="muted">Of every file, in parts beside the other checks.</p>
+      <FailureNotice what="No check was requested" failure={request.failure} />
+      {settings.auditSeal === 'on' && isAdmin() && !isOpen && (
+        <p class="row">
+          <Button onClick={() => request.run()} aria-busy={request.isBusy} disabled={next > now()}>
+            Check everything
+          </Button>
+          {next > now() && (
+            <span class="muted">
+              Again after <Time at={new Date(next).toISOString()} />.
+            </span>
+          )}
+        </p>
+      )}
+    </>
+  );
+};
+
 const Facts = ({ seal, reload }: { seal: AuditSealSummary; reload: () => void }) => {
   const { key, newest, interval, check } = seal;
   return (
@@ -105,6 +196,10 @@ const Facts = ({ seal, reload }: { seal: AuditSealSummary; reload: () => void })
       <dd class="stack">
         {check ? <Check {...check} /> : 'not yet'}
         {settings.auditSeal === 'on' && <CheckNow seal={seal} reload={reload} />}
+      </dd>
+      <dt>Last whole check</dt>
+      <dd class="stack">
+        <WholeCheck seal={seal} reload={reload} />
       </dd>
       <dt>Fingerprint of the key</dt>
       <dd>

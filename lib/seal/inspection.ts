@@ -1,0 +1,69 @@
+/** Verifies parts of the archive in a run of the sealer, and collects and logs their findings. */
+import { auditTrailBroken, logError } from '../ground/log.ts';
+import type { SealedLine } from './archive.ts';
+import type { Check } from './header.ts';
+import type { Verify } from './pass.ts';
+import type { Sealing } from './sealer.ts';
+import { type Covered, isTold, type Named, openCovered } from './standing.ts';
+import { verifyTrail } from './verify.ts';
+
+/** Milliseconds that are enough to write or to check the largest file. */
+export const timeOfFile = 120_000;
+
+/** The parts that a run has verified so far. */
+export interface Inspection {
+  /** @throws the errors of archive and table */
+  readonly verify: Verify;
+  readonly covered: Covered;
+  /** How many findings there are, and the first of them. */
+  findings(): { readonly found: number; readonly named: readonly Named[] };
+  /** Logs the findings, unless the check before has already named all of them. */
+  log(): void;
+}
+
+/**
+ * @param before the outcome of the last check
+ * @param isOver whether to read no further file
+ */
+export function openInspection(
+  { archive, signer, source }: Sealing,
+  now: Date,
+  { before, isOver }: { before: Check | null; isOver: () => boolean },
+): Inspection {
+  const named: Named[] = [];
+  let found = 0;
+  const note = (finding: Named) => {
+    found += 1;
+    if (named.length < maxLogged) named.push(finding);
+  };
+  const trail = { archive, publicKey: signer.publicKey };
+  const covered = openCovered(before, { ...trail, source });
+  const common = {
+    ...{ ...trail, source, now: now.getTime(), isOver },
+    seen: ({ item }: SealedLine) => covered.noteLine(item),
+    compared: covered.noteItem,
+  };
+  return {
+    verify: async (part) => {
+      const verified = await verifyTrail({ ...common, ...part }, note);
+      covered.noteFiles({ first: part.first, last: verified.last });
+      return verified;
+    },
+    covered,
+    findings: () => ({ found, named }),
+    log: () => {
+      if (!isTold(before, found, named)) logBroken(found, named);
+    },
+  };
+}
+
+/** The most findings that a log line names. */
+const maxLogged = 20;
+
+/** Logs that the trail has faults. @param faults how many @param named the first of them */
+export function logBroken(faults: number, named: readonly Named[]): void {
+  logError(auditTrailBroken, {
+    faults,
+    findings: named.slice(0, maxLogged).map(({ kind, subject }) => ({ kind, subject })),
+  });
+}

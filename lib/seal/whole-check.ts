@@ -1,0 +1,108 @@
+/**
+ * The whole check that an admin has requested last: an item of the users table with its progress. The endpoint writes
+ * it, the sealer goes on with it (whole.ts), and the console shows it. Version 1.0.0 ignores it.
+ */
+import { randomUUID } from 'node:crypto';
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import * as v from 'valibot';
+import { Overtaken, send, sendIf } from '../dynamodb/client.ts';
+import { itemKey } from '../dynamodb/tables.ts';
+import { DomainError } from '../ground/errors.ts';
+import { config } from '../ground/settings.ts';
+import { dayInMilliseconds } from '../ground/time.ts';
+import { isTime } from './line.ts';
+
+const key = itemKey('audit-seal-whole');
+
+export interface WholeCheck {
+  /** Changes with each write. */
+  readonly mark: string;
+  readonly asked_at: string;
+  /** The number of the first file that is not checked yet, and of the last file; null: the sealer has not begun. */
+  readonly first: number;
+  readonly last: number | null;
+  /** How many files are checked, of how many; null: the sealer has not begun. */
+  readonly checked: number;
+  readonly of: number | null;
+  /** How many parts were begun since a part was last finished. */
+  readonly attempts: number;
+  /** When it ended, also before it has checked all files; null: it goes on. */
+  readonly ended_at: string | null;
+}
+
+/** @throws {DomainError} WHOLE_CHECK_REQUESTED if one was requested within a day; STORAGE_FAULT */
+export async function ask(now: Date): Promise<void> {
+  const whole: WholeCheck = {
+    mark: randomUUID(),
+    asked_at: now.toISOString(),
+    first: 1,
+    last: null,
+    checked: 0,
+    of: null,
+    attempts: 0,
+    ended_at: null,
+  };
+  // A clock that was ahead must not refuse requests for longer than a day.
+  const [since, until] = [-1, 1].map((days) =>
+    new Date(now.getTime() + days * dayInMilliseconds).toISOString(),
+  );
+  const isAsked = await sendIf(
+    new PutCommand({
+      TableName: config.usersTable,
+      Item: { ...key, ...whole },
+      // The mark recognises an earlier attempt whose response was lost.
+      ConditionExpression:
+        'attribute_not_exists(pk) OR NOT asked_at BETWEEN :since AND :until OR mark = :mark',
+      ExpressionAttributeValues: { ':since': since, ':until': until, ':mark': whole.mark },
+    }),
+  );
+  if (!isAsked) throw new DomainError('WHOLE_CHECK_REQUESTED');
+}
+
+/**
+ * @returns undefined if none was ever requested, or the item is not as the service writes it
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export async function read(): Promise<WholeCheck | undefined> {
+  const command = new GetCommand({ TableName: config.usersTable, Key: key, ConsistentRead: true });
+  const { Item } = await send(command);
+  const { success, output } = v.safeParse(form(), Item);
+  return success ? output : undefined;
+}
+
+/**
+ * Replaces a whole check as it was read or written last.
+ * @returns what is stored then
+ * @throws {Overtaken} if another run or request has written it since; {DomainError} STORAGE_FAULT
+ */
+export async function write(whole: WholeCheck): Promise<WholeCheck> {
+  const next = { ...whole, mark: randomUUID() };
+  const isWritten = await sendIf(
+    new PutCommand({
+      TableName: config.usersTable,
+      Item: { ...key, ...next },
+      ConditionExpression: 'mark = :before OR mark = :mark',
+      ExpressionAttributeValues: { ':before': whole.mark, ':mark': next.mark },
+    }),
+  );
+  if (!isWritten) throw new Overtaken();
+  return next;
+}
+
+function form() {
+  const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+  const time = v.pipe(
+    v.string(),
+    v.check((text: string) => isTime(text)),
+  );
+  return v.object({
+    mark: v.string(),
+    asked_at: time,
+    first: count,
+    last: v.nullable(count),
+    checked: count,
+    of: v.nullable(count),
+    attempts: count,
+    ended_at: v.nullable(time),
+  });
+}

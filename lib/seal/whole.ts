@@ -1,0 +1,159 @@
+/** A whole check of the archive, part by part, beside the ordinary checks (lib/seal/README.md, Checks). */
+import { Overtaken } from '../dynamodb/client.ts';
+import { namedError } from '../ground/errors.ts';
+import { listFiles, type Trail } from './archive.ts';
+import type { Check, SignedHeader } from './header.ts';
+import { openInspection, timeOfFile } from './inspection.ts';
+import { firstPart } from './parts.ts';
+import { defaultLines } from './pass.ts';
+import type { Sealing } from './sealer.ts';
+import { findingsOf, unnamedBeside } from './standing.ts';
+import type { WholeCheck } from './whole-check.ts';
+
+/** Milliseconds for which a run goes on with a whole check. */
+const wholeTime = 240_000;
+
+/** The most files of a part, because each takes two requests even if it has no lines. */
+const mostFiles = 20_000;
+
+/** How many parts in a row may be begun and not finished. Each has half as many lines as the one before. */
+const mostAttempts = 10;
+
+interface Run {
+  /** The newest file, whose outcome of the last check gets the findings. */
+  readonly newest: SignedHeader;
+  /** Milliseconds that the run has left. */
+  readonly remaining: () => number;
+  /** Writes one more file, with an outcome. */
+  readonly keep: (outcome: Check) => Promise<unknown>;
+}
+
+/**
+ * Goes on with the whole check that an admin has requested, if there is one and time for it: checks the next part of
+ * its files, and adds the findings to the outcome of the last check.
+ * @throws the errors of stores and signer; Error `OutOfTime`, after which the next run checks a smaller part
+ */
+export async function goOnWithWhole(sealing: Sealing, now: Date, run: Run): Promise<void> {
+  const open = await sealing.whole?.read();
+  const left = timeLeft(run);
+  if (!open || open.ended_at !== null || left() < timeOfFile) return;
+  try {
+    await checkNextPart(sealing, now, { ...run, open, left });
+  } catch (error) {
+    // Another run has gone on with it, or an admin has requested another one.
+    if (!(error instanceof Overtaken)) throw error;
+  }
+}
+
+interface Going extends Run {
+  readonly open: WholeCheck;
+  /** Milliseconds until the run no longer reads for the whole check. */
+  readonly left: () => number;
+}
+
+async function checkNextPart(sealing: Sealing, now: Date, going: Going): Promise<void> {
+  const { whole: store, archive, signer } = sealing;
+  const { open, newest } = going;
+  const { check: before } = newest;
+  // The first outcome comes from an ordinary check.
+  if (!store || !before) return;
+  const last = open.last ?? newest.number;
+  const files = await filesOf({ archive, publicKey: signer.publicKey }, { ...open, last });
+  const plan = { ...open, last, of: open.checked + files.length };
+  const ended_at = now.toISOString();
+  if (files.length === 0 || open.attempts >= mostAttempts) {
+    await store.write({ ...plan, ended_at });
+    return;
+  }
+  // The attempt is counted before it begins, because the process may be ended meanwhile.
+  const begun = await store.write({ ...plan, attempts: open.attempts + 1 });
+  const reached = await checkPart(sealing, now, { ...going, before, files });
+  const checked = open.checked + files.filter((number) => number <= reached).length;
+  const isWhole = checked === plan.of;
+  const progress = { first: reached + 1, checked, attempts: 0 };
+  await store.write({ ...begun, ...progress, ended_at: isWhole ? ended_at : null });
+}
+
+/** The numbers of files of the archive, oldest first. */
+async function filesOf(
+  trail: Trail,
+  { first, last }: { first: number; last: number },
+): Promise<readonly number[]> {
+  const numbers: number[] = [];
+  for await (const { number } of listFiles(trail)) {
+    if (first <= number && number <= last) numbers.push(number);
+  }
+  return numbers.reverse();
+}
+
+interface Part extends Going {
+  readonly before: Check;
+  readonly files: readonly number[];
+}
+
+/** Checks the first of some files, and keeps the findings. @returns the number of the last file that was checked */
+async function checkPart(
+  sealing: Sealing,
+  now: Date,
+  { open, left, keep, before, files }: Part,
+): Promise<number> {
+  const limited = { ...sealing, ...whileLeft(left, sealing) };
+  const trail = { archive: limited.archive, publicKey: sealing.signer.publicKey };
+  const isOver = () => left() < timeOfFile;
+  const inspection = openInspection(limited, now, { before, isOver });
+  const most = (count: number) => Math.ceil(count / 2 ** open.attempts);
+  const lines = most(sealing.checked ?? defaultLines);
+  const part = await firstPart(trail, files, lines, most(mostFiles));
+  const [first = 1] = part;
+  const { last } = await inspection.verify({ first, last: part.at(-1) });
+  inspection.log();
+  const { covered } = inspection;
+  const own = inspection.findings();
+  // Where the ordinary check has looked too, it may have had the same findings.
+  const unnamed =
+    last < before.first ? before.findings - before.named.length : unnamedBeside(before, own);
+  const begun = { ...before, at: open.asked_at, findings: before.named.length + unnamed };
+  const pass = { begun, isLast: false };
+  const outcome = { ...before, ...(await findingsOf({ before, covered, now, pass }, own)) };
+  if (JSON.stringify(outcome) !== JSON.stringify(before)) await keep(outcome);
+  // Files may have left the archive meanwhile.
+  return Math.max(first, last);
+}
+
+/** Of the time that a run has left, enough stays for one more file. */
+function timeLeft({ remaining }: Run): () => number {
+  const end = performance.now() + wholeTime;
+  return () => Math.min(remaining() - timeOfFile, end - performance.now());
+}
+
+/** An archive and a table that can be read while there is time. Their methods throw Error `OutOfTime`. */
+function whileLeft(
+  left: () => number,
+  { archive, source }: Sealing,
+): Pick<Sealing, 'archive' | 'source'> {
+  const requireTime = () => {
+    if (left() < 0) throw namedError('OutOfTime');
+  };
+  return {
+    archive: {
+      ...archive,
+      read: (...range) => {
+        requireTime();
+        return archive.read(...range);
+      },
+    },
+    source: {
+      ...source,
+      async *between(...range) {
+        for await (const item of source.between(...range)) {
+          requireTime();
+          yield item;
+        }
+      },
+      byIds: (ids) => {
+        requireTime();
+        return source.byIds(ids);
+      },
+    },
+  };
+}
