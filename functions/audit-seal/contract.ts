@@ -257,21 +257,6 @@ function sealFinding() {
   );
 }
 
-function wholeCheck() {
-  return named(
-    'WholeSealCheck',
-    v.object({
-      asked_at: described(timestamp(), 'When it was requested.'),
-      checked: described(count(), 'How many files it has checked so far.'),
-      of: described(v.nullable(count()), 'How many files it checks; null until it has begun.'),
-      ended_at: described(
-        v.nullable(timestamp()),
-        'When it ended, with fewer files than `of` if ten runs in a row could not check the next ones; null until then.',
-      ),
-    }),
-  );
-}
-
 function kept() {
   return named(
     'AuditDays',
@@ -288,4 +273,19 @@ function kept() {
 /** A number of days. */
 function days(description: string) {
   return described(count(), description);
+}
+
+function wholeCheck() {
+  return named(
+    'WholeSealCheck',
+    v.object({
+      asked_at: described(timestamp(), 'When it was requested.'),
+      checked: described(count(), 'How many files it has checked so far.'),
+      of: described(v.nullable(count()), 'How many files it checks; null until it has begun.'),
+      ended_at: described(
+        v.nullable(timestamp()),
+        'When it ended, with fewer files than `of` if ten runs in a row could not check the next ones; null until then.',
+      ),
+    }),
+  );
 }

@@ -45,6 +45,12 @@ export async function goOnWithWhole(sealing: Sealing, now: Date, run: Run): Prom
   }
 }
 
+/** Of the time that a run has left, enough stays for one more file. */
+function timeLeft({ remaining }: Run): () => number {
+  const end = performance.now() + wholeTime;
+  return () => Math.min(remaining() - timeOfFile, end - performance.now());
+}
+
 interface Going extends Run {
   readonly open: WholeCheck;
   /** Milliseconds until the run no longer reads for the whole check. */
@@ -118,12 +124,6 @@ async function checkPart(
   if (JSON.stringify(outcome) !== JSON.stringify(before)) await keep(outcome);
   // Files may have left the archive meanwhile.
   return Math.max(first, last);
-}
-
-/** Of the time that a run has left, enough stays for one more file. */
-function timeLeft({ remaining }: Run): () => number {
-  const end = performance.now() + wholeTime;
-  return () => Math.min(remaining() - timeOfFile, end - performance.now());
 }
 
 /** An archive and a table that can be read while there is time. Their methods throw Error `OutOfTime`. */

@@ -6,7 +6,9 @@ import { writeEntry } from '../../lib/audit/record.ts';
 import { faultName } from '../../lib/ground/errors.ts';
 import { bucketArchive, kmsSigner } from '../../lib/seal/aws.ts';
 import { runSealer } from '../../lib/seal/check.ts';
+import type { Sealing } from '../../lib/seal/sealer.ts';
 import { auditEntries } from '../../lib/seal/table.ts';
+import * as whole from '../../lib/seal/whole-check.ts';
 import { awsFaults, startAwsArchive } from '../support/aws-archive.ts';
 import { useOwnTables } from '../support/own-tables.ts';
 import { proxyForThisFile } from '../support/proxied-service.ts';
@@ -14,11 +16,11 @@ import { faults } from '../support/proxy.ts';
 import { verifyAll } from '../support/sealed-trail.ts';
 import { groups } from './proxied.ts';
 
-const minute = 60_000;
+const [minute, day] = [60_000, 86_400_000];
 
 const proxy = await proxyForThisFile();
 const aws = await startAwsArchive();
-await useOwnTables(proxy.url);
+const { users } = await useOwnTables(proxy.url);
 Object.assign(process.env, aws.environment);
 const signer = await kmsSigner('key');
 const sealing = { archive: bucketArchive('trail'), source: auditEntries, signer, interval: 60 };
@@ -35,14 +37,18 @@ interface Round {
 }
 
 /** Leaves an entry, and has the sealer run while something is wrong, a minute later. */
-const roundUnder = async (begin: () => void, end: () => void): Promise<Round> => {
+const roundUnder = async (
+  begin: () => void,
+  end: () => void,
+  sealer: Sealing = sealing,
+): Promise<Round> => {
   const action = { action: 'LOGIN', resource: 'users', result: 'SUCCESS' } as const;
   written += 1;
   await writeEntry(makeEntry(action, { now: new Date(now) }), { writeId: `write-${written}` });
   now += 2 * minute;
   const before = await countFiles();
   begin();
-  const fault = await runSealer(sealing, new Date(now)).then(() => undefined, faultName);
+  const fault = await runSealer(sealer, new Date(now)).then(() => undefined, faultName);
   end();
   return { isSealed: (await countFiles()) > before, fault };
 };
@@ -103,6 +109,32 @@ describe('The sealer', () => {
       expect(once.isSealed).toBe(true);
       expect(always.isSealed).toBe(false);
       expect([afterwards.isSealed, afterwards.fault]).toEqual([true, undefined]);
+      await expectSound();
+    },
+  );
+
+  let asking = Date.UTC(2026, 0, 1);
+
+  it.each(groups.flat())(
+    'seals although the item of a whole check cannot be written, which goes on after the end of the fault: $name',
+    async ({ fault, hits }) => {
+      const withWhole = { ...sealing, whole };
+      const none = () => proxy.impose();
+      const always = () => proxy.impose({ fault, operation: 'PutItem', table: users });
+      // The second run of a sealer checks, and only then a whole check begins.
+      for (let run = 0; run < 2; run += 1) await roundUnder(none, none);
+      asking += 2 * day;
+      await whole.ask(new Date(asking));
+
+      const during = await roundUnder(always, none, withWhole);
+      const progress = await whole.read();
+      const afterwards = await roundUnder(none, none, withWhole);
+
+      const sealed = { isSealed: true, fault: undefined };
+      expect([during, afterwards]).toEqual([sealed, sealed]);
+      expect(progress?.ended_at === null).toBe(hits('write'));
+      const ended = await whole.read();
+      expect(ended).toMatchObject({ checked: ended?.of, ended_at: expect.any(String) });
       await expectSound();
     },
   );

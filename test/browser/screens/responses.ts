@@ -219,6 +219,7 @@ const seal: AuditSealSummary = {
     found: timeBefore(24 * 40),
   },
   days: { table: 90, lock: 2555, archive: 0 },
+  whole: { asked_at: timeBefore(50), checked: 7, of: 7, ended_at: timeBefore(49) },
 };
 
 const list = (query: URLSearchParams): readonly object[] => {
@@ -232,9 +233,10 @@ const list = (query: URLSearchParams): readonly object[] => {
   );
 };
 
-/** A seal whose check has findings. */
+/** A seal whose check has findings, and whose whole check is under way. */
 export const sealWithFindings: AuditSealSummary = {
   ...seal,
+  whole: { asked_at: timeBefore(2), checked: 1234, of: 4321, ended_at: null },
   check: seal.check && {
     ...seal.check,
     findings: 12,
