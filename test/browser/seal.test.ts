@@ -109,6 +109,56 @@ describe('The screen of the seal', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('requests a whole check, shows how far it is, and that it has ended', async () => {
+    const { page, complaints } = await openSeal();
+    const ask = page.getByRole('button', { name: 'Check everything' });
+
+    await page.getByText('Never requested.').waitFor();
+    await ask.click();
+    await page.getByText('A whole check is requested.').waitFor({ state: 'attached' });
+    await page.getByText(/^All \d+ files? checked,/).waitFor();
+
+    expect(await ask.isDisabled()).toBe(true);
+    await page.getByText(/^Again after/).waitFor();
+    expect(await violationsIn(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  const asked_at = minutesAgo(90);
+  it.each([
+    ['before its first run', { checked: 0, of: null, ended_at: null }, 'the next run begins it'],
+    ['before its first part has ended', { checked: 0, of: 400, ended_at: null }, '0 of 400 files'],
+    ['at its end', { checked: 400, of: 400, ended_at: minutesAgo(45) }, 'All 400 files checked'],
+    [
+      'if it ended early',
+      { checked: 9, of: 400, ended_at: minutesAgo(45) },
+      'after 9 of 400 files',
+    ],
+  ])('says how a whole check stands %s', async (_, progress, text) => {
+    const { page } = await openSeal({ whole: { asked_at, ...progress } });
+
+    await page.getByText(text).waitFor();
+    const isOpen = progress.ended_at === null;
+    expect(await page.getByRole('button', { name: 'Check everything' }).count()).toBe(
+      isOpen ? 0 : 1,
+    );
+    expect(await violationsIn(page)).toEqual([]);
+  });
+
+  it('says when a whole check will end, from its progress so far', async () => {
+    const whole = { asked_at, checked: 100, of: 400, ended_at: null };
+    const { page } = await openSeal({ whole });
+
+    await page.getByText('100 of 400 files; ends about').waitFor();
+    const bar = page.getByRole('progressbar', { name: 'Files checked' });
+    expect(await bar.getAttribute('value')).toBe('100');
+    const end = page.locator('p', { hasText: 'ends about' }).locator('time');
+    const at = Date.parse((await end.getAttribute('datetime')) ?? '');
+    // A quarter took an hour and a half, and the page was loaded after the test has begun.
+    expect(at - Date.parse(asked_at)).toBeGreaterThanOrEqual(6 * 60 * 60_000 - 60_000);
+    expect(await violationsIn(page)).toEqual([]);
+  });
+
   it('names findings as links on every screen, and does not call the trail sealed then', async () => {
     const response = await api('GET', '/api/admin/audit-logs', { token });
     const [entry] = response.body.data;

@@ -75,6 +75,19 @@ describe('An auditor', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('requests ordinary checks of the seal, but no whole one, whose progress it sees', async () => {
+    const auditor = await appoint(api, adminToken, await register(api));
+    const { page } = await openConsole(browser, { url, admin: auditor }, '#/users');
+    const days = { table: 0, lock: 0, archive: 0 };
+    const whole = { asked_at: '2026-01-01T00:00:00.000Z', checked: 2, of: 4, ended_at: null };
+    const seal = { key: 'a', interval: 300, newest: null, behind: null, check: null, days, whole };
+    await page.route('**/api/admin/audit-seal', (route) => route.fulfill({ json: seal }));
+    await page.evaluate("location.hash = '#/seal'");
+
+    await page.getByText('2 of 4 files; ends about').waitFor();
+    expect(await controls(page)).toEqual(['Check now']);
+  });
+
   it('without the second factor that admins need is told so, and led to the form that sets it up', async () => {
     await enrol(strict.api, { ...strict.admin, token: strict.adminToken });
     const auditor = await register(strict.api);

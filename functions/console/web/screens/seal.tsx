@@ -92,7 +92,7 @@ const endOf = ({ asked_at, checked, of }: Whole, interval: number): string => {
 };
 
 const End = ({ whole, interval }: { whole: Whole; interval: number }) => {
-  if (whole.checked === 0) return <>it says when it ends after its first part</>;
+  if (whole.checked === 0) return <>after the first part this page says when it ends</>;
   const at = endOf(whole, interval);
   return (
     <>
@@ -128,12 +128,12 @@ const WholeProgress = ({ whole, interval }: { whole: Whole; interval: number }) 
     );
   }
   return (
-    <p class="row">
-      <progress aria-label="Whole check" value={checked} max={of} />
-      <span>
-        {grouped(checked)} of {counted(of, 'file')}; <End whole={whole} interval={interval} />
-      </span>
-    </p>
+    <>
+      <progress aria-label="Files checked" value={checked} max={of} />
+      <p>
+        {grouped(checked)} of {counted(of, 'file')}; <End whole={whole} interval={interval} />.
+      </p>
+    </>
   );
 };
 
