@@ -105,12 +105,13 @@ const End = ({ whole, interval }: { whole: Whole; interval: number }) => {
 const WholeProgress = ({ whole, interval }: { whole: Whole; interval: number }) => {
   const { asked_at, checked, of, ended_at } = whole;
   const ended = ended_at && <Time at={ended_at} write={() => ago(now() - Date.parse(ended_at))} />;
-  if (ended && checked === of)
+  if (ended && checked === of) {
     return (
       <p>
-        All {counted(checked, 'file')} checked, {ended}.
+        {grouped(checked)} of {counted(of, 'file')} checked, {ended}.
       </p>
     );
+  }
   if (ended) {
     return (
       <p>
@@ -129,10 +130,10 @@ const WholeProgress = ({ whole, interval }: { whole: Whole; interval: number }) 
   }
   return (
     <>
-      <progress aria-label="Files checked" value={checked} max={of} />
       <p>
         {grouped(checked)} of {counted(of, 'file')}; <End whole={whole} interval={interval} />.
       </p>
+      <progress aria-label="Files checked" value={checked} max={of} />
     </>
   );
 };
@@ -149,21 +150,22 @@ const WholeCheck = ({ seal, reload }: { seal: AuditSealSummary; reload: () => vo
     tell('A whole check is requested.');
   });
   useEvery(pause, reload, isOpen);
+  const mayAsk = settings.auditSeal === 'on' && isAdmin() && !isOpen;
   return (
     <>
       {whole ? <WholeProgress whole={whole} interval={interval} /> : <p>Never requested.</p>}
       <p class="muted">Of every file, in parts beside the other checks.</p>
       <FailureNotice what="No check was requested" failure={request.failure} />
-      {settings.auditSeal === 'on' && isAdmin() && !isOpen && (
+      {mayAsk && next <= now() && (
         <p class="row">
-          <Button onClick={() => request.run()} aria-busy={request.isBusy} disabled={next > now()}>
+          <Button onClick={() => request.run()} aria-busy={request.isBusy}>
             Check everything
           </Button>
-          {next > now() && (
-            <span class="muted">
-              Again after <Time at={new Date(next).toISOString()} />.
-            </span>
-          )}
+        </p>
+      )}
+      {mayAsk && next > now() && (
+        <p class="muted">
+          Another one can be requested after <Time at={new Date(next).toISOString()} />.
         </p>
       )}
     </>
