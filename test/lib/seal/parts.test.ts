@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { runSealer } from '../../../lib/seal/check.ts';
 import { type Check, fileName, type SignedHeader } from '../../../lib/seal/header.ts';
-import { newestPart } from '../../../lib/seal/parts.ts';
+import { firstPart, newestPart } from '../../../lib/seal/parts.ts';
 import { isUnfinished, nextCheck } from '../../../lib/seal/schedule.ts';
 import {
   changeEntry,
@@ -84,6 +84,18 @@ it.each([
   const files = lines.map((each, i) => ({ number: i + 1, lines: each }));
 
   expect(newestPart(files, most)).toEqual(files.slice(files.length - count).map(({ number }) => number));
+});
+
+it('The first part of some files has at most a number of files, and as many more as its last one needs to be signed', async () => {
+  const trail = await makeFiles(6, 6);
+  trail.archive.files.set(fileName(3), Buffer.from('junk'));
+  const part = (lines: number, most?: number) =>
+    firstPart({ ...trail, publicKey: trail.signer.publicKey }, [1, 2, 3, 4, 5, 6], lines, most);
+
+  expect(await part(100, 2)).toEqual([1, 2]);
+  expect(await part(100, 3)).toEqual([1, 2, 3, 4]);
+  expect(await part(1, 3)).toEqual([1]);
+  expect(await part(100)).toEqual([1, 2, 3, 4, 5, 6]);
 });
 
 describe('A check in parts', () => {

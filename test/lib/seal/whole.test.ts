@@ -1,6 +1,6 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { BatchWriteCommand, DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { makeEntry } from '../../../lib/audit/entry.ts';
 import { writeEntry } from '../../../lib/audit/record.ts';
@@ -15,7 +15,8 @@ import { findEnd } from '../../../lib/seal/walk.ts';
 import * as wholeCheck from '../../../lib/seal/whole-check.ts';
 import { folderForThisFile, folderForThisTest } from '../../support/folder.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
-import { engineClient, scanAudit } from '../../support/stored-items.ts';
+import { engineClient, type Item, scanAudit } from '../../support/stored-items.ts';
+import { writeBatches } from '../../support/write-batches.ts';
 
 const { audit, users } = await useOwnTables();
 const engine = engineClient(inject('engine'));
@@ -45,12 +46,11 @@ beforeEach(async () => {
   await empty();
 });
 
-/** Removes all entries from the table, of which no test has more than 25. */
+/** Removes all entries from the table. */
 const empty = async () => {
-  const entries = await scanAudit(inject('engine'), audit);
-  const requests = entries.map(({ id }) => ({ DeleteRequest: { Key: { id } } }));
-  if (requests.length === 0) return;
-  await engine.send(new BatchWriteCommand({ RequestItems: { [audit]: requests } }));
+  for (const { id } of await scanAudit(inject('engine'), audit)) {
+    await engine.send(new DeleteCommand({ TableName: audit, Key: { id } }));
+  }
 };
 
 /** Leaves an entry. @returns its id */
@@ -111,8 +111,7 @@ const kept = await (async () => {
 const makeDays = async () => {
   const folder = join(folderForThisTest(), 'archive');
   cpSync(kept.folder, folder, { recursive: true });
-  const requests = kept.entries.map((Item) => ({ PutRequest: { Item } }));
-  await engine.send(new BatchWriteCommand({ RequestItems: { [audit]: requests } }));
+  await writeBatches(inject('engine'), audit, kept.entries as unknown as readonly Item[]);
   now = kept.now;
   return { sealing: makeSealing(folder), ids: kept.entries.map(({ id }) => id) };
 };
