@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { makeEntry } from '../../../lib/audit/entry.ts';
 import { writeEntry } from '../../../lib/audit/record.ts';
 import { send } from '../../../lib/dynamodb/client.ts';
+import { createdAtKey } from '../../../lib/dynamodb/tables.ts';
 import { config } from '../../../lib/ground/settings.ts';
 import { runSealer } from '../../../lib/seal/check.ts';
 import { folderArchive, localSigner, makeKey } from '../../../lib/seal/folder-archive.ts';
@@ -71,6 +72,9 @@ const change = (id: number, address: string | null = 'changed') =>
       ExpressionAttributeValues: { ':address': address },
     }),
   );
+
+/** The key, in the index by time, of an entry that is created now. */
+const createdKey = (id: number) => createdAtKey({ id, created_at: new Date(now).toISOString() });
 
 type Store = NonNullable<Sealing['whole']>;
 
@@ -193,6 +197,29 @@ describe('A whole check', () => {
       named: [],
       found: expect.any(String),
     });
+  });
+
+  it('keeps a finding of an earlier part although a later part has another line of the same entry', async () => {
+    const { sealing, ids } = await makeDays();
+    const [id = 0] = ids;
+    await send(
+      new UpdateCommand({
+        TableName: config.auditTable,
+        Key: { id },
+        UpdateExpression: 'SET ip_address = :address, created_at_id = :key',
+        ExpressionAttributeValues: { ':address': 'changed', ':key': createdKey(id) },
+      }),
+    );
+    for (let run = 0; run < 6; run += 1) await runAfter(sealing, 12 * hour);
+    await ask();
+
+    // An ordinary check begins between the parts.
+    await finish(sealing, async () => {
+      now += hour;
+    });
+
+    const { check } = await newestOf(sealing);
+    expect(check?.named.map(({ subject }) => subject)).toEqual([String(id)]);
   });
 
   it('counts findings once that the ordinary check has already, also if the header does not name them', async () => {
