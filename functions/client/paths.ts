@@ -73,7 +73,8 @@ export type ContractCode =
   | "USER_NOT_FOUND"
   | "USER_NOT_REGISTERED"
   | "VERIFICATION_TOKEN_INVALID"
-  | "WAY_IN_EXISTS";
+  | "WAY_IN_EXISTS"
+  | "WHOLE_CHECK_REQUESTED";
 
 export type NewUser = { name: string; email: string; password: string; attributes?: AttributeChanges | undefined };
 export type AttributeChanges = { readonly [name: string]: string | number | boolean | null };
@@ -142,13 +143,15 @@ export type AuditEntries = { data: Array<AuditEntry> };
 export type AuditEntry = { id: number; user_id: number | null; action: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT"; resource: string; resource_id: string | null; ip_address: string | null; user_agent: string | null; result: "SUCCESS" | "FAILURE"; details: string | null; created_at: string; machine_id?: number | null | undefined; occurred_at?: string | null | undefined };
 export type AuditEntriesAsNdjson = string;
 export type AuditEntriesAsCsv = string;
-export type AuditSealSummary = { key: string; interval: number; newest: SealedFile | null; behind: number | null; check: SealCheck | null; days: AuditDays };
+export type AuditSealSummary = { key: string; interval: number; newest: SealedFile | null; behind: number | null; check: SealCheck | null; days: AuditDays; whole: WholeSealCheck | null };
 export type SealedFile = { number: number; at: string; until: string; count: number };
 export type SealCheck = { at: string; until: string; entries: number; total: number; next: string; recent: boolean; findings: number; named: Array<SealFinding>; found: string | null };
 export type SealFinding = { kind: string; subject: string; at: string };
 export type AuditDays = { table: number; lock: number; archive: number };
+export type WholeSealCheck = { asked_at: string; checked: number; of: number | null; ended_at: string | null };
 export type ComparedAuditEntry = { state: "equal" | "differs" | "deleted" | "inserted" | "waits" | "left" | "too_large" | "not_found"; fields?: Array<string> | undefined; file?: number | undefined; finding?: string | undefined; stored: FoundAuditEntry | null; sealed: FoundAuditEntry | null };
 export type FoundAuditEntry = { id: string | number | null; user_id: string | number | null; action: string | number | null; resource: string | number | null; resource_id: string | number | null; ip_address: string | number | null; user_agent: string | number | null; result: string | number | null; details: string | number | null; created_at: string | number | null; machine_id?: string | number | null | undefined; occurred_at?: string | number | null | undefined };
+export type SealCheckRequest = { whole?: boolean | undefined };
 export type Settings = { data: Array<Setting> };
 export type Setting = { name: string; value: string | number; default: string | number };
 export type TokenIssuer = { issuer: string; jwks_uri: string; id_token_signing_alg_values_supported: Array<string>; subject_types_supported: Array<string>; response_types_supported: Array<string> };
@@ -281,7 +284,7 @@ export interface paths {
     get: { parameters: { path: { entry: string } }; responses: { 200: { content: { "application/json": ComparedAuditEntry } }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/admin/audit-seal/checks": {
-    post: { parameters: {}; responses: { 202: { content: { "application/json": Message } }; default: { content: { "application/problem+json": Problem } } } };
+    post: { parameters: {}; requestBody?: { content: { "application/json": SealCheckRequest } }; responses: { 202: { content: { "application/json": Message } }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/admin/settings": {
     get: { parameters: {}; responses: { 200: { content: { "application/json": Settings } }; default: { content: { "application/problem+json": Problem } } } };
