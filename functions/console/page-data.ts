@@ -25,6 +25,8 @@ export interface PageData {
   readonly emailPattern: string;
   /** Whether links that reset passwords are mailed. */
   readonly passwordReset: boolean;
+  /** Whether addresses are verified; absent: they are not. */
+  readonly verification?: boolean;
   /** The default language of mails. */
   readonly mailLanguage: string;
   /** Whether the trail is sealed; 'paused': the files that were sealed before can be read. */

@@ -113,6 +113,7 @@ function dataOf(settings: Config): Omit<PageData, 'meanings'> {
     docs: settings.docs,
     auditDetail: settings.auditDetail,
     passwordReset: sendsMail(settings),
+    ...(settings.emailVerification !== 'off' && { verification: true }),
     mailLanguage: settings.mailLanguage,
   };
 }

@@ -68,7 +68,7 @@ describe('Sessions in the console', () => {
     await page.getByRole('heading', { level: 1 }).getByText('Suspended').waitFor();
     expect(await profile(user.token)).toBe(401);
     await page.goto(`${url}/console#/users?q=${user.email}`);
-    await page.getByText('Suspended', { exact: true }).waitFor();
+    await page.locator('tbody').getByText('Suspended', { exact: true }).waitFor();
     await page.goto(`${url}/console#/users/${user.id}`);
     await button(page, 'Lift').click();
     await button(page, 'Lift the suspension').click();

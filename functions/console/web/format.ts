@@ -8,6 +8,7 @@ const short = new Intl.DateTimeFormat(undefined, {
   second: '2-digit',
 });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const utc = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 const number = new Intl.NumberFormat();
 /** The texts of the console are English. */
@@ -28,6 +29,9 @@ const written = (at: string, write: (time: number) => string): string => {
 
 /** The day of a time, on the calendar of this machine. */
 export const localDay = (at: string): string => written(at, day.format);
+
+/** A day of UTC, such as that of `2026-11-22`. */
+export const utcDay = (at: string): string => written(at, (time) => `${utc.format(time)} (UTC)`);
 
 /** A time on the clock of this machine. */
 export const localTime = (at: string): string => written(at, dateTime.format);

@@ -1,55 +1,109 @@
 /** The query of the list of users in the forms of the address bar, the controls and the API. */
 
 import type { paths, User } from '../../client/paths.ts';
-import { api, type Page, sendForPage, sendUnless } from './api.ts';
+import { api, type Page, sendForPage, sendUnless, settings } from './api.ts';
 
-/** The texts of the roles and of the orders that users can choose. */
-export const roles = { '': 'All users', admin: 'Admins' } as const;
-export const orders = { '': 'Oldest first', desc: 'Newest first' } as const;
+type Texts = Readonly<Record<string, string>>;
+
+/** The texts of the values that users can choose, if the options are on that the values are about. */
+export const roles: Texts = {
+  '': 'All users',
+  admin: 'Admins',
+  ...(settings.sessions && { auditor: 'Auditors' }),
+};
+export const statuses: Texts = {
+  '': 'Any',
+  ...(settings.passwordReset && { invited: 'Invited' }),
+  ...(settings.sessions && { suspended: 'Suspended' }),
+  ...(settings.verification && { unverified: 'Address not verified' }),
+};
+export const orders: Texts = { '': 'Oldest first', desc: 'Newest first' };
 
 /** The query of the list: all that is in the address bar. */
 export interface UserQuery {
   /** A part of the name or of the address, or the id; empty: all users are listed. */
   readonly q: string;
-  readonly role: keyof typeof roles;
-  readonly order: keyof typeof orders;
+  readonly role: string;
+  readonly status: string;
+  readonly order: string;
+  /** A day, such as `2026-08-30`: those who have not been seen since. All other fields are empty then. */
+  readonly seenBefore: string;
 }
+
+/** The query of all users. */
+export const everybody: UserQuery = { q: '', role: '', status: '', order: '', seenBefore: '' };
 
 /** @param query of the address bar */
 export function readUserQuery(query: Readonly<Record<string, string>>): UserQuery {
-  const { q = '', role, order } = query;
+  const chosen = (texts: Texts, name: string) =>
+    (texts[query[name] ?? ''] ? query[name] : '') ?? '';
+  const { q = '', seenBefore = '' } = query;
+  if (settings.sessions && /^\d{4}-\d\d-\d\d$/.test(seenBefore))
+    return { ...everybody, seenBefore };
   return {
+    ...everybody,
     q,
-    role: role === 'admin' ? role : '',
-    order: order === 'desc' ? order : '',
+    role: chosen(roles, 'role'),
+    status: chosen(statuses, 'status'),
+    order: chosen(orders, 'order'),
   };
+}
+
+/** Whether the service reads all users to find those of a query, a part with each request. */
+export const isWalk = ({ q, role, status }: UserQuery): boolean =>
+  q !== '' || status !== '' || role === 'auditor';
+
+/**
+ * When the last user was created whom a walk has read.
+ * @param next the path of the next page: its cursor begins with that time, as base64url
+ * @returns undefined: the path does not say so
+ */
+export function reachedIn(next: string): string | undefined {
+  const cursor = new URL(next, location.origin).searchParams.get('cursor') ?? '';
+  const [position = ''] = cursor.split('.');
+  try {
+    const [time] = atob(position.replaceAll('-', '+').replaceAll('_', '/')).split('#');
+    return time && !Number.isNaN(Date.parse(time)) ? time : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The most users of a page, and the most users that a search shows. */
 export const limit = 100;
 
 /** @param path of a page after the first one */
-export function readUsers({ q, role, order }: UserQuery, path?: string): Promise<Page<User[]>> {
+export function readUsers(query: UserQuery, path?: string): Promise<Page<User[]>> {
   if (path) return sendForPage(api.GET(path as '/api/users'));
-  const query = { limit, ...(role && { role }), ...(order && { order }) };
-  return q ? find(q, query) : list(query);
+  const { q, role, status, order, seenBefore } = query;
+  if (seenBefore) return list({ limit, seenBefore });
+  const filter = {
+    limit,
+    ...(role && (role === 'auditor' ? { auditor: 'true' } : { role })),
+    ...(status && { status }),
+    ...(order && { order }),
+  };
+  return q ? find(q, filter) : list(filter);
 }
 
-type ListQuery = NonNullable<paths['/api/users']['get']['parameters']['query']>;
+type ListQuery = Readonly<Record<string, string | number>>;
 
 /** The user whose id or whole address is sought, found by an index; otherwise all users with this part. */
 async function find(sought: string, query: ListQuery): Promise<Page<User[]>> {
-  if (/^#?\d{1,16}$/.test(sought)) {
+  const isAlone = !('status' in query || 'auditor' in query);
+  if (isAlone && /^#?\d{1,16}$/.test(sought)) {
     const params = { path: { id: Number(sought.replace('#', '')) } };
     const found = await sendUnless('USER_NOT_FOUND', api.GET('/api/users/{id}', { params }));
     if (found) return { data: [found] };
-  } else if (/^[^\s@]+@[^\s@]+$/.test(sought)) {
+  } else if (isAlone && /^[^\s@]+@[^\s@]+$/.test(sought)) {
     const found = await list({ email: sought });
     if (found.data.length > 0) return found;
   }
   return sought.length > 100 ? { data: [] } : list({ ...query, search: sought });
 }
 
+type Parameters = NonNullable<paths['/api/users']['get']['parameters']['query']>;
+
 function list(query: ListQuery): Promise<Page<User[]>> {
-  return sendForPage(api.GET('/api/users', { params: { query } }));
+  return sendForPage(api.GET('/api/users', { params: { query: query as Parameters } }));
 }

@@ -82,12 +82,14 @@ describe('The page of a user', () => {
       [1099, false],
     ] as const) {
       await page.setViewportSize({ width, height: 800 });
-      const [profile, history] = await Promise.all(
-        ['Access', 'Role over time'].map((name) =>
-          page.getByRole('heading', { name, exact: true }).boundingBox(),
-        ),
+      const boxes = await Promise.all(
+        ['How to help', 'Access'].map((name) => page.getByRole('region', { name }).boundingBox()),
       );
-      expect((history?.x ?? 0) > (profile?.x ?? 0) + 300).toBe(isBeside);
+      const [[left, end], [right, otherEnd]] = boxes.map((box) => [
+        box?.x ?? 0,
+        Math.round((box?.y ?? 0) + (box?.height ?? 0)),
+      ]) as [[number, number], [number, number]];
+      expect([right > left + 300, end === otherEnd]).toEqual([isBeside, isBeside]);
     }
     expect(complaints).toEqual([]);
   });

@@ -20,7 +20,7 @@ import {
   suspension,
   type UserProps,
 } from './profile.tsx';
-import { Card } from './screen.tsx';
+import { ActionRow, Card } from './screen.tsx';
 
 const atOnce = 'It holds at once, in open sessions too.';
 const untilExpiry = 'A token that was given before keeps the role until it expires, within a day.';
@@ -132,7 +132,7 @@ const passwordOf = (user: UserDetails): Deed => ({
 });
 
 /** Mails a reset link with the admin's token, because admins have a limit of their own: the client sends no token. */
-const mailReset = async (email: string): Promise<unknown> => {
+export const mailReset = async (email: string): Promise<unknown> => {
   const token = await accounts.getToken();
   const headers = token ? { Authorization: `Bearer ${token}` } : {};
   return send(api.POST('/api/password-resets', { body: { email }, headers }));
@@ -311,11 +311,7 @@ export const Access = (props: UserProps) => (
         .map((deedOf) => deedOf(props.user))
         .filter(({ isOffered = true, isState }) => isOffered && (isState || isAdmin()))
         .map((deed) => (
-          <li key={deed.name} class="row apart">
-            <div>
-              <strong>{deed.name}</strong>
-              <p class="muted">{deed.state}</p>
-            </div>
+          <ActionRow key={deed.name} name={deed.name} text={deed.state}>
             {deed.button && isAdmin() && (
               <Button
                 class={deed.isForGood ? 'danger' : undefined}
@@ -324,7 +320,7 @@ export const Access = (props: UserProps) => (
                 {deed.button}
               </Button>
             )}
-          </li>
+          </ActionRow>
         ))}
     </ul>
   </Card>

@@ -2,6 +2,7 @@
 
 import type { Identity, IdentityRemoval } from '../../../client/paths.ts';
 import { api, send, sendForList } from '../api.ts';
+import { localDay } from '../format.ts';
 import { useLoad } from '../loading.ts';
 import { Button } from './button.tsx';
 import { Confirmation } from './confirmation.tsx';
@@ -10,13 +11,14 @@ import { FormDialog } from './form.tsx';
 import { tell } from './notice.tsx';
 import { Person } from './person.tsx';
 import { isOwn, mayChange, type UserProps } from './profile.tsx';
+import { Card } from './screen.tsx';
 import { type Column, LoadedTable, Table } from './table.tsx';
 import { Time, Whole } from './text.tsx';
 
 const known: readonly Column<Identity>[] = [
   { title: 'Issuer', cell: ({ issuer }) => <Whole text={issuer} />, class: 'name' },
   { title: 'Address', cell: ({ email }) => email ?? 'unknown' },
-  { title: 'Linked', cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: 'Linked', cell: ({ created_at: at }) => <Time at={at} write={localDay} /> },
 ];
 
 const columnsFor = (props: UserProps): readonly Column<Identity>[] => [
@@ -84,12 +86,11 @@ const OwnIdentities = ({ user, changed }: UserProps) => {
 };
 
 export const Identities = (props: UserProps) => (
-  <section class="stack">
-    <h2>Identities</h2>
+  <Card title="Identities">
     {isOwn(props.user) ? (
       <OwnIdentities {...props} />
     ) : (
       <Table {...tableFor(props)} rows={props.user.identities ?? []} />
     )}
-  </section>
+  </Card>
 );

@@ -2,6 +2,7 @@
 
 import type { Passkey, PasskeyConfirmation, PasskeyName } from '../../../client/paths.ts';
 import { api, send, sendForList } from '../api.ts';
+import { localDay } from '../format.ts';
 import { useLoad } from '../loading.ts';
 import { canUsePasskeys, isInForce, ownPasskeys, tellBrowser } from '../passkeys.ts';
 import { Button } from './button.tsx';
@@ -10,6 +11,7 @@ import { openDialog } from './dialog.tsx';
 import { Field, FormDialog } from './form.tsx';
 import { tell } from './notice.tsx';
 import { isOwn, type UserProps } from './profile.tsx';
+import { Card } from './screen.tsx';
 import { type Column, LoadedTable, Table } from './table.tsx';
 import { Time, Whole } from './text.tsx';
 
@@ -30,7 +32,7 @@ const known: readonly Column<Listed>[] = [
     ),
     class: 'name',
   },
-  { title: 'Added', cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: 'Added', cell: ({ created_at: at }) => <Time at={at} write={localDay} /> },
 ];
 
 /** Opens a dialog about a passkey, or to add a passkey. */
@@ -141,8 +143,7 @@ const OwnPasskeys = ({ user, changed }: UserProps) => {
 };
 
 export const Passkeys = (props: UserProps) => (
-  <section class="stack">
-    <h2>Passkeys</h2>
+  <Card title="Passkeys">
     {isOwn(props.user) ? (
       <OwnPasskeys {...props} />
     ) : (
@@ -154,5 +155,5 @@ export const Passkeys = (props: UserProps) => (
         empty="No passkey signs this user in."
       />
     )}
-  </section>
+  </Card>
 );

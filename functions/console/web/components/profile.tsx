@@ -2,7 +2,7 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { User, UserChanges, UserDetails } from '../../../client/paths.ts';
 import { api, send, sendUnless, settings } from '../api.ts';
-import { counted } from '../format.ts';
+import { counted, utcDay } from '../format.ts';
 import { useLoad } from '../loading.ts';
 import { tellBrowser } from '../passkeys.ts';
 import { now } from '../service.ts';
@@ -69,25 +69,47 @@ export const useUser = (id: number) => {
 };
 
 /** An address; where addresses are verified, an unverified address is marked. */
-export const Address = ({ email, email_verified: isVerified }: User) => (
+export const Address = (user: User) => (
   <span>
-    <Whole text={email} /> {isVerified === false && <Badge>Not verified</Badge>}
+    <Whole text={user.email} /> <Unverified {...user} />
   </span>
 );
 
-/** Whether a time has passed, by a clock that is up to a second behind: responses give only whole seconds. */
-const isOver = (at: string): boolean => Date.parse(at) < now() + 1000;
+const Unverified = ({ email_verified: isVerified }: User) =>
+  isVerified === false ? <Badge>Not verified</Badge> : null;
 
-/** The facts of a user that cannot be changed here. */
-export const UserFacts = ({ user }: Pick<UserProps, 'user'>) => (
-  <p class="row muted">
-    <span>
-      <Address {...user} /> <CopyButton text={user.email} label="Copy the address" />
+/** Whether a time has passed, by a clock that is up to a second behind: responses give only whole seconds. */
+export const isOver = (at: string): boolean => Date.parse(at) < now() + 1000;
+
+/** When a user was last seen, a day of UTC, where there are sessions; null: no sign-in is recorded. */
+export interface Seen {
+  readonly last_seen_on?: string | null | undefined;
+}
+
+/** The address of a user, when the user was last seen and when created, beside the name. */
+export const UserFacts = ({ user }: { user: UserDetails & Seen }) => (
+  <p class="row">
+    <span class="row">
+      <Whole text={user.email} />
+      <Unverified {...user} />
+      <CopyButton text={user.email} label="Copy the address" />
     </span>
-    {user.pending_email && <span>Waits for the link mailed to {user.pending_email}</span>}
-    <span>
+    {user.last_seen_on && (
+      <span class="muted">
+        Last seen <Time at={user.last_seen_on} write={utcDay} />
+      </span>
+    )}
+    {user.last_seen_on === null && <span class="muted">No sign-in recorded</span>}
+    <span class="muted">
       Created <Time at={user.created_at} />
     </span>
+  </p>
+);
+
+/** The states of a user that end by themselves or by an admin; nothing where there are none. */
+export const UserStates = ({ user }: Pick<UserProps, 'user'>) => (
+  <p class="row muted">
+    {user.pending_email && <span>Waits for the link mailed to {user.pending_email}</span>}
     {user.invited_until && (
       <span>
         Invited, with a link {isOver(user.invited_until) && 'that was valid '}until{' '}

@@ -25,7 +25,7 @@ export const Screen = ({ title, heading: shown = title, actions, children }: Scr
   }, [title]);
   return (
     <>
-      <div class="row apart">
+      <div class="row apart title">
         <h1 ref={heading} tabIndex={-1}>
           {shown}
         </h1>
@@ -42,12 +42,38 @@ export const Brand = () => (
   </p>
 );
 
-export const Card = ({ title, children }: { title: string; children: ComponentChildren }) => {
+interface CardProps {
+  readonly title: string;
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+export const Card = ({ title, actions, children }: CardProps) => {
   const id = useId();
   return (
     <section class="card stack" aria-labelledby={id}>
-      <h2 id={id}>{title}</h2>
+      <div class="row apart">
+        <h2 id={id}>{title}</h2>
+        {actions}
+      </div>
       {children}
     </section>
   );
 };
+
+interface ActionRowProps {
+  readonly name: string;
+  readonly text: string;
+  readonly children?: ComponentChildren;
+}
+
+/** An action in a list: its name, a sentence, and its button or state. */
+export const ActionRow = ({ name, text, children }: ActionRowProps) => (
+  <li class="row apart">
+    <div>
+      <strong>{name}</strong>
+      <p class="muted">{text}</p>
+    </div>
+    {children}
+  </li>
+);

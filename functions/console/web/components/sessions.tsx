@@ -6,6 +6,7 @@ import { Button } from './button.tsx';
 import { openDialog } from './dialog.tsx';
 import { FormDialog } from './form.tsx';
 import { tell } from './notice.tsx';
+import { Card } from './screen.tsx';
 import { type Column, LoadedTable } from './table.tsx';
 import { Badge, Time, Whole } from './text.tsx';
 
@@ -66,15 +67,16 @@ export const Sessions = ({ id }: { id: number }) => {
   const { data = [] } = sessions;
   const all = data.some(({ current }) => current) ? 'End all others' : 'End all';
   return (
-    <section class="stack">
-      <div class="row apart">
-        <h2>Sessions</h2>
-        {data.some(({ current }) => !current) && (
-          <Button class="danger" onClick={() => ask(all)}>
+    <Card
+      title="Sessions"
+      actions={
+        data.some(({ current }) => !current) && (
+          <Button class="small" onClick={() => ask(all)}>
             {all}
           </Button>
-        )}
-      </div>
+        )
+      }
+    >
       <LoadedTable
         caption="Sessions"
         columns={columnsFor((session) => ask('End the session', session))}
@@ -82,6 +84,6 @@ export const Sessions = ({ id }: { id: number }) => {
         keyOf={(session) => session.id}
         empty="Nobody is signed in with this account."
       />
-    </section>
+    </Card>
   );
 };

@@ -1,36 +1,28 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { User } from '../../../client/paths.ts';
-import { counted, localDay } from '../format.ts';
+import { counted, localDay, utcDay } from '../format.ts';
 import { usePages } from '../loading.ts';
 import { href } from '../router.ts';
 import { isAdmin } from '../session.ts';
-import { limit, readUsers, type UserQuery } from '../user-query.ts';
+import { isWalk, limit, reachedIn, readUsers, type UserQuery } from '../user-query.ts';
 import { Person } from './person.tsx';
-import { Address } from './profile.tsx';
+import { Address, isOver, type Seen } from './profile.tsx';
 import { type Selection, SelectionBar, SelectionBox, useSelection } from './selection.tsx';
 import { type Column, PagesTable } from './table.tsx';
-import { Time } from './text.tsx';
+import { Badge, Time } from './text.tsx';
 
 /** The users of a query, of whom some can be selected. */
 export function UserList({ query }: { query: UserQuery }) {
   const [left] = useState<Partial<Left>>(history.state);
-  const parts = useRef(0);
-  const pages = usePages<User>(
-    'users',
-    (path) => {
-      parts.current = path ? parts.current + 1 : 1;
-      return readUsers(query, path);
-    },
-    left.rows,
-  );
+  const pages = usePages<User>('users', (path) => readUsers(query, path), left.rows);
   const selection = useSelection();
   const { rows = [], more } = pages;
   const isLoaded = pages.rows !== undefined;
   useLayoutEffect(() => {
     if (isLoaded && left.top !== undefined) scrollTo(0, left.top);
   }, [isLoaded]);
-  const { q } = query;
-  const isFull = q !== '' && rows.length >= limit;
+  const isFull = query.q !== '' && rows.length >= limit;
+  const goesOn = isWalk(query) && more !== undefined;
   return (
     <>
       {isAdmin() && <SelectionBar {...selection} pages={pages} />}
@@ -38,20 +30,30 @@ export function UserList({ query }: { query: UserQuery }) {
         pages={{ ...pages, more: isFull ? undefined : more }}
         things={['user', 'users']}
         caption="Users"
-        columns={columnsFor(selection)}
+        columns={columnsFor(selection, query)}
         keyOf={({ id }) => id}
-        empty={q && more ? 'No user found so far.' : <Nobody q={q} />}
+        empty={more ? 'No user found so far.' : <Nobody {...query} />}
       />
-      {q && more && (
+      {query.seenBefore && (
+        <p class="muted">Users of whom no sign-in is recorded are not in this list.</p>
+      )}
+      {goesOn && (
         <p class="muted" role="status">
           {isFull
             ? `${counted(limit, 'user')} are shown at most: type more of the name or the address.`
-            : `${counted(parts.current, 'part')} of the list read so far, with ${counted(rows.length, 'user')} found.`}
+            : `${counted(rows.length, 'user')} found so far${readUntil(query, pages.data?.next)}.`}
         </p>
       )}
     </>
   );
 }
+
+/** How far a walk has read, as the end of a sentence. */
+const readUntil = ({ order }: UserQuery, next = ''): string => {
+  const reached = reachedIn(next);
+  if (!reached) return '';
+  return `, among those created ${order ? 'since' : 'until'} ${localDay(reached)}`;
+};
 
 /** How far the list had been read when the user left it, kept in that step of the browser's history. */
 interface Left {
@@ -64,7 +66,10 @@ const leave = ({ currentTarget }: { currentTarget: Element }): void => {
   history.replaceState({ ...history.state, rows, top: scrollY } satisfies Left, '');
 };
 
-const columnsFor = (selection: Selection): readonly Column<User>[] => [
+const columnsFor = (
+  selection: Selection,
+  { seenBefore }: UserQuery,
+): readonly Column<User & Seen>[] => [
   {
     title: 'Name',
     cell: (user) => (
@@ -75,14 +80,40 @@ const columnsFor = (selection: Selection): readonly Column<User>[] => [
     ),
     class: 'name',
   },
-  { title: 'Address', cell: Address },
+  {
+    title: 'Address',
+    cell: (user) => (
+      <div>
+        <Address {...user} /> <Invited {...user} />
+      </div>
+    ),
+  },
   { title: 'Created', cell: ({ created_at }) => <Time at={created_at} write={localDay} /> },
+  ...(seenBefore
+    ? [
+        {
+          title: 'Last seen',
+          cell: ({ last_seen_on: day }: Seen) => day && <Time at={day} write={utcDay} />,
+        },
+      ]
+    : []),
 ];
 
-const Nobody = ({ q }: { q: string }) =>
-  q ? (
+/** The state of a user's invitation, while the user has no password. */
+const Invited = ({ invited_until: until }: User) => {
+  if (!until) return null;
+  if (isOver(until)) return <Badge kind="bad">Invitation ended</Badge>;
+  return (
+    <>
+      <Badge>Invited</Badge> <span class="muted">until {localDay(until)}</span>
+    </>
+  );
+};
+
+const Nobody = ({ q, role, status, seenBefore }: UserQuery) =>
+  q || role || status || seenBefore ? (
     <p>
-      No user has {q} in the name or the address, or as the id.{' '}
+      {q ? `No user has ${q} in the name or the address, or as the id.` : 'No user is like this.'}{' '}
       <a href={href('/users')}>Show all users</a>
     </p>
   ) : (

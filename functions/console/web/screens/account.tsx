@@ -6,6 +6,7 @@ import {
   PasswordForm,
   ProfileForm,
   UserFacts,
+  UserStates,
   useUser,
 } from '../components/profile.tsx';
 import { Card, Screen } from '../components/screen.tsx';
@@ -24,6 +25,7 @@ export const Account = () => {
               <Person user={user} />
             </p>
             <UserFacts user={user} />
+            <UserStates user={user} />
             <OwnAddress user={user} />
             <Card title="Profile">
               <ProfileForm user={user} changed={changed} />

@@ -12,15 +12,12 @@ import { MachineName } from '../components/machine-name.tsx';
 import { Screen } from '../components/screen.tsx';
 import { type Column, LoadedTable } from '../components/table.tsx';
 import { Badge, Time } from '../components/text.tsx';
+import { utcDay } from '../format.ts';
 import { useLoad } from '../loading.ts';
 import { endOfKeyBefore, isOver, isUnused } from '../machine.ts';
 import { now } from '../service.ts';
 import { isAdmin } from '../session.ts';
 import { readMachines } from '../trail/known-machines.ts';
-
-/** A day of UTC. */
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
-const writeDay = (at: string): string => `${day.format(new Date(at))} (UTC)`;
 
 const columns: readonly Column<Machine>[] = [
   { title: 'Name', cell: ({ id }) => <MachineName id={id} />, class: 'name' },
@@ -29,7 +26,7 @@ const columns: readonly Column<Machine>[] = [
     title: 'Last used',
     cell: (machine) => (
       <span>
-        {machine.last_used_on ? <Time at={machine.last_used_on} write={writeDay} /> : 'never'}{' '}
+        {machine.last_used_on ? <Time at={machine.last_used_on} write={utcDay} /> : 'never'}{' '}
         {isUnused(machine, now()) && <Badge kind="bad">Unused</Badge>}
       </span>
     ),

@@ -58,3 +58,4 @@ export const Passkeys = settings.passkeys ? onDemand('The passkeys', (all) => al
 export const Identities = settings.identities
   ? onDemand('The identities', (all) => all.Identities)
   : none;
+export const Help = onDemand('The help', (all) => all.Help);

@@ -4,17 +4,26 @@ import { settings } from '../api.ts';
 import { Entries } from '../components/entries.tsx';
 import { Loaded } from '../components/notice.tsx';
 import { Person } from '../components/person.tsx';
-import { mayChange, ProfileForm, UserFacts, useUser } from '../components/profile.tsx';
+import {
+  isOwn,
+  mayChange,
+  ProfileForm,
+  UserFacts,
+  type UserProps,
+  UserStates,
+  useUser,
+} from '../components/profile.tsx';
 import { Card, Screen } from '../components/screen.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { Time, Whole } from '../components/text.tsx';
 import { UserName } from '../components/user-name.tsx';
 import { href } from '../router.ts';
+import { isAdmin } from '../session.ts';
 import { askFor, forgetUsers, knownOf } from '../trail/known-users.ts';
 import { readState } from '../trail/query.ts';
 import { type StandingSpan, standingsOf } from '../trail/standing.ts';
 import { useWhole } from '../trail/whole.ts';
-import { Access, Attributes, Identities, Passkeys, Sessions } from './on-demand.tsx';
+import { Access, Attributes, Help, Identities, Passkeys, Sessions } from './on-demand.tsx';
 
 const shown = 10;
 
@@ -46,11 +55,10 @@ const History = ({ id, user }: { id: number; user: UserDetails | undefined }) =>
   const query = { about: String(id) };
   const whole = useWhole(readState(query));
   return (
-    <section class="trail stack">
-      <h2>Role over time</h2>
-      <Loaded what="The entries" from={whole}>
-        {(entries) => (
-          <>
+    <div class="trail stack">
+      <Card title="Role over time">
+        <Loaded what="The entries" from={whole}>
+          {(entries) => (
             <Table
               caption="What the user was, newest first"
               columns={standingColumns}
@@ -58,20 +66,47 @@ const History = ({ id, user }: { id: number; user: UserDetails | undefined }) =>
               keyOf={({ until }) => until}
               empty="The trail has no entry that says so."
             />
-            <div class="row apart">
-              <h2>What happened</h2>
-              <a href={href('/audit', query)}>All entries</a>
-            </div>
-            <Entries
-              pages={entries.slice(0, shown)}
-              about={String(id)}
-              caption="What this user did, and what was done to this user"
-              empty="Nothing yet."
-            />
-          </>
+          )}
+        </Loaded>
+      </Card>
+      {whole.data && (
+        <Card title="What happened" actions={<a href={href('/audit', query)}>All entries</a>}>
+          <Entries
+            pages={whole.data.slice(0, shown)}
+            about={String(id)}
+            caption="What this user did, and what was done to this user"
+            empty="Nothing yet."
+          />
+        </Card>
+      )}
+    </div>
+  );
+};
+
+/** All that an admin may do to a user; of it, auditors see what shows a state. */
+const Details = ({ user, changed }: UserProps) => {
+  const props = { user, changed };
+  const isOther = isAdmin() && !isOwn(user);
+  return (
+    <>
+      <UserStates user={user} />
+      <div class="halves">
+        {mayChange(user) && (
+          <div class="stack">
+            <Card title="Profile">
+              <ProfileForm {...props} />
+            </Card>
+            {isOther && <Help {...props} />}
+          </div>
         )}
-      </Loaded>
-    </section>
+        <Access {...props} />
+      </div>
+      <Attributes {...props} />
+      <div class="halves">
+        <Identities {...props} />
+        <Passkeys {...props} />
+      </div>
+    </>
   );
 };
 
@@ -90,39 +125,27 @@ export const User = ({ id }: { id: number }) => {
     <Screen
       title={`#${id} ${name}${isDeleted ? ' (deleted)' : ''}${isUnknown ? ' (unknown)' : ''}`}
       heading={<Person user={known} />}
+      actions={!isMissing && loaded.data && <UserFacts user={loaded.data} />}
     >
-      <div class="halves">
-        {isMissing ? (
-          <p class="empty">
-            No user has the id {id}
-            {isUnknown ? ', and the trail knows of none.' : ' now. The trail says what was.'}
-          </p>
-        ) : (
-          <div class="stack">
-            <Loaded what="The user" from={loaded}>
-              {(user) => (
-                <>
-                  <UserFacts user={user} />
-                  {mayChange(user) && (
-                    <Card title="Profile">
-                      <ProfileForm user={user} changed={changed} />
-                    </Card>
-                  )}
-                  <Attributes user={user} changed={changed} />
-                  <Access user={user} changed={changed} />
-                  <Identities user={user} changed={changed} />
-                  <Passkeys user={user} changed={changed} />
-                  {mayChange(user) && <Sessions key={changes} id={id} />}
-                </>
-              )}
-            </Loaded>
-          </div>
-        )}
-        {/* While the user cannot be loaded, a single message is enough. */}
-        {(loaded.data || (isMissing && !isUnknown)) && (
-          <History key={changes} id={id} user={loaded.data} />
-        )}
-      </div>
+      {isMissing ? (
+        <p class="empty">
+          No user has the id {id}
+          {isUnknown ? ', and the trail knows of none.' : ' now. The trail says what was.'}
+        </p>
+      ) : (
+        <Loaded what="The user" from={loaded}>
+          {(user) => (
+            <>
+              <Details user={user} changed={changed} />
+              {mayChange(user) && <Sessions key={changes} id={id} />}
+            </>
+          )}
+        </Loaded>
+      )}
+      {/* While the user cannot be loaded, a single message is enough. */}
+      {(loaded.data || (isMissing && !isUnknown)) && (
+        <History key={changes} id={id} user={loaded.data} />
+      )}
     </Screen>
   );
 };

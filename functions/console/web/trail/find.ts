@@ -2,7 +2,7 @@
 
 import type { AuditEntry } from '../../../client/paths.ts';
 import { ConsoleError, settings } from '../api.ts';
-import { readUsers } from '../user-query.ts';
+import { everybody, readUsers } from '../user-query.ts';
 import { detailsOf } from './happened.ts';
 import type { Known } from './known-users.ts';
 import { none, readState } from './query.ts';
@@ -40,7 +40,7 @@ const findDeleted = async (sought: string): Promise<readonly Known[]> => {
 
 /** Users who are stored. A search reads on until a page has a user, because pages may be empty. */
 const findStored = async (sought: string): Promise<readonly Known[]> => {
-  const query = { q: sought, role: '', order: '' } as const;
+  const query = { ...everybody, q: sought };
   let page = await readUsers(query);
   while (page.data.length === 0 && page.next) page = await readUsers(query, page.next);
   return page.data;
