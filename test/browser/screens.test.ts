@@ -49,6 +49,7 @@ const screens: Readonly<Record<string, readonly [string, ((page: Page) => Promis
   'sign-in': ['/console', press('Sign out')],
   users: ['/console#/users'],
   'users-none': ['/console#/users?q=nobody'],
+  'users-unseen': ['/console#/users?seenBefore=2026-08-30'],
   'users-selected': ['/console#/users', press('Select all 4 shown')],
   'users-delete': [
     '/console#/users',
@@ -83,6 +84,16 @@ const screens: Readonly<Record<string, readonly [string, ((page: Page) => Promis
   ],
   'user-delete': ['/console#/users/2', press('Delete')],
   'user-end': ['/console#/users/2', press('End all')],
+  'user-help': ['/console#/users/2', press('Open Lost mailbox')],
+  'user-intruder': ['/console#/users/2', press('Open Somebody else is in')],
+  'user-help-failed': [
+    '/console#/users/2',
+    async (page) => {
+      await press('Open Lost phone')(page);
+      await press('Begin')(page);
+      await page.getByText('Step 1 has failed.').waitFor();
+    },
+  ],
   audit: ['/console#/audit'],
   'audit-filtered': [`/console#/audit?userId=2&since=${timeBefore(100)}&order=asc`],
   'audit-registrations': ['/console#/audit?action=CREATE&only=registrations'],

@@ -138,6 +138,8 @@ describe('GET /console', () => {
       passwordReset: true,
       docs: 'off',
     });
+    const verifying = { ...mailSettings, EMAIL_VERIFICATION: 'on' };
+    expect(dataIn(renderPage(configFrom(verifying), {}))).toMatchObject({ verification: true });
   });
 });
 

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { settings } from '../api.ts';
 import { counted } from '../format.ts';
 import { useAsk } from '../leaving.ts';
+import { failureOf } from '../loading.ts';
 import { Button } from './button.tsx';
 import { closeDialog, Dialog, openDialog } from './dialog.tsx';
 import { AddressField, Cancel, Form } from './form.tsx';
@@ -46,10 +47,10 @@ type State = 'ready' | 'busy' | 'failed' | 'over';
 
 const HelpDialog = (props: HelpProps) => {
   const { plan, user } = props;
-  const { steps, results, state, said, run } = useSteps(props);
+  const { steps, results, state, why, said, run } = useSteps(props);
   const address = [confirmAddress, replaceAddress].find((step) => steps.includes(step));
   const asksAddress = address && results.length <= steps.indexOf(address);
-  const list = <StepList steps={steps} results={results} state={state} />;
+  const list = <StepList steps={steps} results={results} state={state} why={why} />;
   return (
     <Dialog title={plan.title}>
       <p>
@@ -115,10 +116,12 @@ interface StepListProps {
   /** The sentences that say what the first steps have done. */
   readonly results: readonly string[];
   readonly state: State;
+  /** Why the step after them has failed. */
+  readonly why: string;
 }
 
 /** The steps, each with its state. While some are left, it asks before they are left as they are. */
-const StepList = ({ steps, results, state }: StepListProps) => {
+const StepList = ({ steps, results, state, why }: StepListProps) => {
   useAsk(() =>
     state === 'busy' || state === 'failed'
       ? `${counted(results.length, 'step')} of ${steps.length} done. Leave the others as they are?`
@@ -127,7 +130,11 @@ const StepList = ({ steps, results, state }: StepListProps) => {
   return (
     <ol>
       {steps.map(({ title, text }, index) => (
-        <ActionRow key={title} name={`${index + 1}. ${title}`} text={results[index] ?? text}>
+        <ActionRow
+          key={title}
+          name={`${index + 1}. ${title}`}
+          text={results[index] ?? (index === results.length && state === 'failed' ? why : text)}
+        >
           {index < results.length && <Badge kind="good">Done</Badge>}
           {index === results.length && state === 'failed' && <Badge kind="bad">Failed</Badge>}
           {index === results.length && state === 'busy' && <Badge>Now</Badge>}
@@ -142,6 +149,7 @@ const useSteps = ({ plan, user, changed }: HelpProps) => {
   const steps = stepsOf(plan, user);
   const [results, setResults] = useState<readonly string[]>([]);
   const [state, setState] = useState<State>('ready');
+  const [why, setWhy] = useState('');
   const email = useRef(user.email);
   const isLeft = useRef(false);
   const standing = ({ length }: readonly string[]): string => {
@@ -170,6 +178,7 @@ const useSteps = ({ plan, user, changed }: HelpProps) => {
       setState('over');
     } catch (error) {
       setState('failed');
+      setWhy(failureOf(error).said);
       throw error;
     } finally {
       if (isLeft.current) tell(standing(so), '');
@@ -182,5 +191,5 @@ const useSteps = ({ plan, user, changed }: HelpProps) => {
     failed: `${standing(results)} Go on, or do by hand what is left.`,
     over: ['All steps are done.', ...plan.left(user)].filter(Boolean).join(' '),
   }[state];
-  return { steps, results, state, said, run };
+  return { steps, results, state, why, said, run };
 };
