@@ -87,7 +87,8 @@ it('The trail is filtered and grouped by machines and resources.', async () => {
   await page.getByLabel('Resource').fill('shop.orders');
   await page.getByLabel('Written by').selectOption('Anyone');
   await expect.poll(() => page.locator('tbody tr').count()).toBe(1);
-  await page.getByLabel('Resource').fill('');
+  await page.getByRole('button', { name: 'Remove filter Resource shop.orders' }).click();
+  await expect.poll(() => page.locator('tbody tr').count()).toBe(3);
   await page.getByLabel('Group by').selectOption('Resource');
   await button(page, 'shop.orders').waitFor();
   await page.getByLabel('Group by').selectOption('Machine');
