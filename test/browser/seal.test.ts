@@ -237,3 +237,39 @@ describe('The screen of the seal', () => {
     expect(await page.getByText('could not be loaded').count()).toBe(0);
   });
 });
+
+describe('The dialog of an entry', () => {
+  it('says what each answer of the seal means, and shows a deleted entry as it was sealed', async () => {
+    const [entry] = (await api('GET', '/api/admin/audit-logs', { token })).body.data;
+    const { page, complaints } = await openConsole(browser, service, '#/audit');
+    const dialog = page.getByRole('dialog');
+    const answer = (state: string, part: object = {}) =>
+      page.route(`**${path}/entries/*`, (route) =>
+        route.fulfill({ json: { state, stored: entry, sealed: null, ...part } }),
+      );
+    const saidOf = {
+      equal: 'The entry is as it was sealed.',
+      inserted: 'somebody has added it to the trail',
+      waits: 'The next run of the sealer looks at its time.',
+      left: 'nothing can be compared',
+      too_large: 'too large to be looked at here',
+      not_found: 'That does not mean that the entry was not sealed',
+    };
+
+    for (const [state, said] of Object.entries(saidOf)) {
+      await answer(state);
+      await page.locator('main tbody button').first().click();
+      await dialog.getByRole('button', { name: 'Compare with the seal' }).click();
+      await dialog.getByText(said).waitFor();
+      await page.keyboard.press('Escape');
+    }
+    const id = 115_192_872_960_001;
+    await answer('deleted', { stored: null, sealed: { ...entry, id, ip_address: '203.0.113.66' } });
+    await page.evaluate(`location.hash = '#/audit?entry=${id}'`);
+    await dialog.getByText('somebody has deleted it from the trail').waitFor();
+    await dialog.getByText('203.0.113.66').waitFor();
+
+    expect(await violationsIn(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+});
