@@ -100,15 +100,16 @@ const columnsFor = (
 ];
 
 /** The state of a user's invitation, while the user has no password. */
-const Invited = ({ invited_until: until }: User) => {
-  if (!until) return null;
-  if (isOver(until)) return <Badge kind="bad">Invitation ended</Badge>;
-  return (
+const Invited = ({ invited_until: until }: User) =>
+  until ? (
     <>
-      <Badge>Invited</Badge> <span class="muted">until {localDay(until)}</span>
+      <Badge>Invited</Badge>{' '}
+      <span class="muted">
+        until {localDay(until)}
+        {isOver(until) && ', ended'}
+      </span>
     </>
-  );
-};
+  ) : null;
 
 const Nobody = ({ q, role, status, seenBefore }: UserQuery) =>
   q || role || status || seenBefore ? (
