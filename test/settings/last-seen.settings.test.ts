@@ -26,6 +26,7 @@ const service = await identityServiceForThisFile(await startIssuer(), {
   ...passkeySettings,
   MACHINES: 'on',
   SELF_DELETION: 'on',
+  USER_ATTRIBUTES: '[{"name":"plan","type":"text"}]',
   AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
 });
 const { api, admin } = service;
@@ -228,9 +229,11 @@ describe('GET /api/users?seenBefore', () => {
 
     expect([status, headers.get('link')]).toEqual([200, null]);
     const mine = body.filter(({ id }: { id: number }) => [gone.id, seen.id, back.id].includes(id));
-    const { second_factor, identities, passkeys: _, ...shown } = await show(gone.id, token);
+    const { identities: _, passkeys: __, attributes, ...shown } = await show(gone.id, token);
     expect(mine).toEqual([shown, { ...mine[1], id: seen.id, last_seen_on: daysAgo(3) }]);
     expect(shown.last_seen_on).toBe(daysAgo(4));
+    const whole = await list(`${daysAgo(2)}&attributes=true`, token);
+    expect(whole.body).toContainEqual({ ...shown, attributes });
   });
 
   it('leads on by `Link`, and refuses the cursor of another day or order', async () => {

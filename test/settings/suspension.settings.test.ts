@@ -79,7 +79,7 @@ describe('A suspension', () => {
     const user = await register(api);
     const other = await register(api);
     const before = (await shownTo(adminToken, user.id)).body;
-    const { second_factor: _, auditor, ...toOthers } = before;
+    const { second_factor: _, last_seen_on: __, auditor, ...toOthers } = before;
 
     await suspend(user.id);
 
