@@ -132,7 +132,9 @@ describe('The overview', () => {
     await bySource.getByRole('link', { name: 'All 7' }).click();
     await title(page, 'Audit').waitFor();
     await page.getByText('7 failed logins from 7 sources began 1 wait.').waitFor();
-    await page.getByText('203.0.113.6').waitFor();
+    await page.getByRole('button', { name: '203.0.113.6' }).click();
+    await page.getByRole('toolbar', { name: 'By time' }).waitFor();
+    await page.getByText('7 failed logins from 7 sources began 1 wait.').waitFor();
   });
 
   it('draws entries as each page is read, up to 10,000 entries, and says from what time on it has them', async () => {

@@ -57,6 +57,8 @@ const passkeys: readonly Passkey[] = ['Telephone', 'N'.repeat(100)].map((name, i
   rp_id: index > 0 ? 'old.example.com' : 'example.com',
 }));
 
+const isAdmin = ({ role }: User): boolean => role === 'admin';
+
 const details = (each: User): UserDetails => ({
   ...each,
   passkeys: each.id < 3 ? [...passkeys] : [],
@@ -251,7 +253,10 @@ export const sealWithFindings: AuditSealSummary = {
 
 /** The body of each response, by its path. */
 const bodies: Readonly<Record<string, (query: URLSearchParams) => unknown>> = {
-  '/api/users': (query) => (query.get('order') === 'desc' ? [null] : users),
+  '/api/users': (query) => {
+    if (query.get('role') === 'admin') return users.filter(isAdmin).map(details);
+    return query.get('order') === 'desc' ? [null] : users;
+  },
   '/api/users/666': () => ({ ...admin, id: 666, created_at: 'not a time' }),
   '/api/users/666/sessions': () => ({ data: [session('a', { expires_at: 'not a time' })] }),
   '/api/admin/audit-logs': (query) => ({ data: list(query) }),

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { AuditEntry } from '../../../client/paths.ts';
+import type { AuditEntry, AuditSealSummary } from '../../../client/paths.ts';
 import { settings } from '../api.ts';
 import { Cut } from '../components/cut.tsx';
 import { Entries } from '../components/entries.tsx';
@@ -152,20 +152,20 @@ const Counts = (props: CountsProps) => {
 /** How the seal stands, in one line. */
 const Seal = () => {
   const seal = lastSeal.use();
-  const { check } = seal ?? {};
   if (!settings.sealed) return <p>The trail is not sealed.</p>;
   return (
     <p class="row">
       {seal && <SealState {...seal} />}
-      <span>
-        {check
-          ? `${check.findings ? 'Tampering' : 'No tampering'} was found, checked ${ago(now() - Date.parse(check.at))}.`
-          : 'The trail is not checked yet.'}
-      </span>
+      <span>{seal ? checkedIn(seal) : 'The seal is not read yet.'}</span>
       <a href={href('/seal')}>How the seal stands</a>
     </p>
   );
 };
+
+const checkedIn = ({ check }: AuditSealSummary): string =>
+  check
+    ? `${check.findings ? 'Tampering' : 'No tampering'} was found, checked ${ago(now() - Date.parse(check.at))}.`
+    : 'The trail is not checked yet.';
 
 export const Overview = () => {
   const [time] = useState(now);
