@@ -2,13 +2,15 @@
 import { timeOfAuditId } from '../audit/entry.ts';
 import { shards } from '../audit/index-keys.ts';
 import { listEntries, shownEntry } from '../audit/query.ts';
+import { readItems } from '../dynamodb/client.ts';
 import { createdAtKey, replayId } from '../dynamodb/tables.ts';
 import { DomainError } from '../ground/errors.ts';
+import { config } from '../ground/settings.ts';
 import { BoundedTrail, OutOfReach, type SearchedTrail } from './bounded-trail.ts';
 import { findLine, type Looked } from './find-line.ts';
 import type { SignedHeader } from './header.ts';
 import { hasLeft, type Item, isTimely, keyOf, lineOf, replayedBy } from './line.ts';
-import { attributesOf, auditEntries } from './table.ts';
+import { attributesOf, nativeItem } from './stored-item.ts';
 
 /** An outcome without the entry itself. */
 interface Outcome {
@@ -34,7 +36,9 @@ export async function compareEntry(
   trail: SearchedTrail,
   { known, now }: { readonly known: SignedHeader | undefined; readonly now: number },
 ) {
-  const [stored] = await auditEntries.byIds([String(id)]);
+  const [stored] = (await readItems(config.auditTable, [{ id: { N: String(id) } }])).map(
+    nativeItem,
+  );
   const looked = await look(new BoundedTrail(trail, known), { id, stored, now }).catch(outcomeOf);
   const outcome = 'state' in looked ? looked : judge(looked, stored, now);
   const sealed = 'sealed' in looked ? looked.sealed?.item : undefined;

@@ -49,7 +49,7 @@ const callsOfUses: Readonly<Partial<Record<Use, Calls>>> = {
   ],
   seal: ({ AUDIT_SEAL_KEY: key }) => (key ? [kms('GetPublicKey', key)] : []),
   'seal.compare': ({ AUDIT_ARCHIVE_URL: url }) =>
-    url ? readArchive(new URL(url).pathname.slice(1)) : [],
+    url ? readArchive(url.split('/').at(-1) ?? '') : [],
   'audit.seal': ({ AUDIT_SEAL_KEY = '', AUDIT_ARCHIVE_BUCKET = '' }) => [
     kms('GetPublicKey', AUDIT_SEAL_KEY),
     sign(AUDIT_SEAL_KEY, 'ED25519_SHA_512'),

@@ -36,6 +36,9 @@ const onlyAdmins: readonly Caller[] = ['self', 'admin'];
 /** An id that no user has, and a path segment that is not an id. */
 const badIds = ['9007199254740991', '%201'];
 
+/** The paths of the reads that are recorded, so that their source counts. */
+const recordedReads = ['/api/admin/audit-logs', '/api/admin/audit-seal/entries/{entry}'];
+
 const unauthenticated = refusal(401, 'No token provided');
 const forbidden = refusal(403, 'Forbidden');
 
@@ -308,7 +311,7 @@ export const describeEveryEndpoint = async (
   describe.each(ofMachines ? endpointsIn(requests) : [])(
     '$name',
     ({ method, path, ...example }) => {
-      const reads = ['GET', 'HEAD'].includes(method) && path !== '/api/admin/audit-logs';
+      const reads = ['GET', 'HEAD'].includes(method) && !recordedReads.includes(path);
       const counts =
         !reads &&
         !path.startsWith('/api/v1/') &&
@@ -395,6 +398,8 @@ export const describeEveryEndpoint = async (
       permissions
         .flatMap(({ table, indexes = [] }) => indexes.map((index) => `${table}/${index}`))
         .filter((list) => isLocal && !taken.get(name)?.has(list))
+        // The local service of tests does not seal its trail, and so compares no entry with it.
+        .filter(() => name !== 'audit-seal-entry')
         .map((list) => `${name}: ${list}`),
     );
 
