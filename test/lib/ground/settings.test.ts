@@ -118,7 +118,8 @@ describe('The settings that only functions read', () => {
   it('have the expected variables, rules and defaults', () => {
     expect(others.filter(isText).map(([name]) => variableOf(name))).toEqual([
       ...['USERS_TABLE', 'AUDIT_TABLE', 'AUDIT_ARCHIVE_BUCKET', 'AUDIT_ARCHIVE_FOLDER'],
-      ...['AUDIT_ARCHIVE_URL', 'AUDIT_SEAL_KEY', 'MAIL_FUNCTION_URL', 'SECOND_FACTOR_KEY', 'KMS_URL'],
+      ...['AUDIT_ARCHIVE_URL', 'AUDIT_SEAL_KEY', 'MAIL_FUNCTION_URL'],
+      ...['SECOND_FACTOR_KEY', 'KMS_URL'],
       ...['SECOND_FACTOR_LOCAL_KEY', 'TOKEN_SIGNING_KEY', 'TOKEN_KEYS', 'API_URL'],
       ...['STATIC_FILES', 'EVENTS_URL', 'EVENT_BUS', 'EVENT_SOURCE', 'REFUSED_EVENTS_QUEUE_URL'],
     ]);
