@@ -32,8 +32,8 @@ export function createdAtKey({ id, created_at }: { id: number; created_at: strin
 }
 
 /**
- * The sort key of nearly every index: created_at, then the id, so that even entries of the same millisecond have an order in
- * which a cursor can resume. It is text, because times in ISO 8601, sorted as text, are in order.
+ * The sort key of each index by creation: created_at, then the id, so that even entries of the same millisecond have an
+ * order in which a cursor can resume. It is text, because times in ISO 8601, sorted as text, are in order.
  */
 const createdAtAndId: KeyAttribute = { name: 'created_at_id', type: 'S' };
 

@@ -1,13 +1,13 @@
 /**
- * The day on which a user was last seen (functions/README.md, Last seen), in an item of its own, so that no write of the
- * user is overtaken by it.
+ * The day on which a user was last seen (functions/README.md, Last seen), in an item of its own, so that no change of
+ * the user is overtaken by a login.
  */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf } from '../../dynamodb/client.ts';
 import { itemKey, usersIndexes } from '../../dynamodb/tables.ts';
 import { loggingFaults } from '../../ground/log.ts';
 import { config, hasSessions } from '../../ground/settings.ts';
-import { longestDelay } from '../../ground/time.ts';
+import { dayInMilliseconds, longestDelay } from '../../ground/time.ts';
 import { getItem } from '../../users/item.ts';
 
 /** When a user was last seen, as it is stored and as the index has it. */
@@ -31,8 +31,9 @@ export async function noteSeen(
   sessions: readonly { readonly used: number }[] = [],
   now = new Date(),
 ): Promise<void> {
-  const today = dayOf(now);
-  if (!hasSessions(config) || sessions.some(({ used }) => dayOf(new Date(used)) === today)) return;
+  const isOfToday = (time: number) => dayNumber(time) === dayNumber(now.getTime());
+  if (!hasSessions(config) || sessions.some(({ used }) => isOfToday(used))) return;
+  const today = now.toISOString().slice(0, 10);
   const { partitionKey, sortKey } = usersIndexes.lastSeen;
   const command = new UpdateCommand({
     TableName: config.usersTable,
@@ -63,6 +64,7 @@ export function seenKey(id: number) {
   return itemKey('seen#*', id);
 }
 
-function dayOf(time: Date): string {
-  return time.toISOString().slice(0, 10);
+/** The days (UTC) from 1970 to a time in milliseconds. */
+function dayNumber(time: number): number {
+  return Math.floor(time / dayInMilliseconds);
 }
