@@ -239,6 +239,18 @@ describe('The screen of the seal', () => {
 });
 
 describe('The dialog of an entry', () => {
+  it('says that an entry is as it was sealed, after the service has compared both', async () => {
+    const { id } = (await api('GET', '/api/admin/audit-logs', { token })).body.data.at(-1);
+    const compare = async () => (await api('GET', `${path}/entries/${id}`, { token })).body.state;
+    await expect.poll(compare, { timeout: 60_000 }).toBe('equal');
+
+    const { page, complaints } = await openConsole(browser, service, `#/audit?entry=${id}`);
+
+    await page.getByRole('button', { name: 'Compare with the seal' }).click();
+    await page.getByRole('dialog').getByText('The entry is as it was sealed.').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
   it('says what each answer of the seal means, and shows a deleted entry as it was sealed', async () => {
     const [entry] = (await api('GET', '/api/admin/audit-logs', { token })).body.data;
     const { page, complaints } = await openConsole(browser, service, '#/audit');

@@ -1,8 +1,7 @@
 /** What the seal says of an entry: whether it is as it was sealed, and if not, what differs. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ApiAnswer } from '../../../client/answer.ts';
-import type { AuditEntry } from '../../../client/paths.ts';
+import type { AuditEntry, ComparedAuditEntry } from '../../../client/paths.ts';
 import { api, sendUnless } from '../api.ts';
 import { useLoad } from '../loading.ts';
 import { Button } from './button.tsx';
@@ -33,29 +32,20 @@ export const SealedEntry = ({ id }: EntryProps) => (
     <Answered id={id}>
       {({ stored, sealed }) => {
         const entry = stored ?? sealed;
-        return entry && <EntryFields entry={entry} />;
+        // Somebody may have changed the types of its fields, which are shown as text.
+        return entry && <EntryFields entry={entry as AuditEntry} />;
       }}
     </Answered>
   </Dialog>
 );
 
-interface Answer {
-  readonly state: keyof typeof sayings;
-  /** The fields that differ. */
-  readonly fields?: readonly string[];
-  /** The number of the file that has the entry, or may have it. */
-  readonly file?: number;
-  readonly stored: AuditEntry | null;
-  readonly sealed: AuditEntry | null;
-}
-
 interface AnswerProps {
-  readonly answer: Answer;
+  readonly answer: ComparedAuditEntry;
 }
 
 interface AnsweredProps extends EntryProps {
   /** The rest, below the answer. */
-  readonly children: (answer: Answer) => ComponentChildren;
+  readonly children: (answer: ComparedAuditEntry) => ComponentChildren;
 }
 
 const Answered = ({ id, children }: AnsweredProps) => {
@@ -79,10 +69,9 @@ const Answered = ({ id, children }: AnsweredProps) => {
   );
 };
 
-const readAnswer = async (id: number): Promise<Answer | null> => {
-  const read = api.GET as unknown as (path: string, options: object) => Promise<ApiAnswer<Answer>>;
-  const params = { path: { entry: id } };
-  const request = read('/api/admin/audit-seal/entries/{entry}', { params });
+const readAnswer = async (id: number): Promise<ComparedAuditEntry | null> => {
+  const params = { path: { entry: String(id) } };
+  const request = api.GET('/api/admin/audit-seal/entries/{entry}', { params });
   return (await sendUnless('AUDIT_ENTRY_NOT_FOUND', request)) ?? null;
 };
 
@@ -147,8 +136,8 @@ const Differences = ({ answer: { fields = [], stored, sealed } }: AnswerProps) =
   if (fields.length === 0) return null;
   // The service compares some fields that it does not show.
   const shown = Object.keys({ ...stored, ...sealed });
-  const valueIn = (entry: AuditEntry | null, field: string): string =>
-    shown.includes(field) ? String(entry?.[field as keyof AuditEntry] ?? 'none') : 'not shown';
+  const valueIn = (entry: ComparedAuditEntry['stored'], field: string): string =>
+    shown.includes(field) ? String(entry?.[field as keyof typeof entry] ?? 'none') : 'not shown';
   return (
     <Table
       caption="What differs"
