@@ -155,6 +155,39 @@ export const descriptions: Descriptions = {
   }),
 };
 
+export function auditEntry(settings: ServiceValues) {
+  return named(
+    'AuditEntry',
+    v.object({
+      id: v.pipe(
+        v.number(),
+        v.integer(),
+        v.minValue(0),
+        v.maxValue(Number.MAX_SAFE_INTEGER),
+        v.metadata({ format: 'int64' }),
+      ),
+      user_id: described(
+        v.nullable(v.pipe(v.number(), v.integer(), v.metadata({ format: 'int64' }))),
+        'The user who did it; null when none is known.',
+      ),
+      action: v.picklist(actions),
+      resource: v.pipe(v.string(), v.maxLength(100)),
+      resource_id: described(
+        v.nullable(v.pipe(v.string(), v.maxLength(100))),
+        hasMachines(settings)
+          ? 'The user, or the other thing, to which it was done.'
+          : 'The user to whom it was done.',
+      ),
+      ip_address: v.nullable(v.pipe(v.string(), v.maxLength(45))),
+      user_agent: v.nullable(v.pipe(v.string(), v.maxLength(1024))),
+      result: v.picklist(results),
+      details: described(v.nullable(v.string()), 'JSON, after redaction.'),
+      created_at: timestamp(),
+      ...fieldsIf(hasMachines(settings), fieldsOfMachines()),
+    }) satisfies v.GenericSchema<unknown, AuditEntry>,
+  );
+}
+
 function filters(settings: ServiceValues) {
   return {
     userId: idParameter('Only what this user did.'),
@@ -223,39 +256,6 @@ function someText(most: number, description: string) {
     atMost(most),
   );
   return v.optional(described(some, description));
-}
-
-export function auditEntry(settings: ServiceValues) {
-  return named(
-    'AuditEntry',
-    v.object({
-      id: v.pipe(
-        v.number(),
-        v.integer(),
-        v.minValue(0),
-        v.maxValue(Number.MAX_SAFE_INTEGER),
-        v.metadata({ format: 'int64' }),
-      ),
-      user_id: described(
-        v.nullable(v.pipe(v.number(), v.integer(), v.metadata({ format: 'int64' }))),
-        'The user who did it; null when none is known.',
-      ),
-      action: v.picklist(actions),
-      resource: v.pipe(v.string(), v.maxLength(100)),
-      resource_id: described(
-        v.nullable(v.pipe(v.string(), v.maxLength(100))),
-        hasMachines(settings)
-          ? 'The user, or the other thing, to which it was done.'
-          : 'The user to whom it was done.',
-      ),
-      ip_address: v.nullable(v.pipe(v.string(), v.maxLength(45))),
-      user_agent: v.nullable(v.pipe(v.string(), v.maxLength(1024))),
-      result: v.picklist(results),
-      details: described(v.nullable(v.string()), 'JSON, after redaction.'),
-      created_at: timestamp(),
-      ...fieldsIf(hasMachines(settings), fieldsOfMachines()),
-    }) satisfies v.GenericSchema<unknown, AuditEntry>,
-  );
 }
 
 function fieldsOfMachines() {

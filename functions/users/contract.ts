@@ -430,7 +430,6 @@ function userFields(settings: ServiceValues) {
   return {
     ...profileFields(settings),
     created_at: timestamp(),
-    ...factorFields(settings),
     suspended_at: v.exactOptional(
       described(
         timestamp(),
@@ -446,6 +445,7 @@ function userFields(settings: ServiceValues) {
         ),
       ),
     }),
+    ...factorFields(settings),
   };
 }
 
