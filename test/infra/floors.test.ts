@@ -51,6 +51,11 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   // Apps install it: it has nothing of the service.
   'functions/client': [],
   ...Object.fromEntries(web.map((room, floor) => [room, [...served, ...web.slice(0, floor)]])),
+  // A component may show another one whose code is loaded at its first use, as the code of some screens is.
+  'functions/console/web/components': [
+    ...[...served, ...web.slice(0, 2)],
+    'functions/console/web/screens/on-demand.tsx',
+  ],
   [uses]: ['infra/permissions.ts', ...definitions],
   infra: ['infra/stack', 'cdk.json', uses, ...definitions],
   'infra/stack': ['infra', ...definitions],
