@@ -12,7 +12,6 @@ import {
   mostWhole,
   requireListable,
   storedUsersOf,
-  type UserFilter,
 } from '../../lib/users/list.ts';
 import { findStoredUser, findUserByEmail } from '../../lib/users/store.ts';
 import * as contract from './contract.ts';
@@ -20,11 +19,13 @@ import * as contract from './contract.ts';
 export const handler = protectedEndpoint(contract.list, async (request) => {
   const { query } = request;
   const caller = callerOf(request);
-  const { email, order = 'asc', role, seenBefore: day } = query;
+  const { email, order = 'asc', role, search, status, auditor, seenBefore: day } = query;
   const { isWhole, show } = shownInList(query, caller);
   const limit = isWhole ? Math.min(query.limit ?? mostWhole, mostWhole) : query.limit;
   requireListable(query);
-  const scope = scopeOf({ ...query, order });
+  const filters = [status, auditor, day].filter((filter) => filter !== undefined);
+  // Cursors are signed for this scope, because each order, filter and day makes a list of its own.
+  const scope = JSON.stringify(['users', order, role, search, ...filters]);
   const { after } = await pageOf(query, scope);
   const only = (user: StoredUser | undefined) => ({
     statusCode: 200,
@@ -50,15 +51,3 @@ export const handler = protectedEndpoint(contract.list, async (request) => {
       : users.map((user) => shownUser(user, caller)),
   };
 });
-
-interface Listed extends UserFilter {
-  readonly order: 'asc' | 'desc';
-  readonly seenBefore?: string | undefined;
-}
-
-/** The text for which cursors are signed, because each order, filter and day makes a list of its own. */
-function scopeOf({ order, role, search, status, auditor, seenBefore }: Listed): string {
-  if (seenBefore !== undefined) return JSON.stringify(['seen', order, seenBefore]);
-  const filters = [status, auditor].filter((filter) => filter !== undefined);
-  return JSON.stringify(['users', order, role, search, ...filters]);
-}
