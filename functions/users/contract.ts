@@ -340,7 +340,7 @@ function seenBeforeParameter(settings: ServiceValues) {
     seenBefore: v.optional(
       described(
         date,
-        'Only users who were last seen before this day (UTC), longest ago first, each with `last_seen_on`; for admins and auditors only. Not together with `search`, `role` or `email`. Then `limit` is at most 100, which is its default, and a page may be shorter while `Link` leads on.',
+        'Only users who were last seen before this day (UTC), longest ago first, each with `last_seen_on`; for admins and auditors only. Not together with `search`, `role`, `status`, `auditor` or `email`. Then `limit` is at most 100, which is its default, and a page may be shorter while `Link` leads on.',
       ),
     ),
   });

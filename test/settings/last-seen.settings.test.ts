@@ -265,6 +265,8 @@ describe('GET /api/users?seenBefore', () => {
     ],
     ['seenBefore=2026-08-30&search=a', 'seenBefore must not be given with search'],
     ['seenBefore=2026-08-30&role=admin', 'seenBefore must not be given with role'],
+    ['seenBefore=2026-08-30&status=suspended', 'seenBefore must not be given with status'],
+    ['seenBefore=2026-08-30&auditor=true', 'seenBefore must not be given with auditor'],
     ['seenBefore=2026-08-30&email=ada@example.org', 'seenBefore must not be given with email'],
   ])('answers 400 to ?%s', async (query, message) => {
     expect(outcome(await api('GET', `/api/users?${query}`, await asAdmin()))).toEqual(
