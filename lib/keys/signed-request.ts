@@ -63,9 +63,7 @@ export async function getFromBucket({ url, query, headers = {}, most }: BucketRe
   return tryTwice(async () => {
     const request = requestTo(href, headers);
     request.query = { ...query };
-    // S3 takes the path as it is.
-    const signing = await signerOf('s3', { uriEscapePath: false }).sign(request);
-    return exchangeBytes(signing as HttpRequest, { time: bucketTime, most });
+    return exchangeBytes(await sign(request, 's3'), { time: bucketTime, most });
   });
 }
 
@@ -179,18 +177,18 @@ function tryTwice<T extends { readonly status: number }>(send: () => Promise<T>)
 async function signed({ url, service, headers, body }: PostRequest): Promise<HttpRequest> {
   const length = String(Buffer.byteLength(body));
   const request = requestTo(url, { 'content-length': length, ...headers }, body);
-  return (await signerOf(service).sign(request)) as HttpRequest;
+  return sign(request, service);
 }
 
-function signerOf(service: string, options: { readonly uriEscapePath?: boolean } = {}) {
+async function sign(request: HttpRequest, service: string): Promise<HttpRequest> {
   const region = process.env.AWS_REGION ?? '';
-  return new SignatureV4({
+  const signer = new SignatureV4({
     credentials: credentials(),
     region,
     service,
     sha256: Sha256,
-    ...options,
   });
+  return (await signer.sign(request)) as HttpRequest;
 }
 
 function credentials() {

@@ -35,10 +35,8 @@ export function bucketReader(url: string): SearchedArchive {
         url: `${url}/${archivePrefix}${name}`,
         query: { versionId },
         headers: { range: `bytes=${start}-${end - 1}` },
-        most: Math.max(end, longestList),
+        most: Math.max(end - start, longestList),
       });
-      // A store may send all of an object (RFC 9110, 14.2).
-      if (status === 200) return content.subarray(start, end);
       if (status === 206) return content;
       const refusal = refusalOf(status, content.toString());
       if (notThere.includes(refusal.name)) return undefined;
