@@ -1,5 +1,5 @@
 /** A run of the sealer: it seals entries, and checks a part of the sealed entries. */
-import { describeFault, logError } from '../ground/log.ts';
+import { describeFault, logError, loggingFaults } from '../ground/log.ts';
 import { BrokenTrail } from './archive.ts';
 import type { Finding } from './finding.ts';
 import { type Check, fileName, type SignedHeader } from './header.ts';
@@ -24,20 +24,24 @@ export async function runSealer(
 ): Promise<void> {
   const { shown, signer } = sealing;
   const isOver = () => remaining() < timeOfFile;
-  const show = ({ line }: SignedHeader) => attempt('audit-seal-not-shown', shown?.write(line));
+  const show = ({ line }: SignedHeader) =>
+    loggingFaults('audit-seal-not-shown', async () => shown?.write(line));
   const keep = async (outcome: Check) => {
     const { newest } = await seal(sealing, now, { check: outcome, isOver });
     await show(newest);
     return newest;
   };
-  const remembered = await attempt('audit-seal-not-shown', shown?.read(signer.publicKey));
+  const remembered = await loggingFaults('audit-seal-not-shown', async () =>
+    shown?.read(signer.publicKey),
+  );
   const sealed = await seal(sealing, now, { isOver });
   const noticed = warn(sealed, remembered);
   await show(sealed.newest);
   if (!sealed.isCaughtUp || isOver()) return;
   const newest = await checkInTurn(sealing, now, { sealed, noticed, isOver, keep });
-  const whole = goOnWithWhole(sealing, now, { newest, remaining, keep });
-  await attempt('audit-whole-check-failed', whole);
+  await loggingFaults('audit-whole-check-failed', () =>
+    goOnWithWhole(sealing, now, { newest, remaining, keep }),
+  );
 }
 
 /** Logs why a run has failed. */
@@ -47,14 +51,6 @@ export function logFailure(error: unknown): void {
   } else {
     logError('audit-seal-failed', describeFault(error));
   }
-}
-
-/** Awaits work on the users table, whose failure does not stop the seal. */
-function attempt<T>(event: string, work: Promise<T> | undefined): Promise<T | undefined> {
-  return Promise.resolve(work).catch((error) => {
-    logError(event, describeFault(error));
-    return undefined;
-  });
 }
 
 /**
@@ -94,7 +90,7 @@ async function checkInTurn(
 ): Promise<SignedHeader> {
   const { asked, interval } = sealing;
   const { check: before } = newest;
-  const mark = await attempt('audit-check-not-read', asked?.read());
+  const mark = await loggingFaults('audit-check-not-read', async () => asked?.read());
   const isDue = end.newest !== undefined && isCheckDue(before, interval, now);
   const isWanted = isDue || mark !== undefined || noticed.length > 0;
   if (!isWanted && !isUnfinished(before)) return newest;
@@ -102,7 +98,7 @@ async function checkInTurn(
   const kept = await keep(outcome);
   // A check that was under way does not answer the request: the next one begins after it.
   if (mark !== undefined && outcome.at !== before?.at) {
-    await attempt('audit-check-not-read', asked?.remove(mark));
+    await loggingFaults('audit-check-not-read', async () => asked?.remove(mark));
   }
   return kept;
 }
