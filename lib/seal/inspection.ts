@@ -4,32 +4,23 @@ import type { SealedLine } from './archive.ts';
 import type { Check } from './header.ts';
 import type { Verify } from './pass.ts';
 import type { Sealing } from './sealer.ts';
-import { type Covered, isTold, type Named, openCovered } from './standing.ts';
+import { isTold, type Named, openCovered } from './standing.ts';
 import { verifyTrail } from './verify.ts';
 
 /** Milliseconds that are enough to write or to check the largest file. */
 export const timeOfFile = 120_000;
 
-/** The parts that a run has verified so far. */
-export interface Inspection {
-  /** @throws the errors of archive and table */
-  readonly verify: Verify;
-  readonly covered: Covered;
-  /** How many findings there are, and the first of them. */
-  findings(): { readonly found: number; readonly named: readonly Named[] };
-  /** Logs the findings, unless the check before has already named all of them. */
-  log(): void;
-}
-
 /**
  * @param before the outcome of the last check
  * @param isOver whether to read no further file
+ * @returns functions that verify a part, return the findings so far, and log them, unless the last check has already
+ *   named all of them
  */
 export function openInspection(
   { archive, signer, source }: Sealing,
   now: Date,
   { before, isOver }: { before: Check | null; isOver: () => boolean },
-): Inspection {
+) {
   const named: Named[] = [];
   let found = 0;
   const note = (finding: Named) => {
@@ -43,18 +34,15 @@ export function openInspection(
     seen: ({ item }: SealedLine) => covered.noteLine(item),
     compared: covered.noteItem,
   };
-  return {
-    verify: async (part) => {
-      const verified = await verifyTrail({ ...common, ...part }, note);
-      covered.noteFiles({ first: part.first, last: verified.last });
-      return verified;
-    },
-    covered,
-    findings: () => ({ found, named }),
-    log: () => {
-      if (!isTold(before, found, named)) logBroken(found, named);
-    },
+  const verify: Verify = async (part) => {
+    const verified = await verifyTrail({ ...common, ...part }, note);
+    covered.noteFiles({ first: part.first, last: verified.last });
+    return verified;
   };
+  const log = () => {
+    if (!isTold(before, found, named)) logBroken(found, named);
+  };
+  return { verify, covered, findings: () => ({ found, named }), log };
 }
 
 /** The most findings that a log line names. */

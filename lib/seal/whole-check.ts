@@ -14,21 +14,29 @@ import { isTime } from './line.ts';
 
 const key = itemKey('audit-seal-whole');
 
-export interface WholeCheck {
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const time = v.pipe(
+  v.string(),
+  v.check((text: string) => isTime(text)),
+);
+
+const form = v.object({
   /** Changes with each write. */
-  readonly mark: string;
-  readonly asked_at: string;
+  mark: v.string(),
+  asked_at: time,
   /** The number of the first file that is not checked yet, and of the last file; null: the sealer has not begun. */
-  readonly first: number;
-  readonly last: number | null;
+  first: count,
+  last: v.nullable(count),
   /** How many files are checked, of how many; null: the sealer has not begun. */
-  readonly checked: number;
-  readonly of: number | null;
+  checked: count,
+  of: v.nullable(count),
   /** How many parts were begun since a part was last finished. */
-  readonly attempts: number;
+  attempts: count,
   /** When it ended, also before it has checked all files; null: it goes on. */
-  readonly ended_at: string | null;
-}
+  ended_at: v.nullable(time),
+});
+
+export type WholeCheck = v.InferOutput<typeof form>;
 
 /** @throws {DomainError} WHOLE_CHECK_REQUESTED if one was requested within a day; STORAGE_FAULT */
 export async function ask(now: Date): Promise<void> {
@@ -66,7 +74,7 @@ export async function ask(now: Date): Promise<void> {
 export async function read(): Promise<WholeCheck | undefined> {
   const command = new GetCommand({ TableName: config.usersTable, Key: key, ConsistentRead: true });
   const { Item } = await send(command);
-  const { success, output } = v.safeParse(form(), Item);
+  const { success, output } = v.safeParse(form, Item);
   return success ? output : undefined;
 }
 
@@ -87,22 +95,4 @@ export async function write(whole: WholeCheck): Promise<WholeCheck> {
   );
   if (!isWritten) throw new Overtaken();
   return next;
-}
-
-function form() {
-  const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
-  const time = v.pipe(
-    v.string(),
-    v.check((text: string) => isTime(text)),
-  );
-  return v.object({
-    mark: v.string(),
-    asked_at: time,
-    first: count,
-    last: v.nullable(count),
-    checked: count,
-    of: v.nullable(count),
-    attempts: count,
-    ended_at: v.nullable(time),
-  });
 }

@@ -34,11 +34,14 @@ interface Run {
  * @throws the errors of stores and signer; Error `OutOfTime`, after which the next run checks a smaller part
  */
 export async function goOnWithWhole(sealing: Sealing, now: Date, run: Run): Promise<void> {
-  const open = await sealing.whole?.read();
+  const { whole: store } = sealing;
+  const open = await store?.read();
   const left = timeLeft(run);
-  if (!open || open.ended_at !== null || left() < timeOfFile) return;
+  const { check: before } = run.newest;
+  // The first outcome comes from an ordinary check.
+  if (!store || !before || !open || open.ended_at !== null || left() < timeOfFile) return;
   try {
-    await checkNextPart(sealing, now, { ...run, open, left });
+    await checkNextPart(sealing, now, { ...run, store, before, open, left });
   } catch (error) {
     // Another run has gone on with it, or an admin has requested another one.
     if (!(error instanceof Overtaken)) throw error;
@@ -52,17 +55,17 @@ function timeLeft({ remaining }: Run): () => number {
 }
 
 interface Going extends Run {
+  readonly store: NonNullable<Sealing['whole']>;
+  /** The outcome of the last check. */
+  readonly before: Check;
   readonly open: WholeCheck;
   /** Milliseconds until the run no longer reads for the whole check. */
   readonly left: () => number;
 }
 
 async function checkNextPart(sealing: Sealing, now: Date, going: Going): Promise<void> {
-  const { whole: store, archive, signer } = sealing;
-  const { open, newest } = going;
-  const { check: before } = newest;
-  // The first outcome comes from an ordinary check.
-  if (!store || !before) return;
+  const { archive, signer } = sealing;
+  const { store, open, newest } = going;
   const last = open.last ?? newest.number;
   const files = await filesOf({ archive, publicKey: signer.publicKey }, { ...open, last });
   const plan = { ...open, last, of: open.checked + files.length };
@@ -73,7 +76,7 @@ async function checkNextPart(sealing: Sealing, now: Date, going: Going): Promise
   }
   // The attempt is counted before it begins, because the process may be ended meanwhile.
   const begun = await store.write({ ...plan, attempts: open.attempts + 1 });
-  const reached = await checkPart(sealing, now, { ...going, before, files });
+  const reached = await checkPart(sealing, now, going, files);
   const checked = open.checked + files.filter((number) => number <= reached).length;
   const isWhole = checked === plan.of;
   const progress = { first: reached + 1, checked, attempts: 0 };
@@ -92,16 +95,12 @@ async function filesOf(
   return numbers.reverse();
 }
 
-interface Part extends Going {
-  readonly before: Check;
-  readonly files: readonly number[];
-}
-
 /** Checks the first of some files, and keeps the findings. @returns the number of the last file that was checked */
 async function checkPart(
   sealing: Sealing,
   now: Date,
-  { open, left, keep, before, files }: Part,
+  { open, left, keep, before }: Going,
+  files: readonly number[],
 ): Promise<number> {
   const limited = { ...sealing, ...whileLeft(left, sealing) };
   const trail = { archive: limited.archive, publicKey: sealing.signer.publicKey };
