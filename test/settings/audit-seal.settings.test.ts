@@ -9,7 +9,6 @@ import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
 import { register } from '../support/client.ts';
 import { appoint } from '../support/examples.ts';
 import { folderForThisFile } from '../support/folder.ts';
-import { makeMachine } from '../support/machines.ts';
 import { engineClient } from '../support/stored-items.ts';
 
 const path = '/api/admin/audit-seal';
@@ -189,17 +188,16 @@ describe('Where the trail is sealed, POST /api/admin/audit-seal/checks', async (
   });
 });
 
-describe('Where there are auditors and machines,', async () => {
+describe('Where there are auditors,', async () => {
   const folder = folderForThisFile();
   const { api, adminToken } = await serviceForThisFile({
     DATA_DIR: folder,
     USERS_TABLE: `users-${folder.slice(-6)}`,
     SESSION_DAYS: '90',
-    MACHINES: 'on',
   });
   const forbidden = refusal(403, 'Forbidden');
 
-  it('auditors request checks, but no whole one', async () => {
+  it('they request checks, but no whole one', async () => {
     const { token } = await appoint(api, adminToken, await register(api));
     const request = (json: object) => api('POST', checksPath, { token, json });
 
@@ -207,15 +205,6 @@ describe('Where there are auditors and machines,', async () => {
     expect(outcome(await request({ whole: 'yes' }))).toEqual(forbidden);
     expect((await request({ whole: false })).status).toBe(202);
     expect((await api('GET', path, { token })).body.whole).toBeNull();
-  });
-
-  it('machines request no check', async () => {
-    const { key } = await makeMachine(api, adminToken, ['audit:read']);
-
-    for (const json of [{ whole: true }, {}]) {
-      expect(outcome(await api('POST', checksPath, { token: key, json }))).toEqual(forbidden);
-    }
-    expect((await api('GET', path, { token: key })).body.whole).toBeNull();
   });
 });
 

@@ -4,7 +4,7 @@ import { listSeenBefore } from '../../../../lib/options/sessions/seen-before.ts'
 import { allocateUserId } from '../../../../lib/users/store.ts';
 import { useOwnTables } from '../../../support/own-tables.ts';
 import { scan } from '../../../support/stored-items.ts';
-import { insertedUser, removeUser } from '../../../support/stored-user.ts';
+import { insertedUser } from '../../../support/stored-user.ts';
 
 const { users: table } = await useOwnTables();
 beforeEach(() => void vi.stubEnv('SESSION_DAYS', '90'));
@@ -66,15 +66,6 @@ describe('noteSeen', () => {
       },
     ]);
   });
-
-  it('writes nothing where there are no sessions', async () => {
-    vi.stubEnv('SESSION_DAYS', '0');
-    const id = await allocateUserId();
-
-    await noteSeen(id, [], first);
-
-    expect(await readSeen(id)).toBeNull();
-  });
 });
 
 describe('listSeenBefore', () => {
@@ -129,14 +120,5 @@ describe('listSeenBefore', () => {
 
     expect(await readSeen(orphan)).toBeNull();
     expect(await pagesOf({ day: '2017-02-01', limit: 2 })).toEqual([[one, other]]);
-  });
-
-  it('no longer lists a user who is deleted, whose item is deleted with the user', async () => {
-    const [[, id] = []] = await seenUsers(['2016-01-01'], 1);
-
-    await removeUser(Number(id));
-
-    expect((await items()).filter(({ user_id }) => user_id === id)).toEqual([]);
-    expect(await pagesOf({ day: '2016-01-02', limit: 1 })).toEqual([[]]);
   });
 });
