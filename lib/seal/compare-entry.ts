@@ -59,7 +59,9 @@ async function look(trail: BoundedTrail, { id, stored, now }: Asked): Promise<Lo
   const looked = await findLine(trail, { id, key: made, now });
   if (looked.sealed || !stored) return looked;
   const key = keyOf(stored);
-  const atKey = key === made ? looked : await findLine(trail, { id, key, now });
+  // The index has no entry without a key.
+  const isElsewhere = key !== '' && key !== made;
+  const atKey = isElsewhere ? await findLine(trail, { id, key, now }) : looked;
   if (atKey.sealed || !atKey.isOver) return atKey;
   const replayed = await findReplay(id);
   return replayed ? findLine(trail, { id, key: replayed, now }) : atKey;
