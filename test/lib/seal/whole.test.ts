@@ -133,7 +133,7 @@ const finish = async (sealing: Sealing, each: () => Promise<unknown> = async () 
   return progress as readonly wholeCheck.WholeCheck[];
 };
 
-/** What the check of the newest two days says, without its findings. */
+/** The outcome of the check of the newest two days, without its findings. */
 const recentOf = ({ at, first, last, until, entries, part }: Check) => ({
   ...{ at, first, last, until, entries, part },
 });
