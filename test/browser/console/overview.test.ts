@@ -88,7 +88,7 @@ describe('The overview', () => {
     };
 
     const opened = [
-      await open(users, () => users.innerText(), /^\d+ groups?\.$/),
+      await open(users, () => users.innerText(), /^\d+ groups?$/),
       await open(account.getByRole('button'), () => account.locator('td').last().innerText()),
     ];
     for (const name of ['Registrations', 'Logins', 'Failed logins']) {

@@ -3,6 +3,7 @@ import { type Group, groupsOf } from '../trail/groups.ts';
 import { type Grouping, groupings, none, type TrailState } from '../trail/query.ts';
 import { spanRead, type Whole } from '../trail/whole.ts';
 import { Button } from './button.tsx';
+import { Extent } from './extent.tsx';
 import { MachineName } from './machine-name.tsx';
 import { Loaded } from './notice.tsx';
 import { type Column, Table } from './table.tsx';
@@ -73,9 +74,12 @@ export const Groups = ({ state, by, whole, change }: GroupsProps) => {
         const groups = groupsOf(entries, by);
         return (
           <>
-            <p class="muted" role="status">
-              {counted(groups.length, 'group')}.
-              {groups.length > mostGroups && ` The ${mostGroups} largest are shown.`}
+            <p class="muted">
+              <span role="status">
+                {counted(groups.length, 'group')}
+                {groups.length > mostGroups && ` (the ${mostGroups} largest are shown)`}
+              </span>{' '}
+              of <Extent {...whole} />
             </p>
             {by === 'ipAddress' && <Waits entries={entries} />}
             <GroupTable by={by} groups={groups.slice(0, mostGroups)} narrow={narrow} />

@@ -148,7 +148,6 @@ export const Audit = () => {
     >
       <Filters state={state} />
       <Chips state={state} change={change} />
-      {group && <Extent {...whole} />}
       {group ? (
         <Groups state={state} by={group} whole={whole} change={change} />
       ) : (
