@@ -233,6 +233,17 @@ describe('Whatever the width of the window,', () => {
 });
 
 describe('The trail', () => {
+  it('has its search, its frequent filters and their buttons in one line, in a window 768 pixels wide', async () => {
+    const page = await openScreen('/console#/audit');
+    await page.setViewportSize({ width: 768, height: 900 });
+    await page.evaluate(drawn);
+    const controls = await page.locator('search :is(input, select, button)').all();
+    const ends = controls.map((each) => each.evaluate('(it) => it.getBoundingClientRect().bottom'));
+
+    expect(controls).toHaveLength(6);
+    expect(new Set(await Promise.all(ends)).size).toBe(1);
+  });
+
   /** Runs in the page: where the first entry begins, and how high the highest one is, in lines of text. */
   const lines = `(() => {
     const rows = [...document.querySelectorAll('.lines tbody tr')].map((row) => row.getBoundingClientRect());

@@ -192,7 +192,7 @@ export const Filters = ({ state }: { state: TrailState }) => {
   return (
     <search>
       <Form
-        class="bar"
+        class="row bar"
         act={apply}
         onSend={(values: Values) => {
           sent.current = values;
