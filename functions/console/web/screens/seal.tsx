@@ -51,32 +51,39 @@ const Check = ({ at, next, entries, total, findings, named, found }: SealCheck) 
 /** Milliseconds between two requests for the outcome of a requested check. */
 const pause = 10_000;
 
+/** A button that requests a check. @param done is called after that */
+const Ask = ({ title, whole, done }: { title: string; whole: boolean; done: () => unknown }) => {
+  const request = useAction(async () => {
+    tell('');
+    await send(api.POST('/api/admin/audit-seal/checks', whole ? { body: { whole } } : {}));
+    await done();
+    tell(`A ${whole ? 'whole ' : ''}check is requested.`);
+  });
+  return (
+    <>
+      <FailureNotice what="No check was requested" failure={request.failure} />
+      <Button onClick={() => request.run()} aria-busy={request.isBusy}>
+        {title}
+      </Button>
+    </>
+  );
+};
+
 /** Requests a check, and looks for its outcome. @param reload loads the seal again */
 const CheckNow = ({ seal, reload }: { seal: AuditSealSummary; reload: () => void }) => {
   const at = seal.check?.at ?? '';
   const [before, setBefore] = useState<string>();
   const isPending = before === at;
-  const request = useAction(async () => {
-    tell('');
-    await send(api.POST('/api/admin/audit-seal/checks'));
-    setBefore(at);
-    tell('A check is requested.');
-  });
   useEvery(pause, reload, isPending);
   return (
-    <>
-      <FailureNotice what="No check was requested" failure={request.failure} />
-      <p class="row">
-        <Button onClick={() => request.run()} aria-busy={request.isBusy}>
-          Check now
-        </Button>
-        {isPending && (
-          <span class="muted" role="status">
-            The next run checks, within {counted(seal.interval, 'second')}.
-          </span>
-        )}
-      </p>
-    </>
+    <div class="row">
+      <Ask title="Check now" whole={false} done={() => setBefore(at)} />
+      {isPending && (
+        <span class="muted" role="status">
+          The next run checks, within {counted(seal.interval, 'second')}.
+        </span>
+      )}
+    </div>
   );
 };
 
@@ -143,25 +150,16 @@ const WholeCheck = ({ seal, reload }: { seal: AuditSealSummary; reload: () => vo
   const { whole, interval } = seal;
   const isOpen = whole !== null && whole.ended_at === null;
   const next = whole === null ? 0 : Date.parse(whole.asked_at) + day;
-  const request = useAction(async () => {
-    tell('');
-    await send(api.POST('/api/admin/audit-seal/checks', { body: { whole: true } }));
-    await reload();
-    tell('A whole check is requested.');
-  });
   useEvery(pause, reload, isOpen);
   const mayAsk = settings.auditSeal === 'on' && isAdmin() && !isOpen;
   return (
     <>
       {whole ? <WholeProgress whole={whole} interval={interval} /> : <p>Never requested.</p>}
       <p class="muted">Of every file, in parts beside the other checks.</p>
-      <FailureNotice what="No check was requested" failure={request.failure} />
       {mayAsk && next <= now() && (
-        <p class="row">
-          <Button onClick={() => request.run()} aria-busy={request.isBusy}>
-            Check everything
-          </Button>
-        </p>
+        <div class="row">
+          <Ask title="Check everything" whole done={reload} />
+        </div>
       )}
       {mayAsk && next > now() && (
         <p class="muted">
