@@ -69,14 +69,11 @@ export const useUser = (id: number) => {
 };
 
 /** An address; where addresses are verified, an unverified address is marked. */
-export const Address = (user: User) => (
+export const Address = ({ email, email_verified: isVerified }: User) => (
   <span>
-    <Whole text={user.email} /> <Unverified {...user} />
+    <Whole text={email} /> {isVerified === false && <Badge>Not verified</Badge>}
   </span>
 );
-
-const Unverified = ({ email_verified: isVerified }: User) =>
-  isVerified === false ? <Badge>Not verified</Badge> : null;
 
 /** Whether a time has passed, by a clock that is up to a second behind: responses give only whole seconds. */
 export const isOver = (at: string): boolean => Date.parse(at) < now() + 1000;
@@ -90,8 +87,7 @@ export interface Seen {
 export const UserFacts = ({ user }: { user: UserDetails & Seen }) => (
   <p class="row">
     <span class="row">
-      <Whole text={user.email} />
-      <Unverified {...user} />
+      <Address {...user} />
       <CopyButton text={user.email} label="Copy the address" />
     </span>
     {user.last_seen_on && (
