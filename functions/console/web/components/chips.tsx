@@ -23,7 +23,7 @@ export const Chips = ({ state, change }: ChipsProps) => {
       {chosen.map((name) => (
         <Button
           key={name}
-          class="chip"
+          class="small chip"
           onClick={({ currentTarget }) => {
             leave(currentTarget);
             change({ [name]: '' });
