@@ -66,18 +66,17 @@ export class Accounts extends Construct {
     super(scope, id);
     const { parameterName, ...given } = props;
     const settings = readDeploymentSettings(given);
-    const keep = settings.stage === 'production';
     annotate(this, settings, given);
     addTags(this, settings);
-    const shared = createShared(this, settings, { keep });
+    const shared = createShared(this, settings);
     const { tables, logs, dataKey } = shared;
     const functions = createFunctions(this, settings, shared);
-    const seal = createAuditSeal(this, settings, { shared, functions, keep });
+    const seal = createAuditSeal(this, settings, { shared, functions });
     const events = createAuditEvents(this, settings, shared);
 
-    const accessLogs = new LogGroup(this, 'AccessLogs', logsOf(settings, { keep, dataKey }));
+    const accessLogs = new LogGroup(this, 'AccessLogs', logsOf(settings, dataKey));
     const { api, outputs, publishing } = createHttpApi(this, settings, { functions, accessLogs });
-    const keys = createSigningKey(this, settings, { functions, keep, url: outputs.ApiUrl });
+    const keys = createSigningKey(this, settings, { functions, url: outputs.ApiUrl });
     tellMail(functions, outputs.ApiUrl);
     const logged = { functions, sealer: seal?.sealer, events, logs, accessLogs };
     const parts = { api, dataKey, tables, ...logged };

@@ -18,7 +18,9 @@ import { settings } from '../../lib/ground/settings.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import { auditSealer } from '../uses.ts';
 import { kmsUrl, ServiceFunction, type SharedFunctionProps } from './function.ts';
+import { areKept, removalOf } from './kept.ts';
 import { nameOf } from './name.ts';
+import { allowing } from './policy.ts';
 import { placeholder } from './table.ts';
 
 export interface AuditSeal {
@@ -31,14 +33,10 @@ export interface AuditSeal {
 export function createAuditSeal(
   scope: Construct,
   settings: DeploymentSettings,
-  {
-    shared,
-    functions,
-    keep,
-  }: { shared: SharedFunctionProps; functions: readonly ServiceFunction[]; keep: boolean },
+  { shared, functions }: { shared: SharedFunctionProps; functions: readonly ServiceFunction[] },
 ): AuditSeal | undefined {
   if (settings.auditSeal === 'off') return undefined;
-  const kept = keptBy(scope, settings, { keep });
+  const kept = keptBy(scope, settings);
   const { bucket, key } = kept;
   for (const each of functions) permit(scope, settings, each, kept);
   const sealer = createSealer(scope, settings, { shared, kept });
@@ -59,14 +57,20 @@ interface Kept {
 }
 
 /** The bucket and the key with which the trail is sealed: new ones, or the bucket and the key of an earlier stack. */
-function keptBy(scope: Construct, settings: DeploymentSettings, { keep }: { keep: boolean }): Kept {
+function keptBy(scope: Construct, settings: DeploymentSettings): Kept {
   const { auditArchiveBucketName: bucketName, auditSealKeyArn: keyArn } = settings;
   // A bucket that outlived its stack was made with a lock.
   if (bucketName && keyArn)
     return { ...takeOver(scope, bucketName, keyArn), lockDays: settings.auditLockDays };
-  const bucket = createArchive(scope, settings, { keep });
-  const lockDays = keep ? settings.auditLockDays : 0;
-  return { bucket, key: createKey(scope, { keep }), isTakenOver: false, lockDays };
+  const bucket = createArchive(scope, settings);
+  const key = new Key(scope, 'AuditSealKey', {
+    description: `Signs the audit trail of ${nameOf(scope)}`,
+    keySpec: KeySpec.ECC_NIST_EDWARDS25519,
+    keyUsage: KeyUsage.SIGN_VERIFY,
+    removalPolicy: removalOf(settings),
+  });
+  const lockDays = areKept(settings) ? settings.auditLockDays : 0;
+  return { bucket, key, isTakenOver: false, lockDays };
 }
 
 /** Uses the bucket and the key of an earlier stack, whose chain is continued. */
@@ -82,14 +86,12 @@ function takeOver(scope: Construct, bucketName: string, keyArn: string) {
 }
 
 /**
- * The bucket of the sealed entries, in which each object is written only once.
- * @param keep whether it outlives the stack, with objects that nobody can delete
+ * The bucket of the sealed entries, in which each object is written only once. In production it outlives the stack, with
+ * objects that nobody can delete.
  */
-function createArchive(
-  scope: Construct,
-  { auditLockDays, auditArchiveDays }: DeploymentSettings,
-  { keep }: { keep: boolean },
-): Bucket {
+function createArchive(scope: Construct, settings: DeploymentSettings): Bucket {
+  const { auditLockDays, auditArchiveDays } = settings;
+  const keep = areKept(settings);
   const bucket = new Bucket(scope, 'AuditArchive', {
     versioned: true,
     encryption: BucketEncryption.S3_MANAGED,
@@ -99,7 +101,11 @@ function createArchive(
     lifecycleRules: leavesAfter(auditArchiveDays),
     ...(keep
       ? {
-          ...(auditLockDays > 0 ? { objectLockDefaultRetention: lockedFor(auditLockDays) } : {}),
+          ...(auditLockDays > 0 && {
+            objectLockDefaultRetention: ObjectLockRetention.compliance(
+              Duration.days(auditLockDays),
+            ),
+          }),
           removalPolicy: RemovalPolicy.RETAIN,
         }
       : { removalPolicy: RemovalPolicy.DESTROY, autoDeleteObjects: true }),
@@ -148,20 +154,6 @@ function leavesAfter(days: number): LifecycleRule[] {
       ];
 }
 
-function lockedFor(days: number) {
-  return ObjectLockRetention.compliance(Duration.days(days));
-}
-
-/** Creates a key that signs, and never leaves KMS. */
-function createKey(scope: Construct, { keep }: { keep: boolean }): Key {
-  return new Key(scope, 'AuditSealKey', {
-    description: `Signs the audit trail of ${nameOf(scope)}`,
-    keySpec: KeySpec.ECC_NIST_EDWARDS25519,
-    keyUsage: KeyUsage.SIGN_VERIFY,
-    removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
-  });
-}
-
 /** Gives a function what its uses need of the seal. */
 function permit(
   scope: Construct,
@@ -199,7 +191,7 @@ function grantComparing(scope: Construct, each: ServiceFunction, kept: Kept): vo
 }
 
 function readingKey({ key }: Kept): PolicyStatement {
-  return new PolicyStatement({ actions: ['kms:GetPublicKey'], resources: [key.keyArn] });
+  return allowing('kms:GetPublicKey', key.keyArn);
 }
 
 function createSealer(
@@ -227,13 +219,7 @@ function createSealer(
       },
     },
   });
-  for (const statement of [
-    ...sealingStatements(kept),
-    readingKey(kept),
-    ...(isTakenOver ? [comparingStatement(kept)] : []),
-  ]) {
-    sealer.lambda.addToRolePolicy(statement);
-  }
+  for (const statement of sealingStatements(kept)) sealer.lambda.addToRolePolicy(statement);
   acknowledgeObjects(scope, sealer, kept);
   new Rule(scope, 'SealAuditSchedule', {
     description: 'Has the audit trail sealed',
@@ -257,20 +243,16 @@ function acknowledgeObjects(scope: Construct, reader: ServiceFunction, kept: Kep
  * users table.
  */
 function sealingStatements(kept: Kept): PolicyStatement[] {
-  const { bucket, key } = kept;
+  const { bucket, key, isTakenOver } = kept;
   return [
     ...readingStatements(kept),
-    new PolicyStatement({
-      actions: ['s3:PutObject'],
-      resources: [bucket.arnForObjects(`${prefix}*`)],
+    allowing('s3:PutObject', bucket.arnForObjects(`${prefix}*`)),
+    allowing('kms:Sign', key.keyArn, {
+      StringEquals: { 'kms:SigningAlgorithm': 'ED25519_SHA_512', 'kms:MessageType': 'RAW' },
     }),
-    new PolicyStatement({
-      actions: ['kms:Sign'],
-      resources: [key.keyArn],
-      conditions: {
-        StringEquals: { 'kms:SigningAlgorithm': 'ED25519_SHA_512', 'kms:MessageType': 'RAW' },
-      },
-    }),
+    readingKey(kept),
+    // To check whether objects are kept and locked as the settings say.
+    ...(isTakenOver ? [allowing(comparing, bucket.bucketArn)] : []),
   ];
 }
 
@@ -278,28 +260,15 @@ function sealingStatements(kept: Kept): PolicyStatement[] {
 function readingStatements({ bucket }: Kept): PolicyStatement[] {
   return [
     // Every read names a version, so s3:GetObject is not needed.
-    new PolicyStatement({
-      actions: ['s3:GetObjectVersion'],
-      resources: [bucket.arnForObjects(`${prefix}*`)],
-    }),
+    allowing('s3:GetObjectVersion', bucket.arnForObjects(`${prefix}*`)),
     // Without this permission, S3 responds with AccessDenied, not NotFound, for an object that was deleted. The
     // permission has no condition, because GetObject has no prefix.
-    new PolicyStatement({ actions: ['s3:ListBucket'], resources: [bucket.bucketArn] }),
-    new PolicyStatement({
-      actions: ['s3:ListBucketVersions'],
-      resources: [bucket.bucketArn],
-      conditions: { StringEquals: { 's3:prefix': prefix } },
-    }),
+    allowing('s3:ListBucket', bucket.bucketArn),
+    allowing('s3:ListBucketVersions', bucket.bucketArn, { StringEquals: { 's3:prefix': prefix } }),
   ];
 }
 
-/** The permissions to check whether objects are kept and locked as the settings say. */
-function comparingStatement({ bucket }: Kept): PolicyStatement {
-  return new PolicyStatement({
-    actions: ['s3:GetLifecycleConfiguration', 's3:GetBucketObjectLockConfiguration'],
-    resources: [bucket.bucketArn],
-  });
-}
+const comparing = ['s3:GetLifecycleConfiguration', 's3:GetBucketObjectLockConfiguration'];
 
 /** The ARN of the bucket in the form that cdk-nag uses. */
 function shownArn(scope: Construct, { bucket, isTakenOver }: Kept): string {

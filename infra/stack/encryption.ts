@@ -1,23 +1,22 @@
-import { ArnFormat, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { ArnFormat, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 import type { DeploymentSettings } from '../deployment-settings.ts';
+import { removalOf } from './kept.ts';
 import { nameOf } from './name.ts';
+import { allowing } from './policy.ts';
 import { placeholder } from './table.ts';
 
 /**
  * The key that encrypts the secrets of second factors. In production it is kept when the setting is turned off, or the
  * stack is deleted. Without the key, users with a second factor could not log in after the setting is turned on again.
  */
-export function factorKeyOf(
-  scope: Construct,
-  { secondFactor, secondFactorKeyArn: arn }: DeploymentSettings,
-  { keep }: { keep: boolean },
-): IKey | undefined {
+export function factorKeyOf(scope: Construct, settings: DeploymentSettings): IKey | undefined {
+  if (settings.secondFactor === 'off') return undefined;
   const description = `Encrypts the secrets of second factors of ${nameOf(scope)}`;
-  if (secondFactor === 'off') return undefined;
-  return keyOf(scope, 'SecondFactorKey', { description, arn, keep });
+  const arn = settings.secondFactorKeyArn;
+  return keyOf(scope, 'SecondFactorKey', settings, { description, arn });
 }
 
 /**
@@ -26,14 +25,10 @@ export function factorKeyOf(
  * would be lost. It does not encrypt the sealed archive: whoever deletes a key makes everything that it encrypts
  * unreadable, even locked objects.
  */
-export function dataKeyOf(
-  scope: Construct,
-  { encryption, encryptionKeyArn: arn }: DeploymentSettings,
-  { keep }: { keep: boolean },
-): IKey | undefined {
-  if (encryption === 'aws') return undefined;
+export function dataKeyOf(scope: Construct, settings: DeploymentSettings): IKey | undefined {
+  if (settings.encryption === 'aws') return undefined;
   const description = `Encrypts the data of ${nameOf(scope)}`;
-  const key = keyOf(scope, 'DataKey', { description, arn, keep });
+  const key = keyOf(scope, 'DataKey', settings, { description, arn: settings.encryptionKeyArn });
   const stack = Stack.of(scope);
   const logGroups = stack.formatArn({
     service: 'logs',
@@ -81,28 +76,20 @@ export type ServiceWithKey = keyof typeof actionsOf;
 /** Allows a function to read and write data that services encrypt with the key, but only through these services. */
 export function usingKey(key: IKey, services: readonly ServiceWithKey[]): PolicyStatement[] {
   const { region } = Stack.of(key);
-  return services.map(
-    (service) =>
-      new PolicyStatement({
-        actions: [...actionsOf[service]],
-        resources: [key.keyArn],
-        conditions: {
-          StringEquals: { 'kms:ViaService': `${service}.${region}.amazonaws.com` },
-        },
-      }),
+  return services.map((service) =>
+    allowing(actionsOf[service], key.keyArn, {
+      StringEquals: { 'kms:ViaService': `${service}.${region}.amazonaws.com` },
+    }),
   );
 }
 
-interface KeyOptions {
-  readonly description: string;
-  /** The ARN of a key to use instead of a new one. */
-  readonly arn: string | undefined;
-  /** Whether the key is kept when nothing uses it any more, or when the stack is deleted. */
-  readonly keep: boolean;
-}
-
-/** Creates a key. A stack that was given a key never creates its own key instead. */
-function keyOf(scope: Construct, id: string, { description, arn, keep }: KeyOptions): IKey {
+/** Creates a key, or uses the key of the ARN. A stack that was given a key never creates its own key instead. */
+function keyOf(
+  scope: Construct,
+  id: string,
+  settings: DeploymentSettings,
+  { description, arn }: { description: string; arn: string | undefined },
+): IKey {
   if (arn) {
     const key = Key.fromKeyArn(scope, id, arn);
     placeholder(key);
@@ -111,6 +98,6 @@ function keyOf(scope: Construct, id: string, { description, arn, keep }: KeyOpti
   return new Key(scope, id, {
     description,
     enableKeyRotation: true,
-    removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    removalPolicy: removalOf(settings),
   });
 }

@@ -1,5 +1,5 @@
 import { Duration, Stack, Validations } from 'aws-cdk-lib';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import {
   Architecture,
@@ -17,6 +17,7 @@ import { senderIn } from '../../lib/ground/rules.ts';
 import type { Use } from '../permissions.ts';
 import type { FunctionDefinition } from '../uses.ts';
 import { type ServiceWithKey, usingKey } from './encryption.ts';
+import { allowing } from './policy.ts';
 import type { Tables } from './table.ts';
 import { createUnsent, destinationOf, sendingTo } from './unsent-queue.ts';
 
@@ -189,7 +190,9 @@ function statementsOf(stack: Stack, props: ServiceFunctionProps): PolicyStatemen
     ...(definition.uses.has('signing-secret')
       ? [readingSecret(props.signingSecret, 'AWSCURRENT', 'AWSPREVIOUS')]
       : []),
-    ...(definition.uses.has('mail') && mail ? [invoking(mail)] : []),
+    ...(definition.uses.has('mail') && mail
+      ? [allowing('lambda:InvokeFunction', mail.lambda.functionArn)]
+      : []),
     ...(factorKey
       ? factorActionsOf(definition).map((action) => usingFactorKey(action, factorKey))
       : []),
@@ -203,31 +206,17 @@ function ofTables({ definition, tables }: ServiceFunctionProps): PolicyStatement
   return definition.permissions.map(({ table, action, indexes, keys }) => {
     const { tableArn } = tables[table];
     const resources = indexes?.map((index) => `${tableArn}/index/${index}`) ?? [tableArn];
-    return new PolicyStatement({
-      actions: [action],
-      resources,
-      // The condition does not refuse a request without its keys, because it is not known whether AWS supplies them in
-      // transactions.
-      ...(keys && {
-        conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } },
-      }),
-    });
+    // The condition does not refuse a request without its keys, because it is not known whether AWS supplies them in
+    // transactions.
+    const leading = keys && { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } };
+    return allowing(action, resources, leading);
   });
 }
 
 /** Allows a function to read the versions of a secret that it requests, by their stages. */
 function readingSecret({ secretArn }: Secret, ...stages: readonly string[]) {
-  return new PolicyStatement({
-    actions: ['secretsmanager:GetSecretValue'],
-    resources: [secretArn],
-    conditions: { 'ForAnyValue:StringEquals': { 'secretsmanager:VersionStage': stages } },
-  });
-}
-
-function invoking({ lambda }: ServiceFunction) {
-  return new PolicyStatement({
-    actions: ['lambda:InvokeFunction'],
-    resources: [lambda.functionArn],
+  return allowing('secretsmanager:GetSecretValue', secretArn, {
+    'ForAnyValue:StringEquals': { 'secretsmanager:VersionStage': stages },
   });
 }
 
@@ -236,27 +225,20 @@ function invoking({ lambda }: ServiceFunction) {
  * and nothing else (lib/keys/factor-key.ts).
  */
 function usingFactorKey(action: string, { keyArn }: IKey) {
-  return new PolicyStatement({
-    actions: [action],
-    resources: [keyArn],
-    conditions: {
-      'ForAllValues:StringEquals': { 'kms:EncryptionContextKeys': 'user' },
-      // ForAllValues is also true for a request without any keys.
-      Null: { 'kms:EncryptionContextKeys': 'false' },
-    },
+  return allowing(action, keyArn, {
+    'ForAllValues:StringEquals': { 'kms:EncryptionContextKeys': 'user' },
+    // ForAllValues is also true for a request without any keys.
+    Null: { 'kms:EncryptionContextKeys': 'false' },
   });
 }
 
 /** Allows mails from only one address. Either the address or its domain is verified in SES. */
 function sendingMail(stack: Stack, mailFrom: string) {
   const { address: from } = senderIn(mailFrom);
-  return new PolicyStatement({
-    actions: ['ses:SendEmail'],
-    resources: [from, from.slice(from.indexOf('@') + 1)].map((identity) =>
-      stack.formatArn({ service: 'ses', resource: 'identity', resourceName: identity }),
-    ),
-    conditions: { StringEquals: { 'ses:FromAddress': from } },
-  });
+  const identities = [from, from.slice(from.indexOf('@') + 1)].map((identity) =>
+    stack.formatArn({ service: 'ses', resource: 'identity', resourceName: identity }),
+  );
+  return allowing('ses:SendEmail', identities, { StringEquals: { 'ses:FromAddress': from } });
 }
 
 /** The services that encrypt, with the key of all data, data that a function uses. */

@@ -2,19 +2,18 @@ import { RemovalPolicy, Validations } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
+import type { DeploymentSettings } from '../deployment-settings.ts';
+import { removalOf } from './kept.ts';
 
-interface SecretOptions {
-  /** Whether the secret is kept when the stack is deleted. */
-  readonly keep: boolean;
-  /** The key that encrypts the secret; absent: a key that AWS manages. */
-  readonly dataKey: IKey | undefined;
-}
-
-/** The secret that signs tokens and cursors. */
-export function createSigningSecret(scope: Construct, options: SecretOptions): Secret {
-  return createSecret(scope, 'SigningSecret', {
-    ...options,
+/** The secret that signs tokens and cursors. @param dataKey absent: a key that AWS manages encrypts the secret */
+export function createSigningSecret(
+  scope: Construct,
+  settings: DeploymentSettings,
+  dataKey: IKey | undefined,
+): Secret {
+  return createSecret(scope, 'SigningSecret', dataKey, {
     description: 'Signs the tokens of the service; rotated by an operator',
+    removalPolicy: removalOf(settings),
     reason:
       'An operator command rotates it; both versions verify tokens for a day. A rotation function would need the permission to write the secret, which no function has.',
   });
@@ -25,10 +24,9 @@ export function createSigningSecret(scope: Construct, options: SecretOptions): S
  * (lib/http/edge.ts). It is not the signing secret, because functions that neither sign nor verify also read it.
  */
 export function createEdgeSecret(scope: Construct, dataKey: IKey | undefined): Secret {
-  return createSecret(scope, 'EdgeSecret', {
-    keep: false,
-    dataKey,
+  return createSecret(scope, 'EdgeSecret', dataKey, {
     description: 'The value of the header x-origin-verify, which CloudFront adds to requests',
+    removalPolicy: RemovalPolicy.DESTROY,
     reason:
       'Whoever replaces the value also replaces it in the distribution, which is not of this stack.',
   });
@@ -38,14 +36,13 @@ export function createEdgeSecret(scope: Construct, dataKey: IKey | undefined): S
 function createSecret(
   scope: Construct,
   id: string,
-  options: SecretOptions & { readonly description: string; readonly reason: string },
+  dataKey: IKey | undefined,
+  { reason, ...options }: { description: string; removalPolicy: RemovalPolicy; reason: string },
 ): Secret {
-  const { description, reason, keep, dataKey } = options;
   const secret = new Secret(scope, id, {
-    description,
+    ...options,
     // 64 letters and digits have 381 bits of entropy; HS256 requires 256.
     generateSecretString: { passwordLength: 64, excludePunctuation: true },
-    removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     ...(dataKey ? { encryptionKey: dataKey } : {}),
   });
   Validations.of(secret).acknowledge({ id: 'AwsSolutions-SMG4', reason });

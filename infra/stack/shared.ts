@@ -1,12 +1,11 @@
 /** The resources that functions of a stack share: tables, secrets, keys and logs; and their settings and code. */
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type LogGroupProps } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { auditTable, type TableDefinition, usersTable } from '../../lib/dynamodb/tables.ts';
 import { attributesFile } from '../../lib/ground/attribute.ts';
 import { providersFile } from '../../lib/ground/rules.ts';
 import { type DeploymentSettings, functionVariables } from '../deployment-settings.ts';
@@ -14,66 +13,31 @@ import { bundlesFolder } from './bundling/bundles.ts';
 import { temporaryFolder } from './bundling/temporary-folder.ts';
 import { dataKeyOf, factorKeyOf } from './encryption.ts';
 import type { SharedFunctionProps } from './function.ts';
+import { areKept, removalOf } from './kept.ts';
 import { createEdgeSecret, createSigningSecret } from './secrets.ts';
-import { createTable, type Tables, takeOverTable } from './table.ts';
+import { createTables } from './table.ts';
 
-/**
- * Creates the resources that functions share.
- * @param keep whether the data and keys are kept when the stack is deleted
- */
-export function createShared(
-  scope: Construct,
-  settings: DeploymentSettings,
-  { keep }: { keep: boolean },
-): SharedFunctionProps {
-  const dataKey = dataKeyOf(scope, settings, { keep });
+export function createShared(scope: Construct, settings: DeploymentSettings): SharedFunctionProps {
+  const dataKey = dataKeyOf(scope, settings);
   return {
     dataKey,
-    logs: new LogGroup(scope, 'Logs', logsOf(settings, { keep, dataKey })),
-    tables: createTables(scope, settings, { keep, dataKey }),
-    signingSecret: createSigningSecret(scope, { keep, dataKey }),
+    logs: new LogGroup(scope, 'Logs', logsOf(settings, dataKey)),
+    tables: createTables(scope, settings, dataKey),
+    signingSecret: createSigningSecret(scope, settings, dataKey),
     edgeSecret: settings.edge === 'none' ? undefined : createEdgeSecret(scope, dataKey),
-    factorKey: factorKeyOf(scope, settings, { keep }),
+    factorKey: factorKeyOf(scope, settings),
     variables: functionVariables(settings),
     codeOf: bundlesOf(scope, settings),
   };
 }
 
 /** The properties of logs: how long they are kept, and how they are encrypted and protected. */
-export function logsOf(
-  { logRetentionDays: retention }: DeploymentSettings,
-  { keep, dataKey }: { keep: boolean; dataKey: IKey | undefined },
-): LogGroupProps {
+export function logsOf(settings: DeploymentSettings, dataKey: IKey | undefined): LogGroupProps {
   return {
-    retention,
-    removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
-    deletionProtectionEnabled: keep,
+    retention: settings.logRetentionDays,
+    removalPolicy: removalOf(settings),
+    deletionProtectionEnabled: areKept(settings),
     ...(dataKey ? { encryptionKey: dataKey } : {}),
-  };
-}
-
-function createTables(
-  scope: Construct,
-  settings: DeploymentSettings,
-  { keep, dataKey }: { keep: boolean; dataKey: IKey | undefined },
-): Tables {
-  const { usersTableName, auditTableName, auditStreamArn, events } = settings;
-  const table = (
-    id: string,
-    definition: TableDefinition,
-    existing: { tableName: string | undefined; tableStreamArn?: string | undefined },
-  ) => {
-    const { tableName, tableStreamArn } = existing;
-    if (tableName) return takeOverTable(scope, id, { tableName, tableStreamArn });
-    const hasStream = events === 'on' && definition.name === 'audit';
-    return createTable(scope, id, definition, { keep, hasStream, dataKey });
-  };
-  return {
-    users: table('UsersTable', usersTable, { tableName: usersTableName }),
-    audit: table('AuditTable', auditTable, {
-      tableName: auditTableName,
-      tableStreamArn: auditStreamArn,
-    }),
   };
 }
 

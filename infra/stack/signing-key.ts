@@ -1,11 +1,12 @@
-import { RemovalPolicy, Stack, Token, Validations } from 'aws-cdk-lib';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Stack, Token, Validations } from 'aws-cdk-lib';
 import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import type { Use } from '../permissions.ts';
 import { kmsUrl, type ServiceFunction } from './function.ts';
+import { removalOf } from './kept.ts';
 import { nameOf } from './name.ts';
+import { allowing } from './policy.ts';
 
 /**
  * Creates the key that signs tokens until the first rotation, if tokens are signed with a key. A command of the
@@ -15,15 +16,15 @@ import { nameOf } from './name.ts';
  */
 export function createSigningKey(
   scope: Construct,
-  { tokenSigning }: DeploymentSettings,
-  { functions, url, keep }: { functions: readonly ServiceFunction[]; url: string; keep: boolean },
+  settings: DeploymentSettings,
+  { functions, url }: { functions: readonly ServiceFunction[]; url: string },
 ): Readonly<Record<string, string>> {
-  if (tokenSigning === 'HS256') return {};
+  if (settings.tokenSigning === 'HS256') return {};
   const { keyArn } = new Key(scope, 'TokenSigningKey', {
     description: `Signs the tokens of ${nameOf(scope)}`,
     keySpec: KeySpec.RSA_2048,
     keyUsage: KeyUsage.SIGN_VERIFY,
-    removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    removalPolicy: removalOf(settings),
   });
   const names = `alias/${nameOf(scope)}/token-signing-`;
   const variables = { TOKEN_SIGNING_KEY: keyArn, TOKEN_KEYS: names, API_URL: url };
@@ -38,17 +39,12 @@ export function createSigningKey(
 }
 
 /** The actions on keys that the uses of a function allow, and their conditions. */
-const permissions: readonly (readonly [Use, string, object])[] = [
+const permissions: readonly (readonly [Use, string, Readonly<Record<string, string>>])[] = [
   ['keys.read', 'kms:GetPublicKey', {}],
   [
     'keys.sign',
     'kms:Sign',
-    {
-      StringEquals: {
-        'kms:SigningAlgorithm': 'RSASSA_PKCS1_V1_5_SHA_256',
-        'kms:MessageType': 'DIGEST',
-      },
-    },
+    { 'kms:SigningAlgorithm': 'RSASSA_PKCS1_V1_5_SHA_256', 'kms:MessageType': 'DIGEST' },
   ],
 ];
 
@@ -60,13 +56,13 @@ function grant(stack: Stack, each: ServiceFunction, names: string, firstKey: str
   const aliases = ['next', 'current', 'previous'].map((stage) => names + stage);
   const arnOf = (resource: string) => stack.formatArn({ service: 'kms', resource });
   const leading = { 'ForAnyValue:StringEquals': { 'kms:ResourceAliases': aliases } };
-  const allow = (action: string, resources: string[], conditions: object) =>
-    each.lambda.addToRolePolicy(new PolicyStatement({ actions: [action], resources, conditions }));
-  for (const [use, action, conditions] of permissions) {
+  for (const [use, action, equal] of permissions) {
     if (!each.definition.uses.has(use)) continue;
+    const conditions = Object.keys(equal).length > 0 ? { StringEquals: equal } : {};
     // The aliases are included, so that KMS reports a missing alias as not found.
-    allow(action, [firstKey, ...aliases.map(arnOf)], conditions);
-    allow(action, [arnOf('key/*')], { ...conditions, ...leading });
+    const keys = [firstKey, ...aliases.map(arnOf)];
+    each.lambda.addToRolePolicy(allowing(action, keys, conditions));
+    each.lambda.addToRolePolicy(allowing(action, arnOf('key/*'), { ...conditions, ...leading }));
   }
   Validations.of(each).acknowledge({
     id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:kms:${shown(stack.region, 'Region')}:${shown(stack.account, 'AccountId')}:key/*]`,

@@ -1,4 +1,4 @@
-import { CfnWaitConditionHandle, RemovalPolicy } from 'aws-cdk-lib';
+import { CfnWaitConditionHandle } from 'aws-cdk-lib';
 import {
   AttributeType,
   BillingMode,
@@ -6,36 +6,64 @@ import {
   ProjectionType,
   StreamViewType,
   Table,
+  type TableAttributes,
   TableEncryption,
+  type TableProps,
 } from 'aws-cdk-lib/aws-dynamodb';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
-import type { KeyAttribute, TableDefinition } from '../../lib/dynamodb/tables.ts';
+import {
+  auditTable,
+  type KeyAttribute,
+  type TableDefinition,
+  usersTable,
+} from '../../lib/dynamodb/tables.ts';
+import type { DeploymentSettings } from '../deployment-settings.ts';
+import { areKept, removalOf } from './kept.ts';
 
 export type Tables = Readonly<Record<TableDefinition['name'], Table | ITable>>;
 
 /**
- * Creates the table of a definition, with its indexes.
- * @param keep whether the table is kept when the stack is deleted, and protected against deletion
- * @param hasStream whether the table has a stream of its changes
- * @param dataKey the key that encrypts the table; absent: a key that AWS manages
+ * The two tables: new ones, or those that the settings name, which another stack has created or which were restored from
+ * a backup.
+ * @param dataKey the key that encrypts new tables; absent: a key that AWS manages
  */
-export function createTable(
+export function createTables(
   scope: Construct,
-  id: string,
-  definition: TableDefinition,
-  { keep, hasStream, dataKey }: { keep: boolean; hasStream: boolean; dataKey: IKey | undefined },
-): Table {
-  const table = new Table(scope, id, {
-    partitionKey: attribute(definition.partitionKey),
-    billingMode: BillingMode.PAY_PER_REQUEST,
+  settings: DeploymentSettings,
+  dataKey: IKey | undefined,
+): Tables {
+  const { usersTableName: users, auditTableName: audit, auditStreamArn, events } = settings;
+  const shared = {
     ...(dataKey
       ? { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: dataKey }
       : { encryption: TableEncryption.AWS_MANAGED }),
+    deletionProtection: areKept(settings),
+    removalPolicy: removalOf(settings),
+  };
+  const stream = events === 'on' ? { stream: StreamViewType.NEW_AND_OLD_IMAGES } : {};
+  const given = auditStreamArn ? { tableStreamArn: auditStreamArn } : {};
+  return {
+    users: users
+      ? takeOver(scope, 'UsersTable', { tableName: users })
+      : createTable(scope, 'UsersTable', usersTable, shared),
+    audit: audit
+      ? takeOver(scope, 'AuditTable', { tableName: audit, ...given })
+      : createTable(scope, 'AuditTable', auditTable, { ...shared, ...stream }),
+  };
+}
+
+function createTable(
+  scope: Construct,
+  id: string,
+  definition: TableDefinition,
+  props: Partial<TableProps>,
+): Table {
+  const table = new Table(scope, id, {
+    ...props,
+    partitionKey: attribute(definition.partitionKey),
+    billingMode: BillingMode.PAY_PER_REQUEST,
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-    deletionProtection: keep,
-    removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
-    ...(hasStream ? { stream: StreamViewType.NEW_AND_OLD_IMAGES } : {}),
     ...(definition.timeToLive ? { timeToLiveAttribute: definition.timeToLive } : {}),
   });
   for (const { name, partitionKey, sortKey, include } of definition.indexes) {
@@ -51,16 +79,10 @@ export function createTable(
   return table;
 }
 
-/** Uses an existing table that another stack has created, or that was restored from a backup. */
-export function takeOverTable(
-  scope: Construct,
-  id: string,
-  { tableName, tableStreamArn }: { tableName: string; tableStreamArn: string | undefined },
-): ITable {
+function takeOver(scope: Construct, id: string, attributes: TableAttributes): ITable {
   const place = new Construct(scope, id);
   placeholder(place);
-  const stream = tableStreamArn ? { tableStreamArn } : {};
-  return Table.fromTableAttributes(place, 'Table', { tableName, ...stream });
+  return Table.fromTableAttributes(place, 'Table', attributes);
 }
 
 /**

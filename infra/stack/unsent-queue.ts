@@ -1,8 +1,9 @@
 import { Duration, Validations } from 'aws-cdk-lib';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import { allowing } from './policy.ts';
 
 /** The queue of the messages or records that a function could not send, with the errors. */
 export function createUnsent(scope: Construct, dataKey: IKey | undefined): Queue {
@@ -29,5 +30,5 @@ export function destinationOf({ queueArn }: Queue) {
 }
 
 export function sendingTo({ queueArn }: Queue): PolicyStatement {
-  return new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [queueArn] });
+  return allowing('sqs:SendMessage', queueArn);
 }
