@@ -22,7 +22,6 @@ import type { Tables } from '../table.ts';
 import type { AlarmTopics } from './alarm-topic.ts';
 import {
   crashLines,
-  hasRefreshes,
   type Logged,
   type LogMetrics,
   period,
@@ -48,36 +47,31 @@ export function createAlarms(
   watched: Watched,
   { raised, over }: AlarmTopics,
 ): Alarm[] {
-  return [
-    gatewayAlarms,
-    refusalAlarms,
-    crashAlarms,
+  const definitions = [
+    requestAlarms,
     ...(watched.inProduction ? [tableAlarms] : []),
     securityAlarms,
-    mailAlarms,
     trailAlarms,
-    sealAlarms,
-    eventAlarms,
-  ]
-    .flatMap((define) => define(watched))
-    .map(({ name, description, runbook, metric, threshold, periods = 1, raisedByMissingData }) => {
+  ].flatMap((define) => define(watched));
+  return definitions.flatMap(
+    ({ name, description, runbook, metric, periods = 1, ...definition }) => {
+      if (!metric) return [];
       const alarm = new Alarm(scope, `${name}Alarm`, {
         alarmName: `${nameOf(scope)}-${name}`,
         alarmDescription: `${description} See infra/runbooks.md#${runbook}.`,
         metric,
-        threshold,
         comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
         evaluationPeriods: periods === 1 ? 1 : 3,
         datapointsToAlarm: periods,
         // For most alarms, missing data means that there were no requests.
-        treatMissingData: raisedByMissingData
-          ? TreatMissingData.BREACHING
-          : TreatMissingData.NOT_BREACHING,
+        treatMissingData: TreatMissingData.NOT_BREACHING,
+        ...definition,
       });
       alarm.addAlarmAction(...raised.map((topic) => new SnsAction(topic)));
       alarm.addOkAction(...over.map((topic) => new SnsAction(topic)));
-      return alarm;
-    });
+      return [alarm];
+    },
+  );
 }
 
 interface AlarmDefinition {
@@ -86,20 +80,20 @@ interface AlarmDefinition {
   readonly description: string;
   /** The section of infra/runbooks.md that describes the rest. */
   readonly runbook: string;
-  readonly metric: IMetric;
+  /** Undefined: there is no alarm, because the service has nothing that it could watch. */
+  readonly metric: IMetric | undefined;
   /** The least value for which the alarm is raised. */
   readonly threshold: number;
   /** How many of the last three periods must reach the threshold; absent: only the last period must. */
   readonly periods?: 2 | 3;
-  /** Missing data raises the alarm too. */
-  readonly raisedByMissingData?: true;
+  readonly treatMissingData?: TreatMissingData;
 }
 
 /** Says how to find the function that responded. */
 const findRoute =
   'The access log has the route, which is in the description of the function that takes it.';
 
-function gatewayAlarms({ api }: Watched): AlarmDefinition[] {
+function requestAlarms({ api, logMetrics }: Watched): AlarmDefinition[] {
   return [
     {
       name: 'ServerErrors',
@@ -117,32 +111,15 @@ function gatewayAlarms({ api }: Watched): AlarmDefinition[] {
       threshold: 3000,
       periods: 3,
     },
-  ];
-}
-
-/** Says how to find the lines with a text, and the function that wrote each line. */
-function search(text: string) {
-  return `Search the log group FunctionLogGroupName for ${text}: the name of a line's log stream has its function.`;
-}
-
-/** The alarms for requests that the gateway refuses: these may lock everybody out, and no other alarm counts them. */
-function refusalAlarms({ inProduction, logMetrics }: Watched): AlarmDefinition[] {
-  return inProduction
-    ? [
-        {
-          name: 'RefusedRequests',
-          description:
-            'In 5 minutes API Gateway refused at least 100 requests with 429, because there were more than the throttles allow. All clients share these, so that somebody may keep everybody out. The access log has the source addresses of the lines without an integrationStatus: block one that stands out in front of the API, or raise the throttles.',
-          runbook: 'more-users',
-          metric: logMetrics.RefusedRequests,
-          threshold: 100,
-        },
-      ]
-    : [];
-}
-
-function crashAlarms({ logMetrics }: Watched): AlarmDefinition[] {
-  return [
+    {
+      // The throttles may lock everybody out, and no other alarm counts requests that they refuse.
+      name: 'RefusedRequests',
+      description:
+        'In 5 minutes API Gateway refused at least 100 requests with 429, because there were more than the throttles allow. All clients share these, so that somebody may keep everybody out. The access log has the source addresses of the lines without an integrationStatus: block one that stands out in front of the API, or raise the throttles.',
+      runbook: 'more-users',
+      metric: logMetrics.RefusedRequests,
+      threshold: 100,
+    },
     {
       name: 'Crashes',
       description: `A function timed out, ran out of memory or exited. ${search(crashLines.map((line) => `"${line}"`).join(' and '))} If it began with a deployment, go back.`,
@@ -151,6 +128,11 @@ function crashAlarms({ logMetrics }: Watched): AlarmDefinition[] {
       threshold: 1,
     },
   ];
+}
+
+/** Says how to find the lines with a text, and the function that wrote each line. */
+function search(text: string) {
+  return `Search the log group FunctionLogGroupName for ${text}: the name of a line's log stream has its function.`;
 }
 
 /**
@@ -175,20 +157,21 @@ function tableAlarms({ tables }: Watched): AlarmDefinition[] {
   }));
 }
 
-function securityAlarms(watched: Watched): AlarmDefinition[] {
+function securityAlarms({ functions, logMetrics }: Watched): AlarmDefinition[] {
+  const mails = unsentMails(functions, logMetrics);
   return [
     {
       name: 'UnwrittenAuditEntries',
       description: `An audit entry could not be stored. The log has the complete entry: replay it by replay-audit. ${search(entryNotWritten)}`,
       runbook: 'commands',
-      metric: watched.logMetrics.UnwrittenAuditEntries,
+      metric: logMetrics.UnwrittenAuditEntries,
       threshold: 1,
     },
     {
       name: 'AdminMade',
       description: `A user was made an admin through the API. The log has the ids of both users, and the audit trail the rest. If this was not intended, demote the user. ${search(adminMade)}`,
       runbook: 'watch',
-      metric: watched.logMetrics.AdminsMade,
+      metric: logMetrics.AdminsMade,
       threshold: 1,
     },
     {
@@ -198,9 +181,16 @@ function securityAlarms(watched: Watched): AlarmDefinition[] {
       metric: new MathExpression({
         label: 'Refused logins, percent of refused and successful ones, if 50 or more',
         period,
-        ...loginsOrReuses(watched),
+        ...loginsOrReuses(logMetrics),
       }),
       threshold: 50,
+    },
+    {
+      name: 'UnsentMails',
+      description: `Mails were not sent: their messages are in the queue UnsentMailsQueueUrl, or are lost where a function could not hand them over to the function send-mail. See SES too, and send what is in the queue once the cause is gone. ${search(`${mailNotSent} and ${mailNotHandedOver}`)}`,
+      runbook: 'mails',
+      metric: mails.length > 0 ? sum('Mails that were not sent', mails) : undefined,
+      threshold: 1,
     },
   ];
 }
@@ -208,9 +198,12 @@ function securityAlarms(watched: Watched): AlarmDefinition[] {
 const refusedLogins = 'IF(failed >= 50, 100 * failed / logins, 0)';
 
 /** A refresh token that was used twice is enough to raise the alarm, because somebody else has the token. */
-function loginsOrReuses({ functions, logMetrics }: Watched) {
-  const { Logins: logins, FailedLogins: failed, ReusedRefreshTokens: reused } = logMetrics;
-  return hasRefreshes(functions)
+function loginsOrReuses({
+  Logins: logins,
+  FailedLogins: failed,
+  ReusedRefreshTokens: reused,
+}: LogMetrics) {
+  return reused
     ? {
         expression: `MAX([FILL(${refusedLogins}, 0), IF(FILL(reused, 0) > 0, 100, 0)])`,
         usingMetrics: { failed, logins, reused },
@@ -218,76 +211,48 @@ function loginsOrReuses({ functions, logMetrics }: Watched) {
     : { expression: refusedLogins, usingMetrics: { failed, logins } };
 }
 
-function mailAlarms({ functions, logMetrics }: Watched): AlarmDefinition[] {
-  const metrics = unsentMails(functions, logMetrics);
-  if (metrics.length === 0) return [];
+function trailAlarms({ sealer, events, logMetrics }: Watched): AlarmDefinition[] {
   return [
     {
-      name: 'UnsentMails',
-      description: `Mails were not sent: their messages are in the queue UnsentMailsQueueUrl, or are lost where a function could not hand them over to the function send-mail. See SES too, and send what is in the queue once the cause is gone. ${search(`${mailNotSent} and ${mailNotHandedOver}`)}`,
-      runbook: 'mails',
-      metric: sum('Mails that were not sent', metrics),
+      name: 'AuditTrailBroken',
+      description: `The audit trail differs from what was sealed, or somebody changed, deleted or inserted an entry. The log names entries and files; the command verify-audit finds all. Find out who did it, before anybody mends it. ${search(auditTrailBroken)}`,
+      runbook: 'the-seal',
+      metric: logMetrics.BrokenAuditTrails,
+      threshold: 1,
+    },
+    {
+      name: 'AuditSealBehind',
+      description: `For 15 minutes, which is three runs, the function seal-audit has not sealed anything: changes of newer entries in the table cannot be detected. Mend the cause: the next run seals what was missed. ${search('audit-seal-failed')}`,
+      runbook: 'the-seal',
+      metric:
+        sealer &&
+        new MathExpression({
+          label: 'Runs that sealed nothing',
+          period,
+          expression: 'IF(runs - errors < 1, 1, 0)',
+          usingMetrics: {
+            runs: sealer.lambda.metricInvocations({ period }),
+            errors: sealer.lambda.metricErrors({ period }),
+          },
+        }),
+      threshold: 1,
+      periods: 3,
+      treatMissingData: TreatMissingData.BREACHING,
+    },
+    {
+      name: 'EventsBehind',
+      description: `An audit entry has waited for the bus for 10 minutes: the bus takes none, or the function publish-audit is slower than entries are recorded. An entry is lost 24 hours after it was recorded, so mend the cause before. ${search('event-not-put')}`,
+      runbook: 'events',
+      metric: events?.publisher.lambda.metric('IteratorAge', { period, statistic: 'Maximum' }),
+      threshold: 600_000,
+    },
+    {
+      name: 'RefusedEvents',
+      description:
+        'The bus refused events: they are in the queue RefusedEventsQueueUrl, with the errors. Mend the cause, and put them on the bus again.',
+      runbook: 'events',
+      metric: events?.refused.metricApproximateNumberOfMessagesVisible({ period }),
       threshold: 1,
     },
   ];
-}
-
-function trailAlarms({ sealer, events, logMetrics }: Watched): AlarmDefinition[] {
-  return sealer || events
-    ? [
-        {
-          name: 'AuditTrailBroken',
-          description: `The audit trail differs from what was sealed, or somebody changed, deleted or inserted an entry. The log names entries and files; the command verify-audit finds all. Find out who did it, before anybody mends it. ${search(auditTrailBroken)}`,
-          runbook: 'the-seal',
-          metric: logMetrics.BrokenAuditTrails,
-          threshold: 1,
-        },
-      ]
-    : [];
-}
-
-function sealAlarms({ sealer }: Watched): AlarmDefinition[] {
-  return sealer
-    ? [
-        {
-          name: 'AuditSealBehind',
-          description: `For 15 minutes, which is three runs, the function seal-audit has not sealed anything: changes of newer entries in the table cannot be detected. Mend the cause: the next run seals what was missed. ${search('audit-seal-failed')}`,
-          runbook: 'the-seal',
-          metric: new MathExpression({
-            label: 'Runs that sealed nothing',
-            period,
-            expression: 'IF(runs - errors < 1, 1, 0)',
-            usingMetrics: {
-              runs: sealer.lambda.metricInvocations({ period }),
-              errors: sealer.lambda.metricErrors({ period }),
-            },
-          }),
-          threshold: 1,
-          periods: 3,
-          raisedByMissingData: true,
-        },
-      ]
-    : [];
-}
-
-function eventAlarms({ events }: Watched): AlarmDefinition[] {
-  return events
-    ? [
-        {
-          name: 'EventsBehind',
-          description: `An audit entry has waited for the bus for 10 minutes: the bus takes none, or the function publish-audit is slower than entries are recorded. An entry is lost 24 hours after it was recorded, so mend the cause before. ${search('event-not-put')}`,
-          runbook: 'events',
-          metric: events.publisher.lambda.metric('IteratorAge', { period, statistic: 'Maximum' }),
-          threshold: 600_000,
-        },
-        {
-          name: 'RefusedEvents',
-          description:
-            'The bus refused events: they are in the queue RefusedEventsQueueUrl, with the errors. Mend the cause, and put them on the bus again.',
-          runbook: 'events',
-          metric: events.refused.metricApproximateNumberOfMessagesVisible({ period }),
-          threshold: 1,
-        },
-      ]
-    : [];
 }

@@ -8,7 +8,7 @@ import {
 import type { Construct } from 'constructs';
 import { tables as tableDefinitions } from '../../../lib/dynamodb/tables.ts';
 import type { Watched } from './alarms.ts';
-import { hasRefreshes, period, tableThrottles, tableUses, unsentMails } from './metrics.ts';
+import { period, tableThrottles, tableUses, unsentMails } from './metrics.ts';
 
 /** Creates a page with the alarms on top and the metrics that explain them below. */
 export function createDashboard(scope: Construct, watched: Watched, alarms: Alarm[]): Dashboard {
@@ -86,12 +86,12 @@ function tableGraphs({ tables }: Watched) {
   ];
 }
 
-function logGraphs({ functions, logMetrics }: Watched) {
+function logGraphs({ logMetrics }: Watched) {
   return [
     graph(
       'Logins',
       [logMetrics.Logins, logMetrics.FailedLogins],
-      hasRefreshes(functions) ? [logMetrics.ReusedRefreshTokens] : [],
+      [logMetrics.ReusedRefreshTokens].filter((metric) => metric !== undefined),
     ),
     graph('Crashes, and audit entries that were not written', [
       logMetrics.Crashes,
@@ -103,5 +103,6 @@ function logGraphs({ functions, logMetrics }: Watched) {
 function mailGraphs({ functions, logMetrics }: Watched) {
   const metrics = unsentMails(functions, logMetrics);
   const title = 'Mails that were not sent, and those that a limit withheld';
-  return metrics.length > 0 ? [graph(title, metrics, [logMetrics.WithheldMails])] : [];
+  const { WithheldMails } = logMetrics;
+  return WithheldMails ? [graph(title, metrics, [WithheldMails])] : [];
 }

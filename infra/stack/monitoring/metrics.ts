@@ -36,7 +36,7 @@ export function unsentMails(
   { LostNotices }: LogMetrics,
 ): Metric[] {
   return functions.flatMap(({ lambda, unsent }) =>
-    unsent
+    unsent && LostNotices
       ? [
           unsent.metricApproximateNumberOfMessagesVisible({ period, label: 'kept' }),
           lambda.metric('DestinationDeliveryFailures', {
@@ -97,24 +97,23 @@ export interface Logged {
 /** Beginnings of lines that Lambda itself writes when a function took too long or too much memory, or exited. */
 export const crashLines = ['Task timed out after', 'Runtime exited'];
 
-/** Metrics made from the access log and the log of the functions. */
-export type LogMetrics = Readonly<Record<keyof ReturnType<typeof countedLines>, Metric>>;
+type Lines = ReturnType<typeof countedLines>;
+
+/** Metrics made from the access log and the log of the functions; undefined for lines that no function writes. */
+export type LogMetrics = {
+  readonly [K in keyof Lines]: Metric | (undefined extends Lines[K] ? undefined : never);
+};
 
 /** Creates metrics from the access log and the log of the functions, each with one filter. */
 export function createLogMetrics(scope: Construct, logged: Logged): LogMetrics {
   const metricNamespace = nameOf(scope);
   const metrics = Object.entries(countedLines(logged)).map(([metricName, lines]) => {
-    if (lines) {
-      new MetricFilter(lines.logGroup, metricName, { ...lines, metricNamespace, metricName });
-    }
+    if (!lines) return [metricName, undefined];
+    new MetricFilter(lines.logGroup, metricName, { ...lines, metricNamespace, metricName });
     const of = { namespace: metricNamespace, metricName, statistic: 'Sum', period };
-    return [metricName, new Metric(of)] as const;
+    return [metricName, new Metric(of)];
   });
   return Object.fromEntries(metrics) as LogMetrics;
-}
-
-export function hasRefreshes(functions: readonly ServiceFunction[]): boolean {
-  return functions.some(({ definition }) => definition.name === 'auth-refresh');
 }
 
 /** The routes by which users log in, with a password, an ID token or a passkey. */
@@ -168,7 +167,9 @@ function countedLines({ functions, sealer, events, logs, accessLogs, inProductio
           ),
         }
       : undefined,
-    ReusedRefreshTokens: hasRefreshes(functions) ? logged(refreshTokenReused) : undefined,
+    ReusedRefreshTokens: functions.some(({ definition }) => definition.name === 'auth-refresh')
+      ? logged(refreshTokenReused)
+      : undefined,
     AdminsMade: logged(adminMade),
     UnwrittenAuditEntries: logged(entryNotWritten),
     Crashes: { logGroup: logs, filterPattern: FilterPattern.anyTerm(...crashLines) },
