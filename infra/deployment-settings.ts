@@ -43,7 +43,7 @@ const throttle = { from: 1, to: 100_000 } as const;
 
 /**
  * Every setting of a deployment: the settings of the stack, and the settings of the service, which also has them on one
- * machine. Their meanings are in infra/meanings.ts.
+ * machine. Their meanings are in infra/settings.md.
  */
 export const deploymentSettings = {
   stage: { allowed: ['development', 'production'], default: 'development' },

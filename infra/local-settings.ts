@@ -25,7 +25,7 @@ const endpoint = {
 
 /**
  * The settings that the local service itself reads, besides the settings of its functions. Their meanings are in
- * infra/meanings.ts.
+ * infra/settings.md.
  */
 export const localSettings = {
   port: { allowed: { from: 0, to: 65_535 }, default: '3000' },

@@ -19,7 +19,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { shownSettings } from '../lib/ground/settings.ts';
-import { meanings, withoutLinks } from './meanings.ts';
+import { readMeanings } from './meanings.ts';
 import { noticesOf } from './notices.ts';
 
 const require = createRequire(import.meta.url);
@@ -54,6 +54,7 @@ const pages: Readonly<Record<string, Page>> = {
       fileURLToPath(import.meta.url),
       join(root, 'infra/notices.ts'),
       join(root, 'infra/meanings.ts'),
+      join(root, 'infra/settings.md'),
       join(root, 'lib/ground/settings.ts'),
     ],
   },
@@ -150,9 +151,10 @@ function notices(files: readonly string[]): File {
 
 /** The meanings of the settings that one screen of the console loads, as plain text. */
 function meaningsShown(): File {
+  const meanings = readMeanings();
   const texts = Object.keys(shownSettings).map((name) => [
     name,
-    withoutLinks(meanings[name as keyof typeof shownSettings]).replaceAll('`', ''),
+    meanings[name]?.replaceAll('`', ''),
   ]);
   return ['meanings.json', Buffer.from(JSON.stringify(Object.fromEntries(texts)))];
 }

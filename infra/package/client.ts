@@ -2,11 +2,11 @@
  * The package `accounts-client`, which apps install: the modules of functions/client as JavaScript, with their
  * declarations. It has no dependencies, and has the same version as the service.
  */
-import { execFileSync } from 'node:child_process';
-import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { isOutside, withoutLinks } from '../links.ts';
 import { temporaryFolder } from '../stack/bundling/temporary-folder.ts';
+import { compile, pack, repository, root } from './packing.ts';
 
 /**
  * The oldest versions of Node, of TypeScript, and of the packages that some entries import, with which the package
@@ -20,21 +20,15 @@ export const entries = ['index', 'passkeys', 'react', 'server', 'verify'] as con
 /** Makes the package in a folder. @returns its file */
 export function makeClientPackage(destination: string): string {
   const folder = temporaryFolder();
-  compile(folder);
-  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, null, 2));
-  writeFileSync(
-    join(folder, 'README.md'),
-    withoutLinks(readFileSync(join(source, 'README.md'), 'utf8')),
-  );
-  cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', destination], { cwd: folder });
-  return join(destination, `${manifest.name}-${manifest.version}.tgz`);
+  compileModules(folder);
+  const readme = readFileSync(join(root, source, 'README.md'), 'utf8');
+  writeFileSync(join(folder, 'README.md'), withoutLinks(readme, isOutside));
+  return pack(folder, manifest, destination);
 }
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const source = join(root, 'functions/client');
+const source = 'functions/client';
 
-const { version, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const { version, license } = repository;
 
 const manifest = {
   name: 'accounts-client',
@@ -60,39 +54,21 @@ const manifest = {
 /**
  * Compiles each module into a file at the root of the package, where resolvers that do not support `exports` find it.
  */
-function compile(folder: string): void {
-  const config = join(temporaryFolder(), 'tsconfig.json');
-  const compilerOptions = {
-    noEmit: false,
-    declaration: true,
-    rewriteRelativeImportExtensions: true,
-    target: 'es2022',
-    rootDir: source,
-    outDir: folder,
-    typeRoots: [join(root, 'node_modules/@types')],
-  };
+function compileModules(folder: string): void {
   const files = [...entries.map((name) => `${name}.ts`), 'react-module.d.ts'];
-  const written = {
-    extends: join(root, 'tsconfig.json'),
-    compilerOptions,
-    files: files.map((name) => join(source, name)),
-    include: [],
-  };
-  writeFileSync(config, JSON.stringify(written));
-  execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', config], {
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
+  compile(
+    files.map((name) => join(source, name)),
+    {
+      rewriteRelativeImportExtensions: true,
+      target: 'es2022',
+      rootDir: join(root, source),
+      outDir: folder,
+    },
+  );
   // In declarations, the compiler keeps the file names of the sources.
   for (const name of globSync('*.d.ts', { cwd: folder })) {
     const file = join(folder, name);
     const text = readFileSync(file, 'utf8');
     writeFileSync(file, text.replaceAll(/(["']\.\/[\w-]+)\.ts(?=["'])/g, '$1.js'));
   }
-}
-
-/** A text in which links to files that the package lacks are replaced by their words; code blocks are not changed. */
-function withoutLinks(text: string): string {
-  const parts = text.split(/(^```.*?^```)/ms);
-  const words = (part: string) => part.replaceAll(/\[([^\]]+)\]\((?!https:|#)[^)]*\)/g, '$1');
-  return parts.map((part) => (part.startsWith('```') ? part : words(part))).join('');
 }

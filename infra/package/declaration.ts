@@ -1,42 +1,28 @@
 /** The only declaration file of the package: the compiler's declarations of the construct, and its settings. */
-import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Setting } from '../../lib/ground/setting.ts';
 import { deploymentSettings, type JsonName, type Name, names } from '../deployment-settings.ts';
-import { jsonTypes, meanings, withoutLinks } from '../meanings.ts';
+import { readMeanings } from '../meanings.ts';
+import { temporaryFolder } from '../stack/bundling/temporary-folder.ts';
+import { compile, root } from './packing.ts';
 
-/**
- * The text of the declaration file.
- * @param root the root of the repository
- * @param folder an empty folder, into which the compiler writes
- */
-export function declarationOf(root: string, folder: string): string {
-  const config = join(folder, 'tsconfig.json');
-  const outDir = join(folder, 'out');
-  const emitting = { noEmit: false, declaration: true, emitDeclarationOnly: true, outDir };
-  const compilerOptions = {
-    ...emitting,
-    rootDir: root,
-    typeRoots: [`${root}/node_modules/@types`],
-  };
-  const files = [join(root, 'infra/stack/accounts.ts')];
-  const written = { extends: join(root, 'tsconfig.json'), compilerOptions, files, include: [] };
-  writeFileSync(config, JSON.stringify(written));
-  execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', config], {
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
+/** The text of the declaration file. */
+export function makeDeclaration(): string {
+  const outDir = temporaryFolder();
+  compile(['infra/stack/accounts.ts'], { emitDeclarationOnly: true, rootDir: root, outDir });
   const declared = readFileSync(join(outDir, 'infra/stack/accounts.d.ts'), 'utf8');
   const own = /^import .* from '\.\.?\/.*';\n/gm;
   return `${declared.replaceAll(own, '')}${settingsInterface()}`;
 }
 
 function settingsInterface(): string {
+  const meanings = readMeanings();
   const lines = names.flatMap((name) => {
     const setting: Setting = deploymentSettings[name];
     return [
       '    /**',
-      `     * ${withoutLinks(meanings[name])}`,
+      `     * ${meanings[name]}`,
       ...(setting.default ? ['     *', `     * @default ${setting.default}`] : []),
       '     */',
       `    readonly ${name}?: ${typeOf(name, setting)} | undefined;`,
@@ -50,6 +36,15 @@ function settingsInterface(): string {
     '',
   ].join('\n');
 }
+
+const jsonTypes: Readonly<Record<JsonName, string>> = {
+  tags: 'Readonly<Record<string, string>>',
+  identityProviders:
+    'readonly { readonly issuer: string; readonly audiences: readonly string[] }[]',
+  passkeys: '{ readonly rpId: string; readonly origins: readonly string[] }',
+  userAttributes:
+    "readonly { readonly name: string; readonly type: 'text' | 'number' | 'boolean' | 'choice' | 'date'; readonly maxLength?: number; readonly choices?: readonly string[]; readonly writer?: 'user' | 'admin'; readonly token?: boolean }[]",
+};
 
 function typeOf(name: Name, { allowed }: Setting): string {
   if ('rule' in allowed) return allowed.isJson ? jsonTypes[name as JsonName] : 'string';

@@ -3,28 +3,24 @@
  * construct, the bundles of all functions, and the operator's commands. It also makes
  * `accounts-client-VERSION.tgz`.
  */
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { type BuildOptions, build, type Metafile } from 'esbuild';
+import { isOutside, withoutLinks } from '../links.ts';
 import { noticesOf } from '../notices.ts';
 import { bundleFunctions } from '../stack/bundling/bundle.ts';
 import { temporaryFolder } from '../stack/bundling/temporary-folder.ts';
 import { staticFilesFolder } from '../static-files.ts';
 import { auditPublisher, auditSealer, functions } from '../uses.ts';
 import { makeClientPackage } from './client.ts';
-import { declarationOf } from './declaration.ts';
+import { makeDeclaration } from './declaration.ts';
+import { pack, repository, root } from './packing.ts';
 
 export const oldestNode = 22;
 
 /** The packages that the application must have, and the oldest versions with which the package is tested. */
 export const peers = { 'aws-cdk-lib': '^2.269.0', constructs: '^10.5.1' };
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
-
-const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 /** Makes the package in a folder. @returns its file */
 export async function makePackage(destination: string): Promise<string> {
@@ -35,12 +31,10 @@ export async function makePackage(destination: string): Promise<string> {
     bundleFunctions([...functions, auditSealer, auditPublisher], join(folder, 'functions')),
   ];
   writeEntries(folder);
-  write(folder, 'index.d.ts', declarationOf(root, temporaryFolder()));
-  write(folder, 'package.json', JSON.stringify(manifestOfPackage(), null, 2));
+  write(folder, 'index.d.ts', makeDeclaration());
   write(folder, 'NOTICES.txt', noticesIn(outputs));
   copyDocuments(folder);
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', destination], { cwd: folder });
-  return join(destination, `${manifest.name}-${manifest.version}.tgz`);
+  return pack(folder, manifestOfPackage(), destination);
 }
 
 const command = 'accounts-operator';
@@ -114,7 +108,7 @@ function bundleOperator(folder: string): Promise<Metafile['outputs']> {
  */
 function writeEntries(folder: string): void {
   const isOld = `Number.parseInt(process.versions.node, 10) < ${oldestNode}`;
-  const needed = `\`${manifest.name} requires Node ${oldestNode} or newer, and this is \${process.version}.\``;
+  const needed = `\`${repository.name} requires Node ${oldestNode} or newer, and this is \${process.version}.\``;
   const construct = [
     `if (${isOld}) throw new Error(${needed});`,
     "module.exports = require('./construct.js');",
@@ -138,11 +132,12 @@ function write(folder: string, path: string, content: string | Uint8Array): void
 }
 
 function manifestOfPackage() {
+  const { name, version, description, license } = repository;
   return {
-    name: manifest.name,
-    version: manifest.version,
-    description: manifest.description,
-    license: manifest.license,
+    name,
+    version,
+    description,
+    license,
     main: 'index.js',
     types: 'index.d.ts',
     exports: {
@@ -169,13 +164,11 @@ function noticesIn(outputs: readonly Metafile['outputs'][]): string {
 }
 
 /**
- * Copies the readme and the licence, and copies the documents into `docs`, in the folders that they have in the
- * repository.
+ * Copies the readme, and copies the documents into `docs`, in the folders that they have in the repository.
  */
 function copyDocuments(folder: string): void {
   const readme = readFileSync(join(root, 'infra/package/README.md'), 'utf8');
   write(folder, 'README.md', readme.replaceAll('](../', '](docs/infra/'));
-  cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
   for (const path of documents) {
     const text = readFileSync(join(root, path), 'utf8');
     write(folder, join('docs', path), path.endsWith('.md') ? withLinksInside(text, path) : text);
@@ -184,7 +177,8 @@ function copyDocuments(folder: string): void {
 
 /** The text of a document; links to files that the package lacks are replaced by their words. */
 function withLinksInside(text: string, path: string) {
-  return text.replaceAll(/\[([^\]]+)\]\((?!https:|#)([^)#\s]+)[^)]*\)/g, (link, words, target) =>
-    documents.includes(join(dirname(path), target)) ? link : words,
-  );
+  return withoutLinks(text, (target) => {
+    const [file = ''] = target.split('#');
+    return isOutside(target) || documents.includes(join(dirname(path), file));
+  });
 }

@@ -1,8 +1,7 @@
 /**
  * The settings of the service, defined as data, and their values in an environment: `sessionDays` is SESSION_DAYS
  * there. The other settings of a deployment are in infra/deployment-settings.ts, and the settings of `npm start` in
- * infra/local-settings.ts. The meanings of all settings are in infra/meanings.ts, from which infra/settings.md is
- * written.
+ * infra/local-settings.ts. The meanings of all settings are in infra/settings.md.
  */
 import { attributeList } from './attribute.ts';
 import {
