@@ -71,13 +71,17 @@ const actionsOf = {
   sqs: ['kms:Decrypt', 'kms:GenerateDataKey'],
 } as const;
 
-export type ServiceWithKey = keyof typeof actionsOf;
-
 /** Allows a function to read and write data that services encrypt with the key, but only through these services. */
-export function usingKey(key: IKey, services: readonly ServiceWithKey[]): PolicyStatement[] {
+export function usingKey(
+  key: IKey,
+  services: Readonly<Record<keyof typeof actionsOf, boolean>>,
+): PolicyStatement[] {
   const { region } = Stack.of(key);
-  return services.map((service) =>
-    allowing(actionsOf[service], key.keyArn, {
+  const used = Object.entries(actionsOf).filter(
+    ([name]) => services[name as keyof typeof services],
+  );
+  return used.map(([service, actions]) =>
+    allowing(actions, key.keyArn, {
       StringEquals: { 'kms:ViaService': `${service}.${region}.amazonaws.com` },
     }),
   );

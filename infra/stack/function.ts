@@ -16,7 +16,7 @@ import { tables as tableDefinitions } from '../../lib/dynamodb/tables.ts';
 import { senderIn } from '../../lib/ground/rules.ts';
 import type { Use } from '../permissions.ts';
 import type { FunctionDefinition } from '../uses.ts';
-import { type ServiceWithKey, usingKey } from './encryption.ts';
+import { usingKey } from './encryption.ts';
 import { allowing } from './policy.ts';
 import type { Tables } from './table.ts';
 import { createUnsent, destinationOf, sendingTo } from './unsent-queue.ts';
@@ -72,6 +72,12 @@ export class ServiceFunction extends Construct {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
     });
     props.logs.grantWrite(role);
+    const needs = needsOf(props);
+    const environments = [
+      props.variables,
+      ...needs.map((need) => need.variables),
+      scheduled?.environment,
+    ];
     this.unsent = definition.uses.has('mail.send') ? createUnsent(this, props.dataKey) : undefined;
     this.lambda = new LambdaFunction(this, 'Function', {
       description: definition.routes.map(({ key }) => key).join(', ') || definition.name,
@@ -84,14 +90,14 @@ export class ServiceFunction extends Construct {
       tracing: Tracing.ACTIVE,
       role,
       logGroup: props.logs,
-      environment: environmentOf(props),
+      environment: Object.assign({}, ...environments),
       ...(props.dataKey ? { environmentEncryption: props.dataKey } : {}),
       ...(reservedConcurrency ? { reservedConcurrentExecutions: reservedConcurrency } : {}),
       ...(this.unsent ? retrying(this.unsent) : {}),
     });
-    const statements = statementsOf(Stack.of(this), props);
-    if (this.unsent) statements.push(sendingTo(this.unsent));
-    for (const statement of statements) this.lambda.addToRolePolicy(statement);
+    const statements = needs.flatMap((need) => need.statements ?? []);
+    const all = [...statements, ...(this.unsent ? [sendingTo(this.unsent)] : [])];
+    for (const statement of all) this.lambda.addToRolePolicy(statement);
     Validations.of(role).acknowledge({
       id: 'AwsSolutions-IAM5[Resource::*]',
       reason:
@@ -116,54 +122,65 @@ function memoryOf({ uses }: FunctionDefinition): number {
   return uses.has('audit.seal') ? 1024 : 512;
 }
 
-/** All settings of the service, and the locations of the resources that the function uses. */
-function environmentOf(props: ServiceFunctionProps): Record<string, string> {
-  const { definition, tables, signingSecret, variables, mail } = props;
+/** What a use requires: variables with the locations of resources, and permissions for named actions on their ARNs. */
+interface Need {
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly statements?: readonly PolicyStatement[];
+}
+
+/** What each use requires, besides the permissions on tables. */
+const needs: Partial<Record<Use, (props: ServiceFunctionProps) => Need>> = {
+  'signing-secret': ({ signingSecret }) => ofSecret('JWT_SECRET_ID', signingSecret, 'AWSPREVIOUS'),
+  // Lambda runs a function in the folder of its code.
+  files: () => ({ variables: { STATIC_FILES: 'static' } }),
+  mail: ({ mail }) =>
+    mail
+      ? {
+          variables: { MAIL_FUNCTION_URL: invocationUrl(mail) },
+          statements: [allowing('lambda:InvokeFunction', mail.lambda.functionArn)],
+        }
+      : {},
+  'factor.encrypt': ({ factorKey }) => ofFactorKey('kms:Encrypt', factorKey),
+  'factor.decrypt': ({ factorKey }) => ofFactorKey('kms:Decrypt', factorKey),
+  'mail.send': ({ logs, variables }) => ({
+    statements: [sendingMail(logs.stack, variables.MAIL_FROM ?? '')],
+  }),
+};
+
+/** All that a function needs for its uses. */
+function needsOf(props: ServiceFunctionProps): readonly Need[] {
+  const { definition, edgeSecret, dataKey } = props;
+  const { uses, routes, permissions } = definition;
+  const ofUses = Object.entries(needs).filter(([use]) => uses.has(use as Use));
+  // Clients call a function with routes through CloudFront.
+  const isBehindEdge = edgeSecret !== undefined && routes.length > 0;
+  const services = {
+    dynamodb: permissions.length > 0,
+    secretsmanager: isBehindEdge || uses.has('signing-secret'),
+    sqs: uses.has('mail.send') || uses.has('audit.publish'),
+  };
+  return [
+    ofTables(props),
+    ...ofUses.map(([, need]) => need(props)),
+    isBehindEdge ? ofSecret('EDGE_SECRET_ID', edgeSecret) : {},
+    dataKey ? { statements: usingKey(dataKey, services) } : {},
+  ];
+}
+
+function ofTables({ definition, tables }: ServiceFunctionProps): Need {
   const used = new Set(definition.permissions.map(({ table }) => table));
   const tableNames = tableDefinitions
     .filter(({ name }) => used.has(name))
     .map(({ name, variable }) => [variable, tables[name].tableName]);
-  return {
-    ...variables,
-    ...Object.fromEntries(tableNames),
-    ...(definition.uses.has('signing-secret') ? { JWT_SECRET_ID: signingSecret.secretArn } : {}),
-    ...(readsSecrets(props) ? { SECRETS_URL: urlOf('secretsmanager', signingSecret.stack) } : {}),
-    // Lambda runs a function in the folder of its code.
-    ...(definition.uses.has('files') ? { STATIC_FILES: 'static' } : {}),
-    ...factorVariables(props),
-    ...(props.edgeSecret && hasRoutes(definition)
-      ? { EDGE_SECRET_ID: props.edgeSecret.secretArn }
-      : {}),
-    ...props.scheduled?.environment,
-    ...(definition.uses.has('mail') && mail ? { MAIL_FUNCTION_URL: invocationUrl(mail) } : {}),
-  };
-}
-
-/** Whether a function reads the signing secret, or the secret of CloudFront. */
-function readsSecrets({ definition, edgeSecret }: ServiceFunctionProps) {
-  return (
-    definition.uses.has('signing-secret') || (edgeSecret !== undefined && hasRoutes(definition))
-  );
-}
-
-/** Whether clients call a function through the gateway. */
-function hasRoutes({ routes }: FunctionDefinition) {
-  return routes.length > 0;
-}
-
-/** The variables from which a function learns the key of second factors and the URL of KMS. */
-function factorVariables({ definition, factorKey }: ServiceFunctionProps) {
-  if (factorActionsOf(definition).length === 0 || !factorKey) return {};
-  return { SECOND_FACTOR_KEY: factorKey.keyArn, KMS_URL: kmsUrl(factorKey.stack) };
-}
-
-const factorActions = { 'factor.encrypt': 'kms:Encrypt', 'factor.decrypt': 'kms:Decrypt' } as const;
-
-/** The IAM actions with which a function uses the key of second factors. */
-function factorActionsOf({ uses }: FunctionDefinition) {
-  return Object.entries(factorActions).flatMap(([use, action]) =>
-    uses.has(use as Use) ? [action] : [],
-  );
+  const statements = definition.permissions.map(({ table, action, indexes, keys }) => {
+    const { tableArn } = tables[table];
+    const resources = indexes?.map((index) => `${tableArn}/index/${index}`) ?? [tableArn];
+    // The condition does not refuse a request without its keys, because it is not known whether AWS supplies them in
+    // transactions.
+    const leading = keys && { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } };
+    return allowing(action, resources, leading);
+  });
+  return { variables: Object.fromEntries(tableNames), statements };
 }
 
 /** The URL that invokes a function (Lambda's API reference, Invoke). */
@@ -182,72 +199,39 @@ function retrying(unsent: Queue) {
   };
 }
 
-/** The permissions of a definition: named actions on the ARNs of the resources that it uses. */
-function statementsOf(stack: Stack, props: ServiceFunctionProps): PolicyStatement[] {
-  const { definition, variables, mail, factorKey, edgeSecret, dataKey } = props;
-  return [
-    ...ofTables(props),
-    ...(definition.uses.has('signing-secret')
-      ? [readingSecret(props.signingSecret, 'AWSCURRENT', 'AWSPREVIOUS')]
-      : []),
-    ...(definition.uses.has('mail') && mail
-      ? [allowing('lambda:InvokeFunction', mail.lambda.functionArn)]
-      : []),
-    ...(factorKey
-      ? factorActionsOf(definition).map((action) => usingFactorKey(action, factorKey))
-      : []),
-    ...(definition.uses.has('mail.send') ? [sendingMail(stack, variables.MAIL_FROM ?? '')] : []),
-    ...(edgeSecret && hasRoutes(definition) ? [readingSecret(edgeSecret, 'AWSCURRENT')] : []),
-    ...(dataKey ? usingKey(dataKey, servicesWithKey(props)) : []),
-  ];
-}
-
-function ofTables({ definition, tables }: ServiceFunctionProps): PolicyStatement[] {
-  return definition.permissions.map(({ table, action, indexes, keys }) => {
-    const { tableArn } = tables[table];
-    const resources = indexes?.map((index) => `${tableArn}/index/${index}`) ?? [tableArn];
-    // The condition does not refuse a request without its keys, because it is not known whether AWS supplies them in
-    // transactions.
-    const leading = keys && { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } };
-    return allowing(action, resources, leading);
-  });
-}
-
-/** Allows a function to read the versions of a secret that it requests, by their stages. */
-function readingSecret({ secretArn }: Secret, ...stages: readonly string[]) {
-  return allowing('secretsmanager:GetSecretValue', secretArn, {
-    'ForAnyValue:StringEquals': { 'secretsmanager:VersionStage': stages },
-  });
+/** Lets a function read the current version of a secret, and further versions, by their stages. */
+function ofSecret(variable: string, { secretArn, stack }: Secret, ...stages: string[]): Need {
+  const conditions = {
+    'ForAnyValue:StringEquals': { 'secretsmanager:VersionStage': ['AWSCURRENT', ...stages] },
+  };
+  return {
+    variables: { [variable]: secretArn, SECRETS_URL: urlOf('secretsmanager', stack) },
+    statements: [allowing('secretsmanager:GetSecretValue', secretArn, conditions)],
+  };
 }
 
 /**
- * Allows an action with the key of second factors. Every request must have the context that binds a secret to its user,
- * and nothing else (lib/keys/factor-key.ts).
+ * Allows an action with the key of second factors, if there is one. Every request must have the context that binds a
+ * secret to its user, and nothing else (lib/keys/factor-key.ts).
  */
-function usingFactorKey(action: string, { keyArn }: IKey) {
-  return allowing(action, keyArn, {
+function ofFactorKey(action: string, key: IKey | undefined): Need {
+  if (!key) return {};
+  const conditions = {
     'ForAllValues:StringEquals': { 'kms:EncryptionContextKeys': 'user' },
     // ForAllValues is also true for a request without any keys.
     Null: { 'kms:EncryptionContextKeys': 'false' },
-  });
+  };
+  return {
+    variables: { SECOND_FACTOR_KEY: key.keyArn, KMS_URL: kmsUrl(key.stack) },
+    statements: [allowing(action, key.keyArn, conditions)],
+  };
 }
 
 /** Allows mails from only one address. Either the address or its domain is verified in SES. */
 function sendingMail(stack: Stack, mailFrom: string) {
   const { address: from } = senderIn(mailFrom);
-  const identities = [from, from.slice(from.indexOf('@') + 1)].map((identity) =>
+  const senders = [from, from.slice(from.indexOf('@') + 1)].map((identity) =>
     stack.formatArn({ service: 'ses', resource: 'identity', resourceName: identity }),
   );
-  return allowing('ses:SendEmail', identities, { StringEquals: { 'ses:FromAddress': from } });
-}
-
-/** The services that encrypt, with the key of all data, data that a function uses. */
-function servicesWithKey(props: ServiceFunctionProps): readonly ServiceWithKey[] {
-  return [
-    ...(props.definition.permissions.length > 0 ? (['dynamodb'] as const) : []),
-    ...(readsSecrets(props) ? (['secretsmanager'] as const) : []),
-    ...(['mail.send', 'audit.publish'].some((use) => props.definition.uses.has(use as Use))
-      ? (['sqs'] as const)
-      : []),
-  ];
+  return allowing('ses:SendEmail', senders, { StringEquals: { 'ses:FromAddress': from } });
 }

@@ -79,10 +79,10 @@ function createTable(
   return table;
 }
 
-function takeOver(scope: Construct, id: string, attributes: TableAttributes): ITable {
+function takeOver(scope: Construct, id: string, existing: TableAttributes): ITable {
   const place = new Construct(scope, id);
   placeholder(place);
-  return Table.fromTableAttributes(place, 'Table', attributes);
+  return Table.fromTableAttributes(place, 'Table', existing);
 }
 
 /**
