@@ -95,6 +95,9 @@ export class ServiceFunction extends Construct {
       ...(reservedConcurrency ? { reservedConcurrentExecutions: reservedConcurrency } : {}),
       ...(this.unsent ? retrying(this.unsent) : {}),
     });
+    if (definition.uses.has('mail') && props.mail) {
+      this.lambda.addEnvironment('MAIL_FUNCTION_URL', invocationUrl(props.mail));
+    }
     const statements = needs.flatMap((need) => need.statements ?? []);
     const all = [...statements, ...(this.unsent ? [sendingTo(this.unsent)] : [])];
     for (const statement of all) this.lambda.addToRolePolicy(statement);
@@ -128,18 +131,12 @@ interface Need {
   readonly statements?: readonly PolicyStatement[];
 }
 
-/** What each use requires, besides the permissions on tables. */
+/** What each use requires, besides the permissions on tables and secrets. */
 const needs: Partial<Record<Use, (props: ServiceFunctionProps) => Need>> = {
-  'signing-secret': ({ signingSecret }) => ofSecret('JWT_SECRET_ID', signingSecret, 'AWSPREVIOUS'),
   // Lambda runs a function in the folder of its code.
   files: () => ({ variables: { STATIC_FILES: 'static' } }),
   mail: ({ mail }) =>
-    mail
-      ? {
-          variables: { MAIL_FUNCTION_URL: invocationUrl(mail) },
-          statements: [allowing('lambda:InvokeFunction', mail.lambda.functionArn)],
-        }
-      : {},
+    mail ? { statements: [allowing('lambda:InvokeFunction', mail.lambda.functionArn)] } : {},
   'factor.encrypt': ({ factorKey }) => ofFactorKey('kms:Encrypt', factorKey),
   'factor.decrypt': ({ factorKey }) => ofFactorKey('kms:Decrypt', factorKey),
   'mail.send': ({ logs, variables }) => ({
@@ -149,18 +146,24 @@ const needs: Partial<Record<Use, (props: ServiceFunctionProps) => Need>> = {
 
 /** All that a function needs for its uses. */
 function needsOf(props: ServiceFunctionProps): readonly Need[] {
-  const { definition, edgeSecret, dataKey } = props;
+  const { definition, signingSecret, edgeSecret, dataKey } = props;
   const { uses, routes, permissions } = definition;
   const ofUses = Object.entries(needs).filter(([use]) => uses.has(use as Use));
   // Clients call a function with routes through CloudFront.
   const isBehindEdge = edgeSecret !== undefined && routes.length > 0;
+  const signs = uses.has('signing-secret');
+  const readsSecrets = signs || isBehindEdge;
   const services = {
     dynamodb: permissions.length > 0,
-    secretsmanager: isBehindEdge || uses.has('signing-secret'),
+    secretsmanager: readsSecrets,
     sqs: uses.has('mail.send') || uses.has('audit.publish'),
   };
   return [
     ofTables(props),
+    signs ? ofSecret('JWT_SECRET_ID', signingSecret, 'AWSPREVIOUS') : {},
+    readsSecrets
+      ? { variables: { SECRETS_URL: urlOf('secretsmanager', signingSecret.stack) } }
+      : {},
     ...ofUses.map(([, need]) => need(props)),
     isBehindEdge ? ofSecret('EDGE_SECRET_ID', edgeSecret) : {},
     dataKey ? { statements: usingKey(dataKey, services) } : {},
@@ -200,12 +203,12 @@ function retrying(unsent: Queue) {
 }
 
 /** Lets a function read the current version of a secret, and further versions, by their stages. */
-function ofSecret(variable: string, { secretArn, stack }: Secret, ...stages: string[]): Need {
+function ofSecret(variable: string, { secretArn }: Secret, ...stages: string[]): Need {
   const conditions = {
     'ForAnyValue:StringEquals': { 'secretsmanager:VersionStage': ['AWSCURRENT', ...stages] },
   };
   return {
-    variables: { [variable]: secretArn, SECRETS_URL: urlOf('secretsmanager', stack) },
+    variables: { [variable]: secretArn },
     statements: [allowing('secretsmanager:GetSecretValue', secretArn, conditions)],
   };
 }
