@@ -28,7 +28,7 @@ const background: BuildOptions = {
   minify: true,
 };
 
-const attestation = './infra/stack/bundling/attestation.ts';
+const attestation = './infra/stack/bundling/attestation.cjs';
 
 /**
  * The options for a function that clients wait for. `npm run bench -- cold` compares the result with the defaults; it
