@@ -22,6 +22,7 @@ import { createAuthorizer } from './authorizer.ts';
 import { annotate } from './consequences.ts';
 import { ServiceFunction, type SharedFunctionProps } from './function.ts';
 import { createHttpApi } from './http-api.ts';
+import { areKept } from './kept.ts';
 import { createMonitoring } from './monitoring/monitoring.ts';
 import { createParameter, outputsOf, unsentMailsOf } from './outputs.ts';
 import { createShared, logsOf } from './shared.ts';
@@ -67,7 +68,7 @@ export class Accounts extends Construct {
     const { parameterName, ...given } = props;
     const settings = readDeploymentSettings(given);
     annotate(this, settings, given);
-    addTags(this, settings);
+    for (const [key, value] of tagsOf(settings)) Tags.of(this).add(key, value);
     const shared = createShared(this, settings);
     const { tables, logs, dataKey } = shared;
     const functions = createFunctions(this, settings, shared);
@@ -88,7 +89,8 @@ export class Accounts extends Construct {
     this.url = outputs.ApiUrl;
     this.users = tables.users;
     this.audit = tables.audit;
-    this.functions = byName([functions, seal?.sealer ?? [], events?.publisher ?? []].flat());
+    const all = [functions, seal?.sealer ?? [], events?.publisher ?? []].flat();
+    this.functions = Object.fromEntries(all.map((each) => [each.definition.name, each.lambda]));
     this.logs = logs;
     this.alarmTopic = topics.raised[0];
     this.bus = events?.bus;
@@ -164,13 +166,11 @@ export class AccountsStack extends Stack {
     id: string,
     { settings = {}, parameterName, ...props }: AccountsStackProps = {},
   ) {
-    const { stage, tags } = readDeploymentSettings(settings);
-    const known = Object.entries(tagsIn(tags) ?? {}).filter(
-      ([, value]) => !Token.isUnresolved(value),
-    );
+    const read = readDeploymentSettings(settings);
+    const known = tagsOf(read).filter(([, value]) => !Token.isUnresolved(value));
     super(scope, id, {
       description: 'User accounts, authentication and audit logging',
-      terminationProtection: stage === 'production',
+      terminationProtection: areKept(read),
       ...props,
       tags: { ...Object.fromEntries(known), ...props.tags },
     });
@@ -182,8 +182,8 @@ export class AccountsStack extends Stack {
   }
 }
 
-function addTags(scope: Construct, { tags }: DeploymentSettings): void {
-  for (const [key, value] of Object.entries(tagsIn(tags) ?? {})) Tags.of(scope).add(key, value);
+function tagsOf({ tags }: DeploymentSettings) {
+  return Object.entries(tagsIn(tags) ?? {});
 }
 
 function createFunctions(
@@ -212,8 +212,4 @@ function tellMail(functions: readonly ServiceFunction[], url: string) {
   return functions
     .find(({ definition }) => definition.uses.has('mail.send'))
     ?.lambda.addEnvironment('API_URL', url);
-}
-
-function byName(functions: readonly ServiceFunction[]): Readonly<Record<string, IFunction>> {
-  return Object.fromEntries(functions.map(({ definition, lambda }) => [definition.name, lambda]));
 }

@@ -3,7 +3,6 @@ import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import { StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { DynamoEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
-import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { variableOf } from '../../lib/ground/setting.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
@@ -12,12 +11,7 @@ import { ServiceFunction, type SharedFunctionProps } from './function.ts';
 import { nameOf } from './name.ts';
 import { createUnsent, destinationOf, sendingTo } from './unsent-queue.ts';
 
-export interface AuditEvents {
-  readonly bus: EventBus;
-  readonly publisher: ServiceFunction;
-  readonly refused: Queue;
-  readonly outputs: Readonly<Record<string, string>>;
-}
+export type AuditEvents = NonNullable<ReturnType<typeof createAuditEvents>>;
 
 /**
  * Creates the function that publishes audit entries on a bus, if the settings turn it on (infra/runbooks.md, Events).
@@ -26,7 +20,7 @@ export function createAuditEvents(
   scope: Construct,
   { events }: DeploymentSettings,
   shared: SharedFunctionProps,
-): AuditEvents | undefined {
+) {
   if (events === 'off') return undefined;
   const bus = new EventBus(scope, 'EventBus', { eventBusName: nameOf(scope) });
   const definition = auditPublisher;

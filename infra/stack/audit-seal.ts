@@ -3,15 +3,7 @@ import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
-import {
-  BlockPublicAccess,
-  Bucket,
-  BucketEncryption,
-  type CfnBucket,
-  type IBucket,
-  type LifecycleRule,
-  ObjectLockRetention,
-} from 'aws-cdk-lib/aws-s3';
+import * as s3 from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { variableOf } from '../../lib/ground/setting.ts';
 import { settings } from '../../lib/ground/settings.ts';
@@ -23,18 +15,15 @@ import { nameOf } from './name.ts';
 import { allowing } from './policy.ts';
 import { placeholder } from './table.ts';
 
-export interface AuditSeal {
-  /** The function that seals; absent while the seal is paused. */
-  readonly sealer: ServiceFunction | undefined;
-  readonly outputs: Readonly<Record<string, string>>;
-}
-
-/** Creates what seals the audit trail, if the settings turn the seal on, and allows functions to show its state. */
+/**
+ * Creates what seals the audit trail, if the settings turn the seal on, and allows functions to show its state.
+ * @returns the function that seals, which is undefined while the seal is paused, and the outputs
+ */
 export function createAuditSeal(
   scope: Construct,
   settings: DeploymentSettings,
   { shared, functions }: { shared: SharedFunctionProps; functions: readonly ServiceFunction[] },
-): AuditSeal | undefined {
+) {
   if (settings.auditSeal === 'off') return undefined;
   const kept = keptBy(scope, settings);
   const { bucket, key } = kept;
@@ -48,7 +37,7 @@ export function createAuditSeal(
 }
 
 interface Kept {
-  readonly bucket: Pick<IBucket, 'bucketName' | 'bucketArn' | 'arnForObjects' | 'node'>;
+  readonly bucket: Pick<s3.IBucket, 'bucketName' | 'bucketArn' | 'arnForObjects' | 'node'>;
   readonly key: IKey;
   /** Whether an earlier stack has made the bucket and the key. */
   readonly isTakenOver: boolean;
@@ -79,7 +68,7 @@ function takeOver(scope: Construct, bucketName: string, keyArn: string) {
   const [ofBucket, ofKey] = places as [Construct, Construct];
   places.forEach(placeholder);
   return {
-    bucket: Bucket.fromBucketName(ofBucket, 'Bucket', bucketName),
+    bucket: s3.Bucket.fromBucketName(ofBucket, 'Bucket', bucketName),
     key: Key.fromKeyArn(ofKey, 'Key', keyArn),
     isTakenOver: true,
   };
@@ -89,20 +78,20 @@ function takeOver(scope: Construct, bucketName: string, keyArn: string) {
  * The bucket of the sealed entries, in which each object is written only once. In production it outlives the stack, with
  * objects that nobody can delete.
  */
-function createArchive(scope: Construct, settings: DeploymentSettings): Bucket {
+function createArchive(scope: Construct, settings: DeploymentSettings): s3.Bucket {
   const { auditLockDays, auditArchiveDays } = settings;
   const keep = areKept(settings);
-  const bucket = new Bucket(scope, 'AuditArchive', {
+  const bucket = new s3.Bucket(scope, 'AuditArchive', {
     versioned: true,
-    encryption: BucketEncryption.S3_MANAGED,
+    encryption: s3.BucketEncryption.S3_MANAGED,
     enforceSSL: true,
     minimumTLSVersion: 1.2,
-    blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+    blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
     lifecycleRules: leavesAfter(auditArchiveDays),
     ...(keep
       ? {
           ...(auditLockDays > 0 && {
-            objectLockDefaultRetention: ObjectLockRetention.compliance(
+            objectLockDefaultRetention: s3.ObjectLockRetention.compliance(
               Duration.days(auditLockDays),
             ),
           }),
@@ -140,7 +129,7 @@ const prefix = 'audit-archive/';
 const earlierVersionDays = 31;
 
 /** The rules that delete objects of the archive. @param days after which they are deleted; 0: never */
-function leavesAfter(days: number): LifecycleRule[] {
+function leavesAfter(days: number): s3.LifecycleRule[] {
   return days === 0
     ? []
     : [
@@ -174,14 +163,12 @@ function permit(
   }
 }
 
-/** Allows a function to show the state of the seal. */
 function grantShowing({ lambda }: ServiceFunction, kept: Kept): void {
   lambda.addEnvironment(variableOf('auditSealKey'), kept.key.keyArn);
   lambda.addEnvironment(variableOf('kmsUrl'), kmsUrl(kept.key.stack));
   lambda.addToRolePolicy(readingKey(kept));
 }
 
-/** Allows a function to read the archive. */
 function grantComparing(scope: Construct, each: ServiceFunction, kept: Kept): void {
   const { region, urlSuffix } = Stack.of(scope);
   const url = `https://s3.${region}.${urlSuffix}/${kept.bucket.bucketName}`;
@@ -272,7 +259,7 @@ const comparing = ['s3:GetLifecycleConfiguration', 's3:GetBucketObjectLockConfig
 
 /** The ARN of the bucket in the form that cdk-nag uses. */
 function shownArn(scope: Construct, { bucket, isTakenOver }: Kept): string {
-  const { logicalId } = (bucket.node.defaultChild ?? {}) as Partial<CfnBucket>;
+  const { logicalId } = (bucket.node.defaultChild ?? {}) as Partial<s3.CfnBucket>;
   if (!isTakenOver) return `<${Stack.of(scope).resolve(logicalId)}.Arn>`;
   const name = Stack.of(scope).resolve(bucket.bucketName);
   return `arn:<AWS::Partition>:s3:::${typeof name === 'string' ? name : `<${name.Ref}>`}`;

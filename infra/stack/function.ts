@@ -144,7 +144,6 @@ const needs: Partial<Record<Use, (props: ServiceFunctionProps) => Need>> = {
   }),
 };
 
-/** All that a function needs for its uses. */
 function needsOf(props: ServiceFunctionProps): readonly Need[] {
   const { definition, signingSecret, edgeSecret, dataKey } = props;
   const { uses, routes, permissions } = definition;
@@ -186,7 +185,6 @@ function ofTables({ definition, tables }: ServiceFunctionProps): Need {
   return { variables: Object.fromEntries(tableNames), statements };
 }
 
-/** The URL that invokes a function (Lambda's API reference, Invoke). */
 function invocationUrl({ lambda }: ServiceFunction): string {
   const { region, urlSuffix } = Stack.of(lambda);
   return `https://lambda.${region}.${urlSuffix}/2015-03-31/functions/${lambda.functionName}/invocations`;

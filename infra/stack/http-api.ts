@@ -1,33 +1,15 @@
 import { Duration, Fn, Token, Validations } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
-import {
-  ApiMapping,
-  type CfnStage,
-  CorsHttpMethod,
-  DomainName,
-  HttpApi,
-  HttpMethod,
-  type HttpRoute,
-  HttpStage,
-  LogGroupLogDestination,
-  SecurityPolicy,
-} from 'aws-cdk-lib/aws-apigatewayv2';
+import * as gateway from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
-import type { Construct, IDependable } from 'constructs';
+import type { Construct } from 'constructs';
 import { cors, originsIn } from '../cors.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import type { Route } from '../uses.ts';
 import type { ServiceFunction } from './function.ts';
 import { nameOf } from './name.ts';
-
-export interface ServiceApi {
-  readonly api: HttpApi;
-  /** The resources that publish the keys of tokens. */
-  readonly publishing: readonly IDependable[];
-  readonly outputs: { readonly ApiUrl: string; readonly [name: string]: string };
-}
 
 /**
  * One line of JSON for each request, without headers and query, because these may contain secrets. The path is first,
@@ -52,21 +34,24 @@ const accessLogFormat = AccessLogFormat.custom(
   }),
 );
 
-/** Creates the HTTP API in front of the functions, with its only stage. */
+/**
+ * Creates the HTTP API in front of the functions, with its only stage.
+ * @returns the API, the resources that publish the keys of tokens, and the outputs
+ */
 export function createHttpApi(
   scope: Construct,
   settings: DeploymentSettings,
   { functions, accessLogs }: { functions: readonly ServiceFunction[]; accessLogs: LogGroup },
-): ServiceApi {
+) {
   const api = createApi(scope, settings);
   const routes = functions.flatMap((each) => addRoutes(api, each));
   const domain = createDomain(scope, settings);
-  const stage = new HttpStage(scope, 'Stage', {
+  const stage = new gateway.HttpStage(scope, 'Stage', {
     httpApi: api,
     autoDeploy: true,
     throttle: { rateLimit: settings.throttleRate, burstLimit: settings.throttleBurst },
     accessLogSettings: {
-      destination: new LogGroupLogDestination(accessLogs),
+      destination: new gateway.LogGroupLogDestination(accessLogs),
       format: accessLogFormat,
     },
   });
@@ -81,7 +66,7 @@ export function createHttpApi(
     postThrottle,
   );
   const mapping = domain
-    ? [new ApiMapping(scope, 'DomainMapping', { api, domainName: domain, stage })]
+    ? [new gateway.ApiMapping(scope, 'DomainMapping', { api, domainName: domain, stage })]
     : [];
   const publishers = functions.filter(({ definition }) => definition.name === 'well-known');
   const published = routes.filter(({ key }) => key.includes('/.well-known/'));
@@ -94,15 +79,15 @@ export function createHttpApi(
   return { api, publishing, outputs: outputsOf(api, domain, settings) };
 }
 
-function createApi(scope: Construct, settings: DeploymentSettings): HttpApi {
-  return new HttpApi(scope, 'Api', {
+function createApi(scope: Construct, settings: DeploymentSettings): gateway.HttpApi {
+  return new gateway.HttpApi(scope, 'Api', {
     apiName: nameOf(scope),
     createDefaultStage: false,
     // If the API has a domain of its own, the default endpoint would bypass what protects the domain.
     disableExecuteApiEndpoint: settings.domainName !== undefined,
     corsPreflight: {
       allowOrigins: allowedOrigins(settings.corsOrigins),
-      allowMethods: cors.methods.map((method) => CorsHttpMethod[method]),
+      allowMethods: cors.methods.map((method) => gateway.CorsHttpMethod[method]),
       allowHeaders: [...cors.requestHeaders],
       exposeHeaders: [...cors.responseHeaders],
       maxAge: Duration.seconds(cors.maxAge),
@@ -115,14 +100,18 @@ function allowedOrigins(text: string): string[] {
   return Token.isUnresolved(text) ? Fn.split(',', originsIn(text).join(',')) : originsIn(text);
 }
 
-function addRoutes(api: HttpApi, { definition, lambda }: ServiceFunction) {
+function addRoutes(api: gateway.HttpApi, { definition, lambda }: ServiceFunction) {
   const integration = new HttpLambdaIntegration(`${definition.name}-integration`, lambda, {
     // There is one permission: for the route or, if the function has several routes, for the whole API.
     scopePermissionToRoute: definition.routes.length === 1,
   });
   return definition.routes.flatMap((wanted) =>
     api
-      .addRoutes({ path: gatewayPath(wanted), methods: [HttpMethod[wanted.method]], integration })
+      .addRoutes({
+        path: gatewayPath(wanted),
+        methods: [gateway.HttpMethod[wanted.method]],
+        integration,
+      })
       .map((route) => ({ route, key: wanted.key, uses: definition.uses })),
   );
 }
@@ -137,10 +126,10 @@ function gatewayPath({ path }: Route): string {
 
 function createDomain(scope: Construct, { domainName, certificateArn }: DeploymentSettings) {
   return domainName && certificateArn
-    ? new DomainName(scope, 'Domain', {
+    ? new gateway.DomainName(scope, 'Domain', {
         domainName,
         certificate: Certificate.fromCertificateArn(scope, 'Certificate', certificateArn),
-        securityPolicy: SecurityPolicy.TLS_1_2,
+        securityPolicy: gateway.SecurityPolicy.TLS_1_2,
       })
     : undefined;
 }
@@ -153,18 +142,22 @@ const postThrottle = { rateLimit: 20, burstLimit: 20 };
 
 /** Throttles some routes more than their stage. The routes must be created before the stage. */
 function throttleRoutes(
-  stage: HttpStage,
-  routes: readonly { route: HttpRoute; key: string }[],
+  stage: gateway.HttpStage,
+  routes: readonly { route: gateway.HttpRoute; key: string }[],
   { rateLimit, burstLimit }: { rateLimit: number; burstLimit: number },
 ): void {
   const throttle = { ThrottlingRateLimit: rateLimit, ThrottlingBurstLimit: burstLimit };
-  const resource = stage.node.defaultChild as CfnStage;
+  const resource = stage.node.defaultChild as gateway.CfnStage;
   const own = Object.fromEntries(routes.map(({ key }) => [key, throttle]));
   resource.routeSettings = { ...(resource.routeSettings as object), ...own };
   for (const { route } of routes) stage.node.addDependency(route);
 }
 
-function outputsOf(api: HttpApi, domain: DomainName | undefined, settings: DeploymentSettings) {
+function outputsOf(
+  api: gateway.HttpApi,
+  domain: gateway.DomainName | undefined,
+  settings: DeploymentSettings,
+) {
   const url = domain ? `https://${domain.name}` : api.apiEndpoint;
   return {
     ApiUrl: url,

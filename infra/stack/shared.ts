@@ -41,7 +41,6 @@ export function logsOf(settings: DeploymentSettings, dataKey: IKey | undefined):
   };
 }
 
-/** The code of each function, or a placeholder if the CDK needs only a template. */
 function bundlesOf(scope: Construct, settings: DeploymentSettings): SharedFunctionProps['codeOf'] {
   if (!Stack.of(scope).bundlingRequired) return () => Code.fromInline('// It is not bundled.');
   return ({ name, uses }) => {

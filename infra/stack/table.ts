@@ -1,15 +1,5 @@
 import { CfnWaitConditionHandle } from 'aws-cdk-lib';
-import {
-  AttributeType,
-  BillingMode,
-  type ITable,
-  ProjectionType,
-  StreamViewType,
-  Table,
-  type TableAttributes,
-  TableEncryption,
-  type TableProps,
-} from 'aws-cdk-lib/aws-dynamodb';
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import {
@@ -21,7 +11,7 @@ import {
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import { areKept, removalOf } from './kept.ts';
 
-export type Tables = Readonly<Record<TableDefinition['name'], Table | ITable>>;
+export type Tables = Readonly<Record<TableDefinition['name'], dynamodb.Table | dynamodb.ITable>>;
 
 /**
  * The two tables: new ones, or those that the settings name, which another stack has created or which were restored from
@@ -36,12 +26,12 @@ export function createTables(
   const { usersTableName: users, auditTableName: audit, auditStreamArn, events } = settings;
   const shared = {
     ...(dataKey
-      ? { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: dataKey }
-      : { encryption: TableEncryption.AWS_MANAGED }),
+      ? { encryption: dynamodb.TableEncryption.CUSTOMER_MANAGED, encryptionKey: dataKey }
+      : { encryption: dynamodb.TableEncryption.AWS_MANAGED }),
     deletionProtection: areKept(settings),
     removalPolicy: removalOf(settings),
   };
-  const stream = events === 'on' ? { stream: StreamViewType.NEW_AND_OLD_IMAGES } : {};
+  const stream = events === 'on' ? { stream: dynamodb.StreamViewType.NEW_AND_OLD_IMAGES } : {};
   const given = auditStreamArn ? { tableStreamArn: auditStreamArn } : {};
   return {
     users: users
@@ -57,12 +47,12 @@ function createTable(
   scope: Construct,
   id: string,
   definition: TableDefinition,
-  props: Partial<TableProps>,
-): Table {
-  const table = new Table(scope, id, {
+  props: Partial<dynamodb.TableProps>,
+): dynamodb.Table {
+  const table = new dynamodb.Table(scope, id, {
     ...props,
     partitionKey: attribute(definition.partitionKey),
-    billingMode: BillingMode.PAY_PER_REQUEST,
+    billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
     ...(definition.timeToLive ? { timeToLiveAttribute: definition.timeToLive } : {}),
   });
@@ -72,17 +62,17 @@ function createTable(
       partitionKey: attribute(partitionKey),
       sortKey: attribute(sortKey),
       ...(include
-        ? { projectionType: ProjectionType.INCLUDE, nonKeyAttributes: [...include] }
-        : { projectionType: ProjectionType.ALL }),
+        ? { projectionType: dynamodb.ProjectionType.INCLUDE, nonKeyAttributes: [...include] }
+        : { projectionType: dynamodb.ProjectionType.ALL }),
     });
   }
   return table;
 }
 
-function takeOver(scope: Construct, id: string, existing: TableAttributes): ITable {
+function takeOver(scope: Construct, id: string, existing: dynamodb.TableAttributes) {
   const place = new Construct(scope, id);
   placeholder(place);
-  return Table.fromTableAttributes(place, 'Table', existing);
+  return dynamodb.Table.fromTableAttributes(place, 'Table', existing);
 }
 
 /**
@@ -94,7 +84,7 @@ export function placeholder(scope: Construct): void {
   new CfnWaitConditionHandle(scope, 'Resource');
 }
 
-const keyTypes = { S: AttributeType.STRING, N: AttributeType.NUMBER };
+const keyTypes = { S: dynamodb.AttributeType.STRING, N: dynamodb.AttributeType.NUMBER };
 
 function attribute({ name, type }: KeyAttribute) {
   return { name, type: keyTypes[type] };

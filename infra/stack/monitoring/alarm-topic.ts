@@ -1,24 +1,23 @@
 import { ArnFormat, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
-import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
+import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
 import type { DeploymentSettings } from '../../deployment-settings.ts';
 import { nameOf } from '../name.ts';
 
-/** The topics that are notified when an alarm is raised, and the topics that are notified when it is over. */
-export interface AlarmTopics {
-  readonly raised: readonly ITopic[];
-  readonly over: readonly ITopic[];
-}
+export type AlarmTopics = ReturnType<typeof alarmTopicsOf>;
 
-/** The topics that the settings request: a new topic that sends mails, and an existing topic. */
+/**
+ * The topics that the settings request: a new topic that sends mails, and an existing topic.
+ * @returns the topics that are notified when an alarm is raised, and the topics that are notified when it is over
+ */
 export function alarmTopicsOf(
   scope: Construct,
   settings: DeploymentSettings,
   dataKey: IKey | undefined,
-): AlarmTopics {
+) {
   const { alarmTopicArn: arn } = settings;
   const own = createAlarmTopic(scope, settings, dataKey);
   const over = arn ? [Topic.fromTopicArn(scope, 'GivenAlarmTopic', arn)] : [];

@@ -1,20 +1,14 @@
-import {
-  type Alarm,
-  AlarmStatusWidget,
-  Dashboard,
-  GraphWidget,
-  type IMetric,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { tables as tableDefinitions } from '../../../lib/dynamodb/tables.ts';
 import type { Watched } from './alarms.ts';
 import { period, tableThrottles, tableUses, unsentMails } from './metrics.ts';
 
 /** Creates a page with the alarms on top and the metrics that explain them below. */
-export function createDashboard(scope: Construct, watched: Watched, alarms: Alarm[]): Dashboard {
-  return new Dashboard(scope, 'Dashboard', {
+export function createDashboard(scope: Construct, watched: Watched, alarms: cloudwatch.Alarm[]) {
+  return new cloudwatch.Dashboard(scope, 'Dashboard', {
     widgets: [
-      [new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24 })],
+      [new cloudwatch.AlarmStatusWidget({ title: 'Alarms', alarms, width: 24 })],
       gatewayGraphs(watched),
       functionGraphs(watched),
       tableGraphs(watched),
@@ -42,8 +36,8 @@ function gatewayGraphs({ api }: Watched) {
   ];
 }
 
-function graph(title: string, left: IMetric[], right: IMetric[] = []) {
-  return new GraphWidget({ title, left, right, width: 12, height: 6 });
+function graph(title: string, left: cloudwatch.IMetric[], right: cloudwatch.IMetric[] = []) {
+  return new cloudwatch.GraphWidget({ title, left, right, width: 12, height: 6 });
 }
 
 function functionGraphs({ functions }: Watched) {

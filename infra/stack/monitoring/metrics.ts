@@ -174,7 +174,6 @@ function countedLines({ functions, sealer, events, logs, accessLogs, inProductio
     UnwrittenAuditEntries: logged(entryNotWritten),
     Crashes: { logGroup: logs, filterPattern: FilterPattern.anyTerm(...crashLines) },
     BrokenAuditTrails: sealer || events ? logged(auditTrailBroken) : undefined,
-    /** Mails that a limit has withheld. */
     WithheldMails: functions.some(({ unsent }) => unsent) ? logged(mailWithheld) : undefined,
     /** Notices of changes that could not be handed over to the mail function. */
     LostNotices: functions.some(({ unsent }) => unsent) ? logged(mailNotHandedOver) : undefined,
