@@ -137,8 +137,8 @@ export const permissionsOf = {
    * admin.
    */
   'users.rewrite': [
-    ...transaction(anyWrite, 'user#*', 'email#*', 'identity#*', 'passkey#*'),
-    ...where(sendsMail, ...transaction(anyWrite, 'reset#*')),
+    ...transaction(anyWrite, ['user#*', 'email#*', 'identity#*', 'passkey#*']),
+    ...where(sendsMail, ...transaction(anyWrite, ['reset#*'])),
     ...where(verifiesAddresses, users('UpdateItem', 'address#*')),
   ],
   'users.delete': [
@@ -150,12 +150,7 @@ export const permissionsOf = {
   'users.delete-own': [
     ...transaction(
       ['DeleteItem', 'ConditionCheckItem'],
-      'user#*',
-      'email#*',
-      'identity#*',
-      'passkey#*',
-      'sessions#*',
-      'seen#*',
+      ['user#*', 'email#*', 'identity#*', 'passkey#*', 'sessions#*', 'seen#*'],
     ),
     query('users', [usersIndexes.admins]),
   ],
@@ -168,21 +163,14 @@ export const permissionsOf = {
     users('BatchGetItem', 'reset#*', 'user#*'),
     ...transaction(
       ['UpdateItem', 'DeleteItem'],
-      'reset#*',
-      'user#*',
-      'identity#*',
-      'passkey#*',
-      'attempts#login#*',
+      ['reset#*', 'user#*', 'identity#*', 'passkey#*', 'attempts#login#*'],
     ),
   ],
   'links.address': [
     users('BatchGetItem', 'address#*', 'user#*', 'sessions#*'),
     ...transaction(
       ['UpdateItem', 'PutItem', 'DeleteItem'],
-      'address#*',
-      'user#*',
-      'email#*',
-      'reset#*',
+      ['address#*', 'user#*', 'email#*', 'reset#*'],
     ),
   ],
   'audit.write': [audit('PutItem')],
@@ -251,8 +239,8 @@ export const permissionsOf = {
   /** Finds, links and unlinks identities. */
   'identities.link': [
     users('GetItem', 'identity#*'),
-    ...transaction(['UpdateItem', 'PutItem'], 'user#*', 'identity#*', 'nonce#*'),
-    ...transaction(['UpdateItem', 'DeleteItem'], 'user#*', 'identity#*'),
+    ...transaction(['UpdateItem', 'PutItem'], ['user#*', 'identity#*', 'nonce#*']),
+    ...transaction(['UpdateItem', 'DeleteItem'], ['user#*', 'identity#*']),
   ],
   /** Finds, adds, lists, uses and removes passkeys, and stores challenges when they are used. */
   passkeys: [
@@ -260,13 +248,13 @@ export const permissionsOf = {
     users('GetItem', 'passkey#*'),
     users('BatchGetItem', 'passkey#*'),
     users('UpdateItem', 'passkey#*'),
-    ...transaction(['UpdateItem', 'PutItem'], 'user#*', 'passkey#*', 'nonce#*'),
-    ...transaction(['UpdateItem', 'DeleteItem'], 'user#*', 'passkey#*'),
+    ...transaction(['UpdateItem', 'PutItem'], ['user#*', 'passkey#*', 'nonce#*']),
+    ...transaction(['UpdateItem', 'DeleteItem'], ['user#*', 'passkey#*']),
   ],
   /** Removes the passkeys of another user. */
   'passkeys.remove': where(
     hasPasskeys,
-    ...transaction(['UpdateItem', 'DeleteItem'], 'user#*', 'passkey#*'),
+    ...transaction(['UpdateItem', 'DeleteItem'], ['user#*', 'passkey#*']),
   ),
   /** Reads the machine of a key, and notes the use of the key. */
   machine: where(hasMachines, users('GetItem', 'machine#*'), users('UpdateItem', 'machine-used#*')),
@@ -276,11 +264,9 @@ export const permissionsOf = {
     users('BatchGetItem', 'machine#*', 'machine-used#*'),
     ...transaction(
       ['ConditionCheckItem', 'UpdateItem', 'PutItem'],
-      'machines',
-      'machine#*',
-      'user#*',
+      ['machines', 'machine#*', 'user#*'],
     ),
-    ...transaction(['UpdateItem', 'DeleteItem'], 'machines', 'machine#*', 'machine-used#*'),
+    ...transaction(['UpdateItem', 'DeleteItem'], ['machines', 'machine#*', 'machine-used#*']),
   ],
   /** Reads the public keys of tokens, as every handler with a caller does. The next use signs tokens with a key. */
   'keys.read': [],
@@ -339,11 +325,7 @@ function where(isNeeded: Condition, ...permissions: readonly TablePermission[]):
 }
 
 function users(action: string, ...keys: readonly KeyPattern[]): TablePermission {
-  return {
-    table: 'users',
-    action: `dynamodb:${action}`,
-    keys,
-  };
+  return { table: 'users', action: `dynamodb:${action}`, keys };
 }
 
 /** The permission to query indexes. Without partition keys, it is for all entries of the indexes. */
@@ -364,13 +346,10 @@ function query(
  * The permissions for a transaction: each action with the keys of all items of the transaction, because it is not known
  * whether AWS checks an action only against the keys of its own items.
  */
-function transaction(actions: readonly string[], ...keys: readonly KeyPattern[]) {
+function transaction(actions: readonly string[], keys: readonly KeyPattern[]) {
   return actions.map((action) => users(action, ...keys));
 }
 
 function audit(action: string): TablePermission {
-  return {
-    table: 'audit',
-    action: `dynamodb:${action}`,
-  };
+  return { table: 'audit', action: `dynamodb:${action}` };
 }
