@@ -1,7 +1,7 @@
 import { type AuditedAction, makeEntry, type OwnResource } from '../../lib/audit/entry.ts';
 import { faultDetails, logUnwritten, newWrite, writeEntry } from '../../lib/audit/record.ts';
 import { DomainError, faultName, httpErrors } from '../../lib/ground/errors.ts';
-import { Failure } from './failure.ts';
+import { explain, Failure } from './failure.ts';
 
 /** The engineer who runs a command. */
 export interface Operator {
@@ -37,7 +37,6 @@ export async function recordIntention(operation: Operation): Promise<void> {
   }
 }
 
-/** It is unknown whether the change was made. */
 class UnknownOutcome extends Failure {}
 
 /**
@@ -78,6 +77,22 @@ export async function recordOperation(operation: Operation): Promise<void> {
   if (!unwritten) return;
   const { message, cause } = unwritten;
   throw new Failure(`The change was made. ${message}`, { cause });
+}
+
+/**
+ * Records what a command has done that may have left something undone.
+ * @param problem a sentence about what is left to do; absent: nothing is
+ * @throws {Failure} with this sentence, or as {@link recordOperation} does
+ */
+export async function recordOutcome(
+  operation: Omit<Operation, 'result'>,
+  problem: string | undefined,
+): Promise<void> {
+  if (!problem) return recordOperation(operation);
+  await recordOperation({ ...operation, result: 'FAILURE' }).catch((error) =>
+    console.error(explain(error)),
+  );
+  throw new Failure(problem);
 }
 
 /** The details in the audit entry of a change that a fault has ended. */

@@ -1,15 +1,14 @@
 import { faultName } from '../../../lib/ground/errors.ts';
 import { emailKey } from '../../../lib/users/address.ts';
 import { useAttributesFile } from '../attributes-file.ts';
-import { describeFault, recordIntention, recordOperation } from '../audit.ts';
+import { describeFault, recordIntention, recordOutcome } from '../audit.ts';
 import type { Command, Run } from '../command.ts';
-import { explain, Failure } from '../failure.ts';
+import { Failure } from '../failure.ts';
 import { exportTo, type Input, type Line, openInput, readLines, type Write } from '../files.ts';
 import { type Import, importBlock } from '../import-block.ts';
 import { type Candidate, parseLine } from '../import-line.ts';
 import { catchInterruption, startProgress } from '../terminal.ts';
 
-/** How many users and lines have been processed. */
 interface Tally {
   imported: number;
   /** Users whom an earlier run has imported. */
@@ -36,13 +35,9 @@ const run: Run = async ({ operator, operands: [name = ''], options, target }) =>
 
   const command = `the same command again${ids ? ', with another file for --ids' : ''}: ${again}`;
   const corrected = `The lines above were left out: correct them and run ${command}`;
-  const problem = stop ? `${stop.reason} Run ${command}` : tally.rejected && corrected;
+  const left = tally.rejected ? corrected : undefined;
   const details = { stage: stop ? 'stopped' : 'finished', ...stop?.details, ...tally };
-  const result = problem ? 'FAILURE' : 'SUCCESS';
-  const recorded = recordOperation({ ...operation, result, details });
-  if (!problem) return recorded;
-  await recorded.catch((error) => console.error(explain(error)));
-  throw new Failure(problem);
+  await recordOutcome({ ...operation, details }, stop ? `${stop.reason} Run ${command}` : left);
 };
 
 export const importUsers: Command = {
@@ -87,21 +82,15 @@ const maxBytes = 16_384;
 /** The number of email addresses that one request looks up. */
 const blockSize = 100;
 
-/** Why an import has ended before the last line. */
-interface Stop {
-  readonly reason: string;
-  /** Details for the audit entry. */
-  readonly details?: object;
-}
-
 /**
  * Imports all lines, until a signal or a fault stops it.
  * @param writeIds writes the old and the new ids, in the order of the lines
+ * @returns why it has stopped, with details for the audit entry; undefined if it has not
  */
 async function importAll(
   { chunks, size }: Input,
   { operator, tally, writeIds }: Pick<Import, 'operator'> & { tally: Tally; writeIds: Write },
-): Promise<Stop | undefined> {
+): Promise<{ reason: string; details?: object } | undefined> {
   const progress = startProgress(process.stderr);
   const interruption = catchInterruption();
   const parse = makeParser();

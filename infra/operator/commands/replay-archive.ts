@@ -2,7 +2,7 @@ import { type Replayed, replay } from '../../../lib/seal/replay.ts';
 import { putBack } from '../../../lib/seal/table.ts';
 import { findEnd } from '../../../lib/seal/walk.ts';
 import { passUserIds } from '../../../lib/users/store.ts';
-import { recordOperation } from '../audit.ts';
+import { recordOutcome } from '../audit.ts';
 import { type Command, type Invocation, parseTime } from '../command.ts';
 import { explain, Failure, UsageError } from '../failure.ts';
 import { type OpenedTrail, openTrail } from '../sealed-trail.ts';
@@ -52,17 +52,11 @@ async function run(invocation: Invocation): Promise<void> {
   console.log(
     `Written: ${written}. Already there: ${present}. Files read: ${files}. Failed: ${left}.`,
   );
-  const problem =
-    stopped ??
-    (left > 0 &&
-      'The entries and files named above could not be written or read: run verify-audit.');
-  const result = problem ? 'FAILURE' : 'SUCCESS';
+  const unwritten =
+    'The entries and files named above could not be written or read: run verify-audit.';
   // Only counts are recorded, because a list of ids would be taken for the ids of replayed entries.
   const operation = { operator, action: 'CREATE', resource: 'audit-logs', details: done } as const;
-  const recorded = recordOperation({ ...operation, result });
-  if (!problem) return recorded;
-  await recorded.catch((error) => console.error(explain(error)));
-  throw new Failure(problem);
+  await recordOutcome(operation, stopped ?? (left > 0 ? unwritten : undefined));
 }
 
 /** How many entries were put back, and how the users of the trail differ from the users of the table. */

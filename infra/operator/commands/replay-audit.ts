@@ -6,23 +6,17 @@ import { entryNotWritten } from '../../../lib/ground/log.ts';
 import { parseJson } from '../../../lib/ground/rules.ts';
 import type { Fields } from '../../../lib/ground/validation.ts';
 import { isTime } from '../../../lib/seal/line.ts';
-import { type Operator, recordIntention, recordOperation } from '../audit.ts';
+import { type Operator, recordIntention, recordOutcome } from '../audit.ts';
 import type { Command, Run } from '../command.ts';
-import { explain, Failure } from '../failure.ts';
+import { explain } from '../failure.ts';
 import { type Line, openInput, readLines } from '../files.ts';
 
 /** The most bytes of a line: the bytes of the longest event in CloudWatch Logs. */
 const maxBytes = 1_048_576;
 
-interface Tally {
-  written: number;
-  ignored: number;
-  malformed: number;
-}
-
 const run: Run = async ({ operator, operands: [name = ''] }) => {
   const { chunks } = await openInput(name);
-  const tally: Tally = { written: 0, ignored: 0, malformed: 0 };
+  const tally = { written: 0, ignored: 0, malformed: 0 };
   const stopped = await replayAll(readLines(chunks, { maxBytes }), {
     operator,
     tally,
@@ -33,17 +27,10 @@ const run: Run = async ({ operator, operands: [name = ''] }) => {
     `Entries in the table: ${tally.written}. Other lines: ${tally.ignored}. Malformed: ${tally.malformed}.`,
   );
 
-  const problem = stopped ?? (tally.malformed ? 'The lines above could not be replayed.' : '');
-  const recorded = recordOperation({
-    operator,
-    action: 'CREATE',
-    resource: 'audit-logs',
-    result: problem ? 'FAILURE' : 'SUCCESS',
-    details: tally,
-  });
-  if (!problem) return recorded;
-  await recorded.catch((error) => console.error(explain(error)));
-  throw new Failure(problem);
+  await recordOutcome(
+    { operator, action: 'CREATE', resource: 'audit-logs', details: tally },
+    stopped ?? (tally.malformed ? 'The lines above could not be replayed.' : undefined),
+  );
 };
 
 export const replayAudit: Command = {
@@ -106,7 +93,7 @@ const form = v.object({
 /** A running replay, with the entries that will be written next, and their line numbers. */
 interface Replay {
   readonly operator: Operator;
-  readonly tally: Tally;
+  readonly tally: Record<'written' | 'ignored' | 'malformed', number>;
   /** The number of the last line that was processed. */
   line: number;
   block: (UnwrittenEntry & { readonly line: number })[];
