@@ -10,7 +10,8 @@ import type { Target } from './target.ts';
 export interface Invocation {
   readonly operator: Operator;
   readonly operands: readonly string[];
-  readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+  /** The values of the given options, by names such as `usersTable`. */
+  readonly options: Readonly<Record<string, string | boolean | readonly string[]>>;
   readonly target: Target;
 }
 

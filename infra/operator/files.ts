@@ -1,5 +1,5 @@
 import { constants, createReadStream } from 'node:fs';
-import { access, type FileHandle, open, stat, unlink } from 'node:fs/promises';
+import { access, open, stat, unlink } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Failure } from './failure.ts';
 
@@ -21,13 +21,6 @@ export async function openInput(name: string): Promise<Input> {
   } catch (error) {
     throw cannotOpen(file, error);
   }
-}
-
-/** A new file that only its owner may read. */
-export interface NewFile {
-  readonly handle: FileHandle;
-  /** Closes and deletes the file. */
-  discard(): Promise<void>;
 }
 
 /** Writes text. Resolves when more can be written. */
@@ -64,8 +57,12 @@ export async function exportTo<T>(
   }
 }
 
-/** @throws {Failure} if the file exists or cannot be created */
-export async function createPrivateFile(name: string): Promise<NewFile> {
+/**
+ * Creates a file that only its owner may read.
+ * @returns its handle, and a function that closes and deletes the file
+ * @throws {Failure} if the file exists or cannot be created
+ */
+export async function createPrivateFile(name: string) {
   const file = locate(name);
   try {
     const handle = await open(file, 'wx', 0o600);

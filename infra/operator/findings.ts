@@ -22,25 +22,18 @@ export interface Told extends Omit<Finding, 'kind'> {
   readonly kind: keyof typeof meanings;
 }
 
-/** The findings of a run. Each is printed as soon as it is found. */
-export interface Findings {
-  /** How many findings count, and how many findings do not count because they are known. */
-  readonly faults: number;
-  readonly known: number;
-  tell(finding: Told | undefined): void;
-  /** Prints how many findings were not printed, and completes the file of findings, if there is one. */
-  end(): Promise<void>;
-}
+export type Findings = Awaited<ReturnType<typeof openFindings>>;
 
 /** The most findings of one kind that are printed. */
 const maxPrinted = 20;
 
 /**
+ * The findings of a run. Each is printed as soon as it is found.
  * @param read the file of known findings, if there is one
  * @param written the new file to which all findings are written, if one is named
  * @throws {Failure}
  */
-export async function openFindings(read: unknown, written: unknown): Promise<Findings> {
+export async function openFindings(read: unknown, written: unknown) {
   const reasons = typeof read === 'string' ? readKnown(read) : new Map<string, string>();
   const file = typeof written === 'string' ? await createPrivateFile(written) : undefined;
   /** The number of findings of each kind; known findings are counted separately. */
@@ -54,13 +47,14 @@ export async function openFindings(read: unknown, written: unknown): Promise<Fin
     if (before < maxPrinted) console.log(begin + describe(finding) + end);
   };
   return {
+    /** How many findings count, and how many findings do not count because they are known. */
     get faults() {
       return faults;
     },
     get known() {
       return known;
     },
-    tell: (finding) => {
+    tell: (finding: Told | undefined): void => {
       if (!finding) return;
       const { kind, subject, sha256 } = finding;
       const reason = reasons.get(identityOf(finding));
@@ -70,6 +64,7 @@ export async function openFindings(read: unknown, written: unknown): Promise<Fin
       if (reason === undefined) faults += 1;
       else known += 1;
     },
+    /** Prints how many findings were not printed, and completes the file of findings, if there is one. */
     end: async () => {
       for (const [label, count] of told) {
         if (count <= maxPrinted) continue;

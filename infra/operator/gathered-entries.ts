@@ -36,7 +36,6 @@ export function gatherEntries(filter: AuditFilter) {
     *inOrder(): Generator<ExportedEntry> {
       for (const { entry } of select()) yield JSON.parse(String(entry));
     },
-    /** Deletes the collected entries. */
     close,
   };
 }
@@ -52,7 +51,6 @@ export function exported(item: Item, file: number | null): ExportedEntry {
   };
 }
 
-/** Makes a function that says whether an entry matches a filter. */
 function isWanted(filter: AuditFilter) {
   const { since = '', until = '~' } = filter;
   const matches = matching(filter);

@@ -91,45 +91,32 @@ function makeProgram(): Program {
 function addCommand(program: Program, name: string, command: Command): void {
   const { summary, operands = [], options = {}, help, examples = [], status } = command;
   const own = program.command(name).summary(summary);
-  own.description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.\n\n${unfold(help)}`);
+  // Lines of a paragraph are joined, because commander wraps them again for the width of the terminal.
+  const paragraphs = help.replaceAll(/(?<=\S)\n(?=\S)/g, ' ');
+  own.description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.\n\n${paragraphs}`);
   for (const operand of operands) own.argument(`<${operand}>`);
-  for (const [flags, description] of Object.entries(options)) {
+  const append = (value: string, before: readonly string[] = []) => [...before, value];
+  for (const [flags, description] of Object.entries({ ...options, ...serviceOptions })) {
     // The next argument of an option that may be repeated is one value, as of all others.
     if (flags.includes('...')) own.option(flags.replace('...', ''), description, append);
     else own.option(flags, description);
   }
-  own.option('--stack <name>', 'a deployed service, by its stack in AWS_PROFILE and AWS_REGION');
-  own.option(
-    '--service <parameter>',
-    'a deployed service that shares its stack, by its parameter, /accounts/STACK/PATH',
-  );
-  own.option(
-    '--local [folder]',
-    'the service on this machine, by its data folder (DATA_DIR or .local)',
-  );
   const lines = examples.map((example) => `\n  ${commandLine} ${example}`);
   own.addHelpText('after', lines.length > 0 ? `\nExamples:${lines.join('')}` : '');
   own.addHelpText(
     'after',
     `\nExit status: ${status?.help ?? '0 success, 1 failure, 2 wrong usage'}.`,
   );
-  own.action(() => {
-    const given = own.options.map((option) => [
-      option.name(),
-      own.getOptionValue(option.attributeName()),
-    ]);
-    return run(name, command, own.args, Object.fromEntries(given));
-  });
+  own.action(() => run(name, command, own.args, own.opts()));
 }
 
-/** Joins the lines of each paragraph, which commander wraps again for the width of the terminal. */
-function unfold(text: string): string {
-  return text.replaceAll(/(?<=\S)\n(?=\S)/g, ' ');
-}
-
-function append(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
-}
+/** The options of every command. */
+const serviceOptions = {
+  '--stack <name>': 'a deployed service, by its stack in AWS_PROFILE and AWS_REGION',
+  '--service <parameter>':
+    'a deployed service that shares its stack, by its parameter, /accounts/STACK/PATH',
+  '--local [folder]': 'the service on this machine, by its data folder (DATA_DIR or .local)',
+};
 
 type Options = Invocation['options'];
 
@@ -144,14 +131,14 @@ async function run(
     const operator = { command: name, identity: target.identity };
     await command.run({ operator, operands, options, target });
   } finally {
-    await target.close();
+    await target.close?.();
   }
 }
 
 const reminder = `after "${commandLine}"${commandLine.endsWith('--') ? ' with its two dashes' : ''}`;
 
 /** The options that name restored tables, which no service uses yet, and the archive of their trail. */
-const restoredNames = ['users-table', 'audit-table', 'bucket', 'key'] as const;
+const restoredNames = ['usersTable', 'auditTable', 'bucket', 'key'] as const;
 
 /** @throws {UsageError} if the command line does not name exactly one service, or files */
 function targetOf(options: Options): TargetName {

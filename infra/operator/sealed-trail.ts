@@ -37,7 +37,7 @@ export interface OpenedTrail extends Trail {
  * @throws {UsageError} {Failure}; the SDK's errors
  */
 export async function openTrail({
-  options: { archive, 'public-key': key },
+  options: { archive, publicKey: key },
   target: { sealedTrail: trail },
 }: Invocation): Promise<OpenedTrail | undefined> {
   if (typeof archive === 'string') return openCopy(archive, key);

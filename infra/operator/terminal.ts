@@ -2,17 +2,10 @@ import { createInterface } from 'node:readline';
 import { type Readable, Writable } from 'node:stream';
 import { Failure } from './failure.ts';
 
-/** Says whether Ctrl-C or a SIGTERM has asked the command to stop. */
-export interface Interruption {
-  readonly requested: boolean;
-  /** From now on, signals end the process at once again. */
-  release(): void;
-}
-
 const signals = ['SIGINT', 'SIGTERM'] as const;
 
-/** Keeps signals from ending the process, so that it can finish its current step. */
-export function catchInterruption(): Interruption {
+/** Keeps Ctrl-C and SIGTERM from ending the process, so that it can finish its current step. */
+export function catchInterruption() {
   let requested = false;
   // The listener is not removed after the first signal, because npm passes on a Ctrl-C that this process has already
   // received.
@@ -24,6 +17,7 @@ export function catchInterruption(): Interruption {
     get requested() {
       return requested;
     },
+    /** From now on, signals end the process at once again. */
     release: () => {
       for (const signal of signals) process.off(signal, note);
     },
@@ -36,32 +30,26 @@ export interface Screen {
   write(text: string): unknown;
 }
 
-export interface Progress {
-  /** @param fraction from 0 to 1; undefined if the end is not known */
-  show(fraction: number | undefined, note: string): void;
-  /** Writes a line above the bar. */
-  line(text: string): void;
-  end(): void;
-}
-
 /** Milliseconds between two updates of the bar. */
 const interval = 100;
 
 const clear = '\r\u001b[K';
 
 /** Shows the progress of a command, if the screen is a terminal. */
-export function startProgress(screen: Screen, clock: () => number = Date.now): Progress {
+export function startProgress(screen: Screen, clock: () => number = Date.now) {
   let drawnAt = Number.NEGATIVE_INFINITY;
   const wipe = () => {
     if (screen.isTTY) screen.write(clear);
   };
   return {
-    show: (fraction, note) => {
+    /** @param fraction from 0 to 1; undefined if the end is not known */
+    show: (fraction: number | undefined, note: string): void => {
       if (!screen.isTTY || clock() - drawnAt < interval) return;
       drawnAt = clock();
       screen.write(`${clear}${fraction === undefined ? '' : bar(fraction)}${note}`);
     },
-    line: (text) => {
+    /** Writes a line above the bar. */
+    line: (text: string): void => {
       wipe();
       screen.write(`${text}\n`);
     },
@@ -86,6 +74,11 @@ export function readNewPassword(
   return keyboard.input.isTTY ? askTwice(keyboard) : readOneLine(keyboard.input);
 }
 
+/** A time as commands print it. @param time milliseconds since 1970 */
+export function shownTime(time: number): string {
+  return new Date(time).toISOString().replace(/\.\d+/, '');
+}
+
 /** The width of the bar in characters. */
 const width = 30;
 
@@ -95,7 +88,8 @@ function bar(fraction: number): string {
 }
 
 async function askTwice({ input, output }: Keyboard): Promise<string> {
-  const questions = createInterface({ input, output: nowhere(), terminal: true, historySize: 0 });
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const questions = createInterface({ input, output: nowhere, terminal: true, historySize: 0 });
   questions.on('SIGINT', () => questions.close());
   const answers = questions[Symbol.asyncIterator]();
   const ask = async (question: string): Promise<string> => {
@@ -113,10 +107,6 @@ async function askTwice({ input, output }: Keyboard): Promise<string> {
   } finally {
     questions.close();
   }
-}
-
-function nowhere() {
-  return new Writable({ write: (_chunk, _encoding, done) => done() });
 }
 
 async function readOneLine(input: Readable): Promise<string> {

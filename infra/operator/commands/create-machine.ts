@@ -65,7 +65,7 @@ async function run({ operator, operands: [name], options }: Parameters<Run>[0]):
 
 /** The fields of a new machine, by the rules of POST /api/machines. @throws {UsageError} */
 function parseFields(name: unknown, options: Invocation['options']): MachineFields {
-  const expiresAt = parseTime('expires-at', options['expires-at']);
+  const expiresAt = parseTime('expires-at', options.expiresAt);
   if (expiresAt !== undefined && expiresAt <= new Date().toISOString()) {
     throw new UsageError('--expires-at must be in the future.');
   }

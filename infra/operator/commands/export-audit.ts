@@ -1,29 +1,22 @@
+import * as v from 'valibot';
 import { actions, results } from '../../../lib/audit/entry.ts';
 import { exportFormats } from '../../../lib/audit/formats.ts';
 import type { AuditFilter } from '../../../lib/audit/query.ts';
+import { oneOf, validate } from '../../../lib/ground/validation.ts';
 import type { SealedLine } from '../../../lib/seal/archive.ts';
 import { type Finding, findingKinds } from '../../../lib/seal/finding.ts';
 import { auditEntries } from '../../../lib/seal/table.ts';
 import { verifyTrail } from '../../../lib/seal/verify.ts';
 import { recordIntention } from '../audit.ts';
-import { type Command, type Invocation, parseTimeRange, type Run } from '../command.ts';
+import { type Command, type Invocation, parseTimeRange } from '../command.ts';
+import { type Advance, exportAll } from '../export.ts';
 import { Failure, UsageError } from '../failure.ts';
-import { exportTo, type Write } from '../files.ts';
+import type { Write } from '../files.ts';
 import { exported, gatherEntries } from '../gathered-entries.ts';
 import { type OpenedTrail, openTrail, trailOptions } from '../sealed-trail.ts';
-import { catchInterruption, type Interruption, type Progress, startProgress } from '../terminal.ts';
 
 /** How many entries are written at a time. */
 const batchSize = 1000;
-
-const run: Run = async (invocation) => {
-  const { operands, options } = invocation;
-  const wanted = parseExport(options);
-  const count = await exportTo(operands[0] ?? '', (write) =>
-    exportEntries(invocation, wanted, write),
-  );
-  console.error(`Exported ${count.toLocaleString('en')} entries.`);
-};
 
 export const exportAudit: Command = {
   summary: 'export audit entries of the table and the archive, for an auditor',
@@ -54,87 +47,69 @@ without a service, and no audit entry is left.`,
   run,
 };
 
-type Options = Invocation['options'];
-
-interface Export {
-  readonly filter: AuditFilter;
-  readonly format: keyof typeof exportFormats;
+async function run(invocation: Invocation): Promise<void> {
+  const { format, filter } = parseExport(invocation.options);
+  await exportAll(invocation.operands[0] ?? '', 'entries', async (write, advance) => {
+    const entries = gatherEntries(filter);
+    const work = { entries, advance };
+    try {
+      const trail = await openTrail(invocation);
+      if (trail) await gatherSealed(trail, filter, work);
+      if (invocation.options.archive === undefined) {
+        await gatherStored(filter, work);
+        const details = { format, filter, entries: entries.count };
+        const { operator } = invocation;
+        await recordIntention({ operator, action: 'EXPORT', resource: 'audit-logs', details });
+      }
+      await writeEntries(format, work, write);
+      return entries.count;
+    } finally {
+      entries.close();
+    }
+  });
 }
+
+const integerRule = 'must be an integer';
+
+const wanted = v.object({
+  userId: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^-?\d+$/, integerRule),
+      v.transform(Number),
+      v.safeInteger(integerRule),
+    ),
+  ),
+  action: v.optional(oneOf(actions)),
+  result: v.optional(oneOf(results)),
+  resourceId: v.optional(
+    v.pipe(
+      v.string(),
+      v.check((id) => id !== '' && [...id].length <= 100, 'must have 1 to 100 characters'),
+    ),
+  ),
+  format: v.optional(oneOf(['ndjson', 'csv'] satisfies Format[]), 'ndjson'),
+});
+
+type Format = keyof typeof exportFormats;
 
 /** @throws {UsageError} */
-function parseExport(options: Options): Export {
-  if (options['public-key'] !== undefined && options.archive === undefined) {
+function parseExport(options: Invocation['options']): { filter: AuditFilter; format: Format } {
+  if (options.publicKey !== undefined && options.archive === undefined) {
     throw new UsageError('--public-key requires --archive, which names the copy.');
   }
-  const formats = Object.keys(exportFormats) as Export['format'][];
-  const filter = {
-    userId: parseUserId(options['user-id']),
-    action: parseWord(options, 'action', actions),
-    result: parseWord(options, 'result', results),
-    resourceId: parseResourceId(options['resource-id']),
-    ...parseTimeRange(options),
-  };
-  return { filter, format: parseWord(options, 'format', formats) ?? 'ndjson' };
-}
-
-function parseUserId(value: Options[string]): number | undefined {
-  if (value === undefined) return undefined;
-  const id = Number(value);
-  if (/^-?\d+$/.test(String(value)) && Number.isSafeInteger(id)) return id;
-  throw new UsageError('--user-id must be an integer.');
-}
-
-function parseWord<T extends string>(
-  options: Options,
-  name: string,
-  words: readonly T[],
-): T | undefined {
-  const value = options[name];
-  const word = words.find((one) => one === value);
-  if (value === undefined || word !== undefined) return word;
-  throw new UsageError(`--${name} must be one of ${words.join(', ')}.`);
-}
-
-function parseResourceId(value: Options[string]): string | undefined {
-  if (value === undefined) return undefined;
-  const id = String(value);
-  if (id !== '' && [...id].length <= 100) return id;
-  throw new UsageError('--resource-id must have 1 to 100 characters.');
-}
-
-/** @returns how many entries were written */
-async function exportEntries(
-  invocation: Invocation,
-  wanted: Export,
-  write: Write,
-): Promise<number> {
-  const { filter, format } = wanted;
-  const entries = gatherEntries(filter);
-  const [progress, interruption] = [startProgress(process.stderr), catchInterruption()];
-  const work = { entries, progress, interruption };
-  try {
-    const trail = await openTrail(invocation);
-    if (trail) await gatherSealed(trail, filter, work);
-    if (invocation.options.archive === undefined) {
-      await gatherStored(filter, work);
-      const details = { format, filter, entries: entries.count };
-      const { operator } = invocation;
-      await recordIntention({ operator, action: 'EXPORT', resource: 'audit-logs', details });
-    }
-    await writeEntries(wanted, work, write);
-    return entries.count;
-  } finally {
-    progress.end();
-    interruption.release();
-    entries.close();
+  const parsed = validate(wanted, options);
+  if ('output' in parsed) {
+    const { format, ...filter } = parsed.output;
+    return { filter: { ...filter, ...parseTimeRange(options) }, format };
   }
+  const [{ field = '', rule = '' } = {}] = parsed.faults;
+  throw new UsageError(`--${field.replace('Id', '-id')} ${rule}.`);
 }
 
-/** A running export. */
 interface Work {
   readonly entries: ReturnType<typeof gatherEntries>;
-  readonly progress: Progress;
-  readonly interruption: Interruption;
+  readonly advance: Advance;
 }
 
 /**
@@ -148,7 +123,7 @@ async function gatherSealed(
   work: Work,
 ): Promise<void> {
   const seen = ({ item }: SealedLine, file: number) => work.entries.add(exported(item, file));
-  const progress = (fraction: number | undefined) => advance(work, fraction);
+  const progress = (fraction: number | undefined) => work.advance(work.entries.count, fraction);
   const reading = { archive, publicKey, since, until, seen, progress };
   const { newest } = await verifyTrail(reading, refuse);
   if (!newest && place === undefined) {
@@ -156,12 +131,6 @@ async function gatherSealed(
   }
 }
 
-function advance({ entries, progress, interruption }: Work, fraction: number | undefined) {
-  if (interruption.requested) throw new Failure('Interrupted: the export is not complete.');
-  progress.show(fraction, `${entries.count.toLocaleString('en')} entries`);
-}
-
-/** Ends the export if a file in the archive is not as it was sealed. */
 function refuse({ kind, subject, count }: Finding): void {
   if (count === undefined) return;
   throw new Failure(
@@ -173,13 +142,16 @@ function refuse({ kind, subject, count }: Finding): void {
 async function gatherStored({ since = '', until = '~' }: AuditFilter, work: Work): Promise<void> {
   for await (const item of auditEntries.between(since, until)) {
     work.entries.add(exported(item, null));
-    advance(work, undefined);
+    work.advance(work.entries.count);
   }
 }
 
-async function writeEntries({ format }: Export, work: Work, write: Write): Promise<void> {
+async function writeEntries(
+  format: Format,
+  { entries, advance }: Work,
+  write: Write,
+): Promise<void> {
   const { head, line } = exportFormats[format];
-  const { entries } = work;
   let written = 0;
   let text: string = head;
   for (const entry of entries.inOrder()) {
@@ -188,7 +160,7 @@ async function writeEntries({ format }: Export, work: Work, write: Write): Promi
     if (written % batchSize > 0) continue;
     await write(text);
     text = '';
-    advance(work, written / entries.count);
+    advance(entries.count, written / entries.count);
   }
   await write(text);
 }

@@ -5,11 +5,10 @@ import { config } from '../../../lib/ground/settings.ts';
 import { storedAttributes } from '../../../lib/options/attributes/attributes.ts';
 import type { StoredUser } from '../../../lib/users/item.ts';
 import { isUnmatchable } from '../../../lib/users/user.ts';
-import { type Operator, recordIntention } from '../audit.ts';
+import { recordIntention } from '../audit.ts';
 import type { Command, Run } from '../command.ts';
+import { exportAll } from '../export.ts';
 import { Failure } from '../failure.ts';
-import { exportTo, type Write } from '../files.ts';
-import { catchInterruption, startProgress } from '../terminal.ts';
 
 /** The number of items that one request reads; not all of them are users. */
 const scanLimit = 500;
@@ -41,8 +40,16 @@ const run: Run = async ({ operator, operands: [name = ''] }) => {
   if (name === '-' && process.stdout.isTTY) {
     throw new Failure('Password hashes are not printed to a terminal: name a file, or use a pipe.');
   }
-  const count = await exportTo(name, (write) => writeAll(operator, write));
-  console.error(`Exported ${count.toLocaleString('en')} users.`);
+  await exportAll(name, 'users', async (write, advance) => {
+    await recordIntention({ operator, action: 'EXPORT' });
+    let count = 0;
+    for await (const users of scanUsers()) {
+      await write(users.map(lineOf).join(''));
+      count += users.length;
+      advance(count);
+    }
+    return count;
+  });
 };
 
 export const exportUsers: Command = {
@@ -60,26 +67,6 @@ It is the bcrypt hash of the base64 of the password's SHA-256: other systems mus
   ],
   run,
 };
-
-/** @returns how many users were written */
-async function writeAll(operator: Operator, write: Write): Promise<number> {
-  await recordIntention({ operator, action: 'EXPORT' });
-  const progress = startProgress(process.stderr);
-  const interruption = catchInterruption();
-  let count = 0;
-  try {
-    for await (const users of scanUsers()) {
-      await write(users.map(lineOf).join(''));
-      count += users.length;
-      progress.show(undefined, `${count.toLocaleString('en')} users`);
-      if (interruption.requested) throw new Failure('Interrupted: the export is not complete.');
-    }
-    return count;
-  } finally {
-    progress.end();
-    interruption.release();
-  }
-}
 
 function lineOf(stored: StoredUser): string {
   const user = { ...shownUser(stored), email_verified: stored.email_verified === true };

@@ -20,14 +20,14 @@ import { startProgress } from '../terminal.ts';
 const run: Run = async (invocation) => {
   const { options, operator } = invocation;
   const range = parseTimeRange(options);
-  const pinned = readPublicKey(options['public-key']);
+  const pinned = readPublicKey(options.publicKey);
   const trail = await openTrail(invocation);
   if (!trail) {
     throw new Failure(
       'The audit trail is not sealed: on one machine run npm start once; in AWS deploy with auditSeal=on.',
     );
   }
-  const findings = await openFindings(options.known, options['write-known']);
+  const findings = await openFindings(options.known, options.writeKnown);
   const verified = await verifyRange(trail, { range, pinned }, findings).finally(findings.end);
   const question = openQuestion(trail, verified, range);
   console.log([...summarise(trail, verified), resultOf(findings, question)].join('\n'));
@@ -91,7 +91,6 @@ async function verifyRange(
   return verified;
 }
 
-/** Verifies, and prints findings and progress. */
 async function verify(verification: Verification, findings: Findings): Promise<Verified> {
   const progress = startProgress(process.stderr);
   const show = (fraction: number | undefined, entries: number) =>
@@ -137,7 +136,6 @@ function count(number: number, one: string, several: string) {
   return `${number.toLocaleString('en')} ${number === 1 ? one : several}`;
 }
 
-/** The result, in lines of text. */
 function summarise({ publicKey, place }: OpenedTrail, verified: Verified): readonly string[] {
   const { files, entries, early, earlyIds, expired, unproven, waiting, newest } = verified;
   const list = [...earlyIds, ...(early > earlyIds.length ? ['…'] : [])].join(', ');
