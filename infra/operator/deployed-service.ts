@@ -3,34 +3,23 @@ import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { faultName } from '../../lib/ground/errors.ts';
 import { Failure } from './failure.ts';
 
+type Variables = Readonly<Record<string, string>>;
+
 /** Where a deployed service seals its audit trail. */
 export interface SealedBucket {
   readonly bucket: string;
   readonly keyArn: string;
   /** The ARN of the parameter of the service that seals, with its region and its account. */
   readonly service: string;
-  /** Whether sealing is paused. */
   readonly isPaused: boolean;
-}
-
-/** The names and ARNs of a deployed service. */
-export interface DeployedService {
-  readonly usersTable: string;
-  readonly auditTable: string;
-  readonly signingSecret: string;
-  /** The ARN of the secret of CloudFront's header; absent if the service is not behind CloudFront. */
-  readonly edgeSecret?: string;
-  /** Environment variables whose values commands must share with the functions. */
-  readonly settings: Readonly<Record<string, string>>;
-  /** Absent if the audit trail is not sealed. */
-  readonly sealedTrail?: SealedBucket;
 }
 
 /**
  * Finds a deployed service by its parameter in AWS Systems Manager (infra/stack/outputs.ts).
+ * @returns the environment variables whose values commands must share with the functions, and what only commands need
  * @throws {Failure} if there is no such parameter, or if it belongs to something else; and the SDK's errors
  */
-export async function findService(name: string): Promise<DeployedService> {
+export async function findService(name: string) {
   const { service, known } = await readParameter(name);
   const text = (key: string): string => {
     const value = known[key];
@@ -39,12 +28,18 @@ export async function findService(name: string): Promise<DeployedService> {
       `The parameter ${name} does not describe an accounts service: it has no ${key}.`,
     );
   };
+  const { USER_ATTRIBUTES: attributesHash, ...settings } = (known.Settings ?? {}) as Variables;
   return {
-    usersTable: text('UsersTableName'),
-    auditTable: text('AuditTableName'),
-    signingSecret: text('SigningSecretArn'),
-    settings: known.Settings as DeployedService['settings'],
-    ...('EdgeSecretArn' in known ? { edgeSecret: text('EdgeSecretArn') } : {}),
+    variables: {
+      USERS_TABLE: text('UsersTableName'),
+      AUDIT_TABLE: text('AuditTableName'),
+      JWT_SECRET_ID: text('SigningSecretArn'),
+      ...settings,
+      // Commands that need the list of attributes get it from a file.
+      USER_ATTRIBUTES: '',
+      ...('EdgeSecretArn' in known ? { EDGE_SECRET_ID: text('EdgeSecretArn') } : {}),
+    },
+    ...(attributesHash ? { attributesHash } : {}),
     ...('AuditArchiveBucketName' in known
       ? {
           sealedTrail: {
@@ -84,17 +79,13 @@ export async function findCaller(): Promise<string> {
   }
 }
 
-interface Found {
-  /** The ARN of the parameter. */
-  readonly service: string;
-  readonly known: Readonly<Record<string, unknown>>;
-}
-
-async function readParameter(name: string): Promise<Found> {
+/** @returns the ARN of the parameter, and what it describes */
+async function readParameter(name: string) {
   const client = new SSMClient({ maxAttempts: 2 });
   try {
     const { Parameter } = await client.send(new GetParameterCommand({ Name: name }));
-    return { service: Parameter?.ARN ?? name, known: JSON.parse(Parameter?.Value ?? '') };
+    const known: Readonly<Record<string, unknown>> = JSON.parse(Parameter?.Value ?? '');
+    return { service: Parameter?.ARN ?? name, known };
   } catch (error) {
     if (error instanceof SyntaxError)
       throw new Failure(`The parameter ${name} does not describe an accounts service.`);

@@ -3,6 +3,7 @@ import { parseSetting, type Setting, variableOf } from '../../lib/ground/setting
 import { settings } from '../../lib/ground/settings.ts';
 import { type KeptStart, placeVariables, readKeptStart } from '../local/kept-start.ts';
 import { Failure } from './failure.ts';
+import { shownTime } from './terminal.ts';
 
 /**
  * Applies the settings of the newest start to this process. Prints on standard error from which start the settings are,
@@ -13,7 +14,7 @@ import { Failure } from './failure.ts';
 export function useKeptSettings(folder: string): KeptStart | undefined {
   const kept = read(folder);
   if (!kept) return undefined;
-  const startedAt = kept.startedAt.replace(/\.\d+/, '');
+  const startedAt = shownTime(Date.parse(kept.startedAt));
   const differing = differingFrom(kept);
   requireSamePlace(differing, startedAt);
   console.error(`The service is not running: the settings of its start of ${startedAt} count.`);

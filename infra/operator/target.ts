@@ -18,12 +18,7 @@ import { Failure } from './failure.ts';
 import { useKeptSettings } from './kept-settings.ts';
 
 /** Tables that no service uses yet, and the place where their trail is sealed. */
-interface RestoredTables {
-  readonly usersTable: string;
-  readonly auditTable: string;
-  readonly bucket: string;
-  readonly keyArn: string;
-}
+type RestoredTables = Readonly<Record<'usersTable' | 'auditTable' | 'bucket' | 'keyArn', string>>;
 
 /** The service for which a command is, as the command line names it. */
 export type TargetName =
@@ -47,23 +42,21 @@ export type SealedTrail =
 export interface Target {
   /** The operator: the ARN of an AWS identity, or the account on this machine. */
   readonly identity: string;
-  /** The signing secret; absent if the service has it from its environment, where no command can rotate it. */
-  readonly signingSecret?: { readonly arn: string } | { readonly file: string };
-  /** The ARN of the secret of CloudFront's header; absent if the service is not behind CloudFront. */
-  readonly edgeSecret?: string;
   /** The hash of the attributes that a deployed service declares; absent if it declares none. */
   readonly attributesHash?: string;
   /** The sealed trail; absent if the service does not seal its audit trail. */
   readonly sealedTrail?: SealedTrail;
-  close(): Promise<void>;
+  /** Stops the engine that was started for the command; absent if none was. */
+  readonly close?: () => Promise<void>;
 }
 
 /**
- * Finds a service and makes lib use it. This process must not have used lib before.
+ * Finds a service and makes lib use it by setting the variables that a deployment sets for a function. This process must
+ * not have used lib before.
  * @throws {Failure} if the service is not found; and the SDK's errors
  */
 export async function openTarget(name: TargetName): Promise<Target> {
-  if ('offline' in name) return { identity: localAccount(), close: async () => undefined };
+  if ('offline' in name) return { identity: localAccount() };
   if ('usersTable' in name) return openRestored(name);
   return 'parameter' in name ? openDeployed(name.parameter) : openFolder(resolve(name.folder));
 }
@@ -75,7 +68,7 @@ async function openRestored(restored: RestoredTables): Promise<Target> {
   const identity = await findCaller();
   setEnvironment({ USERS_TABLE: usersTable, AUDIT_TABLE: auditTable });
   const sealedTrail = { bucket, keyArn, service: auditTable, isPaused: false };
-  return { identity, sealedTrail, close: async () => undefined };
+  return { identity, sealedTrail };
 }
 
 /** Refuses AWS_ENDPOINT_URL_DYNAMODB: a command would use the stack's secret with the tables of `npm start`. */
@@ -92,9 +85,8 @@ function isElsewhere(endpoint: string): boolean {
   return !['', 'localhost', '[::1]'].includes(hostname) && !hostname.startsWith('127.');
 }
 
-const secretVariables = ['JWT_SECRET', 'JWT_SECRET_FILE', 'JWT_SECRET_ID'];
+const secretVariables = ['JWT_SECRET', 'JWT_SECRET_FILE', 'JWT_SECRET_ID', 'EDGE_SECRET_ID'];
 
-/** Makes lib use a service by setting the variables that a deployment sets for a function. */
 function setEnvironment(environment: Readonly<Record<string, string>>): void {
   for (const name of secretVariables) delete process.env[name];
   Object.assign(process.env, environment);
@@ -104,19 +96,10 @@ async function openDeployed(parameter: string): Promise<Target> {
   refuseLocalEngine();
   // It is loaded only here, because loading it takes long.
   const { findCaller, findService } = await import('./deployed-service.ts');
-  const {
-    usersTable,
-    auditTable,
-    signingSecret: arn,
-    settings: { USER_ATTRIBUTES: attributesHash, ...settings },
-    ...rest
-  } = await findService(parameter);
+  const { variables, ...known } = await findService(parameter);
   const identity = await findCaller();
-  const tables = { USERS_TABLE: usersTable, AUDIT_TABLE: auditTable };
-  // Commands that need the list of attributes get it from a file.
-  setEnvironment({ ...tables, ...settings, USER_ATTRIBUTES: '', JWT_SECRET_ID: arn });
-  const known = { ...rest, ...(attributesHash ? { attributesHash } : {}) };
-  return { identity, signingSecret: { arn }, ...known, close: async () => undefined };
+  setEnvironment(variables);
+  return { identity, ...known };
 }
 
 async function openFolder(folder: string): Promise<Target> {
@@ -126,7 +109,7 @@ async function openFolder(folder: string): Promise<Target> {
   if (!unlock) return joinService(folder);
   try {
     const target = await startOnFolder(folder);
-    return { ...target, close: () => target.close().finally(unlock) };
+    return { ...target, close: async () => target.close?.().finally(unlock) };
   } catch (error) {
     unlock();
     throw error;
@@ -149,7 +132,8 @@ async function joinService(folder: string): Promise<Target> {
   );
   const interval = sealInterval === undefined ? {} : { interval: sealInterval };
   const sealedTrail = { folder, isRunning: true, ...interval };
-  return { ...useLocal(running, async () => undefined), sealedTrail };
+  useLocal(running);
+  return { identity: localAccount(), sealedTrail };
 }
 
 /** Milliseconds within which a running engine must respond. */
@@ -166,7 +150,7 @@ async function requireAnswer(endpoint: string, sentence: string): Promise<void> 
 
 type Reachable = Omit<RunningService, 'url'>;
 
-function useLocal(service: Reachable, close: () => Promise<void>): Target {
+function useLocal(service: Reachable): void {
   const { endpoint, usersTable, auditTable, secretFile: file, settings } = service;
   // A profile would take precedence over the credentials. An engine on this machine accepts any credentials.
   delete process.env.AWS_PROFILE;
@@ -178,7 +162,6 @@ function useLocal(service: Reachable, close: () => Promise<void>): Target {
     ...settings,
     ...(file ? { JWT_SECRET_FILE: file } : {}),
   });
-  return { identity: localAccount(), ...(file ? { signingSecret: { file } } : {}), close };
 }
 
 /** Starts an engine on the folder of a service that is not running, until the command ends. */
@@ -208,7 +191,8 @@ async function startOnFolder(folder: string): Promise<Target> {
   const service = { endpoint: engine.endpoint, ...tables, ...secret, settings };
   const interval = kept && Number(kept.variables.AUDIT_SEAL_INTERVAL);
   const sealedTrail = { folder, isRunning: false, ...(interval ? { interval } : {}) };
-  return { ...useLocal(service, engine.stop), sealedTrail };
+  useLocal(service);
+  return { identity: localAccount(), sealedTrail, close: engine.stop };
 }
 
 /** The files of the keys of tokens, if tokens are signed with keys. The folder may have been moved since the start. */

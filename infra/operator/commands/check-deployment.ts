@@ -28,10 +28,10 @@ cannot be reached or requests are throttled, do not: find out why.`,
   run,
 };
 
-async function run({ options, target }: Invocation): Promise<void> {
+async function run({ options }: Invocation): Promise<void> {
   const seconds = Number(options.seconds ?? 120);
   if (!(seconds >= 0)) throw new UsageError('--seconds must be a number.');
-  const url = addressOf(options.url, target.edgeSecret !== undefined);
+  const url = addressOf(options.url);
   const token = givenToken();
   const deadline = performance.now() + seconds * 1000;
   const judged = await probeAll(probesOf(config, token), { url, deadline });
@@ -41,7 +41,8 @@ async function run({ options, target }: Invocation): Promise<void> {
 }
 
 /** @throws {UsageError} {Failure} if the address is not known */
-function addressOf(given: unknown, isBehindCloudFront: boolean): string {
+function addressOf(given: unknown): string {
+  const isBehindCloudFront = Boolean(process.env.EDGE_SECRET_ID);
   const text = String(given ?? (isBehindCloudFront ? '' : config.apiUrl));
   if (!given && isBehindCloudFront) {
     throw new UsageError(

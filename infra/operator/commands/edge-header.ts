@@ -3,13 +3,14 @@ import { recordIntention } from '../audit.ts';
 import type { Command, Run } from '../command.ts';
 import { Failure } from '../failure.ts';
 
-const run: Run = async ({ operator, target: { edgeSecret } }) => {
-  if (!edgeSecret) {
+const run: Run = async ({ operator }) => {
+  const { EDGE_SECRET_ID: SecretId } = process.env;
+  if (!SecretId) {
     throw new Failure('This service is not behind CloudFront: see the setting edge.');
   }
   await recordIntention({ operator, action: 'READ', resource: 'edge-header' });
   const client = new SecretsManagerClient({ maxAttempts: 2 });
-  const command = new GetSecretValueCommand({ SecretId: edgeSecret });
+  const command = new GetSecretValueCommand({ SecretId });
   const { SecretString = '' } = await client.send(command).finally(() => client.destroy());
   console.log(SecretString.trim().split(/\s+/)[0]);
 };

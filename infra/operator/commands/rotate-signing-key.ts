@@ -5,6 +5,7 @@ import { recordChange } from '../audit.ts';
 import type { Command, Run } from '../command.ts';
 import { Failure, UsageError } from '../failure.ts';
 import { openKeys } from '../signing-keys.ts';
+import { shownTime } from '../terminal.ts';
 
 const run: Run = async ({ operator, options }) => {
   if (options.sign && options.retire) throw new UsageError('Give --sign or --retire, not both.');
@@ -13,11 +14,11 @@ const run: Run = async ({ operator, options }) => {
   }
   const keys = await openKeys();
   const step = options.sign ? sign(keys) : options.retire ? retire(keys) : await publish(keys);
-  const { action, kid, due, dueIfLost = 0, work, done } = step;
+  const { action, kid, due, dueIfLost, work, done } = step;
   const from = options.now ? dueIfLost : due;
   if (Date.now() < from) {
     throw new Failure(
-      `It is too early. Run the command from ${text(from)} on; use --now only if a key is lost.`,
+      `It is too early. Run the command from ${shownTime(from)} on; use --now only if a key is lost.`,
     );
   }
   await recordChange(
@@ -55,23 +56,12 @@ const publication = { delay: 2 * hour * 1000, least: keysLifetime };
  */
 const retirementDelay = keysLifetime + (day + 60) * 1000;
 
-/** A step of a rotation: its key, the time when it is due, its work, and the text to print. */
-interface RotationStep {
-  readonly action: 'CREATE' | 'UPDATE' | 'DELETE';
-  readonly kid: string;
-  readonly due: number;
-  /** The time when the step is due if a key is lost. */
-  readonly dueIfLost?: number;
-  readonly work: () => Promise<unknown>;
-  readonly done: string;
-}
-
 type Keys = Awaited<ReturnType<typeof openKeys>>;
 
-function sign({ next, current, put }: Keys): RotationStep {
+function sign({ next, current, put }: Keys) {
   if (!next) throw new Failure('No key is published: run the command without options first.');
   if (next.id === current.id) {
-    const from = text(current.since + retirementDelay);
+    const from = shownTime(current.since + retirementDelay);
     throw new Failure(`The key ${next.kid} signs already. Next: --retire, from ${from} on.`);
   }
   const done = `The key ${next.kid} signs, in all functions from ${after(keysLifetime)} on.
@@ -79,18 +69,14 @@ Next: --retire, from ${after(retirementDelay)} on, when the last token of the pr
   const due = next.since + publication.delay;
   const dueIfLost = next.since + publication.least;
   const work = () => put('current', next.id);
-  return { action: 'UPDATE', kid: next.kid, due, dueIfLost, work, done };
-}
-
-function text(time: number): string {
-  return new Date(time).toISOString().replace(/\.\d+/, '');
+  return { action: 'UPDATE', kid: next.kid, due, dueIfLost, work, done } as const;
 }
 
 function after(delay: number): string {
-  return text(Date.now() + delay);
+  return shownTime(Date.now() + delay);
 }
 
-function retire({ next, current, previous, remove, destroy }: Keys): RotationStep {
+function retire({ next, current, previous, remove, destroy }: Keys) {
   if (!previous || previous.id === current.id) throw new Failure('There is no previous key.');
   const { id, kid } = previous;
   const work = async () => {
@@ -100,15 +86,16 @@ function retire({ next, current, previous, remove, destroy }: Keys): RotationSte
   };
   const done = `Tokens of the key ${kid} are refused from ${after(keysLifetime)} on, by API Gateway within two hours.
 The rotation is complete.`;
-  return { action: 'DELETE', kid, due: current.since + retirementDelay, work, done };
+  const due = current.since + retirementDelay;
+  return { action: 'DELETE', kid, due, dueIfLost: 0, work, done } as const;
 }
 
-async function publish({ next, current, previous, make, put }: Keys): Promise<RotationStep> {
+async function publish({ next, current, previous, make, put }: Keys) {
   if (previous && previous.id !== current.id) {
     throw new Failure('The previous key is still published: run --retire first.');
   }
   if (next) {
-    const from = text(next.since + publication.delay);
+    const from = shownTime(next.since + publication.delay);
     throw new Failure(`The key ${next.kid} is published already. Next: --sign, from ${from} on.`);
   }
   const { id, kid } = await make();
@@ -120,5 +107,5 @@ async function publish({ next, current, previous, make, put }: Keys): Promise<Ro
   };
   const done = `Published the key ${kid}, which signs nothing yet.
 Next: --sign, from ${after(publication.delay)} on, when every service that verifies tokens has read it.`;
-  return { action: 'CREATE', kid, due: 0, work, done };
+  return { action: 'CREATE', kid, due: 0, dueIfLost: 0, work, done } as const;
 }
