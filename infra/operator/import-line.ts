@@ -66,7 +66,13 @@ const importedUser = v.object({
     v.pipe(
       text,
       rule({ ...invalidForm, holds: isPasswordHash, message: () => hashRule }),
-      rule({ ...invalidForm, holds: isAffordable, message: costRule }),
+      rule({
+        ...invalidForm,
+        // A higher cost would make refused logins of this user slower than refused logins of other users.
+        holds: (hash) => !(hashCost(hash) > config.bcryptCost),
+        message: () =>
+          `must have a cost of at most ${config.bcryptCost}, the service's BCRYPT_COST: raise it (setting bcryptCost) first`,
+      }),
     ),
   ),
   email_verified: v.optional(isVerified, false),
@@ -191,16 +197,4 @@ function toInstant(value: string): string | undefined {
 
 function isPast(time: string | undefined): boolean {
   return time !== undefined && time >= '1970' && time <= new Date().toISOString();
-}
-
-/**
- * Whether the cost of a hash is not too high: a higher cost would make refused logins of this user slower than refused
- * logins of other users.
- */
-function isAffordable(hash: string) {
-  return !(hashCost(hash) > config.bcryptCost);
-}
-
-function costRule() {
-  return `must have a cost of at most ${config.bcryptCost}, the service's BCRYPT_COST: raise it (setting bcryptCost) first`;
 }

@@ -20,7 +20,7 @@ export interface Probe {
   readonly title: string;
   readonly method: string;
   readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   /** The right successful response; absent: only errors are right. */
   readonly success?: Success;
@@ -45,7 +45,7 @@ export function probesOf(settings: ServiceValues, token: string | undefined): re
     ),
     ...(hasMachines(settings) ? available.flatMap(forgedKey) : []),
     login(),
-    ...(token ? available.filter(isRead).map((each) => reading(each, settings, token)) : []),
+    ...(token ? available.flatMap((each) => reading(each, settings, token)) : []),
   ];
 }
 
@@ -70,23 +70,27 @@ function isProtected({ may }: Contract) {
 
 /** A request without a token, and a request with a forged token, which a handler can refuse only with its keys. */
 function refusals({ contract }: Endpoint, settings: ServiceValues): readonly Probe[] {
-  const request = requestOf(contract);
-  const { route } = contract;
+  const headers = bearer(forgedToken(settings));
   return [
-    { title: `${route} without a token`, ...request, headers: {}, errors: ['NO_TOKEN'] },
-    {
-      title: `${route} with a forged token`,
-      ...request,
-      headers: bearer(forgedToken(settings)),
-      errors: ['TOKEN_INVALID'],
-    },
+    probe(contract, ' without a token', { errors: ['NO_TOKEN'] }),
+    probe(contract, ' with a forged token', { headers, errors: ['TOKEN_INVALID'] }),
   ];
 }
 
-/** A request for a route. By default, every parameter in its path is a text that is the id of nothing. */
-function requestOf({ route }: Contract, parameter = 'none') {
+/**
+ * A request for a route.
+ * @param how completes the title, which begins with the route
+ * @param parameter replaces every parameter in the path; by default it is a text that is the id of nothing
+ */
+function probe(
+  { route }: Pick<Contract, 'route'>,
+  how: string,
+  rest: Omit<Probe, 'title' | 'method' | 'path'>,
+  parameter = 'none',
+): Probe {
   const [method = '', pattern = ''] = route.split(' ');
-  return { method, path: pattern.replaceAll(/\{[^}]+\}/g, parameter) };
+  const path = pattern.replaceAll(/\{[^}]+\}/g, parameter);
+  return { title: route + how, method, path, ...rest };
 }
 
 function bearer(token: string) {
@@ -107,33 +111,27 @@ const json = { 'content-type': 'application/json' } as const;
 /**
  * Requests a public route: with an empty body if it takes a body, and for an unknown id or name if its path has one.
  */
-function publicProbe({ contract, describe }: Endpoint, settings: ServiceValues): readonly Probe[] {
-  const { route, body } = contract;
-  const request = requestOf(contract);
-  const isOfNothing = route.includes('{');
-  if (body) {
-    const title = `${route} with an empty body`;
+function publicProbe({ contract, describe }: Endpoint, settings: ServiceValues): Probe {
+  const isOfNothing = contract.route.includes('{');
+  if (contract.body) {
     const errors = ofStatus(400, ...(isOfNothing ? [404] : []));
-    return [{ title, ...request, headers: json, body: '{}', errors }];
+    return probe(contract, ' with an empty body', { headers: json, body: '{}', errors });
   }
-  if (isOfNothing) return [{ title: route, ...request, headers: {}, errors: ofStatus(404) }];
-  const { success } = describe(settings);
-  return [{ title: route, ...request, headers: {}, success, errors: [] }];
+  if (isOfNothing) return probe(contract, '', { errors: ofStatus(404) });
+  return probe(contract, '', { success: describe(settings).success, errors: [] });
 }
 
 /** A request with a key of no machine, which the function of a route can refuse only if it can read machines. */
 function forgedKey({ contract }: Endpoint): readonly Probe[] {
-  const request = requestOf(contract);
-  const { route } = contract;
   const key = makeKey(Number.MAX_SAFE_INTEGER);
   if (isProtected(contract)) {
-    const title = `${route} with a forged key`;
-    return [{ title, ...request, headers: bearer(key), errors: ['TOKEN_INVALID'] }];
+    const refused = { headers: bearer(key), errors: ['TOKEN_INVALID'] } as const;
+    return [probe(contract, ' with a forged key', refused)];
   }
   if (!takesSource(contract)) return [];
-  const title = `${route} of a backend with a forged key`;
   const headers = { 'machine-key': key, 'client-address': '192.0.2.1' };
-  return [{ title, ...request, headers, errors: ['CLIENT_ADDRESS_INVALID'] }];
+  const errors = ['CLIENT_ADDRESS_INVALID'] as const;
+  return [probe(contract, ' of a backend with a forged key', { headers, errors })];
 }
 
 function ofStatus(...statuses: readonly number[]) {
@@ -143,28 +141,19 @@ function ofStatus(...statuses: readonly number[]) {
 /** A login with an address that nobody has. It reads a table. */
 function login(): Probe {
   const credentials = { email: `${randomUUID()}@example.invalid`, password: randomUUID() };
-  return {
-    title: 'POST /api/login of an address that nobody has',
-    method: 'POST',
-    path: '/api/login',
+  return probe({ route: 'POST /api/login' }, ' of an address that nobody has', {
     headers: json,
     body: JSON.stringify(credentials),
     errors: ['USER_NOT_REGISTERED', 'INVALID_CREDENTIALS'],
     isOnce: true,
-  };
-}
-
-function isRead({ contract }: Endpoint) {
-  return isProtected(contract) && contract.route.startsWith('GET ');
+  });
 }
 
 /** A request that reads with a token; if the path names a user, this user is the caller. */
-function reading({ contract, describe }: Endpoint, settings: ServiceValues, token: string): Probe {
-  return {
-    title: `${contract.route} with ACCOUNTS_TOKEN`,
-    ...requestOf(contract, userOf(token)),
-    headers: bearer(token),
-    success: describe(settings).success,
-    errors: [...ofStatus(404), 'FORBIDDEN', 'SECOND_FACTOR_REQUIRED'],
-  };
+function reading({ contract, describe }: Endpoint, settings: ServiceValues, token: string) {
+  if (!isProtected(contract) || !contract.route.startsWith('GET ')) return [];
+  const { success } = describe(settings);
+  const errors = [...ofStatus(404), 'FORBIDDEN', 'SECOND_FACTOR_REQUIRED'] as const;
+  const rest = { headers: bearer(token), success, errors };
+  return [probe(contract, ' with ACCOUNTS_TOKEN', rest, userOf(token))];
 }

@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Success } from '../../lib/contract/contract.ts';
 import { faultName } from '../../lib/ground/errors.ts';
+import { parseJson } from '../../lib/ground/rules.ts';
 import type { Probe } from './probes.ts';
 
 /** The verdict on a request: `fault` means that the deployment is at fault. */
@@ -65,7 +66,7 @@ async function judge(probe: Probe, { url, deadline }: Probing): Promise<Judged> 
 const timeout = 35_000;
 
 async function ask(probe: Probe, url: string): Promise<Judged> {
-  const { title, method, path, headers, body } = probe;
+  const { title, method, path, headers = {}, body } = probe;
   const request = { method, headers, redirect: 'manual', ...(body ? { body } : {}) } as const;
   try {
     const signal = AbortSignal.timeout(timeout);
@@ -95,13 +96,5 @@ function isOfForm({ schema, contentType }: Success, headers: Headers, text: stri
   const [wanted = ''] = (contentType ?? 'application/json').split(';');
   if (!schema) return true;
   if (!headers.get('content-type')?.startsWith(wanted)) return false;
-  return wanted !== 'application/json' || isJson(text);
-}
-
-function isJson(text: string): boolean {
-  try {
-    return JSON.parse(text) !== null;
-  } catch {
-    return false;
-  }
+  return wanted !== 'application/json' || parseJson(text) != null;
 }

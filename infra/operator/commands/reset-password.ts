@@ -19,12 +19,7 @@ const run: Run = async ({ operator, operands: [email = ''] }) => {
     throw new Failure(`User ${id} is suspended: an admin must lift the suspension first.`);
   }
   await recordChange(
-    {
-      operator,
-      action: 'UPDATE',
-      resource_id: id,
-      details: resetRequested,
-    },
+    { operator, action: 'UPDATE', resource_id: id, details: resetRequested },
     async () => {
       const token = await makeLinkToken(resetLink(user));
       console.log(linkTo('reset', { token, email: user.email }));

@@ -6,7 +6,6 @@ import { Failure } from '../failure.ts';
 import { startProgress } from '../terminal.ts';
 import { scanUsers } from './export-users.ts';
 
-/** Ends all sessions of a user. */
 const run: Run = async ({ operator, operands: [email = ''] }) => {
   requireSessions();
   const { id } = await requireUser(email);
@@ -28,7 +27,6 @@ all tokens.`,
 /** The number of users whose sessions are ended at the same time. */
 const atOnce = 25;
 
-/** Ends all sessions of all users. */
 const runForAll: Run = async ({ operator }) => {
   requireSessions();
   const details = { scope: 'everyone' };
