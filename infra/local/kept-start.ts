@@ -4,10 +4,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { variableOf } from '../../lib/ground/setting.ts';
-import { config, serviceNames } from '../../lib/ground/settings.ts';
+import { type Config, config, serviceNames } from '../../lib/ground/settings.ts';
 import type { LocalSettings } from '../local-settings.ts';
-import { writePrivately } from './data-folder.ts';
+import { announceRunning, writePrivately } from './data-folder.ts';
 import type { Engine, EngineName } from './engine.ts';
+import { secretFile } from './secrets.ts';
 
 export interface KeptStart {
   /** ISO 8601, UTC. */
@@ -29,11 +30,14 @@ export const placeVariables = {
   AUDIT_TABLE: 'table',
 } as const;
 
-/** Writes the settings in force at a start to the data folder, which the service has locked. */
-export function keepStart(
+/**
+ * Tells the operator's commands where they find the running service and, after it has stopped, which settings it had.
+ * Both are written to the data folder, which the service has locked.
+ */
+export function announce(
   folder: string,
   { jwtSecret, auditSealInterval }: LocalSettings,
-  engine: Engine,
+  { engine, url }: { engine: Engine; url: string },
 ): void {
   const { USERS_TABLE = '', AUDIT_TABLE = '' } = process.env;
   const start: KeptStart = {
@@ -41,7 +45,7 @@ export function keepStart(
     ...(engine.process ? { engine: engine.name as EngineName } : {}),
     hasSecretFile: jwtSecret === undefined,
     variables: {
-      ...serviceVariables(),
+      ...variablesOf(serviceNames),
       AUDIT_SEAL_INTERVAL: String(auditSealInterval),
       AWS_ENDPOINT_URL_DYNAMODB: engine.process ? '' : engine.endpoint,
       USERS_TABLE,
@@ -49,11 +53,15 @@ export function keepStart(
     },
   };
   writePrivately(keptFile(folder), JSON.stringify(start));
-}
-
-/** The settings of the service that are in force, as variables. */
-export function serviceVariables(): Readonly<Record<string, string>> {
-  return Object.fromEntries(serviceNames.map((name) => [variableOf(name), String(config[name])]));
+  announceRunning(folder, {
+    url,
+    endpoint: engine.endpoint,
+    usersTable: USERS_TABLE,
+    auditTable: AUDIT_TABLE,
+    sealInterval: auditSealInterval,
+    ...(jwtSecret ? {} : { secretFile: secretFile(folder) }),
+    settings: variablesOf([...serviceNames, 'tokenKeys', 'tokenSigningKey', 'apiUrl']),
+  });
 }
 
 /**
@@ -69,6 +77,11 @@ export function readKeptStart(folder: string): KeptStart | undefined {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new Error(`${file} cannot be read: start the service, which writes it anew.`);
   }
+}
+
+/** The settings that are in force, as variables. */
+function variablesOf(names: readonly (keyof Config)[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(names.map((name) => [variableOf(name), String(config[name])]));
 }
 
 function keptFile(folder: string): string {

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { variableOf } from '../../lib/ground/setting.ts';
 import { config } from '../../lib/ground/settings.ts';
 import type { Handler } from '../../lib/http/request.ts';
 import { tokenKeys as readTokenKeys } from '../../lib/keys/signing-key.ts';
@@ -9,20 +8,14 @@ import { staticFilesFolder } from '../static-files.ts';
 import { type FunctionDefinition, functionsInForce, mailFunction } from '../uses.ts';
 import { ensureAdmin, type LocalAdmin } from './admin.ts';
 import { createTables } from './create-tables.ts';
-import {
-  announceRunning,
-  forgetRunning,
-  lockFolder,
-  readRunning,
-  watchFolder,
-} from './data-folder.ts';
+import { forgetRunning, lockFolder, readRunning, watchFolder } from './data-folder.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { createGateway, type Integration } from './gateway.ts';
-import { keepStart, serviceVariables } from './kept-start.ts';
+import { announce } from './kept-start.ts';
 import { type LocalMail, type MailFunction, startMail } from './mail.ts';
 import { explainer } from './off-routes.ts';
 import { archiveFolder, startSealing } from './sealing.ts';
-import { secondFactorKey, secretFile, signingSecret, tokenKeys } from './secrets.ts';
+import { secondFactorKey, signingSecret, tokenKeys } from './secrets.ts';
 
 export interface LocalService {
   readonly url: string;
@@ -79,7 +72,7 @@ export async function startService(settings: LocalSettings): Promise<LocalServic
     });
     mail = await openMail(settings);
     const { integrations, admin } = await prepare(settings, engine);
-    announce(settings, engine, url);
+    if (folder) announce(folder, settings, { engine, url });
     opening.resolve(integrations);
     if (folder) stopSealing = startSealing(folder, settings.auditSealInterval);
     const folderDeleted = watch ? { folderDeleted: watch.deleted } : {};
@@ -113,7 +106,6 @@ function setEnvironment(endpoint: string, given: Readonly<Record<string, string>
   process.env.STATIC_FILES = staticFilesFolder();
 }
 
-/** Starts to send mails, if the settings turn them on. */
 async function openMail({ folder }: LocalSettings): Promise<LocalMail | undefined> {
   const definition = mailFunction(config);
   return (
@@ -146,28 +138,4 @@ async function loadIntegrations(): Promise<Integration[]> {
     }),
   );
   return loaded.flat();
-}
-
-/**
- * Tells the operator's commands where they find the running service and, after it has stopped, which settings it had.
- * If there is a data folder, both are written to it.
- */
-function announce(settings: LocalSettings, engine: Engine, url: string): void {
-  const { folder, jwtSecret, auditSealInterval: sealInterval } = settings;
-  const names = ['tokenKeys', 'tokenSigningKey', 'apiUrl'] as const;
-  if (!folder) return;
-  keepStart(folder, settings, engine);
-  const { USERS_TABLE: usersTable = '', AUDIT_TABLE: auditTable = '' } = process.env;
-  announceRunning(folder, {
-    url,
-    endpoint: engine.endpoint,
-    usersTable,
-    auditTable,
-    sealInterval,
-    ...(jwtSecret ? {} : { secretFile: secretFile(folder) }),
-    settings: {
-      ...serviceVariables(),
-      ...Object.fromEntries(names.map((name) => [variableOf(name), config[name]])),
-    },
-  });
 }
