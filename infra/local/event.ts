@@ -25,7 +25,7 @@ export interface ReceivedRequest {
 /** The event, payload format 2.0, with which an HTTP API invokes a function. */
 export function toGatewayEvent(received: ReceivedRequest): APIGatewayProxyEventV2 {
   const { message, path, query, pathParameters, route, receivedAt, publicUrl } = received;
-  const { cookie, ...given } = joinHeaders(message.rawHeaders);
+  const { cookie, ...given } = joined(headersIn(message));
   const { host, forwarded, headers } = believed(given, publicUrl);
   const { key } = route;
   return {
@@ -35,7 +35,7 @@ export function toGatewayEvent(received: ReceivedRequest): APIGatewayProxyEventV
     rawQueryString: query,
     ...(cookie ? { cookies: cookie.split(/;\s*/) } : {}),
     headers,
-    ...(query ? { queryStringParameters: joinQuery(query) } : {}),
+    ...(query ? { queryStringParameters: joined(new URLSearchParams(query)) } : {}),
     ...(Object.keys(pathParameters).length > 0 ? { pathParameters } : {}),
     requestContext: {
       accountId: 'local',
@@ -73,15 +73,17 @@ export function sourceAddress(remote = '', forwarded = ''): string {
   return isOnThisMachine && isAddress(last) ? oneSpelling(last) : end;
 }
 
-/** Headers by lower-case names; the values of a repeated header are joined by commas. */
-function joinHeaders(raw: readonly string[]): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = (raw[i] ?? '').toLowerCase();
-    const value = raw[i + 1] ?? '';
-    headers[name] = headers[name] === undefined ? value : `${headers[name]},${value}`;
-  }
-  return headers;
+/** Values by their names; the values of a repeated name are joined by commas. */
+function joined(pairs: Iterable<readonly [string, string]>): Record<string, string> {
+  const values = Map.groupBy(pairs, ([name]) => name);
+  return Object.fromEntries(
+    [...values].map(([name, same]) => [name, same.map(([, value]) => value).join(',')]),
+  );
+}
+
+function headersIn({ rawHeaders }: IncomingMessage): readonly (readonly [string, string])[] {
+  const names = rawHeaders.filter((_, i) => i % 2 === 0);
+  return names.map((name, i) => [name.toLowerCase(), rawHeaders[2 * i + 1] ?? '']);
 }
 
 /**
@@ -93,20 +95,6 @@ function believed(given: Readonly<Record<string, string>>, publicUrl: string | u
   const { host, protocol } = new URL(publicUrl);
   const headers: typeof given = { ...given, 'x-forwarded-proto': protocol.slice(0, -1) };
   return { host, forwarded: given['x-forwarded-for'], headers };
-}
-
-function joinQuery(query: string): Record<string, string> {
-  const parameters: Record<string, string> = {};
-  for (const [name, value] of new URLSearchParams(query)) {
-    const earlier = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
-    Object.defineProperty(parameters, name, {
-      value: earlier === undefined ? value : `${earlier},${value}`,
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
-  }
-  return parameters;
 }
 
 /** A time such as `21/Nov/2026:09:05:00 +0000`. */

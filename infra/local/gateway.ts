@@ -20,36 +20,26 @@ export interface Integration {
   readonly handler: Handler;
 }
 
-export interface Gateway {
-  /** Listens on a port, or on any free port for 0. @returns the port @throws {Error} EADDRINUSE */
-  listen(port: number): Promise<number>;
-  /** Ends the server when all requests have got their responses, or the time for them is over. */
-  drain(): Promise<void>;
+interface GatewayOptions {
+  /** The origins whose pages may read responses; `*` for all. */
+  readonly origins: readonly string[];
+  /** Called with a line for each request; undefined: requests are not logged. */
+  readonly log: ((line: string) => void) | undefined;
+  /** The origin of a reverse proxy on this machine; undefined: the headers of proxies are not believed. */
+  readonly publicUrl: string | undefined;
+  /** Called with each request and its response. */
+  explain(message: IncomingMessage, result: APIGatewayProxyStructuredResultV2): void;
 }
 
 /**
  * Creates an HTTP server that invokes handlers with events in payload format 2.0. It has the limits, the CORS headers
  * and the errors of API Gateway.
  * @param integrations the handlers. Requests wait until they are loaded; if loading fails, connections are closed
- * @param origins the origins whose pages may read responses; `*` for all
- * @param log a function that is called with a line for each request; absent: requests are not logged
- * @param explain a function that is called with each request and its response
- * @param publicUrl the origin of a reverse proxy on this machine; absent: the headers of proxies are not believed
  */
 export function createGateway(
   integrations: Promise<readonly Integration[]>,
-  {
-    origins,
-    log,
-    publicUrl,
-    explain = () => undefined,
-  }: {
-    origins: readonly string[];
-    log?: ((line: string) => void) | undefined;
-    publicUrl?: string | undefined;
-    explain?: (message: IncomingMessage, result: APIGatewayProxyStructuredResultV2) => void;
-  },
-): Gateway {
+  { origins, log, publicUrl, explain }: GatewayOptions,
+) {
   // The timeout is longer than clients and proxies keep an idle connection, because a request fails if its connection
   // is closed while it is sent.
   const server = createServer({ maxHeaderSize: 256 * 1024, keepAliveTimeout: 65_000 });
@@ -79,12 +69,14 @@ export function createGateway(
   server.on('request', (message, response) => works.set(message, handle(message, response)));
   server.on('clientError', refuseMalformed);
   return {
-    listen: async (port) => {
+    /** Listens on a port, or on any free port for 0. @returns the port @throws {Error} EADDRINUSE */
+    listen: async (port: number): Promise<number> => {
       server.listen(port);
       await once(server, 'listening');
       return (server.address() as AddressInfo).port;
     },
-    drain: () => {
+    /** Ends the server when all requests have got their responses, or the time for them is over. */
+    drain: (): Promise<void> => {
       isEnding = true;
       return drain(server, works);
     },
@@ -137,16 +129,11 @@ async function respond(
   if (isPreflight(message)) return { statusCode: 204 };
   try {
     requireSmallHeaders(message);
-    const target = message.url ?? '/';
-    const { path, query } = splitTarget(target);
-    const { route, handler, pathParameters } = findIntegration(
-      integrations,
-      message.method,
-      target,
-    );
+    const { undecoded, ...target } = splitTarget(message.url ?? '/');
+    const { handler, ...found } = findIntegration(integrations, message.method, undecoded);
     const body = await readBody(message);
-    const request = { path, query, body, route, pathParameters, receivedAt };
-    return await invoke(handler, toGatewayEvent({ message, ...about, ...request }));
+    const request = { ...about, ...target, ...found, message, body, receivedAt };
+    return await invoke(handler, toGatewayEvent(request));
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     return {
@@ -177,11 +164,11 @@ function requireSmallHeaders({ rawHeaders, url = '' }: IncomingMessage): void {
 }
 
 /** @throws {GatewayError} 400 when the path cannot be decoded */
-function splitTarget(target: string): { path: string; query: string } {
+function splitTarget(target: string) {
   const at = target.indexOf('?');
-  const [path, query] = at < 0 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)];
+  const [undecoded, query] = at < 0 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)];
   try {
-    return { path: decodeURIComponent(path), query };
+    return { undecoded, path: decodeURIComponent(undecoded), query };
   } catch {
     throw new GatewayError(400, 'Bad Request');
   }
@@ -191,9 +178,8 @@ function splitTarget(target: string): { path: string; query: string } {
 function findIntegration(
   integrations: readonly Integration[],
   method: string | undefined,
-  target: string,
+  undecodedPath: string,
 ) {
-  const [undecodedPath = ''] = target.split('?');
   for (const integration of integrations) {
     if (integration.route.method !== method) continue;
     const pathParameters = matchPath(integration.route.path, undecodedPath);

@@ -17,19 +17,14 @@ const pauses = [1000, 2000];
 
 export type MailFunction = (message: MailMessage) => Promise<void>;
 
-export interface LocalMail {
-  readonly folder: string;
-  /** The URL to which mails are sent instead of the folder, if a setting names a URL. */
-  readonly elsewhere?: string;
-  /** Stops after each mail was sent or given up. */
-  stop(): Promise<void>;
-}
+export type LocalMail = ReturnType<typeof startMail>;
 
 /**
  * Starts to send mails, in this process, for the messages that are handed over from now on.
  * @param folder the folder of the service's data; undefined: mails are deleted when the service ends
+ * @returns the folder of mails, and the URL to which mails are sent instead, if a setting names a URL
  */
-export function startMail(folder: string | undefined, send: MailFunction): LocalMail {
+export function startMail(folder: string | undefined, send: MailFunction) {
   const mails = folder ? join(folder, 'mail') : mkdtempSync(join(tmpdir(), 'accounts-mail-'));
   mkdirSync(mails, { recursive: true, mode: 0o700 });
   const underWay = new Set<Promise<void>>();
@@ -45,7 +40,8 @@ export function startMail(folder: string | undefined, send: MailFunction): Local
   return {
     folder: mails,
     ...(elsewhere ? { elsewhere } : {}),
-    stop: async () => {
+    /** Stops after each mail was sent or given up. */
+    stop: async (): Promise<void> => {
       await Promise.all(underWay);
       if (!folder) rmSync(mails, { recursive: true, force: true });
     },
