@@ -34,10 +34,7 @@ const retentions = Object.values(RetentionDays)
   .filter((days) => days !== RetentionDays.INFINITE)
   .sort((a, b) => a - b);
 
-const keyArn = text(
-  /^arn:aws[a-z-]*:kms:[a-z\d-]+:\d{12}:key\/[\w-]+$/,
-  'the ARN of a key in AWS KMS',
-);
+const keyArn = arn('kms', /key\/[\w-]+/, 'a key in AWS KMS');
 
 const throttle = { from: 1, to: 100_000 } as const;
 
@@ -58,13 +55,7 @@ export const deploymentSettings = {
   },
   corsOrigins,
   alarmEmail: { allowed: text(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'an email address'), isPassedOn: true },
-  alarmTopicArn: {
-    allowed: text(
-      /^arn:aws[a-z-]*:sns:[a-z\d-]+:\d{12}:[\w-]+$/,
-      'the ARN of a topic in Amazon SNS',
-    ),
-    isPassedOn: true,
-  },
+  alarmTopicArn: { allowed: arn('sns', /[\w-]+/, 'a topic in Amazon SNS'), isPassedOn: true },
   encryption: { allowed: ['aws', 'customer'], default: 'aws' },
   encryptionKeyArn: { allowed: keyArn, requires: 'encryption', isPassedOn: true },
   domainName: {
@@ -76,10 +67,7 @@ export const deploymentSettings = {
     isPassedOn: true,
   },
   certificateArn: {
-    allowed: text(
-      /^arn:aws[a-z-]*:acm:[a-z\d-]+:\d{12}:certificate\/[\w-]+$/,
-      'the ARN of a certificate in AWS Certificate Manager',
-    ),
+    allowed: arn('acm', /certificate\/[\w-]+/, 'a certificate in AWS Certificate Manager'),
     requires: 'domainName',
     isPassedOn: true,
   },
@@ -92,10 +80,7 @@ export const deploymentSettings = {
   auditArchiveDays: trailSettings.auditArchiveDays,
   events: { allowed: ['off', 'on'], default: 'off' },
   auditStreamArn: {
-    allowed: text(
-      /^arn:aws[a-z-]*:dynamodb:[a-z\d-]+:\d{12}:table\/[\w.-]+\/stream\/[\w:.-]+$/,
-      'the ARN of a stream of DynamoDB',
-    ),
+    allowed: arn('dynamodb', /table\/[\w.-]+\/stream\/[\w:.-]+/, 'a stream of DynamoDB'),
     requires: 'events',
     isPassedOn: true,
   },
@@ -198,6 +183,11 @@ export function tagsIn(given: string): Readonly<Record<string, string>> | undefi
       !/^aws:/i.test(key),
   );
   return isAllowed && all.length <= 40 ? (tags as Record<string, string>) : undefined;
+}
+
+function arn(service: string, { source }: RegExp, resource: string) {
+  const pattern = new RegExp(`^arn:aws[a-z-]*:${service}:[a-z\\d-]+:\\d{12}:${source}$`);
+  return text(pattern, `the ARN of ${resource}`);
 }
 
 function text(pattern: RegExp, rule: string) {

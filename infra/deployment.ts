@@ -20,26 +20,14 @@ interface Place {
 /** The settings of a deployment that may only be set in its file. */
 const ofFile = ['stage', 'account', 'region'];
 
-interface Deployment {
-  readonly name: string;
-  readonly place: Place;
-  readonly settings: AccountsSettings;
-  /**
-   * The names and values of settings that are not from the file of the deployment; undefined: all settings are from it.
-   */
-  readonly notice: string | undefined;
-}
-
 /**
  * Reads a deployment. The CDK's context names its file in infra/deployments (`-c name=…`). The file overrides the
  * defaults of the stage, and single settings in the context override both.
  * @param credentials the account of the credentials, if there are any
+ * @returns also a notice of the settings that are not from the file; undefined: all settings are from it
  * @throws {SettingError} on the first setting that is unknown or not allowed
  */
-export function readDeployment(
-  { name: chosen, ...context }: Given,
-  credentials?: string,
-): Deployment {
+export function readDeployment({ name: chosen, ...context }: Given, credentials?: string) {
   const name = String(chosen ?? 'development').trim();
   const whole = readFile(name);
   for (const each of ofFile.filter((setting) => Object.hasOwn(context, setting))) {

@@ -58,32 +58,17 @@ export const environmentDefaults = {
   AUDIT_TABLE: 'accounts-audit',
 } as const;
 
-/** How the service runs on this machine (infra/settings.md, On one machine). */
-export interface LocalSettings {
-  readonly port: number;
-  /** The folder in which data are kept between runs; undefined: nothing is kept. */
-  readonly folder: string | undefined;
-  /** The origin of the reverse proxy in front of the service; undefined: there is none. */
-  readonly publicUrl: string | undefined;
-  /** The signing secret; undefined: the service makes its own. */
-  readonly jwtSecret: string | undefined;
-  readonly corsOrigins: readonly string[];
-  /** Whether a line is printed for each request. */
-  readonly logsRequests: boolean;
-  /** Seconds from one run of the sealer of the audit trail to the next. */
-  readonly auditSealInterval: number;
-  /** Absent unless both the email address and the password are set. */
-  readonly admin: { readonly email: string; readonly password: string } | undefined;
-}
+export type LocalSettings = Readonly<ReturnType<typeof readLocalSettings>>;
 
 /**
+ * Reads how the service runs on this machine (infra/settings.md, On one machine).
  * @throws {Error} with one line for each setting that has a value which is not allowed, or lacks a setting that it
  *   requires
  */
 export function readLocalSettings(
   env: Environment,
   { isTerminal = process.stdout.isTTY }: { isTerminal?: boolean } = {},
-): LocalSettings {
+) {
   const logRequests = { ...localSettings.logRequests, default: isTerminal ? 'on' : 'off' };
   const all = { ...localSettings, logRequests };
   const faults = faultsIn(env, { ...all, ...serviceSettings, auditSeal: settings.auditSeal });
@@ -93,11 +78,14 @@ export function readLocalSettings(
   requireKept(env);
   return {
     port: values.port,
+    /** The folder in which data are kept between runs; undefined: nothing is kept. */
     folder: /^memory$/i.test(folder.trim()) ? undefined : resolve(folder),
     publicUrl: values.publicUrl || undefined,
+    /** Undefined: the service makes its own. */
     jwtSecret: values.jwtSecret || undefined,
     corsOrigins: originsIn(values.corsOrigins),
     logsRequests: values.logRequests === 'on',
+    /** Seconds from one run of the sealer of the audit trail to the next. */
     auditSealInterval: values.auditSealInterval,
     admin: email && password ? { email, password } : undefined,
   };

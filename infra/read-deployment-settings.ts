@@ -27,7 +27,8 @@ export function readDeploymentSettings(chosen: Given): DeploymentSettings {
   requireKnown(given);
   const values = names.map((name) => [name, readSetting(name, given)]);
   const read = Object.fromEntries(values);
-  const auditLockDays = read.auditLockDays ?? defaultLockDays(read.auditArchiveDays);
+  // As long as the archive keeps entries, but at most seven years; one year if it keeps them for ever (0).
+  const auditLockDays = read.auditLockDays ?? Math.min(read.auditArchiveDays || 365, 2555);
   const settings: DeploymentSettings = { ...read, auditLockDays };
   requireConsistent(settings);
   requireKept(settings);
@@ -71,22 +72,11 @@ function jsonOf(value: unknown): string {
 
 function requireKnown(given: Given): void {
   for (const name of Object.keys(given)) {
-    if (isToolsOwn(name) || Object.hasOwn(deploymentSettings, name)) continue;
+    // The CDK and its command line have names of their own in the context.
+    const isToolsOwn = /[:/]|^(?:acknowledged-issue-numbers|cli-telemetry)$/.test(name);
+    if (isToolsOwn || Object.hasOwn(deploymentSettings, name)) continue;
     throw new SettingError(name, 'is unknown; infra/settings.md has all settings');
   }
-}
-
-/** Whether a name in the context belongs to the CDK or its command line. */
-function isToolsOwn(name: string) {
-  return /[:/]/.test(name) || ['acknowledged-issue-numbers', 'cli-telemetry'].includes(name);
-}
-
-/**
- * The days for which the archive keeps entries, but at most seven years; one year if the archive keeps entries for ever
- * (0).
- */
-function defaultLockDays(auditArchiveDays: number) {
-  return Math.min(auditArchiveDays || 365, 2555);
 }
 
 function requireConsistent(values: Given): void {
