@@ -23,7 +23,6 @@ export function faultInJson(text: string): string | undefined {
   return `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
 }
 
-/** The parser's complaint about a text; undefined for JSON. */
 function complaintAbout(text: string): string | undefined {
   try {
     JSON.parse(text);

@@ -6,9 +6,9 @@
 import { createHash } from 'node:crypto';
 import {
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -34,7 +34,6 @@ interface Page {
   readonly sources?: readonly string[];
 }
 
-/** The files of each page. */
 const pages: Readonly<Record<string, Page>> = {
   docs: {
     files: [
@@ -73,7 +72,8 @@ export function staticFilesFolder(): string {
   mkdirSync(cache, { recursive: true });
   const unfinished = mkdtempSync(join(cache, '.'));
   for (const [page, { files, sources }] of Object.entries(pages)) {
-    write(join(unfinished, page), sources ? bundle(files) : [...files.map(read), notices(files)]);
+    const unchanged = files.map((path): File => [path, readFileSync(path)]);
+    write(join(unfinished, page), sources ? bundle(files) : [...unchanged, notices(files)]);
   }
   try {
     renameSync(unfinished, folder);
@@ -86,9 +86,7 @@ export function staticFilesFolder(): string {
 }
 
 function filesIn(folder: string): readonly string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name));
+  return globSync('**/*.*', { cwd: folder }).map((name) => join(folder, name));
 }
 
 function hashOf(content: string | Uint8Array): string {
@@ -144,7 +142,6 @@ function bundle(entryPoints: readonly string[]): readonly File[] {
   return [...bundled, notices(inputs), meaningsShown()];
 }
 
-/** The notices of the packages from which the files come. */
 function notices(files: readonly string[]): File {
   return ['notices.txt', Buffer.from(noticesOf(files))];
 }
@@ -157,8 +154,4 @@ function meaningsShown(): File {
     meanings[name]?.replaceAll('`', ''),
   ]);
   return ['meanings.json', Buffer.from(JSON.stringify(Object.fromEntries(texts)))];
-}
-
-function read(path: string): File {
-  return [path, readFileSync(path)];
 }

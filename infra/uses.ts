@@ -142,7 +142,7 @@ function functionOf(file: string, settings?: ServiceValues): FunctionDefinition 
   const isInForce = ({ isNeeded }: { readonly isNeeded?: Condition }) =>
     !settings || !isNeeded || isNeeded(settings);
   const uses = [
-    ...(own.some(hasCaller) ? callers : []),
+    ...(own.some(({ contract }) => !isPublic(contract.may) || contract.takesToken) ? callers : []),
     ...(own.some(hasMachine) ? (['machine'] as const) : []),
     ...(usesOf[file] ?? []),
   ].flatMap((use: Use | SomeUses) =>
@@ -166,10 +166,6 @@ function functionOf(file: string, settings?: ServiceValues): FunctionDefinition 
 function handles(file: string) {
   return (endpoint: Endpoint) =>
     endpoint.file === file || endpoint.file.replace(/\/.*/, '/index') === file;
-}
-
-function hasCaller({ contract: { may, takesToken } }: Endpoint) {
-  return !isPublic(may) || takesToken === true;
 }
 
 /** Whether a machine may call an endpoint, or vouch for the source of a request to it. */

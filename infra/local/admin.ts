@@ -1,7 +1,6 @@
 /** The admins that `npm start` and the operator's command `create-admin` make. */
 import { randomBytes } from 'node:crypto';
 import { accountReclaimed, otherWaysRemoved, passwordSet } from '../../lib/accounts/ways-in.ts';
-import type { Action } from '../../lib/audit/entry.ts';
 import { recording } from '../../lib/audit/record.ts';
 import { DomainError } from '../../lib/ground/errors.ts';
 import { codeFactorRemoved } from '../../lib/options/second-factor/state.ts';
@@ -42,27 +41,18 @@ export async function ensureAdmin(
   return { email, password };
 }
 
-/** A change that makes an admin, and how the audit trail records it. */
-interface AdminChange {
-  readonly action: Action;
-  readonly on: number;
-  readonly details: object | undefined;
-  make(): Promise<void>;
-}
-
 /**
  * The change that makes an admin with an account: a new user, or the user who already has the address. That user then
  * has this password and a verified address, but no second factor, identity, suspension or session.
+ * @returns the function that makes it, and what the audit trail records
  * @throws {DomainError} HASHING_FAULT, STORAGE_FAULT
  */
-export async function adminChange(
-  account: NewUser,
-  user: StoredUser | undefined,
-): Promise<AdminChange> {
+export async function adminChange(account: NewUser, user: StoredUser | undefined) {
   if (!user) {
     const admin = { ...(await prepareUser(account, 'admin')), ...verifiedAddress };
     const details = creationDetails(admin);
-    return { action: 'CREATE', on: admin.id, details, make: () => insertUser(admin) };
+    const make = () => insertUser(admin);
+    return { action: 'CREATE', on: admin.id, details, make } as const;
   }
   const hash = await hashPassword(account.password);
   const { id, role } = user;
@@ -78,7 +68,7 @@ export async function adminChange(
     ...(user.factor_secret ? { second_factor: 'removed' } : {}),
     ...(isSuspended(user) ? { suspended: false } : {}),
   };
-  return { action: 'UPDATE', on: id, details, make: () => reinstate(user, hash) };
+  return { action: 'UPDATE', on: id, details, make: () => reinstate(user, hash) } as const;
 }
 
 /** Makes the configured admin, unless the user who has the address is already an admin with that password. */
@@ -120,11 +110,7 @@ async function freeEmail(): Promise<string> {
 function reinstate({ id, email }: StoredUser, password_hash: string) {
   return rewriteUser(id, async (user) => {
     if (user.email !== email) throw new DomainError('USER_NOT_FOUND');
-    const admin = {
-      role: 'admin',
-      ...verifiedAddress,
-      suspended_at: undefined,
-    } as const;
+    const admin = { role: 'admin', ...verifiedAddress, suspended_at: undefined } as const;
     await writeUser(
       user,
       { fields: admin },

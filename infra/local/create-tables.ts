@@ -69,7 +69,6 @@ function keyDefinitions(keys: readonly KeyAttribute[]): AttributeDefinition[] {
   return [...types].map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType }));
 }
 
-/** An index in the form for CreateTable and UpdateTable. */
 function indexOf({ name, partitionKey, sortKey, include }: IndexDefinition) {
   return {
     IndexName: name,
@@ -80,7 +79,6 @@ function indexOf({ name, partitionKey, sortKey, include }: IndexDefinition) {
   };
 }
 
-/** The engine that has the tables. */
 interface Place {
   readonly client: DynamoDBClient;
   readonly endpoint: string;
@@ -159,7 +157,6 @@ const tolerable = [
   'UnknownOperationException',
 ];
 
-/** Makes the engine delete expired items, if it can. */
 async function setTimeToLive(client: DynamoDBClient, TableName: string, AttributeName: string) {
   const TimeToLiveSpecification = { AttributeName, Enabled: true };
   try {

@@ -162,7 +162,6 @@ function makeFolder(folder: string): void {
   }
 }
 
-/** Creates an empty file that only its owner may read, unless it exists. */
 function makeFile(file: string): void {
   try {
     // An existing file is not opened: closing it would release a lock that this process holds.

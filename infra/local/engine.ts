@@ -179,21 +179,15 @@ async function launch(
 
 /**
  * The address at which a new engine listens. dynoxide allows every page in a browser to read and change its tables, so
- * its address must be hard to guess.
+ * its address must be hard to guess: on Linux all of 127.0.0.0/8 belongs to this machine, and no page can try every
+ * address and port.
  */
 async function newEndpoint(name: EngineName): Promise<string> {
-  const host = name === 'dynoxide' ? hiddenHost() : '127.0.0.1';
-  return `http://${host}:${await freePort()}`;
+  const isHidden = name === 'dynoxide' && process.platform === 'linux';
+  const hidden = ['127', ...[1, 2, 3].map(() => randomInt(1, 255))].join('.');
+  return `http://${isHidden ? hidden : '127.0.0.1'}:${await freePort()}`;
 }
 
-/** On Linux all of 127.0.0.0/8 belongs to this machine, and no page can try every address and port. */
-function hiddenHost(): string {
-  return process.platform === 'linux'
-    ? ['127', ...[1, 2, 3].map(() => randomInt(1, 255))].join('.')
-    : '127.0.0.1';
-}
-
-/** How to install each engine. */
 const instructions: Readonly<Record<EngineName, string>> = {
   dynoxide:
     'put the dynoxide binary on the PATH (npm ships it for Linux x64 as @dynoxide/linux-x64)',

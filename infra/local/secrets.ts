@@ -42,7 +42,7 @@ export function makeSecretVersion() {
 export function secondFactorKey({ folder }: LocalSettings): Readonly<Record<string, string>> {
   if (configFrom(process.env).secondFactor === 'off') return {};
   const make = () => randomBytes(32).toString('base64');
-  const file = folder && factorKeyFile(folder);
+  const file = folder && join(folder, 'second-factor.key');
   if (file && !existsSync(file)) createPrivately(file, make());
   return { [variableOf('secondFactorLocalKey')]: file ? readFileSync(file, 'utf8') : make() };
 }
@@ -69,9 +69,4 @@ export function tokenKeysIn(folder: string) {
 export function makeTokenKey(): string {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-}
-
-/** The file in a data folder that holds the key of second factors, in base64. */
-function factorKeyFile(folder: string): string {
-  return join(folder, 'second-factor.key');
 }

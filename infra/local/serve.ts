@@ -56,7 +56,6 @@ function endInTime({ engine, stop, folderDeleted }: LocalService, folder = ''): 
   );
 }
 
-/** Warns of an engine that other machines may reach. */
 function warnAbout({ name, endpoint }: LocalService['engine']): void {
   if (name !== 'dynamodb-local') return;
   const { port } = new URL(endpoint);

@@ -2,7 +2,7 @@ import { Duration, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { type IKey, Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
+import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { variableOf } from '../../lib/ground/setting.ts';
@@ -36,17 +36,13 @@ export function createAuditSeal(
   };
 }
 
-interface Kept {
-  readonly bucket: Pick<s3.IBucket, 'bucketName' | 'bucketArn' | 'arnForObjects' | 'node'>;
-  readonly key: IKey;
-  /** Whether an earlier stack has made the bucket and the key. */
-  readonly isTakenOver: boolean;
-  /** Days for which objects are locked; 0: not at all. */
-  readonly lockDays: number;
-}
+type Kept = ReturnType<typeof keptBy>;
 
-/** The bucket and the key with which the trail is sealed: new ones, or the bucket and the key of an earlier stack. */
-function keptBy(scope: Construct, settings: DeploymentSettings): Kept {
+/**
+ * The bucket and the key with which the trail is sealed: new ones, or the bucket and the key of an earlier stack.
+ * @returns also the days for which objects are locked; 0: not at all
+ */
+function keptBy(scope: Construct, settings: DeploymentSettings) {
   const { auditArchiveBucketName: bucketName, auditSealKeyArn: keyArn } = settings;
   // A bucket that outlived its stack was made with a lock.
   if (bucketName && keyArn)

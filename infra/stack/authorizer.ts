@@ -8,11 +8,8 @@ import { type DeploymentSettings, SettingError } from '../deployment-settings.ts
 
 /**
  * Creates an authorizer for the tokens of a service.
- * @param url the address of the API
  * @param after the resources that must exist before API Gateway makes the authorizer, because it then reads the keys of
- *   tokens
- * @param isBehindDistribution whether the service is behind a distribution; then the distribution must be among these
- *   resources
+ *   tokens. If the service is behind a distribution, it must be among them
  */
 export function createAuthorizer(
   id: string,
