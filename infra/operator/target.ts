@@ -109,7 +109,7 @@ async function openFolder(folder: string): Promise<Target> {
   if (!unlock) return joinService(folder);
   try {
     const target = await startOnFolder(folder);
-    return { ...target, close: async () => target.close?.().finally(unlock) };
+    return { ...target, close: () => target.close().finally(unlock) };
   } catch (error) {
     unlock();
     throw error;
@@ -165,19 +165,18 @@ function useLocal(service: Reachable): void {
 }
 
 /** Starts an engine on the folder of a service that is not running, until the command ends. */
-async function startOnFolder(folder: string): Promise<Target> {
+async function startOnFolder(folder: string) {
   const kept = useKeptSettings(folder);
   const elsewhere = process.env.AWS_ENDPOINT_URL_DYNAMODB;
   const only = elsewhere ? undefined : engineOf(folder, kept?.engine && [kept.engine]);
-  if (!elsewhere && !only) {
-    throw new Failure(
-      `There is no data in ${folder}: run npm start once, or name the service's DATA_DIR by --local=FOLDER.`,
-    );
-  }
   if (elsewhere) {
     await requireAnswer(
       elsewhere,
       `No DynamoDB engine responds at ${elsewhere}, where the service has its data: start that engine first.`,
+    );
+  } else if (!only) {
+    throw new Failure(
+      `There is no data in ${folder}: run npm start once, or name the service's DATA_DIR by --local=FOLDER.`,
     );
   }
   const engine = await startEngine({ folder, only }).catch((error: Error) => {

@@ -7,6 +7,7 @@ import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { cors, originsIn } from '../cors.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
+import type { Use } from '../permissions.ts';
 import type { Route } from '../uses.ts';
 import type { ServiceFunction } from './function.ts';
 import { nameOf } from './name.ts';
@@ -55,16 +56,9 @@ export function createHttpApi(
       format: accessLogFormat,
     },
   });
-  throttleRoutes(
-    stage,
-    routes.filter(({ uses }) => uses.has('passwords')),
-    { rateLimit: settings.credentialsThrottleRate, burstLimit: settings.credentialsThrottleBurst },
-  );
-  throttleRoutes(
-    stage,
-    routes.filter(({ uses }) => uses.has('audit.post')),
-    postThrottle,
-  );
+  const { credentialsThrottleRate: rateLimit, credentialsThrottleBurst: burstLimit } = settings;
+  throttleRoutes(stage, routes, 'passwords', { rateLimit, burstLimit });
+  throttleRoutes(stage, routes, 'audit.post', postThrottle);
   const mapping = domain
     ? [new gateway.ApiMapping(scope, 'DomainMapping', { api, domainName: domain, stage })]
     : [];
@@ -140,17 +134,19 @@ function createDomain(scope: Construct, { domainName, certificateArn }: Deployme
  */
 const postThrottle = { rateLimit: 20, burstLimit: 20 };
 
-/** Throttles some routes more than their stage. The routes must be created before the stage. */
+/** Throttles the routes with a use more than their stage. The routes must be created before the stage. */
 function throttleRoutes(
   stage: gateway.HttpStage,
-  routes: readonly { route: gateway.HttpRoute; key: string }[],
+  routes: ReturnType<typeof addRoutes>,
+  use: Use,
   { rateLimit, burstLimit }: { rateLimit: number; burstLimit: number },
 ): void {
+  const throttled = routes.filter(({ uses }) => uses.has(use));
   const throttle = { ThrottlingRateLimit: rateLimit, ThrottlingBurstLimit: burstLimit };
   const resource = stage.node.defaultChild as gateway.CfnStage;
-  const own = Object.fromEntries(routes.map(({ key }) => [key, throttle]));
+  const own = Object.fromEntries(throttled.map(({ key }) => [key, throttle]));
   resource.routeSettings = { ...(resource.routeSettings as object), ...own };
-  for (const { route } of routes) stage.node.addDependency(route);
+  for (const { route } of throttled) stage.node.addDependency(route);
 }
 
 function outputsOf(

@@ -42,9 +42,8 @@ async function run({ options }: Invocation): Promise<void> {
 
 /** @throws {UsageError} {Failure} if the address is not known */
 function addressOf(given: unknown): string {
-  const isBehindCloudFront = Boolean(process.env.EDGE_SECRET_ID);
-  const text = String(given ?? (isBehindCloudFront ? '' : config.apiUrl));
-  if (!given && isBehindCloudFront) {
+  const text = String(given ?? config.apiUrl);
+  if (!given && process.env.EDGE_SECRET_ID) {
     throw new UsageError(
       '--url is required: this service responds to requests through CloudFront only.',
     );
