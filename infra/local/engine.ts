@@ -27,11 +27,8 @@ export interface Engine {
 /** The file in the data folder in which each engine stores its tables. */
 const dataFiles = { dynoxide: 'dynoxide.db', 'dynamodb-local': 'shared-local-instance.db' };
 
-type Launcher = (options: {
-  host: string;
-  port: string;
-  folder: string | undefined;
-}) => Launch | undefined;
+type Place = { readonly host: string; readonly port: string } & Pick<EngineOptions, 'folder'>;
+type Launcher = (place: Place) => Launch | undefined;
 
 const launchDynoxide: Launcher = ({ host, port, folder }) => {
   const shipped = resolvePackage(`@dynoxide/${process.platform}-${process.arch}`);
@@ -60,7 +57,7 @@ export const engineNames = Object.keys(launchers) as readonly EngineName[];
 
 /** The engines that are installed on this machine, the preferred one first. */
 export function installedEngines(): readonly EngineName[] {
-  return engineNames.filter((name) => launchers[name]({ host: '', port: '', folder: undefined }));
+  return engineNames.filter((name) => launchers[name]({ host: '', port: '' }));
 }
 
 /** A sentence about the database in a folder whose engine has failed; undefined when the database is not the cause. */
@@ -82,27 +79,25 @@ export function engineOf(
   return wanted.find((name) => existsSync(join(folder, dataFiles[name])));
 }
 
+interface EngineOptions {
+  /** The folder in which the engine stores its data; undefined: it stores them only in memory. */
+  readonly folder?: string | undefined;
+  /** The only engine that may be used. */
+  readonly only?: EngineName | undefined;
+  /** The address at which an earlier engine listened; absent: a new address, chosen at random. */
+  readonly endpoint?: string | undefined;
+}
+
 /**
  * Starts the first installed engine in the order of preference (infra/README.md, Engines), or uses the engine at
  * AWS_ENDPOINT_URL_DYNAMODB.
- * @param folder the folder in which the engine stores its data; undefined: it stores them only in memory
- * @param only the only engine that may be used
- * @param endpoint the address at which an earlier engine listened; absent: a new address, chosen at random
  * @throws {Error} if no engine is installed; the message says how to install an engine
  */
-export async function startEngine({
-  folder,
-  only,
-  endpoint,
-}: {
-  folder?: string | undefined;
-  only?: EngineName | undefined;
-  endpoint?: string | undefined;
-}): Promise<Engine> {
+export async function startEngine({ only, ...options }: EngineOptions): Promise<Engine> {
   const running = process.env.AWS_ENDPOINT_URL_DYNAMODB;
   if (running && !only) return { name: running, endpoint: running, stop: async () => undefined };
   for (const name of only ? [only] : engineNames) {
-    const engine = await launch(name, { folder, endpoint });
+    const engine = await launch(name, options);
     if (engine) return engine;
   }
   throw new Error(noEngine(only));
@@ -152,7 +147,7 @@ function isSound(file: string): boolean {
 /** Starts an engine. @returns undefined when it is not installed */
 async function launch(
   name: EngineName,
-  { folder, endpoint: given }: { folder: string | undefined; endpoint?: string | undefined },
+  { folder, endpoint: given }: EngineOptions,
 ): Promise<Engine | undefined> {
   const endpoint = given ?? (await newEndpoint(name));
   const { hostname: host, port } = new URL(endpoint);

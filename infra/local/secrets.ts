@@ -11,10 +11,8 @@ import { createPrivately } from './data-folder.ts';
  * The location of the signing secret, as the variables that lib/keys/secret-source.ts reads. If no secret is given, a
  * secret is made at the first start and kept, so that tokens outlive a restart. The folder must exist and be locked.
  */
-export function signingSecret({
-  jwtSecret,
-  folder,
-}: LocalSettings): Readonly<Record<string, string>> {
+export function signingSecret(settings: LocalSettings): Readonly<Record<string, string>> {
+  const { jwtSecret, folder } = settings;
   if (jwtSecret) return { JWT_SECRET: jwtSecret };
   if (!folder) return { JWT_SECRET: makeSecretVersion().value };
   const file = secretFile(folder);

@@ -120,11 +120,8 @@ export class Accounts extends Construct {
    * @throws {SettingError}
    */
   authorizer(id: string, ...after: readonly IDependable[]): IHttpRouteAuthorizer {
-    return createAuthorizer(id, this.#settings, {
-      url: this.url,
-      after: [...this.#publishing, ...after],
-      isBehindDistribution: after.length > 0,
-    });
+    const publishing = this.#publishing;
+    return createAuthorizer(id, this.#settings, this.url, { publishing, own: after });
   }
 
   /**

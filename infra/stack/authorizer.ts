@@ -7,18 +7,15 @@ import type { IDependable } from 'constructs';
 import { type DeploymentSettings, SettingError } from '../deployment-settings.ts';
 
 /**
- * Creates an authorizer for the tokens of a service.
- * @param after the resources that must exist before API Gateway makes the authorizer, because it then reads the keys of
- *   tokens. If the service is behind a distribution, it must be among them
+ * Creates an authorizer for the tokens of a service. The resources that publish the keys of tokens must exist before API
+ * Gateway makes it, because it then reads these keys.
+ * @param own the resources of the application that must exist too, such as its distribution
  */
 export function createAuthorizer(
   id: string,
   settings: DeploymentSettings,
-  {
-    url,
-    after,
-    isBehindDistribution,
-  }: { url: string; after: readonly IDependable[]; isBehindDistribution: boolean },
+  url: string,
+  { publishing, own }: { publishing: readonly IDependable[]; own: readonly IDependable[] },
 ): IHttpRouteAuthorizer {
   if (settings.tokenSigning === 'HS256') {
     throw new SettingError(
@@ -26,7 +23,7 @@ export function createAuthorizer(
       'is HS256, whose tokens only the service itself verifies: an authorizer requires RS256',
     );
   }
-  if (settings.edge === 'cloudfront' && !isBehindDistribution) {
+  if (settings.edge === 'cloudfront' && own.length === 0) {
     throw new SettingError(
       'edge',
       'is cloudfront: an authorizer requires the distribution, as in authorizer(id, distribution)',
@@ -44,7 +41,7 @@ export function createAuthorizer(
         jwtIssuer: issuer,
         jwtAudience: [settings.tokenAudience || issuer],
       });
-      authorizer.node.addDependency(...after);
+      authorizer.node.addDependency(...publishing, ...own);
       return { authorizerId: authorizer.authorizerId, authorizationType: 'JWT' };
     },
   };
