@@ -34,6 +34,8 @@ const timeRule =
 const hashRule = 'must be a bcrypt hash: $2a$, $2b$ or $2y$, a cost from 04 to 16, 60 characters';
 const idRule = 'must be text, or a whole number up to 9007199254740991: put others in quotes';
 
+const time = v.pipe(v.string(timeRule), v.transform(toInstant), v.check(isPast, timeRule));
+
 const invalidForm = { code: 'INVALID_FORMAT' } as const;
 
 const identities = v.pipe(
@@ -59,8 +61,8 @@ const importedUser = v.object({
   email: newEmail,
   role: v.nullish(oneOf(roles), 'user'),
   auditor: v.optional(trueOrFalse),
-  created_at: time(),
-  suspended_at: time(),
+  created_at: v.nullish(time, () => new Date().toISOString()),
+  suspended_at: v.nullish(time),
   // Null means that the user sets a password by a reset.
   password_hash: v.nullable(
     v.pipe(
@@ -156,15 +158,7 @@ function candidateOf(
   parsed: v.InferOutput<typeof importedUser>,
   attributes: string | undefined,
 ): Candidate {
-  const {
-    id: oldId,
-    password_hash,
-    created_at,
-    suspended_at,
-    role,
-    identities: given,
-    ...rest
-  } = parsed;
+  const { id: oldId, password_hash, suspended_at, identities: given, ...rest } = parsed;
   const linked = v
     .parse(identities, given ?? [])
     .map(({ created_at: at, ...name }) => makeIdentity({ ...name, ...(at && { created_at: at }) }));
@@ -173,28 +167,22 @@ function candidateOf(
     ...(attributes ? { attributes } : {}),
     ...(suspended_at ? { suspended_at } : {}),
     ...(linked.length > 0 ? { identities: linked } : {}),
-    role: role ?? 'user',
-    created_at: created_at ?? new Date().toISOString(),
     // So logins of users without a hash take the same time as other logins.
     password_hash: password_hash ?? unmatchableHash(),
   };
   return { line, user, oldId };
 }
 
-function time() {
-  return v.nullish(v.pipe(v.string(timeRule), v.transform(toInstant), v.check(isPast, timeRule)));
-}
-
 /**
- * The instant of a time in a line. A time that PostgreSQL has printed has a space in place of the T, and may have an
- * offset without minutes.
+ * The instant of a time in a line; '' if it is no time. A time that PostgreSQL has printed has a space in place of the T,
+ * and may have an offset without minutes.
  */
-function toInstant(value: string): string | undefined {
+function toInstant(value: string): string {
   const written = value.replace(' ', 'T').replace(/(?<=:[\d.]+[+-]\d\d)$/, ':00');
   const { success, output } = v.safeParse(instant, written);
-  return success ? output : undefined;
+  return success ? output : '';
 }
 
-function isPast(time: string | undefined): boolean {
-  return time !== undefined && time >= '1970' && time <= new Date().toISOString();
+function isPast(time: string): boolean {
+  return time >= '1970' && time <= new Date().toISOString();
 }

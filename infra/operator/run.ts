@@ -107,7 +107,16 @@ function addCommand(program: Program, name: string, command: Command): void {
     'after',
     `\nExit status: ${status?.help ?? '0 success, 1 failure, 2 wrong usage'}.`,
   );
-  own.action(() => run(name, command, own.args, own.opts()));
+  own.action(async () => {
+    const options = own.opts();
+    const target = await openTarget(targetOf(options));
+    try {
+      const operator = { command: name, identity: target.identity };
+      await command.run({ operator, operands: own.args, options, target });
+    } finally {
+      await target.close?.();
+    }
+  });
 }
 
 /** The options of every command. */
@@ -118,30 +127,13 @@ const serviceOptions = {
   '--local [folder]': 'the service on this machine, by its data folder (DATA_DIR or .local)',
 };
 
-type Options = Invocation['options'];
-
-async function run(
-  name: string,
-  command: Command,
-  operands: readonly string[],
-  options: Options,
-): Promise<void> {
-  const target = await openTarget(targetOf(options));
-  try {
-    const operator = { command: name, identity: target.identity };
-    await command.run({ operator, operands, options, target });
-  } finally {
-    await target.close?.();
-  }
-}
-
 const reminder = `after "${commandLine}"${commandLine.endsWith('--') ? ' with its two dashes' : ''}`;
 
 /** The options that name restored tables, which no service uses yet, and the archive of their trail. */
 const restoredNames = ['usersTable', 'auditTable', 'bucket', 'key'] as const;
 
 /** @throws {UsageError} if the command line does not name exactly one service, or files */
-function targetOf(options: Options): TargetName {
+function targetOf(options: Invocation['options']): TargetName {
   const { stack, service, local, archive } = options;
   const given = [stack, service, local, archive].filter((each) => each !== undefined);
   const names = restoredNames.map((name) => String(options[name] ?? ''));
