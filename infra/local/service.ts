@@ -108,15 +108,13 @@ function setEnvironment(endpoint: string, given: Readonly<Record<string, string>
 
 async function openMail({ folder }: LocalSettings): Promise<LocalMail | undefined> {
   const definition = mailFunction(config);
-  return (
-    definition && startMail(folder, await load<Parameters<MailFunction>, Promise<void>>(definition))
-  );
+  return definition && startMail(folder, await load<MailFunction>(definition));
 }
 
-async function load<Call extends unknown[], Result>(definition: FunctionDefinition) {
+async function load<H extends (...call: never[]) => unknown>(definition: FunctionDefinition) {
   const url = new URL(`../../${definition.entry}`, import.meta.url).href;
-  const { handler }: { handler: (...call: Call) => Result } = await import(url);
-  return (...call: Call) => running.run(definition, handler, ...call);
+  const { handler }: { handler: H } = await import(url);
+  return ((...call) => running.run(definition, handler, ...call)) as H;
 }
 
 /** Creates the tables, the signing secret and the admin, without which handlers do not work. */
@@ -133,7 +131,7 @@ async function prepare(settings: LocalSettings, engine: Engine) {
 async function loadIntegrations(): Promise<Integration[]> {
   const loaded = await Promise.all(
     functionsInForce(config).map(async (definition) => {
-      const handler = await load<Parameters<Handler>, ReturnType<Handler>>(definition);
+      const handler = await load<Handler>(definition);
       return definition.routes.map((route) => ({ route, handler }));
     }),
   );
