@@ -44,32 +44,20 @@ function createAlarmTopic(
     });
   const topic = new Topic(scope, 'AlarmTopic', { masterKey: key, enforceSSL: true });
   topic.addSubscription(new EmailSubscription(alarmEmail));
-  const alarmsOfStack = {
-    principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
-    conditions: {
-      ArnLike: {
-        'aws:SourceArn': Stack.of(scope).formatArn({
-          service: 'cloudwatch',
-          resource: 'alarm',
-          resourceName: `${nameOf(scope)}-*`,
-          arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-        }),
-      },
-    },
-  };
-  topic.addToResourcePolicy(
+  const alarms = Stack.of(scope).formatArn({
+    service: 'cloudwatch',
+    resource: 'alarm',
+    resourceName: `${nameOf(scope)}-*`,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
+  const allowAlarms = (actions: string[], resource: string) =>
     new PolicyStatement({
-      ...alarmsOfStack,
-      actions: ['sns:Publish'],
-      resources: [topic.topicArn],
-    }),
-  );
-  key.addToResourcePolicy(
-    new PolicyStatement({
-      ...alarmsOfStack,
-      actions: ['kms:Decrypt', 'kms:GenerateDataKey*'],
-      resources: ['*'],
-    }),
-  );
+      principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+      actions,
+      resources: [resource],
+      conditions: { ArnLike: { 'aws:SourceArn': alarms } },
+    });
+  topic.addToResourcePolicy(allowAlarms(['sns:Publish'], topic.topicArn));
+  key.addToResourcePolicy(allowAlarms(['kms:Decrypt', 'kms:GenerateDataKey*'], '*'));
   return topic;
 }

@@ -35,19 +35,12 @@ export function unsentMails(
   functions: readonly ServiceFunction[],
   { LostNotices }: LogMetrics,
 ): Metric[] {
-  return functions.flatMap(({ lambda, unsent }) =>
-    unsent && LostNotices
-      ? [
-          unsent.metricApproximateNumberOfMessagesVisible({ period, label: 'kept' }),
-          lambda.metric('DestinationDeliveryFailures', {
-            period,
-            statistic: 'Sum',
-            label: 'not kept',
-          }),
-          LostNotices,
-        ]
-      : [],
-  );
+  const notKept = { period, statistic: 'Sum', label: 'not kept' };
+  const metrics = functions.flatMap(({ lambda, unsent }) => [
+    unsent?.metricApproximateNumberOfMessagesVisible({ period, label: 'kept' }),
+    unsent && lambda.metric('DestinationDeliveryFailures', notKept),
+  ]);
+  return [...metrics, LostNotices].filter((metric) => metric !== undefined);
 }
 
 /** The percentage of responses that are a 5xx. */
