@@ -9,7 +9,7 @@ interface Explained extends Setting {
   readonly meaning: string | undefined;
 }
 
-/** The settings, each with its meaning in infra/meanings.ts, which no other screen needs. */
+/** The settings, each with its meaning in infra/settings.md, which no other screen needs. */
 const load = async (): Promise<readonly Explained[]> => {
   const all = await sendForList(api.GET('/api/admin/settings'));
   const meanings = await fetch(settings.meanings).then((response) => response.json());
