@@ -8,10 +8,15 @@ import { appoint, promote } from '../../support/examples.ts';
 import { identityServiceForThisFile, newPerson, startIssuer } from '../../support/issuer.ts';
 import { tokenIn } from '../../support/mailbox.ts';
 import { passkeySettings } from '../../support/passkeys.ts';
-import { plantPasskey, registerVerified, useUpMails } from '../../support/reset-tokens.ts';
+import {
+  plantLinkToken,
+  plantPasskey,
+  registerVerified,
+  useUpMails,
+} from '../../support/reset-tokens.ts';
 import { enrol } from '../../support/second-factor.ts';
 import { engineClient } from '../../support/stored-items.ts';
-import { verificationSettings } from '../../support/verification.ts';
+import { mailedToken, verificationSettings, verify } from '../../support/verification.ts';
 import { browserForThisFile } from '../browser.ts';
 import { openConsole, signIn } from '../console.ts';
 import { button, openPage, violationsIn } from '../page.ts';
@@ -28,8 +33,17 @@ const browser = await browserForThisFile();
 const { recoveryCodes } = await enrol(api, { ...admin, token });
 const codes = [...recoveryCodes];
 
-/** Opens the console at the page of a user, as the admin, who has a second factor. */
+const other = await promote(api, token, await registerVerified(service));
+
+/** Opens the console at the page of a user, as an admin who has no second factor. */
 const openUser = async (id: number) => {
+  const opened = await openConsole(browser, { url, admin: other }, `#/users/${id}`);
+  await button(opened.page, 'Open Lost mailbox').waitFor();
+  return opened;
+};
+
+/** The same, as the admin, who has a second factor and may remove that of others. */
+const openUserWithFactor = async (id: number) => {
   const opened = await openPage(browser, `${url}/console#/users/${id}`);
   const { page } = opened;
   await signIn(page, admin);
@@ -66,6 +80,27 @@ const begin = async (page: Page, email?: string) => {
   await button(page, 'Begin').click();
 };
 
+/** Changes the address of a user as somebody who knows the password and reads the mails at the new address. */
+const moveTo = async (email: string, { id, token, password }: Account) => {
+  const json = { email, currentPassword: password };
+  expect((await api('PUT', `/api/users/${id}`, { token, json })).status).toBe(200);
+  const link = await mailedToken(service, email);
+  expect((await verify(api, link, password)).status).toBe(204);
+  expect(await userOf(id)).toMatchObject({ email });
+};
+
+/** Does something once, just before the console sends the random password of a user. */
+const beforePassword = (page: Page, id: number, act: () => Promise<unknown>) => {
+  let isDone = false;
+  return page.route(`**/api/users/${id}`, async (route) => {
+    if (!isDone && route.request().postDataJSON()?.password) {
+      isDone = true;
+      await act();
+    }
+    await route.continue();
+  });
+};
+
 const setPassword = async (email: string) => {
   const mail = (await mailbox.mailsTo(email)).at(-1) ?? expect.unreachable();
   const json = { token: tokenIn(mail), password: 'a password of my own' };
@@ -77,7 +112,7 @@ describe('The dialog for an account that somebody else is in', () => {
   it('locks everybody out in six steps, and mails a reset link to the address that was confirmed', async () => {
     const user = await registerWithAll();
     const email = uniqueEmail();
-    const { page, complaints } = await openUser(user.id);
+    const { page, complaints } = await openUserWithFactor(user.id);
     const sent: string[] = [];
     page.on('request', (request) => {
       const { password } = JSON.parse(request.postData() ?? '{}');
@@ -85,6 +120,7 @@ describe('The dialog for an account that somebody else is in', () => {
     });
 
     await button(page, 'Open Somebody else is in').click();
+    await button(page, 'Begin').waitFor();
     expect(await stepsIn(page)).toEqual([
       ['1. Suspend the user', expect.any(String)],
       ['2. Confirm or replace the address', expect.any(String)],
@@ -127,13 +163,144 @@ describe('The dialog for an account that somebody else is in', () => {
     expect(complaints()).toEqual([]);
   });
 
+  it('gives back the address that the admin confirms where a stranger changes it meanwhile', async () => {
+    const user = await registerVerified(service);
+    const stranger = uniqueEmail();
+    const { page } = await openUser(user.id);
+
+    await button(page, 'Open Somebody else is in').click();
+    await dialogOf(page).getByRole('checkbox').check();
+    await moveTo(stranger, user);
+    await button(page, 'Begin').click();
+    await page.getByText('All steps are done.').waitFor();
+
+    expect(await userOf(user.id)).toMatchObject({ email: user.email, email_verified: true });
+    await logIn(api, { email: user.email, password: await setPassword(user.email) });
+  });
+
+  it('names the address that the user has when it opens', async () => {
+    const user = await registerVerified(service);
+    const stranger = uniqueEmail();
+    const { page } = await openUser(user.id);
+    await moveTo(stranger, user);
+
+    await button(page, 'Open Somebody else is in').click();
+    await dialogOf(page).getByText(`(${stranger})`).waitFor();
+
+    expect(await dialogOf(page).getByLabel('Email address').inputValue()).toBe(stranger);
+  });
+
+  it('lifts no suspension where the user’s maker has changed the address between the steps, and begins again', async () => {
+    const maker = await registerVerified(service);
+    const user = await makeUser(api, maker.token);
+    const json = { email: uniqueEmail() };
+    const { page } = await openUser(user.id);
+    await beforePassword(page, user.id, () =>
+      api('PUT', `/api/users/${user.id}`, { token: maker.token, json }),
+    );
+
+    await begin(page);
+    const why = `Somebody has changed the address to ${json.email}.`;
+    await page.getByRole('alert').getByText(`Step 5 has failed. ${why}`).waitFor();
+    await page.getByText('4 of 6 steps done. The user stays suspended. Go on,').waitFor();
+    expect(await userOf(user.id)).toMatchObject({ ...json, suspended_at: expect.any(String) });
+    await button(page, 'Go on').click();
+    await page.getByText('All steps are done.').waitFor();
+
+    const after = await userOf(user.id);
+    expect(after.email).toBe(user.email);
+    expect(after).not.toHaveProperty('suspended_at');
+    const change = { token: maker.token, json };
+    expect((await api('PUT', `/api/users/${user.id}`, change)).status).toBe(403);
+  });
+
+  it('lifts no suspension while another address waits for its link', async () => {
+    const user = await registerVerified(service);
+    const link = { kind: 'address', email: uniqueEmail() } as const;
+    const { page } = await openUser(user.id);
+    await beforePassword(page, user.id, () => plantLinkToken(service.environment, user.id, link));
+
+    await begin(page);
+    const why = `Another address, ${link.email}, waits for its link.`;
+    await page.getByRole('alert').getByText(`Step 5 has failed. ${why}`).waitFor();
+
+    expect(await userOf(user.id)).toHaveProperty('suspended_at');
+  });
+
+  it('suspends the user again where another admin has lifted the suspension between the steps', async () => {
+    const user = await registerVerified(service);
+    const suspension = `/api/users/${user.id}/suspension`;
+    const { page } = await openUser(user.id);
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith(suspension)) sent.push(request.method());
+    });
+    await beforePassword(page, user.id, () => api('DELETE', suspension, { token }));
+
+    await begin(page);
+    const why = 'Somebody has lifted the suspension.';
+    await page.getByRole('alert').getByText(`Step 5 has failed. ${why}`).waitFor();
+    await page.getByText('4 of 6 steps done. The user is no longer suspended. Go on,').waitFor();
+    await button(page, 'Go on').click();
+    await page.getByText('All steps are done.').waitFor();
+
+    expect(sent).toEqual(['PUT', 'PUT', 'DELETE']);
+  });
+
+  it('does not say that the user stays suspended where it cannot know', async () => {
+    const user = await registerVerified(service);
+    const { page } = await openUser(user.id);
+    let isCut = false;
+    await page.route(`**/api/users/${user.id}`, (route) => {
+      isCut ||= route.request().method() === 'PUT';
+      return isCut ? route.abort() : route.continue();
+    });
+
+    await begin(page, uniqueEmail());
+    const unknown = 'Whether the user is still suspended is not known.';
+    await page.getByText(`1 of 6 steps done. ${unknown} Go on,`).waitFor();
+  });
+
+  it('lifts no suspension from before, and says what is left to do by hand', async () => {
+    const user = await registerVerified(service);
+    const { page } = await openUser(user.id);
+
+    await button(page, 'Open Somebody else is in').click();
+    await dialogOf(page).getByRole('checkbox').check();
+    await api('PUT', `/api/users/${user.id}/suspension`, { token });
+    await button(page, 'Begin').click();
+    await page.getByText('The user was suspended before, and stays suspended.').waitFor();
+    await page.getByText('Mail a reset link once you have lifted the suspension.').waitFor();
+
+    expect(await stepsIn(page)).toHaveLength(4);
+    expect(await userOf(user.id)).toHaveProperty('suspended_at');
+  });
+
+  it('says when the link may be mailed where another admin has just had one mailed', async () => {
+    const user = await registerVerified(service);
+    const { page } = await openUser(user.id);
+    await useUpMails(service.environment, { kind: 'reset', email: user.email });
+
+    await begin(page);
+    const when = /^No link was mailed\. Too many mails\. The next may be sent at \d/;
+    await page.getByRole('alert').getByText(when).waitFor();
+    await page.getByText('5 of 6 steps done. Go on, or do by hand what is left.').waitFor();
+
+    expect((await stepsIn(page)).at(-1)).toEqual([
+      '6. Mail a reset link',
+      expect.stringMatching(/^Too many mails\. The next may be sent at \d/),
+      'Waits',
+    ]);
+    expect(await userOf(user.id)).not.toHaveProperty('suspended_at');
+  });
+
   it('leaves the user suspended where the address belongs to another, and goes on with a free one', async () => {
     const user = await registerVerified(service);
-    const other = await register(api);
+    const holder = await register(api);
     const email = uniqueEmail();
     const { page } = await openUser(user.id);
 
-    await begin(page, other.email);
+    await begin(page, holder.email);
     await page.getByRole('alert').getByText('Step 2 has failed.').waitFor();
     await page.getByText('1 of 6 steps done. The user stays suspended. Go on,').waitFor();
     expect((await stepsIn(page)).map(([, , state]) => state)).toEqual([
@@ -158,8 +325,7 @@ describe('The dialog for an account that somebody else is in', () => {
 
   it('leaves the user suspended where the admin may not remove the factor, and says so when it is left', async () => {
     const user = await registerWithAll();
-    const other = await promote(api, token, await registerVerified(service));
-    const { page } = await openConsole(browser, { url, admin: other }, `#/users/${user.id}`);
+    const { page } = await openUser(user.id);
     const asked: string[] = [];
     page.on('dialog', (dialog) => {
       asked.push(dialog.message());
@@ -226,7 +392,7 @@ describe('The dialog for an account that somebody else is in', () => {
 describe('The dialog for a lost phone', () => {
   it('removes the factor and ends the sessions, by keyboard alone', async () => {
     const user = await registerWithAll();
-    const { page, complaints } = await openUser(user.id);
+    const { page, complaints } = await openUserWithFactor(user.id);
     const focused = () =>
       page.evaluate(
         'document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent',
@@ -239,7 +405,7 @@ describe('The dialog for a lost phone', () => {
     };
 
     await tabTo('Open Lost phone');
-    await dialogOf(page).waitFor();
+    await button(page, 'Begin').waitFor();
     expect(await violationsIn(page)).toEqual([]);
     await tabTo('Begin');
     await page.getByText('All steps are done.').waitFor();
@@ -275,9 +441,10 @@ describe('The dialog for a lost phone', () => {
   it('does nothing where the user is gone, and says so', async () => {
     const user = await register(api);
     const { page } = await openUser(user.id);
-    await api('DELETE', `/api/users/${user.id}`, { token });
 
     await button(page, 'Open Lost phone').click();
+    await button(page, 'Begin').waitFor();
+    await api('DELETE', `/api/users/${user.id}`, { token });
     await button(page, 'Begin').click();
 
     await page.getByRole('alert').getByText('Step 1 has failed. User not found.').waitFor();
@@ -298,7 +465,7 @@ describe('The dialog for a lost mailbox', () => {
     await page.getByText('This is the present address.').waitFor();
     await page.getByLabel('New email address').fill(email);
     await button(page, 'Go on').click();
-    await page.getByRole('alert').getByText('Step 3 has failed. Too many mails.').waitFor();
+    await page.getByRole('alert').getByText('No link was mailed. Too many mails.').waitFor();
     await page.getByText('2 of 3 steps done. Go on, or do by hand what is left.').waitFor();
     const Key = mailsKey(mails);
     const TableName = service.environment.USERS_TABLE;
@@ -311,12 +478,26 @@ describe('The dialog for a lost mailbox', () => {
     await logIn(api, { email, password: await setPassword(email) });
   });
 
+  it('gives back an address that a stranger has changed meanwhile', async () => {
+    const user = await registerVerified(service);
+    const { page } = await openUser(user.id);
+
+    await button(page, 'Open Lost mailbox').click();
+    await page.getByLabel('New email address').fill(user.email);
+    await moveTo(uniqueEmail(), user);
+    await button(page, 'Begin').click();
+    await page.getByText('All steps are done.').waitFor();
+
+    expect(await userOf(user.id)).toMatchObject({ email: user.email });
+  });
+
   it('mails nothing to a user who is suspended, and says so', async () => {
     const user = await registerVerified(service);
     await api('PUT', `/api/users/${user.id}/suspension`, { token });
     const { page } = await openUser(user.id);
 
     await button(page, 'Open Lost mailbox').click();
+    await button(page, 'Begin').waitFor();
     expect(await stepsIn(page)).toHaveLength(2);
     await page.getByLabel('New email address').fill(uniqueEmail());
     await button(page, 'Begin').click();

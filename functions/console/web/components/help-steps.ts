@@ -4,17 +4,24 @@ import { api, ConsoleError, send, sendUnless, settings } from '../api.ts';
 import { mailReset } from './access.tsx';
 import { changeUser, setSuspended } from './profile.tsx';
 
+/** The state in which a step is done. */
+interface Run {
+  /** The user as just read: others may have changed the user between the steps. */
+  readonly user: UserDetails;
+  /** The user before the first step. */
+  readonly before: UserDetails;
+  /** The address that the admin has typed. */
+  readonly email: string;
+}
+
 export interface Step {
   readonly title: string;
   /** What it will do, as a sentence. */
   readonly text: string;
   /** Whether the options are on that it needs. */
   readonly isOn: (user: UserDetails) => boolean;
-  /**
-   * Does the step. It can be repeated.
-   * @param email the address that the admin has typed @returns what was done, as a sentence
-   */
-  readonly act: (user: UserDetails, email: string) => Promise<string>;
+  /** Does the step. It can be repeated. @returns what was done, as a sentence */
+  readonly act: (run: Run) => Promise<string>;
 }
 
 export interface Plan {
@@ -36,15 +43,22 @@ export const plansFor = (user: UserDetails): readonly Plan[] =>
     (plan) => stepsOf(plan, user).length > 0,
   );
 
-/** Whether a user is suspended once the first steps of a plan are done. */
-export const isHeldAfter = (done: readonly Step[], user: UserDetails): boolean =>
-  !done.includes(lift) && (done.includes(suspend) || user.suspended_at !== undefined);
+/** Whether the first steps of a plan have suspended the user, and not lifted the suspension. */
+export const isHeldAfter = (done: readonly Step[]): boolean =>
+  done.includes(suspend) && !done.includes(lift);
+
+/**
+ * Whether a plan must begin again after a failure, because others may have undone what its steps had done.
+ * @param next the step that failed
+ */
+export const mustRepeat = (done: readonly Step[], next: Step | undefined, user: UserDetails) =>
+  isHeldAfter(done) && (next === lift || user.suspended_at === undefined);
 
 export const suspend: Step = {
   title: 'Suspend the user',
   text: 'All sessions end, earlier links become void, and nobody can sign in.',
   isOn: () => settings.sessions,
-  act: async (user) => {
+  act: async ({ user }) => {
     await setSuspended(user, true);
     return 'The user is suspended, and signed out everywhere.';
   },
@@ -53,20 +67,32 @@ export const suspend: Step = {
 export const lift: Step = {
   title: 'Lift the suspension',
   text: 'Links are mailed again; nobody knows a password yet.',
-  isOn: () => settings.sessions,
-  act: async (user) => {
+  // A user who was suspended before may be so for another reason.
+  isOn: (user) => settings.sessions && !user.suspended_at,
+  act: async ({ user, email }) => {
+    if (!user.suspended_at) throw new ConsoleError('Somebody has lifted the suspension.');
+    requireAddress(user, email);
+    if (user.pending_email) {
+      throw new ConsoleError(`Another address, ${user.pending_email}, waits for its link.`);
+    }
     await setSuspended(user, false);
     return 'The user is no longer suspended.';
   },
+};
+
+/** Requires that nobody has changed the address since it was confirmed. */
+const requireAddress = (user: UserDetails, email: string): void => {
+  if (user.email === email) return;
+  throw new ConsoleError(`Somebody has changed the address to ${user.email}.`);
 };
 
 export const confirmAddress: Step = {
   title: 'Confirm or replace the address',
   text: 'The account has the address below from then on.',
   isOn: () => true,
-  act: async ({ id, email: present }, email) => {
-    if (email === present) return `It stays ${email}.`;
-    await changeUser(id, { email });
+  act: async ({ user, email }) => {
+    if (email === user.email) return `It stays ${email}.`;
+    await changeUser(user.id, { email });
     return `It is ${email}.`;
   },
 };
@@ -75,10 +101,12 @@ export const replaceAddress: Step = {
   title: 'Give another address',
   text: 'The user signs in with it from then on.',
   isOn: () => true,
-  act: async (user, email) => {
+  act: async (run) => {
     const faults = { email: 'This is the present address.' };
-    if (email === user.email) throw new ConsoleError('Type another address.', 0, { faults });
-    return confirmAddress.act(user, email);
+    // Not as just read: an attempt whose response was lost may have changed it.
+    if (run.email === run.before.email)
+      throw new ConsoleError('Type another address.', 0, { faults });
+    return confirmAddress.act(run);
   },
 };
 
@@ -93,8 +121,8 @@ const password: Step = {
   title: 'Set a random password',
   text: `Nobody sees it.${waysRemoved}`,
   isOn: () => true,
-  act: async ({ id }) => {
-    await changeUser(id, { password: randomPassword() });
+  act: async ({ user }) => {
+    await changeUser(user.id, { password: randomPassword() });
     return `Nobody knows it.${waysRemoved}`;
   },
 };
@@ -103,10 +131,9 @@ const factor: Step = {
   title: 'Remove the second factor',
   text: 'The password alone signs the user in.',
   isOn: () => settings.secondFactor !== 'off',
-  act: async ({ id }) => {
-    const params = { path: { id } };
-    const user = await send(api.GET('/api/users/{id}', { params }));
+  act: async ({ user }) => {
     if (!user.second_factor?.enabled && !user.passkeys?.length) return 'There was none.';
+    const params = { path: { id: user.id } };
     const removal = api.DELETE('/api/users/{id}/second-factor', { params });
     await sendUnless('SECOND_FACTOR_NOT_FOUND', removal);
     return 'It is removed.';
@@ -123,7 +150,7 @@ const sessions: Step = {
   title: 'End all sessions',
   text: 'The user is signed out everywhere.',
   isOn: () => settings.sessions,
-  act: async ({ id }) => {
+  act: async ({ user: { id } }) => {
     await send(api.DELETE('/api/users/{id}/sessions', { params: { path: { id } } }));
     return 'They are ended.';
   },
@@ -132,12 +159,17 @@ const sessions: Step = {
 const reset: Step = {
   title: 'Mail a reset link',
   text: 'By the link, the user sets a password.',
-  isOn: () => settings.passwordReset,
-  act: async (_, email) => {
+  // Nothing is mailed to a user who is suspended.
+  isOn: (user) => settings.passwordReset && !user.suspended_at,
+  act: async ({ user, email }) => {
+    requireAddress(user, email);
     await mailReset(email);
     return `A link goes to ${email}.`;
   },
 };
+
+const resetLeft = ({ suspended_at: isSuspended }: UserDetails) =>
+  isSuspended !== undefined && 'Mail a reset link once you have lifted the suspension.';
 
 const lostPhone: Plan = {
   title: 'Lost phone',
@@ -149,15 +181,10 @@ const lostPhone: Plan = {
 const lostMailbox: Plan = {
   title: 'Lost mailbox',
   text: 'For a user who can no longer read mails at the address.',
-  // Nothing is mailed to a user who is suspended.
-  steps: [
-    replaceAddress,
-    sessions,
-    { ...reset, isOn: (user) => reset.isOn(user) && !user.suspended_at },
-  ],
-  left: ({ suspended_at: isSuspended }) => [
+  steps: [replaceAddress, sessions, reset],
+  left: (user) => [
     settings.passwordReset
-      ? isSuspended !== undefined && 'Mail a reset link once you have lifted the suspension.'
+      ? resetLeft(user)
       : 'If the password is forgotten too, set one, and hand it over.',
   ],
 };
@@ -166,8 +193,11 @@ const intruder: Plan = {
   title: 'Somebody else is in',
   text: 'For an account that a stranger has got into.',
   steps: [suspend, confirmAddress, password, factor, lift, reset],
-  left: () => [
-    !settings.passwordReset && 'Nobody knows the password: set one, and hand it over.',
+  left: (user) => [
+    user.suspended_at !== undefined && 'The user was suspended before, and stays suspended.',
+    settings.passwordReset
+      ? resetLeft(user)
+      : 'Nobody knows the password: set one, and hand it over.',
     !settings.sessions && 'Tokens that were given before stay valid until they expire.',
     'Look at what happened: a stranger may have changed more.',
   ],

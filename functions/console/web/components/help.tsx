@@ -1,24 +1,25 @@
 /** How admins help a user: dialogs that do known steps in order, and can go on where a step has failed. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { settings } from '../api.ts';
+import { type ConsoleError, settings } from '../api.ts';
 import { counted } from '../format.ts';
 import { useAsk } from '../leaving.ts';
-import { failureOf } from '../loading.ts';
+import { failureOf, useLoad } from '../loading.ts';
 import { Button } from './button.tsx';
 import { closeDialog, Dialog, openDialog } from './dialog.tsx';
 import { AddressField, Cancel, Form } from './form.tsx';
 import {
   confirmAddress,
   isHeldAfter,
+  mustRepeat,
   type Plan,
   plansFor,
   replaceAddress,
   type Step,
   stepsOf,
 } from './help-steps.ts';
-import { tell } from './notice.tsx';
+import { Loaded, tell } from './notice.tsx';
 import { PersonWithAddress } from './person.tsx';
-import type { UserProps } from './profile.tsx';
+import { readUser, type UserProps } from './profile.tsx';
 import { ActionRow, Card } from './screen.tsx';
 import { Badge } from './text.tsx';
 
@@ -45,14 +46,23 @@ interface HelpProps extends UserProps {
 
 type State = 'ready' | 'busy' | 'failed' | 'over';
 
-const HelpDialog = (props: HelpProps) => {
-  const { plan, user } = props;
-  const { steps, results, state, why, said, run } = useSteps(props);
+/** The page may be older than what a stranger has changed. */
+const HelpDialog = ({ user: { id }, ...props }: HelpProps) => (
+  <Dialog title={props.plan.title}>
+    <Loaded what="The user" from={useLoad(`help ${id}`, () => readUser(id))}>
+      {(user) => <HelpForm {...props} user={user} />}
+    </Loaded>
+  </Dialog>
+);
+
+const HelpForm = (props: HelpProps) => {
+  const { user } = props;
+  const { steps, results, state, failure, said, run } = useSteps(props);
   const address = [confirmAddress, replaceAddress].find((step) => steps.includes(step));
   const asksAddress = address && results.length <= steps.indexOf(address);
-  const list = <StepList steps={steps} results={results} state={state} why={why} />;
+  const list = <StepList steps={steps} results={results} state={state} failure={failure} />;
   return (
-    <Dialog title={plan.title}>
+    <>
       <p>
         <PersonWithAddress user={user} />
       </p>
@@ -74,7 +84,7 @@ const HelpDialog = (props: HelpProps) => {
       ) : (
         <Form
           act={run}
-          failed={`Step ${results.length + 1} has failed`}
+          failed={isLimit(failure) ? 'No link was mailed' : `Step ${results.length + 1} has failed`}
           submit={state === 'failed' ? 'Go on' : 'Begin'}
           isDangerous
           beside={beside[state]}
@@ -84,9 +94,12 @@ const HelpDialog = (props: HelpProps) => {
           {state === 'ready' && <p class="muted">Make sure that you know who asks.</p>}
         </Form>
       )}
-    </Dialog>
+    </>
   );
 };
+
+/** Whether a link can be mailed, but later. */
+const isLimit = (failure: ConsoleError | undefined) => failure?.code === 'MAILS_LIMITED';
 
 const beside = {
   ready: <Cancel />,
@@ -116,27 +129,29 @@ interface StepListProps {
   /** The sentences that say what the first steps have done. */
   readonly results: readonly string[];
   readonly state: State;
-  /** Why the step after them has failed. */
-  readonly why: string;
+  /** The failure of the step after them. */
+  readonly failure: ConsoleError | undefined;
 }
 
 /** The steps, each with its state. While some are left, it asks before they are left as they are. */
-const StepList = ({ steps, results, state, why }: StepListProps) => {
+const StepList = ({ steps, results, state, failure }: StepListProps) => {
   useAsk(() =>
     state === 'busy' || state === 'failed'
       ? `${counted(results.length, 'step')} of ${steps.length} done. Leave the others as they are?`
       : undefined,
   );
+  const isFailed = (index: number) => index === results.length && state === 'failed';
   return (
     <ol>
       {steps.map(({ title, text }, index) => (
         <ActionRow
           key={title}
           name={`${index + 1}. ${title}`}
-          text={results[index] ?? (index === results.length && state === 'failed' ? why : text)}
+          text={results[index] ?? (isFailed(index) ? failure?.said : undefined) ?? text}
         >
           {index < results.length && <Badge kind="good">Done</Badge>}
-          {index === results.length && state === 'failed' && <Badge kind="bad">Failed</Badge>}
+          {isFailed(index) && !isLimit(failure) && <Badge kind="bad">Failed</Badge>}
+          {isFailed(index) && isLimit(failure) && <Badge>Waits</Badge>}
           {index === results.length && state === 'busy' && <Badge>Now</Badge>}
         </ActionRow>
       ))}
@@ -144,28 +159,45 @@ const StepList = ({ steps, results, state, why }: StepListProps) => {
   );
 };
 
+/** Says how many steps are done and, as the service has it now, whether the user is suspended. */
+const standingOf = async (id: number, steps: readonly Step[], count: number): Promise<string> => {
+  const now = await readUser(id).catch(() => undefined);
+  const done = `${count} of ${counted(steps.length, 'step')} done.`;
+  if (now?.suspended_at) return `${done} The user stays suspended.`;
+  if (!isHeldAfter(steps.slice(0, count))) return done;
+  return `${done} ${now ? 'The user is no longer suspended.' : 'Whether the user is still suspended is not known.'}`;
+};
+
 /** Does one step after another, from the first that is not done. Once the dialog is left, it begins none. */
 const useSteps = ({ plan, user, changed }: HelpProps) => {
-  const steps = stepsOf(plan, user);
+  const { id } = user;
+  const before = useRef<typeof user | undefined>(undefined);
   const [results, setResults] = useState<readonly string[]>([]);
   const [state, setState] = useState<State>('ready');
-  const [why, setWhy] = useState('');
+  const [failure, setFailure] = useState<ConsoleError>();
+  const [standing, setStanding] = useState('');
   const email = useRef(user.email);
   const isLeft = useRef(false);
-  const standing = ({ length }: readonly string[]): string => {
-    const isHeld = isHeldAfter(steps.slice(0, length), user);
-    return `${length} of ${counted(steps.length, 'step')} done.${isHeld ? ' The user stays suspended.' : ''}`;
-  };
+  const allSteps = () => stepsOf(plan, before.current ?? user);
+  const steps = allSteps();
+  const tellStanding = async ({ length }: readonly string[]) =>
+    tell(await standingOf(id, allSteps(), length), '');
   const leave = useRef(() => {});
   leave.current = () => {
     isLeft.current = true;
-    if (state === 'failed') tell(standing(results), '');
+    if (state === 'failed') void tellStanding(results);
   };
   useEffect(() => () => leave.current(), []);
   const doRest = async (so: string[]) => {
-    for (const step of steps.slice(so.length)) {
+    let now = await readUser(id);
+    before.current ??= now;
+    const all = allSteps();
+    if (mustRepeat(all.slice(0, so.length), all[so.length], now)) so.length = 0;
+    setResults([...so]);
+    for (const step of all.slice(so.length)) {
+      now = await readUser(id);
       if (isLeft.current) return;
-      so.push(await step.act(user, email.current));
+      so.push(await step.act({ user: now, before: before.current, email: email.current }));
       setResults([...so]);
     }
   };
@@ -177,19 +209,20 @@ const useSteps = ({ plan, user, changed }: HelpProps) => {
       await doRest(so);
       setState('over');
     } catch (error) {
+      setFailure(failureOf(error));
+      setStanding(await standingOf(id, allSteps(), so.length));
       setState('failed');
-      setWhy(failureOf(error).said);
       throw error;
     } finally {
-      if (isLeft.current) tell(standing(so), '');
+      if (isLeft.current) await tellStanding(so);
       await changed();
     }
   };
   const said = {
     ready: '',
     busy: `Step ${results.length + 1} of ${steps.length}: ${steps[results.length]?.title}…`,
-    failed: `${standing(results)} Go on, or do by hand what is left.`,
-    over: ['All steps are done.', ...plan.left(user)].filter(Boolean).join(' '),
+    failed: `${standing} Go on, or do by hand what is left.`,
+    over: ['All steps are done.', ...plan.left(before.current ?? user)].filter(Boolean).join(' '),
   }[state];
-  return { steps, results, state, why, said, run };
+  return { steps, results, state, failure, said, run };
 };

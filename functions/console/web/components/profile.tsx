@@ -23,6 +23,10 @@ export const changeUser = async (id: number, body: UserChanges): Promise<User> =
   return user;
 };
 
+/** @throws {ConsoleError} */
+export const readUser = (id: number): Promise<UserDetails> =>
+  send(api.GET('/api/users/{id}', { params: { path: { id } } }));
+
 /** Deletes a user. An earlier attempt whose response was lost may have deleted the user already. */
 export const deleteUser = async ({ id }: Pick<User, 'id'>): Promise<void> => {
   const params = { path: { id } };
@@ -56,7 +60,7 @@ export interface UserProps {
 /** Loads a user. The changes are counted, because each may have ended sessions. */
 export const useUser = (id: number) => {
   const loaded = useLoad<UserDetails>(`user ${id}`, async () => {
-    const user = await send(api.GET('/api/users/{id}', { params: { path: { id } } }));
+    const user = await readUser(id);
     tellUser(user);
     return user;
   });
