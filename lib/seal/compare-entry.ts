@@ -7,7 +7,7 @@ import { createdAtKey, replayId } from '../dynamodb/tables.ts';
 import { DomainError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { BoundedTrail, OutOfReach, type SearchedTrail } from './bounded-trail.ts';
-import { findLine, type Looked } from './find-line.ts';
+import { findLine, type Looked, requireFirstLine } from './find-line.ts';
 import type { SignedHeader } from './header.ts';
 import { hasLeft, type Item, isTimely, keyOf, lineOf, replayedBy } from './line.ts';
 import { attributesOf, nativeItem } from './stored-item.ts';
@@ -53,29 +53,36 @@ interface Asked {
   readonly now: number;
 }
 
-/** Looks for the line at the time of the id, at the key in the table, and where a replay lists the id. */
+/**
+ * Looks for the line at the time of the id, which is the time of an entry that the service has made; then at the key in
+ * the table, and where replays list the id, where only the first line in all files since the time of the id counts.
+ */
 async function look(trail: BoundedTrail, { id, stored, now }: Asked): Promise<Looked> {
-  const made = createdAtKey({ id, created_at: timeOfAuditId(id).toISOString() });
-  const looked = await findLine(trail, { id, key: made, now });
+  const made = { id, key: createdAtKey({ id, created_at: timeOfAuditId(id).toISOString() }), now };
+  let looked = await findLine(trail, made);
   if (looked.sealed || !stored) return looked;
   const key = keyOf(stored);
   // The index has no entry without a key.
-  const isElsewhere = key !== '' && key !== made;
-  const atKey = isElsewhere ? await findLine(trail, { id, key, now }) : looked;
-  if (atKey.sealed || !atKey.isOver) return atKey;
-  const replayed = await findReplay(id);
-  return replayed ? findLine(trail, { id, key: replayed, now }) : atKey;
+  if (key !== '' && key !== made.key) looked = await findLine(trail, { id, key, now });
+  if (looked.isOver && !looked.sealed) {
+    for (const replayed of await findReplays(id)) {
+      looked = await findLine(trail, { id, key: replayed, now });
+      if (looked.sealed) break;
+    }
+  }
+  const { sealed } = looked;
+  return sealed ? { ...looked, sealed: await requireFirstLine(trail, made, sealed) } : looked;
 }
 
-/** The key of the newest replay that lists an id; undefined if there is none. */
-async function findReplay(id: number): Promise<string | undefined> {
+/** The keys of the replays that list an id, oldest first, of the newest thousand replays. */
+async function findReplays(id: number): Promise<readonly string[]> {
   const filter = { resourceId: replayId, action: 'CREATE' } as const;
   const { entries } = await listEntries(filter, { limit: 1000, order: 'desc' });
   // The index has only the service's own entries under this key.
-  const replay = entries.find((entry) =>
+  const replays = entries.filter((entry) =>
     replayedBy({ ...entry, shard: shards[0] }).includes(String(id)),
   );
-  return replay && createdAtKey(replay);
+  return replays.map(createdAtKey).reverse();
 }
 
 /** @throws {DomainError} STORAGE_FAULT for an error of the archive */

@@ -21,9 +21,15 @@ export interface Wanted {
   readonly now: number;
 }
 
+/** A line, and the number of its file. */
+export interface SealedIn {
+  readonly item: Item;
+  readonly file: number;
+}
+
 export interface Looked {
-  /** The line, and the number of its file; absent: the files that may have it do not have it. */
-  readonly sealed?: { readonly item: Item; readonly file: number };
+  /** The line; absent: the files that may have it do not have it. */
+  readonly sealed?: SealedIn;
   /** Whether the next run does not look at the key any more. */
   readonly isOver: boolean;
 }
@@ -46,6 +52,30 @@ export async function findLine(trail: BoundedTrail, wanted: Wanted): Promise<Loo
   if (looked.sealed) return looked;
   const before = await findBefore(trail, first, wanted);
   return before ? { sealed: before, isOver: true } : looked;
+}
+
+/**
+ * The first line of an id in the files from the one that covers a key up to one that has a line of the id: whoever writes
+ * to the table chooses the key at which a later line is found.
+ * @throws {OutOfReach} `not_found` with that file, unless all files between were read; and the archive's errors
+ */
+export async function requireFirstLine(
+  trail: BoundedTrail,
+  { id, key }: Wanted,
+  found: SealedIn,
+): Promise<SealedIn> {
+  try {
+    let header = await locate(trail, key);
+    while (header && header.number < found.file) {
+      const item = await trail.findLine(header, id);
+      if (item) return { item, file: header.number };
+      header = await nextAfter(trail, header);
+    }
+    if (header?.number === found.file) return found;
+  } catch (error) {
+    if (!(error instanceof OutOfReach)) throw error;
+  }
+  throw new OutOfReach('not_found', found.file);
 }
 
 /** The files that are guessed by their interval; after that each guess halves the files that are left. */
@@ -144,6 +174,13 @@ function nextLook(trail: BoundedTrail, { interval }: SignedHeader, now: number):
   const closed = new Date(now - graceOf(interval)).toISOString();
   const last = trail.headers().findLast(({ until }) => until <= closed);
   return lookFrom(last?.until ?? '', interval);
+}
+
+/** The signed file that follows a file; undefined if there is none, or another file followed. */
+async function nextAfter(trail: BoundedTrail, { number, hash }: SignedHeader) {
+  let file = await trail.above(number);
+  while (file && !isSigned(file.header)) file = await trail.above(file.number);
+  return file && isSigned(file.header) && file.header.previous === hash ? file.header : undefined;
 }
 
 /** Looks in the files before a file that end after the key too, because a clock was ahead. */
