@@ -7,7 +7,7 @@ import { createdAtKey, replayId } from '../dynamodb/tables.ts';
 import { DomainError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
 import { BoundedTrail, OutOfReach, type SearchedTrail } from './bounded-trail.ts';
-import { findLine, type Looked, requireFirstLine } from './find-line.ts';
+import { findLine, type Looked, requireFirstLine, type Wanted } from './find-line.ts';
 import type { SignedHeader } from './header.ts';
 import { hasLeft, type Item, isTimely, keyOf, lineOf, replayedBy } from './line.ts';
 import { attributesOf, nativeItem } from './stored-item.ts';
@@ -59,19 +59,25 @@ interface Asked {
  */
 async function look(trail: BoundedTrail, { id, stored, now }: Asked): Promise<Looked> {
   const made = { id, key: createdAtKey({ id, created_at: timeOfAuditId(id).toISOString() }), now };
-  let looked = await findLine(trail, made);
+  const looked = await findLine(trail, made);
   if (looked.sealed || !stored) return looked;
   const key = keyOf(stored);
   // The index has no entry without a key.
-  if (key !== '' && key !== made.key) looked = await findLine(trail, { id, key, now });
-  if (looked.isOver && !looked.sealed) {
-    for (const replayed of await findReplays(id)) {
-      looked = await findLine(trail, { id, key: replayed, now });
-      if (looked.sealed) break;
-    }
+  const isElsewhere = key !== '' && key !== made.key;
+  const atKey = isElsewhere ? await findLine(trail, { id, key, now }) : looked;
+  const other = atKey.sealed || !atKey.isOver ? atKey : await lookAtReplays(trail, made);
+  if (!other.sealed) return other;
+  return { ...other, sealed: await requireFirstLine(trail, made, other.sealed) };
+}
+
+/** Looks for the line in the files of the replays that list the id, until one has it. */
+async function lookAtReplays(trail: BoundedTrail, wanted: Wanted): Promise<Looked> {
+  let looked: Looked = { isOver: true };
+  for (const key of await findReplays(wanted.id)) {
+    looked = await findLine(trail, { ...wanted, key });
+    if (looked.sealed) break;
   }
-  const { sealed } = looked;
-  return sealed ? { ...looked, sealed: await requireFirstLine(trail, made, sealed) } : looked;
+  return looked;
 }
 
 /** The keys of the replays that list an id, oldest first, of the newest thousand replays. */
