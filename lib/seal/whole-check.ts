@@ -38,8 +38,12 @@ const form = v.object({
 
 export type WholeCheck = v.InferOutput<typeof form>;
 
-/** @throws {DomainError} WHOLE_CHECK_REQUESTED if one was requested within a day; STORAGE_FAULT */
+/**
+ * Requests a whole check. An item that {@link read} refuses refuses nothing.
+ * @throws {DomainError} WHOLE_CHECK_REQUESTED if one was requested within a day; STORAGE_FAULT
+ */
 export async function ask(now: Date): Promise<void> {
+  const before = await readItem();
   const whole: WholeCheck = {
     mark: randomUUID(),
     asked_at: now.toISOString(),
@@ -54,14 +58,19 @@ export async function ask(now: Date): Promise<void> {
   const [since, until] = [-1, 1].map((days) =>
     new Date(now.getTime() + days * dayInMilliseconds).toISOString(),
   );
+  // A refused item is replaced, unless another request has replaced it meanwhile.
+  const refused = v.is(form, before) ? undefined : before;
+  const isSame = refused?.mark === undefined ? 'attribute_not_exists(mark)' : 'mark = :refused';
   const isAsked = await sendIf(
     new PutCommand({
       TableName: config.usersTable,
       Item: { ...key, ...whole },
       // The mark recognises an earlier attempt whose response was lost.
-      ConditionExpression:
-        'attribute_not_exists(pk) OR NOT asked_at BETWEEN :since AND :until OR mark = :mark',
-      ExpressionAttributeValues: { ':since': since, ':until': until, ':mark': whole.mark },
+      ConditionExpression: `NOT asked_at BETWEEN :since AND :until OR mark = :mark OR ${refused ? isSame : 'attribute_not_exists(pk)'}`,
+      ExpressionAttributeValues: {
+        ...{ ':since': since, ':until': until, ':mark': whole.mark },
+        ...(refused?.mark !== undefined && { ':refused': refused.mark }),
+      },
     }),
   );
   if (!isAsked) throw new DomainError('WHOLE_CHECK_REQUESTED');
@@ -72,9 +81,7 @@ export async function ask(now: Date): Promise<void> {
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function read(): Promise<WholeCheck | undefined> {
-  const command = new GetCommand({ TableName: config.usersTable, Key: key, ConsistentRead: true });
-  const { Item } = await send(command);
-  const { success, output } = v.safeParse(form, Item);
+  const { success, output } = v.safeParse(form, await readItem());
   return success ? output : undefined;
 }
 
@@ -95,4 +102,9 @@ export async function write(whole: WholeCheck): Promise<WholeCheck> {
   );
   if (!isWritten) throw new Overtaken();
   return next;
+}
+
+async function readItem(): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const command = new GetCommand({ TableName: config.usersTable, Key: key, ConsistentRead: true });
+  return (await send(command)).Item;
 }

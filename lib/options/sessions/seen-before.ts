@@ -8,11 +8,12 @@ import { config } from '../../ground/settings.ts';
 import { longestDelay } from '../../ground/time.ts';
 import { getItems, type StoredUser, userKey } from '../../users/item.ts';
 import { mostWhole } from '../../users/list.ts';
-import { type Seen, seenKey, seenShards } from './seen.ts';
+import { dayIn, type Seen, seenKey, seenShards } from './seen.ts';
 
 /**
  * One page of the users who were last seen before a day, with all their data, as last written. An id without a user,
- * which a login beside a deletion leaves, is left out and its item deleted, so that a page may be shorter.
+ * which a login beside a deletion leaves, is left out and its item deleted, and an item without a day is left out, so
+ * that a page may be shorter.
  * @param day UTC, such as 2026-08-30
  * @param order `asc`: whoever was seen longest ago comes first
  * @param limit users at most, from 1 to 100; absent: 100
@@ -47,9 +48,9 @@ export async function listSeenBefore({
   const listed = entries as unknown as readonly Seen[];
   const users = await getItems<StoredUser>(listed.map(({ user_id }) => userKey(user_id)));
   await Promise.all(listed.filter((_, i) => !users[i]).map(deleteSeen));
-  const seen = listed.flatMap(({ seen_on: seenOn }, i) => {
-    const user = users[i];
-    return user ? { user, seenOn } : [];
+  const seen = listed.flatMap((each, i) => {
+    const [user, seenOn] = [users[i], dayIn(each)];
+    return user && seenOn ? { user, seenOn } : [];
   });
   return { seen, next };
 }

@@ -7,7 +7,7 @@ import { sendIf } from '../../dynamodb/client.ts';
 import { itemKey, usersIndexes } from '../../dynamodb/tables.ts';
 import { loggingFaults } from '../../ground/log.ts';
 import { config, hasSessions } from '../../ground/settings.ts';
-import { dayInMilliseconds, longestDelay } from '../../ground/time.ts';
+import { dayInMilliseconds, longestDelay, parseInstant } from '../../ground/time.ts';
 import { getItem } from '../../users/item.ts';
 
 /** When a user was last seen, as it is stored and as the index has it. */
@@ -57,7 +57,14 @@ export async function noteSeen(
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function readSeen(id: number): Promise<string | null> {
-  return (await getItem<Seen>(seenKey(id)))?.seen_on ?? null;
+  return dayIn(await getItem(seenKey(id))) ?? null;
+}
+
+/** The day of an item; undefined if it has none, because somebody has changed it. */
+export function dayIn(seen: { readonly seen_on?: unknown } | undefined): string | undefined {
+  const { seen_on: day } = seen ?? {};
+  const isDay = typeof day === 'string' && parseInstant(day)?.slice(0, 10) === day;
+  return isDay ? day : undefined;
 }
 
 export function seenKey(id: number) {

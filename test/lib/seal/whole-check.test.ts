@@ -13,6 +13,17 @@ const at = (milliseconds: number) => new Date(start + milliseconds);
 const store = (item: object) =>
   send(new PutCommand({ TableName: config.usersTable, Item: { pk: 'audit-seal-whole', ...item } }));
 
+/** An item as it is stored once a whole check is requested, without the time. */
+const asked = {
+  mark: 'a',
+  first: 1,
+  last: null,
+  checked: 0,
+  of: null,
+  attempts: 0,
+  ended_at: null,
+};
+
 it('A whole check is requested at most once a day, also if it has ended or the clock was ahead for a moment', async () => {
   expect(await wholeCheck.read()).toBeUndefined();
   await wholeCheck.ask(at(0));
@@ -58,17 +69,21 @@ it('Progress is written only by the run that wrote or read it last', async () =>
 it.each([
   {},
   { mark: 'a' },
+  { ...asked, first: -1 },
+  { ...asked, checked: 0.5 },
+  { ...asked, last: '9' },
+  { ...asked, of: 2n ** 60n },
+  { ...asked, ended_at: '2026-11-31T00:00:00.000Z' },
   { mark: 5, asked_at: at(0).toISOString(), first: 'x' },
   { asked_at: 'some time', ended_at: { a: 1 } },
 ])(
-  'An item %j that the service did not write counts for nothing, and does not refuse a request',
+  'An item %o that the service did not write counts for nothing, and does not refuse a request',
   async (item) => {
-    const asked_at = at(-9 * day).toISOString();
-    await store({ asked_at, ...item });
+    await store({ asked_at: at(20 * day).toISOString(), ...item });
 
     expect(await wholeCheck.read()).toBeUndefined();
-    await wholeCheck.ask(at(20 * day));
+    await wholeCheck.ask(at(20 * day + minute));
 
-    expect((await wholeCheck.read())?.asked_at).toBe(at(20 * day).toISOString());
+    expect((await wholeCheck.read())?.asked_at).toBe(at(20 * day + minute).toISOString());
   },
 );

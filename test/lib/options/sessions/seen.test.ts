@@ -1,4 +1,6 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { send } from '../../../../lib/dynamodb/client.ts';
 import { noteSeen, readSeen } from '../../../../lib/options/sessions/seen.ts';
 import { listSeenBefore } from '../../../../lib/options/sessions/seen-before.ts';
 import { allocateUserId } from '../../../../lib/users/store.ts';
@@ -68,6 +70,35 @@ describe('noteSeen', () => {
   });
 });
 
+/** Values that somebody may have written in place of the day: a great number is read as a BigInt. */
+const noDays = [
+  5,
+  2n ** 60n,
+  true,
+  null,
+  { day },
+  'yesterday',
+  '2026-02-30',
+  '2026-08-30T12:00:00Z',
+];
+const changeDay = (id: number, seen_on: unknown) =>
+  send(
+    new UpdateCommand({
+      TableName: table,
+      Key: { pk: `seen#${id}` },
+      UpdateExpression: 'SET seen_on = :day',
+      ExpressionAttributeValues: { ':day': seen_on },
+    }),
+  );
+
+it.each(noDays)('readSeen returns null for a value that is no day: %s', async (value) => {
+  const id = await allocateUserId();
+  await noteSeen(id, [], first);
+  await changeDay(id, value);
+
+  expect(await readSeen(id)).toBeNull();
+});
+
 describe('listSeenBefore', () => {
   /** Users who were seen on each of some days, in turn. @returns their ids in the order of the list */
   const seenUsers = async (days: readonly string[], count: number) => {
@@ -120,5 +151,15 @@ describe('listSeenBefore', () => {
 
     expect(await readSeen(orphan)).toBeNull();
     expect(await pagesOf({ day: '2017-02-01', limit: 2 })).toEqual([[one, other]]);
+  });
+
+  it.each(noDays)('leaves out a user with a value that is no day: %s', async (value) => {
+    const [one, [, id] = ['', 0]] = await seenUsers(['2016-01-01', '2016-01-02'], 2);
+    await changeDay(id, value);
+
+    const pages = await pagesOf({ day: '2016-02-01', limit: 100 });
+
+    expect(pages.flat().slice(-1)).toEqual([one]);
+    expect(pages.flat().map(([, listed]) => listed)).not.toContain(id);
   });
 });
