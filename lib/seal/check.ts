@@ -7,7 +7,7 @@ import { logBroken, openInspection, timeOfFile } from './inspection.ts';
 import { checkOlder, checkRecent, openPass } from './pass.ts';
 import { isCheckDue, isUnfinished } from './schedule.ts';
 import { type Sealed, type Sealing, seal } from './sealer.ts';
-import { findingsOf, type Named } from './standing.ts';
+import { findingsOf, type Named, unnamedBefore } from './standing.ts';
 import { goOnWithWhole } from './whole.ts';
 
 /**
@@ -116,17 +116,20 @@ async function check(
   now: Date,
   { before, noticed, isWanted, isOver }: Checking,
 ): Promise<Check> {
-  const { archive, signer, interval, checked } = sealing;
+  const { archive, signer, interval, checked: lines } = sealing;
   const trail = { archive, publicKey: signer.publicKey };
   const { verify, covered, findings, log } = openInspection(sealing, now, { before, isOver });
   try {
-    const pass = await openPass(trail, now, { before, isWanted, checked });
+    const pass = await openPass(trail, now, { before, isWanted, checked: lines });
     const recent = await checkRecent(pass, { verify, isOver });
     covered.noteFiles(recent);
+    const ofTwoDays = findings().found + noticed.length;
     const part = await checkOlder(pass, before?.part ?? null, { verify, interval });
     const { found, named } = findings();
     const all = { found: found + noticed.length, named: [...noticed, ...named] };
-    return { ...recent, part, ...(await findingsOf({ before, covered, now, pass }, all)) };
+    const unnamed = unnamedBefore(before, { ...all, recent: ofTwoDays }, pass);
+    const checked = { before, covered, now, pass };
+    return { ...recent, part, ...(await findingsOf(checked, { ...all, unnamed })) };
   } finally {
     log();
   }

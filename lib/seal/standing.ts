@@ -3,6 +3,7 @@ import { dayInMilliseconds } from '../ground/time.ts';
 import { readHeaderOf, type Trail } from './archive.ts';
 import { type Check, isSigned, maxNamed, type NamedFinding } from './header.ts';
 import { type Item, idText, numberIn } from './line.ts';
+import type { Pass } from './pass.ts';
 import type { EntrySource } from './table.ts';
 
 export type Named = Pick<NamedFinding, 'kind' | 'subject'>;
@@ -52,55 +53,76 @@ interface Checked {
   readonly before: Check | null;
   readonly covered: Covered;
   readonly now: Date;
-  /** The unfinished check with which the run has gone on, and whether the run has checked the last files. */
-  readonly pass: { readonly begun: Check | undefined; readonly isLast: boolean };
+  /** When the unfinished check began with which the run has gone on. */
+  readonly pass: { readonly begun: Pick<Check, 'at'> | undefined };
+}
+
+/** The findings of a run. */
+interface Found {
+  readonly found: number;
+  /** The first of them. */
+  readonly named: readonly Named[];
 }
 
 /**
  * The findings of a run, and the findings of earlier runs that it has not covered.
- * @param found how many findings the run has @param named the first of these findings
+ * @param unnamed how many findings of earlier runs are not named, and are not among these
  */
 export async function findingsOf(
   checked: Checked,
-  { found, named }: { found: number; named: readonly Named[] },
+  { found, named, unnamed }: Found & { readonly unnamed: number },
 ): Promise<Pick<Check, 'findings' | 'named' | 'found'>> {
-  const { before, now, pass } = checked;
+  const { before, now } = checked;
   const at = now.toISOString();
   const own = named.slice(0, maxNamed).map((each) => ({ ...printable(each), at }));
   const earlier: NamedFinding[] = [];
-  // If a run that has checked all of the two days does not name all, an earlier finding may be among the others.
-  for (const each of found > own.length && isWhole(pass) ? [] : (before?.named ?? [])) {
+  for (const each of before?.named ?? []) {
     if (await stands(each, own, checked)) earlier.push(each);
   }
-  // The findings of the earlier parts of a check that are not named.
-  const unnamed = pass.begun ? pass.begun.findings - pass.begun.named.length : 0;
+  const others = before?.found && isOpen(before.found, now) ? unnamed : 0;
   return {
-    findings: found + earlier.length + unnamed,
+    findings: found + earlier.length + others,
     named: [...own, ...earlier].slice(0, maxNamed),
     found: found > 0 ? at : (before?.found ?? null),
   };
 }
 
 /**
- * How many findings of a check are not named, and cannot be among the findings of a later look at the same files.
- * @param found how many findings that look has @param named the first of these findings
+ * How many findings before an ordinary check are not named, and may hold beside the findings of its run. A count cannot
+ * tell which findings these are, so that they hold longer rather than shorter than named ones.
+ * @param recent how many of the findings are of the newest two days
  */
-export function unnamedBeside(
-  before: Check,
-  { found, named }: { found: number; named: readonly Named[] },
+export function unnamedBefore(
+  before: Check | null,
+  { found, named, recent }: Found & { readonly recent: number },
+  { begun, isLast, files }: Pick<Pass, 'begun' | 'isLast' | 'files'>,
 ): number {
+  const coversAll = isLast && !begun && files.older.length === 0;
+  if (!before || coversAll) return 0;
+  if (begun && mayHaveUnnamed(before, begun.at)) return unnamedIn(before);
+  const older = { found: found - recent, named: named.slice(recent) };
+  // The previous check of the two days has named its first findings, but the others it may have counted.
+  return Math.max(0, unnamedBeside(before, older) - Math.max(0, recent - maxNamed));
+}
+
+/** How many findings of a check are not named, and cannot be among the findings of a later look at the same files. */
+export function unnamedBeside(before: Check, { found, named }: Found): number {
   const again = named.filter((each) => isAmong(before.named, printable(each))).length;
-  return Math.max(0, before.findings - before.named.length - (found - again));
+  return Math.max(0, unnamedIn(before) - (found - again));
+}
+
+export function unnamedIn({ findings, named }: Check): number {
+  return findings - named.length;
+}
+
+/** Whether a check that began at a time may have findings that are not named: the newest are named first. */
+export function mayHaveUnnamed({ named }: Check, since: string): boolean {
+  return named.filter(({ at }) => at >= since).length === maxNamed;
 }
 
 /** Whether the previous check has already named all findings of a check. */
 export function isTold(before: Check | null, found: number, named: readonly Named[]): boolean {
   return found <= maxNamed && named.every((each) => isAmong(before?.named ?? [], printable(each)));
-}
-
-/** Whether a run has checked all of the two days. */
-function isWhole({ begun, isLast }: Checked['pass']): boolean {
-  return isLast && !begun;
 }
 
 /** Whether an earlier finding still holds although a run has not made it again. */
@@ -110,10 +132,15 @@ async function stands(
   { covered, now, pass: { begun } }: Checked,
 ): Promise<boolean> {
   if (isAmong(own, finding)) return false;
-  if (Math.abs(now.getTime() - Date.parse(finding.at)) >= longest) return false;
+  if (!isOpen(finding.at, now)) return false;
   // Two parts of one check may have lines of the same entry: the part without the fault must not refute the finding.
   if (begun && finding.at >= begun.at) return true;
   return !(await covered.has(finding));
+}
+
+/** Whether a finding of a time may still hold, also if a clock was ahead. */
+function isOpen(at: string, now: Date): boolean {
+  return Math.abs(now.getTime() - Date.parse(at)) < longest;
 }
 
 /** Whether an entry is not in the table, wherever the check has looked. */

@@ -7,7 +7,7 @@ import { openInspection, timeOfFile } from './inspection.ts';
 import { firstPart } from './parts.ts';
 import { defaultLines } from './pass.ts';
 import type { Sealing } from './sealer.ts';
-import { findingsOf, unnamedBeside } from './standing.ts';
+import { findingsOf, mayHaveUnnamed, unnamedBeside, unnamedIn } from './standing.ts';
 import type { WholeCheck } from './whole-check.ts';
 
 /** Milliseconds for which a run goes on with a whole check. */
@@ -114,15 +114,29 @@ async function checkPart(
   inspection.log();
   const { covered } = inspection;
   const own = inspection.findings();
-  // Where the ordinary check has looked too, it may have had the same findings.
-  const unnamed =
-    last < before.first ? before.findings - before.named.length : unnamedBeside(before, own);
-  const begun = { ...before, at: open.asked_at, findings: before.named.length + unnamed };
-  const pass = { begun, isLast: false };
-  const outcome = { ...before, ...(await findingsOf({ before, covered, now, pass }, own)) };
+  const pass = { begun: { at: open.asked_at } };
+  const unnamed = unnamedBesideWhole(before, own, { since: open.asked_at, last });
+  const found = await findingsOf({ before, covered, now, pass }, { ...own, unnamed });
+  const outcome = { ...before, ...found };
   if (JSON.stringify(outcome) !== JSON.stringify(before)) await keep(outcome);
   // Files may have left the archive meanwhile.
   return Math.max(first, last);
+}
+
+/**
+ * How many findings are not named, and are not among the findings of a part.
+ * @param since when the whole check was requested @param last the number of the last file of the part
+ */
+function unnamedBesideWhole(
+  before: Check,
+  own: Parameters<typeof unnamedBeside>[1],
+  { since, last }: { since: string; last: number },
+): number {
+  // The whole check comes to the findings of earlier checks again.
+  if (!mayHaveUnnamed(before, since)) return 0;
+  // Where an ordinary check has looked meanwhile, it may have had the same findings.
+  const isAlone = before.at < since || last < before.first;
+  return isAlone ? unnamedIn(before) : unnamedBeside(before, own);
 }
 
 /** An archive and a table that can be read while there is time. Their methods throw Error `OutOfTime`. */

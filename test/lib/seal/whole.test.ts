@@ -237,6 +237,73 @@ describe('A whole check', () => {
     expect((await newestOf(sealing)).check).toMatchObject({ findings: 15 });
   });
 
+  /** An archive of ten daily files of four entries each, of which 30 entries are changed and a whole check has found them. */
+  const foundInAll = async () => {
+    const sealing = { ...makeSealing(), checked: 1000 };
+    const ids: number[] = [];
+    for (let file = 0; file < 10; file += 1) {
+      for (let entry = 0; entry < 4; entry += 1) ids.push(await add());
+      await runAfter(sealing, 24 * hour);
+    }
+    const old = ids.slice(0, 30);
+    for (const id of old) await change(id);
+    now += minute;
+    await ask();
+    await finish({ ...sealing, checked: 12 });
+    return { sealing, ids, old };
+  };
+  const countsOf = ({ findings, named }: Check) => [findings, named.length];
+
+  it('has findings that later checks of the two days and of a part count on, also those that are not named', async () => {
+    const { sealing } = await foundInAll();
+
+    const counts = [countsOf((await newestOf(sealing)).check as Check)];
+    for (const time of [minute, hour, hour, 24 * hour, 24 * hour, 24 * hour]) {
+      counts.push(countsOf(await runAfter(sealing, time)));
+    }
+
+    expect(counts).toEqual(counts.map(() => [30, 10]));
+  });
+
+  it.each([10, 15])('has findings that %i new ones do not push out of the count', async (count) => {
+    const { sealing } = await foundInAll();
+    const ids: number[] = [];
+    for (let entry = 0; entry < count; entry += 1) ids.push(await add());
+    await runAfter(sealing, 2 * minute);
+    for (const id of ids) await change(id);
+
+    const counts: number[] = [];
+    for (let run = 0; run < 4; run += 1) counts.push((await runAfter(sealing, hour)).findings);
+
+    // Of more than ten, those that are not named may be among the earlier ones that are not.
+    expect(counts).toEqual(counts.map(() => 40));
+  });
+
+  it('is refuted as a whole by the next one, once all is repaired', async () => {
+    const { sealing, old } = await foundInAll();
+    for (const id of old) await change(id, null);
+    const before = await runAfter(sealing, 24 * hour);
+    await ask();
+
+    await finish(sealing);
+
+    expect(before.findings).toBeGreaterThan(10);
+    expect((await newestOf(sealing)).check).toMatchObject({ findings: 0, named: [] });
+  });
+
+  it('has findings that are counted for 31 days at most, if nothing is found meanwhile', async () => {
+    const { sealing, old } = await foundInAll();
+    for (const id of old) await change(id, null);
+
+    const counts: number[] = [];
+    for (let days = 0; days < 32; days += 1) {
+      counts.push((await runAfter(sealing, 24 * hour)).findings);
+    }
+
+    expect(counts.at(28)).toBeGreaterThan(0);
+    expect(counts.at(-1)).toBe(0);
+  });
+
   it('leaves ordinary checks their times', async () => {
     const { sealing } = await makeDays();
     const times = async () => {
