@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { Overtaken, send, sendIf } from '../dynamodb/client.ts';
+import { conditionItem, isConditionFailure, Overtaken, send } from '../dynamodb/client.ts';
 import { itemKey } from '../dynamodb/tables.ts';
 import { DomainError } from '../ground/errors.ts';
 import { config } from '../ground/settings.ts';
@@ -43,7 +43,6 @@ export type WholeCheck = v.InferOutput<typeof form>;
  * @throws {DomainError} WHOLE_CHECK_REQUESTED if one was requested within a day; STORAGE_FAULT
  */
 export async function ask(now: Date): Promise<void> {
-  const before = await readItem();
   const whole: WholeCheck = {
     mark: randomUUID(),
     asked_at: now.toISOString(),
@@ -58,21 +57,19 @@ export async function ask(now: Date): Promise<void> {
   const [since, until] = [-1, 1].map((days) =>
     new Date(now.getTime() + days * dayInMilliseconds).toISOString(),
   );
-  // A refused item is replaced, unless another request has replaced it meanwhile.
-  const refused = v.is(form, before) ? undefined : before;
-  const isSame = refused?.mark === undefined ? 'attribute_not_exists(mark)' : 'mark = :refused';
-  const isAsked = await sendIf(
-    new PutCommand({
-      TableName: config.usersTable,
-      Item: { ...key, ...whole },
-      // The mark recognises an earlier attempt whose response was lost.
-      ConditionExpression: `NOT asked_at BETWEEN :since AND :until OR mark = :mark OR ${refused ? isSame : 'attribute_not_exists(pk)'}`,
-      ExpressionAttributeValues: {
-        ...{ ':since': since, ':until': until, ':mark': whole.mark },
-        ...(refused?.mark !== undefined && { ':refused': refused.mark }),
-      },
-    }),
+  const refusing = await put(
+    whole,
+    'attribute_not_exists(pk) OR NOT asked_at BETWEEN :since AND :until',
+    { ':since': since, ':until': until },
   );
+  if (!refusing) return;
+  // Another request may have replaced the item meanwhile.
+  const { mark } = refusing;
+  const isAsked =
+    !v.is(form, refusing) &&
+    !(mark === undefined
+      ? await put(whole, 'attribute_not_exists(mark)')
+      : await put(whole, 'mark = :before', { ':before': mark }));
   if (!isAsked) throw new DomainError('WHOLE_CHECK_REQUESTED');
 }
 
@@ -81,7 +78,9 @@ export async function ask(now: Date): Promise<void> {
  * @throws {DomainError} STORAGE_FAULT
  */
 export async function read(): Promise<WholeCheck | undefined> {
-  const { success, output } = v.safeParse(form, await readItem());
+  const command = new GetCommand({ TableName: config.usersTable, Key: key, ConsistentRead: true });
+  const { Item } = await send(command);
+  const { success, output } = v.safeParse(form, Item);
   return success ? output : undefined;
 }
 
@@ -92,19 +91,30 @@ export async function read(): Promise<WholeCheck | undefined> {
  */
 export async function write(whole: WholeCheck): Promise<WholeCheck> {
   const next = { ...whole, mark: randomUUID() };
-  const isWritten = await sendIf(
-    new PutCommand({
-      TableName: config.usersTable,
-      Item: { ...key, ...next },
-      ConditionExpression: 'mark = :before OR mark = :mark',
-      ExpressionAttributeValues: { ':before': whole.mark, ':mark': next.mark },
-    }),
-  );
-  if (!isWritten) throw new Overtaken();
+  const other = await put(next, 'mark = :before', { ':before': whole.mark });
+  if (other) throw new Overtaken();
   return next;
 }
 
-async function readItem(): Promise<Readonly<Record<string, unknown>> | undefined> {
-  const command = new GetCommand({ TableName: config.usersTable, Key: key, ConsistentRead: true });
-  return (await send(command)).Item;
+/** Writes the item if it meets a condition. @returns the item that does not meet it; undefined: it is written */
+async function put(
+  whole: WholeCheck,
+  condition: string,
+  values: Readonly<Record<string, unknown>> = {},
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const command = new PutCommand({
+    TableName: config.usersTable,
+    Item: { ...key, ...whole },
+    // The mark recognises an earlier attempt whose response was lost.
+    ConditionExpression: `${condition} OR mark = :mark`,
+    ExpressionAttributeValues: { ...values, ':mark': whole.mark },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  });
+  try {
+    await send(command);
+    return undefined;
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+    return conditionItem(error) ?? {};
+  }
 }
