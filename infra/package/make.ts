@@ -131,25 +131,6 @@ function write(folder: string, path: string, content: string | Uint8Array): void
   writeFileSync(file, content);
 }
 
-function manifestOfPackage() {
-  const { name, version, description, license } = repository;
-  return {
-    name,
-    version,
-    description,
-    license,
-    main: 'index.js',
-    types: 'index.d.ts',
-    exports: {
-      '.': { types: './index.d.ts', default: './index.js' },
-      './package.json': './package.json',
-    },
-    bin: { [command]: 'operator.mjs' },
-    engines: { node: `>=${oldestNode}` },
-    peerDependencies: peers,
-  };
-}
-
 /** The notices of all packages whose code is in the bundles or in the pages. */
 function noticesIn(outputs: readonly Metafile['outputs'][]): string {
   const inputs = outputs.flatMap((each) =>
@@ -173,6 +154,25 @@ function copyDocuments(folder: string): void {
     const text = readFileSync(join(root, path), 'utf8');
     write(folder, join('docs', path), path.endsWith('.md') ? withLinksInside(text, path) : text);
   }
+}
+
+function manifestOfPackage() {
+  const { name, version, description, license } = repository;
+  return {
+    name,
+    version,
+    description,
+    license,
+    main: 'index.js',
+    types: 'index.d.ts',
+    exports: {
+      '.': { types: './index.d.ts', default: './index.js' },
+      './package.json': './package.json',
+    },
+    bin: { [command]: 'operator.mjs' },
+    engines: { node: `>=${oldestNode}` },
+    peerDependencies: peers,
+  };
 }
 
 /** The text of a document; links to files that the package lacks are replaced by their words. */

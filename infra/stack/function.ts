@@ -114,36 +114,6 @@ function urlOf(service: 'kms' | 'secretsmanager', { region, urlSuffix }: Stack) 
   return `https://${service}.${region}.${urlSuffix}/`;
 }
 
-/**
- * The megabytes of a function. Lambda gives processor time in proportion to memory. Functions that hash passwords have
- * 1,769 MB, which give them one processor. With less, every login would be slower at the same price; more would not be
- * used, because bcrypt runs on one thread. The sealer also needs a processor, but little memory, however large the
- * table is. All other functions wait for DynamoDB, and need the processor only to start, for TLS and for JSON.
- */
-function memoryOf({ uses }: FunctionDefinition): number {
-  if (uses.has('passwords')) return 1769;
-  return uses.has('audit.seal') ? 1024 : 512;
-}
-
-/** What a use requires: variables with the locations of resources, and permissions for named actions on their ARNs. */
-interface Need {
-  readonly variables?: Readonly<Record<string, string>>;
-  readonly statements?: readonly PolicyStatement[];
-}
-
-/** What each use requires, besides the permissions on tables and secrets. */
-const needs: Partial<Record<Use, (props: ServiceFunctionProps) => Need>> = {
-  // Lambda runs a function in the folder of its code.
-  files: () => ({ variables: { STATIC_FILES: 'static' } }),
-  mail: ({ mail }) =>
-    mail ? { statements: [allowing('lambda:InvokeFunction', mail.lambda.functionArn)] } : {},
-  'factor.encrypt': ({ factorKey }) => ofFactorKey('kms:Encrypt', factorKey),
-  'factor.decrypt': ({ factorKey }) => ofFactorKey('kms:Decrypt', factorKey),
-  'mail.send': ({ logs, variables }) => ({
-    statements: [sendingMail(logs.stack, variables.MAIL_FROM ?? '')],
-  }),
-};
-
 function needsOf(props: ServiceFunctionProps): readonly Need[] {
   const { definition, signingSecret, edgeSecret, dataKey } = props;
   const { uses, routes, permissions } = definition;
@@ -169,6 +139,51 @@ function needsOf(props: ServiceFunctionProps): readonly Need[] {
   ];
 }
 
+/**
+ * The megabytes of a function. Lambda gives processor time in proportion to memory. Functions that hash passwords have
+ * 1,769 MB, which give them one processor. With less, every login would be slower at the same price; more would not be
+ * used, because bcrypt runs on one thread. The sealer also needs a processor, but little memory, however large the
+ * table is. All other functions wait for DynamoDB, and need the processor only to start, for TLS and for JSON.
+ */
+function memoryOf({ uses }: FunctionDefinition): number {
+  if (uses.has('passwords')) return 1769;
+  return uses.has('audit.seal') ? 1024 : 512;
+}
+
+/** How Lambda repeats asynchronous invocations that have failed. */
+function retrying(unsent: Queue) {
+  return {
+    retryAttempts: 2,
+    // After an hour, the user has already requested another mail.
+    maxEventAge: Duration.hours(1),
+    onFailure: destinationOf(unsent),
+  };
+}
+
+function invocationUrl({ lambda }: ServiceFunction): string {
+  const { region, urlSuffix } = Stack.of(lambda);
+  return `https://lambda.${region}.${urlSuffix}/2015-03-31/functions/${lambda.functionName}/invocations`;
+}
+
+/** What a use requires: variables with the locations of resources, and permissions for named actions on their ARNs. */
+interface Need {
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly statements?: readonly PolicyStatement[];
+}
+
+/** What each use requires, besides the permissions on tables and secrets. */
+const needs: Partial<Record<Use, (props: ServiceFunctionProps) => Need>> = {
+  // Lambda runs a function in the folder of its code.
+  files: () => ({ variables: { STATIC_FILES: 'static' } }),
+  mail: ({ mail }) =>
+    mail ? { statements: [allowing('lambda:InvokeFunction', mail.lambda.functionArn)] } : {},
+  'factor.encrypt': ({ factorKey }) => ofFactorKey('kms:Encrypt', factorKey),
+  'factor.decrypt': ({ factorKey }) => ofFactorKey('kms:Decrypt', factorKey),
+  'mail.send': ({ logs, variables }) => ({
+    statements: [sendingMail(logs.stack, variables.MAIL_FROM ?? '')],
+  }),
+};
+
 function ofTables({ definition, tables }: ServiceFunctionProps): Need {
   const used = new Set(definition.permissions.map(({ table }) => table));
   const tableNames = tableDefinitions
@@ -183,21 +198,6 @@ function ofTables({ definition, tables }: ServiceFunctionProps): Need {
     return allowing(action, resources, leading);
   });
   return { variables: Object.fromEntries(tableNames), statements };
-}
-
-function invocationUrl({ lambda }: ServiceFunction): string {
-  const { region, urlSuffix } = Stack.of(lambda);
-  return `https://lambda.${region}.${urlSuffix}/2015-03-31/functions/${lambda.functionName}/invocations`;
-}
-
-/** How Lambda repeats asynchronous invocations that have failed. */
-function retrying(unsent: Queue) {
-  return {
-    retryAttempts: 2,
-    // After an hour, the user has already requested another mail.
-    maxEventAge: Duration.hours(1),
-    onFailure: destinationOf(unsent),
-  };
 }
 
 /** Lets a function read the current version of a secret, and further versions, by their stages. */

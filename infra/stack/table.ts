@@ -43,6 +43,21 @@ export function createTables(
   };
 }
 
+/**
+ * Gives the logical id that a construct's resource would have to a resource of another type, which creates nothing.
+ * CloudFormation refuses to change the type of a resource. So a stack can neither replace its own resource by an
+ * existing resource, nor an existing resource by a new, empty resource.
+ */
+export function placeholder(scope: Construct): void {
+  new CfnWaitConditionHandle(scope, 'Resource');
+}
+
+function takeOver(scope: Construct, id: string, existing: dynamodb.TableAttributes) {
+  const place = new Construct(scope, id);
+  placeholder(place);
+  return dynamodb.Table.fromTableAttributes(place, 'Table', existing);
+}
+
 function createTable(
   scope: Construct,
   id: string,
@@ -67,21 +82,6 @@ function createTable(
     });
   }
   return table;
-}
-
-function takeOver(scope: Construct, id: string, existing: dynamodb.TableAttributes) {
-  const place = new Construct(scope, id);
-  placeholder(place);
-  return dynamodb.Table.fromTableAttributes(place, 'Table', existing);
-}
-
-/**
- * Gives the logical id that a construct's resource would have to a resource of another type, which creates nothing.
- * CloudFormation refuses to change the type of a resource. So a stack can neither replace its own resource by an
- * existing resource, nor an existing resource by a new, empty resource.
- */
-export function placeholder(scope: Construct): void {
-  new CfnWaitConditionHandle(scope, 'Resource');
 }
 
 const keyTypes = { S: dynamodb.AttributeType.STRING, N: dynamodb.AttributeType.NUMBER };

@@ -123,22 +123,6 @@ async function checkPart(
   return Math.max(first, last);
 }
 
-/**
- * How many findings are not named, and are not among the findings of a part.
- * @param since when the whole check was requested @param last the number of the last file of the part
- */
-function unnamedBesideWhole(
-  before: Check,
-  own: Parameters<typeof unnamedBeside>[1],
-  { since, last }: { since: string; last: number },
-): number {
-  // The whole check comes to the findings of earlier checks again.
-  if (!mayHaveUnnamed(before, since)) return 0;
-  // Where an ordinary check has looked meanwhile, it may have had the same findings.
-  const isAlone = before.at < since || last < before.first;
-  return isAlone ? unnamedIn(before) : unnamedBeside(before, own);
-}
-
 /** An archive and a table that can be read while there is time. Their methods throw Error `OutOfTime`. */
 function whileLeft(
   left: () => number,
@@ -169,4 +153,20 @@ function whileLeft(
       },
     },
   };
+}
+
+/**
+ * How many findings are not named, and are not among the findings of a part.
+ * @param since when the whole check was requested @param last the number of the last file of the part
+ */
+function unnamedBesideWhole(
+  before: Check,
+  own: Parameters<typeof unnamedBeside>[1],
+  { since, last }: { since: string; last: number },
+): number {
+  // The whole check comes to the findings of earlier checks again.
+  if (!mayHaveUnnamed(before, since)) return 0;
+  // Where an ordinary check has looked meanwhile, it may have had the same findings.
+  const isAlone = before.at < since || last < before.first;
+  return isAlone ? unnamedIn(before) : unnamedBeside(before, own);
 }
