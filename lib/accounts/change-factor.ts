@@ -1,8 +1,4 @@
-/**
- * How second factors are enabled, changed and removed (functions/README.md, Second factor). Every line is for the
- * second factor, or for the option named at its end; {@link rewriteCaller} and {@link rewriteConfirmed} are for
- * sessions.
- */
+/** How second factors are enabled, changed and removed (functions/README.md, Second factor). */
 import { recording } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
@@ -36,9 +32,7 @@ import { allFactorsRemoved } from './ways-in.ts';
 
 /**
  * Begins an enrolment. Logins do not ask for codes before a first code has confirmed the enrolment.
- * @param issuer the name of the service, which the app shows
  * @returns the secret, and the URI of its QR code
- * @throws {DomainError} SECOND_FACTOR_ENABLED, EMAIL_NOT_VERIFIED, STORAGE_FAULT, and what the confirmation throws
  */
 export async function beginEnrolment(
   given: OwnConfirmation,
@@ -62,7 +56,6 @@ export async function beginEnrolment(
   return { secret, uri: enrolmentUri(secret, { issuer, label: caller.email }) };
 }
 
-/** The first code of an app, and the caller who sends the code. */
 interface FirstCode extends OwnConfirmation {
   readonly code: string;
 }
@@ -71,8 +64,6 @@ interface FirstCode extends OwnConfirmation {
  * Confirms an enrolment by its first code. Ends all other sessions of the user, and the permission of the maker
  * (`made_by`) to change the user. The session of the request has a second factor from then on.
  * @returns the recovery codes, which are not stored
- * @throws {DomainError} SECOND_FACTOR_ENABLED, EMAIL_NOT_VERIFIED, SECOND_FACTOR_NOT_FOUND, CODE_WRONG,
- *   TOO_MANY_ATTEMPTS, TOKEN_INVALID, STORAGE_FAULT
  */
 export async function confirmEnrolment(given: FirstCode): Promise<string[]> {
   const { caller, source, code } = given;
@@ -104,8 +95,6 @@ export async function confirmEnrolment(given: FirstCode): Promise<string[]> {
 /**
  * Replaces the recovery codes of a user, and ends all other sessions.
  * @returns the new codes, which are not stored
- * @throws {DomainError} SECOND_FACTOR_NOT_FOUND, CODE_WRONG, STORAGE_FAULT, and what the confirmation
- *   throws
  */
 export async function renewRecoveryCodes(given: OwnConfirmation): Promise<string[]> {
   const codes = makeRecoveryCodes();
@@ -114,10 +103,7 @@ export async function renewRecoveryCodes(given: OwnConfirmation): Promise<string
   return codes;
 }
 
-/**
- * Removes the second factor of the user, and ends all other sessions.
- * @throws {DomainError} the same as {@link renewRecoveryCodes}
- */
+/** Removes the second factor of the user, and ends all other sessions. */
 export function removeOwnFactor(given: OwnConfirmation): Promise<void> {
   return changeFactor(given, codeFactorRemoved, removalDetails);
 }
@@ -125,7 +111,6 @@ export function removeOwnFactor(given: OwnConfirmation): Promise<void> {
 /**
  * Removes the second factor and all passkeys of a user, for an admin whose session has a second factor. Ends all
  * sessions of the user.
- * @throws {DomainError} SECOND_FACTOR_REQUIRED, USER_NOT_FOUND, SECOND_FACTOR_NOT_FOUND, STORAGE_FAULT
  */
 export async function removeFactor(id: number, admin: Bearer, source: Source): Promise<void> {
   if (!hasFactorIn(admin, admin.session)) throw new DomainError('SECOND_FACTOR_REQUIRED');
@@ -150,17 +135,13 @@ export async function removeFactor(id: number, admin: Bearer, source: Source): P
 /** Seconds for which a secret waits for its first code. */
 const enrolmentTime = 10 * 60;
 
-/** Requires that a user may enable a second factor in the caller's session. */
 function requireEnrollable(user: StoredUser, caller: Bearer): void {
   requireFactorOfPasskeyHolder(user, caller); // passkeys
   if (user.factor_secret !== undefined) throw new DomainError('SECOND_FACTOR_ENABLED');
   requireVerifiedAddress(user); // verified addresses
 }
 
-/**
- * Changes a second factor, which the caller confirms by password and code, unless another factor has replaced it. Ends
- * all other sessions of the user.
- */
+/** Changes a second factor, unless another factor has replaced it. Ends all other sessions of the user. */
 async function changeFactor(
   given: OwnConfirmation,
   change: Change,

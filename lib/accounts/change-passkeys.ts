@@ -1,7 +1,4 @@
-/**
- * How users add, name and remove passkeys (functions/README.md, Passkeys). Every line is for passkeys, or for the
- * option named at its end; {@link rewriteCaller} and {@link rewriteConfirmed} are for sessions.
- */
+/** How users add, name and remove passkeys (functions/README.md, Passkeys). */
 import { DomainError } from '../ground/errors.ts';
 import { nonceUsed } from '../keys/nonce.ts';
 import {
@@ -30,12 +27,7 @@ import { makerForgotten, writeUser } from '../users/write.ts';
 import { type Own, recordingOwn } from './recording.ts';
 import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 
-/**
- * The options by which a browser makes a passkey for a caller. The first time, the caller also gets a handle.
- * @param product the name of the service, which authenticators show
- * @throws {DomainError} SECOND_FACTOR_REQUIRED, EMAIL_NOT_VERIFIED, TOO_MANY_PASSKEYS, STORAGE_FAULT, and what the
- *   confirmation throws
- */
+/** The options by which a browser makes a passkey for a caller. The first time, the caller also gets a handle. */
 export async function beginPasskey(given: OwnConfirmation, product: string) {
   const { caller } = given;
   requireRoom(caller, caller);
@@ -53,8 +45,6 @@ export async function beginPasskey(given: OwnConfirmation, product: string) {
  * Adds a passkey that a browser has made by the options of {@link beginPasskey}. Ends all other sessions, and the
  * permission of the maker (`made_by`) to change the caller.
  * @returns the passkey as responses show it
- * @throws {DomainError} PASSKEY_INVALID, SECOND_FACTOR_REQUIRED, EMAIL_NOT_VERIFIED, TOO_MANY_PASSKEYS,
- *   PASSKEY_REGISTERED, TOKEN_INVALID, USER_NOT_FOUND, STORAGE_FAULT
  */
 export async function addPasskey(own: Own & { credential: Made; name?: string | undefined }) {
   const { caller, name = 'Passkey' } = own;
@@ -77,10 +67,7 @@ export async function addPasskey(own: Own & { credential: Made; name?: string | 
   return shownPasskey(passkey, credential);
 }
 
-/**
- * Gives a passkey of a caller another name.
- * @throws {DomainError} PASSKEY_NOT_FOUND, TOKEN_INVALID, USER_NOT_FOUND, STORAGE_FAULT
- */
+/** Gives a passkey of a caller another name. */
 export async function renamePasskey(
   id: string | undefined,
   own: Own & { name: string },
@@ -97,11 +84,7 @@ export async function renamePasskey(
   return recordingOwn(own, details, [], () => rewriteCaller(caller, rename));
 }
 
-/**
- * Removes a passkey of a caller, and ends all other sessions.
- * @throws {DomainError} PASSKEY_NOT_FOUND, SECOND_FACTOR_REQUIRED, STORAGE_FAULT, and what the confirmation
- *   throws
- */
+/** Removes a passkey of a caller, and ends all other sessions. */
 export async function removePasskey(id: string | undefined, given: OwnConfirmation): Promise<void> {
   const { caller } = given;
   const details = detailsOf({ removed: requirePasskey(caller, id).id });
@@ -121,7 +104,6 @@ function detailsOf(said: object) {
   return { fields: ['passkeys'], ...said };
 }
 
-/** Requires that a user may add another passkey in the caller's session. */
 function requireRoom(user: StoredUser, caller: Bearer): void {
   requireFactorOfPasskeyHolder(user, caller); // second factor
   requireVerifiedAddress(user); // verified addresses

@@ -19,7 +19,6 @@ import { type Caller, requireAllowed } from './policy.ts';
 import { recordingAndNotifying } from './recording.ts';
 import { otherWaysRemoved, passwordSet } from './ways-in.ts';
 
-/** A change, the caller who requests it, and the proof by which the caller confirms it. */
 export interface ChangeRequest extends Confirmation {
   readonly id: number;
   readonly changes: UserChanges;
@@ -31,9 +30,6 @@ export interface ChangeRequest extends Confirmation {
 /**
  * Changes a user, records it and notifies the user.
  * @returns the user as changed
- * @throws {DomainError} USER_NOT_FOUND, FORBIDDEN, SECOND_FACTOR_REQUIRED, TOKEN_INVALID, CURRENT_PASSWORD_REQUIRED,
- *   CURRENT_PASSWORD_WRONG, TOO_MANY_ATTEMPTS, INVITATION_NOT_ACCEPTED, FIELD_INVALID, EMAIL_REGISTERED, HASHING_FAULT,
- *   STORAGE_FAULT, and for users without a password the errors of ID tokens
  */
 export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
   const { id, changes, caller, bearer, source } = request;
@@ -54,16 +50,12 @@ export async function changeUser(request: ChangeRequest): Promise<StoredUser> {
   return after;
 }
 
-/**
- * Requires that the caller may change the user, as just read, and confirms the change.
- * @returns the request to pass to this function when the user is read again
- */
+/** @returns the request to pass to this function when the user is read again */
 async function confirmedRequest(user: StoredUser, request: ChangeRequest): Promise<ChangeRequest> {
   requireChangeable(user, request);
   return setsOwnWayIn(user, request) ? requireConfirmed(user, request) : request; // sessions
 }
 
-/** Requires that the caller may change the user in this way. */
 function requireChangeable(user: StoredUser, { id, changes, caller, bearer }: ChangeRequest): void {
   const isSelf = user.id === caller.id;
   if (bearer?.id === id) requireNotEndedWithOthers(user, bearer.session); // sessions
@@ -82,7 +74,7 @@ function promotes({ role, auditor }: UserChanges): boolean {
   return role === 'admin' || auditor === true; // auditors
 }
 
-/** Whether callers change their own password or address, which they must confirm. Never without sessions. */
+/** Whether callers change their own password or address, which they must confirm. */
 function setsOwnWayIn(user: StoredUser, { changes, bearer }: ChangeRequest): boolean {
   const { password, email } = changes;
   return bearer?.id === user.id && (password !== undefined || isOtherAddress(user, email));
@@ -90,8 +82,7 @@ function setsOwnWayIn(user: StoredUser, { changes, bearer }: ChangeRequest): boo
 
 /**
  * Writes a change, unless it changes nothing.
- * @returns the user before and after, whether the address waits for its link, and the contents of the entry and the
- *   notice
+ * @returns the user before and after, and the contents of the entry and the notice
  */
 async function writeChange(
   user: StoredUser,
@@ -159,7 +150,7 @@ function sessionsEndedBy(request: ChangeRequest, user: StoredUser, isMoved: bool
   return sessionsEnded(user, goesOn ? bearer?.session : undefined);
 }
 
-/** The contents of the entry and the notice of a change. @param awaitsLink whether the new address is only requested */
+/** @param awaitsLink whether the new address is only requested */
 function reportOf(
   user: StoredUser,
   { id, changes, caller }: ChangeRequest,

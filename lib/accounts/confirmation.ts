@@ -1,7 +1,6 @@
 /**
- * How users confirm requests about their own account: by their current password or, if they have no password, an ID
- * token (functions/README.md, Current password, Identities). Every line is for options, because the specification
- * requires no confirmation: for sessions and verified addresses, or for the option named at its end.
+ * How users confirm requests about their own account (functions/README.md, Current password, Identities). Every line is
+ * for options, because the specification requires no confirmation.
  */
 import { missingField } from '../ground/errors.ts';
 import { config, hasIdentities } from '../ground/settings.ts';
@@ -34,8 +33,6 @@ export function confirmsByPassword({ password_hash }: StoredUser): boolean {
  * counts as a failed login.
  * @returns the confirmation to pass to this function when the same user is read again: for each hash, the proof is
  *   checked and a nonce is used up only once
- * @throws {DomainError} CURRENT_PASSWORD_REQUIRED, CURRENT_PASSWORD_WRONG, ID_TOKEN_REQUIRED, IDENTITY_TOKEN_INVALID,
- *   IDENTITY_PROVIDER_FAULT, TOO_MANY_ATTEMPTS, STORAGE_FAULT
  */
 export async function requireConfirmed<C extends Confirmation>(
   user: StoredUser,
@@ -51,7 +48,6 @@ export async function requireConfirmed<C extends Confirmation>(
  * Requires an ID token for an identity. A wrong token counts as a failed login.
  * @returns the identity that the token vouches for
  * @param user the user who must have the identity; absent: any identity is accepted
- * @throws {DomainError} IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, TOO_MANY_ATTEMPTS
  */
 export async function requireVouched(
   token: TokenAndNonce,

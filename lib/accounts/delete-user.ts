@@ -12,11 +12,7 @@ import { recordingAndNotifying } from './recording.ts';
 import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 import { waysInReleased } from './ways-in.ts';
 
-/**
- * Deletes a user for an admin, and frees the address.
- * @param by the id of the admin
- * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
- */
+/** Deletes a user for an admin, and frees the address. */
 export async function deleteUser(id: number, by: number, source: Source): Promise<void> {
   const deletion = { source, action: 'DELETE', by, on: id } as const;
   await recordingAndNotifying(deletion, async () => {
@@ -27,11 +23,10 @@ export async function deleteUser(id: number, by: number, source: Source): Promis
 }
 
 /**
- * Deletes a user and all ways in, unless others have changed the user since the user was read, and frees the address.
+ * Deletes a user and all ways in, and frees the address.
  * @param changes further conditions of the deletion
  * @returns the deleted user
- * @throws {Overtaken} when others have changed the user
- * @throws {DomainError} STORAGE_FAULT, and the errors of the conditions
+ * @throws {Overtaken} when others have changed the user since the user was read
  */
 export async function remove(user: StoredUser, ...changes: readonly Change[]): Promise<StoredUser> {
   const { steps } = merged(emailReleased(user), waysInReleased(user), ...changes);
@@ -42,11 +37,7 @@ export async function remove(user: StoredUser, ...changes: readonly Change[]): P
   return user;
 }
 
-/**
- * Deletes a caller who is not the last admin: when two admins delete themselves, one of them fails.
- * @throws {DomainError} USER_NOT_FOUND, SECOND_FACTOR_REQUIRED, LAST_ADMIN, STORAGE_FAULT, and what the
- *   confirmation throws
- */
+/** Deletes a caller who is not the last admin: when two admins delete themselves, one of them fails. */
 export async function deleteOwnAccount(given: OwnConfirmation): Promise<void> {
   const { caller, source } = given;
   const { id } = caller;

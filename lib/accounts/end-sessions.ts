@@ -1,6 +1,6 @@
 /**
- * How users log out, and how one session, all other sessions or all sessions are ended (functions/README.md, Sessions).
- * All of this file is code of the option Sessions, except the audit entry of a logout.
+ * How sessions are ended (functions/README.md, Sessions). All of this file is code of the option Sessions, except the
+ * audit entry of a logout.
  */
 import { recording } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
@@ -15,7 +15,6 @@ import {
 } from '../options/sessions/sessions.ts';
 import { writeUser } from '../users/write.ts';
 
-/** Whose sessions are ended, by whom, and where the request comes from. */
 interface Ending {
   readonly on: number;
   readonly by: number;
@@ -26,7 +25,6 @@ interface Ending {
  * Ends the session of the request.
  * @param bearer the caller; undefined: there is no session to end, because the user was deleted or the service has no
  *   sessions
- * @throws {DomainError} STORAGE_FAULT
  */
 export async function logOut(bearer: Bearer | undefined, ending: Ending): Promise<void> {
   await recording({ ...ending, action: 'LOGOUT' }, async () => {
@@ -34,10 +32,7 @@ export async function logOut(bearer: Bearer | undefined, ending: Ending): Promis
   });
 }
 
-/**
- * Ends one session of a user.
- * @throws {DomainError} USER_NOT_FOUND, SESSION_NOT_FOUND, STORAGE_FAULT
- */
+/** Ends one session of a user. */
 export async function endOpenSession(id: string | undefined, ending: Ending): Promise<void> {
   const details = isSessionId(id) ? { session: id } : undefined;
   await recording({ ...ending, action: 'LOGOUT', details }, async () => {
@@ -49,8 +44,7 @@ export async function endOpenSession(id: string | undefined, ending: Ending): Pr
 
 /**
  * Ends all sessions of a user. When callers end their own sessions, the session of the request stays open.
- * @throws {DomainError} TOKEN_INVALID when the session of the request was ended meanwhile, USER_NOT_FOUND,
- *   STORAGE_FAULT
+ * @throws {DomainError} TOKEN_INVALID when the session of the request was ended meanwhile
  */
 export async function endOtherSessions(caller: Bearer, ending: Omit<Ending, 'by'>): Promise<void> {
   const isOwn = ending.on === caller.id;

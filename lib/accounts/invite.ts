@@ -13,8 +13,6 @@ import { readUser } from '../users/store.ts';
 /**
  * Invites a user who has no way in yet.
  * @param language of the mail; undefined: MAIL_LANGUAGE
- * @throws {DomainError} USER_NOT_FOUND, WAY_IN_EXISTS, ADMIN_INVITED, INVITED_SUSPENDED, FIELD_INVALID,
- *   MAILS_LIMITED, MAIL_FAULT, STORAGE_FAULT
  */
 export async function inviteUser(
   { id, by, source }: { id: number; by: number | undefined; source: Source },

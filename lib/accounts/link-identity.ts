@@ -1,7 +1,4 @@
-/**
- * How users link identities, and how users and admins unlink them (functions/README.md, Identities). Every line is for
- * identities, or for the option named at its end; {@link rewriteConfirmed} is for sessions.
- */
+/** How identities are linked and unlinked (functions/README.md, Identities). */
 import { recordingFaults } from '../audit/record.ts';
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
@@ -25,8 +22,6 @@ import { type OwnConfirmation, rewriteConfirmed } from './rewrite-confirmed.ts';
 /**
  * Links an identity to a caller. Ends all other sessions, and the permission of the maker (`made_by`) to change the
  * caller.
- * @throws {DomainError} IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, EMAIL_NOT_VERIFIED, TOO_MANY_IDENTITIES,
- *   IDENTITY_LINKED, STORAGE_FAULT, and what the confirmation throws
  */
 export async function linkIdentity(
   token: TokenAndNonce,
@@ -53,10 +48,7 @@ export async function linkIdentity(
   return made;
 }
 
-/**
- * Unlinks an identity of a caller, and ends all other sessions.
- * @throws {DomainError} IDENTITY_NOT_FOUND, LAST_LOGIN, STORAGE_FAULT, and what the confirmation throws
- */
+/** Unlinks an identity of a caller, and ends all other sessions. */
 export async function unlinkOwnIdentity(
   identityId: string | undefined,
   given: OwnConfirmation,
@@ -72,11 +64,7 @@ export async function unlinkOwnIdentity(
   await recordingOwn(given, details, ['identities'], () => rewriteConfirmed(given, unlink));
 }
 
-/**
- * Unlinks an identity of a user for an admin, and ends all sessions of the user.
- * @param admin the id of the admin
- * @throws {DomainError} USER_NOT_FOUND, IDENTITY_NOT_FOUND, LAST_LOGIN, STORAGE_FAULT
- */
+/** Unlinks an identity of a user for an admin, and ends all sessions of the user. */
 export async function unlinkIdentity(
   { admin, id, source }: { admin: number; id: number; source: Source },
   identityId: string | undefined,

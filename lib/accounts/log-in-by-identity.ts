@@ -1,7 +1,4 @@
-/**
- * How users log in, and register, by an ID token of another issuer (functions/README.md, Identities). Every line is for
- * identities, or for the same purpose as in log-in.ts.
- */
+/** How users log in, and register, by an ID token of another issuer (functions/README.md, Identities). */
 import { DomainError } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { useNonce } from '../keys/nonce.ts';
@@ -22,24 +19,17 @@ import {
 } from './login-steps.ts';
 import { registerByIdentity } from './register.ts';
 
-/** The fields of a request to log in: the name is for a new user. */
 interface IdentityLogin extends TokenAndNonce {
   readonly name?: string | undefined;
   readonly code?: string | undefined;
 }
 
-/** The tokens of a new session, and whether the user is new. */
 interface Outcome {
   readonly tokens: Tokens;
   readonly isNew: boolean;
 }
 
-/**
- * Logs in the user to whom an identity is linked, or registers a user for the identity.
- * @throws {DomainError} TOO_MANY_ATTEMPTS, IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, EMAIL_NOT_VERIFIED,
- *   FIELD_INVALID, EMAIL_REGISTERED, LOGIN_CODE_REQUIRED, LOGIN_CODE_WRONG, ACCOUNT_SUSPENDED, TOKEN_FAULT,
- *   STORAGE_FAULT
- */
+/** Logs in the user to whom an identity is linked, or registers a user for the identity. */
 export async function logInByIdentity(login: IdentityLogin, source: Source): Promise<Outcome> {
   const counters = await countersUnlessWaiting(source); // protection
   const invalid = new Refused('IDENTITY_TOKEN_INVALID', 'invalid_identity_token', counters);
@@ -52,7 +42,6 @@ export async function logInByIdentity(login: IdentityLogin, source: Source): Pro
   });
 }
 
-/** A request to log in by an ID token that is valid. */
 interface Vouching {
   readonly login: IdentityLogin;
   readonly vouched: Vouched;

@@ -1,7 +1,4 @@
-/**
- * How users log in by a passkey, which replaces password and code (functions/README.md, Passkeys). Every line is for
- * passkeys, or for the same purpose as in log-in.ts.
- */
+/** How users log in by a passkey, which replaces password and code (functions/README.md, Passkeys). */
 import type { ErrorCode } from '../ground/errors.ts';
 import type { Source } from '../ground/source.ts';
 import { useNonce } from '../keys/nonce.ts';
@@ -31,8 +28,6 @@ import {
 /**
  * Logs in the user of a credential. Because passkeys cannot be guessed, failed logins of the account cause no wait
  * here, and a failure counts only for its source. A successful login deletes the failure counts of the account.
- * @throws {DomainError} TOO_MANY_ATTEMPTS, PASSKEY_UNKNOWN, LOGIN_PASSKEY_INVALID, ACCOUNT_SUSPENDED,
- *   EMAIL_NOT_VERIFIED, TOKEN_FAULT, STORAGE_FAULT
  */
 export async function logInByPasskey(used: Used, source: Source): Promise<Tokens> {
   const counters = await countersUnlessWaiting(source); // protection
@@ -52,10 +47,6 @@ export async function logInByPasskey(used: Used, source: Source): Promise<Tokens
   });
 }
 
-/**
- * Requires that a credential has signed a challenge of this service.
- * @returns the user of the credential, and the challenge
- */
 async function requireSigned(used: Used, counters: readonly Counter[]) {
   const found = await findByCredential(used.id);
   if (!found) throw refused(counters, 'invalid_passkey', 'PASSKEY_UNKNOWN');

@@ -23,7 +23,6 @@ import {
   useSecondFactor,
 } from './login-steps.ts';
 
-/** The fields of a request to log in. */
 interface Login {
   readonly email: string;
   readonly password: string;
@@ -34,8 +33,6 @@ interface Login {
  * Logs a user in, and writes an audit entry. No entry is written when the login is refused because of a wait, before
  * the password is checked; when only the code is missing; or when the store fails before the session is written.
  * @returns the tokens of the new session
- * @throws {DomainError} TOO_MANY_ATTEMPTS, USER_NOT_REGISTERED, INVALID_CREDENTIALS, LOGIN_CODE_REQUIRED,
- *   LOGIN_CODE_WRONG, ACCOUNT_SUSPENDED, EMAIL_NOT_VERIFIED, TOKEN_FAULT, STORAGE_FAULT
  */
 export async function logIn({ email, password, code }: Login, source: Source): Promise<Tokens> {
   const { found, counters } = await readLogin(email, source); // the user; protection
@@ -57,7 +54,6 @@ export async function logIn({ email, password, code }: Login, source: Source): P
   });
 }
 
-/** Reads the user of an address, and the counters of the login. */
 async function readLogin(email: string, source: Source) {
   const keys = [wantedEmailKey(email)];
   const { counters, items } = await readUnlessWaiting(email, source, keys); // protection
@@ -84,13 +80,13 @@ async function requirePasswordSilently(
   if (mustVerify(user)) throw refused('email_not_verified'); // verified addresses
 }
 
-/** Requires that the address has a user; the response is 404 otherwise. */
+/** The response is 404 if the address has no user. */
 function requireUser(user: StoredUser | undefined, counters: readonly Counter[]): StoredUser {
   if (!user) throw new Refused('USER_NOT_REGISTERED', 'unknown_email', counters);
   return user;
 }
 
-/** Requires the password of a user; the response is 401 otherwise. */
+/** The response is 401 if the password is wrong. */
 async function requirePassword(
   user: StoredUser,
   password: string,

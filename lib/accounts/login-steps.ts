@@ -36,10 +36,9 @@ export class Refused extends Error {
   }
 }
 
-/** A login that is under way. */
 type Attempt = Deed & { readonly source: Source };
 
-/** A login. @param user who logs in; absent: not known */
+/** @param user who logs in; absent: not known */
 export function attemptOf(source: Source, user?: StoredUser, details?: object): Attempt {
   return { source, action: 'LOGIN', by: user?.id, on: user?.id, details };
 }

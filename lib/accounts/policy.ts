@@ -17,7 +17,7 @@ import { type Role, statusesUnder } from '../users/user.ts';
  * stored user.
  */
 export interface Standing {
-  /** The role in force; absent: the caller has no token. */
+  /** Absent: the caller has no token. */
   readonly role?: Role | undefined;
   /** Whether the caller is an auditor in force. */
   readonly isAuditor?: boolean;
@@ -27,12 +27,10 @@ export interface Standing {
   readonly withFactor?: Standing;
 }
 
-/** A user who calls, or a machine, which has no id of a user. */
 export interface Caller extends Standing {
   readonly id?: number | undefined;
 }
 
-/** The caller of a request. */
 export interface Asking extends Standing {
   /** Whether the request is about the caller. */
   readonly isSelf: boolean;

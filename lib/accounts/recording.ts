@@ -13,15 +13,10 @@ interface Notified extends Done {
   readonly user: Recipient;
   /** The parts of the account that the notice names; none: there is no notice. */
   readonly parts: NoticeMessage['changed'];
-  /** Whether an admin has changed the account of another user. */
   readonly byAdmin?: boolean;
 }
 
-/**
- * Does work and records it, as {@link recording} does. After a success, a notice is mailed to the user.
- * @returns what the work returns
- * @throws what the work throws
- */
+/** Does work and records it, as {@link recording} does. After a success, a notice is mailed to the user. */
 export async function recordingAndNotifying<D extends Notified>(
   deed: Deed & { readonly source: Source },
   work: () => Promise<D>,
@@ -32,7 +27,6 @@ export async function recordingAndNotifying<D extends Notified>(
   return done;
 }
 
-/** A change of the caller by the caller. */
 export interface Own {
   readonly caller: Bearer;
   readonly source: Source;
@@ -40,10 +34,7 @@ export interface Own {
 
 /**
  * The same for callers who change their own account.
- * @param details of the entry
  * @param parts the parts of the account that the notice names; none: there is no notice
- * @returns what the work returns
- * @throws what the work throws
  */
 export async function recordingOwn<T>(
   own: Own,
@@ -55,7 +46,6 @@ export async function recordingOwn<T>(
   return (await recordingAndNotifying(ownDeed(own, details), done)).result;
 }
 
-/** The deed of a caller who changes their own account. */
 export function ownDeed({ caller: { id }, source }: Own, details: object) {
   return { source, action: 'UPDATE', by: id, on: id, details } as const;
 }

@@ -1,4 +1,4 @@
-/** How a refresh token is exchanged for new tokens (functions/README.md, Refresh). Every line is for sessions. */
+/** How a refresh token is exchanged for new tokens (functions/README.md, Refresh). */
 import { recordFailure, recordingFaults } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import { DomainError } from '../ground/errors.ts';
@@ -26,7 +26,6 @@ import {
  * Exchanges a refresh token for new tokens. The session is written before the access token is signed: if signing fails,
  * the client sends the same refresh token again, and within a minute gets the same next token. Suspensions need no
  * check, because a suspension ends all sessions. A success is not recorded.
- * @throws {DomainError} REFRESH_TOKEN_INVALID, TOKEN_FAULT, STORAGE_FAULT
  */
 export async function refreshSession(token: string, source: Source): Promise<Tokens> {
   const now = new Date();
@@ -89,7 +88,6 @@ async function refuseReused(given: RefreshToken, source: Source): Promise<never>
   throw new DomainError('REFRESH_TOKEN_INVALID');
 }
 
-/** The deed of a refresh without new tokens, for its entry. */
 function refusedRefresh({ userId: id }: RefreshToken, reason: string, source: Source) {
   return { source, action: 'LOGIN', by: id, on: id, details: { reason } } as const;
 }

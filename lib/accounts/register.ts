@@ -32,7 +32,6 @@ import type { Caller } from './policy.ts';
 /**
  * Registers a user.
  * @returns the tokens of the first session; none where the address must be verified first
- * @throws {DomainError} TOO_MANY_ATTEMPTS, EMAIL_REGISTERED, HASHING_FAULT, TOKEN_FAULT, STORAGE_FAULT
  */
 export async function register(own: NewUser, source: Source): Promise<Partial<Tokens>> {
   const { fields: attributes } = attributesSet({}, own.attributes); // attributes
@@ -67,9 +66,7 @@ export async function register(own: NewUser, source: Source): Promise<Partial<To
  * Registers a user for an identity that is not linked to any user. An identity is never linked to an existing user
  * merely because that user has the same address.
  * @param login the nonce of the ID token, and the name, if one is given
- * @returns the tokens of the first session
- * @throws {DomainError} EMAIL_NOT_VERIFIED, FIELD_INVALID, TOO_MANY_ATTEMPTS, EMAIL_REGISTERED, IDENTITY_LINKED,
- *   IDENTITY_TOKEN_INVALID for a nonce that was used, TOKEN_FAULT, STORAGE_FAULT
+ * @throws {DomainError} IDENTITY_TOKEN_INVALID for a nonce that was used
  */
 export async function registerByIdentity(
   login: { readonly nonce: string; readonly name?: string | undefined },
@@ -102,19 +99,16 @@ export async function registerByIdentity(
   return tokens;
 }
 
-/** A user whom a caller creates, or invites to choose the password. */
 interface CreatedUser extends Omit<NewUser, 'password'> {
   readonly password?: string | undefined;
   readonly role?: Role | null | undefined;
   readonly invite?: boolean;
-  /** The language of the mail; absent: MAIL_LANGUAGE. */
   readonly language?: Language;
 }
 
 /**
  * Creates a user for a caller, who may change that user as long as the user has `made_by`.
- * @throws {DomainError} FORBIDDEN where the user is to be an admin, and the caller is not stored as an admin;
- *   PASSWORD_OR_INVITATION, ADMIN_INVITED, FIELD_INVALID, MAILS_LIMITED, EMAIL_REGISTERED, HASHING_FAULT, STORAGE_FAULT
+ * @throws {DomainError} FORBIDDEN where the user is to be an admin, and the caller is not stored as an admin
  */
 export async function createUser(
   body: CreatedUser,
@@ -145,10 +139,7 @@ export async function createUser(
   return user;
 }
 
-/**
- * Whether a user is to be invited. Nobody is invited with a password, or as an admin.
- * @throws {DomainError} PASSWORD_OR_INVITATION, ADMIN_INVITED, FIELD_INVALID
- */
+/** Whether a user is to be invited. Nobody is invited with a password, or as an admin. */
 function invites({ invite = false, password, role, email }: CreatedUser): boolean {
   if (!invite) return false;
   if ((password ?? '') !== '') throw new DomainError('PASSWORD_OR_INVITATION');
@@ -162,14 +153,12 @@ function makerOf(role: Role, by: number | undefined) {
   return role === 'admin' || by === undefined ? {} : { made_by: by };
 }
 
-/** The details of a creation, with the values of the attributes that entries hold. */
 function detailsOf(user: StoredUser, { attributes }: Pick<NewUser, 'attributes'>) {
   const { values } = attributeDetails({}, attributes); // attributes
   const details = creationDetails(user);
   return Object.keys(values).length > 0 ? { ...details, ...values } : details;
 }
 
-/** The part of an address before the @, as a name. */
 function nameIn(email: string): string {
   return [...email.replace(/@.*/, '')].slice(0, 100).join('');
 }

@@ -1,7 +1,4 @@
-/**
- * Passwords that users set by a mailed link (functions/README.md, Password reset, Invitations). Every line is for
- * mailed links, or for the option named at its end.
- */
+/** Passwords that users set by a mailed link (functions/README.md, Password reset, Invitations). */
 import { recordingFaults } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import type { Source } from '../ground/source.ts';
@@ -19,7 +16,6 @@ import { accountReclaimed, passwordSet } from './ways-in.ts';
 /**
  * Sets a password by a token, which is valid once, and ends the other ways in ({@link accountReclaimed}). Whoever
  * received the mail has the address, which therefore becomes verified. For an invited user it is the first password.
- * @throws {DomainError} RESET_TOKEN_INVALID, HASHING_FAULT, STORAGE_FAULT
  */
 export async function resetPassword(
   { token, password }: { token: string; password: string },

@@ -16,7 +16,6 @@ import {
   useNonceUp,
 } from './confirmation.ts';
 
-/** The proof by which callers confirm a request about their own account. */
 export interface OwnConfirmation extends Confirmation {
   readonly caller: Bearer;
 }
@@ -25,8 +24,6 @@ export interface OwnConfirmation extends Confirmation {
  * Changes a caller who confirms the change by every proof that the account has, and uses up the code. If others have
  * changed the user meanwhile, the user is read again: the session must still be open then, and if others have changed
  * the password, the given password must match the new one.
- * @throws {DomainError} USER_NOT_FOUND, TOKEN_INVALID, CODE_REQUIRED, CODE_WRONG, STORAGE_FAULT, what
- *   {@link requireConfirmed} throws, and what the change throws
  */
 export async function rewriteConfirmed<T>(
   given: OwnConfirmation,
@@ -45,7 +42,7 @@ export async function rewriteConfirmed<T>(
   return rewriteCaller(caller, changeConfirmed, withoutCode);
 }
 
-/** Uses up the code of a user who has a second factor. @returns the user without the code */
+/** @returns the user without the code, which is used up */
 async function useFactor(user: StoredUser, given: Confirmation): Promise<StoredUser> {
   const { code = '', source } = given;
   if (!hasCodes(user)) return user;

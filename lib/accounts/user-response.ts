@@ -76,7 +76,6 @@ export function shownInList(
   return { isWhole: showsAttributes || showsFactors, show };
 }
 
-/** An identity as responses show it. */
 export function shownIdentity({ id, issuer, email, created_at }: StoredIdentity) {
   return { id, issuer, email, created_at };
 }

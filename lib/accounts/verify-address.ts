@@ -1,7 +1,4 @@
-/**
- * How a mailed link verifies an address (functions/README.md, Verified addresses). Every line is for verified
- * addresses, or for the option named at its end.
- */
+/** How a mailed link verifies an address (functions/README.md, Verified addresses). */
 import { recordingFaults } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import { missingField } from '../ground/errors.ts';
@@ -20,7 +17,6 @@ import { makerForgotten, writeUser } from '../users/write.ts';
 import { type Confirmation, confirmsByPassword, requireConfirmed } from './confirmation.ts';
 import { recordingAndNotifying } from './recording.ts';
 
-/** The token of a link, and the proof by which the user confirms the verification. */
 interface VerificationRequest extends Pick<Confirmation, 'idToken' | 'nonce'> {
   readonly token: string;
   readonly password?: string | undefined;
@@ -31,8 +27,6 @@ interface VerificationRequest extends Pick<Confirmation, 'idToken' | 'nonce'> {
  * made an account with one's address, opening its link verifies nothing. If the user has another address, the verified
  * address replaces it, and all sessions end except the session that requested the new address. A repeated request needs
  * the password too, and changes, records and mails nothing.
- * @throws {DomainError} VERIFICATION_TOKEN_INVALID, TOKEN_AND_PASSWORD_REQUIRED, EMAIL_REGISTERED, STORAGE_FAULT, and
- *   what the confirmation throws
  */
 export async function verifyAddress(request: VerificationRequest, source: Source): Promise<void> {
   const { token, password: currentPassword, idToken, nonce } = request;

@@ -7,7 +7,6 @@ import { sessionsDeleted, sessionsEnded } from '../options/sessions/sessions.ts'
 import { type Change, merged, type StoredUser } from '../users/item.ts';
 import { makerForgotten } from '../users/write.ts';
 
-/** The change that gives a user a password. */
 export function passwordSet(password_hash: string): Change {
   return merged(
     { fields: { password_hash } },
@@ -47,7 +46,6 @@ export function allFactorsRemoved(user: StoredUser): Required<Change> {
   );
 }
 
-/** The change that deletes the items of all ways in when their user is deleted. */
 export function waysInReleased(user: StoredUser): Change {
   return merged(
     identitiesReleased(user), // identities
