@@ -17,7 +17,7 @@ import { type Role, statusesUnder } from '../users/user.ts';
  * stored user.
  */
 export interface Standing {
-  /** Absent: the caller has no token. */
+  /** The role in force; absent: the caller has no token. */
   readonly role?: Role | undefined;
   /** Whether the caller is an auditor in force. */
   readonly isAuditor?: boolean;

@@ -22,7 +22,6 @@ import type { Command } from '@smithy/types';
 import { DomainError, type ErrorCode, namedError } from '../ground/errors.ts';
 import { patiently } from '../ground/time.ts';
 
-/** The client of this process; absent until something is sent. */
 let client: DynamoDBDocumentClient | undefined;
 
 /** Since the items on which a write depends were read, other requests have written them. */
@@ -77,7 +76,6 @@ export async function untilWritten<R, T>(
  * @param limits the milliseconds for each request, and the number of further requests for items that DynamoDB left out
  *   of a response, as it may do when it is busy or the items are long
  * @returns the items that exist, in any order
- * @throws {DomainError} STORAGE_FAULT
  */
 export async function readItems(
   table: string,
@@ -111,7 +109,6 @@ type DocumentCommand<Input extends ServiceInputTypes, Output extends ServiceOutp
   DynamoDBDocumentClientResolvedConfig
 >;
 
-/** Attempts at a write that fails for a transient reason. */
 const maxAttempts = 6;
 
 /**
@@ -123,7 +120,8 @@ const pauseUnit = 25;
  * Sends one command. A write that conflicts with an unfinished transaction is retried here, because the SDK does not
  * retry it.
  * @param timeout milliseconds for the call with all its retries
- * @throws {DomainError} STORAGE_FAULT on every failure, also when a condition fails; the cause is the SDK's error
+ * @throws {DomainError} STORAGE_FAULT on every failure, also when a condition fails; the cause is the SDK's error. So
+ *   all code that reads or writes a table throws it.
  */
 export async function send<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
   command: DocumentCommand<Input, Output>,
@@ -164,7 +162,6 @@ export async function sendIf<Input extends ServiceInputTypes, Output extends Ser
   }
 }
 
-/** Whether a {@link send} failed because its condition failed. */
 export function isConditionFailure(error: unknown): error is DomainError {
   return (
     error instanceof DomainError &&
@@ -295,7 +292,6 @@ function isRefusal({ name, code, $metadata }: AttemptError): boolean {
 /** Reasons for which DynamoDB cancels a transaction that may succeed a moment later. */
 const transient = ['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded'];
 
-/** Whether a write conflicted with an unfinished transaction, or a transaction lacked capacity. */
 function isTransient(cause: unknown): boolean {
   const reasons = reasonsOf(cause);
   const isTemporary = reasons.some(({ Code = '' }) => transient.includes(Code));

@@ -9,20 +9,16 @@ import type { IndexDefinition } from './tables.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** The part that is read of each partition, and the form of the entries. */
 interface Reading {
   readonly table: string;
   readonly index: IndexDefinition;
-  /** The order of sort keys. */
   readonly order: 'asc' | 'desc';
-  /** The attributes of each entry, in their order. */
   readonly attributes: readonly string[];
   /** Converts an attribute; absent: the document client converts attributes, and absent attributes are left out. */
   readonly shown?: (value: AttributeValue | undefined, name: string) => unknown;
   /** The range of sort keys: `from` is inclusive, `to` is exclusive; absent: no bound. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  /** Whether an entry is wanted; absent: all are. */
   readonly matches?: (entry: Entry) => boolean;
 }
 
@@ -33,10 +29,7 @@ export interface PageRequest extends Reading {
   readonly also?: Pick<Required<Reading>, 'index' | 'matches'> & Pick<PageRequest, 'partitions'>;
   /** The most entries of the page; absent: no bound. */
   readonly limit?: number | undefined;
-  /**
-   * The sort key after which the page begins, which an earlier page has returned; absent: it begins with the first
-   * entry.
-   */
+  /** The sort key after which the page begins, which an earlier page has returned. */
   readonly after?: string | undefined;
   /**
    * The most entries to read, whether they are wanted or not: at least as many as there are partitions. Absent: no
@@ -59,10 +52,7 @@ export interface Page {
   nextAfter(count: number): string | undefined;
 }
 
-/**
- * Reads one page of an index. No two entries that the service wrote have the same sort key.
- * @throws {DomainError} STORAGE_FAULT
- */
+/** Reads one page of an index. No two entries that the service wrote have the same sort key. */
 export async function readPage(request: PageRequest): Promise<Page> {
   const { partitions, also, limit = Number.POSITIVE_INFINITY, after } = request;
   const streams = [
@@ -80,20 +70,16 @@ export async function readPage(request: PageRequest): Promise<Page> {
   return { entries, ...(next === undefined ? {} : { next }), nextAfter };
 }
 
-/** A wanted entry with its sort key. */
 interface Row {
   readonly key: string;
   readonly entry: Entry;
 }
 
-/** The entries of a partition that were read so far. */
 interface Stream {
   readonly reading: Reading;
   readonly partition: string;
-  /** The sort key after which the reading begins; absent: from the beginning. */
   readonly after: string | undefined;
   readonly rows: Row[];
-  /** Whether the partition may have more entries. */
   open: boolean;
   /** The last item that was read, wanted or not; the next request begins after it. */
   at: { readonly key: string; readonly start: StoredItem } | undefined;
@@ -156,10 +142,6 @@ function isForward({ order }: Reading): boolean {
   return order === 'asc';
 }
 
-/**
- * Reads the next entries of a partition.
- * @returns how many entries were read, wanted or not, and whether the response was full
- */
 async function readOn(stream: Stream, count: number): Promise<{ read: number; isFull: boolean }> {
   const { from = '', to, matches = () => true, index } = stream.reading;
   const keyOf = (item: StoredItem) => item[index.sortKey.name]?.S ?? '';

@@ -18,7 +18,6 @@ export interface IndexDefinition {
 }
 
 export interface TableDefinition {
-  /** The logical name, and the variable that holds the name of the real table. */
   readonly name: 'users' | 'audit';
   readonly variable: string;
   readonly partitionKey: KeyAttribute;
@@ -91,7 +90,6 @@ export const auditIndexes = {
   byResource: byCreation('by_resource', 'resource_shard'),
 } as const;
 
-/** The key, in the index by resource, of the entries that list replayed entries. */
 export const replayId = 'replay';
 
 /** Audit entries. They have the attribute `expires_at` unless AUDIT_RETENTION_DAYS is 0. */
@@ -115,7 +113,6 @@ export type KeyPattern =
   /** The public key of a passkey, and its last use, by the id of its credential. */
   | 'passkey#*'
   | 'sessions#*'
-  /** The day on which a user was last seen. */
   | 'seen#*'
   /** The newest link of a user that resets the password, and the newest link that verifies an address. */
   | 'reset#*'
@@ -125,9 +122,7 @@ export type KeyPattern =
   | 'attempts#register#*'
   | 'attempts#mail#*'
   | 'attempts#taken#*'
-  /** The mails that were sent to an address. */
   | 'mails#*'
-  /** Nonces that were used. */
   | 'nonce#*'
   /**
    * The list of machines; each machine; the day of its last use; and the item of an Idempotency-Key. `machines` and
@@ -146,7 +141,6 @@ export type KeyPattern =
   | 'audit-seal'
   | 'audit-seal-check'
   | 'audit-seal-whole'
-  /** The counter of ids. */
   | 'counter';
 
 /** The key of an item: its pattern, with the distinguishing part in place of `*`. */
@@ -158,7 +152,6 @@ export function itemKey(pattern: KeyPattern, ...parts: readonly (string | number
 
 export const tables: readonly TableDefinition[] = [usersTable, auditTable];
 
-/** The index by creation with a given partition key. */
 function byCreation<Name extends string>(name: Name, partition: string) {
   return {
     name,

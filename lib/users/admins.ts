@@ -10,7 +10,6 @@ import { adminRequired } from './write.ts';
  * tried with each other admin in turn, because the index may list users who are no longer admins.
  * @param error thrown when there is no other admin
  * @param write gets the condition that another user is an admin; if the user is not an admin, there is no condition
- * @throws {DomainError} the error, STORAGE_FAULT, and the errors of the write
  */
 export async function keepingAnAdmin<T>(
   { id, role }: StoredUser,
@@ -29,10 +28,7 @@ export async function keepingAnAdmin<T>(
   throw new DomainError(error);
 }
 
-/**
- * All admins, oldest account first, from an index that may lag behind by a second.
- * @throws {DomainError} STORAGE_FAULT
- */
+/** All admins, oldest account first, from an index that may lag behind by a second. */
 export async function listAdmins(): Promise<readonly ListedUser[]> {
   const admins: ListedUser[] = [];
   let after: string | undefined;

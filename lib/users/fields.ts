@@ -41,7 +41,6 @@ const emailPart = `[^\\s@${controls}${formats}]+`;
 /** A domain in ASCII, or any other domain without characters that have a meaning in URLs. */
 const domainPart = `(?:[!-?A-~]+|[^\\s@#%\\/:<>?\\[\\]\\\\\\^\\|${controls}${formats}]+)`;
 
-/** An address, with white space around it. */
 export const emailPattern = `^\\s*${emailPart}@${domainPart}\\s*$`;
 
 export const email = v.pipe(
@@ -58,7 +57,6 @@ export const email = v.pipe(
   }),
 );
 
-/** An address by which a user is looked up. */
 export const wantedEmail = nobodysIfUnreadable(email);
 
 const verifiableRule = 'must be an address that mails can be sent to';
@@ -93,8 +91,7 @@ export interface NewUser {
 export type UserChanges = Partial<NewUser & { readonly role: Role; readonly auditor: boolean }>;
 
 /**
- * Requires a user's new address to follow the rule of {@link newEmail}: if addresses are verified, the service must be
- * able to send mail to it.
+ * Requires a user's new address to follow the rule of {@link newEmail}.
  * @throws {DomainError} FIELD_INVALID
  */
 export function requireVerifiable(email: string): void {
@@ -146,7 +143,6 @@ export function linkToken() {
   );
 }
 
-/** The fields with which a user is changed. */
 export function userChanges() {
   return {
     name: v.exactOptional(name),
@@ -155,7 +151,6 @@ export function userChanges() {
   };
 }
 
-/** The fields by which users confirm a request. */
 export function confirmation(settings: ServiceValues) {
   const currentPassword = hasIdentities(settings) ? passwordIfAny() : knownPassword();
   return { currentPassword, ...idTokenIfAny(settings) };
@@ -178,7 +173,6 @@ export function codeIfAny(settings: ServiceValues) {
   return fieldsIf(hasSecondFactors(settings), { code: textIfAny({ description }) });
 }
 
-/** A {@link knownPassword} that only some requests need. */
 export function passwordIfAny() {
   return textIfAny({ minLength: 1, format: 'password' });
 }

@@ -9,18 +9,15 @@ import { config } from '../ground/settings.ts';
 import { emailKey } from './address.ts';
 import type { User } from './user.ts';
 
-/** The name of an identity: the issuer, and the subject that the issuer vouches for. */
 export interface IdentityName {
   readonly issuer: string;
   readonly subject: string;
 }
 
-/** An identity as it is stored in its user's item. */
 export interface StoredIdentity extends IdentityName {
   readonly id: string;
   /** The address that the issuer has verified; null if the issuer stated none. */
   readonly email: string | null;
-  /** When it was linked. */
   readonly created_at: string;
 }
 
@@ -30,7 +27,6 @@ export interface StoredPasskey {
   /** The id that the authenticator has given to the passkey, in base64url. */
   readonly credential_id: string;
   readonly name: string;
-  /** When it was added. */
   readonly created_at: string;
   /** The domain for which it was made; absent: version 1.0.0 stored the passkey, and it has not been used since. */
   readonly rp_id?: string;
@@ -38,7 +34,6 @@ export interface StoredPasskey {
 
 /** A user as stored: the fields that responses show, and fields that no response shows. */
 export type StoredUser = User & {
-  /** Each write sets a new version. */
   readonly version: string;
   readonly password_hash: string;
   /** Only imported users have it: `importMark` of the hash in the imported file. */
@@ -59,15 +54,12 @@ export type StoredUser = User & {
   readonly suspensions?: number | undefined;
   /** The secret of the user's second factor, encrypted; absent: there is none. */
   readonly factor_secret?: string | undefined;
-  /** The time step of the last accepted code of an app. */
   readonly factor_step?: number | undefined;
   /** Hashes of the recovery codes that were not used. */
   readonly recovery_codes?: ReadonlySet<string> | undefined;
   /** A second factor that no code has confirmed, and when it becomes void (seconds since 1970). */
   readonly enrolment?: { readonly secret: string; readonly until: number } | undefined;
-  /** The identities by which the user logs in; absent: none. */
   readonly identities?: readonly StoredIdentity[] | undefined;
-  /** The passkeys by which the user logs in; absent: none. */
   readonly passkeys?: readonly StoredPasskey[] | undefined;
   /** The random name under which authenticators keep the user's passkeys, in base64url; absent: none yet. */
   readonly passkey_handle?: string | undefined;
@@ -88,13 +80,10 @@ export type Way = 'identities' | 'passkeys';
 /** The part of a change of a user that one rule contributes. */
 export interface Change {
   readonly fields?: UserFields;
-  /** The ways in that the change affects. */
   readonly ways?: readonly Way[];
-  /** Further writes and conditions of the same transaction. */
   readonly steps?: readonly Step[];
 }
 
-/** The change that several rules contribute together. */
 export function merged(...changes: readonly Change[]): Required<Change> {
   return {
     fields: Object.assign({}, ...changes.map(({ fields }) => fields)),
@@ -103,11 +92,9 @@ export function merged(...changes: readonly Change[]): Required<Change> {
   };
 }
 
-/** The values of the partition keys of the two list indexes. */
 export const listing = 'users';
 export const adminListing = 'admins';
 
-/** The fields of a user that the list indexes have. */
 export type ListedUser = Omit<User, 'pending_email'> &
   Pick<StoredUser, 'pending_email' | 'pending_until'>;
 
@@ -145,7 +132,6 @@ export function emailItemKey(email: string) {
  * Reads at most 100 items as last written, in one request unless DynamoDB leaves some items out.
  * @param limits the milliseconds for each request, if the default is too long
  * @returns the items in the order of their keys, undefined where there is none
- * @throws {DomainError} STORAGE_FAULT
  */
 export async function getItems<T = ReturnType<typeof unmarshall>>(
   keys: readonly ItemKey[],
@@ -160,7 +146,6 @@ export async function getItems<T = ReturnType<typeof unmarshall>>(
 /**
  * Reads one item as last written.
  * @param limits the limits of {@link getItems}
- * @throws {DomainError} STORAGE_FAULT
  */
 export async function getItem<T = Readonly<Record<string, unknown>>>(
   key: ItemKey,

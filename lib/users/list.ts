@@ -17,20 +17,16 @@ import { isSuspended, type Role, type Status, type User } from './user.ts';
 export interface UserFilter {
   readonly email?: string | undefined;
   readonly role?: Role | undefined;
-  /** A part of the name or the address. */
   readonly search?: string | undefined;
   readonly status?: Status | undefined;
-  /** Given: the user is an auditor. */
   readonly auditor?: 'true' | undefined;
 }
 
-/** The fields of a user by which a list is filtered. */
 type Filtered = Pick<
   User,
   'name' | 'email' | 'role' | 'auditor' | 'suspended_at' | 'invited_until' | 'email_verified'
 >;
 
-/** Whether a user has a status. */
 const has: Readonly<Record<Status, (user: Filtered) => boolean>> = {
   // The invitation may have ended, but nobody has used it.
   invited: ({ invited_until }) => invited_until !== undefined,
@@ -74,7 +70,6 @@ export function requireListable({
 /**
  * The users of a page, with all their data, as last written, but without users who were deleted meanwhile.
  * @param users at most {@link mostWhole}
- * @throws {DomainError} STORAGE_FAULT
  */
 export async function storedUsersOf(users: readonly ListedUser[]): Promise<readonly StoredUser[]> {
   const items = await getItems(users.map(({ id }) => userKey(id)));
@@ -121,7 +116,6 @@ export function having(part: string) {
  * @param matches whether a user is wanted; absent: all are
  * @param limit users at most; absent: as many as the request reads
  * @param after the sort key after which the page begins
- * @throws {DomainError} STORAGE_FAULT
  */
 export async function listUsers({
   order,
@@ -151,7 +145,6 @@ export async function listUsers({
   return { users, next: limit ? nextAfter(limit) : next };
 }
 
-/** The name of the first parameter that is given; undefined if none is. */
 function firstGiven(parameters: Readonly<Record<string, unknown>>): string | undefined {
   return Object.keys(parameters).find((name) => parameters[name] !== undefined);
 }

@@ -24,7 +24,6 @@ import { type Role, unmatchableHash } from './user.ts';
 /**
  * Stores a new user together with the item that keeps the user's address unique.
  * @param changes further fields, and further writes and conditions of the same transaction
- * @throws {DomainError} the error of a condition that does not hold, EMAIL_REGISTERED, STORAGE_FAULT
  */
 export async function insertUser(user: StoredUser, ...changes: readonly Change[]): Promise<void> {
   const { fields, steps: required } = merged(...changes);
@@ -48,7 +47,6 @@ export async function insertUser(user: StoredUser, ...changes: readonly Change[]
 /**
  * Does the same as {@link insertUser}, but with the same amount of work whether or not the address is taken, for a
  * caller who must not learn this.
- * @throws {DomainError} the same
  */
 export async function insertUnseen(user: StoredUser, ...changes: readonly Change[]): Promise<void> {
   const isTaken = (await getItem(emailItemKey(user.email))) !== undefined;
@@ -70,7 +68,7 @@ export function userItem(user: StoredUser) {
 /**
  * The user with an id, who must exist.
  * @param caller the caller, if already read for this request; then the caller is not read again
- * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
+ * @throws {DomainError} USER_NOT_FOUND
  */
 export async function readUser(id: number, caller?: StoredUser): Promise<StoredUser> {
   const user = caller?.id === id ? caller : await findStoredUser(id);
@@ -78,12 +76,12 @@ export async function readUser(id: number, caller?: StoredUser): Promise<StoredU
   return user;
 }
 
-/** The user with an id, as last written, or undefined. @throws {DomainError} STORAGE_FAULT */
+/** The user with an id, as last written, or undefined. */
 export function findStoredUser(id: number): Promise<StoredUser | undefined> {
   return getItem<StoredUser>(userKey(id));
 }
 
-/** The user who holds an email address; reads its email item. @throws {DomainError} STORAGE_FAULT */
+/** The user who holds an email address; reads its email item. */
 export async function findUserByEmail(email: string): Promise<StoredUser | undefined> {
   return findHolder(email, await getItem(wantedEmailKey(email)));
 }
@@ -91,7 +89,6 @@ export async function findUserByEmail(email: string): Promise<StoredUser | undef
 /**
  * The user who holds an email address in any spelling, or undefined.
  * @param emailItem the email item of the address, if there is one
- * @throws {DomainError} STORAGE_FAULT
  */
 export async function findHolder(
   email: string,
@@ -107,7 +104,6 @@ export async function findHolder(
  * A new user, to be stored by `insertUser`. The id is allocated while the hash is computed; a user who is never stored
  * leaves a gap.
  * @param password undefined: the user has no password, and logs in by an identity
- * @throws {DomainError} HASHING_FAULT, STORAGE_FAULT
  */
 export async function prepareUser(
   { name, email, password }: Omit<NewUser, 'password'> & { password: string | undefined },
@@ -120,7 +116,6 @@ export async function prepareUser(
   return { id, name, email, role, created_at, version, password_hash };
 }
 
-/** Takes the next user id. @throws {DomainError} STORAGE_FAULT */
 export function allocateUserId(): Promise<number> {
   return allocateUserIds(1);
 }
@@ -129,7 +124,6 @@ export function allocateUserId(): Promise<number> {
  * Takes a number of consecutive user ids. Ids are small, dense and ascending, and are never used twice
  * (functions/README.md, Responses).
  * @returns the first of these ids
- * @throws {DomainError} STORAGE_FAULT
  */
 export async function allocateUserIds(count: number): Promise<number> {
   try {
@@ -142,7 +136,6 @@ export async function allocateUserIds(count: number): Promise<number> {
 
 /**
  * Raises the counter of a table that was restored from a backup, so that no new user gets an id that was already used.
- * @throws {DomainError} STORAGE_FAULT
  */
 export function passUserIds(last: number): Promise<boolean> {
   return sendIf(

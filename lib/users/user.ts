@@ -14,7 +14,10 @@ export type GivenAttributes = Readonly<Record<string, AttributeValue | null>>;
 /** The most characters (Unicode code points) that each text of a user may have (functions/README.md, Input). */
 export const longest = { name: 100, email: 191, password: 255 } as const;
 
-/** A user as responses show it (functions/README.md, Responses): never with the password hash. */
+/**
+ * A user as responses show it (functions/README.md, Responses): never with the password hash. A field is absent where
+ * it does not apply, where its option is off, and where the caller may not see it.
+ */
 export interface User {
   readonly id: number;
   readonly name: string;
@@ -24,32 +27,18 @@ export interface User {
   readonly created_at: string;
   /** Whether the user has verified the address; present only if EMAIL_VERIFICATION is not off. */
   readonly email_verified?: boolean | undefined;
-  /**
-   * A requested address, which replaces `email` when its mailed link is used; absent: there is none, or the response is
-   * for somebody who may not see it.
-   */
+  /** A requested address, which replaces `email` when its mailed link is used. */
   readonly pending_email?: string | undefined;
-  /**
-   * Since when the user is suspended; absent: the user is not suspended, or the response is for neither an admin nor an
-   * auditor.
-   */
+  /** Since when the user is suspended. */
   readonly suspended_at?: string | undefined;
-  /**
-   * The time until which the newest link of an invitation is or was valid; absent: there is no unused invitation, or
-   * the response is for neither an admin nor an auditor.
-   */
+  /** The time until which the newest link of an unused invitation is or was valid. */
   readonly invited_until?: string | undefined;
-  /**
-   * Whether the user is an auditor; absent: the service has no sessions, or the response is for somebody who may
-   * not see it. In a stored user, absent counts as false.
-   */
+  /** In a stored user, absent counts as false. */
   readonly auditor?: boolean | undefined;
 }
 
-/** A status by which a list of users is filtered. */
 export type Status = 'invited' | 'suspended' | 'unverified';
 
-/** The statuses by which lists are filtered, for the options that are on. */
 export function statusesUnder(settings: ServiceValues): readonly Status[] {
   const { emailVerification } = settings;
   return [
@@ -138,7 +127,6 @@ export function changeDetails(before: Recorded, changes: Partial<Recorded>) {
   return { fields: Object.keys(changes), ...Object.fromEntries(values) };
 }
 
-/** Whether entries hold the values of all fields, and not only of the role and `auditor`. */
 function isFull() {
   return config.auditDetail === 'full';
 }

@@ -23,7 +23,7 @@ import { readUser } from './store.ts';
 /**
  * Reads a user, decides and writes, as {@link untilWritten} does.
  * @param known the user for the first attempt, if already read
- * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT, and the errors of the change
+ * @throws {DomainError} USER_NOT_FOUND, and the errors of the change
  */
 export function rewriteUser<T>(
   id: number,
@@ -62,7 +62,6 @@ export function emailClaimed(user: StoredUser, email = user.email): Change {
   return merged(emailReleased(user), { steps: [claiming(item, 'EMAIL_REGISTERED')] });
 }
 
-/** The change that frees the address of a user, so that others can take it. */
 export function emailReleased({ id, email }: StoredUser): Change {
   return { steps: [releasing(emailItemKey(email), id)] };
 }
@@ -71,7 +70,6 @@ export function emailReleased({ id, email }: StoredUser): Change {
  * Writes changes of a user, on the condition that nobody has changed the user since the user was read.
  * @returns the user as changed
  * @throws {Overtaken} when others have changed the user
- * @throws {DomainError} STORAGE_FAULT, and the errors of the steps
  */
 export async function writeUser(
   user: StoredUser,
@@ -89,7 +87,6 @@ export async function writeUser(
   return { ...user, ...changed };
 }
 
-/** The condition that nobody has changed a user since the user was read. */
 export function unchanged({ version }: Pick<StoredUser, 'version'>) {
   return {
     ConditionExpression: 'version = :read',
@@ -97,7 +94,6 @@ export function unchanged({ version }: Pick<StoredUser, 'version'>) {
   };
 }
 
-/** The update that sets fields of a user, and removes the fields that are undefined. */
 function updateOf(user: StoredUser, fields: Readonly<Record<string, unknown>>) {
   const names = Object.keys(fields);
   const set = names.filter((name) => fields[name] !== undefined);
