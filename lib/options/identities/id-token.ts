@@ -25,7 +25,6 @@ import { isNonce, type NonceKind } from '../../keys/nonce.ts';
 import { getDocument } from '../../keys/signed-request.ts';
 import { email as emailRule, name as nameRule } from '../../users/fields.ts';
 
-/** The identity that an issuer vouches for. */
 export interface Vouched {
   /** The issuer as the setting names it. */
   readonly issuer: string;
@@ -79,10 +78,8 @@ export async function verifyIdToken(
 
 type KnownProvider = IdentityProvider & { readonly keys: ReturnType<typeof keysOf> };
 
-/** The providers of this process; absent until a token is verified. */
 let known: readonly KnownProvider[] | undefined;
 
-/** The provider whose issuer a token names, if there is one. */
 export function providerOf(name: unknown) {
   known ??= readProviders().map((each) => ({ ...each, keys: keysOf(each) }));
   return known.find((each) => namesOf(each).some((one) => one === name));
@@ -106,10 +103,7 @@ function issuerIn(token: string): unknown {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).iss;
 }
 
-/**
- * The claims of a provider's token. If the key of the token is not among the provider's keys, the keys are fetched
- * again.
- */
+/** If the key of the token is not among the provider's keys, the keys are fetched again. */
 async function verify(
   token: string,
   provider: KnownProvider,
@@ -135,7 +129,6 @@ function keysOf({ issuer }: IdentityProvider) {
   });
 }
 
-/** The keys of an issuer. @throws {DomainError} IDENTITY_PROVIDER_FAULT */
 async function readKeys(issuer: string): Promise<LocalJWKSet> {
   try {
     return createLocalJWKSet(await getDocument(await discover(issuer)));
@@ -175,7 +168,7 @@ const subjectRule = v.pipe(
   atMost(255),
 );
 
-/** The identity that the claims of a provider's token vouch for; undefined when the subject is not valid. */
+/** @returns undefined when the subject is not valid */
 function vouchedBy(
   { sub, email_verified, email, name }: JWTPayload,
   { issuer }: IdentityProvider,
@@ -188,7 +181,6 @@ function vouchedBy(
   return { issuer, subject, email: address, name: claim(nameRule, name) };
 }
 
-/** The value of a claim if it follows a rule; undefined otherwise. */
 function claim(rule: v.GenericSchema<string>, value: unknown): string | undefined {
   const { success, output } = v.safeParse(rule, value);
   return success ? output : undefined;
@@ -201,7 +193,6 @@ function isFlaw(error: unknown): boolean {
   );
 }
 
-/** The list of a setting, which on AWS is a file. */
 function readProviders(): readonly IdentityProvider[] {
   const text = config.identityProviders;
   return JSON.parse(text === providersFile ? readFileSync(providersFile, 'utf8') : text);

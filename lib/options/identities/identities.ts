@@ -38,10 +38,7 @@ export function makeIdentity({
   };
 }
 
-/**
- * The user to whom an identity is linked, or undefined.
- * @throws {DomainError} STORAGE_FAULT
- */
+/** The user to whom an identity is linked, or undefined. */
 export async function findUserByIdentity(name: IdentityName): Promise<StoredUser | undefined> {
   const item = await getItem<{ user_id: number }>(identityKey(name));
   const user = item && (await findStoredUser(item.user_id));
@@ -70,7 +67,6 @@ export function identitiesClaimed(
   return { steps: names.map(claim) };
 }
 
-/** The change after which a user has no identities. */
 export function identitiesUnlinked(user: StoredUser): Change {
   if (!user.identities) return {};
   return merged(identitiesReleased(user), {
@@ -86,8 +82,8 @@ export function identityLinked(user: StoredUser, identity: StoredIdentity): Chan
 }
 
 /**
- * The change that unlinks an identity from a user, unless it is the only way in.
- * @throws {DomainError} IDENTITY_NOT_FOUND, LAST_LOGIN
+ * The change that unlinks an identity from a user.
+ * @throws {DomainError} IDENTITY_NOT_FOUND, or LAST_LOGIN when it is the only way in
  */
 export function identityUnlinked(user: StoredUser, id: string | undefined): Change {
   const identity = requireIdentity(user, id);
@@ -97,7 +93,6 @@ export function identityUnlinked(user: StoredUser, id: string | undefined): Chan
   return merged(identitiesReleased(user, [identity]), { fields: { identities } });
 }
 
-/** The change that deletes the items of a user's identities, so that other users can link the identities. */
 export function identitiesReleased(
   { id, identities = [] }: StoredUser,
   names: readonly IdentityName[] = identities,

@@ -13,13 +13,11 @@ import { hour, seconds } from '../../ground/time.ts';
 import { type Change, getItems, type ItemKey, type StoredUser, userKey } from '../../users/item.ts';
 import { isSuspended, isUserId } from '../../users/user.ts';
 
-/** The purpose of a mailed link: to set a password, or to verify an address. */
 export type LinkKind = 'reset' | 'address';
 
 /** Seconds for which a mailed link is valid. */
 export const linkLifetime = 30 * 60;
 
-/** A link to be made for a user, and mailed to an address. */
 export interface Link {
   readonly kind: LinkKind;
   readonly user: StoredUser;
@@ -42,9 +40,7 @@ export interface StoredLink {
   readonly used_hash?: string;
   /** A digest of the fields of the user to which the link is bound. */
   readonly user_state?: string;
-  /** The address to which the link was mailed. */
   readonly email?: string;
-  /** The session that requested another address. */
   readonly session_id?: string;
   /** The request for another address: the `pending_id` of the user. */
   readonly pending_id?: string;
@@ -67,10 +63,7 @@ export function resetLink(user: StoredUser): Link {
   return { kind: 'reset', user, email: user.email };
 }
 
-/**
- * Makes the token of a link, and makes earlier tokens of the same kind void.
- * @throws {DomainError} STORAGE_FAULT
- */
+/** Makes the token of a link, and makes earlier tokens of the same kind void. */
 export async function makeLinkToken(
   { kind, user, email, sessionId, pendingId, lifetime = linkLifetime }: Link,
   now = new Date(),
@@ -94,7 +87,7 @@ export async function makeLinkToken(
 /**
  * Reads the link of a token that resets a password, and its user.
  * @throws {DomainError} RESET_TOKEN_INVALID for a token that is unknown, altered, used, expired or void, or whose user
- *   is suspended; STORAGE_FAULT
+ *   is suspended
  */
 export async function readResetLink(token: string, now = new Date()): Promise<FoundLink> {
   const link = await findLink('reset', token, now);
@@ -105,7 +98,6 @@ export async function readResetLink(token: string, now = new Date()): Promise<Fo
 /**
  * Reads the link of the user whom a token names, unless the link has expired or the user is suspended.
  * @param otherOf makes the key of another item of the user, which is read at the same time
- * @throws {DomainError} STORAGE_FAULT
  */
 export async function findLink(
   kind: LinkKind,
@@ -149,7 +141,6 @@ export function linkUsed(
   return { steps: [[{ Update: { ...itemOf(kind, user.id), ...update } }, error]] };
 }
 
-/** The change that makes the link of a user void. */
 export function linkVoided(kind: LinkKind, id: number, now = new Date()): Change {
   const values = { ':end': seconds(now) + hour };
   const update = { UpdateExpression: voiding, ExpressionAttributeValues: values };
@@ -163,7 +154,6 @@ function itemOf(kind: LinkKind, id: number) {
   return { TableName: config.usersTable, Key: linkKey(kind, id) };
 }
 
-/** The key of the item that holds a user's newest link of a kind. */
 function linkKey(kind: LinkKind, id: number): ItemKey {
   return itemKey(`${kind}#*`, id);
 }

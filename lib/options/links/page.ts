@@ -19,7 +19,6 @@ export function hasPage(page: LinkPage, settings: ServiceValues): boolean {
   return url === '' || isOwnPath(page, URL.parse(url)?.pathname);
 }
 
-/** The URL of a page. */
 export function urlOf(page: LinkPage): string {
   return appUrl(page) || `${config.apiUrl}/account/${page}`;
 }

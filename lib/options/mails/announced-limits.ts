@@ -10,10 +10,7 @@ import { type MailMessage, requestMail } from './hand-over.ts';
 import { type Claim, waitForAddress } from './limits.ts';
 import { countForSource, type MailCause, notCounted } from './sources.ts';
 
-/**
- * Requests a mail, unless a limit is reached.
- * @throws {DomainError} MAILS_LIMITED, MAIL_FAULT
- */
+/** Requests a mail, unless a limit is reached. */
 export async function requestMailOrTell(message: MailMessage, cause: MailCause): Promise<void> {
   await countMail(message, cause);
   await requestMail(message, 'counted');

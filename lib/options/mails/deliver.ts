@@ -35,10 +35,8 @@ async function mailNotice(message: NoticeMessage): Promise<void> {
 }
 
 /**
- * Sends a mail to an address if the limits of the address allow it, and only once even if the message is delivered
- * several times.
+ * Sends a mail if the limits of the address allow it, and only once even if the message is delivered several times.
  * @param write writes the mail; if the mail has a link, with a new token
- * @returns whether the mail was sent
  */
 async function mailOnce(
   message: MailMessage,
@@ -67,7 +65,7 @@ async function mailOnce(
   return isSent;
 }
 
-/** Sends a mail. @returns false when the mail is finally refused, and must not be tried again */
+/** @returns false when the mail is finally refused, and must not be tried again */
 async function deliver(address: string, mail: Mail, { request_id }: MailMessage): Promise<boolean> {
   try {
     await send(address, mail);
@@ -142,7 +140,6 @@ async function mailVerification(message: VerificationMessage): Promise<void> {
   });
 }
 
-/** Whether a user still needs the link: it is for the newest address that was requested. */
 function isNeeded(user: StoredUser, { email, pending_id }: VerificationMessage): boolean {
   return pending_id === undefined
     ? email === user.email && !user.email_verified && !awaitsLink(user)

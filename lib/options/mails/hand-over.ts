@@ -14,13 +14,11 @@ import type { Part } from './texts/en.ts';
 // source of the request (sources.ts), except notices to a verified address; limits.ts counts the mail for the address
 // to which it is sent.
 
-/** The request that caused a message: its origin and its time. */
 interface Asked extends Source {
   /** ISO 8601, UTC. */
   readonly time: string;
 }
 
-/** A link for the account of an address, if there is one. */
 export interface ResetMessage extends Asked {
   readonly kind: 'reset';
   readonly email: string;
@@ -34,7 +32,6 @@ export interface ResetMessage extends Asked {
   readonly byAdmin?: true;
 }
 
-/** A link by which a user verifies an address. */
 export interface VerificationMessage extends Asked {
   readonly kind: 'verification';
   readonly user_id: number;
@@ -45,14 +42,12 @@ export interface VerificationMessage extends Asked {
   readonly session_id?: string | undefined;
 }
 
-/** The notice that a password, an address or a second factor was changed, or an account deleted. */
 export interface NoticeMessage extends Asked {
   readonly kind: 'notice';
   /** The address that the account had before. */
   readonly email: string;
   /** Whether the address is verified: then only its account can cause notices. */
   readonly isVerified?: true;
-  /** Whether an admin has changed or deleted the account of another user. */
   readonly byAdmin?: true;
   readonly changed: readonly (Part | 'account')[];
 }
@@ -83,7 +78,6 @@ export async function tryToMail(...mail: Parameters<typeof requestMail>): Promis
   }
 }
 
-/** A user to whom something is mailed. */
 export interface Recipient {
   readonly id: number;
   readonly email: string;
@@ -124,7 +118,6 @@ export async function tryToNotify(
   await tryToMail({ ...message, ...asked(source, now) }, byAdmin ? 'admin' : 'other');
 }
 
-/** The parts of an account that a notice of a change names. */
 export function changedParts(
   before: Recipient,
   changes: Pick<UserFields, 'email'> & { readonly password?: string | undefined },
@@ -149,7 +142,6 @@ export function resetMessage(
   return { kind: 'reset', email, asked_by: asker?.id, ...byAdmin, ...asked(source) };
 }
 
-/** A mail to the holder of an address that somebody tries to register. */
 export function takenMessage(email: string, source: Source): ResetMessage {
   return { kind: 'reset', email, isTaken: true, ...asked(source) };
 }
@@ -171,10 +163,7 @@ export function verificationMessage(
   return { kind: 'verification', user_id, email, ...asked(source) };
 }
 
-/**
- * The link for which a user's new address waits.
- * @param session_id the session in which the user requests the new address
- */
+/** The link for which a user's new address waits. */
 export function pendingMessage(
   { id, pending_email: email = '', pending_id }: StoredUser,
   source: Source,
@@ -195,7 +184,6 @@ export function invokeBy(other: Invoke): void {
   invoke = other;
 }
 
-/** Whether a source has requested too many mails. */
 async function isBeyondLimit(message: MailMessage, cause: MailCause | 'counted'): Promise<boolean> {
   // Notices to a verified address are not counted: otherwise a thief could use up the limit, and then change the
   // account unnoticed.

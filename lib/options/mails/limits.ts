@@ -14,10 +14,8 @@ import { emailKey } from '../../users/address.ts';
 import { getItem, type ItemKey } from '../../users/item.ts';
 import type { MailMessage } from './hand-over.ts';
 
-/** A mail to be sent for a request. */
 export interface Claim {
   readonly kind: MailMessage['kind'];
-  /** The address to which the mail is sent. */
   readonly email: string;
   readonly request_id: string;
   /** Whether the address is verified, and only its account can cause the mail. */
@@ -32,7 +30,6 @@ interface StoredMails {
   readonly claim?: string;
   /** The time until which no other delivery may mail the request. */
   readonly claimed_until?: number;
-  /** Whether the request is done. */
   readonly sent?: true;
   /** The requests of the last hour for which mails were made, and when. */
   readonly mailed?: readonly { readonly request_id: string; readonly at: number }[];
@@ -45,7 +42,6 @@ const maxRounds = 3;
  * Counts a mail for its address, and claims its request.
  * @returns false when the mail must not be sent: the mail of this request or of a newer request was already sent, or
  *   the address has reached a limit, which is logged
- * @throws {DomainError} STORAGE_FAULT
  * @throws {Error} MailUnderWay while another delivery of the request is sending the mail: the caller must try again
  *   later
  */
@@ -65,7 +61,6 @@ export async function claimMail(
 /**
  * Reads when an address may get the next mail of a kind that anybody may request.
  * @returns the seconds until then; 0: the mail can be sent now
- * @throws {DomainError} STORAGE_FAULT
  */
 export async function waitForAddress(
   mail: Pick<Claim, 'kind' | 'email'>,
@@ -82,15 +77,12 @@ export function mailsKey({ kind, email }: Pick<Claim, 'kind' | 'email'>): ItemKe
   return itemKey('mails#*', kind, digest);
 }
 
-/** Records that a request is done. @throws {DomainError} STORAGE_FAULT */
+/** Records that a request is done. */
 export function markMailed(mail: Claim): Promise<void> {
   return updateClaimed(mail, 'SET sent = :true', { ':true': true });
 }
 
-/**
- * Ends the claim of a request that could not be mailed, so that it can be tried again at once.
- * @throws {DomainError} STORAGE_FAULT
- */
+/** Ends the claim of a request that could not be mailed, so that it can be tried again at once. */
 export function releaseMail(mail: Claim): Promise<void> {
   return updateClaimed(mail, 'REMOVE claimed_until');
 }
@@ -107,7 +99,7 @@ const asked = [
 const own = [{ most: 10, within: hour }];
 
 /**
- * The mails of the last hour, with the mail of this request; undefined if the request must not be mailed.
+ * @returns undefined if the request must not be mailed
  * @throws {Error} MailUnderWay while another delivery is sending the mail
  */
 function mailsWith(item: StoredMails, mail: Claim, now: number): StoredMails['mailed'] {
@@ -142,7 +134,6 @@ function waitAfter(mailed: ReturnType<typeof recent>, limits: typeof asked, now:
 /** Seconds for which a delivery claims a request: longer than the mailing function may run. */
 const lease = 50;
 
-/** Writes a claim, unless another delivery has changed the item since it was read. */
 function writeClaim(
   mail: Claim,
   { claim, mailed, now }: Pick<StoredMails, 'mailed'> & { claim: string | undefined; now: number },

@@ -21,7 +21,6 @@ export interface Mail {
 /** Milliseconds for one attempt; three attempts end before the function times out. */
 const requestTimeout = 5000;
 
-/** The client of this process; absent until a mail is sent. */
 let client: SESv2Client | undefined;
 
 /** A refusal by SES. Its text is dropped, because it may quote the mail. */
@@ -39,7 +38,6 @@ class Refusal extends Error {
   }
 }
 
-/** A mail to be sent to one address. */
 export interface OutgoingMail extends Mail {
   readonly from: string;
   readonly to: string;
@@ -51,7 +49,6 @@ let transport = bySes;
  * The mail with the link by which a user sets a password.
  * @param text the name of the text, which depends on why the user gets the mail
  * @param email the address of the account
- * @param link the link to the page that sets passwords
  */
 export function resetMail(
   message: ResetMessage,
@@ -61,10 +58,7 @@ export function resetMail(
   return write(message, { email, url: link, link }, (texts, facts) => texts[text](facts, link));
 }
 
-/**
- * The mail with the link that verifies an address.
- * @param link the link to the page that asks for the password of the account
- */
+/** The mail with the link that verifies an address. */
 export function verificationMail(
   message: VerificationMessage,
   { email, link }: { email: string; link: string },
@@ -74,7 +68,6 @@ export function verificationMail(
   );
 }
 
-/** The notice of a change, or of a deletion. */
 export function noticeMail(message: NoticeMessage, { resetUrl: url }: { resetUrl: string }): Mail {
   const { email, changed, byAdmin = false } = message;
   const parts = changed.filter((each) => each !== 'account');
@@ -103,10 +96,7 @@ export async function send(to: string, mail: Mail): Promise<void> {
 
 const languages: Readonly<Record<Language, Texts>> = { en, de };
 
-/**
- * Writes a mail in the language of the request that causes it.
- * @param url the URL of the page that the mail is about
- */
+/** @param url the URL of the page that the mail is about */
 function write(
   { language = config.mailLanguage, time, ip_address }: MailMessage,
   { email, url, link }: { email: string; url: string; link?: string },

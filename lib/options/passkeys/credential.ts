@@ -27,7 +27,6 @@ const lifetime = 5 * 60;
 
 export const forLogin: NonceKind = { purpose: 'passkey-login', lifetime };
 
-/** The challenges with which a caller adds a passkey in a session. */
 export function forAdding({ id, session }: Bearer): NonceKind {
   return { purpose: `passkey:${id}:${session.id}`, lifetime };
 }
@@ -42,7 +41,6 @@ export async function loginOptions() {
 
 /**
  * The options that make a passkey, for a browser's `parseCreationOptionsFromJSON`.
- * @param product the name of the service, which authenticators show
  * @param handle the name under which authenticators keep the passkeys of the user
  */
 export async function creationOptions(caller: Bearer, handle: string, product: string) {
@@ -70,10 +68,8 @@ interface Given<Part extends string> {
   readonly response: Readonly<Record<Part, string>>;
 }
 
-/** A credential that a browser has made. */
 export type Made = Given<'clientDataJSON' | 'attestationObject'>;
 
-/** A credential that a browser has used. */
 export type Used = Given<'clientDataJSON' | 'authenticatorData' | 'signature'> & {
   /** The user handle, which not every authenticator sends: the credential alone identifies the user. */
   readonly response: { readonly userHandle?: string | null | undefined };
@@ -82,7 +78,6 @@ export type Used = Given<'clientDataJSON' | 'authenticatorData' | 'signature'> &
 /**
  * Verifies a credential that a browser has made for a challenge. The challenge is not used up.
  * @returns the credential, and the challenge; undefined if they are not valid
- * @throws the errors of {@link isNonce}
  */
 export async function verifyMade(
   made: Made,
@@ -108,7 +103,6 @@ export async function verifyMade(
 /**
  * Verifies that a credential of a user has signed a challenge for a login. The challenge is not used up.
  * @returns the counter and state of the credential, and the challenge; undefined if they are not valid
- * @throws the errors of {@link isNonce}
  */
 export async function verifyUsed(
   used: Used,
@@ -143,7 +137,6 @@ async function commonOptions(kind: NonceKind) {
   return { challenge, timeout: lifetime * 1000 };
 }
 
-/** The options of the library that are the same for all credentials. */
 interface Expected {
   readonly expectedChallenge: () => Promise<boolean>;
   readonly expectedOrigin: string[];

@@ -22,7 +22,6 @@ import { findStoredUser } from '../../users/store.ts';
 import { writeUser } from '../../users/write.ts';
 import type { Session } from '../sessions/sessions.ts';
 
-/** A credential as its authenticator has made it. */
 export interface Credential {
   /** In base64url. */
   readonly credential_id: string;
@@ -34,7 +33,6 @@ export interface Credential {
   readonly backed_up: boolean;
 }
 
-/** The item of a passkey. */
 export interface StoredCredential extends Omit<Credential, 'credential_id'> {
   readonly user_id: number;
   /** The time of the last login, as in `created_at`; null: there was none. */
@@ -65,7 +63,6 @@ export function passkeysInForce({ passkeys = [] }: StoredUser): readonly StoredP
   return passkeys.filter((passkey) => domainOf(passkey) === relyingParty().rpId);
 }
 
-/** A new name under which authenticators keep the passkeys of a user. */
 export function makeHandle(): string {
   return randomBytes(32).toString('base64url');
 }
@@ -100,7 +97,7 @@ export function beganByPasskey(user: StoredUser, { began }: Pick<Session, 'began
   return passkeysInForce(user).some(({ id }) => id === began.passkey);
 }
 
-/** The user and the item of a credential, or undefined. @throws {DomainError} STORAGE_FAULT */
+/** The user and the item of a credential, or undefined. */
 export async function findByCredential(credentialId: string) {
   const credential = await getItem<StoredCredential>(passkeyKey(credentialId));
   const user = credential && (await findStoredUser(credential.user_id));
@@ -109,7 +106,6 @@ export async function findByCredential(credentialId: string) {
   return user && passkey && { user, passkey, credential };
 }
 
-/** Passkeys as responses show them. @throws {DomainError} STORAGE_FAULT */
 export async function shownPasskeys(passkeys: readonly StoredPasskey[] = []) {
   const items = await getItems(passkeys.map(({ credential_id }) => passkeyKey(credential_id)));
   return passkeys.map((passkey, i) =>
@@ -140,7 +136,6 @@ export function passkeyAdded(
   };
 }
 
-/** The change that removes passkeys of a user. */
 export function passkeysRemoved(user: StoredUser, removed = user.passkeys ?? []): Change {
   if (removed.length === 0) return {};
   const rest = user.passkeys?.filter((each) => !removed.includes(each));
@@ -151,7 +146,6 @@ export function passkeysRemoved(user: StoredUser, removed = user.passkeys ?? [])
   };
 }
 
-/** The change that deletes the items of the passkeys of a user who is deleted. */
 export function passkeysReleased(user: StoredUser): Change {
   return { steps: (user.passkeys ?? []).map((passkey) => forgetting(user, passkey)) };
 }
@@ -160,7 +154,6 @@ export function passkeysReleased(user: StoredUser): Change {
  * Records that a user has logged in by a credential. A counter of 0 is not stored: it means that the authenticator does
  * not count signatures, even if another authenticator with the same passkey does.
  * @returns false if the credential was removed, or if its counter is not higher than the stored one
- * @throws {DomainError} STORAGE_FAULT
  */
 export function noteLogin(
   { id }: StoredUser,
@@ -188,7 +181,6 @@ export function noteLogin(
 /**
  * Stores the domain in force as the domain of a passkey that version 1.0.0 stored; a login has just proved that this is
  * its domain.
- * @throws {DomainError} STORAGE_FAULT
  */
 export async function noteDomain(user: StoredUser, passkey: StoredPasskey): Promise<void> {
   if (passkey.rp_id !== undefined) return;

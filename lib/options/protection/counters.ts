@@ -1,8 +1,7 @@
 /**
- * The counters of failed logins and of registrations (functions/README.md, Login protection). After a limit is reached,
- * callers must wait: longer each time, but never for ever. Each count is one conditional update. Requests do not fail
- * because a count fails, with one exception: a login fails if its first read fails, because this read gets the counts
- * together with the address ({@link readUnlessWaiting}).
+ * The counters of failed logins and of registrations (functions/README.md, Login protection). Each count is one
+ * conditional update. Requests do not fail because a count fails, with one exception: a login fails if its first read
+ * fails, because this read gets the counts together with the address ({@link readUnlessWaiting}).
  */
 import { createHmac } from 'node:crypto';
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -39,7 +38,7 @@ export interface Counter {
 /**
  * Reads the counters of a login by an address together with other items, and refuses while a counter demands a wait.
  * @returns the counters, and the items in the order of their keys
- * @throws {DomainError} TOO_MANY_ATTEMPTS, STORAGE_FAULT
+ * @throws {DomainError} TOO_MANY_ATTEMPTS
  */
 export async function readUnlessWaiting(
   email: string,
@@ -85,9 +84,7 @@ export async function readFailures(
  * Checks a value that somebody may guess. Throws while a counter demands a wait, counts a wrong guess, and throws even
  * for a right guess if other attempts have reached a limit during the check.
  * @param user the user whose password or code is checked; absent: a wrong guess counts only for the source
- * @param code the error of a wrong guess
  * @param check checks the guess; it returns undefined or false for a wrong guess
- * @returns what the check returns
  * @throws {DomainError} the error, TOO_MANY_ATTEMPTS, and the errors of the check
  */
 export async function countingGuesses<T>(
@@ -109,7 +106,6 @@ export async function countingGuesses<T>(
 /**
  * Uses up a code or nonce that was checked, and counts a wrong guess if another request has used it meanwhile.
  * @param use uses up the code or nonce; it throws the error that it gets if another request has used the code or nonce
- * @returns what the use returns
  * @throws {DomainError} the same as {@link countingGuesses}
  */
 export async function countingReuse<T>(
@@ -215,7 +211,6 @@ export async function countRegistration(sourceIp: string, now?: Date): Promise<v
   await countUnderLimit([{ ...key, limit }], now);
 }
 
-/** Deletes the counts of an account's failed logins after a successful login, if there are any. */
 export async function forgetFailures(
   counters: readonly Counter[],
   now = new Date(),
@@ -281,7 +276,7 @@ function userCounter({ id }: StoredUser): Counter {
   };
 }
 
-/** Adds to counters the items that were read under their keys, which are in the same order. */
+/** The items were read under the keys of the counters, and are in the same order. */
 function withCounts(
   counters: readonly Counter[],
   items: readonly (object | undefined)[],
@@ -296,7 +291,6 @@ function withCounts(
 const maxRounds = 8;
 
 /**
- * Counts an attempt with one counter.
  * @returns `wait`: the seconds of a wait that other attempts have started, 0 if there is no wait; `begins`: the end of
  *   the wait that this attempt starts
  */
@@ -350,7 +344,6 @@ function increment({ attempts, waits_until, expires_at }: Count, limit: number, 
   };
 }
 
-/** Deletes a count, unless the limit was reached meanwhile. */
 function forget({ pk }: Counter, now: Date): Promise<boolean> {
   return sendIf(
     new DeleteCommand({

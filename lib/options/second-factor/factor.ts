@@ -13,7 +13,6 @@ import type { StoredUser } from '../../users/item.ts';
 import { findStoredUser } from '../../users/store.ts';
 import { writeUser } from '../../users/write.ts';
 
-/** A code that a user sent. */
 export type Code =
   | { readonly kind: 'app'; readonly digits: string }
   | { readonly kind: 'recovery'; readonly letters: string }
@@ -140,7 +139,6 @@ export function stepOf(secret: string, digits: string, now: Date): number | unde
  * @param wrong thrown when another request has used the code, or the factor was removed
  * @param deleted thrown when the user was deleted; absent: `wrong` is thrown
  * @returns the user without the code
- * @throws {DomainError} STORAGE_FAULT
  */
 export function useCode(
   user: StoredUser,
@@ -187,7 +185,6 @@ function isDigit(code: number): boolean {
   return /^\p{Nd}$/u.test(String.fromCodePoint(code));
 }
 
-/** Whether a proof still holds for a user as read. */
 function isGood(user: StoredUser, proof: Proof): boolean {
   return (
     user.factor_secret === proof.secret &&
@@ -197,7 +194,6 @@ function isGood(user: StoredUser, proof: Proof): boolean {
   );
 }
 
-/** The fields that a write sets to use up a code. */
 function spent(user: StoredUser, proof: Proof) {
   if ('step' in proof) return { factor_step: proof.step };
   const rest = new Set(user.recovery_codes);

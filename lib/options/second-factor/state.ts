@@ -9,7 +9,6 @@ import type { Role } from '../../users/user.ts';
 import { beganByPasskey, hasPasskey } from '../passkeys/passkeys.ts';
 import type { Session } from '../sessions/sessions.ts';
 
-/** The change after which a user has no second factor. */
 export const codeFactorRemoved: Change = {
   fields: {
     factor_secret: undefined,
@@ -19,7 +18,6 @@ export const codeFactorRemoved: Change = {
   },
 };
 
-/** The details of the audit entry of a removal. */
 export const removalDetails = { fields: ['second_factor'], second_factor: 'removed' } as const;
 
 /** The fields that say how a session got its second factor, if it has one. */
@@ -29,7 +27,6 @@ type FactorFields = Pick<Session, 'began' | 'enrolled'>;
  * Requires that the session has a second factor, if the user must have a second factor and has a passkey. Somebody who
  * controls only the mailbox, and thus the password, must not get a factor of their own.
  * @param user the caller as last read
- * @throws {DomainError} SECOND_FACTOR_REQUIRED
  */
 export function requireFactorOfPasskeyHolder(
   user: StoredUser,
@@ -68,7 +65,6 @@ export function hasCodes({ factor_secret }: StoredUser): boolean {
   return config.secondFactor !== 'off' && factor_secret !== undefined;
 }
 
-/** The part of a second factor that responses show. */
 export function factorStanding({ factor_secret, recovery_codes }: StoredUser) {
   return {
     enabled: factor_secret !== undefined,

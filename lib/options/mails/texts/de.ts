@@ -1,4 +1,3 @@
-/** The texts of mails in German. */
 import type { Facts, Part, Texts } from './en.ts';
 
 /** The parts that an admin can remove but not set. */

@@ -1,8 +1,6 @@
 /** The texts of mails in English, and the types of the texts of all languages. */
 
-/** The facts that every mail states: the account, and the origin and time of the request. */
 export interface Facts {
-  /** The address of the account. */
   readonly email: string;
   /** The name of the product, or the host of its page. */
   readonly site: string;
@@ -12,7 +10,6 @@ export interface Facts {
   readonly ip_address: string;
 }
 
-/** A part of an account that can be changed. */
 export type Part = 'email' | 'password' | 'secondFactor' | 'identities' | 'passkeys';
 
 /** A mail: its subject, and its paragraphs. The link is a separate paragraph. */
